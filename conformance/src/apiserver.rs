@@ -39,7 +39,7 @@ pub fn compare(golden: &Path, corpus: &Path, base: Option<BaseDocuments<'_>>, kn
             Server { name: server, folder: &folder }.compare(installed, corpus, base, &groups, &mut table);
         }
     }
-    exchanges::compare(golden, &mut table);
+    exchanges::compare(golden, corpus, &mut table);
     table
 }
 

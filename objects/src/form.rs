@@ -80,6 +80,39 @@ pub(crate) fn list(api_version: &str, kind: &str, items: &[Bytes], meta: &ListMe
     out
 }
 
+/// A list of objects of a built-in kind as compact JSON, of the JSON of its items. Items do not say their kind.
+pub(crate) fn typed_list(api_version: &str, list: &str, kind: &str, items: &[Bytes], meta: &ListMeta) -> Vec<u8> {
+    let length: usize = items.iter().map(|item| item.len() + 1).sum();
+    let mut out = Vec::with_capacity(length + 256);
+    let head = |out: &mut Vec<u8>, kind: &str| {
+        out.extend_from_slice(b"{\"kind\":");
+        string(out, kind, Escape::Html);
+        out.extend_from_slice(b",\"apiVersion\":");
+        string(out, api_version, Escape::Html);
+        out.push(b',');
+    };
+    let mut of_item = Vec::new();
+    head(&mut of_item, kind);
+    head(&mut out, list);
+    out.extend_from_slice(b"\"metadata\":");
+    meta.typed(&mut out);
+    out.extend_from_slice(b",\"items\":[");
+    for (at, item) in items.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        match item.strip_prefix(&*of_item) {
+            Some(rest) => {
+                out.push(b'{');
+                out.extend_from_slice(rest);
+            }
+            None => out.extend_from_slice(item),
+        }
+    }
+    out.extend_from_slice(b"]}");
+    out
+}
+
 /// What stands beside the cells of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum IncludeObject {

@@ -42,6 +42,7 @@
 pub mod accept;
 mod api;
 mod form;
+mod go;
 mod meta;
 mod options;
 mod patch;
@@ -53,5 +54,7 @@ pub mod store;
 pub mod target;
 mod value;
 
-pub use api::{Api, MAX_BODY, Moment, Outcome, Reply, Request, Watch, WatchEnd, Write};
+pub use api::{
+    Api, DEFINITIONS, Documents, MAX_BODY, Moment, Outcome, Reply, Request, Settled, Watch, WatchEnd, Write,
+};
 pub use status::{Cause, Details, GroupResource, Status};

@@ -1,6 +1,9 @@
 //! What a path asks for (upstream: `RequestInfoFactory.NewRequestInfo`).
 
-/// The parts of a path below `/apis/GROUP/VERSION`.
+/// The subresources of namespaces: `/api/v1/namespaces/NAME/status` is about the namespace itself.
+const OF_NAMESPACES: [&str; 2] = ["status", "finalize"];
+
+/// The parts of a path below `/apis/GROUP/VERSION`, or below `/api/VERSION`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ResourcePath<'p> {
     pub(crate) group: &'p str,
@@ -19,23 +22,38 @@ pub(crate) struct ResourcePath<'p> {
 impl<'p> ResourcePath<'p> {
     /// The parts of a decoded path; `None` if it names no resource of a group.
     pub(crate) fn of(path: &'p str) -> Option<ResourcePath<'p>> {
-        let rest = path.strip_prefix("/apis/")?.trim_end_matches('/');
-        let mut parts = rest.split('/');
-        let (group, version) = (parts.next()?, parts.next()?);
+        let path = path.trim_end_matches('/');
+        let (rest, is_core) = match path.strip_prefix("/apis/") {
+            Some(rest) => (rest, false),
+            None => (path.strip_prefix("/api/")?, true),
+        };
+        let mut parts = rest.split('/').peekable();
+        let group = if is_core { "" } else { parts.next().filter(|group| !group.is_empty())? };
+        let version = parts.next()?;
         let mut first = parts.next()?;
         let watch = first == "watch";
         if watch {
             first = parts.next()?;
         }
         let mut namespace = "";
+        let mut name = "";
         if first == "namespaces" {
-            namespace = parts.next()?;
-            first = parts.next()?;
+            let named = parts.next().unwrap_or_default();
+            match parts.peek() {
+                Some(next) if !OF_NAMESPACES.contains(next) => {
+                    namespace = named;
+                    first = parts.next()?;
+                    name = parts.next().unwrap_or_default();
+                }
+                _ if is_core => name = named,
+                _ => return None,
+            }
+        } else if let Some(next) = parts.next() {
+            name = next;
         }
-        let name = parts.next().unwrap_or_default();
         let subresource = parts.next().unwrap_or_default();
         let has_more = parts.next().is_some();
-        let all = [group, version, first];
+        let all = [version, first];
         if all.iter().any(|part| part.is_empty()) || (rest.contains("//")) {
             return None;
         }
@@ -63,7 +81,12 @@ mod tests {
         assert_eq!(full, expected);
         let watch = ResourcePath::of("/apis/example.com/v1/watch/tabs/").expect("a resource");
         assert_eq!((watch.watch, watch.resource, watch.name), (true, "tabs", ""));
-        for none in ["/apis/example.com/v1", "/api/v1/pods", "/apis/example.com/v1//tabs", "/apis//v1/tabs", "/"] {
+        let pods = ResourcePath::of("/api/v1/namespaces/default/pods").expect("a resource");
+        assert_eq!((pods.group, pods.namespace, pods.resource, pods.name), ("", "default", "pods", ""));
+        let status = ResourcePath::of("/api/v1/namespaces/default/status").expect("a resource");
+        assert_eq!((status.namespace, status.resource, status.name), ("", "namespaces", "default"));
+        assert_eq!(status.subresource, "status");
+        for none in ["/apis/example.com/v1", "/api/v1", "/apis/example.com/v1/namespaces/default", "/apis/example.com/v1//tabs", "/apis//v1/tabs", "/"] {
             assert_eq!(ResourcePath::of(none), None, "{none}");
         }
     }

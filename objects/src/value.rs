@@ -63,7 +63,21 @@ pub(crate) fn with_path<'a>(object: Value<'a>, path: &'a str, value: Value<'a>, 
     }
 }
 
-/// An object as compact JSON with a place for its revision. The revision that it has is left out.
+/// The text of an object with a place for its revision, as a function prints the object. Members of the metadata that stand before the
+/// revision are texts, in which quotes are escaped.
+pub(crate) fn draft_as(object: Value<'_>, arena: &Bump, print: impl Fn(Value<'_>, &mut Vec<u8>)) -> Draft {
+    const MEMBER: &[u8] = b"\"resourceVersion\":\"";
+    const PLACE: &str = "0";
+    let mut text = Vec::new();
+    print(with_meta(object, "resourceVersion", Some(Value::String(PLACE)), arena), &mut text);
+    let at = memchr::memmem::find(&text, MEMBER).map_or(0, |at| at + MEMBER.len());
+    if at > 0 {
+        text.drain(at..at + PLACE.len());
+    }
+    Draft { text, at }
+}
+
+/// A custom resource as compact JSON with a place for its revision. The revision that it has is left out.
 pub(crate) fn draft(object: Value<'_>, arena: &Bump) -> Draft {
     let object = with_meta(object, "resourceVersion", Some(Value::String("")), arena);
     let mut text = vec![b'{'];

@@ -29,6 +29,13 @@ impl Kind {
         Typed::of_document(root, name)
     }
 
+    /// The OpenAPI document that defines the kind, and its schema there; none if anything else defines it.
+    pub fn schema_in_document(&self) -> Option<(Node<'_>, Node<'_>)> {
+        let Form::OpenApi(_) = self.definition().form() else { return None };
+        let root = self.definition().location().node();
+        Some((root, root.document().node(self.schema?)))
+    }
+
     /// The OpenAPI document that defines the kind, and the name of its definition; none if anything else defines it.
     pub(crate) fn in_document(&self) -> Option<(Node<'_>, &str)> {
         let Form::OpenApi(_) = self.definition().form() else { return None };

@@ -20,6 +20,7 @@ mod schema;
 mod warnings;
 
 pub use alike::is_judged_alike;
+pub use approval::{Approval, approval};
 pub use check::{deprecation_warning, stored_versions, validate, validate_update, validate_update_with};
 pub use doctor::{Bound, Diagnosis, Expensive, Keyword, diagnose_costs};
 pub use model::{ClientConfig, Conversion, Definition, Service, Spec, Status, Subresources, Validation, Version};

@@ -64,5 +64,8 @@ pub use meta::{Decoded, Malformed, coerce, decode_metadata, embedded};
 pub use prepare::{Purpose, Validator};
 pub use prune_defaults::prune_defaults;
 pub use pruning::{Pruned, Root, prune};
-pub use request::{Judged, Object, Resource};
+pub use request::{
+    Judged, Object, Resource, count_generation, deep_equal, keep_metadata, metadata_errors, metadata_update_errors,
+    with_status,
+};
 pub use rules::{RuleOutcome, Rules};

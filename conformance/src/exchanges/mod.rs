@@ -5,6 +5,7 @@
 //! stored CustomResourceDefinitions.
 
 mod compare;
+mod definitions;
 mod record;
 mod resources;
 mod serve;
@@ -24,9 +25,10 @@ const SERVERS: [(&str, &[&str]); 3] =
     [("empty", &["responses", "protocol"]), ("crds", &["responses", "protocol"]), ("rules", &["responses"])];
 
 /// Adds a row per server and kind of exchange.
-pub fn compare(golden: &Path, table: &mut Table) {
+pub fn compare(golden: &Path, corpus: &Path, table: &mut Table) {
     let apiserver = golden.join("apiserver");
     resources::compare(&apiserver, table);
+    definitions::compare(&apiserver, corpus, table);
     let base = apiserver.join("empty");
     for (server, files) in SERVERS {
         let folder = apiserver.join(server);

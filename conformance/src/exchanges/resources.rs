@@ -4,10 +4,9 @@
 use super::record::Exchange;
 use super::{body, record, recording};
 use crate::table::{Table, Verdict};
-use kubeshape_input::Limits;
 use kubeshape_objects::store::Store;
 use kubeshape_objects::{Api, Moment, Request};
-use kubeshape_registry::{Registry, Time};
+use kubeshape_registry::{Object, Time};
 use serde_json::Value;
 use std::path::Path;
 
@@ -21,28 +20,61 @@ pub(super) fn compare(apiserver: &Path, table: &mut Table) {
         (Ok(exchanges), Ok(definitions)) => (exchanges, definitions),
         (Err(why), _) | (_, Err(why)) => return table.add("negotiated", "recordings", Verdict::Missing(why)),
     };
-    let mut registry = Registry::default();
-    registry.set_input("crds", kubeshape_input::read("crds.json", &definitions, Limits::default()));
-    let mut api = Api::new(registry);
+    let mut api = Api::default().with_documents(super::definitions::documents());
     let mut store = Store::default();
+    match stored(&mut api, &mut store, &definitions) {
+        Ok(()) => {}
+        Err(why) => return table.add("negotiated", "definitions", Verdict::Missing(why)),
+    }
     for (place, exchange) in exchanges.iter().enumerate() {
         let request = &exchange.request;
-        if request.method == "POST" && request.path.ends_with("/customresourcedefinitions") {
-            let mut registry = api.registry().clone();
-            let text = request.body.as_deref().unwrap_or_default();
-            registry.set_input("own", kubeshape_input::read("own.json", text.as_bytes(), Limits::default()));
-            api = Api::new(registry);
-            continue;
-        }
         let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
         if !api.serves(path) {
             continue;
         }
         let row = format!("negotiated: {}", exchange.note.as_deref().unwrap_or_default());
         let record = format!("{} {} {}", place + 1, request.method, request.path);
+        let before = store.revision();
         let verdict = answer(&api, &mut store, exchange, (path, query));
         table.add(&row, &record, verdict);
+        if request.method == "POST" && request.path.ends_with("/customresourcedefinitions") {
+            // The server changed the status twice, some revisions later.
+            let own = format!("{path}/");
+            let later = exchanges[place..].iter().filter(|other| other.request.path.starts_with(&own));
+            let last = later.filter_map(|other| {
+                let object: Value = serde_json::from_str(other.body.as_deref()?).ok()?;
+                object["metadata"]["resourceVersion"].as_str()?.parse::<u64>().ok()
+            });
+            store.advance(last.max().unwrap_or_default().saturating_sub(STATUSES));
+            let now = date(exchange).unwrap_or(Time(0));
+            if let Some(settled) = api.settle(&mut store, before, now) {
+                api = settled.api;
+            }
+        }
     }
+}
+
+/// How often the server changes the status of a new definition.
+const STATUSES: u64 = 2;
+
+/// Stores recorded definitions with their revisions, and serves them.
+fn stored(api: &mut Api, store: &mut Store, list: &[u8]) -> Result<(), String> {
+    let mut list: Value = serde_json::from_slice(list).map_err(|error| error.to_string())?;
+    let mut items = std::mem::take(&mut list["items"]).as_array().cloned().unwrap_or_default();
+    let revision = |item: &Value| item["metadata"]["resourceVersion"].as_str().and_then(|text| text.parse::<u64>().ok());
+    items.sort_by_key(|item| revision(item));
+    let before = store.revision();
+    for mut item in items {
+        item["apiVersion"] = "apiextensions.k8s.io/v1".into();
+        item["kind"] = "CustomResourceDefinition".into();
+        store.advance(revision(&item).unwrap_or_default().saturating_sub(1));
+        let object = Object::read("definition", item.to_string()).map_err(|finding| finding.to_string())?;
+        api.load(store, &object, &Moment::default()).map_err(|status| status.message)?;
+    }
+    if let Some(settled) = api.settle(store, before, Time(0)) {
+        *api = settled.api;
+    }
+    Ok(())
 }
 
 /// The stored definitions of a server.
@@ -50,7 +82,8 @@ fn definitions(folder: &Path) -> Result<Vec<u8>, String> {
     body(folder, "bodies/customresourcedefinitions.json")
 }
 
-fn answer(api: &Api, store: &mut Store, exchange: &Exchange, (path, query): (&str, &str)) -> Verdict {
+/// Compares the answer to a recorded request. The store gets the revisions of the real server.
+pub(super) fn answer(api: &Api, store: &mut Store, exchange: &Exchange, (path, query): (&str, &str)) -> Verdict {
     let header = |name: &str| {
         let headers = exchange.request.headers.iter();
         headers.clone().find(|(key, _)| key.eq_ignore_ascii_case(name)).map_or("", |(_, value)| value.as_str())
@@ -106,7 +139,13 @@ fn answer(api: &Api, store: &mut Store, exchange: &Exchange, (path, query): (&st
     if media.split(';').next() != Some(reply.form.media_type()) {
         return differs("type", reply.form.media_type().to_owned(), media.to_owned());
     }
-    if reply.body == expected || ordered(&reply.body) == ordered(&expected) {
+    // Which revision the watch cache of a resource begins with depends on when it was started.
+    let (found, recorded) = (without_oldest(&reply.body), without_oldest(&expected));
+    if found.is_some() && found == recorded {
+        return Verdict::Equal;
+    }
+    let is_same_table = || ordered(&expected).is_some_and(|table| ordered(&reply.body) == Some(table));
+    if reply.body == expected || is_same_table() {
         return Verdict::Equal;
     }
     let at = reply.body.iter().zip(&expected).take_while(|(a, b)| a == b).count();
@@ -117,23 +156,42 @@ fn answer(api: &Api, store: &mut Store, exchange: &Exchange, (path, query): (&st
     differs("body", part(&reply.body), part(&expected))
 }
 
+/// The answer to a watch from a revision that is too old, without the oldest revision that is known.
+fn without_oldest(body: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(body).ok()?;
+    let (before, rest) = text.split_once("too old resource version: ")?;
+    let (asked, rest) = rest.split_once(" (")?;
+    let (_, behind) = rest.split_once(')')?;
+    Some(format!("{before}{asked}{behind}"))
+}
+
 /// A table, or a stream of tables, without the cells whose paths have a wildcard: Go walks maps in a random order. Of anything else
 /// nothing.
 fn ordered(body: &[u8]) -> Option<Vec<Value>> {
-    // The columns `Rec` (`.spec..name`) and `Wild` (`.spec.obj.*`) of the recorded definition.
-    const RANDOM: std::ops::Range<usize> = 18..20;
-    const COLUMNS: usize = 29;
     let mut tables = Vec::new();
+    if body.starts_with(b"apiVersion: meta.k8s.io") {
+        let mut table = Object::read("table", body).ok()?.into_value();
+        cut(&mut table)?;
+        return Some(vec![table]);
+    }
     for table in serde_json::Deserializer::from_slice(body).into_iter::<Value>() {
         let mut table = table.ok()?;
-        let object = if table["type"].is_string() { &mut table["object"] } else { &mut table };
-        for row in object["rows"].as_array_mut()? {
-            let cells = row["cells"].as_array_mut().filter(|cells| cells.len() == COLUMNS)?;
-            cells[RANDOM].fill(Value::Null);
-        }
+        cut(if table["type"].is_string() { &mut table["object"] } else { &mut table })?;
         tables.push(table);
     }
     (!tables.is_empty()).then_some(tables)
+}
+
+/// Takes those cells out of a table.
+fn cut(table: &mut Value) -> Option<()> {
+    // The columns `Rec` (`.spec..name`) and `Wild` (`.spec.obj.*`) of the recorded definition.
+    const RANDOM: std::ops::Range<usize> = 18..20;
+    const COLUMNS: usize = 29;
+    for row in table["rows"].as_array_mut()? {
+        let cells = row["cells"].as_array_mut().filter(|cells| cells.len() == COLUMNS)?;
+        cells[RANDOM].fill(Value::Null);
+    }
+    Some(())
 }
 
 /// The recorded body.

@@ -1,5 +1,6 @@
 //! Deleting objects.
 
+use super::definitions::CLEANUP;
 use super::read::{list_of, selected};
 use super::{Call, Outcome, Then, Write};
 use crate::options::{ListParameters, dry_run};
@@ -8,6 +9,7 @@ use crate::store::{Change, Key, Stored, Then as Becomes};
 use crate::target::parameter;
 use crate::value::{self, meta_text, with_meta};
 use bytes::Bytes;
+use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
 use std::sync::Arc;
@@ -107,6 +109,11 @@ impl Call<'_> {
             _ => None,
         };
         let mut kept: Vec<Value<'_>> = finalizers.to_vec();
+        let is_first = metadata.get("deletionTimestamp").is_none();
+        // Upstream: `REST.Delete` of the registry of CustomResourceDefinitions.
+        if self.served.is_definition() && is_first && !kept.iter().any(|name| name.as_str() == Some(CLEANUP)) {
+            kept.push(Value::String(CLEANUP));
+        }
         if let Some(added) = added.filter(|added| !finalizers.iter().any(|known| known.as_str() == Some(added))) {
             kept.push(Value::String(added));
         }
@@ -115,7 +122,7 @@ impl Call<'_> {
             let change = Change {
                 key: key.clone(),
                 expected: Some(old.revision),
-                then: Becomes::Deleted(value::draft(in_storage(live), &arena)),
+                then: Becomes::Deleted(self.served.draft(in_storage(live), &arena)),
             };
             return Ok((Some(change), Then::Done(Box::new(Status::deleted(of, name, uid)))));
         }
@@ -124,9 +131,15 @@ impl Call<'_> {
         }
         let now = arena.alloc_str(&self.moment.now.to_string());
         let mut object = with_meta(live, "finalizers", Some(Value::List(&kept)), &arena);
+        if self.served.is_definition() {
+            object = marked(object, now, &arena);
+        }
         object = with_meta(object, "deletionTimestamp", Some(Value::String(now)), &arena);
-        object = with_meta(object, "deletionGracePeriodSeconds", Some(Value::Int(0)), &arena);
-        if let Some(Value::Int(n)) = metadata.get("generation")
+        if !self.served.is_definition() {
+            object = with_meta(object, "deletionGracePeriodSeconds", Some(Value::Int(0)), &arena);
+        }
+        if !self.served.is_definition()
+            && let Some(Value::Int(n)) = metadata.get("generation")
             && n > 0
         {
             object = with_meta(object, "generation", Some(Value::Int(n.saturating_add(1))), &arena);
@@ -134,8 +147,30 @@ impl Call<'_> {
         let change = Change {
             key: key.clone(),
             expected: Some(old.revision),
-            then: Becomes::Stored(value::draft(in_storage(object), &arena)),
+            then: Becomes::Stored(self.served.draft(in_storage(object), &arena)),
         };
         Ok((Some(change), Then::Object(200)))
     }
+}
+
+/// A definition that says that it goes.
+fn marked<'a>(definition: Value<'a>, now: &'a str, arena: &'a Bump) -> Value<'a> {
+    let status = definition.get("status").unwrap_or(Value::Null);
+    let mut conditions = status.get("conditions").and_then(Value::as_list).unwrap_or_default().to_vec();
+    conditions.retain(|condition| condition.get("type").and_then(Value::as_str) != Some("Terminating"));
+    let members = vec![
+        ("type", Value::String("Terminating")),
+        ("status", Value::String("True")),
+        ("lastTransitionTime", Value::String(now)),
+        ("reason", Value::String("InstanceDeletionPending")),
+        (
+            "message",
+            Value::String(
+                "CustomResourceDefinition marked for deletion; CustomResource deletion will be initiated soon",
+            ),
+        ),
+    ];
+    conditions.push(Value::Map(Map::from_entries(members, arena)));
+    let conditions = Value::List(arena.alloc_slice_copy(&conditions));
+    value::with(definition, "status", Some(value::with(status, "conditions", Some(conditions), arena)), arena)
 }

@@ -29,15 +29,14 @@ impl Api {
     /// ```
     pub fn load(&self, store: &mut Store, object: &Object, moment: &Moment<'_>) -> Result<(), Status> {
         let (api_version, kind) = (object.api_version(), object.kind());
-        let served = self.served.values().find(|served| served.api_version == api_version && served.kind == kind);
-        let found = served.and_then(|served| Some((served, served.requests()?)));
-        let Some((served, requests)) = found else {
+        let served = self.of_kind(api_version, kind);
+        let found = served.and_then(|served| Some((served, served.strategy()?)));
+        let Some((served, strategy)) = found else {
             let message = format!("no resource of kind {kind} in version {api_version} is served");
             return Err(Status::bad_request(message));
         };
         let arena = Bump::new();
-        let resource = requests.resource();
-        let decoded = resource.decode(object.to_value(&arena), &arena).map_err(Status::bad_request)?;
+        let decoded = strategy.decode(object.to_value(&arena), &arena).map_err(Status::bad_request)?;
         let mut value = decoded.value;
         let text = |value, key| arena.alloc_str(meta_text(value, key)) as &str;
         let namespace = match text(value, "namespace") {
@@ -57,13 +56,13 @@ impl Api {
             value = with_meta(value, "generation", Some(Value::Int(1)), &arena);
         }
         let name = text(value, "name");
-        let errors = resource.validate(value);
+        let errors = strategy.validate(value);
         if !errors.is_empty() {
             return Err(Status::invalid(&served.group, &served.kind, name, &errors));
         }
         let key = Key::new(&served.id, namespace, name);
         let storage = arena.alloc_str(&served.storage);
-        let draft = value::draft(with(value, "apiVersion", Some(Value::String(storage)), &arena), &arena);
+        let draft = served.draft(with(value, "apiVersion", Some(Value::String(storage)), &arena), &arena);
         let change = Change { key, expected: None, then: Then::Stored(draft) };
         store.has_room(&change).map_err(|full| Status::internal(full.to_string()))?;
         let exists = |_| Status::already_exists(served.group_resource(), name);

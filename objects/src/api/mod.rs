@@ -1,11 +1,14 @@
 //! Requests about objects, and what a server answers.
 
+mod definitions;
 mod delete;
+mod documents;
 mod load;
 mod read;
 mod reply;
 mod scale;
 mod served;
+mod strategy;
 mod watch;
 mod write;
 
@@ -16,14 +19,17 @@ use crate::store::{Change, Outdated, Store};
 use crate::target::parameter;
 use crate::{form, options};
 use bytes::Bytes;
-use kubeshape_registry::{Registry, Requests};
+use imbl::OrdMap;
+use kubeshape_registry::Registry;
 use kubeshape_show::table::Convertor;
 use kubeshape_smd::managed::Time;
 use reply::Shown;
 use served::Served;
-use std::collections::BTreeMap;
+use strategy::Strategy;
 use std::sync::Arc;
 
+pub use definitions::{DEFINITIONS, Settled};
+pub use documents::Documents;
 pub use watch::{Watch, WatchEnd};
 
 /// The largest body of a request in bytes (upstream: `MaxRequestBodyBytes`).
@@ -136,11 +142,15 @@ enum Then {
 }
 
 /// The resources that are served, and what a server answers to requests about their objects.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Api {
     registry: Registry,
     /// By group, version and plural.
-    served: BTreeMap<(String, String, String), Arc<Served>>,
+    served: OrdMap<(String, String, String), Arc<Served>>,
+    /// The built-in resources.
+    documents: Documents,
+    /// The stored definitions that make the registry, by name.
+    definitions: definitions::Known,
 }
 
 impl Api {
@@ -153,7 +163,14 @@ impl Api {
             Some((key, Arc::new(served)))
         });
         let served = served.collect();
-        Api { registry, served }
+        Api { registry, served, ..Api::default() }
+    }
+
+    /// The same, and built-in resources beside the custom ones. With CustomResourceDefinitions among them, clients can change
+    /// what is served: see [`settle`](Self::settle).
+    #[must_use]
+    pub fn with_documents(self, documents: Documents) -> Api {
+        Api { documents, ..self }
     }
 
     /// What is known of the kinds.
@@ -176,7 +193,14 @@ impl Api {
 
     fn find(&self, path: &ResourcePath<'_>) -> Option<&Arc<Served>> {
         let key = (path.group.to_owned(), path.version.to_owned(), path.resource.to_owned());
-        self.served.get(&key)
+        self.served.get(&key).or_else(|| self.documents.find(path.group, path.version, path.resource))
+    }
+
+    /// The resource of a kind.
+    fn of_kind(&self, api_version: &str, kind: &str) -> Option<&Arc<Served>> {
+        let mut all = self.served.values();
+        let custom = all.find(|served| served.api_version == api_version && served.kind == kind);
+        custom.or_else(|| self.documents.of_kind(api_version, kind))
     }
 
     /// Answers a request, and changes the store if it says so. A watch is answered with what it has to tell now. `None` if no
@@ -197,8 +221,8 @@ impl Api {
     pub fn prepare(&self, store: &Store, request: &Request<'_>, moment: &Moment<'_>) -> Option<Outcome> {
         let path = ResourcePath::of(request.path)?;
         let served = self.find(&path)?;
-        let requests = served.requests()?;
-        let call = Call { api: self, served, requests: &requests, path, request, moment, store };
+        let strategy = served.strategy()?;
+        let call = Call { api: self, served, strategy: &strategy, path, request, moment, store };
         let verb = call.verb()?;
         Some(call.run(verb).unwrap_or_else(|status| Outcome::Reply(refusal(&status, request))))
     }
@@ -271,7 +295,7 @@ impl Verb {
 struct Call<'c> {
     api: &'c Api,
     served: &'c Arc<Served>,
-    requests: &'c Requests,
+    strategy: &'c Strategy,
     path: ResourcePath<'c>,
     request: &'c Request<'c>,
     moment: &'c Moment<'c>,
@@ -323,6 +347,8 @@ impl Call<'_> {
             ("", Verb::Delete) => self.delete(),
             ("", Verb::DeleteCollection) => self.delete_collection(),
             ("" | "status" | "scale", _) => not_supported(),
+            // What it does exists as Go code alone.
+            (other, _) if self.served.has_subresource(other) => not_supported(),
             _ => Err(self.not_found()),
         }
     }

@@ -45,6 +45,9 @@ impl Shown {
 
     /// The object in the version of the request. Custom resources of all versions differ in their `apiVersion` alone.
     pub(super) fn in_version(&self, text: &Bytes) -> Bytes {
+        if self.served.is_built_in() {
+            return text.clone();
+        }
         let expected = format!("{{\"apiVersion\":\"{}\",", self.served.api_version);
         if text.starts_with(expected.as_bytes()) {
             return text.clone();
@@ -84,6 +87,10 @@ impl Shown {
         let source = std::str::from_utf8(json).unwrap_or_default();
         let object = tape.document(source).root().map_or(Value::Null, |root| Value::from_node(root, &arena));
         match kind {
+            TargetKind::PartialObjectMetadataList if self.served.is_built_in() => Err(Status::no_such_form(&format!(
+                "you requested PartialObjectMetadataList, but the requested object is not a list ({})",
+                self.served.go_type(false)
+            ))),
             TargetKind::PartialObjectMetadataList => Err(Status::internal("content is not a list")),
             TargetKind::PartialObjectMetadata if self.form == Form::Protobuf => Ok(made(proto::unknown(
                 &format!("meta.k8s.io/{version}"),
@@ -118,14 +125,18 @@ impl Shown {
         let made = |body: Vec<u8>| Reply { code: 200, form: self.form, body: body.into(), warnings: Vec::new() };
         let objects: Vec<Bytes> = objects.iter().map(|text| self.in_version(text)).collect();
         let Some((kind, version)) = self.target() else {
-            let list = form::list(&self.served.api_version, &self.served.list_kind, &objects, meta);
+            let served = &self.served;
+            let list = match served.is_built_in() {
+                true => form::typed_list(&served.api_version, &served.list_kind, &served.kind, &objects, meta),
+                false => form::list(&served.api_version, &served.list_kind, &objects, meta),
+            };
             return Ok(made(form::encode(list, self.form)));
         };
         if kind == TargetKind::PartialObjectMetadata {
-            return Err(Status::no_such_form(
-                "you requested PartialObjectMetadata, but the requested object is a list \
-                 (*unstructured.UnstructuredList)",
-            ));
+            return Err(Status::no_such_form(&format!(
+                "you requested PartialObjectMetadata, but the requested object is a list ({})",
+                self.served.go_type(true)
+            )));
         }
         let include = self.include.clone();
         let (mut tapes, arena): (Vec<Tape>, Bump) = (Vec::with_capacity(objects.len()), Bump::new());

@@ -91,9 +91,10 @@ impl Call<'_> {
 
     /// The managed fields of an object whose replicas a manager sets through the scale (upstream: `ScaleHandler.ToParent`).
     fn owners<'a>(&'a self, live: Value<'a>, manager: &'a str, arena: &'a Bump) -> Result<Option<Value<'a>>, Status> {
-        let versions = self.api.registry.versions(&self.served.group, &self.served.kind);
+        let registry = self.served.registry().unwrap_or(&self.api.registry);
+        let versions = registry.versions(&self.served.group, &self.served.kind);
         let paths = versions.map(|kind| {
-            let path = kind.version().and_then(|version| version.scale.as_ref());
+            let path = kind.version().and_then(|version| version.scale.as_ref()).or_else(|| self.served.scale());
             (kind.api_version(), path.map(|scale| replicas_path(&scale.spec_replicas_path, arena)))
         });
         let paths: Vec<_> = paths.collect();
@@ -151,7 +152,8 @@ impl Call<'_> {
             let owners = self.owners(live, manager, &arena)?;
             object = with_meta(object, "managedFields", owners, &arena);
         }
-        let change = self.replaced(object, live, old, &arena)?;
-        self.written(change, parameters.dry_run, Then::Scale, shown, self.warnings())
+        let mut warnings = self.warnings();
+        let change = self.replaced(object, live, old, &mut warnings, &arena)?;
+        self.written(change, parameters.dry_run, Then::Scale, shown, warnings)
     }
 }

@@ -1,19 +1,39 @@
 //! A resource that is served.
 
 use crate::status::GroupResource;
+use super::strategy::{BuiltIn, Strategy};
+use kubeshape_registry::Registry;
 use kubeshape_registry::kind::{Kind, Scale, Scope};
-use kubeshape_registry::{Registry, Requests};
 use kubeshape_show::table::Convertor;
+use crate::patch::Schema;
+use crate::store::Draft;
+use crate::value;
 use kubeshape_smd::managed::Gvk;
+use kubeshape_smd::value::Map;
+use kubeshape_smd::{Bump, Value};
 use std::sync::Arc;
 
-/// A custom resource in one version.
+/// Built-in resources of which the server counts the generations of objects, by group. It does so in Go code.
+const COUNTED: [(&str, &[&str]); 8] = [
+    ("", &["pods", "replicationcontrollers"]),
+    ("admissionregistration.k8s.io", &["*"]),
+    ("apps", &["daemonsets", "deployments", "replicasets", "statefulsets"]),
+    ("batch", &["cronjobs", "jobs"]),
+    ("flowcontrol.apiserver.k8s.io", &["*"]),
+    ("networking.k8s.io", &["ingresses", "ingressclasses", "networkpolicies"]),
+    ("policy", &["poddisruptionbudgets"]),
+    ("scheduling.k8s.io", &["priorityclasses"]),
+];
+/// The resource of the definitions of all others.
+const DEFINITIONS: (&str, &str) = ("apiextensions.k8s.io", "customresourcedefinitions");
+
+/// A resource in one version.
 #[derive(Debug)]
 pub(super) struct Served {
     pub(super) group: String,
     pub(super) version: String,
     pub(super) plural: Arc<str>,
-    /// `widgets.example.com`: by this, objects are stored.
+    /// `widgets.example.com`, and of built-in resources with the version in front: by this, objects are stored.
     pub(super) id: Arc<str>,
     pub(super) api_version: String,
     pub(super) kind: String,
@@ -25,6 +45,10 @@ pub(super) struct Served {
     pub(super) warning: Option<String>,
     /// What is prepared of it, at its first use.
     definition: Kind,
+    /// The strategy of a built-in resource.
+    built_in: Option<Strategy>,
+    /// The registry that knows the types of a built-in resource.
+    registry: Option<Arc<Registry>>,
     /// JSON paths of the fields that selectors may name, beside the name and the namespace.
     pub(super) selectable: Vec<Arc<str>>,
     scale: Option<Scale>,
@@ -58,20 +82,133 @@ impl Served {
             storage: storage.api_version().to_owned(),
             warning,
             definition: kind.clone(),
+            built_in: None,
+            registry: None,
             selectable: version.selectable_fields.clone(),
             scale: version.scale.clone(),
             subresources: resource.subresources.clone(),
         })
     }
 
-    /// What judges its objects.
-    pub(super) fn requests(&self) -> Option<Requests> {
-        self.definition.requests()
+    /// The resource of a kind that an OpenAPI document defines, if there is one.
+    pub(super) fn of_document(kind: &Kind, registry: &Arc<Registry>) -> Option<Served> {
+        let resource = kind.resource()?;
+        let types = kind.typed()?;
+        let (group, plural) = (kind.group(), &resource.plural);
+        let has_status = resource.subresources.iter().any(|name| **name == *"status");
+        let is_definition = (group, &**plural) == DEFINITIONS;
+        let namespaced = resource.scope == Scope::Namespaced;
+        let counted = COUNTED.iter().find(|(other, _)| *other == group).is_some_and(|(_, names)| {
+            names.iter().any(|name| *name == "*" || **name == **plural)
+        });
+        let strategy = if is_definition {
+            Strategy::Definition(Arc::new(types))
+        } else {
+            Strategy::BuiltIn(Arc::new(BuiltIn { types, namespaced, has_status, counts: counted }))
+        };
+        let has_scale = resource.subresources.iter().any(|name| **name == *"scale");
+        let scale = has_scale.then(|| Scale {
+            spec_replicas_path: ".spec.replicas".into(),
+            status_replicas_path: ".status.replicas".into(),
+            label_selector_path: None,
+        });
+        let id = match is_definition {
+            true => format!("{plural}.{group}"),
+            false => format!("{} {plural}", kind.api_version()),
+        };
+        Some(Served {
+            group: group.to_owned(),
+            version: kind.version_name().to_owned(),
+            plural: Arc::clone(plural),
+            id: id.into(),
+            api_version: kind.api_version().to_owned(),
+            kind: kind.kind().to_owned(),
+            list_kind: format!("{}List", kind.kind()),
+            namespaced,
+            storage: kind.api_version().to_owned(),
+            warning: None,
+            definition: kind.clone(),
+            built_in: Some(strategy),
+            registry: Some(Arc::clone(registry)),
+            selectable: Vec::new(),
+            scale,
+            subresources: resource.subresources.clone(),
+        })
+    }
+
+    /// What judges its objects. `None` if the definition cannot be used.
+    pub(super) fn strategy(&self) -> Option<Strategy> {
+        self.built_in.clone().or_else(|| self.definition.requests().map(Strategy::Custom))
+    }
+
+    /// The registry that knows the types of a built-in resource; none for custom resources.
+    pub(super) fn registry(&self) -> Option<&Registry> {
+        self.registry.as_deref()
+    }
+
+    /// The schema of a built-in kind in its document.
+    pub(super) fn schema(&self) -> Option<Schema<'_>> {
+        let (root, node) = self.definition.schema_in_document()?;
+        Some(Schema::new(root, node))
+    }
+
+    /// Whether its objects are Go structs: they are printed in another order, and have no version of their own in lists.
+    pub(super) fn is_built_in(&self) -> bool {
+        self.built_in.is_some()
+    }
+
+    /// Whether its objects are CustomResourceDefinitions.
+    pub(super) fn is_definition(&self) -> bool {
+        matches!(self.built_in, Some(Strategy::Definition(_)))
+    }
+
+    /// What Go calls its lists, or its objects, in errors.
+    pub(super) fn go_type(&self, is_list: bool) -> String {
+        match (&self.built_in, is_list) {
+            (None, true) => "*unstructured.UnstructuredList".to_owned(),
+            (None, false) => "*unstructured.Unstructured".to_owned(),
+            (Some(_), is_list) => {
+                let package = self.group.split('.').next().filter(|name| !name.is_empty()).unwrap_or("core");
+                format!("*{package}.{}{}", self.kind, if is_list { "List" } else { "" })
+            }
+        }
     }
 
     /// What makes the rows of its tables.
     pub(super) fn convertor(&self) -> Convertor {
-        self.definition.convertor().unwrap_or_else(|_| Convertor::names())
+        match &self.built_in {
+            Some(_) => Convertor::created(),
+            None => self.definition.convertor().unwrap_or_else(|_| Convertor::names()),
+        }
+    }
+
+    /// The text of an object with a place for its revision.
+    pub(super) fn draft(&self, object: Value<'_>, arena: &Bump) -> Draft {
+        match &self.built_in {
+            None => value::draft(object, arena),
+            Some(strategy) => value::draft_as(object, arena, |object, out| strategy.write(object, out)),
+        }
+    }
+
+    /// An object that says nothing but a revision, and perhaps an annotation: a bookmark.
+    pub(super) fn bookmark(&self, revision: &str, annotation: Option<&str>) -> Vec<u8> {
+        let (arena, mut out) = (Bump::new(), Vec::new());
+        let mut metadata = vec![("resourceVersion", Value::String(arena.alloc_str(revision)))];
+        if let Some(name) = annotation {
+            let annotations = vec![(&*arena.alloc_str(name), Value::String("true"))];
+            metadata.push(("annotations", Value::Map(Map::from_entries(annotations, &arena))));
+        }
+        let members = vec![
+            ("apiVersion", Value::String(arena.alloc_str(&self.api_version))),
+            ("kind", Value::String(arena.alloc_str(&self.kind))),
+            ("metadata", Value::Map(Map::from_entries(metadata, &arena))),
+        ];
+        let object = Value::Map(Map::from_entries(members, &arena));
+        match &self.built_in {
+            Some(strategy) => strategy.write(strategy.empty(object, &arena), &mut out),
+            None => object.write_go_json(&mut out),
+        }
+        out
     }
 
     pub(super) fn group_resource(&self) -> GroupResource<'_> {
@@ -84,6 +221,11 @@ impl Served {
 
     pub(super) fn has_status(&self) -> bool {
         self.subresources.iter().any(|name| **name == *"status")
+    }
+
+    /// Whether a subresource is known, but not served.
+    pub(super) fn has_subresource(&self, name: &str) -> bool {
+        self.subresources.iter().any(|known| **known == *name)
     }
 
     pub(super) fn scale(&self) -> Option<&Scale> {

@@ -2,6 +2,7 @@
 
 use super::read::{Selection, revision, selected};
 use super::reply::Shown;
+use super::served::Served;
 use super::{Call, Outcome};
 use crate::accept::{Endpoint, Form, TargetKind, resource};
 use crate::form::{self, ListMeta, Table};
@@ -13,7 +14,6 @@ use bytes::Bytes;
 use kubeshape_smd::managed::Time;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
-use std::fmt::Write as _;
 
 /// The media types of a watch.
 const STREAMS: &str = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
@@ -161,7 +161,7 @@ impl Watch {
             // An object that is not selected any more is told as it was, with the revision of the change.
             let text = match (&event.before, event.verb) {
                 (Some(before), Verb::Modified) if verb == "DELETED" => {
-                    at_revision(&before.json(), event.object.revision)
+                    at_revision(&self.shown.served, &before.json(), event.object.revision)
                 }
                 _ => event.object.json(),
             };
@@ -181,13 +181,7 @@ impl Watch {
     }
 
     fn mark(&mut self, annotation: Option<&str>, out: &mut Vec<u8>) {
-        let served = &self.shown.served;
-        let mut text =
-            format!("{{\"apiVersion\":\"{}\",\"kind\":\"{}\",\"metadata\":{{", served.api_version, served.kind);
-        if let Some(name) = annotation {
-            let _ = write!(text, "\"annotations\":{{\"{name}\":\"true\"}},");
-        }
-        let _ = write!(text, "\"resourceVersion\":\"{}\"}}}}", self.position);
+        let text = self.shown.served.bookmark(&self.position.to_string(), annotation);
         self.tell("BOOKMARK", &text.into(), out);
     }
 
@@ -279,12 +273,12 @@ enum Frame<'f> {
 }
 
 /// The text of an object with another revision.
-fn at_revision(text: &Bytes, revision: u64) -> Bytes {
+fn at_revision(served: &Served, text: &Bytes, revision: u64) -> Bytes {
     let (mut tape, arena) = (Tape::new(), Bump::new());
     if value::read(text, &mut tape).is_err() {
         return text.clone();
     }
     let source = std::str::from_utf8(text).unwrap_or_default();
     let object = tape.document(source).root().map_or(Value::Null, |root| Value::from_node(root, &arena));
-    value::draft(object, &arena).with_revision(&revision.to_string()).into()
+    served.draft(object, &arena).with_revision(&revision.to_string()).into()
 }

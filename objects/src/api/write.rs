@@ -2,7 +2,7 @@
 
 use super::{Call, MAX_BODY, Outcome, Reply, Then, Write};
 use crate::options::{FieldValidation, WriteParameters};
-use crate::patch::{PatchError, json_patch, merge};
+use crate::patch::{PatchError, json_patch, merge, strategic};
 use crate::status::{Cause, Details, Status};
 use crate::store::{Change, Key, Stored, Then as Becomes};
 use crate::value::{self, meta_text, with, with_meta};
@@ -17,6 +17,8 @@ use std::sync::Arc;
 const OBJECTS: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 /// Media types of patches of custom resources.
 const PATCHES: &str = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+/// Media types of patches of built-in resources.
+const BUILT_IN_PATCHES: &str = "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml";
 /// Characters of `metadata.generateName` that stay in the name, and what may follow them.
 const MAX_GENERATED_NAME: usize = 58;
 const RANDOM: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
@@ -82,8 +84,7 @@ impl Call<'_> {
                 self.served.api_version
             )));
         }
-        let resource = self.requests.resource();
-        let decoded = resource.decode(value, arena).map_err(|why| self.unreadable(&why))?;
+        let decoded = self.strategy.decode(value, arena).map_err(|why| self.unreadable(&why))?;
         let mut strict = strict;
         strict.extend(decoded.unknown.iter().map(|field| format!("unknown field \"{field}\"")));
         Ok(Decoded { value: decoded.value, strict })
@@ -148,8 +149,9 @@ impl Call<'_> {
         }
         let endpoint = self.endpoint(&arena)?;
         let options = self.options(&parameters);
-        let object = endpoint.update(None, object, &options, &arena).map_err(|error| refused(&error))?;
-        let change = self.created(object, &arena)?;
+        let zero = self.strategy.zero(object, &arena);
+        let object = endpoint.update(zero, object, &options, &arena).map_err(|error| refused(&error))?;
+        let change = self.created(object, &mut warnings, &arena)?;
         self.written(change, parameters.dry_run, Then::Object(201), shown, warnings)
     }
 
@@ -171,23 +173,29 @@ impl Call<'_> {
 
     /// The endpoint of server-side apply.
     pub(super) fn endpoint<'a>(&'a self, arena: &'a Bump) -> Result<kubeshape_registry::Endpoint<'a>, Status> {
-        let endpoint = self.api.registry.endpoint(self.served.gvk(), self.path.subresource, arena);
+        let registry = self.served.registry().unwrap_or(&self.api.registry);
+        let endpoint = registry.endpoint(self.served.gvk(), self.path.subresource, arena);
         endpoint.map_err(|error| Status::internal(error.to_string()))
     }
 
     /// What creates a decoded object with its managed fields (upstream: `rest.BeforeCreate` and the strategy).
-    fn created<'a>(&'a self, object: Value<'a>, arena: &'a Bump) -> Result<Change, Status> {
-        let resource = self.requests.resource();
-        let object = resource.prepare_create(object, arena);
+    fn created<'a>(
+        &'a self,
+        object: Value<'a>,
+        warnings: &mut Vec<String>,
+        arena: &'a Bump,
+    ) -> Result<Change, Status> {
+        let object = self.strategy.prepare_create(object, arena);
         // What is read from the storage has defaults, also those of a status that was dropped.
-        let mut object = resource.decode(object, arena).map_err(|why| self.unreadable(&why))?.value;
+        let mut object = self.strategy.decode(object, arena).map_err(|why| self.unreadable(&why))?.value;
         for key in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
             object = with_meta(object, key, None, arena);
         }
         let now = Value::String(arena.alloc_str(&self.moment.now.to_string()));
         object = with_meta(object, "creationTimestamp", Some(now), arena);
         object = with_meta(object, "uid", Some(Value::String(self.moment.uid)), arena);
-        let errors = resource.validate(object);
+        warnings.extend(self.strategy.warnings(object, None));
+        let errors = self.strategy.validate(object);
         let name = meta_text(object, "name");
         if !errors.is_empty() {
             return Err(Status::invalid(&self.served.group, &self.served.kind, name, &errors));
@@ -205,7 +213,7 @@ impl Call<'_> {
             return Err(Status::bad_request(format!("the object nests deeper than {MAX_DEPTH} levels")));
         }
         let object = with(object, "apiVersion", Some(Value::String(&self.served.storage)), arena);
-        Ok(value::draft(object, arena))
+        Ok(self.served.draft(object, arena))
     }
 
     /// What a request that writes leads to: the change, or without one the object as it would be.
@@ -266,7 +274,7 @@ impl Call<'_> {
         let endpoint = self.endpoint(&arena)?;
         let options = self.options(&parameters);
         let object = endpoint.update(Some(live), object, &options, &arena).map_err(|error| refused(&error))?;
-        let change = self.replaced(object, live, old, &arena)?;
+        let change = self.replaced(object, live, old, &mut warnings, &arena)?;
         self.written(change, parameters.dry_run, Then::Object(200), shown, warnings)
     }
 
@@ -290,6 +298,7 @@ impl Call<'_> {
         object: Value<'a>,
         live: Value<'a>,
         old: &Arc<Stored>,
+        warnings: &mut Vec<String>,
         arena: &'a Bump,
     ) -> Result<Change, Status> {
         let (name, of) = (self.path.name, self.group_resource());
@@ -316,13 +325,14 @@ impl Call<'_> {
             _ => {}
         }
         let object = keep_times(live, object, arena);
-        let resource = self.requests.resource();
+        let strategy = self.strategy;
         let (object, errors) = if self.path.subresource == "status" {
-            let object = resource.prepare_status_update(object, live, arena);
-            (object, resource.validate_status_update(object, live))
+            let object = strategy.prepare_status_update(object, live, arena);
+            (object, strategy.validate_status_update(object, live))
         } else {
-            let object = resource.prepare_update(object, live, arena);
-            (object, resource.validate_update(object, live))
+            let object = strategy.prepare_update(object, live, arena);
+            warnings.extend(strategy.warnings(object, Some(live)));
+            (object, strategy.validate_update(object, live))
         };
         if !errors.is_empty() {
             return Err(Status::invalid(&self.served.group, &self.served.kind, name, &errors));
@@ -349,6 +359,8 @@ impl Call<'_> {
         let is_json_patch = match self.media_type() {
             "application/json-patch+json" => true,
             "application/merge-patch+json" => false,
+            "application/strategic-merge-patch+json" if self.served.is_built_in() => false,
+            _ if self.served.is_built_in() => return Err(Status::unsupported_media_type(BUILT_IN_PATCHES)),
             _ => return Err(Status::unsupported_media_type(PATCHES)),
         };
         let old = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
@@ -362,6 +374,8 @@ impl Call<'_> {
         let live = self.live(old, &mut memory, &arena)?;
         let patched = if is_json_patch {
             json_patch(live, patch, &arena).map_err(|error| self.unpatched(error))?
+        } else if self.media_type() == "application/strategic-merge-patch+json" {
+            strategic(live, patch, self.served.schema(), &arena).map_err(|error| self.unpatched(error))?
         } else {
             merge(live, patch, &arena)
         };
@@ -376,7 +390,7 @@ impl Call<'_> {
         let endpoint = self.endpoint(&arena)?;
         let options = self.options(&parameters);
         let object = endpoint.update(Some(live), object, &options, &arena).map_err(|error| refused(&error))?;
-        let change = self.replaced(object, live, old, &arena)?;
+        let change = self.replaced(object, live, old, &mut warnings, &arena)?;
         self.written(change, parameters.dry_run, Then::Object(200), shown, warnings)
     }
 
@@ -425,7 +439,7 @@ impl Call<'_> {
         let endpoint = self.endpoint(&arena)?;
         let options = self.options(parameters);
         let object = endpoint.apply(live, config, &options, &arena).map_err(|error| refused(&error))?;
-        let object = self.requests.resource().decode(object, &arena).map_err(|why| self.unreadable(&why))?.value;
+        let object = self.strategy.decode(object, &arena).map_err(|why| self.unreadable(&why))?.value;
         let (change, code) = match (old, live) {
             (Some(old), Some(live)) => {
                 let revision = Value::String(meta_text(live, "resourceVersion"));
@@ -433,9 +447,9 @@ impl Call<'_> {
                     "" => with_meta(object, "resourceVersion", Some(revision), &arena),
                     _ => object,
                 };
-                (self.replaced(object, live, old, &arena)?, 200)
+                (self.replaced(object, live, old, &mut warnings, &arena)?, 200)
             }
-            _ => (self.created(object, &arena)?, 201),
+            _ => (self.created(object, &mut warnings, &arena)?, 201),
         };
         self.written(change, parameters.dry_run, Then::Object(code), shown, warnings)
     }

@@ -1,6 +1,7 @@
 //! Requests about objects, and the laws that hold for all of them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, missing_docs)]
 
+mod definitions;
 mod common;
 mod laws;
 mod requests;

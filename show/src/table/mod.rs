@@ -108,6 +108,8 @@ pub struct Unrecognized {
 pub struct Convertor {
     columns: Vec<ColumnDefinition>,
     templates: Vec<Template>,
+    /// Whether times are shown as they are, and not as ages.
+    shows_times: bool,
 }
 
 impl Convertor {
@@ -155,7 +157,32 @@ impl Convertor {
             description: NAME.to_owned(),
             priority: 0,
         };
-        Convertor { columns: vec![name], templates: Vec::new() }
+        Convertor { columns: vec![name], templates: Vec::new(), shows_times: false }
+    }
+
+    /// A convertor that shows names and when objects were created, as the server does for kinds that have no columns of their own
+    /// (upstream: `rest.NewDefaultTableConvertor`).
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_show::table::Convertor;
+    /// use kubeshape_smd::{Bump, ToValue, managed::Time};
+    ///
+    /// let object = serde_json::json!({"metadata": {"name": "a", "creationTimestamp": "2026-01-02T03:04:05Z"}});
+    /// let row = Convertor::created().row(object.to_value(&Bump::new()), Time(0));
+    /// assert_eq!(format!("{row:?}"), r#"[Text("a"), Text("2026-01-02T03:04:05Z")]"#);
+    /// ```
+    pub fn created() -> Convertor {
+        let mut out = Convertor::names();
+        out.columns.push(ColumnDefinition {
+            name: "Created At".to_owned(),
+            column_type: "date".to_owned(),
+            description: AGE.to_owned(),
+            ..ColumnDefinition::default()
+        });
+        out.templates.extend(Template::parse("{.metadata.creationTimestamp}"));
+        out.shows_times = true;
+        out
     }
 
     /// The columns, the name first.
@@ -168,7 +195,10 @@ impl Convertor {
         let metadata = object.get("metadata");
         let name = metadata.and_then(|metadata| metadata.get("name")?.as_str()).unwrap_or_default();
         let cells = self.templates.iter().zip(&self.columns[1..]);
-        let cells = cells.map(|(template, column)| cell_of(template, &column.column_type, object, now));
+        let cells = cells.map(|(template, column)| {
+            let column_type = if self.shows_times { "string" } else { &column.column_type };
+            cell_of(template, column_type, object, now)
+        });
         std::iter::once(Cell::Text(name.to_owned())).chain(cells).collect()
     }
 }

@@ -4,57 +4,75 @@ use super::check::Checker;
 use super::model::Definition;
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_yaml::go::Url;
+use kubeshape_yaml::go::escape::GoQuoted;
 
+/// The annotation that approves.
 const API_APPROVED: &str = "api-approved.kubernetes.io";
 
 impl Checker<'_> {
     /// `validateAPIApproval`
     pub(super) fn approval(&mut self, definition: &Definition<'_>, old: Option<&Definition<'_>>) {
-        let group = definition.spec.group;
-        let protected = ["k8s.io", "kubernetes.io"]
-            .into_iter()
-            .any(|domain| group.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')));
-        if !protected {
+        let annotation = definition.metadata.annotation(API_APPROVED);
+        let Some((state, message)) = approval(definition.spec.group, annotation) else { return };
+        let is_given = |state: Approval| matches!(state, Approval::Approved | Approval::Bypassed);
+        if is_given(state) {
             return;
         }
-        let annotation = definition.metadata.annotation(API_APPROVED);
-        let state = approval_state(annotation);
-        if old.is_some_and(|old| approval_state(old.metadata.annotation(API_APPROVED)) == state) {
+        let before = old.and_then(|old| approval(definition.spec.group, old.metadata.annotation(API_APPROVED)));
+        if before.is_some_and(|(before, _)| before == state) {
             return;
         }
         let metadata = Path::Root.child("metadata");
         let annotations = metadata.child("annotations");
         let path = annotations.key(API_APPROVED);
         let at = definition.metadata.at("annotations");
-        let must = format!("protected groups must have approval annotation \"{API_APPROVED}\"");
-        let see = "see https://github.com/kubernetes/enhancements/pull/1111";
-        match state {
-            Approval::Given => {}
-            Approval::Missing => self.errors.push(Error::required(&path, format!("{must}, {see}"), at)),
-            Approval::Invalid => {
-                let detail = format!("{must} with either a URL or a reason starting with \"unapproved\", {see}");
-                self.errors.push(Error::invalid(&path, annotation, detail, at));
-            }
-        }
+        self.errors.push(match state {
+            Approval::Missing => Error::required(&path, message, at),
+            _ => Error::invalid(&path, annotation, message, at),
+        });
     }
 }
 
-/// `APIApprovalState`. Upstream distinguishes approved APIs from those that say that they are not.
-#[derive(PartialEq, Eq)]
-enum Approval {
-    Given,
+/// Whether the group of a definition, which is one of Kubernetes itself, is approved: `APIApprovalState`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Approval {
+    /// The annotation names a URL.
+    Approved,
+    /// The annotation says that it is not approved.
+    Bypassed,
+    /// There is no annotation.
     Missing,
+    /// The annotation says neither.
     Invalid,
 }
 
-fn approval_state(annotation: &str) -> Approval {
-    if annotation.is_empty() {
-        Approval::Missing
-    } else if annotation.starts_with("unapproved")
-        || Url::parse_request_uri(annotation).is_ok_and(|url| !url.host().is_empty() && !url.scheme().is_empty())
-    {
-        Approval::Given
-    } else {
-        Approval::Invalid
+/// The approval of a group by the annotation of a definition, and what the server says of it: `GetAPIApprovalState`. `None` for
+/// groups that need none.
+///
+/// # Example
+/// ```
+/// use kubeshape_validate::crd::{Approval, approval};
+///
+/// assert_eq!(approval("example.com", ""), None);
+/// let (state, message) = approval("x.k8s.io", "https://example.com/1").unwrap();
+/// assert_eq!((state, &*message), (Approval::Approved, "approved in https://example.com/1"));
+/// ```
+pub fn approval(group: &str, annotation: &str) -> Option<(Approval, String)> {
+    let protected = ["k8s.io", "kubernetes.io"]
+        .into_iter()
+        .any(|domain| group.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')));
+    if !protected {
+        return None;
     }
+    let must = format!("protected groups must have approval annotation \"{API_APPROVED}\"");
+    let see = "see https://github.com/kubernetes/enhancements/pull/1111";
+    Some(if annotation.is_empty() {
+        (Approval::Missing, format!("{must}, {see}"))
+    } else if annotation.starts_with("unapproved") {
+        (Approval::Bypassed, format!("not approved: {}", GoQuoted(annotation)))
+    } else if Url::parse_request_uri(annotation).is_ok_and(|url| !url.host().is_empty() && !url.scheme().is_empty()) {
+        (Approval::Approved, format!("approved in {annotation}"))
+    } else {
+        (Approval::Invalid, format!("{must} with either a URL or a reason starting with \"unapproved\", {see}"))
+    })
 }

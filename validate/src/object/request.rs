@@ -186,38 +186,25 @@ impl<'a> Resource<'a> {
     /// stays as it was, if it has a subresource. The generation counts changes outside of the metadata.
     #[must_use]
     pub fn prepare_update(&self, object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Value<'a> {
-        let mut object = object;
-        for (key, always) in KEPT {
-            let stored = metadata_of(old).get(key);
-            if stored.is_some() && (always || metadata_of(object).get(key).is_none()) {
-                object = with_metadata(object, key, stored, arena);
-            }
-        }
+        let object = keep_metadata(object, old, arena);
         let object = if self.status { set(object, "status", old.get("status"), arena) } else { object };
-        let mut generation = metadata_of(old).get("generation");
         let without_metadata = |object: Value<'a>| set(object, "metadata", None, arena);
-        if !super::equal::equal(without_metadata(object), without_metadata(old)) {
-            let count = generation.map_or(0, |generation| if let Value::Int(n) = generation { n } else { 0 });
-            generation = Some(Value::Int(count.saturating_add(1)));
-        }
-        with_metadata(object, "generation", generation, arena)
+        let is_changed = !super::equal::equal(without_metadata(object), without_metadata(old));
+        count_generation(object, old, is_changed, arena)
     }
 
     /// What becomes of a decoded object that is sent to the status subresource: the old object with the new status and the
     /// new managed fields.
     #[must_use]
     pub fn prepare_status_update(&self, object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Value<'a> {
-        let updated = set(old, "status", object.get("status"), arena);
-        with_metadata(updated, "managedFields", metadata_of(object).get("managedFields"), arena)
+        with_status(object, old, arena)
     }
 
     /// The errors of an object that is created: `customResourceStrategy.Validate`.
     pub fn validate(&self, object: Value<'a>) -> Vec<Error> {
         let mut errors = self.type_errors(object);
         if errors.is_empty() {
-            let arena = Bump::new();
-            let meta = meta::object_meta(metadata_of(object), &arena);
-            metadata::validate(&meta, self.namespaced, &subdomain, &Path::Base("metadata"), &mut errors);
+            errors.extend(metadata_errors(object, self.namespaced));
             if let Some(validator) = &self.validator {
                 errors.extend(validator.check(object, &Path::Root));
             }
@@ -326,6 +313,60 @@ impl<'a> Resource<'a> {
             errors.push(Error::invalid(&Path::Base(path), BadValue::Text(String::new()), detail, 0));
         }
     }
+}
+
+/// What the server keeps of the metadata of an object of any kind when another one replaces it, also the resource version and the uid,
+/// if the new one has none: `BeforeUpdate` of `k8s.io/apiserver`.
+#[must_use]
+pub fn keep_metadata<'a>(object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    let mut object = object;
+    for (key, always) in KEPT {
+        let stored = metadata_of(old).get(key);
+        if stored.is_some() && (always || metadata_of(object).get(key).is_none()) {
+            object = with_metadata(object, key, stored, arena);
+        }
+    }
+    object
+}
+
+/// An object with the generation of the one that it replaces, or with the next one.
+#[must_use]
+pub fn count_generation<'a>(object: Value<'a>, old: Value<'a>, is_changed: bool, arena: &'a Bump) -> Value<'a> {
+    let mut generation = metadata_of(old).get("generation");
+    if is_changed {
+        let count = generation.map_or(0, |generation| if let Value::Int(n) = generation { n } else { 0 });
+        generation = Some(Value::Int(count.saturating_add(1)));
+    }
+    with_metadata(object, "generation", generation, arena)
+}
+
+/// The old object with the status and the managed fields of a new one: what is left of an object that is sent to the status
+/// subresource.
+#[must_use]
+pub fn with_status<'a>(object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    let updated = set(old, "status", object.get("status"), arena);
+    with_metadata(updated, "managedFields", metadata_of(object).get("managedFields"), arena)
+}
+
+/// The errors of the metadata of an object of any kind that is created: `ValidateObjectMeta` of `k8s.io/apimachinery`, with the rule
+/// of DNS subdomains for the name.
+pub fn metadata_errors(object: Value<'_>, namespaced: bool) -> Vec<Error> {
+    let (arena, mut errors) = (Bump::new(), Vec::new());
+    let meta = meta::object_meta(metadata_of(object), &arena);
+    metadata::validate(&meta, namespaced, &subdomain, &Path::Base("metadata"), &mut errors);
+    errors
+}
+
+/// The errors of the metadata of an object of any kind that replaces another one: `ValidateObjectMetaUpdate`.
+pub fn metadata_update_errors(object: Value<'_>, old: Value<'_>) -> Vec<Error> {
+    let mut errors = Vec::new();
+    metadata_update(object, old, &mut errors);
+    errors
+}
+
+/// Whether two values are equal as Go's `reflect.DeepEqual` sees it: an integer never equals a float.
+pub fn deep_equal(a: Value<'_>, b: Value<'_>) -> bool {
+    super::equal::equal(a, b)
 }
 
 fn metadata_update(object: Value<'_>, old: Value<'_>, errors: &mut Vec<Error>) {

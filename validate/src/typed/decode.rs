@@ -5,7 +5,8 @@ use super::{Struct, Type, Typed};
 use crate::object::{json_name, time_error};
 use kubeshape_cel::Quantity;
 use kubeshape_schema::field::{Error, Path};
-use kubeshape_smd::Value;
+use kubeshape_smd::value::Map;
+use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::go::Time;
 use std::collections::BTreeSet;
 
@@ -55,6 +56,34 @@ impl Typed {
             decoder.out.errors[..=at].rotate_right(1);
         }
         decoder.out
+    }
+
+    /// What is left of an object that was decoded: without unknown fields, and without nulls, which leave Go's variables as they are.
+    #[must_use]
+    pub fn known<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        self.known_as(object, &self.root, arena)
+    }
+
+    fn known_as<'a>(&self, value: Value<'a>, ty: &Type, arena: &'a Bump) -> Value<'a> {
+        match (ty, value) {
+            (Type::Struct(at), Value::Map(map)) => {
+                let Some(found) = self.at(*at) else { return value };
+                let entries = map.entries().iter().filter(|(_, value)| !value.is_null()).filter_map(|(key, value)| {
+                    let ty = found.field(key).map(|field| &field.ty).or(found.others.as_ref())?;
+                    Some((*key, self.known_as(*value, ty, arena)))
+                });
+                Value::Map(Map::from_entries(entries.collect(), arena))
+            }
+            (Type::Map(items), Value::Map(map)) => {
+                let entries = map.entries().iter().map(|(key, value)| (*key, self.known_as(*value, items, arena)));
+                Value::Map(Map::from_entries(entries.collect(), arena))
+            }
+            (Type::List(items), Value::List(list)) => {
+                let items = list.iter().map(|item| self.known_as(*item, items, arena));
+                Value::List(arena.alloc_slice_fill_iter(items.collect::<Vec<_>>()))
+            }
+            _ => value,
+        }
     }
 
     fn at(&self, at: usize) -> Option<&Struct> {

@@ -1,0 +1,501 @@
+//! What follows from CustomResourceDefinitions that clients create, change and delete.
+//!
+//! On a cluster, controllers of the server do this: they accept names, establish definitions, approve groups of Kubernetes itself, and
+//! delete the objects of definitions that go (upstream: `pkg/controller` of `k8s.io/apiextensions-apiserver`). Here it is done at once.
+
+use super::served::Served;
+use super::strategy::Strategy;
+use super::{Api, Moment, Outcome, Request};
+use crate::status::Status;
+use crate::store::{Change, Key, Store, Then, Verb};
+use crate::value::{self, meta_text, with, with_meta};
+use kubeshape_discovery::{ClaimedNames, CustomResource, NameField, name_conflicts};
+use kubeshape_input::Limits;
+use kubeshape_registry::{Object, WriteOptions};
+use kubeshape_smd::managed::Time;
+use kubeshape_smd::{Bump, ToValue, Value};
+use kubeshape_validate::crd::{Approval, approval};
+use kubeshape_yaml::Tape;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The key of the stored CustomResourceDefinitions among the resources of a store.
+pub const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
+/// Keeps a definition until its objects are deleted.
+pub(super) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
+/// Who owns what the server says in a status.
+const MANAGER: &str = "kube-apiserver";
+/// How often one definition is looked at before the next change. Each look but the last changes it.
+const LOOKS: usize = 8;
+
+/// What is known of the stored definitions.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    /// Those that go, when their objects are gone.
+    terminating: BTreeSet<Arc<str>>,
+}
+
+/// What is served after definitions changed.
+#[derive(Debug)]
+pub struct Settled {
+    /// What is served now.
+    pub api: Api,
+    /// The names of the definitions that changed.
+    pub changed: Vec<Arc<str>>,
+}
+
+impl Api {
+    /// Draws the consequences of definitions that changed after a revision: their names are accepted, they are established and
+    /// served, or their objects are deleted with them. The store then has the new statuses. `None` if no definition changed.
+    ///
+    /// # Example: a definition is created, and its objects are served
+    /// ```
+    /// use kubeshape_objects::{Api, Documents, Moment, Request, store::Store};
+    ///
+    /// let release = kubeshape_builtin::Release::newest().api();
+    /// let path = "apis/apiextensions.k8s.io/v1";
+    /// let api = Api::default().with_documents(Documents::new([(path, release.openapi_v3(path).unwrap().into())]));
+    /// let mut store = Store::default();
+    /// let tabs = br#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+    ///   "metadata": {"name": "tabs.example.com"}, "spec": {"group": "example.com", "scope": "Cluster",
+    ///     "names": {"plural": "tabs", "kind": "Tab"}, "versions": [{"name": "v1", "served": true, "storage": true,
+    ///       "schema": {"openAPIV3Schema": {"type": "object"}}}]}}"#;
+    /// let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    /// let before = store.revision();
+    /// let moment = Moment::default();
+    /// let reply = api.answer(&mut store, &Request { method: "POST", path, body: tabs, ..Request::default() }, &moment);
+    /// assert_eq!(reply.unwrap().code, 201);
+    ///
+    /// let settled = api.settle(&mut store, before, moment.now).unwrap();
+    /// assert!(settled.api.serves("/apis/example.com/v1/tabs"));
+    /// ```
+    pub fn settle(&self, store: &mut Store, after: u64, now: Time) -> Option<Settled> {
+        let served = self.documents.of_kind("apiextensions.k8s.io/v1", "CustomResourceDefinition")?;
+        let strategy = served.strategy()?;
+        let mut names: BTreeSet<Arc<str>> = BTreeSet::new();
+        match store.events_after(after) {
+            Ok(events) => {
+                for event in &events {
+                    if *event.key.resource == *DEFINITIONS {
+                        names.insert(event.key.name().into());
+                    } else if event.verb == Verb::Deleted && self.definitions.terminating.contains(&event.key.resource) {
+                        names.insert(Arc::clone(&event.key.resource));
+                    }
+                }
+            }
+            Err(_) => names.extend(store.list(&DEFINITIONS.into(), "", "").map(|(key, _)| Arc::from(key.name()))),
+        }
+        if names.is_empty() {
+            return None;
+        }
+        let mut settling = Settling { api: self.clone(), served, strategy: &strategy, now };
+        let mut changed = names.clone();
+        while let Some(name) = names.pop_first() {
+            let group = settling.one(store, &name);
+            // Names may be free now.
+            let waiting = settling.waiting(store, group.as_deref().unwrap_or_default());
+            names.extend(waiting.into_iter().filter(|other| changed.insert(Arc::clone(other))));
+        }
+        Some(Settled { api: settling.api, changed: changed.into_iter().collect() })
+    }
+
+    /// Stores a definition of a file, in place of one of the same name. A client is not asked: what it wrote is replaced.
+    ///
+    /// # Errors
+    /// The server would refuse to create it, or serves no definitions.
+    pub fn define(&self, store: &mut Store, definition: &Object, moment: &Moment<'_>) -> Result<(), Status> {
+        let key = Key::new(&DEFINITIONS.into(), "", definition.name());
+        let Some(old) = store.get(&key).cloned() else { return self.load(store, definition, moment) };
+        let served = self.of_kind(definition.api_version(), definition.kind());
+        let found = served.and_then(|served| Some((served, served.strategy()?)));
+        let Some((served, strategy)) = found else { return self.load(store, definition, moment) };
+        let (mut tape, arena) = (Tape::new(), Bump::new());
+        let live = parsed(&old.json(), &mut tape, &arena).ok_or_else(|| Status::internal("the definition is broken"))?;
+        let decoded = strategy.decode(definition.to_value(&arena), &arena).map_err(Status::bad_request)?;
+        let object = strategy.prepare_update(decoded.value, live, &arena);
+        let object = with_meta(object, "managedFields", value::metadata(live).get("managedFields"), &arena);
+        let errors = strategy.validate(object);
+        if !errors.is_empty() {
+            return Err(Status::invalid(&served.group, &served.kind, definition.name(), &errors));
+        }
+        let draft = served.draft(object, &arena);
+        if draft.with_revision(&old.revision.to_string()) != old.json() {
+            let change = Change { key, expected: Some(old.revision), then: Then::Stored(draft) };
+            store.has_room(&change).map_err(|full| Status::internal(full.to_string()))?;
+            let _ = store.commit(&[change]);
+        }
+        Ok(())
+    }
+
+    /// Takes back a definition whose file is gone. Its objects stay.
+    pub fn undefine(&self, store: &mut Store, name: &str) {
+        let key = Key::new(&DEFINITIONS.into(), "", name);
+        let Some(served) = self.documents.of_kind("apiextensions.k8s.io/v1", "CustomResourceDefinition") else { return };
+        let Some(old) = store.get(&key).cloned() else { return };
+        let (mut tape, arena) = (Tape::new(), Bump::new());
+        let Some(live) = parsed(&old.json(), &mut tape, &arena) else { return };
+        let then = Then::Deleted(served.draft(live, &arena));
+        let _ = store.commit(&[Change { key, expected: Some(old.revision), then }]);
+    }
+}
+
+/// A text as a value.
+fn parsed<'a>(text: &[u8], tape: &'a mut Tape, arena: &'a Bump) -> Option<Value<'a>> {
+    let text = arena.alloc_str(std::str::from_utf8(text).ok()?);
+    value::read(text.as_bytes(), tape).ok()?;
+    Some(Value::from_node(tape.document(text).root()?, arena))
+}
+
+struct Settling<'s> {
+    api: Api,
+    served: &'s Arc<Served>,
+    strategy: &'s Strategy,
+    now: Time,
+}
+
+impl Settling<'_> {
+    /// Settles a definition. Returns its group.
+    fn one(&mut self, store: &mut Store, name: &Arc<str>) -> Option<String> {
+        let key = Key::new(&DEFINITIONS.into(), "", name);
+        let mut group = name.split_once('.').map(|(_, group)| group.to_owned());
+        for _ in 0..LOOKS {
+            let Some(stored) = store.get(&key).cloned() else { break };
+            let (mut tape, arena) = (Tape::new(), Bump::new());
+            let Some(definition) = parsed(&stored.json(), &mut tape, &arena) else { break };
+            let spec = definition.get("spec").unwrap_or(Value::Null);
+            group = Some(text(spec, "group").to_owned());
+            if value::metadata(definition).get("deletionTimestamp").is_some() {
+                self.api.definitions.terminating.insert(Arc::clone(name));
+                if !self.terminated(store, &key, definition, &arena) {
+                    return group;
+                }
+                continue;
+            }
+            let status = self.next_status(store, definition, &arena);
+            match status {
+                Some(status) if self.write(store, &key, definition, status, &arena).is_some() => {}
+                _ => {
+                    self.serve(name, is_true(definition, "Established").then(|| stored.json()));
+                    return group;
+                }
+            }
+        }
+        if store.get(&key).is_none() {
+            self.api.definitions.terminating.remove(name);
+            self.serve(name, None);
+        }
+        group
+    }
+
+    /// The other definitions of a group that wait for names.
+    fn waiting(&self, store: &Store, group: &str) -> Vec<Arc<str>> {
+        let ending = format!(".{group}");
+        let all = store.list(&DEFINITIONS.into(), "", "").filter(|(key, _)| key.name().ends_with(&ending));
+        let waits = all.filter(|(_, stored)| stored.text().contains(r#"{"type":"NamesAccepted","status":"False""#));
+        waits.map(|(key, _)| Arc::from(key.name())).collect()
+    }
+
+    /// Serves the resources of a definition, or does not any more.
+    fn serve(&mut self, name: &Arc<str>, definition: Option<bytes::Bytes>) {
+        let input = format!("{DEFINITIONS}/{name}");
+        let group = name.split_once('.').map_or("", |(_, group)| group);
+        let from = (group.to_owned(), String::new(), String::new());
+        let of_group = self.api.served.range(from..).take_while(|((other, ..), _)| other == group);
+        let of_name = of_group.filter(|(_, served)| *served.id == **name);
+        let gone: Vec<_> = of_name.map(|(key, _)| key.clone()).collect();
+        for key in gone {
+            self.api.served.remove(&key);
+        }
+        match definition {
+            Some(text) => {
+                let read = kubeshape_input::read(&*input, &text, Limits::default());
+                self.api.registry.set_input(&*input, read);
+            }
+            None => {
+                self.api.registry.remove(&input);
+            }
+        }
+        let registry = &self.api.registry;
+        let kinds = registry.definitions(&input).map(|definition| definition.name().to_owned()).next();
+        if kinds.is_none() {
+            return;
+        }
+        let of_input = registry.kinds().filter(|kind| kind.definition().name() == &**name);
+        let served: Vec<Served> = of_input.filter_map(|kind| Served::of(kind, registry)).collect();
+        for served in served {
+            let key = (served.group.clone(), served.version.clone(), served.plural.to_string());
+            self.api.served.insert(key, Arc::new(served));
+        }
+    }
+
+    /// The status that a definition should have next; `None` if it has it.
+    fn next_status<'a>(&self, store: &Store, definition: Value<'a>, arena: &'a Bump) -> Option<Value<'a>> {
+        let spec = definition.get("spec")?;
+        let status = definition.get("status")?;
+        let annotation = value::metadata(definition).get("annotations").and_then(|all| all.get(API_APPROVED));
+        let annotation = annotation.and_then(Value::as_str).unwrap_or_default();
+        if let Some(condition) = approved(text(spec, "group"), annotation)
+            && let Some(status) = self.with_condition(status, &condition, arena)
+        {
+            return Some(status);
+        }
+        let (condition, accepted) = self.accepted_names(store, definition, arena)?;
+        let is_accepted = condition.status == "True";
+        let before = is_true(definition, "Established");
+        let mut next = status;
+        if !same_json(status.get("acceptedNames"), Some(accepted)) {
+            next = with(next, "acceptedNames", Some(accepted), arena);
+        }
+        next = self.with_condition(next, &condition, arena).unwrap_or(next);
+        let installing = Condition {
+            kind: "Established",
+            status: "False",
+            reason: "Installing",
+            message: "the initial names have been accepted".to_owned(),
+        };
+        let unaccepted = Condition {
+            kind: "Established",
+            status: "False",
+            reason: "NotAccepted",
+            message: "not all names are accepted".to_owned(),
+        };
+        let is_installing = condition_of(status, "Established").is_some_and(|old| text(old, "reason") == "Installing");
+        if is_accepted && is_installing {
+            let established = Condition { status: "True", reason: "InitialNamesAccepted", ..installing };
+            return self.with_condition(next, &established, arena);
+        }
+        if !before {
+            let condition = if is_accepted { installing } else { unaccepted };
+            next = self.with_condition(next, &condition, arena).unwrap_or(next);
+        }
+        (!same_json(Some(next), Some(status))).then_some(next)
+    }
+
+    /// Which names a definition gets (upstream: `NamingConditionController.calculateNamesAndConditions`).
+    fn accepted_names<'a>(
+        &self,
+        store: &Store,
+        definition: Value<'a>,
+        arena: &'a Bump,
+    ) -> Option<(Condition, Value<'a>)> {
+        let (spec, status) = (definition.get("spec")?, definition.get("status")?);
+        let (wanted, accepted) = (spec.get("names")?, status.get("acceptedNames")?);
+        let group = text(spec, "group");
+        let own = custom_resource(group, wanted, accepted);
+        let name = meta_text(definition, "name");
+        let ending = format!(".{group}");
+        let others = store.list(&DEFINITIONS.into(), "", "");
+        let others = others.filter(|(key, _)| key.name() != name && key.name().ends_with(&ending));
+        let mut all: Vec<CustomResource> = others
+            .filter_map(|(_, stored)| {
+                let (mut tape, arena) = (Tape::new(), Bump::new());
+                let other = parsed(&stored.json(), &mut tape, &arena)?;
+                let accepted = other.get("status")?.get("acceptedNames")?;
+                let mut custom = custom_resource(group, accepted, accepted);
+                custom.established = Some(true);
+                Some(custom)
+            })
+            .collect();
+        all.push(own);
+        let conflicts: Vec<_> =
+            name_conflicts(&all).into_iter().filter(|conflict| conflict.resource + 1 == all.len()).collect();
+        let mut out = accepted;
+        let has_conflict = |field: NameField| conflicts.iter().any(|conflict| conflict.field == field);
+        for field in [
+            NameField::Plural,
+            NameField::Singular,
+            NameField::ShortNames,
+            NameField::Kind,
+            NameField::ListKind,
+        ] {
+            if !has_conflict(field) {
+                out = with(out, field.name(), wanted.get(field.name()), arena);
+            }
+        }
+        out = with(out, "categories", wanted.get("categories"), arena);
+        // Of several conflicts, the last one is told.
+        let condition = match conflicts.last() {
+            None => Condition {
+                kind: "NamesAccepted",
+                status: "True",
+                reason: "NoConflicts",
+                message: "no conflicts found".to_owned(),
+            },
+            Some(last) => {
+                let told = conflicts.iter().filter(|conflict| conflict.field == last.field);
+                let texts: Vec<String> = told.map(|conflict| format!("{:?} is already in use", conflict.name)).collect();
+                Condition {
+                    kind: "NamesAccepted",
+                    status: "False",
+                    reason: match last.field {
+                        NameField::Plural => "PluralConflict",
+                        NameField::Singular => "SingularConflict",
+                        NameField::ShortNames => "ShortNamesConflict",
+                        NameField::Kind => "KindConflict",
+                        NameField::ListKind => "ListKindConflict",
+                    },
+                    message: if let [text] = &texts[..] { text.clone() } else { format!("[{}]", texts.join(", ")) },
+                }
+            }
+        };
+        Some((condition, out))
+    }
+
+    /// A status with a condition; `None` if it has it already (upstream: `SetCRDCondition`).
+    fn with_condition<'a>(&self, status: Value<'a>, condition: &Condition, arena: &'a Bump) -> Option<Value<'a>> {
+        let mut conditions = status.get("conditions").and_then(Value::as_list).unwrap_or_default().to_vec();
+        let at = conditions.iter().position(|old| text(*old, "type") == condition.kind);
+        let old = at.and_then(|at| conditions.get(at).copied());
+        if old.is_some_and(|old| condition.is(old)) {
+            return None;
+        }
+        // The time is that of the last change of the status alone.
+        let kept = old.filter(|old| text(*old, "status") == condition.status).and_then(|old| old.get("lastTransitionTime"));
+        let now = kept.unwrap_or_else(|| Value::String(arena.alloc_str(&self.now.to_string())));
+        let members = vec![
+            ("type", Value::String(condition.kind)),
+            ("status", Value::String(condition.status)),
+            ("lastTransitionTime", now),
+            ("reason", Value::String(condition.reason)),
+            ("message", Value::String(arena.alloc_str(&condition.message))),
+        ];
+        let new = Value::Map(kubeshape_smd::value::Map::from_entries(members, arena));
+        match at.and_then(|at| conditions.get_mut(at)) {
+            Some(old) => *old = new,
+            None => conditions.push(new),
+        }
+        Some(with(status, "conditions", Some(Value::List(arena.alloc_slice_copy(&conditions))), arena))
+    }
+
+    /// Stores a definition with another status.
+    fn write<'a>(
+        &'a self,
+        store: &mut Store,
+        key: &Key,
+        live: Value<'a>,
+        status: Value<'a>,
+        arena: &'a Bump,
+    ) -> Option<()> {
+        let registry = self.served.registry()?;
+        let endpoint = registry.endpoint(self.served.gvk(), "status", arena).ok()?;
+        let options = WriteOptions::new(MANAGER, self.now).subresource("status");
+        let object = with(live, "status", Some(status), arena);
+        let draft = {
+            let object = endpoint.update(Some(live), object, &options, arena).ok()?;
+            self.served.draft(self.strategy.prepare_status_update(object, live, arena), arena)
+        };
+        let expected = store.get(key).map(|stored| stored.revision);
+        store.commit(&[Change { key: key.clone(), expected, then: Then::Stored(draft) }]).ok().map(|_| ())
+    }
+
+    /// Deletes the objects of a definition that goes, and then the definition. Returns whether anything changed.
+    fn terminated(&self, store: &mut Store, key: &Key, definition: Value<'_>, arena: &Bump) -> bool {
+        let metadata = value::metadata(definition);
+        let finalizers = metadata.get("finalizers").and_then(Value::as_list).unwrap_or_default();
+        if !finalizers.iter().any(|name| name.as_str() == Some(CLEANUP)) {
+            return false;
+        }
+        let id: Arc<str> = key.name().into();
+        let served = self.api.served.values().find(|served| served.id == id);
+        if let Some(served) = served {
+            let path = format!("/apis/{}/{}/{}", served.group, served.version, served.plural);
+            let request = Request { method: "DELETE", path: &path, ..Request::default() };
+            let moment = Moment { now: self.now, ..Moment::default() };
+            if let Some(Outcome::Write(write)) = self.api.prepare(store, &request, &moment) {
+                let _ = self.api.commit(store, &write);
+            }
+        }
+        if store.list(&id, "", "").next().is_some() {
+            let condition = Condition {
+                kind: "Terminating",
+                status: "True",
+                reason: "InstanceDeletionInProgress",
+                message: "CustomResource deletion is in progress".to_owned(),
+            };
+            let status = definition.get("status").unwrap_or(Value::Null);
+            let Some(status) = self.with_condition(status, &condition, arena) else { return false };
+            return self.write(store, key, definition, status, arena).is_some();
+        }
+        let kept: Vec<Value<'_>> = finalizers.iter().copied().filter(|name| name.as_str() != Some(CLEANUP)).collect();
+        let finalizers = (!kept.is_empty()).then_some(Value::List(&kept));
+        let draft = self.served.draft(with_meta(definition, "finalizers", finalizers, arena), arena);
+        let then = if kept.is_empty() { Then::Deleted(draft) } else { Then::Stored(draft) };
+        let expected = store.get(key).map(|stored| stored.revision);
+        store.commit(&[Change { key: key.clone(), expected, then }]).is_ok()
+    }
+}
+
+const API_APPROVED: &str = "api-approved.kubernetes.io";
+
+/// A condition of a definition.
+struct Condition {
+    kind: &'static str,
+    status: &'static str,
+    reason: &'static str,
+    message: String,
+}
+
+impl Condition {
+    fn is(&self, old: Value<'_>) -> bool {
+        let wanted = [("status", self.status), ("reason", self.reason), ("message", &self.message)];
+        wanted.iter().all(|(key, wanted)| text(old, key) == *wanted)
+    }
+}
+
+/// The condition about the approval of a group of Kubernetes itself; none for other groups (upstream: `apiapproval`).
+fn approved(group: &str, annotation: &str) -> Option<Condition> {
+    let (state, message) = approval(group, annotation)?;
+    let (status, reason) = match state {
+        Approval::Approved => ("True", "ApprovedAnnotation"),
+        Approval::Bypassed => ("False", "UnapprovedAnnotation"),
+        Approval::Missing => ("False", "MissingAnnotation"),
+        Approval::Invalid => ("False", "InvalidAnnotation"),
+    };
+    Some(Condition { kind: "KubernetesAPIApprovalPolicyConformant", status, reason, message })
+}
+
+fn text<'a>(value: Value<'a>, key: &str) -> &'a str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn condition_of<'a>(status: Value<'a>, kind: &str) -> Option<Value<'a>> {
+    let conditions = status.get("conditions").and_then(Value::as_list)?;
+    conditions.iter().copied().find(|condition| text(*condition, "type") == kind)
+}
+
+/// Whether a condition of a definition is true.
+pub(super) fn is_true(definition: Value<'_>, kind: &str) -> bool {
+    let condition = definition.get("status").and_then(|status| condition_of(status, kind));
+    condition.is_some_and(|condition| text(condition, "status") == "True")
+}
+
+fn same_json(a: Option<Value<'_>>, b: Option<Value<'_>>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => kubeshape_validate::object::deep_equal(a, b),
+        (a, b) => a.is_none() && b.is_none(),
+    }
+}
+
+/// A definition as the rule about names wants it.
+fn custom_resource(group: &str, names: Value<'_>, accepted: Value<'_>) -> CustomResource {
+    CustomResource {
+        group: group.into(),
+        names: claimed(names),
+        accepted: Some(claimed(accepted)),
+        established: None,
+        versions: Vec::new(),
+        names_at: 0,
+    }
+}
+
+fn claimed(names: Value<'_>) -> ClaimedNames {
+    let name = |key: &str| Arc::from(text(names, key));
+    let short = names.get("shortNames").and_then(Value::as_list).unwrap_or_default();
+    ClaimedNames {
+        plural: name("plural"),
+        singular: name("singular"),
+        short_names: short.iter().filter_map(|name| name.as_str()).map(Arc::from).collect(),
+        kind: name("kind"),
+        list_kind: name("listKind"),
+    }
+}

@@ -1,0 +1,82 @@
+//! Built-in resources: what OpenAPI documents of group versions define.
+
+use super::served::Served;
+use bytes::Bytes;
+use kubeshape_input::Limits;
+use kubeshape_registry::Registry;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+/// Groups whose resources are answers of the server, and not stored.
+const NOT_STORED: [&str; 2] = ["authentication.k8s.io", "authorization.k8s.io"];
+
+/// OpenAPI v3 documents of built-in group versions. Each is read when the first request for its group version comes.
+///
+/// # Example
+/// ```
+/// use kubeshape_objects::{Api, Documents};
+///
+/// let document = br#"{"openapi": "3.0.0", "info": {"title": "", "version": ""}, "paths": {}}"#;
+/// let documents = Documents::new([("apis/example.com/v1", bytes::Bytes::from_static(document))]);
+/// assert!(!Api::default().with_documents(documents).serves("/apis/example.com/v1/tabs"));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Documents {
+    /// By group and version.
+    documents: Arc<BTreeMap<(String, String), Document>>,
+}
+
+#[derive(Debug)]
+struct Document {
+    text: Bytes,
+    read: OnceLock<GroupVersion>,
+}
+
+/// A group version that was read.
+#[derive(Debug)]
+struct GroupVersion {
+    served: BTreeMap<Arc<str>, Arc<Served>>,
+}
+
+impl Documents {
+    /// Documents with their paths: `api/v1`, `apis/apps/v1`. Documents of other paths are left out.
+    pub fn new<P: AsRef<str>>(documents: impl IntoIterator<Item = (P, Bytes)>) -> Documents {
+        let documents = documents.into_iter().filter_map(|(path, text)| {
+            let path = path.as_ref().trim_start_matches('/');
+            let (group, version) = match path.strip_prefix("apis/") {
+                Some(rest) => rest.split_once('/')?,
+                None => ("", path.strip_prefix("api/")?),
+            };
+            let is_stored = !NOT_STORED.contains(&group) && !version.contains('/');
+            let document = Document { text, read: OnceLock::new() };
+            is_stored.then(|| ((group.to_owned(), version.to_owned()), document))
+        });
+        Documents { documents: Arc::new(documents.collect()) }
+    }
+
+    /// A resource.
+    pub(super) fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Served>> {
+        self.group_version(group, version)?.served.get(plural)
+    }
+
+    /// The resource of a kind.
+    pub(super) fn of_kind(&self, api_version: &str, kind: &str) -> Option<&Arc<Served>> {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        self.group_version(group, version)?.served.values().find(|served| served.kind == kind)
+    }
+
+    fn group_version(&self, group: &str, version: &str) -> Option<&GroupVersion> {
+        let document = self.documents.get(&(group.to_owned(), version.to_owned()))?;
+        Some(document.read.get_or_init(|| {
+            let mut registry = Registry::default();
+            registry.set_built_in("document", kubeshape_input::read("document", &document.text, Limits::default()));
+            let registry = Arc::new(registry);
+            let in_version = |kind: &&kubeshape_registry::Kind| kind.group() == group && kind.version_name() == version;
+            let served = registry.kinds().filter(in_version).filter_map(|kind| {
+                let served = Served::of_document(kind, &registry)?;
+                Some((Arc::clone(&served.plural), Arc::new(served)))
+            });
+            GroupVersion { served: served.collect() }
+        }))
+    }
+}

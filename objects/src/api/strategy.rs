@@ -1,0 +1,266 @@
+//! What a server does with the objects of a resource before it stores them (upstream: the strategies of registries).
+
+use crate::go;
+use crate::value::{self, with, with_meta};
+use kubeshape_registry::Requests;
+use kubeshape_schema::field::Error;
+use kubeshape_smd::value::Map;
+use kubeshape_smd::{Bump, Value};
+use kubeshape_structural::read::Manifest;
+use kubeshape_validate::Release;
+use kubeshape_validate::crd::{self, Defaults, Definition};
+use kubeshape_validate::object::{
+    Object, count_generation, decode_metadata, deep_equal, keep_metadata, metadata_errors,
+    metadata_update_errors, with_status,
+};
+use kubeshape_validate::typed::Typed;
+use kubeshape_yaml::Tape;
+use std::sync::Arc;
+
+/// The port of a conversion webhook that names none.
+const WEBHOOK_PORT: i64 = 443;
+
+/// What judges and prepares the objects of a resource.
+#[derive(Clone, Debug)]
+pub(super) enum Strategy {
+    /// Those of a custom resource.
+    Custom(Requests),
+    /// CustomResourceDefinitions.
+    Definition(Arc<Typed>),
+    /// Those of another built-in kind: its types are known, but not the rules that exist as Go code alone.
+    BuiltIn(Arc<BuiltIn>),
+}
+
+/// What is known of a built-in kind.
+#[derive(Debug)]
+pub(super) struct BuiltIn {
+    pub(super) types: Typed,
+    pub(super) namespaced: bool,
+    pub(super) has_status: bool,
+    /// Whether the server counts the generations of its objects.
+    pub(super) counts: bool,
+}
+
+impl Strategy {
+    /// Decodes an object: unknown fields are dropped, defaults inserted.
+    ///
+    /// # Errors
+    /// A value has the wrong type: the words of Go's decoder.
+    pub(super) fn decode<'a>(&'a self, object: Value<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
+        let types = match self {
+            Strategy::Custom(requests) => return requests.resource().decode(object, arena),
+            Strategy::Definition(types) => types,
+            Strategy::BuiltIn(kind) => &kind.types,
+        };
+        let decoded = types.decode(object);
+        if let Some(error) = decoded.errors.into_iter().next() {
+            return Err(error.message);
+        }
+        let metadata = decode_metadata(value::metadata(object), arena)?;
+        let object_with = |object, arena| with(object, "metadata", Some(metadata.value), arena);
+        if let Strategy::BuiltIn(_) = self {
+            let value = object_with(types.known(object, arena), arena);
+            return Ok(Object { value, unknown: decoded.unknown });
+        }
+        let mut unknown: Vec<String> = metadata.unknown.iter().map(|field| format!("metadata.{field}")).collect();
+        let normal = go::normal(&go::DEFINITION, object_with(object, arena), arena);
+        unknown.extend(normal.unknown);
+        Ok(Object { value: with_defaults(normal.value, arena), unknown })
+    }
+
+    /// An object that says only what all objects say, with what Go prints of absent members.
+    pub(super) fn empty<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        match self {
+            Strategy::Definition(_) => go::normal(&go::DEFINITION, object, arena).value,
+            Strategy::Custom(_) | Strategy::BuiltIn(_) => object,
+        }
+    }
+
+    /// What an object is compared with when it is created, to find out what its creator owns: Go's zero value. `None` stands for an
+    /// object that says nothing at all.
+    pub(super) fn zero<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Option<Value<'a>> {
+        let said = |key: &'static str| object.get(key).map(|value| (key, value));
+        let head: Vec<_> = ["apiVersion", "kind"].into_iter().filter_map(said).collect();
+        match self {
+            Strategy::Custom(_) => None,
+            Strategy::Definition(_) => Some(self.empty(Value::Map(Map::from_entries(head, arena)), arena)),
+            Strategy::BuiltIn(_) => {
+                let structs = ["metadata", "spec", "status"].into_iter().filter(|key| object.get(key).is_some());
+                let all = head.into_iter().chain(structs.map(|key| (key, Value::Map(Map::EMPTY))));
+                Some(Value::Map(Map::from_entries(all.collect(), arena)))
+            }
+        }
+    }
+
+    /// What becomes of a decoded object that is created: `PrepareForCreate`.
+    pub(super) fn prepare_create<'a>(&'a self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        match self {
+            Strategy::Custom(requests) => requests.resource().prepare_create(object, arena),
+            Strategy::Definition(_) => {
+                let empty = go::normal(&go::DEFINITION, Value::Map(Map::EMPTY), arena).value;
+                let object = with(object, "status", empty.get("status"), arena);
+                with_meta(with_storage_version(object, arena), "generation", Some(Value::Int(1)), arena)
+            }
+            Strategy::BuiltIn(kind) => {
+                let object = if kind.has_status { with(object, "status", None, arena) } else { object };
+                with_meta(object, "generation", kind.counts.then_some(Value::Int(1)), arena)
+            }
+        }
+    }
+
+    /// What becomes of a decoded object that replaces another one: `BeforeUpdate` and `PrepareForUpdate`.
+    pub(super) fn prepare_update<'a>(&'a self, object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        match self {
+            Strategy::Custom(requests) => requests.resource().prepare_update(object, old, arena),
+            Strategy::Definition(_) => {
+                let object = with(keep_metadata(object, old, arena), "status", old.get("status"), arena);
+                let is_changed = !same("spec", object, old);
+                count_generation(with_storage_version(object, arena), old, is_changed, arena)
+            }
+            Strategy::BuiltIn(kind) => {
+                let object = keep_metadata(object, old, arena);
+                let object =
+                    if kind.has_status { with(object, "status", old.get("status"), arena) } else { object };
+                count_generation(object, old, kind.counts && !same("spec", object, old), arena)
+            }
+        }
+    }
+
+    /// What becomes of a decoded object that is sent to the status subresource.
+    pub(super) fn prepare_status_update<'a>(&'a self, object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        match self {
+            Strategy::Custom(requests) => requests.resource().prepare_status_update(object, old, arena),
+            Strategy::Definition(_) | Strategy::BuiltIn(_) => with_status(object, old, arena),
+        }
+    }
+
+    /// The errors of an object that is created: `Validate`.
+    pub(super) fn validate(&self, object: Value<'_>) -> Vec<Error> {
+        match self {
+            Strategy::Custom(requests) => requests.resource().validate(object),
+            Strategy::Definition(_) => {
+                read(object, |definition| crd::validate(definition, Release::DEFAULT)).unwrap_or_default()
+            }
+            Strategy::BuiltIn(kind) => metadata_errors(object, kind.namespaced),
+        }
+    }
+
+    /// The errors of an object that replaces another one: `ValidateUpdate`.
+    pub(super) fn validate_update(&self, object: Value<'_>, old: Value<'_>) -> Vec<Error> {
+        match self {
+            Strategy::Custom(requests) => requests.resource().validate_update(object, old),
+            Strategy::Definition(_) => {
+                read_both(object, old, |new, old| crd::validate_update(new, old, Release::DEFAULT)).unwrap_or_default()
+            }
+            Strategy::BuiltIn(_) => metadata_update_errors(object, old),
+        }
+    }
+
+    /// The errors of an object that is sent to the status subresource.
+    pub(super) fn validate_status_update(&self, object: Value<'_>, old: Value<'_>) -> Vec<Error> {
+        match self {
+            Strategy::Custom(requests) => requests.resource().validate_status_update(object, old),
+            Strategy::Definition(_) | Strategy::BuiltIn(_) => metadata_update_errors(object, old),
+        }
+    }
+
+    /// What the client is warned of: `WarningsOnCreate`, `WarningsOnUpdate`.
+    pub(super) fn warnings(&self, object: Value<'_>, old: Option<Value<'_>>) -> Vec<String> {
+        let Strategy::Definition(_) = self else { return Vec::new() };
+        let warnings = match old {
+            None => read(object, |definition| crd::warnings(definition, Release::DEFAULT)),
+            Some(old) => read_both(object, old, |new, old| crd::warnings_of_update(new, old, Release::DEFAULT)),
+        };
+        warnings.unwrap_or_default().into_iter().map(|warning| warning.text).collect()
+    }
+
+    /// Appends an object as compact JSON, as the server prints it.
+    pub(super) fn write(&self, object: Value<'_>, out: &mut Vec<u8>) {
+        match self {
+            Strategy::Custom(_) => object.write_go_json(out),
+            Strategy::Definition(_) => go::write(&go::DEFINITION, object, out),
+            Strategy::BuiltIn(_) => go::write_typed(object, out),
+        }
+    }
+}
+
+/// Whether a member of two objects is the same.
+fn same(key: &str, a: Value<'_>, b: Value<'_>) -> bool {
+    match (a.get(key), b.get(key)) {
+        (Some(a), Some(b)) => deep_equal(a, b),
+        (a, b) => a.is_none() && b.is_none(),
+    }
+}
+
+/// A definition as those who check it want it. `None` if it cannot be read, which decoding rules out.
+fn read<T>(object: Value<'_>, with: impl FnOnce(&Definition<'_>) -> T) -> Option<T> {
+    let (mut tape, mut text, arena) = (Tape::new(), Vec::new(), Bump::new());
+    object.write_go_json(&mut text);
+    value::read(&text, &mut tape).ok()?;
+    let node = tape.document(std::str::from_utf8(&text).ok()?).root()?;
+    let definition = Definition::read(Manifest { node, implied: None }, Defaults::Omitted, &arena).value?;
+    Some(with(&definition))
+}
+
+fn read_both<T>(
+    new: Value<'_>,
+    old: Value<'_>,
+    with: impl FnOnce(&Definition<'_>, &Definition<'_>) -> T,
+) -> Option<T> {
+    let (arena, mut tapes, mut texts) = (Bump::new(), [Tape::new(), Tape::new()], [Vec::new(), Vec::new()]);
+    for ((object, tape), text) in [new, old].into_iter().zip(&mut tapes).zip(&mut texts) {
+        object.write_go_json(text);
+        value::read(text, tape).ok()?;
+    }
+    let mut definitions = tapes.iter().zip(&texts).map(|(tape, text)| {
+        let node = tape.document(std::str::from_utf8(text).ok()?).root()?;
+        Definition::read(Manifest { node, implied: None }, Defaults::Omitted, &arena).value
+    });
+    let (new, old) = (definitions.next()??, definitions.next()??);
+    Some(with(&new, &old))
+}
+
+/// `SetDefaults_CustomResourceDefinition` and what belongs to it.
+fn with_defaults<'a>(definition: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    let spec = definition.get("spec").unwrap_or(Value::Null);
+    let mut names = spec.get("names").unwrap_or(Value::Null);
+    let text = |value: Value<'a>, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
+    let kind = text(names, "kind");
+    if text(names, "singular").is_empty() && !kind.is_empty() {
+        names = with(names, "singular", Some(Value::String(arena.alloc_str(&kind.to_lowercase()))), arena);
+    }
+    if text(names, "listKind").is_empty() && !kind.is_empty() {
+        names = with(names, "listKind", Some(Value::String(arena.alloc_str(&format!("{kind}List")))), arena);
+    }
+    let mut conversion = spec.get("conversion").unwrap_or(Value::Map(Map::EMPTY));
+    if spec.get("conversion").is_none() {
+        conversion = with(conversion, "strategy", Some(Value::String("None")), arena);
+    }
+    let webhook = conversion.get("webhook");
+    let client = webhook.and_then(|webhook| webhook.get("clientConfig"));
+    if let (Some(webhook), Some(client)) = (webhook, client)
+        && let Some(service) = client.get("service")
+        && service.get("port").is_none()
+    {
+        let service = with(service, "port", Some(Value::Int(WEBHOOK_PORT)), arena);
+        let webhook = with(webhook, "clientConfig", Some(with(client, "service", Some(service), arena)), arena);
+        conversion = with(conversion, "webhook", Some(webhook), arena);
+    }
+    let spec = with(with(spec, "names", Some(names), arena), "conversion", Some(conversion), arena);
+    with(definition, "spec", Some(spec), arena)
+}
+
+/// A definition whose status names the version of storage among those in which objects are stored.
+fn with_storage_version<'a>(definition: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    let status = definition.get("status").unwrap_or(Value::Null);
+    let versions = definition.get("spec").and_then(|spec| spec.get("versions")).and_then(Value::as_list);
+    let is_storage = |version: &&Value<'a>| matches!(version.get("storage"), Some(Value::Bool(true)));
+    let storage = versions.unwrap_or_default().iter().find(is_storage).and_then(|version| version.get("name")?.as_str());
+    let Some(storage) = storage else { return definition };
+    let mut stored = status.get("storedVersions").and_then(Value::as_list).unwrap_or_default().to_vec();
+    if !stored.iter().any(|name| name.as_str() == Some(storage)) {
+        stored.push(Value::String(storage));
+    }
+    let stored = Value::List(arena.alloc_slice_copy(&stored));
+    with(definition, "status", Some(with(status, "storedVersions", Some(stored), arena)), arena)
+}
