@@ -116,12 +116,8 @@ static WEBHOOK: [Field; 2] =
 static CLIENT_CONFIG: [Field; 3] =
     [Field("url", Text, Set), Field("service", Struct(&SERVICE), Set), Field("caBundle", Text, Filled)];
 
-static SERVICE: [Field; 4] = [
-    Field("namespace", Text, Always),
-    Field("name", Text, Always),
-    Field("path", Text, Set),
-    Field("port", Int, Set),
-];
+static SERVICE: [Field; 4] =
+    [Field("namespace", Text, Always), Field("name", Text, Always), Field("path", Text, Set), Field("port", Int, Set)];
 
 static STATUS: [Field; 4] = [
     Field("conditions", List(&Struct(&CONDITION)), Always),
@@ -231,7 +227,8 @@ impl<'a> Walk<'a> {
                 Value::List(self.arena.alloc_slice_copy(&list))
             }
             (Type::Map(items), Value::Map(map)) => {
-                let entries = map.entries().iter().map(|(key, item)| (*key, self.value(items, *item, &path.child(key))));
+                let entries =
+                    map.entries().iter().map(|(key, item)| (*key, self.value(items, *item, &path.child(key))));
                 let entries: Vec<_> = entries.collect();
                 Value::Map(Map::from_entries(entries, self.arena))
             }

@@ -86,7 +86,14 @@ mod tests {
         let status = ResourcePath::of("/api/v1/namespaces/default/status").expect("a resource");
         assert_eq!((status.namespace, status.resource, status.name), ("", "namespaces", "default"));
         assert_eq!(status.subresource, "status");
-        for none in ["/apis/example.com/v1", "/api/v1", "/apis/example.com/v1/namespaces/default", "/apis/example.com/v1//tabs", "/apis//v1/tabs", "/"] {
+        for none in [
+            "/apis/example.com/v1",
+            "/api/v1",
+            "/apis/example.com/v1/namespaces/default",
+            "/apis/example.com/v1//tabs",
+            "/apis//v1/tabs",
+            "/",
+        ] {
             assert_eq!(ResourcePath::of(none), None, "{none}");
         }
     }

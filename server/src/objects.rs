@@ -4,15 +4,20 @@
 //! committed one after the other. If an object changed in between, the request is prepared again, as etcd's clients do it.
 
 use arc_swap::ArcSwap;
+use bytes::Bytes;
 use kubeshape_objects::store::Store;
 use kubeshape_objects::{Api, Moment, Outcome, Reply, Request, Status, Watch};
-use kubeshape_registry::{Now, Object};
-use std::sync::{Arc, Mutex, PoisonError};
+use kubeshape_registry::{Now, Object, Time};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::SystemTime;
 use tokio::sync::watch;
 
 /// How often a request is prepared again before it keeps others from writing.
 const ATTEMPTS: usize = 5;
+
+/// Is told the names of the definitions that clients changed.
+type Told = Box<dyn Fn(Vec<Arc<str>>) + Send + Sync>;
 
 /// The objects and resources of a server.
 ///
@@ -24,14 +29,20 @@ const ATTEMPTS: usize = 5;
 /// let objects = Objects::new(Api::default(), Store::default());
 /// assert!(!objects.serves("/apis/example.com/v1/tabs"));
 /// ```
-#[derive(Debug)]
 pub struct Objects {
     api: ArcSwap<Api>,
     store: ArcSwap<Store>,
-    /// Held while the store is exchanged.
-    writing: Mutex<()>,
+    /// Held while the store is exchanged. It is the revision up to which definitions are settled.
+    writing: Mutex<u64>,
+    told: OnceLock<Told>,
     /// The current revision. It is 0 when watches end because the server stops.
     revision: watch::Sender<u64>,
+}
+
+impl fmt::Debug for Objects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Objects").field("revision", &self.store.load().revision()).finish_non_exhaustive()
+    }
 }
 
 /// What becomes of a request.
@@ -45,17 +56,58 @@ impl Objects {
     /// Serves these resources and objects.
     pub fn new(api: Api, store: Store) -> Objects {
         let (revision, _) = watch::channel(store.revision());
+        let settled = store.revision();
         Objects {
             api: ArcSwap::from_pointee(api),
             store: ArcSwap::from_pointee(store),
-            writing: Mutex::new(()),
+            writing: Mutex::new(settled),
+            told: OnceLock::new(),
             revision,
         }
     }
 
-    /// Serves other resources from now on. The objects stay.
-    pub fn serve(&self, api: Api) {
-        self.api.store(Arc::new(api));
+    /// Calls this with the names of definitions that clients created, changed or deleted. Only the first call counts.
+    pub fn on_definitions(&self, told: impl Fn(Vec<Arc<str>>) + Send + Sync + 'static) {
+        let _ = self.told.set(Box::new(told));
+    }
+
+    /// Takes definitions of files in, in place of those of their names, and takes back those whose files are gone. Returns
+    /// the places of those that are refused, and why.
+    pub fn define(&self, definitions: &[Object], gone: &[Arc<str>], now: SystemTime) -> Vec<(usize, Status)> {
+        let (api, now) = (self.api(), Now::from(now).0);
+        let mut writing = self.lock();
+        let mut store = Store::clone(&self.store.load());
+        let mut refused = Vec::new();
+        for name in gone {
+            api.undefine(&mut store, name);
+        }
+        for (at, object) in definitions.iter().enumerate() {
+            let uid = uuid::Uuid::new_v4().to_string();
+            if let Err(status) = api.define(&mut store, object, &Moment { now, uid: &uid, random: 0 }) {
+                refused.push((at, status));
+            }
+        }
+        self.settle(&api, &mut store, &mut writing, now);
+        self.swap(store);
+        refused
+    }
+
+    /// The stored definition of a name, as JSON.
+    pub fn definition(&self, name: &str) -> Option<Bytes> {
+        self.api.load().definition(&self.store.load(), name)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, u64> {
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Serves what the definitions say that changed since the last time. Returns their names.
+    fn settle(&self, api: &Api, store: &mut Store, settled: &mut u64, now: Time) -> Vec<Arc<str>> {
+        let found = api.settle(store, *settled, now);
+        *settled = store.revision();
+        let Some(found) = found else { return Vec::new() };
+        self.api.store(Arc::new(found.api));
+        found.changed
     }
 
     /// The current resources.
@@ -76,17 +128,37 @@ impl Objects {
     /// Takes objects in as they are, with their status. Returns the places of those that are refused, and why.
     pub fn load(&self, objects: &[Object], now: SystemTime) -> Vec<(usize, Status)> {
         let (api, now) = (self.api(), Now::from(now).0);
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writing = self.lock();
         let mut store = Store::clone(&self.store.load());
         let mut refused = Vec::new();
-        for (at, object) in objects.iter().enumerate() {
+        let mut changed = Vec::new();
+        let is_definition = |object: &Object| object.kind() == "CustomResourceDefinition";
+        let (definitions, others): (Vec<_>, Vec<_>) =
+            objects.iter().enumerate().partition(|(_, object)| is_definition(object));
+        let mut api = api;
+        let first = definitions.len();
+        for (place, (at, object)) in definitions.into_iter().chain(others).enumerate() {
+            if place == first {
+                changed.extend(self.settle(&api, &mut store, &mut writing, now));
+                api = self.api();
+            }
             let uid = uuid::Uuid::new_v4().to_string();
             if let Err(status) = api.load(&mut store, object, &Moment { now, uid: &uid, random: 0 }) {
                 refused.push((at, status));
             }
         }
+        changed.extend(self.settle(&api, &mut store, &mut writing, now));
         self.swap(store);
+        drop(writing);
+        self.tell(changed);
+        refused.sort_by_key(|(at, _)| *at);
         refused
+    }
+
+    fn tell(&self, changed: Vec<Arc<str>>) {
+        if let (Some(told), false) = (self.told.get(), changed.is_empty()) {
+            told(changed);
+        }
     }
 
     /// Ends all watches.
@@ -101,25 +173,37 @@ impl Objects {
 
     /// Answers a request. `None` if no resource is served at the path.
     pub(crate) fn answer(&self, request: &Request<'_>, moment: &Moment<'_>) -> Option<Answered> {
-        let api = self.api.load();
         for _ in 0..ATTEMPTS {
+            let api = self.api.load();
             let write = match api.prepare(&self.store.load(), request, moment)? {
                 Outcome::Reply(reply) => return Some(Answered::Reply(reply)),
                 Outcome::Watch(watch) => return Some(Answered::Watch(watch)),
                 Outcome::Write(write) => write,
             };
-            let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+            let writing = self.lock();
+            // A definition that changed in between decides whether the object is still one that may be stored.
+            let is_current = Arc::ptr_eq(&api, &self.api.load());
             let mut store = Store::clone(&self.store.load());
-            if let Ok(reply) = api.commit(&mut store, &write) {
-                self.swap(store);
+            if let (true, Ok(reply)) = (is_current, api.commit(&mut store, &write)) {
+                self.written(writing, store, moment.now);
                 return Some(Answered::Reply(reply));
             }
         }
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let writing = self.lock();
+        let api = self.api.load();
         let mut store = Store::clone(&self.store.load());
         let reply = api.answer(&mut store, request, moment)?;
-        self.swap(store);
+        self.written(writing, store, moment.now);
         Some(Answered::Reply(reply))
+    }
+
+    /// Exchanges the store after a request, and tells of definitions that it changed.
+    fn written(&self, mut writing: MutexGuard<'_, u64>, mut store: Store, now: Time) {
+        let api = self.api.load();
+        let changed = self.settle(&api, &mut store, &mut writing, now);
+        self.swap(store);
+        drop(writing);
+        self.tell(changed);
     }
 
     fn swap(&self, store: Store) {

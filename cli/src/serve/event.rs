@@ -16,6 +16,8 @@ pub(super) enum Event {
     Rescan,
     /// All files have to be read again (SIGHUP).
     Reload,
+    /// Clients changed CustomResourceDefinitions of these names.
+    Definitions(Vec<Arc<str>>),
     /// The state of an aggregated server changed.
     Remote(Box<RemoteState>),
     /// The server stops.

@@ -3,13 +3,13 @@
 
 use super::event::{Changes, Event, Taken};
 use super::inputs::{self, Inputs, Scan};
-use super::resources::Resources;
+use super::resources::{Defined, Resources};
 use super::secrets::Secrets;
 use super::watch::Watcher;
 use super::{descriptors, finding};
 use kubeshape_input::{Code, Finding};
 use kubeshape_schema::Levels;
-use kubeshape_server::{Applied, Change, Live, Metrics, Quality, Readiness, Reason, RemoteState, Store};
+use kubeshape_server::{Applied, Change, Definition, Live, Metrics, Quality, Readiness, Reason, RemoteState, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -51,6 +51,8 @@ pub(super) struct Hub {
     pub(super) broken: Vec<Finding>,
     /// The levels of findings.
     pub(super) levels: Levels,
+    /// Names of definitions that are published as clients wrote them.
+    pub(super) given: BTreeSet<Arc<str>>,
     /// What is served of objects; `None` if only schemas are.
     pub(super) resources: Option<Resources>,
 }
@@ -82,6 +84,8 @@ struct Burst {
     everything: bool,
     secrets: bool,
     remotes: Vec<RemoteState>,
+    /// The names of definitions that clients changed.
+    definitions: BTreeSet<Arc<str>>,
     stop: bool,
 }
 
@@ -91,6 +95,7 @@ impl Burst {
             Event::Files => self.files = true,
             Event::Rescan => self.everything = true,
             Event::Reload => (self.everything, self.secrets) = (true, true),
+            Event::Definitions(names) => self.definitions.extend(names),
             Event::Remote(state) => self.remotes.push(*state),
             Event::Stop => self.stop = true,
         }
@@ -194,6 +199,16 @@ impl Hub {
     }
 
     fn take(&mut self, burst: Burst) {
+        if let Some(resources) = self.resources.as_ref().filter(|_| !burst.definitions.is_empty()) {
+            let began = Instant::now();
+            let changed = resources.changed(burst.definitions);
+            self.given.extend(changed.iter().map(|(name, _)| Arc::clone(name)));
+            let applied = self.store.define(changed, SystemTime::now());
+            for finding in &applied.findings {
+                finding::log(finding, &self.levels);
+            }
+            self.publish(&applied, began, false);
+        }
         for state in burst.remotes {
             let began = Instant::now();
             tracing::debug!(server = &*state.name, "an aggregated server publishes something else");
@@ -310,10 +325,20 @@ impl Hub {
     /// Applies changed files whose contents are accepted.
     fn change(&mut self, changes: Vec<Change>, accept: impl Fn(Quality) -> bool) -> Applied {
         let taken = self.resources.as_ref().map(|_| changes.clone());
-        let applied = self.store.apply_if(changes, SystemTime::now(), accept);
+        let mut applied = self.store.apply_if(changes, SystemTime::now(), accept);
         if let (Some(resources), Some(taken)) = (&mut self.resources, taken) {
             let is_taken = |change: &&Change| applied.refused.iter().all(|(refused, _)| refused.name != change.name);
-            resources.change(taken.iter().filter(is_taken));
+            let Defined { names, findings } = resources.change(taken.iter().filter(is_taken));
+            applied.findings.extend(findings);
+            let names = names.into_iter().filter(|name| self.given.remove(name));
+            let of_files: Vec<_> = names.map(|name| (name, Definition::OfFiles)).collect();
+            if !of_files.is_empty() {
+                let more = self.store.define(of_files, SystemTime::now());
+                applied.documents.extend(more.documents);
+                applied.groups.extend(more.groups);
+                applied.findings.extend(more.findings);
+                applied.changed |= more.changed;
+            }
         }
         applied
     }

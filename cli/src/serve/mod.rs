@@ -90,7 +90,8 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         held: std::collections::BTreeMap::new(),
         broken: Vec::new(),
         levels: setup.levels(&args.levels),
-        resources: (!args.objects.is_empty()).then(resources::Resources::new),
+        given: std::collections::BTreeSet::new(),
+        resources: (!args.objects.is_empty()).then(|| resources::Resources::new(&live.current())),
     };
     let (events, happened) = channel();
     if args.watch {
@@ -115,6 +116,11 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     }
     hub.follow();
     if let Some(resources) = &hub.resources {
+        let events = events.clone();
+        resources.objects().on_definitions(move |names| {
+            // Without the hub, the server stops.
+            let _ = events.send(Event::Definitions(names));
+        });
         let findings = resources.load(&args.objects, &Filter::new(&args.walk)?);
         tell_of(&findings, &hub, args.log_format, setup, &mut log);
         tracing::info!(objects = resources.objects().store().len(), "objects are read");

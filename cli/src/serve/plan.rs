@@ -59,6 +59,8 @@ impl Plan {
                 onto: args.onto.as_deref().map(onto).transpose()?,
                 ..match args.kubernetes {
                     Some(release) => release_documents(release),
+                    // Clients of objects want built-in kinds, too.
+                    None if args.base.is_empty() && !args.objects.is_empty() => release_documents(emulated()),
                     None => documents(&args.base, &Filter::new(&args.walk)?)?,
                 }
             },
@@ -103,6 +105,12 @@ fn aggregate(args: &ServeArgs) -> Result<Vec<AggregateOptions>, Fatal> {
         }
     }
     Ok(servers)
+}
+
+/// The release of Kubernetes that the server answers as.
+fn emulated() -> Release {
+    let release = kubeshape_validate::Release::DEFAULT.to_string();
+    release.parse().unwrap_or_else(|_| Release::newest())
 }
 
 /// The documents of a release of Kubernetes.

@@ -1,25 +1,50 @@
 //! The objects that are served, and the resources that they are of.
 
 use crate::input::{Filter, Gathered, Reader, gather};
+use bytes::Bytes;
+use kubeshape_builtin::Release;
 use kubeshape_input::{Code, Finding, Limits};
-use kubeshape_objects::Api;
 use kubeshape_objects::store::Store;
-use kubeshape_registry::{Object, Registry};
-use kubeshape_server::{Change, Objects};
+use kubeshape_objects::{Api, Documents, Status};
+use kubeshape_registry::{Location, Object};
+use kubeshape_server::{Change, Definition, Leaf, Objects, Snapshot};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// The resources that the current inputs define. The hub changes them.
+/// The objects, and the definitions of files among them. The hub changes them.
 pub(super) struct Resources {
-    registry: Registry,
     objects: Arc<Objects>,
+    /// The definitions of each file.
+    files: BTreeMap<Arc<str>, Vec<Object>>,
+}
+
+/// What became of changed files.
+#[derive(Default)]
+pub(super) struct Defined {
+    /// Names whose definitions come from files now, or from nowhere.
+    pub(super) names: BTreeSet<Arc<str>>,
+    /// Definitions that are refused.
+    pub(super) findings: Vec<Finding>,
 }
 
 impl Resources {
-    /// No resources and no objects.
-    pub(super) fn new() -> Resources {
-        Resources { registry: Registry::default(), objects: Arc::new(Objects::new(Api::default(), Store::default())) }
+    /// The built-in resources of a server's documents, and of what it lacks of them those that are part of this program. There are
+    /// no objects.
+    pub(super) fn new(snapshot: &Snapshot) -> Resources {
+        let mut documents: BTreeMap<String, Bytes> = BTreeMap::new();
+        if !snapshot.v3.contains_key(DEFINITIONS) {
+            let text = Release::newest().api().openapi_v3(DEFINITIONS).map(Bytes::from);
+            documents.extend(text.map(|text| (DEFINITIONS.to_owned(), text)));
+        }
+        for (path, document) in &snapshot.v3 {
+            if let Leaf::Local(document) = document {
+                documents.insert(path.to_string(), document.json().to_bytes());
+            }
+        }
+        let api = Api::default().with_documents(Documents::new(documents));
+        Resources { objects: Arc::new(Objects::new(api, Store::default())), files: BTreeMap::new() }
     }
 
     /// What requests are answered from.
@@ -27,24 +52,50 @@ impl Resources {
         &self.objects
     }
 
-    /// Takes in changed files, and serves what they define.
-    pub(super) fn change<'c>(&mut self, changes: impl Iterator<Item = &'c Change>) {
-        let mut any = false;
+    /// Takes in changed files, and serves what they define. Of several definitions of one name, the first counts, by the name of
+    /// the file.
+    pub(super) fn change<'c>(&mut self, changes: impl Iterator<Item = &'c Change>) -> Defined {
+        let mut defined = Defined::default();
         for Change { name, content } in changes {
-            any = true;
-            match content {
-                Some(bytes) => {
-                    let input = kubeshape_input::read(Arc::clone(name), bytes, Limits::default());
-                    self.registry.set_input(Arc::clone(name), input);
-                }
-                None => {
-                    self.registry.remove(name);
-                }
+            let (new, findings) = match content {
+                Some(bytes) => definitions_in(name, bytes),
+                None => Default::default(),
+            };
+            defined.findings.extend(findings);
+            let old = self.files.remove(name).unwrap_or_default();
+            let is_in = |all: &[Object], object: &Object| all.iter().any(|other| other.value() == object.value());
+            let changed = old.iter().filter(|object| !is_in(&new, object));
+            let changed = changed.chain(new.iter().filter(|object| !is_in(&old, object)));
+            defined.names.extend(changed.map(|object| Arc::from(object.name())));
+            if !new.is_empty() {
+                self.files.insert(Arc::clone(name), new);
             }
         }
-        if any {
-            self.objects.serve(Api::new(self.registry.clone()));
+        if defined.names.is_empty() {
+            return defined;
         }
+        let all = || self.files.values().flatten();
+        let first = |name: &Arc<str>| all().find(|object| *object.name() == **name).cloned();
+        let (mut found, mut gone) = (Vec::new(), Vec::new());
+        for name in &defined.names {
+            match first(name) {
+                Some(object) => found.push(object),
+                None => gone.push(Arc::clone(name)),
+            }
+        }
+        for (at, status) in self.objects.define(&found, &gone, SystemTime::now()) {
+            defined.findings.push(refused(found.get(at), &status));
+        }
+        defined
+    }
+
+    /// What is to be published in place of the definitions of files, because clients changed these.
+    pub(super) fn changed(&self, names: BTreeSet<Arc<str>>) -> Vec<(Arc<str>, Definition)> {
+        let current = |name: &Arc<str>| match self.objects.definition(name) {
+            Some(text) => Definition::Given(text),
+            None => Definition::Gone,
+        };
+        names.into_iter().map(|name| (Arc::clone(&name), current(&name))).collect()
     }
 
     /// Reads the objects to begin with. Returns what is wrong with them.
@@ -68,10 +119,32 @@ impl Resources {
             }
         }
         for (at, status) in self.objects.load(&objects, SystemTime::now()) {
-            let location = objects.get(at).and_then(Object::location);
-            let refused = || Finding::new(Code::ObjectRefused, status.message.clone());
-            findings.push(location.map_or_else(refused, |at| at.finding(Code::ObjectRefused, status.message.clone())));
+            findings.push(refused(objects.get(at), &status));
         }
         findings
     }
+}
+
+/// The document that says which fields a definition has.
+const DEFINITIONS: &str = "apis/apiextensions.k8s.io/v1";
+
+fn refused(object: Option<&Object>, status: &Status) -> Finding {
+    let location = object.and_then(Object::location);
+    let anywhere = || Finding::new(Code::ObjectRefused, status.message.clone());
+    location.map_or_else(anywhere, |at| at.finding(Code::ObjectRefused, status.message.clone()))
+}
+
+/// The definitions in a file. What else is wrong with it is told by those who publish it.
+fn definitions_in(name: &Arc<str>, bytes: &[u8]) -> (Vec<Object>, Vec<Finding>) {
+    let (mut found, mut findings) = (Vec::new(), Vec::new());
+    for document in kubeshape_input::read(Arc::clone(name), bytes, Limits::default()).documents {
+        let location = Location::root(Arc::new(document));
+        for manifest in location.document().manifests().0 {
+            match Object::at(location.at(manifest.node)) {
+                Ok(object) => found.push(object),
+                Err(finding) => findings.push(*finding),
+            }
+        }
+    }
+    (found, findings)
 }

@@ -151,8 +151,7 @@ fn answered(sent: &Sent, reply: Option<&Reply>) -> Verdict {
         let detail = format!("found {} {}, expected {}", reply.code, reply.text(), sent.status);
         return Verdict::Differing(detail);
     }
-    let warnings: Vec<String> =
-        kubeshape_yaml::go::warning::headers(reply.warnings.iter().map(String::as_str));
+    let warnings: Vec<String> = kubeshape_yaml::go::warning::headers(reply.warnings.iter().map(String::as_str));
     if warnings != sent.warnings {
         return Verdict::Differing(format!("warnings: found {warnings:?}, expected {:?}", sent.warnings));
     }

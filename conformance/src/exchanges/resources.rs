@@ -61,7 +61,8 @@ const STATUSES: u64 = 2;
 fn stored(api: &mut Api, store: &mut Store, list: &[u8]) -> Result<(), String> {
     let mut list: Value = serde_json::from_slice(list).map_err(|error| error.to_string())?;
     let mut items = std::mem::take(&mut list["items"]).as_array().cloned().unwrap_or_default();
-    let revision = |item: &Value| item["metadata"]["resourceVersion"].as_str().and_then(|text| text.parse::<u64>().ok());
+    let revision =
+        |item: &Value| item["metadata"]["resourceVersion"].as_str().and_then(|text| text.parse::<u64>().ok());
     items.sort_by_key(|item| revision(item));
     let before = store.revision();
     for mut item in items {

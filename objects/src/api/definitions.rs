@@ -32,7 +32,7 @@ const LOOKS: usize = 8;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     /// Those that go, when their objects are gone.
-    terminating: BTreeSet<Arc<str>>,
+    pub(super) terminating: BTreeSet<Arc<str>>,
 }
 
 /// What is served after definitions changed.
@@ -78,7 +78,8 @@ impl Api {
                 for event in &events {
                     if *event.key.resource == *DEFINITIONS {
                         names.insert(event.key.name().into());
-                    } else if event.verb == Verb::Deleted && self.definitions.terminating.contains(&event.key.resource) {
+                    } else if event.verb == Verb::Deleted && self.definitions.terminating.contains(&event.key.resource)
+                    {
                         names.insert(Arc::clone(&event.key.resource));
                     }
                 }
@@ -110,7 +111,8 @@ impl Api {
         let found = served.and_then(|served| Some((served, served.strategy()?)));
         let Some((served, strategy)) = found else { return self.load(store, definition, moment) };
         let (mut tape, arena) = (Tape::new(), Bump::new());
-        let live = parsed(&old.json(), &mut tape, &arena).ok_or_else(|| Status::internal("the definition is broken"))?;
+        let live =
+            parsed(&old.json(), &mut tape, &arena).ok_or_else(|| Status::internal("the definition is broken"))?;
         let decoded = strategy.decode(definition.to_value(&arena), &arena).map_err(Status::bad_request)?;
         let object = strategy.prepare_update(decoded.value, live, &arena);
         let object = with_meta(object, "managedFields", value::metadata(live).get("managedFields"), &arena);
@@ -127,10 +129,17 @@ impl Api {
         Ok(())
     }
 
+    /// A stored definition as JSON.
+    pub fn definition(&self, store: &Store, name: &str) -> Option<bytes::Bytes> {
+        Some(store.get(&Key::new(&DEFINITIONS.into(), "", name))?.json())
+    }
+
     /// Takes back a definition whose file is gone. Its objects stay.
     pub fn undefine(&self, store: &mut Store, name: &str) {
         let key = Key::new(&DEFINITIONS.into(), "", name);
-        let Some(served) = self.documents.of_kind("apiextensions.k8s.io/v1", "CustomResourceDefinition") else { return };
+        let Some(served) = self.documents.of_kind("apiextensions.k8s.io/v1", "CustomResourceDefinition") else {
+            return;
+        };
         let Some(old) = store.get(&key).cloned() else { return };
         let (mut tape, arena) = (Tape::new(), Bump::new());
         let Some(live) = parsed(&old.json(), &mut tape, &arena) else { return };
@@ -301,13 +310,9 @@ impl Settling<'_> {
             name_conflicts(&all).into_iter().filter(|conflict| conflict.resource + 1 == all.len()).collect();
         let mut out = accepted;
         let has_conflict = |field: NameField| conflicts.iter().any(|conflict| conflict.field == field);
-        for field in [
-            NameField::Plural,
-            NameField::Singular,
-            NameField::ShortNames,
-            NameField::Kind,
-            NameField::ListKind,
-        ] {
+        for field in
+            [NameField::Plural, NameField::Singular, NameField::ShortNames, NameField::Kind, NameField::ListKind]
+        {
             if !has_conflict(field) {
                 out = with(out, field.name(), wanted.get(field.name()), arena);
             }
@@ -323,7 +328,8 @@ impl Settling<'_> {
             },
             Some(last) => {
                 let told = conflicts.iter().filter(|conflict| conflict.field == last.field);
-                let texts: Vec<String> = told.map(|conflict| format!("{:?} is already in use", conflict.name)).collect();
+                let texts: Vec<String> =
+                    told.map(|conflict| format!("{:?} is already in use", conflict.name)).collect();
                 Condition {
                     kind: "NamesAccepted",
                     status: "False",
@@ -350,7 +356,8 @@ impl Settling<'_> {
             return None;
         }
         // The time is that of the last change of the status alone.
-        let kept = old.filter(|old| text(*old, "status") == condition.status).and_then(|old| old.get("lastTransitionTime"));
+        let kept =
+            old.filter(|old| text(*old, "status") == condition.status).and_then(|old| old.get("lastTransitionTime"));
         let now = kept.unwrap_or_else(|| Value::String(arena.alloc_str(&self.now.to_string())));
         let members = vec![
             ("type", Value::String(condition.kind)),

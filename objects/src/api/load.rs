@@ -52,9 +52,10 @@ impl Api {
                 value = with_meta(value, key, Some(Value::String(arena.alloc_str(missing))), &arena);
             }
         }
-        if value::metadata(value).get("generation").is_none() {
+        if strategy.counts() && value::metadata(value).get("generation").is_none() {
             value = with_meta(value, "generation", Some(Value::Int(1)), &arena);
         }
+        value = strategy.prepare_load(value, &arena);
         let name = text(value, "name");
         let errors = strategy.validate(value);
         if !errors.is_empty() {

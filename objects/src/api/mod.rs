@@ -25,8 +25,8 @@ use kubeshape_show::table::Convertor;
 use kubeshape_smd::managed::Time;
 use reply::Shown;
 use served::Served;
-use strategy::Strategy;
 use std::sync::Arc;
+use strategy::Strategy;
 
 pub use definitions::{DEFINITIONS, Settled};
 pub use documents::Documents;
@@ -333,6 +333,10 @@ impl Call<'_> {
     fn run(&self, verb: Verb) -> Result<Outcome, Status> {
         let not_supported = || Err(Status::method_not_supported(self.group_resource(), verb.name()));
         let has_name = !self.path.name.is_empty();
+        if verb == Verb::Create && self.api.definitions.terminating.contains(&self.served.id) {
+            let message = "create not allowed while custom resource definition is terminating".to_owned();
+            return Err(Status { message, ..Status::method_not_supported(self.group_resource(), verb.name()) });
+        }
         match (self.path.subresource, verb) {
             ("status", _) if !self.served.has_status() => Err(self.not_found()),
             ("scale", _) if self.served.scale().is_none() => Err(self.not_found()),

@@ -1,13 +1,13 @@
 //! A resource that is served.
 
-use crate::status::GroupResource;
 use super::strategy::{BuiltIn, Strategy};
+use crate::patch::Schema;
+use crate::status::GroupResource;
+use crate::store::Draft;
+use crate::value;
 use kubeshape_registry::Registry;
 use kubeshape_registry::kind::{Kind, Scale, Scope};
 use kubeshape_show::table::Convertor;
-use crate::patch::Schema;
-use crate::store::Draft;
-use crate::value;
 use kubeshape_smd::managed::Gvk;
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
@@ -98,9 +98,10 @@ impl Served {
         let has_status = resource.subresources.iter().any(|name| **name == *"status");
         let is_definition = (group, &**plural) == DEFINITIONS;
         let namespaced = resource.scope == Scope::Namespaced;
-        let counted = COUNTED.iter().find(|(other, _)| *other == group).is_some_and(|(_, names)| {
-            names.iter().any(|name| *name == "*" || **name == **plural)
-        });
+        let counted = COUNTED
+            .iter()
+            .find(|(other, _)| *other == group)
+            .is_some_and(|(_, names)| names.iter().any(|name| *name == "*" || **name == **plural));
         let strategy = if is_definition {
             Strategy::Definition(Arc::new(types))
         } else {

@@ -10,8 +10,8 @@ use kubeshape_structural::read::Manifest;
 use kubeshape_validate::Release;
 use kubeshape_validate::crd::{self, Defaults, Definition};
 use kubeshape_validate::object::{
-    Object, count_generation, decode_metadata, deep_equal, keep_metadata, metadata_errors,
-    metadata_update_errors, with_status,
+    Object, count_generation, decode_metadata, deep_equal, keep_metadata, metadata_errors, metadata_update_errors,
+    with_status,
 };
 use kubeshape_validate::typed::Typed;
 use kubeshape_yaml::Tape;
@@ -108,6 +108,22 @@ impl Strategy {
         }
     }
 
+    /// What becomes of a decoded object that is there before the first request: its status stays.
+    pub(super) fn prepare_load<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        match self {
+            Strategy::Definition(_) => with_storage_version(object, arena),
+            Strategy::Custom(_) | Strategy::BuiltIn(_) => object,
+        }
+    }
+
+    /// Whether the server counts the generations of objects.
+    pub(super) fn counts(&self) -> bool {
+        match self {
+            Strategy::Custom(_) | Strategy::Definition(_) => true,
+            Strategy::BuiltIn(kind) => kind.counts,
+        }
+    }
+
     /// What becomes of a decoded object that replaces another one: `BeforeUpdate` and `PrepareForUpdate`.
     pub(super) fn prepare_update<'a>(&'a self, object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Value<'a> {
         match self {
@@ -119,8 +135,7 @@ impl Strategy {
             }
             Strategy::BuiltIn(kind) => {
                 let object = keep_metadata(object, old, arena);
-                let object =
-                    if kind.has_status { with(object, "status", old.get("status"), arena) } else { object };
+                let object = if kind.has_status { with(object, "status", old.get("status"), arena) } else { object };
                 count_generation(object, old, kind.counts && !same("spec", object, old), arena)
             }
         }
@@ -202,11 +217,7 @@ fn read<T>(object: Value<'_>, with: impl FnOnce(&Definition<'_>) -> T) -> Option
     Some(with(&definition))
 }
 
-fn read_both<T>(
-    new: Value<'_>,
-    old: Value<'_>,
-    with: impl FnOnce(&Definition<'_>, &Definition<'_>) -> T,
-) -> Option<T> {
+fn read_both<T>(new: Value<'_>, old: Value<'_>, with: impl FnOnce(&Definition<'_>, &Definition<'_>) -> T) -> Option<T> {
     let (arena, mut tapes, mut texts) = (Bump::new(), [Tape::new(), Tape::new()], [Vec::new(), Vec::new()]);
     for ((object, tape), text) in [new, old].into_iter().zip(&mut tapes).zip(&mut texts) {
         object.write_go_json(text);
@@ -255,7 +266,8 @@ fn with_storage_version<'a>(definition: Value<'a>, arena: &'a Bump) -> Value<'a>
     let status = definition.get("status").unwrap_or(Value::Null);
     let versions = definition.get("spec").and_then(|spec| spec.get("versions")).and_then(Value::as_list);
     let is_storage = |version: &&Value<'a>| matches!(version.get("storage"), Some(Value::Bool(true)));
-    let storage = versions.unwrap_or_default().iter().find(is_storage).and_then(|version| version.get("name")?.as_str());
+    let storage =
+        versions.unwrap_or_default().iter().find(is_storage).and_then(|version| version.get("name")?.as_str());
     let Some(storage) = storage else { return definition };
     let mut stored = status.get("storedVersions").and_then(Value::as_list).unwrap_or_default().to_vec();
     if !stored.iter().any(|name| name.as_str() == Some(storage)) {

@@ -179,12 +179,7 @@ impl Call<'_> {
     }
 
     /// What creates a decoded object with its managed fields (upstream: `rest.BeforeCreate` and the strategy).
-    fn created<'a>(
-        &'a self,
-        object: Value<'a>,
-        warnings: &mut Vec<String>,
-        arena: &'a Bump,
-    ) -> Result<Change, Status> {
+    fn created<'a>(&'a self, object: Value<'a>, warnings: &mut Vec<String>, arena: &'a Bump) -> Result<Change, Status> {
         let object = self.strategy.prepare_create(object, arena);
         // What is read from the storage has defaults, also those of a status that was dropped.
         let mut object = self.strategy.decode(object, arena).map_err(|why| self.unreadable(&why))?.value;

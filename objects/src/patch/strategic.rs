@@ -112,7 +112,8 @@ impl<'a> Merger<'a> {
             }
             if let Some(name) = key.strip_prefix(DELETE_FROM) {
                 if let Some(Value::List(items)) = out.get(name).copied() {
-                    let gone: BTreeSet<String> = value.as_list().unwrap_or_default().iter().map(|item| text(*item)).collect();
+                    let gone: BTreeSet<String> =
+                        value.as_list().unwrap_or_default().iter().map(|item| text(*item)).collect();
                     let kept: Vec<Value<'a>> =
                         items.iter().copied().filter(|item| !gone.contains(&text(*item))).collect();
                     out.insert(name, Value::List(self.arena.alloc_slice_copy(&kept)));
@@ -227,12 +228,7 @@ fn identity(item: Value<'_>, merge_key: &str) -> String {
 }
 
 /// Items in the order that a patch asks for. Others stand where they stood among these (upstream: `normalizeElementOrder`).
-fn ordered<'a>(
-    items: &[Value<'a>],
-    order: &[Value<'a>],
-    before: &[Value<'a>],
-    merge_key: &str,
-) -> Vec<Value<'a>> {
+fn ordered<'a>(items: &[Value<'a>], order: &[Value<'a>], before: &[Value<'a>], merge_key: &str) -> Vec<Value<'a>> {
     let places = |items: &[Value<'a>]| -> BTreeMap<String, usize> {
         let keys = items.iter().map(|item| identity(*item, merge_key));
         let mut places = BTreeMap::new();

@@ -51,15 +51,183 @@ fn tabs() -> Value {
     })
 }
 
+fn condition<'v>(definition: &'v Value, kind: &str) -> &'v Value {
+    let conditions = definition["status"]["conditions"].as_array().expect("conditions");
+    conditions.iter().find(|condition| condition["type"] == kind).expect("the condition")
+}
+
 #[test]
 fn a_definition_is_established_and_served() {
     let mut server = Server::new();
+    assert!(!server.api.serves("/apis/example.com/v1/tabs"));
     let created = server.send("POST", PATH, "application/json", &tabs().to_string());
     assert_eq!(created.code, 201);
-    let owned = |object: &Value| object["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"].clone();
     let first: Value = serde_json::from_slice(&created.body).expect("JSON");
-    println!("{}", owned(&first));
+    assert_eq!(first["status"]["conditions"], Value::Null);
+    assert_eq!(first["spec"]["names"]["listKind"], "TabList");
+    let spec = &first["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"];
+    assert!(spec.get(".").is_none() && spec["f:conversion"].get(".").is_some(), "{spec}");
     let later = server.get(&format!("{PATH}/tabs.example.com"));
-    println!("{}", later["metadata"]["managedFields"]);
-    panic!();
+    assert_eq!(condition(&later, "Established")["status"], "True");
+    assert_eq!(condition(&later, "NamesAccepted")["reason"], "NoConflicts");
+    assert_eq!(later["status"]["acceptedNames"]["shortNames"], json!(["t"]));
+    assert_eq!(later["status"]["storedVersions"], json!(["v1"]));
+
+    let tab = json!({"apiVersion": "example.com/v1", "kind": "Tab", "metadata": {"name": "a"}});
+    let path = "/apis/example.com/v1/namespaces/default/tabs";
+    assert_eq!(server.send("POST", path, "application/json", &tab.to_string()).code, 201);
+    assert_eq!(server.get(&format!("{path}/a"))["size"], 1);
+}
+
+#[test]
+fn a_changed_definition_counts_from_the_next_request_on() {
+    let mut server = Server::new();
+    server.send("POST", PATH, "application/json", &tabs().to_string());
+    let one = format!("{PATH}/tabs.example.com");
+    let patch =
+        r#"[{"op": "add", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/size/maximum", "value": 3}]"#;
+    let patched = server.send("PATCH", &one, "application/json-patch+json", patch);
+    assert_eq!(patched.code, 200);
+    let patched: Value = serde_json::from_slice(&patched.body).expect("JSON");
+    assert_eq!(patched["metadata"]["generation"], 2);
+    let tab = json!({"apiVersion": "example.com/v1", "kind": "Tab", "metadata": {"name": "a"}, "size": 4});
+    let path = "/apis/example.com/v1/namespaces/default/tabs";
+    let refused = server.send("POST", path, "application/json", &tab.to_string());
+    assert_eq!(refused.code, 422, "{}", refused.text());
+
+    let mut other = tabs();
+    other["spec"]["group"] = "example.org".into();
+    other["metadata"]["resourceVersion"] = patched["metadata"]["resourceVersion"].clone();
+    let refused = server.send("PUT", &one, "application/json", &other.to_string());
+    assert_eq!(refused.code, 422);
+    assert!(refused.text().contains("field is immutable"), "{}", refused.text());
+}
+
+#[test]
+fn objects_go_with_their_definition() {
+    let mut server = Server::new();
+    server.send("POST", PATH, "application/json", &tabs().to_string());
+    let path = "/apis/example.com/v1/namespaces/default/tabs";
+    let tab = json!({"apiVersion": "example.com/v1", "kind": "Tab", "metadata": {"name": "a"}});
+    server.send("POST", path, "application/json", &tab.to_string());
+    let kept =
+        json!({"apiVersion": "example.com/v1", "kind": "Tab", "metadata": {"name": "b", "finalizers": ["x.y/z"]}});
+    server.send("POST", path, "application/json", &kept.to_string());
+
+    let one = format!("{PATH}/tabs.example.com");
+    let deleted: Value = serde_json::from_slice(&server.send("DELETE", &one, "", "").body).expect("JSON");
+    assert_eq!(deleted["metadata"]["finalizers"], json!(["customresourcecleanup.apiextensions.k8s.io"]));
+    assert_eq!(condition(&deleted, "Terminating")["reason"], "InstanceDeletionPending");
+    // The object with a finalizer holds it.
+    let terminating = server.get(&one);
+    assert_eq!(condition(&terminating, "Terminating")["reason"], "InstanceDeletionInProgress");
+    let created = server.send("POST", path, "application/json", &tab.to_string());
+    assert_eq!(created.code, 405);
+    assert!(created.text().contains("create not allowed while custom resource definition is terminating"));
+    let list = server.get(path);
+    assert_eq!(list["items"].as_array().map(Vec::len), Some(1));
+
+    let freed = server.send(
+        "PATCH",
+        &format!("{path}/b"),
+        "application/merge-patch+json",
+        r#"{"metadata": {"finalizers": null}}"#,
+    );
+    assert_eq!(freed.code, 200);
+    assert_eq!(server.send("GET", &one, "", "").code, 404);
+    assert!(!server.api.serves("/apis/example.com/v1/tabs"));
+    // It can come again, without objects.
+    server.send("POST", PATH, "application/json", &tabs().to_string());
+    assert_eq!(server.get(path)["items"], json!([]));
+}
+
+#[test]
+fn a_name_in_use_is_not_accepted_until_it_is_free() {
+    let mut server = Server::new();
+    server.send("POST", PATH, "application/json", &tabs().to_string());
+    let mut other = tabs();
+    other["metadata"]["name"] = "tables.example.com".into();
+    other["spec"]["names"] = json!({"plural": "tables", "kind": "Table", "shortNames": ["t", "tb"]});
+    server.send("POST", PATH, "application/json", &other.to_string());
+    let path = format!("{PATH}/tables.example.com");
+    let waiting = server.get(&path);
+    let accepted = condition(&waiting, "NamesAccepted");
+    assert_eq!((accepted["status"].as_str(), accepted["reason"].as_str()), (Some("False"), Some("ShortNamesConflict")));
+    assert_eq!(accepted["message"], r#""t" is already in use"#);
+    assert_eq!(condition(&waiting, "Established")["reason"], "NotAccepted");
+    assert_eq!(waiting["status"]["acceptedNames"]["plural"], "tables");
+    assert!(!server.api.serves("/apis/example.com/v1/tables"));
+
+    server.send("DELETE", &format!("{PATH}/tabs.example.com"), "", "");
+    assert_eq!(condition(&server.get(&path), "Established")["status"], "True");
+    assert!(server.api.serves("/apis/example.com/v1/tables"));
+}
+
+#[test]
+fn built_in_kinds_are_stored_and_patched_strategically() {
+    let mut server = Server::new();
+    let container = |name: &str, image: &str| json!({"name": name, "image": image});
+    let deployment = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "status": {"replicas": 9},
+        "spec": {"selector": {"matchLabels": {"a": "b"}}, "colour": "red", "template": {"metadata": {"labels": {"a": "b"}},
+            "spec": {"containers": [container("a", "1"), container("b", "1"), container("c", "1")]}}},
+    });
+    let path = "/apis/apps/v1/namespaces/default/deployments";
+    let created = server.send("POST", path, "application/json", &deployment.to_string());
+    assert_eq!((created.code, created.warnings), (201, vec![r#"unknown field "spec.colour""#.to_owned()]));
+    let one = format!("{path}/d");
+    assert!(server.get(&one).get("status").is_none() && server.get(&one)["spec"].get("colour").is_none());
+    let patch = json!({"spec": {"template": {"spec": {
+        "containers": [container("b", "2"), {"name": "a", "$patch": "delete"}, container("d", "1")],
+        "$setElementOrder/containers": [{"name": "d"}, {"name": "b"}],
+    }}}});
+    let patched = server.send("PATCH", &one, "application/strategic-merge-patch+json", &patch.to_string());
+    assert_eq!(patched.code, 200, "{}", patched.text());
+    let patched = server.get(&one);
+    let images: Vec<String> = patched["spec"]["template"]["spec"]["containers"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|container| format!("{}:{}", container["name"].as_str().unwrap(), container["image"].as_str().unwrap()))
+        .collect();
+    assert_eq!(images, ["d:1", "b:2", "c:1"]);
+    assert_eq!(patched["metadata"]["generation"], 2);
+    let wrong = r#"{"spec": {"replicas": "three"}}"#;
+    let refused = server.send("PATCH", &one, "application/strategic-merge-patch+json", wrong);
+    assert_eq!(refused.code, 400);
+    assert!(
+        refused
+            .text()
+            .contains("json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32")
+    );
+
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "x"}});
+    assert_eq!(server.send("POST", "/api/v1/namespaces", "application/json", &namespace.to_string()).code, 201);
+    assert_eq!(server.get("/api/v1/namespaces/x")["metadata"]["name"], "x");
+    let list = server.get("/api/v1/namespaces");
+    assert_eq!((list["kind"].as_str(), list["items"][0].get("kind")), (Some("NamespaceList"), None));
+}
+
+#[test]
+fn definitions_of_files_and_of_clients_replace_each_other() {
+    let mut server = Server::new();
+    let of_file = kubeshape_registry::Object::read("tabs.json", tabs().to_string()).expect("an object");
+    server.api.define(&mut server.store, &of_file, &Moment::default()).expect("it is accepted");
+    server.send("GET", PATH, "", "");
+    server.api = server.api.settle(&mut server.store, 1, Time(0)).expect("it is new").api;
+    assert!(server.api.serves("/apis/example.com/v1/tabs"));
+    let before = server.store.revision();
+    server.api.define(&mut server.store, &of_file, &Moment::default()).expect("it is accepted");
+    assert_eq!(server.store.revision(), before, "nothing changed");
+    let one = format!("{PATH}/tabs.example.com");
+    server.send("PATCH", &one, "application/merge-patch+json", r#"{"spec": {"names": {"categories": ["all"]}}}"#);
+    assert_eq!(server.get(&one)["status"]["acceptedNames"]["categories"], json!(["all"]));
+    let before = server.store.revision();
+    server.api.define(&mut server.store, &of_file, &Moment::default()).expect("it is accepted");
+    server.api = server.api.settle(&mut server.store, before, Time(0)).expect("it changed").api;
+    assert_eq!(server.get(&one)["status"]["acceptedNames"].get("categories"), None);
+    let before = server.store.revision();
+    server.api.undefine(&mut server.store, "tabs.example.com");
+    server.api = server.api.settle(&mut server.store, before, Time(0)).expect("it is gone").api;
+    assert!(!server.api.serves("/apis/example.com/v1/tabs"));
 }

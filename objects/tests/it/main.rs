@@ -1,8 +1,8 @@
 //! Requests about objects, and the laws that hold for all of them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, missing_docs)]
 
-mod definitions;
 mod common;
+mod definitions;
 mod laws;
 mod requests;
 mod selectors;

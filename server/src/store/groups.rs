@@ -55,8 +55,10 @@ impl Store {
             }
         }
         for name in names {
+            let given = self.given.contains(name).then(|| super::given(name));
+            let counts = |((file, _), _): &(&Place, &Arc<Resource>)| given.as_ref().is_none_or(|given| given == file);
             let places = self.names.get(name);
-            let mut all = places.into_iter().flatten();
+            let mut all = places.into_iter().flatten().filter(counts);
             let winner = all.next();
             let duplicates = all.map(|(_, resource)| {
                 let first = winner.map_or("", |((file, _), _)| file);

@@ -64,6 +64,17 @@ pub struct Change {
     pub content: Option<Bytes>,
 }
 
+/// Where the CustomResourceDefinition of a name comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Definition {
+    /// From the files.
+    OfFiles,
+    /// It is given, as JSON. Those of files do not count.
+    Given(Bytes),
+    /// There is none, whatever the files say.
+    Gone,
+}
+
 /// How a document changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
@@ -105,6 +116,11 @@ pub enum Quality {
 
 /// Group versions of documents, by the place of the document and the index in it.
 type DocumentVersions = BTreeMap<(Place, usize), Arc<GroupVersion>>;
+
+/// Stands in place of the name of a file for a CustomResourceDefinition that a client wrote.
+fn given(name: &str) -> Arc<str> {
+    format!("the stored {name}").into()
+}
 
 /// The path of the v2 document.
 const V2: &str = "openapi/v2";
@@ -161,6 +177,8 @@ pub struct Store {
     files: BTreeMap<Arc<str>, File>,
     /// Files that cannot be read.
     broken: BTreeSet<Arc<str>>,
+    /// Names of CustomResourceDefinitions that do not come from files.
+    given: BTreeSet<Arc<str>>,
     /// All CustomResourceDefinitions by name.
     names: BTreeMap<Arc<str>, BTreeMap<Place, Arc<Resource>>>,
     /// Those that are used, by group.
@@ -249,6 +267,7 @@ impl Store {
             publisher,
             files: BTreeMap::new(),
             broken: BTreeSet::new(),
+            given: BTreeSet::new(),
             names: BTreeMap::new(),
             claims: BTreeMap::new(),
             counting: BTreeMap::new(),
@@ -301,8 +320,42 @@ impl Store {
 
     /// Applies the changes of files whose contents are accepted, and returns the others.
     pub fn apply_if(&mut self, changes: Vec<Change>, now: SystemTime, accept: impl Fn(Quality) -> bool) -> Applied {
-        let mut applied = Applied::default();
+        self.apply_to(Affected::default(), changes, now, accept)
+    }
+
+    /// Says where CustomResourceDefinitions come from: from clients that wrote or deleted them, or from files again.
+    pub fn define(&mut self, definitions: Vec<(Arc<str>, Definition)>, now: SystemTime) -> Applied {
         let mut touched = Affected::default();
+        let changes = definitions.into_iter().map(|(name, definition)| {
+            touched.names.insert(Arc::clone(&name));
+            let change = |content| Change { name: given(&name), content };
+            match definition {
+                Definition::OfFiles => {
+                    self.given.remove(&name);
+                    change(None)
+                }
+                Definition::Given(text) => {
+                    self.given.insert(Arc::clone(&name));
+                    change(Some(text))
+                }
+                Definition::Gone => {
+                    self.given.insert(Arc::clone(&name));
+                    change(None)
+                }
+            }
+        });
+        let changes = changes.collect();
+        self.apply_to(touched, changes, now, |_| true)
+    }
+
+    fn apply_to(
+        &mut self,
+        mut touched: Affected,
+        changes: Vec<Change>,
+        now: SystemTime,
+        accept: impl Fn(Quality) -> bool,
+    ) -> Applied {
+        let mut applied = Applied::default();
         let publisher = &self.publisher;
         let contents = parallel::map(&changes, |change| {
             let bytes = change.content.as_ref()?;
