@@ -163,8 +163,8 @@ impl<'a> Walk<'_, 'a> {
             (false, true) => {
                 let extra = new.extra();
                 let logic = [extra.all_of, extra.any_of, extra.one_of, not(extra.not)];
-                let is_refused = !new.enumeration.is_empty() && !new.enumeration.contains(&Json::Null);
-                if is_refused
+                // An enum refuses null even if null is among its values (upstream: `Enum` of kube-openapi's `validate`).
+                if !new.enumeration.is_empty()
                     || old.default.is_some()
                     || !extra.validations.is_empty()
                     || logic.iter().any(|schemas| !schemas.is_empty())

@@ -19,6 +19,11 @@ pub struct Stored {
 }
 
 impl Stored {
+    /// An object of a revision; its text is compact JSON with a line break, as [`line`](Self::line) gives it.
+    pub fn new(revision: u64, text: Bytes) -> Stored {
+        Stored { revision, text }
+    }
+
     /// The object as compact JSON.
     pub fn json(&self) -> Bytes {
         self.text.slice(..self.text.len().saturating_sub(1))
@@ -184,6 +189,19 @@ pub enum Full {
     Store,
 }
 
+/// What is kept of a store when its process ends.
+#[derive(Clone, Debug, Default)]
+pub struct Saved {
+    /// The revision of the last change.
+    pub revision: u64,
+    /// The last revision whose change is not in the history.
+    pub forgotten: u64,
+    /// The objects.
+    pub objects: Vec<(Key, Arc<Stored>)>,
+    /// The history, in the order of revisions.
+    pub history: Vec<Event>,
+}
+
 /// The objects of a server.
 ///
 /// # Example: a store keeps what it was
@@ -227,6 +245,36 @@ impl Store {
         }
     }
 
+    /// A store as it was saved: with its objects, and with the history that its limits allow.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_objects::store::{Key, Limits, Saved, Store, Stored};
+    ///
+    /// let object = Stored::new(7, "{}\n".into());
+    /// let key = Key::new(&"tabs.example.com".into(), "", "a");
+    /// let saved = Saved { revision: 9, forgotten: 9, objects: vec![(key.clone(), object.into())], ..Saved::default() };
+    /// let store = Store::restore(Limits::default(), saved);
+    /// assert_eq!((store.revision(), store.get(&key).unwrap().revision), (9, 7));
+    /// assert!(store.events_after(8).is_err());
+    /// ```
+    pub fn restore(limits: Limits, saved: Saved) -> Store {
+        let mut store = Store::new(limits);
+        store.bytes = saved.objects.iter().map(|(_, object)| object.text.len()).sum();
+        store.objects = saved.objects.into_iter().collect();
+        store.history_bytes = saved.history.iter().map(|event| event.object.text.len()).sum();
+        store.history = saved.history.into_iter().collect();
+        store.revision = saved.revision.max(store.revision);
+        store.forgotten = saved.forgotten.max(store.forgotten);
+        store.forget();
+        store
+    }
+
+    /// The last revision whose change is not in the history.
+    pub fn forgotten(&self) -> u64 {
+        self.forgotten
+    }
+
     /// The revision of the last change.
     pub fn revision(&self) -> u64 {
         self.revision
@@ -245,6 +293,11 @@ impl Store {
     /// An object.
     pub fn get(&self, key: &Key) -> Option<&Arc<Stored>> {
         self.objects.get(key)
+    }
+
+    /// All objects, in the order of their keys.
+    pub fn objects(&self) -> impl Iterator<Item = (&Key, &Arc<Stored>)> {
+        self.objects.iter()
     }
 
     /// How many objects there are.

@@ -8,6 +8,7 @@
 pub mod aggregate;
 mod auth;
 mod body;
+mod data;
 mod document;
 mod features;
 pub mod http;
@@ -24,6 +25,7 @@ pub mod store;
 
 pub use auth::{AllowedHosts, Authenticator, Cors, CorsError, TokenError, Tokens};
 pub use body::Tags;
+pub use data::DataError;
 pub use document::{Document, Sizes};
 pub use features::{Emulation, EmulationError, Features};
 pub use kubeshape_input::Finding;

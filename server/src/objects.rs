@@ -3,12 +3,15 @@
 //! Readers take the current store and the current resources, and never wait. Requests that write are prepared on them and then
 //! committed one after the other. If an object changed in between, the request is prepared again, as etcd's clients do it.
 
+use crate::data::{Data, DataError, Unwritten};
 use arc_swap::ArcSwap;
 use bytes::Bytes;
-use kubeshape_objects::store::Store;
-use kubeshape_objects::{Api, Moment, Outcome, Reply, Request, Status, Watch};
+use kubeshape_objects::accept::Form;
+use kubeshape_objects::store::{Limits, Store};
+use kubeshape_objects::{Api, DEFINITIONS, Moment, Outcome, Reply, Request, Status, Watch};
 use kubeshape_registry::{Now, Object, Time};
 use std::fmt;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::SystemTime;
 use tokio::sync::watch;
@@ -35,6 +38,8 @@ pub struct Objects {
     /// Held while the store is exchanged. It is the revision up to which definitions are settled.
     writing: Mutex<u64>,
     told: OnceLock<Told>,
+    /// Where the objects are kept, if they are.
+    data: Option<Data>,
     /// The current revision. It is 0 when watches end because the server stops.
     revision: watch::Sender<u64>,
 }
@@ -62,8 +67,24 @@ impl Objects {
             store: ArcSwap::from_pointee(store),
             writing: Mutex::new(settled),
             told: OnceLock::new(),
+            data: None,
             revision,
         }
+    }
+
+    /// Serves the objects of a file, which is created if it is not there, and keeps them in it. A write is on disk before it is
+    /// answered.
+    ///
+    /// # Errors
+    /// The file cannot be read or written, another process uses it, or it holds something else.
+    pub fn open(api: Api, file: &Path, now: SystemTime) -> Result<Objects, DataError> {
+        let (data, mut store) = Data::open(file, Limits::default())?;
+        // All definitions are new for it.
+        let settled = api.settle(&mut store, 0, Now::from(now).0);
+        let unwritten = |error: Unwritten| DataError::Open { path: file.to_owned(), reason: error.to_string() };
+        data.write(&store, 0).map_err(unwritten)?;
+        let objects = Objects::new(settled.map_or(api, |settled| settled.api), store);
+        Ok(Objects { data: Some(data), ..objects })
     }
 
     /// Calls this with the names of definitions that clients created, changed or deleted. Only the first call counts.
@@ -88,8 +109,21 @@ impl Objects {
             }
         }
         self.settle(&api, &mut store, &mut writing, now);
-        self.swap(store);
+        self.exchange(store, refused)
+    }
+
+    /// Exchanges the store after files were taken in. Without room on the disk they are all refused.
+    fn exchange(&self, store: Store, mut refused: Vec<(usize, Status)>) -> Vec<(usize, Status)> {
+        if let Err(error) = self.swap(store) {
+            refused.push((usize::MAX, Status::internal(error.to_string())));
+        }
         refused
+    }
+
+    /// The names of the stored definitions.
+    pub fn definitions(&self) -> Vec<Arc<str>> {
+        let store = self.store.load();
+        store.list(&DEFINITIONS.into(), "", "").map(|(key, _)| Arc::from(key.name())).collect()
     }
 
     /// The stored definition of a name, as JSON.
@@ -143,12 +177,15 @@ impl Objects {
                 api = self.api();
             }
             let uid = uuid::Uuid::new_v4().to_string();
-            if let Err(status) = api.load(&mut store, object, &Moment { now, uid: &uid, random: 0 }) {
-                refused.push((at, status));
+            match api.load(&mut store, object, &Moment { now, uid: &uid, random: 0 }) {
+                // It is kept from the last time.
+                Err(status) if self.data.is_some() && status.reason == "AlreadyExists" => {}
+                Err(status) => refused.push((at, status)),
+                Ok(()) => {}
             }
         }
         changed.extend(self.settle(&api, &mut store, &mut writing, now));
-        self.swap(store);
+        let mut refused = self.exchange(store, refused);
         drop(writing);
         self.tell(changed);
         refused.sort_by_key(|(at, _)| *at);
@@ -185,28 +222,39 @@ impl Objects {
             let is_current = Arc::ptr_eq(&api, &self.api.load());
             let mut store = Store::clone(&self.store.load());
             if let (true, Ok(reply)) = (is_current, api.commit(&mut store, &write)) {
-                self.written(writing, store, moment.now);
-                return Some(Answered::Reply(reply));
+                return Some(Answered::Reply(self.written(writing, store, moment.now, reply)));
             }
         }
         let writing = self.lock();
         let api = self.api.load();
         let mut store = Store::clone(&self.store.load());
         let reply = api.answer(&mut store, request, moment)?;
-        self.written(writing, store, moment.now);
-        Some(Answered::Reply(reply))
+        Some(Answered::Reply(self.written(writing, store, moment.now, reply)))
     }
 
-    /// Exchanges the store after a request, and tells of definitions that it changed.
-    fn written(&self, mut writing: MutexGuard<'_, u64>, mut store: Store, now: Time) {
-        let api = self.api.load();
+    /// Exchanges the store after a request, and tells of definitions that it changed. What cannot be kept is not answered with
+    /// the reply.
+    fn written(&self, mut writing: MutexGuard<'_, u64>, mut store: Store, now: Time, reply: Reply) -> Reply {
+        let (api, before) = (self.api.load_full(), *writing);
         let changed = self.settle(&api, &mut store, &mut writing, now);
-        self.swap(store);
+        if let Err(error) = self.swap(store) {
+            tracing::error!(reason = %error, "a change is not stored, and its request is refused");
+            self.api.store(api);
+            *writing = before;
+            let status = Status::internal(error.to_string());
+            return Reply { code: status.code, form: Form::Json, body: status.to_json().into(), warnings: Vec::new() };
+        }
         drop(writing);
         self.tell(changed);
+        reply
     }
 
-    fn swap(&self, store: Store) {
+    /// Keeps what changed, and shows it to readers.
+    fn swap(&self, store: Store) -> Result<(), Unwritten> {
+        let before = self.store.load().revision();
+        if let Some(data) = self.data.as_ref().filter(|_| store.revision() != before) {
+            data.write(&store, before)?;
+        }
         let revision = store.revision();
         self.store.store(Arc::new(store));
         self.revision.send_if_modified(|told| {
@@ -217,5 +265,6 @@ impl Objects {
             }
             is_new
         });
+        Ok(())
     }
 }

@@ -29,6 +29,9 @@ pub fn expect_answer(case: &Case, answer: &Answer) -> Result<Vec<Edit>, &'static
     if source.get(node.span().start..).is_none_or(|rest| rest.starts_with('{')) {
         return Err("the case is written in braces, which are not rewritten");
     }
+    if has_other_breaks(source) {
+        return Err("the text has line breaks of YAML that are no newlines, such as a carriage return alone");
+    }
     let Some(first) = node.pairs().next().map(|(key, _)| key) else { return Err("the case is empty") };
     let column = column(source, first);
     let member = member(name, &text, is_object, column);
@@ -52,6 +55,17 @@ pub fn expect_answer(case: &Case, answer: &Answer) -> Result<Vec<Edit>, &'static
         edits.push(Edit { range: end..end, text: format!("{newline}{}{member}", " ".repeat(column)) });
     }
     Ok(edits)
+}
+
+/// Whether a text has line breaks that editors do not show as such: a carriage return without a newline, NEL, LS, PS.
+fn has_other_breaks(source: &str) -> bool {
+    let mut rest = source.chars().peekable();
+    while let Some(c) = rest.next() {
+        if matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}') || (c == '\r' && rest.peek() != Some(&'\n')) {
+            return true;
+        }
+    }
+    false
 }
 
 /// The column of a node, from 0.
@@ -86,4 +100,17 @@ fn member(name: &str, text: &str, is_object: bool, column: usize) -> String {
         out.push('\n');
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_other_breaks;
+
+    #[test]
+    fn texts_with_line_breaks_that_are_no_newlines_are_not_rewritten() {
+        for (text, expected) in [("a\n", false), ("a\r\nb", false), ("a\rb", true), ("a\r", true), ("a\u{2028}", true)]
+        {
+            assert_eq!(has_other_breaks(text), expected, "{text:?}");
+        }
+    }
 }

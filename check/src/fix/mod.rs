@@ -191,7 +191,7 @@ fn doubles(mapping: Node<'_>) -> Vec<((Node<'_>, Node<'_>), u32)> {
 const HARD: &str = "--fix does not edit it: an alias, a comment or the layout stands in the way";
 
 /// Whether problems after edits are those before, without the mended ones. A problem that had the same cause may be gone, too.
-pub fn is_expected(before: &[Problem], after: &[Problem], mended: &BTreeSet<u32>) -> bool {
+pub fn is_expected(before: &[Problem], after: &[Problem], plan: &Plan) -> bool {
     // A place is not compared, because edits move it; that of a repeated key stands in the text.
     let key = |problem: &Problem| match problem.note.code {
         Code::DuplicateKey => (Code::DuplicateKey, String::new(), problem.releases.clone()),
@@ -199,7 +199,10 @@ pub fn is_expected(before: &[Problem], after: &[Problem], mended: &BTreeSet<u32>
     };
     let mut known: HashMap<_, usize> = HashMap::new();
     for problem in before {
-        let is_mended = CODES.contains(&problem.note.code) && mended.contains(&problem.note.at);
+        let (code, at) = (problem.note.code, problem.note.at);
+        // A repeated key may be mended where an unknown field of that key stays.
+        let stays = code == Code::UnknownField && plan.left.contains_key(&at);
+        let is_mended = CODES.contains(&code) && plan.mended.contains(&at) && !stays;
         if !is_mended || (problem.note.code == Code::CrdStructural && !is_missing_type(problem)) {
             *known.entry(key(problem)).or_default() += 1;
         }

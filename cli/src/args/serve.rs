@@ -79,11 +79,19 @@ pub(crate) struct ServeArgs {
 
     /// File or folder with objects to serve along with the schemas (repeatable); the folder may be empty
     ///
-    /// Clients can then create, read, list, watch, change and delete custom resources of the CustomResourceDefinitions that
-    /// are served, as on a cluster: with defaults, validation, server-side apply, tables and subresources. Objects are kept in
-    /// memory. The files are read once and never written.
+    /// Clients can then create, read, list, watch, change and delete custom resources, CustomResourceDefinitions and objects of
+    /// built-in kinds, as on a cluster: with defaults, validation, server-side apply, tables and subresources. Without --base
+    /// and --kubernetes, the built-in kinds are those of Kubernetes 1.36. Objects are kept in memory, or in the file of
+    /// --data. The files are read once and never written.
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) objects: Vec<PathBuf>,
+
+    /// File in which objects are kept; it is created if it is not there
+    ///
+    /// A write is on disk before it is answered, and objects, revisions and history are there again after a restart, also
+    /// after a crash. Objects of --objects are taken in if they are not in the file yet. One server can use a file at a time.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) data: Option<PathBuf>,
 
     /// Release of Kubernetes whose built-in groups are served along with the inputs, such as 1.34
     ///
@@ -212,6 +220,11 @@ pub(crate) struct ServeArgs {
 
 impl ServeArgs {
     /// Whether the server has extensions.
+    /// Whether objects are served.
+    pub(crate) fn has_objects(&self) -> bool {
+        !self.objects.is_empty() || self.data.is_some()
+    }
+
     pub(crate) fn has_extensions(&self) -> bool {
         self.extensions.map_or(self.emulate.is_none(), |given| given == Switch::On)
     }

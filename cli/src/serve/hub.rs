@@ -198,10 +198,19 @@ impl Hub {
         }
     }
 
-    fn take(&mut self, burst: Burst) {
-        if let Some(resources) = self.resources.as_ref().filter(|_| !burst.definitions.is_empty()) {
+    /// Publishes the definitions that are kept from the last time, and that no file defines.
+    pub(super) fn publish_kept(&mut self) {
+        let Some(resources) = &self.resources else { return };
+        let kept: BTreeSet<Arc<str>> =
+            resources.kept().into_iter().filter(|name| !resources.is_of_file(name)).collect();
+        self.publish_definitions(kept);
+    }
+
+    /// Publishes definitions as they are stored.
+    fn publish_definitions(&mut self, names: BTreeSet<Arc<str>>) {
+        if let Some(resources) = self.resources.as_ref().filter(|_| !names.is_empty()) {
             let began = Instant::now();
-            let changed = resources.changed(burst.definitions);
+            let changed = resources.changed(names);
             self.given.extend(changed.iter().map(|(name, _)| Arc::clone(name)));
             let applied = self.store.define(changed, SystemTime::now());
             for finding in &applied.findings {
@@ -209,6 +218,10 @@ impl Hub {
             }
             self.publish(&applied, began, false);
         }
+    }
+
+    fn take(&mut self, burst: Burst) {
+        self.publish_definitions(burst.definitions);
         for state in burst.remotes {
             let began = Instant::now();
             tracing::debug!(server = &*state.name, "an aggregated server publishes something else");

@@ -91,7 +91,11 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         broken: Vec::new(),
         levels: setup.levels(&args.levels),
         given: std::collections::BTreeSet::new(),
-        resources: (!args.objects.is_empty()).then(|| resources::Resources::new(&live.current())),
+        resources: args
+            .has_objects()
+            .then(|| resources::Resources::new(&live.current(), args.data.as_deref()))
+            .transpose()
+            .map_err(|error| Fatal::Usage(error.to_string()))?,
     };
     let (events, happened) = channel();
     if args.watch {
@@ -108,6 +112,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         && !anything
         && args.base.is_empty()
         && args.kubernetes.is_none()
+        && !args.has_objects()
         && args.aggregate.is_empty()
     {
         log.settle();
@@ -115,6 +120,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         return Ok(false);
     }
     hub.follow();
+    hub.publish_kept();
     if let Some(resources) = &hub.resources {
         let events = events.clone();
         resources.objects().on_definitions(move |names| {

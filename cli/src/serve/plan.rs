@@ -31,7 +31,7 @@ impl Plan {
     /// The command line is wrong, or one of these files cannot be read.
     pub(super) fn new(args: &ServeArgs) -> Result<Plan, Fatal> {
         let inputs = args.files();
-        let has_base = !args.base.is_empty() || args.kubernetes.is_some();
+        let has_base = !args.base.is_empty() || args.kubernetes.is_some() || args.has_objects();
         if inputs.is_empty() && !has_base && args.onto.is_none() && args.aggregate.is_empty() {
             return Err(usage("nothing to serve: name files or folders, or give --base, --kubernetes or --aggregate"));
         }
@@ -60,7 +60,7 @@ impl Plan {
                 ..match args.kubernetes {
                     Some(release) => release_documents(release),
                     // Clients of objects want built-in kinds, too.
-                    None if args.base.is_empty() && !args.objects.is_empty() => release_documents(emulated()),
+                    None if args.base.is_empty() && args.has_objects() => release_documents(emulated()),
                     None => documents(&args.base, &Filter::new(&args.walk)?)?,
                 }
             },

@@ -7,9 +7,9 @@ use kubeshape_input::{Code, Finding, Limits};
 use kubeshape_objects::store::Store;
 use kubeshape_objects::{Api, Documents, Status};
 use kubeshape_registry::{Location, Object};
-use kubeshape_server::{Change, Definition, Leaf, Objects, Snapshot};
+use kubeshape_server::{Change, DataError, Definition, Leaf, Objects, Snapshot};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -30,9 +30,12 @@ pub(super) struct Defined {
 }
 
 impl Resources {
-    /// The built-in resources of a server's documents, and of what it lacks of them those that are part of this program. There are
-    /// no objects.
-    pub(super) fn new(snapshot: &Snapshot) -> Resources {
+    /// The built-in resources of a server's documents, and of what it lacks of them those that are part of this program. The
+    /// objects are those that a file keeps.
+    ///
+    /// # Errors
+    /// The file cannot be used.
+    pub(super) fn new(snapshot: &Snapshot, data: Option<&Path>) -> Result<Resources, DataError> {
         let mut documents: BTreeMap<String, Bytes> = BTreeMap::new();
         if !snapshot.v3.contains_key(DEFINITIONS) {
             let text = Release::newest().api().openapi_v3(DEFINITIONS).map(Bytes::from);
@@ -44,7 +47,16 @@ impl Resources {
             }
         }
         let api = Api::default().with_documents(Documents::new(documents));
-        Resources { objects: Arc::new(Objects::new(api, Store::default())), files: BTreeMap::new() }
+        let objects = match data {
+            Some(file) => Objects::open(api, file, SystemTime::now())?,
+            None => Objects::new(api, Store::default()),
+        };
+        Ok(Resources { objects: Arc::new(objects), files: BTreeMap::new() })
+    }
+
+    /// Publishes the definitions that a file keeps.
+    pub(super) fn kept(&self) -> Vec<Arc<str>> {
+        self.objects.definitions()
     }
 
     /// What requests are answered from.
@@ -87,6 +99,11 @@ impl Resources {
             defined.findings.push(refused(found.get(at), &status));
         }
         defined
+    }
+
+    /// Whether a file has a definition of a name.
+    pub(super) fn is_of_file(&self, name: &str) -> bool {
+        self.files.values().flatten().any(|object| object.name() == name)
     }
 
     /// What is to be published in place of the definitions of files, because clients changed these.

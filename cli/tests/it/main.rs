@@ -26,6 +26,7 @@ mod record;
 mod scenario;
 mod serve;
 mod serve_attacks;
+mod serve_data;
 mod show;
 mod suites;
 mod terminal;

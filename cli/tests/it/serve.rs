@@ -133,6 +133,12 @@ impl Server {
         self.until("/openapi/v3", |_, body| body.contains(&path) == there);
     }
 
+    /// Ends the process at once.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("the process ends");
+        self.child.wait().expect("the process ended");
+    }
+
     #[cfg(unix)]
     fn signal(&self, name: &str) {
         let done = std::process::Command::new("kill").args([name, &self.child.id().to_string()]).status();

@@ -21,7 +21,7 @@ pub fn holds(data: &[u8]) {
         let (again, remaining) = planned(after, types);
         if types == Types::Kept {
             assert_eq!(again.edits, [], "{new}");
-            assert!(fix::is_expected(&problems, &remaining, &plan.mended), "{problems:?}\n{remaining:?}\n{new}");
+            assert!(fix::is_expected(&problems, &remaining, &plan), "{problems:?}\n{remaining:?}\n{new}");
             assert_eq!(samples::verdicts(before), samples::verdicts(after), "{new}");
         }
         fix::diff("a", "b", text, &plan.edits);

@@ -7,6 +7,7 @@ use kubeshape_smd::Value;
 use kubeshape_structural::Structural;
 use kubeshape_structural::read::manifests;
 use kubeshape_validate::Release;
+use kubeshape_validate::crd::{Defaults, Definition, validate};
 use kubeshape_validate::object::{Resource, Root, default, prune};
 use kubeshape_yaml::{Limits, Stream, Tape};
 
@@ -26,6 +27,12 @@ pub fn holds(data: &[u8]) {
     let Some(root) = definition.document(source).root() else { return };
     let Some(manifest) = manifests(root).0.into_iter().next() else { return };
     let Some(crd) = manifest.read(&arena).value else { return };
+    // A default that the server refuses may be one that it would not store, such as a null.
+    let definition = Definition::read(manifest, Defaults::Set, &arena).value;
+    let errors = definition.map(|definition| validate(&definition, Release::DEFAULT)).unwrap_or_default();
+    if errors.iter().any(|error| error.path.split('.').any(|field| field == "default")) {
+        return;
+    }
     for version in crd.versions {
         if version.schema.and_then(Structural::new).is_none() {
             continue;

@@ -1,0 +1,178 @@
+//! `kubeshape serve --data`: what was answered is there after the process was killed.
+
+use crate::common::Folder;
+use crate::serve::Server;
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
+const WRITERS: usize = 3;
+/// Rounds of killing; `KUBESHAPE_KILLS` names another number.
+const ROUNDS: usize = 6;
+
+/// Code and body of an answer; `None` if there is no whole one.
+fn send(address: &str, method: &str, path: &str, media: &str, body: &str) -> Option<(u16, Value)> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(30))).ok()?;
+    let length = body.len();
+    let head = format!(
+        "{method} {path} HTTP/1.0\r\nHost: localhost\r\nContent-Type: {media}\r\nContent-Length: {length}\r\n\r\n"
+    );
+    stream.write_all(format!("{head}{body}").as_bytes()).ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    Some((head.get(9..12)?.parse().ok()?, serde_json::from_str(body).ok()?))
+}
+
+fn revision(object: &Value) -> u64 {
+    object["metadata"]["resourceVersion"].as_str().and_then(|text| text.parse().ok()).unwrap_or_default()
+}
+
+/// What one writer was told: the number that it wrote last, and the revision.
+#[derive(Clone, Copy, Default)]
+struct Told {
+    number: u64,
+    revision: u64,
+}
+
+/// Writes numbers until the server is gone.
+fn write(address: &str, name: &str, from: Told, is_over: &AtomicBool) -> Told {
+    let mut told = from;
+    if told.revision == 0 {
+        let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"n": "0"}});
+        let Some((201, created)) = send(address, "POST", CONFIG_MAPS, "application/json", &object.to_string()) else {
+            return told;
+        };
+        told.revision = revision(&created);
+    }
+    while !is_over.load(Ordering::Relaxed) {
+        let patch = json!({"data": {"n": (told.number + 1).to_string()}}).to_string();
+        let path = format!("{CONFIG_MAPS}/{name}");
+        let Some((200, patched)) = send(address, "PATCH", &path, "application/merge-patch+json", &patch) else { break };
+        assert!(revision(&patched) > told.revision, "{patched}");
+        told = Told { number: told.number + 1, revision: revision(&patched) };
+    }
+    told
+}
+
+#[test]
+fn what_was_answered_is_there_after_the_process_was_killed() {
+    let rounds = std::env::var("KUBESHAPE_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS);
+    let folder = Folder::new();
+    let mut told = [Told::default(); WRITERS];
+    let mut seed: u64 = 0x5DEE_CE66;
+    for round in 0..rounds {
+        let server = Server::start(&folder, "--data objects.db --log-level error");
+        let address = server.address.clone();
+        for (writer, told) in told.iter_mut().enumerate() {
+            let (code, object) = send(&address, "GET", &format!("{CONFIG_MAPS}/w{writer}"), "", "").expect("an answer");
+            if told.revision == 0 && code == 404 {
+                continue;
+            }
+            assert_eq!(code, 200, "round {round}: {object}");
+            let number: u64 = object["data"]["n"].as_str().and_then(|text| text.parse().ok()).expect("a number");
+            // The last write may be stored though nobody was told.
+            let last = told.number..=told.number + 1;
+            assert!(last.contains(&number), "round {round}: found {number}, expected {last:?}");
+            assert!(revision(&object) >= told.revision, "round {round}: revisions went back");
+            *told = Told { number, revision: revision(&object) };
+        }
+        let (_, list) = send(&address, "GET", CONFIG_MAPS, "", "").expect("an answer");
+        assert!(told.iter().all(|told| told.revision <= revision(&list)), "round {round}: {}", list["metadata"]);
+
+        let is_over = Arc::new(AtomicBool::new(false));
+        let writers: Vec<_> = told
+            .iter()
+            .enumerate()
+            .map(|(writer, told)| {
+                let (address, told, is_over) = (address.clone(), *told, Arc::clone(&is_over));
+                std::thread::spawn(move || write(&address, &format!("w{writer}"), told, &is_over))
+            })
+            .collect();
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        std::thread::sleep(Duration::from_millis(20 + (seed >> 33) % 150));
+        server.kill();
+        is_over.store(true, Ordering::Relaxed);
+        for (told, writer) in told.iter_mut().zip(writers) {
+            *told = writer.join().expect("a writer");
+        }
+    }
+    assert!(told.iter().map(|told| told.number).sum::<u64>() > 0, "nothing was written");
+}
+
+#[test]
+fn definitions_and_their_objects_are_there_after_a_restart() {
+    let folder = Folder::new();
+    let tabs = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "tabs.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Namespaced", "names": {"plural": "tabs", "kind": "Tab"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {
+                "type": "object", "properties": {"size": {"type": "integer", "default": 1}}}}}],
+        },
+    });
+    let tab = json!({"apiVersion": "example.com/v1", "kind": "Tab", "metadata": {"name": "a"}});
+    let path = "/apis/example.com/v1/namespaces/default/tabs";
+    let server = Server::start(&folder, "--data objects.db --log-level error");
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    let created = send(&server.address, "POST", definitions, "application/json", &tabs.to_string());
+    assert_eq!(created.expect("an answer").0, 201);
+    // The objects are served with the reply, the documents soon afterwards.
+    let created = send(&server.address, "POST", path, "application/json", &tab.to_string());
+    assert_eq!(created.expect("an answer").0, 201);
+    server.until("/openapi/v3/apis/example.com/v1", |code, _| code == 200);
+    server.until("/apis/example.com/v1", |code, body| code == 200 && body.contains("\"tabs\""));
+    let (_, before) = send(&server.address, "GET", path, "", "").expect("an answer");
+    server.kill();
+
+    let server = Server::start(&folder, "--data objects.db --log-level error");
+    server.until("/openapi/v3/apis/example.com/v1", |code, _| code == 200);
+    let (_, after) = send(&server.address, "GET", path, "", "").expect("an answer");
+    assert_eq!(after["items"], before["items"]);
+    // Clients watch on from where they were.
+    let watch = format!("{path}?watch=1&resourceVersion={}&timeoutSeconds=1", revision(&before) - 1);
+    let (code, event) = send(&server.address, "GET", &watch, "", "").expect("an answer");
+    assert_eq!((code, event["type"].as_str(), &event["object"]["metadata"]["name"]), (200, Some("ADDED"), &json!("a")));
+    let deleted = send(&server.address, "DELETE", &format!("{definitions}/tabs.example.com"), "", "");
+    assert_eq!(deleted.expect("an answer").0, 200);
+    server.until("/openapi/v3", |_, body| !body.contains("apis/example.com/v1"));
+    assert_eq!(server.get(path).0, 404);
+}
+
+#[test]
+fn definitions_of_files_count_again_when_the_files_change() {
+    let folder = Folder::new();
+    let crd = |description: &str| {
+        format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: tabs.example.com}}\nspec:\n  \
+             group: example.com\n  scope: Cluster\n  names: {{plural: tabs, kind: Tab}}\n  versions:\n  - name: v1\n    \
+             served: true\n    storage: true\n    schema: {{openAPIV3Schema: {{type: object, description: {description}}}}}\n"
+        )
+    };
+    folder.write("tabs.yaml", &crd("text-a"));
+    folder.write("objects/.keep", "");
+    let server = Server::start(&folder, "tabs.yaml --objects objects --watch --log-level error");
+    let document = "/openapi/v3/apis/example.com/v1";
+    assert!(server.get(document).1.contains("text-a"));
+    let one = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/tabs.example.com";
+    let patch =
+        r#"[{"op": "replace", "path": "/spec/versions/0/schema/openAPIV3Schema/description", "value": "text-b"}]"#;
+    let patched = send(&server.address, "PATCH", one, "application/json-patch+json", patch).expect("an answer");
+    assert_eq!(patched.0, 200, "{}", patched.1);
+    server.until(document, |_, body| body.contains("text-b") && !body.contains("text-a"));
+    folder.write("tabs.yaml", &crd("text-c"));
+    server.until(document, |_, body| body.contains("text-c") && !body.contains("text-b"));
+    let (_, stored) = send(&server.address, "GET", one, "", "").expect("an answer");
+    assert_eq!(stored["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["description"], "text-c");
+    let deleted = send(&server.address, "DELETE", one, "", "").expect("an answer");
+    assert_eq!(deleted.0, 200);
+    server.until(document, |code, _| code == 404);
+    folder.write("tabs.yaml", &crd("text-d"));
+    server.until(document, |_, body| body.contains("text-d"));
+}
