@@ -45,6 +45,7 @@ properties! {
     crd_notes_have_places
     crd_to_every_shape_is_json_and_merges
     crd_verdicts_are_total
+    definition_requests_settle
     diff_tells_of_what_is_refused
     discovery_bodies
     document_inlining_ends_within_its_budget

@@ -183,6 +183,14 @@ impl Api {
         ResourcePath::of(path).is_some_and(|path| self.find(&path).is_some())
     }
 
+    /// The path of the objects of a kind, in a namespace if they live in one. `None` if no resource of the kind is served.
+    pub fn path_of(&self, api_version: &str, kind: &str, namespace: &str) -> Option<String> {
+        let served = self.of_kind(api_version, kind)?;
+        let root = if served.group.is_empty() { "api" } else { "apis" };
+        let namespace = if served.namespaced { format!("/namespaces/{namespace}") } else { String::new() };
+        Some(format!("/{root}/{api_version}{namespace}/{}", served.plural))
+    }
+
     /// The size of the object at a decoded path in bytes; `None` if the path names none that is stored.
     pub fn size_of(&self, store: &Store, path: &str) -> Option<usize> {
         let path = ResourcePath::of(path).filter(|path| !path.watch && !path.name.is_empty())?;
