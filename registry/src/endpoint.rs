@@ -149,6 +149,20 @@ impl<'r> Endpoint<'r> {
         let after = self.manager.update(live, new, &options.manager, options.now, arena)?;
         Ok(keep(after, live, self.kept, arena))
     }
+
+    /// As [`update`](Self::update), but an object whose owners cannot be tracked, because its fields have other types than the
+    /// schema says, has no managed fields (upstream: `FieldManager.UpdateNoErrors`). A server does this, and refuses the object
+    /// when it validates it.
+    pub fn update_no_errors<'a>(
+        &'a self,
+        live: Option<Value<'a>>,
+        new: Value<'a>,
+        options: &WriteOptions,
+        arena: &'a Bump,
+    ) -> Value<'a> {
+        let after = self.manager.update_no_errors(live, new, &options.manager, options.now, arena);
+        keep(after, live, self.kept, arena)
+    }
 }
 
 /// The object with the fields that the endpoint leaves alone as they were (upstream: `PrepareForCreate` and

@@ -8,7 +8,6 @@
 pub mod aggregate;
 mod auth;
 mod body;
-mod data;
 mod document;
 mod features;
 pub mod http;
@@ -25,14 +24,13 @@ pub mod store;
 
 pub use auth::{AllowedHosts, Authenticator, Cors, CorsError, TokenError, Tokens};
 pub use body::Tags;
-pub use data::DataError;
 pub use document::{Document, Sizes};
 pub use features::{Emulation, EmulationError, Features};
 pub use kubeshape_input::Finding;
 pub use limit::Limits;
 pub use listen::{Ended, Endpoint, Listener, Server, Tls, TlsError};
 pub use metrics::{Metrics, OpenConnection};
-pub use objects::Objects;
+pub use objects::{Keeper, Objects, Unkept};
 pub use remote::{RemoteDocument, RemoteState};
 pub use rope::Rope;
 pub use snapshot::{Discovery, LazyV2, Leaf, Live, Snapshot, Upstream};

@@ -3,15 +3,13 @@
 //! Readers take the current store and the current resources, and never wait. Requests that write are prepared on them and then
 //! committed one after the other. If an object changed in between, the request is prepared again, as etcd's clients do it.
 
-use crate::data::{Data, DataError, Unwritten};
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use kubeshape_objects::accept::Form;
-use kubeshape_objects::store::{Limits, Store};
+use kubeshape_objects::store::Store;
 use kubeshape_objects::{Api, DEFINITIONS, Moment, Outcome, Reply, Request, Status, Watch};
 use kubeshape_registry::{Now, Object, Time};
 use std::fmt;
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::SystemTime;
 use tokio::sync::watch;
@@ -21,6 +19,21 @@ const ATTEMPTS: usize = 5;
 
 /// Is told the names of the definitions that clients changed.
 type Told = Box<dyn Fn(Vec<Arc<str>>) + Send + Sync>;
+
+/// Keeps objects when the process ends: a file, for example.
+pub trait Keeper: fmt::Debug + Send + Sync {
+    /// Keeps the changes of a store since a revision. When this returns, they are kept. It is called for one change after the
+    /// other.
+    ///
+    /// # Errors
+    /// They cannot be kept, and nothing of them is.
+    fn keep(&self, store: &Store, since: u64) -> Result<(), Unkept>;
+}
+
+/// Why a change is not kept.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the change is not stored: {0}")]
+pub struct Unkept(pub String);
 
 /// The objects and resources of a server.
 ///
@@ -38,8 +51,8 @@ pub struct Objects {
     /// Held while the store is exchanged. It is the revision up to which definitions are settled.
     writing: Mutex<u64>,
     told: OnceLock<Told>,
-    /// Where the objects are kept, if they are.
-    data: Option<Data>,
+    /// What keeps the objects, if anything does.
+    keeper: Option<Box<dyn Keeper>>,
     /// The current revision. It is 0 when watches end because the server stops.
     revision: watch::Sender<u64>,
 }
@@ -67,24 +80,25 @@ impl Objects {
             store: ArcSwap::from_pointee(store),
             writing: Mutex::new(settled),
             told: OnceLock::new(),
-            data: None,
+            keeper: None,
             revision,
         }
     }
 
-    /// Serves the objects of a file, which is created if it is not there, and keeps them in it. A write is on disk before it is
-    /// answered.
+    /// Serves objects that were kept, with the definitions among them, and has changes kept from now on: a write is kept before
+    /// it is answered.
     ///
     /// # Errors
-    /// The file cannot be read or written, another process uses it, or it holds something else.
-    pub fn open(api: Api, file: &Path, now: SystemTime) -> Result<Objects, DataError> {
-        let (data, mut store) = Data::open(file, Limits::default())?;
+    /// What follows from the definitions cannot be kept.
+    pub fn kept(api: Api, mut store: Store, keeper: Box<dyn Keeper>, now: SystemTime) -> Result<Objects, Unkept> {
+        let before = store.revision();
         // All definitions are new for it.
         let settled = api.settle(&mut store, 0, Now::from(now).0);
-        let unwritten = |error: Unwritten| DataError::Open { path: file.to_owned(), reason: error.to_string() };
-        data.write(&store, 0).map_err(unwritten)?;
+        if store.revision() != before {
+            keeper.keep(&store, before)?;
+        }
         let objects = Objects::new(settled.map_or(api, |settled| settled.api), store);
-        Ok(Objects { data: Some(data), ..objects })
+        Ok(Objects { keeper: Some(keeper), ..objects })
     }
 
     /// Calls this with the names of definitions that clients created, changed or deleted. Only the first call counts.
@@ -179,7 +193,7 @@ impl Objects {
             let uid = uuid::Uuid::new_v4().to_string();
             match api.load(&mut store, object, &Moment { now, uid: &uid, random: 0 }) {
                 // It is kept from the last time.
-                Err(status) if self.data.is_some() && status.reason == "AlreadyExists" => {}
+                Err(status) if self.keeper.is_some() && status.reason == "AlreadyExists" => {}
                 Err(status) => refused.push((at, status)),
                 Ok(()) => {}
             }
@@ -250,10 +264,10 @@ impl Objects {
     }
 
     /// Keeps what changed, and shows it to readers.
-    fn swap(&self, store: Store) -> Result<(), Unwritten> {
+    fn swap(&self, store: Store) -> Result<(), Unkept> {
         let before = self.store.load().revision();
-        if let Some(data) = self.data.as_ref().filter(|_| store.revision() != before) {
-            data.write(&store, before)?;
+        if let Some(keeper) = self.keeper.as_ref().filter(|_| store.revision() != before) {
+            keeper.keep(&store, before)?;
         }
         let revision = store.revision();
         self.store.store(Arc::new(store));

@@ -4,6 +4,7 @@
 //! [`inputs`] finds out which, and aggregated servers report their states. The hub applies them to the store, and swaps the
 //! snapshot that `kubeshape-server` serves. This module starts all of it, waits for signals, and stops it in order.
 
+mod data;
 mod descriptors;
 mod event;
 mod finding;

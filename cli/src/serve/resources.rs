@@ -1,13 +1,14 @@
 //! The objects that are served, and the resources that they are of.
 
+use super::data::{Data, DataError};
 use crate::input::{Filter, Gathered, Reader, gather};
 use bytes::Bytes;
 use kubeshape_builtin::Release;
 use kubeshape_input::{Code, Finding, Limits};
-use kubeshape_objects::store::Store;
+use kubeshape_objects::store::{self, Store};
 use kubeshape_objects::{Api, Documents, Status};
 use kubeshape_registry::{Location, Object};
-use kubeshape_server::{Change, DataError, Definition, Leaf, Objects, Snapshot};
+use kubeshape_server::{Change, Definition, Leaf, Objects, Snapshot, Unkept};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -48,7 +49,11 @@ impl Resources {
         }
         let api = Api::default().with_documents(Documents::new(documents));
         let objects = match data {
-            Some(file) => Objects::open(api, file, SystemTime::now())?,
+            Some(file) => {
+                let (data, store) = Data::open(file, store::Limits::default())?;
+                let unusable = |error: Unkept| DataError::Open { path: file.to_owned(), reason: error.to_string() };
+                Objects::kept(api, store, Box::new(data), SystemTime::now()).map_err(unusable)?
+            }
             None => Objects::new(api, Store::default()),
         };
         Ok(Resources { objects: Arc::new(objects), files: BTreeMap::new() })

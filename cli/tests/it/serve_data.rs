@@ -155,7 +155,7 @@ fn definitions_of_files_count_again_when_the_files_change() {
              served: true\n    storage: true\n    schema: {{openAPIV3Schema: {{type: object, description: {description}}}}}\n"
         )
     };
-    folder.write("tabs.yaml", &crd("text-a"));
+    folder.write("tabs.yaml", crd("text-a"));
     folder.write("objects/.keep", "");
     let server = Server::start(&folder, "tabs.yaml --objects objects --watch --log-level error");
     let document = "/openapi/v3/apis/example.com/v1";
@@ -166,13 +166,13 @@ fn definitions_of_files_count_again_when_the_files_change() {
     let patched = send(&server.address, "PATCH", one, "application/json-patch+json", patch).expect("an answer");
     assert_eq!(patched.0, 200, "{}", patched.1);
     server.until(document, |_, body| body.contains("text-b") && !body.contains("text-a"));
-    folder.write("tabs.yaml", &crd("text-c"));
+    folder.write("tabs.yaml", crd("text-c"));
     server.until(document, |_, body| body.contains("text-c") && !body.contains("text-b"));
     let (_, stored) = send(&server.address, "GET", one, "", "").expect("an answer");
     assert_eq!(stored["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["description"], "text-c");
     let deleted = send(&server.address, "DELETE", one, "", "").expect("an answer");
     assert_eq!(deleted.0, 200);
     server.until(document, |code, _| code == 404);
-    folder.write("tabs.yaml", &crd("text-d"));
+    folder.write("tabs.yaml", crd("text-d"));
     server.until(document, |_, body| body.contains("text-d"));
 }

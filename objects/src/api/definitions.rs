@@ -94,7 +94,7 @@ impl Api {
         while let Some(name) = names.pop_first() {
             let group = settling.one(store, &name);
             // Names may be free now.
-            let waiting = settling.waiting(store, group.as_deref().unwrap_or_default());
+            let waiting = waiting(store, group.as_deref().unwrap_or_default());
             names.extend(waiting.into_iter().filter(|other| changed.insert(Arc::clone(other))));
         }
         Some(Settled { api: settling.api, changed: changed.into_iter().collect() })
@@ -196,14 +196,6 @@ impl Settling<'_> {
         group
     }
 
-    /// The other definitions of a group that wait for names.
-    fn waiting(&self, store: &Store, group: &str) -> Vec<Arc<str>> {
-        let ending = format!(".{group}");
-        let all = store.list(&DEFINITIONS.into(), "", "").filter(|(key, _)| key.name().ends_with(&ending));
-        let waits = all.filter(|(_, stored)| stored.text().contains(r#"{"type":"NamesAccepted","status":"False""#));
-        waits.map(|(key, _)| Arc::from(key.name())).collect()
-    }
-
     /// Serves the resources of a definition, or does not any more.
     fn serve(&mut self, name: &Arc<str>, definition: Option<bytes::Bytes>) {
         let input = format!("{DEFINITIONS}/{name}");
@@ -248,7 +240,7 @@ impl Settling<'_> {
         {
             return Some(status);
         }
-        let (condition, accepted) = self.accepted_names(store, definition, arena)?;
+        let (condition, accepted) = accepted_names(store, definition, arena)?;
         let is_accepted = condition.status == "True";
         let before = is_true(definition, "Established");
         let mut next = status;
@@ -278,73 +270,6 @@ impl Settling<'_> {
             next = self.with_condition(next, &condition, arena).unwrap_or(next);
         }
         (!same_json(Some(next), Some(status))).then_some(next)
-    }
-
-    /// Which names a definition gets (upstream: `NamingConditionController.calculateNamesAndConditions`).
-    fn accepted_names<'a>(
-        &self,
-        store: &Store,
-        definition: Value<'a>,
-        arena: &'a Bump,
-    ) -> Option<(Condition, Value<'a>)> {
-        let (spec, status) = (definition.get("spec")?, definition.get("status")?);
-        let (wanted, accepted) = (spec.get("names")?, status.get("acceptedNames")?);
-        let group = text(spec, "group");
-        let own = custom_resource(group, wanted, accepted);
-        let name = meta_text(definition, "name");
-        let ending = format!(".{group}");
-        let others = store.list(&DEFINITIONS.into(), "", "");
-        let others = others.filter(|(key, _)| key.name() != name && key.name().ends_with(&ending));
-        let mut all: Vec<CustomResource> = others
-            .filter_map(|(_, stored)| {
-                let (mut tape, arena) = (Tape::new(), Bump::new());
-                let other = parsed(&stored.json(), &mut tape, &arena)?;
-                let accepted = other.get("status")?.get("acceptedNames")?;
-                let mut custom = custom_resource(group, accepted, accepted);
-                custom.established = Some(true);
-                Some(custom)
-            })
-            .collect();
-        all.push(own);
-        let conflicts: Vec<_> =
-            name_conflicts(&all).into_iter().filter(|conflict| conflict.resource + 1 == all.len()).collect();
-        let mut out = accepted;
-        let has_conflict = |field: NameField| conflicts.iter().any(|conflict| conflict.field == field);
-        for field in
-            [NameField::Plural, NameField::Singular, NameField::ShortNames, NameField::Kind, NameField::ListKind]
-        {
-            if !has_conflict(field) {
-                out = with(out, field.name(), wanted.get(field.name()), arena);
-            }
-        }
-        out = with(out, "categories", wanted.get("categories"), arena);
-        // Of several conflicts, the last one is told.
-        let condition = match conflicts.last() {
-            None => Condition {
-                kind: "NamesAccepted",
-                status: "True",
-                reason: "NoConflicts",
-                message: "no conflicts found".to_owned(),
-            },
-            Some(last) => {
-                let told = conflicts.iter().filter(|conflict| conflict.field == last.field);
-                let texts: Vec<String> =
-                    told.map(|conflict| format!("{:?} is already in use", conflict.name)).collect();
-                Condition {
-                    kind: "NamesAccepted",
-                    status: "False",
-                    reason: match last.field {
-                        NameField::Plural => "PluralConflict",
-                        NameField::Singular => "SingularConflict",
-                        NameField::ShortNames => "ShortNamesConflict",
-                        NameField::Kind => "KindConflict",
-                        NameField::ListKind => "ListKindConflict",
-                    },
-                    message: if let [text] = &texts[..] { text.clone() } else { format!("[{}]", texts.join(", ")) },
-                }
-            }
-        };
-        Some((condition, out))
     }
 
     /// A status with a condition; `None` if it has it already (upstream: `SetCRDCondition`).
@@ -430,6 +355,73 @@ impl Settling<'_> {
         let expected = store.get(key).map(|stored| stored.revision);
         store.commit(&[Change { key: key.clone(), expected, then }]).is_ok()
     }
+}
+
+/// The other definitions of a group that wait for names.
+fn waiting(store: &Store, group: &str) -> Vec<Arc<str>> {
+    let ending = format!(".{group}");
+    let all = store.list(&DEFINITIONS.into(), "", "").filter(|(key, _)| key.name().ends_with(&ending));
+    let waits = all.filter(|(_, stored)| stored.text().contains(r#"{"type":"NamesAccepted","status":"False""#));
+    waits.map(|(key, _)| Arc::from(key.name())).collect()
+}
+
+/// Which names a definition gets (upstream: `NamingConditionController.calculateNamesAndConditions`).
+fn accepted_names<'a>(store: &Store, definition: Value<'a>, arena: &'a Bump) -> Option<(Condition, Value<'a>)> {
+    let (spec, status) = (definition.get("spec")?, definition.get("status")?);
+    let (wanted, accepted) = (spec.get("names")?, status.get("acceptedNames")?);
+    let group = text(spec, "group");
+    let own = custom_resource(group, wanted, accepted);
+    let name = meta_text(definition, "name");
+    let ending = format!(".{group}");
+    let others = store.list(&DEFINITIONS.into(), "", "");
+    let others = others.filter(|(key, _)| key.name() != name && key.name().ends_with(&ending));
+    let mut all: Vec<CustomResource> = others
+        .filter_map(|(_, stored)| {
+            let (mut tape, arena) = (Tape::new(), Bump::new());
+            let other = parsed(&stored.json(), &mut tape, &arena)?;
+            let accepted = other.get("status")?.get("acceptedNames")?;
+            let mut custom = custom_resource(group, accepted, accepted);
+            custom.established = Some(true);
+            Some(custom)
+        })
+        .collect();
+    all.push(own);
+    let conflicts: Vec<_> =
+        name_conflicts(&all).into_iter().filter(|conflict| conflict.resource + 1 == all.len()).collect();
+    let mut out = accepted;
+    let has_conflict = |field: NameField| conflicts.iter().any(|conflict| conflict.field == field);
+    for field in [NameField::Plural, NameField::Singular, NameField::ShortNames, NameField::Kind, NameField::ListKind] {
+        if !has_conflict(field) {
+            out = with(out, field.name(), wanted.get(field.name()), arena);
+        }
+    }
+    out = with(out, "categories", wanted.get("categories"), arena);
+    // Of several conflicts, the last one is told.
+    let condition = match conflicts.last() {
+        None => Condition {
+            kind: "NamesAccepted",
+            status: "True",
+            reason: "NoConflicts",
+            message: "no conflicts found".to_owned(),
+        },
+        Some(last) => {
+            let told = conflicts.iter().filter(|conflict| conflict.field == last.field);
+            let texts: Vec<String> = told.map(|conflict| format!("{:?} is already in use", conflict.name)).collect();
+            Condition {
+                kind: "NamesAccepted",
+                status: "False",
+                reason: match last.field {
+                    NameField::Plural => "PluralConflict",
+                    NameField::Singular => "SingularConflict",
+                    NameField::ShortNames => "ShortNamesConflict",
+                    NameField::Kind => "KindConflict",
+                    NameField::ListKind => "ListKindConflict",
+                },
+                message: if let [text] = &texts[..] { text.clone() } else { format!("[{}]", texts.join(", ")) },
+            }
+        }
+    };
+    Some((condition, out))
 }
 
 const API_APPROVED: &str = "api-approved.kubernetes.io";

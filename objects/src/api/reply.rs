@@ -126,9 +126,10 @@ impl Shown {
         let objects: Vec<Bytes> = objects.iter().map(|text| self.in_version(text)).collect();
         let Some((kind, version)) = self.target() else {
             let served = &self.served;
-            let list = match served.is_built_in() {
-                true => form::typed_list(&served.api_version, &served.list_kind, &served.kind, &objects, meta),
-                false => form::list(&served.api_version, &served.list_kind, &objects, meta),
+            let list = if served.is_built_in() {
+                form::typed_list(&served.api_version, &served.list_kind, &served.kind, &objects, meta)
+            } else {
+                form::list(&served.api_version, &served.list_kind, &objects, meta)
             };
             return Ok(made(form::encode(list, self.form)));
         };

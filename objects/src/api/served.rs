@@ -113,10 +113,7 @@ impl Served {
             status_replicas_path: ".status.replicas".into(),
             label_selector_path: None,
         });
-        let id = match is_definition {
-            true => format!("{plural}.{group}"),
-            false => format!("{} {plural}", kind.api_version()),
-        };
+        let id = if is_definition { format!("{plural}.{group}") } else { format!("{} {plural}", kind.api_version()) };
         Some(Served {
             group: group.to_owned(),
             version: kind.version_name().to_owned(),

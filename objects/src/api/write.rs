@@ -150,7 +150,7 @@ impl Call<'_> {
         let endpoint = self.endpoint(&arena)?;
         let options = self.options(&parameters);
         let zero = self.strategy.zero(object, &arena);
-        let object = endpoint.update(zero, object, &options, &arena).map_err(|error| refused(&error))?;
+        let object = endpoint.update_no_errors(zero, object, &options, &arena);
         let change = self.created(object, &mut warnings, &arena)?;
         self.written(change, parameters.dry_run, Then::Object(201), shown, warnings)
     }
@@ -268,7 +268,7 @@ impl Call<'_> {
         let live = self.live(old, &mut memory, &arena)?;
         let endpoint = self.endpoint(&arena)?;
         let options = self.options(&parameters);
-        let object = endpoint.update(Some(live), object, &options, &arena).map_err(|error| refused(&error))?;
+        let object = endpoint.update_no_errors(Some(live), object, &options, &arena);
         let change = self.replaced(object, live, old, &mut warnings, &arena)?;
         self.written(change, parameters.dry_run, Then::Object(200), shown, warnings)
     }
@@ -384,7 +384,7 @@ impl Call<'_> {
         let object = with_meta(object, "name", Some(Value::String(self.path.name)), &arena);
         let endpoint = self.endpoint(&arena)?;
         let options = self.options(&parameters);
-        let object = endpoint.update(Some(live), object, &options, &arena).map_err(|error| refused(&error))?;
+        let object = endpoint.update_no_errors(Some(live), object, &options, &arena);
         let change = self.replaced(object, live, old, &mut warnings, &arena)?;
         self.written(change, parameters.dry_run, Then::Object(200), shown, warnings)
     }

@@ -197,12 +197,11 @@ impl<'a> Merger<'a> {
             }
             let old = at.and_then(|at| *out.get(at)?).and_then(Value::as_map).unwrap_or(Map::EMPTY);
             let merged = Some(Value::Map(self.map(old, new, schema)?));
-            match at.and_then(|at| out.get_mut(at)) {
-                Some(place) => *place = merged,
-                None => {
-                    places.insert(key, out.len());
-                    out.push(merged);
-                }
+            if let Some(place) = at.and_then(|at| out.get_mut(at)) {
+                *place = merged;
+            } else {
+                places.insert(key, out.len());
+                out.push(merged);
             }
         }
         Ok(out.into_iter().flatten().collect())

@@ -6,6 +6,7 @@
 
 use bytes::Bytes;
 use kubeshape_objects::store::{Event, Key, Limits, Saved, Store, Stored, Verb};
+use kubeshape_server::{Keeper, Unkept};
 use redb::backends::FileBackend;
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 use std::collections::BTreeMap;
@@ -15,10 +16,13 @@ use std::sync::Arc;
 
 /// Resource and path; revision and text.
 const OBJECTS: TableDefinition<'_, (&str, &str), (u64, &[u8])> = TableDefinition::new("objects");
-/// Revision; verb, resource, path, the text afterwards, the revision and the text before.
-const HISTORY: TableDefinition<'_, u64, (u8, &str, &str, &[u8], u64, &[u8])> = TableDefinition::new("history");
+/// By revision.
+const HISTORY: TableDefinition<'_, u64, Row<'_>> = TableDefinition::new("history");
 /// `format`, `revision`, `forgotten`.
 const NUMBERS: TableDefinition<'_, &str, u64> = TableDefinition::new("numbers");
+
+/// A change: verb, resource, path, the text afterwards, the revision and the text before.
+type Row<'r> = (u8, &'r str, &'r str, &'r [u8], u64, &'r [u8]);
 
 /// The form of the tables.
 const FORMAT: u64 = 1;
@@ -27,7 +31,7 @@ const CACHE: usize = 16 << 20;
 
 /// A file with objects cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum DataError {
+pub(super) enum DataError {
     /// It cannot be opened: it cannot be read or written, another process has it open, or it is no database.
     #[error("cannot use {path} for objects: {reason}")]
     Open {
@@ -50,18 +54,13 @@ pub enum DataError {
 
 /// A file with objects.
 #[derive(Debug)]
-pub(crate) struct Data {
+pub(super) struct Data {
     database: Database,
 }
 
-/// A change could not be written.
-#[derive(Debug, thiserror::Error)]
-#[error("the change is not stored: {0}")]
-pub(crate) struct Unwritten(#[from] redb::Error);
-
 impl Data {
     /// Opens a file, or creates it for this user only, and reads what it holds.
-    pub(crate) fn open(path: &Path, limits: Limits) -> Result<(Data, Store), DataError> {
+    pub(super) fn open(path: &Path, limits: Limits) -> Result<(Data, Store), DataError> {
         let unusable = |reason: String| DataError::Open { path: path.to_owned(), reason };
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
@@ -131,12 +130,7 @@ impl Data {
         Ok(Ok(saved))
     }
 
-    /// Writes the changes of a store since a revision. They are on disk when this returns.
-    pub(crate) fn write(&self, store: &Store, since: u64) -> Result<(), Unwritten> {
-        self.try_write(store, since).map_err(Unwritten)
-    }
-
-    fn try_write(&self, store: &Store, since: u64) -> Result<(), redb::Error> {
+    fn write(&self, store: &Store, since: u64) -> Result<(), redb::Error> {
         let (revision, forgotten) = (store.revision(), store.forgotten());
         let transaction = self.database.begin_write()?;
         {
@@ -176,6 +170,12 @@ impl Data {
         }
         transaction.commit()?;
         Ok(())
+    }
+}
+
+impl Keeper for Data {
+    fn keep(&self, store: &Store, since: u64) -> Result<(), Unkept> {
+        self.write(store, since).map_err(|error| Unkept(error.to_string()))
     }
 }
 
