@@ -21,6 +21,7 @@
 //! - A [`Document`] is an OpenAPI document of either dialect. It is converted to the other one, and to the same schemas.
 //! - An [`Api`] holds the kinds of many such inputs, and does to objects what the server does: create, update, apply.
 //! - An [`Object`] is any object of Kubernetes. It knows where it was read from, and who owns its fields.
+//! - `test::Server` is an API server in the process, for tests of controllers and clients (feature `test`).
 //! - `Lifecycles` tells which fields are alpha, beta or deprecated (feature `lifecycle`).
 //! - A [`Finding`] is an error, a warning or a loss, with its place. [`Error`] is why a request was refused.
 //!
@@ -192,6 +193,8 @@ mod crd;
 mod document;
 #[cfg(feature = "lifecycle")]
 mod lifecycles;
+#[cfg(feature = "test")]
+pub mod test;
 
 pub use api::Api;
 pub use converted::{Converted, Findings, Options};

@@ -20,6 +20,9 @@ const ATTEMPTS: usize = 5;
 /// Is told the names of the definitions that clients changed.
 type Told = Box<dyn Fn(Vec<Arc<str>>) + Send + Sync>;
 
+/// What tells the time.
+pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
+
 /// Keeps objects when the process ends: a file, for example.
 pub trait Keeper: fmt::Debug + Send + Sync {
     /// Keeps the changes of a store since a revision. When this returns, they are kept. It is called for one change after the
@@ -51,6 +54,7 @@ pub struct Objects {
     /// Held while the store is exchanged. It is the revision up to which definitions are settled.
     writing: Mutex<u64>,
     told: OnceLock<Told>,
+    clock: Clock,
     /// What keeps the objects, if anything does.
     keeper: Option<Box<dyn Keeper>>,
     /// The current revision. It is 0 when watches end because the server stops.
@@ -80,6 +84,7 @@ impl Objects {
             store: ArcSwap::from_pointee(store),
             writing: Mutex::new(settled),
             told: OnceLock::new(),
+            clock: Arc::new(SystemTime::now),
             keeper: None,
             revision,
         }
@@ -99,6 +104,27 @@ impl Objects {
         }
         let objects = Objects::new(settled.map_or(api, |settled| settled.api), store);
         Ok(Objects { keeper: Some(keeper), ..objects })
+    }
+
+    /// Takes the time from a clock of one's own.
+    #[must_use]
+    pub fn with_clock(self, clock: Clock) -> Objects {
+        Objects { clock, ..self }
+    }
+
+    /// The time of requests.
+    pub(crate) fn now(&self) -> Time {
+        Now::from((self.clock)()).0
+    }
+
+    /// Lets the next change have the revision after this one. An earlier one is ignored.
+    pub fn advance(&self, revision: u64) {
+        let _writing = self.lock();
+        let mut store = Store::clone(&self.store.load());
+        store.advance(revision);
+        if let Err(error) = self.swap(store) {
+            tracing::error!(reason = %error, "a revision is not stored");
+        }
     }
 
     /// Calls this with the names of definitions that clients created, changed or deleted. Only the first call counts.

@@ -13,12 +13,11 @@ use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 use http_body_util::BodyExt;
 use kubeshape_objects::accept::Form;
 use kubeshape_objects::{Moment, Reply, Request as Asked, Status, Watch};
-use kubeshape_registry::Now;
 use kubeshape_yaml::go::warning;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use tokio::sync::watch::Receiver;
 use tokio::time::{Instant, sleep_until};
 
@@ -67,10 +66,6 @@ impl Parts {
     }
 }
 
-fn now() -> kubeshape_registry::Time {
-    Now::from(SystemTime::now()).0
-}
-
 /// Answers a request for objects at a decoded path.
 pub(super) fn answer<B>(
     objects: &Arc<Objects>,
@@ -95,7 +90,7 @@ where
             let objects = Arc::clone(&objects);
             move || {
                 let id = uuid::Uuid::new_v4();
-                let moment = Moment { now: now(), uid: &id.to_string(), random: id.as_u64_pair().1 };
+                let moment = Moment { now: objects.now(), uid: &id.to_string(), random: id.as_u64_pair().1 };
                 objects.answer(&parts.asked(&body), &moment)
             }
         };
@@ -119,7 +114,7 @@ pub(super) fn quick(objects: &Objects, method: &Method, path: &str, query: &str,
         return None;
     }
     let parts = Parts::of(method, path, query, headers);
-    match objects.answer(&parts.asked(b""), &Moment { now: now(), ..Moment::default() })? {
+    match objects.answer(&parts.asked(b""), &Moment { now: objects.now(), ..Moment::default() })? {
         Answered::Reply(reply) => Some(reply),
         Answered::Watch(_) => None,
     }
@@ -196,7 +191,7 @@ impl Watching {
         while !self.is_over {
             // Changes that come from now on wake it up.
             let revision = *self.changes.borrow_and_update();
-            match self.watch.next(&self.objects.store(), now()) {
+            match self.watch.next(&self.objects.store(), self.objects.now()) {
                 Ok(events) if !events.is_empty() => return Some(events),
                 Ok(_) if !self.watch.is_current(&self.objects.store()) => continue,
                 Ok(_) => {}

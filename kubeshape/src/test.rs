@@ -1,0 +1,177 @@
+//! An API server in the process, for tests of programs that talk to one: controllers, operators, clients.
+//!
+//! It is there with the feature `test` of this crate.
+
+use bytes::Bytes;
+use kubeshape_builtin::Release;
+use kubeshape_input::{Code, Finding};
+use kubeshape_objects::store::Store as Stored;
+use kubeshape_objects::{Api, Documents};
+use kubeshape_registry::Object;
+use kubeshape_server::http::Http;
+use kubeshape_server::{
+    BaseDocuments, Clock, Definition, Endpoints, Live, Metrics, Objects, Readiness, Store, StoreOptions,
+};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use crate::Findings;
+
+/// The group versions that a server has from the beginning: CustomResourceDefinitions, and what most tests need beside them.
+const GROUP_VERSIONS: [&str; 2] = ["api/v1", "apis/apiextensions.k8s.io/v1"];
+
+/// An API server without a socket, etcd and other programs.
+///
+/// It serves CustomResourceDefinitions, custom resources and the core group (namespaces, ConfigMaps, Secrets and others) as
+/// kube-apiserver does, with discovery, OpenAPI and watches, from memory. What it is not is said in the guide of `kubeshape
+/// serve`: there are no controllers, and the rules for built-in kinds that exist as Go code alone do not hold.
+///
+/// A client gets its [`service`](Self::service), a `tower::Service` of `http::Request`s. For kube-rs that is
+/// `kube::Client::new(server.service(), "default")`. It needs a running tokio runtime, because watches wait for changes.
+///
+/// A clone is another handle to the same server. It goes with the last handle and the last service.
+///
+/// # Example: a definition and an object
+/// ```
+/// use kubeshape::test::Server;
+///
+/// let server = Server::new();
+/// server.load("tabs.yaml", "
+/// apiVersion: apiextensions.k8s.io/v1
+/// kind: CustomResourceDefinition
+/// metadata: {name: tabs.example.com}
+/// spec:
+///   group: example.com
+///   scope: Namespaced
+///   names: {plural: tabs, kind: Tab}
+///   versions:
+///   - name: v1
+///     served: true
+///     storage: true
+///     schema: {openAPIV3Schema: {type: object, properties: {size: {type: integer, default: 1}}}}
+/// ---
+/// apiVersion: example.com/v1
+/// kind: Tab
+/// metadata: {name: a, namespace: default}
+/// ")?;
+///
+/// let request = http::Request::get("/apis/example.com/v1/namespaces/default/tabs/a").body(http_body_util::Empty::new())?;
+/// let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+/// let response = runtime.block_on(tower::ServiceExt::oneshot(server.service(), request))?;
+/// let body = runtime.block_on(http_body_util::BodyExt::collect(response.into_body()))?.to_bytes();
+/// assert!(std::str::from_utf8(&body)?.contains(r#""size":1"#));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Server {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    http: Http,
+    objects: Arc<Objects>,
+    /// The time that was set; none is the time of the system.
+    time: Arc<Mutex<Option<SystemTime>>>,
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inner").field("objects", &self.objects).finish_non_exhaustive()
+    }
+}
+
+impl Default for Server {
+    fn default() -> Server {
+        Server::new()
+    }
+}
+
+impl Server {
+    /// A server without objects.
+    pub fn new() -> Server {
+        let documents: Vec<(&str, Bytes)> = newest(&GROUP_VERSIONS);
+        let named =
+            documents.iter().map(|(path, text)| (format!("{}.json", path.replace('/', "__")).into(), text.clone()));
+        let base = BaseDocuments { documents: named.collect(), ..BaseDocuments::default() };
+        let time = Arc::new(Mutex::new(None));
+        let clock: Clock = {
+            let time = Arc::clone(&time);
+            Arc::new(move || {
+                let set: Option<SystemTime> = *time.lock().unwrap_or_else(PoisonError::into_inner);
+                set.unwrap_or_else(SystemTime::now)
+            })
+        };
+        let options = StoreOptions::default();
+        // The documents are part of this program; a test makes a server of them.
+        let published = Store::new(base, options, clock())
+            .or_else(|_| Store::new(BaseDocuments::default(), options, clock()))
+            .map_or_else(|error| unreachable!("a store without documents: {error}"), |store| store);
+        let live = Arc::new(Live::new(published.snapshot()));
+        let api = Api::default().with_documents(Documents::new(documents));
+        let objects = Arc::new(Objects::new(api, Stored::default()).with_clock(Arc::clone(&clock)));
+        let (published, snapshots, stored) = (Mutex::new(published), Arc::clone(&live), Arc::downgrade(&objects));
+        objects.on_definitions(move |names| {
+            let Some(objects) = stored.upgrade() else { return };
+            let definition = |name: &Arc<str>| objects.definition(name).map_or(Definition::Gone, Definition::Given);
+            let definitions = names.into_iter().map(|name| (Arc::clone(&name), definition(&name))).collect();
+            let mut published = published.lock().unwrap_or_else(PoisonError::into_inner);
+            published.define(definitions, clock());
+            snapshots.swap(published.snapshot());
+        });
+        let http = Http::new(Endpoints {
+            live,
+            extensions: false,
+            advertise: "localhost".into(),
+            metrics: Arc::new(Metrics::default()),
+            readiness: Arc::new(Readiness::default()),
+            authenticator: None,
+            emulation: None,
+            v2_without_custom_resources: None,
+            objects: Some(Arc::clone(&objects)),
+        });
+        Server { inner: Arc::new(Inner { http, objects, time }) }
+    }
+
+    /// Takes in CustomResourceDefinitions and objects, in YAML or JSON, as they are: with their status, uids and times.
+    /// Definitions are established and served when this returns. `name` stands in errors.
+    ///
+    /// # Errors
+    /// The text cannot be read, or a server would refuse something in it. The rest is taken in.
+    pub fn load(&self, name: &str, text: impl AsRef<[u8]>) -> Result<(), Findings> {
+        let (objects, mut findings) = Object::read_all(name, text);
+        for (at, status) in self.inner.objects.load(&objects, self.now()) {
+            let location = objects.get(at).and_then(Object::location);
+            let anywhere = || Finding::new(Code::ObjectRefused, status.message.clone());
+            findings.push(location.map_or_else(anywhere, |at| at.finding(Code::ObjectRefused, status.message.clone())));
+        }
+        findings.retain(Finding::is_error);
+        if findings.is_empty() { Ok(()) } else { Err(Findings(findings)) }
+    }
+
+    /// What answers requests: a `tower::Service` for clients.
+    pub fn service(&self) -> Http {
+        self.inner.http.clone()
+    }
+
+    /// The time that the server takes from now on, for creation and deletion, managed fields and ages. Without it, that of the
+    /// system.
+    pub fn set_time(&self, time: SystemTime) {
+        *self.inner.time.lock().unwrap_or_else(PoisonError::into_inner) = Some(time);
+    }
+
+    /// Lets the next change have the revision after this one. Revisions never go back: an earlier one is ignored.
+    pub fn advance_revision(&self, revision: u64) {
+        self.inner.objects.advance(revision);
+    }
+
+    fn now(&self) -> SystemTime {
+        self.inner.time.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or_else(SystemTime::now)
+    }
+}
+
+/// The built-in documents of these paths.
+fn newest(paths: &[&'static str]) -> Vec<(&'static str, Bytes)> {
+    let api = Release::newest().api();
+    paths.iter().filter_map(|path| Some((*path, Bytes::from(api.openapi_v3(path)?)))).collect()
+}
