@@ -11,7 +11,7 @@ const USAGE: &str = "\
 usage: kubeshape-conformance [AREA…] [--json] [--all]
        kubeshape-conformance generated [--count N] [--seed S] [--json] [--all]
        kubeshape-conformance judged [--count N] [--seed S] [--json] [--all]
-       kubeshape-conformance clients [--program KUBESHAPE] [--json] [--all]
+       kubeshape-conformance clients|kubectl [--program KUBESHAPE] [--json] [--all]
 
 Compares kubeshape's answers with recorded answers of Kubernetes and its libraries, and prints a table per area.
 Exits with 1 if an answer differs or is missing, unless KNOWN.md names it.
@@ -31,7 +31,9 @@ areas:
   generated   the libraries' answers for generated manifests, documents and sequences (needs Go, and no folder)
   judged      the libraries' verdicts on generated expressions, definitions and objects (needs Go, and no folder)
   clients     kubectl and client-go of two minors against `kubeshape serve` (needs Go; without folders the own corpus)
-Without areas: all but the last four, as far as the folders hold them.
+  kubectl     recorded commands about objects, run again by the kubectl of this machine against `kubeshape serve
+              --objects`
+Without areas: all but the last five, as far as the folders hold them.
 
 --all      print every difference, not only the first of every row
 --count N  how many streams of manifests, and as many YAML documents, are generated (2000); of sequences of
@@ -84,7 +86,9 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Arguments
             "--seed" => out.generated.seed = number(&mut arguments, "--seed")?,
             "--program" => out.program = arguments.next().map(PathBuf::from),
             "--help" | "-h" => return Ok(None),
-            area if AREAS.contains(&area) || ["corpus", "generated", "judged", "clients"].contains(&area) => {
+            area if AREAS.contains(&area)
+                || ["corpus", "generated", "judged", "clients", "kubectl"].contains(&area) =>
+            {
                 out.areas.push(argument);
             }
             other => return Err(format!("unknown area {other:?}\n\n{USAGE}")),
@@ -127,10 +131,15 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
             }
             "generated" => generated::compare(&arguments.generated, known)?,
             "judged" => judged::compare(&arguments.generated, known)?,
-            "clients" => {
+            "clients" | "kubectl" => {
                 let program = arguments.program.clone().unwrap_or_else(clients::program_of_this_build);
                 let recorded = folder("KUBESHAPE_CORPUS").zip(golden.clone());
-                clients::compare(&clients::Plan { program, recorded }, known)?
+                let plan = clients::Plan { program, recorded };
+                if area == "kubectl" {
+                    clients::compare_commands(&plan, known)?
+                } else {
+                    clients::compare(&plan, known)?
+                }
             }
             area => {
                 let (Some(corpus), Some(golden)) = (folder("KUBESHAPE_CORPUS"), &golden) else {

@@ -106,7 +106,7 @@ impl Server {
         // The documents are part of this program; a test makes a server of them.
         let published = Store::new(base, options, clock())
             .or_else(|_| Store::new(BaseDocuments::default(), options, clock()))
-            .map_or_else(|error| unreachable!("a store without documents: {error}"), |store| store);
+            .unwrap_or_else(|error| unreachable!("a store without documents: {error}"));
         let live = Arc::new(Live::new(published.snapshot()));
         let api = Api::default().with_documents(Documents::new(documents));
         let objects = Arc::new(Objects::new(api, Stored::default()).with_clock(Arc::clone(&clock)));

@@ -391,6 +391,6 @@ mod tests {
             r#""x-kubernetes-validations":[{"rule":"r","message":"m"}]}}}]},"status":{"conditions":null,"#,
             r#""acceptedNames":{"plural":"","kind":""},"storedVersions":null}}"#,
         );
-        assert_eq!(String::from_utf8(out).unwrap(), expected);
+        assert_eq!(String::from_utf8(out).expect("text"), expected);
     }
 }

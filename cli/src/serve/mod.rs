@@ -121,7 +121,6 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         return Ok(false);
     }
     hub.follow();
-    hub.publish_kept();
     if let Some(resources) = &hub.resources {
         let events = events.clone();
         resources.objects().on_definitions(move |names| {
@@ -132,6 +131,8 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         tell_of(&findings, &hub, args.log_format, setup, &mut log);
         tracing::info!(objects = resources.objects().store().len(), "objects are read");
     }
+    // Before the first request: that of `/readyz` says that everything is served.
+    hub.publish_kept();
 
     let runtime = Builder::new_multi_thread().enable_all().thread_stack_size(crate::convert::STACK).build()?;
     let sizes = Arc::clone(&live);

@@ -2,6 +2,7 @@
 //! `conformance/clients`. The output of kubectl is compared with its output for a real server. What client-go finds with
 //! one form of discovery is compared with what it finds with the other.
 
+mod commands;
 mod found;
 mod go;
 mod kubectl;
@@ -11,6 +12,7 @@ use crate::golden;
 use crate::input::{Answer, answers};
 use crate::known::Known;
 use crate::table::Table;
+pub use commands::compare_commands;
 use found::Found;
 use go::Program;
 use kubeshape_publish::{Base, Options, Publisher};

@@ -1,10 +1,11 @@
 //! `kubeshape serve` as a process.
 
 use super::Inputs;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -21,17 +22,25 @@ pub(super) struct Serve {
 impl Serve {
     /// Starts the command and waits until it is ready.
     pub(super) fn start(program: &Path, inputs: &Inputs, extensions: &str, scratch: &Path) -> Result<Serve, String> {
+        let mut files: Vec<&Path> = inputs.crds.iter().map(|crd| crd.file.as_path()).collect();
+        files.dedup();
+        let base = inputs.base.iter().flat_map(|base| [Path::new("--base"), base.as_path()]);
+        Serve::run(program, &base.chain(files).collect::<Vec<_>>(), extensions, scratch)
+    }
+
+    /// Starts the command with these arguments, and waits until it is ready.
+    pub(super) fn run(
+        program: &Path,
+        arguments: &[impl AsRef<OsStr>],
+        extensions: &str,
+        scratch: &Path,
+    ) -> Result<Serve, String> {
         let address = free_address().map_err(|error| error.to_string())?;
         let log = scratch.join(format!("serve-{extensions}.log"));
         let stderr = File::create(&log).map_err(|error| format!("{}: {error}", log.display()))?;
         let mut command = Command::new(program);
         command.args(["serve", "--listen", &address.to_string(), "--extensions", extensions]);
-        if let Some(base) = &inputs.base {
-            command.arg("--base").arg(base);
-        }
-        let mut files: Vec<&PathBuf> = inputs.crds.iter().map(|crd| &crd.file).collect();
-        files.dedup();
-        command.args(files).stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
         let child = command.spawn().map_err(|error| format!("{}: {error}", program.display()))?;
         let mut server = Serve { child, url: format!("http://{address}") };
         let begin = Instant::now();

@@ -7,7 +7,7 @@
 mod compare;
 mod definitions;
 mod record;
-mod resources;
+pub(crate) mod resources;
 mod serve;
 mod wire;
 

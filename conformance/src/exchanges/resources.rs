@@ -5,27 +5,32 @@ use super::record::Exchange;
 use super::{body, record, recording};
 use crate::table::{Table, Verdict};
 use kubeshape_objects::store::Store;
-use kubeshape_objects::{Api, Moment, Request};
+use kubeshape_objects::{Api, Moment, Reply, Request};
 use kubeshape_registry::{Object, Time};
 use serde_json::Value;
 use std::path::Path;
 
-/// Adds a row per kind of exchange about custom resources. Built-in resources are not compared: they are not served.
+/// Adds a row per kind of exchange about custom resources and their definitions. Other built-in resources are not compared: what
+/// a server does with them exists as Go code.
 pub(super) fn compare(apiserver: &Path, table: &mut Table) {
-    let file = recording(&apiserver.join("negotiated"), "negotiated");
-    if !file.is_file() {
+    if !recording(&apiserver.join("negotiated"), "negotiated").is_file() {
         return;
     }
-    let (exchanges, definitions) = match (record::read(&file), definitions(&apiserver.join("crds"))) {
-        (Ok(exchanges), Ok(definitions)) => (exchanges, definitions),
-        (Err(why), _) | (_, Err(why)) => return table.add("negotiated", "recordings", Verdict::Missing(why)),
-    };
+    if let Err(why) = replayed(apiserver, |row, record, verdict| table.add(row, record, verdict)) {
+        table.add("negotiated", "recordings", Verdict::Missing(why));
+    }
+}
+
+/// The objects of a server after these exchanges. Each is judged on the way.
+pub(crate) fn replayed(apiserver: &Path, mut judged: impl FnMut(&str, &str, Verdict)) -> Result<Store, String> {
+    let file = recording(&apiserver.join("negotiated"), "negotiated");
+    let (exchanges, definitions) = (record::read(&file)?, definitions(&apiserver.join("crds"))?);
     let mut api = Api::default().with_documents(super::definitions::documents());
     let mut store = Store::default();
-    match stored(&mut api, &mut store, &definitions) {
-        Ok(()) => {}
-        Err(why) => return table.add("negotiated", "definitions", Verdict::Missing(why)),
-    }
+    stored(&mut api, &mut store, &definitions)?;
+    let listed = Request { path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", ..Request::default() };
+    let reply = api.answer(&mut store, &listed, &Moment::default());
+    judged("negotiated: list", "the definitions that are there", same_list(reply.as_ref(), &definitions));
     for (place, exchange) in exchanges.iter().enumerate() {
         let request = &exchange.request;
         let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
@@ -36,7 +41,7 @@ pub(super) fn compare(apiserver: &Path, table: &mut Table) {
         let record = format!("{} {} {}", place + 1, request.method, request.path);
         let before = store.revision();
         let verdict = answer(&api, &mut store, exchange, (path, query));
-        table.add(&row, &record, verdict);
+        judged(&row, &record, verdict);
         if request.method == "POST" && request.path.ends_with("/customresourcedefinitions") {
             // The server changed the status twice, some revisions later.
             let own = format!("{path}/");
@@ -50,6 +55,29 @@ pub(super) fn compare(apiserver: &Path, table: &mut Table) {
             if let Some(settled) = api.settle(&mut store, before, now) {
                 api = settled.api;
             }
+        }
+    }
+    Ok(store)
+}
+
+/// Whether a list is the recorded one, but for the revision of the list itself: other resources advance it, too.
+fn same_list(reply: Option<&Reply>, recorded: &[u8]) -> Verdict {
+    let Some(reply) = reply else { return Verdict::Missing("definitions are not served".to_owned()) };
+    let items = |text: &[u8]| {
+        let at = text.windows(9).position(|part| part == b"\"items\":[")?;
+        Some(text[at..].trim_ascii_end().to_vec())
+    };
+    match (items(&reply.body), items(recorded)) {
+        (Some(found), Some(expected)) if found == expected => Verdict::Equal,
+        (found, expected) => {
+            let at = found.iter().flatten().zip(expected.iter().flatten()).take_while(|(a, b)| a == b).count();
+            let part = |list: Option<&[u8]>| {
+                let list = list.unwrap_or_default();
+                String::from_utf8_lossy(&list[at.saturating_sub(80).min(list.len())..list.len().min(at + 80)])
+                    .into_owned()
+            };
+            let (found, expected) = (part(found.as_deref()), part(expected.as_deref()));
+            Verdict::Differing(format!("found {found}, expected {expected}"))
         }
     }
 }

@@ -90,7 +90,8 @@ async fn a_test_sets_times_and_revisions() {
 #[test]
 fn what_is_refused_is_told_with_its_place() {
     let server = Server::new();
-    let text = format!("{}\n---\napiVersion: example.com/v1\nkind: Tab\nmetadata: {{name: a}}\nsize: 0\n", definition());
+    let text =
+        format!("{}\n---\napiVersion: example.com/v1\nkind: Tab\nmetadata: {{name: a}}\nsize: 0\n", definition());
     let error = server.load("objects.yaml", text).unwrap_err().to_string();
     assert!(error.starts_with("objects.yaml:3:1: KS8101 "), "{error}");
     assert!(error.contains("should be greater than or equal to 1"), "{error}");

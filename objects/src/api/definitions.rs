@@ -357,10 +357,14 @@ impl Settling<'_> {
     }
 }
 
+/// Whether the definition of a name, `PLURAL.GROUP`, is of a group.
+fn is_of_group(name: &str, group: &str) -> bool {
+    name.split_once('.').is_some_and(|(_, other)| other == group)
+}
+
 /// The other definitions of a group that wait for names.
 fn waiting(store: &Store, group: &str) -> Vec<Arc<str>> {
-    let ending = format!(".{group}");
-    let all = store.list(&DEFINITIONS.into(), "", "").filter(|(key, _)| key.name().ends_with(&ending));
+    let all = store.list(&DEFINITIONS.into(), "", "").filter(|(key, _)| is_of_group(key.name(), group));
     let waits = all.filter(|(_, stored)| stored.text().contains(r#"{"type":"NamesAccepted","status":"False""#));
     waits.map(|(key, _)| Arc::from(key.name())).collect()
 }
@@ -372,9 +376,8 @@ fn accepted_names<'a>(store: &Store, definition: Value<'a>, arena: &'a Bump) -> 
     let group = text(spec, "group");
     let own = custom_resource(group, wanted, accepted);
     let name = meta_text(definition, "name");
-    let ending = format!(".{group}");
     let others = store.list(&DEFINITIONS.into(), "", "");
-    let others = others.filter(|(key, _)| key.name() != name && key.name().ends_with(&ending));
+    let others = others.filter(|(key, _)| key.name() != name && is_of_group(key.name(), group));
     let mut all: Vec<CustomResource> = others
         .filter_map(|(_, stored)| {
             let (mut tape, arena) = (Tape::new(), Bump::new());

@@ -164,6 +164,20 @@ fn a_name_in_use_is_not_accepted_until_it_is_free() {
 }
 
 #[test]
+fn groups_whose_names_end_alike_do_not_share_names() {
+    let mut server = Server::new();
+    server.send("POST", PATH, "application/json", &tabs().to_string());
+    let mut other = tabs();
+    other["metadata"]["name"] = "tabs.more.example.com".into();
+    other["spec"]["group"] = "more.example.com".into();
+    server.send("POST", PATH, "application/json", &other.to_string());
+    for name in ["tabs.example.com", "tabs.more.example.com"] {
+        assert_eq!(condition(&server.get(&format!("{PATH}/{name}")), "NamesAccepted")["status"], "True", "{name}");
+    }
+    assert!(server.api.serves("/apis/more.example.com/v1/tabs") && server.api.serves("/apis/example.com/v1/tabs"));
+}
+
+#[test]
 fn built_in_kinds_are_stored_and_patched_strategically() {
     let mut server = Server::new();
     let container = |name: &str, image: &str| json!({"name": name, "image": image});
