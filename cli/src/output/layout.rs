@@ -148,8 +148,8 @@ impl Layout {
 
     /// Whether a result may have this name, relative to the output folder.
     pub(crate) fn may_write(&self, names: &[&str]) -> bool {
-        let fits = |(pieces, name): (&Vec<Piece>, &&str)| {
-            let mut rest = *name;
+        let fits_as = |pieces: &Vec<Piece>, name: &str| {
+            let mut rest = name;
             for (at, piece) in pieces.iter().enumerate() {
                 let Piece::Text(text) = piece else { continue };
                 let found =
@@ -158,6 +158,11 @@ impl Layout {
                 rest = &rest[found + text.len()..];
             }
             true
+        };
+        let fits = |(pieces, name): (&Vec<Piece>, &&str)| {
+            // A dot at the beginning is written so.
+            let dotted = name.strip_prefix("%2E").map(|rest| format!(".{rest}"));
+            fits_as(pieces, name) || dotted.is_some_and(|name| fits_as(pieces, &name))
         };
         let all_fit = |parts: &Vec<Vec<Piece>>| parts.len() == names.len() && parts.iter().zip(names).all(fits);
         !self.is_own() && (all_fit(&self.parts) || self.openshift.as_ref().is_some_and(all_fit))
@@ -296,7 +301,13 @@ mod tests {
 
     #[test]
     fn what_the_input_says_stays_in_its_part_of_the_path() -> Result<(), String> {
-        for layout in ["{group}/{kind}_{version}.json", "{group}/{kind}.json", "{kind}/{version}/x.json", "flat"] {
+        for layout in [
+            "{group}/{kind}_{version}.json",
+            "{group}/{kind}.json",
+            "{kind}/{version}/x.json",
+            "{kind}.{group}.json",
+            "flat",
+        ] {
             let layout = Layout::parse(layout)?;
             let bad = ["", ".", "..", "../..", "/etc", "a\\b", "a\0b", "é", "~"];
             for group in bad {
