@@ -53,6 +53,7 @@ mod status;
 pub mod store;
 pub mod target;
 mod value;
+mod wire;
 
 pub use api::{
     Api, DEFINITIONS, Documents, MAX_BODY, Moment, Outcome, Reply, Request, Settled, Watch, WatchEnd, Write,

@@ -5,6 +5,7 @@
 //!
 //! Each change makes a revision. The texts of objects hold it as `metadata.resourceVersion`.
 
+use crate::api::DEFINITIONS;
 use bytes::Bytes;
 use imbl::{OrdMap, Vector};
 use std::sync::Arc;
@@ -165,16 +166,18 @@ pub struct Limits {
     pub objects: usize,
     /// Bytes of one object.
     pub object: usize,
+    /// Bytes of all CustomResourceDefinitions: what a server makes of them takes several times as much.
+    pub definitions: usize,
     /// Changes in the history.
     pub changes: usize,
     /// Bytes of objects in the history.
     pub history: usize,
 }
 
-/// As etcd's: 2 GiB of objects, and 1.5 MiB for one.
+/// As etcd's: 2 GiB of objects, and 1.5 MiB for one. Definitions are limited here only.
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { objects: 2 << 30, object: 3 << 19, changes: 100_000, history: 64 << 20 }
+        Limits { objects: 2 << 30, object: 3 << 19, definitions: 256 << 20, changes: 100_000, history: 64 << 20 }
     }
 }
 
@@ -218,6 +221,8 @@ pub struct Store {
     objects: OrdMap<Key, Arc<Stored>>,
     /// Bytes of the objects.
     bytes: usize,
+    /// Bytes of the definitions among them.
+    definitions: usize,
     history: Vector<Event>,
     history_bytes: usize,
     /// The last revision whose change is not in the history.
@@ -238,6 +243,7 @@ impl Store {
             revision: 1,
             objects: OrdMap::new(),
             bytes: 0,
+            definitions: 0,
             history: Vector::new(),
             history_bytes: 0,
             forgotten: 1,
@@ -261,6 +267,8 @@ impl Store {
     pub fn restore(limits: Limits, saved: Saved) -> Store {
         let mut store = Store::new(limits);
         store.bytes = saved.objects.iter().map(|(_, object)| object.text.len()).sum();
+        let definitions = saved.objects.iter().filter(|(key, _)| *key.resource == *DEFINITIONS);
+        store.definitions = definitions.map(|(_, object)| object.text.len()).sum();
         store.objects = saved.objects.into_iter().collect();
         store.history_bytes = saved.history.iter().map(|event| event.object.text.len()).sum();
         store.history = saved.history.into_iter().collect();
@@ -336,7 +344,10 @@ impl Store {
         }
         let old = self.get(&change.key).map_or(0, |old| old.text.len());
         let after = (self.bytes + draft.text.len()).saturating_sub(old);
-        if after > self.limits.objects && draft.text.len() > old { Err(Full::Store) } else { Ok(()) }
+        let is_definition = *change.key.resource == *DEFINITIONS;
+        let definitions = (self.definitions + draft.text.len()).saturating_sub(old);
+        let is_full = after > self.limits.objects || (is_definition && definitions > self.limits.definitions);
+        if is_full && draft.text.len() > old { Err(Full::Store) } else { Ok(()) }
     }
 
     /// Makes changes, each with a revision of its own.
@@ -365,6 +376,9 @@ impl Store {
         let before_bytes = before.as_ref().map_or(0, |before: &Arc<Stored>| before.text.len());
         let after = if verb == Verb::Deleted { 0 } else { object.text.len() };
         self.bytes = (self.bytes + after).saturating_sub(before_bytes);
+        if *change.key.resource == *DEFINITIONS {
+            self.definitions = (self.definitions + after).saturating_sub(before_bytes);
+        }
         self.history_bytes += object.text.len();
         self.history.push_back(Event { verb, key, object: Arc::clone(&object), before });
         self.forget();

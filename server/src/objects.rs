@@ -199,6 +199,11 @@ impl Objects {
         self.api.load().serves(path)
     }
 
+    /// Whether it may be one. It takes no time.
+    pub(crate) fn may_serve(&self, path: &str) -> bool {
+        self.api.load().may_serve(path)
+    }
+
     /// Takes objects in as they are, with their status. Returns the places of those that are refused, and why.
     pub fn load(&self, objects: &[Object], now: SystemTime) -> Vec<(usize, Status)> {
         let (api, now) = (self.api(), Now::from(now).0);

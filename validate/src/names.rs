@@ -48,6 +48,15 @@ pub fn dns1123_subdomain(value: &str) -> Messages {
     out
 }
 
+/// A part of a path: `IsValidPathSegmentName`, or `IsValidPathSegmentPrefix` if something will be appended.
+pub fn path_segment(value: &str, prefix: bool) -> Messages {
+    if !prefix && matches!(value, "." | "..") {
+        return vec![format!("may not be '{value}'")];
+    }
+    let forbidden = ["/", "%"].into_iter().filter(|text| value.contains(text));
+    forbidden.map(|text| format!("may not contain '{text}'")).collect()
+}
+
 /// A label of RFC 1035: `IsDNS1035Label`.
 pub fn dns1035_label(value: &str) -> Messages {
     let mut out = too_long(value, LABEL_LENGTH);

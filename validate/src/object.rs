@@ -65,7 +65,7 @@ pub use prepare::{Purpose, Validator};
 pub use prune_defaults::prune_defaults;
 pub use pruning::{Pruned, Root, prune};
 pub use request::{
-    Judged, Object, Resource, count_generation, deep_equal, keep_metadata, metadata_errors, metadata_update_errors,
-    with_status,
+    Judged, Naming, Object, Resource, count_generation, deep_equal, keep_metadata, metadata_errors,
+    metadata_update_errors, with_status,
 };
 pub use rules::{RuleOutcome, Rules};

@@ -16,9 +16,12 @@ static API: LazyLock<Api> = LazyLock::new(|| {
     Api::default().with_documents(Documents::new(documents))
 });
 
-/// Checks the property. Requests are separated by lines of `%%`. The first line of each is `METHOD TARGET MEDIA`, the rest is the
+/// Checks the property. What begins as protobuf is sent to all kinds that are read from it. In all other bytes, requests are separated by lines of `%%`. The first line of each is `METHOD TARGET MEDIA`, the rest is the
 /// body. A target of `/crd` stands for the path of the definitions.
 pub fn holds(data: &[u8]) {
+    if data.starts_with(b"k8s\0") {
+        return in_protobuf(data);
+    }
     let text = String::from_utf8_lossy(data);
     let (mut api, mut store) = (API.clone(), Store::default());
     for (at, part) in text.split("\n%%\n").take(12).enumerate() {
@@ -69,6 +72,22 @@ pub fn holds(data: &[u8]) {
             }
         }
         replaced_by_itself(&api, &mut store, &object);
+    }
+}
+
+fn in_protobuf(body: &[u8]) {
+    let mut store = Store::default();
+    let all = ["namespaces/default/configmaps", "namespaces/default/secrets", "namespaces/default/serviceaccounts", "namespaces"];
+    for (method, rest) in all.into_iter().flat_map(|path| [("POST", path), ("DELETE", path)]) {
+        let path = format!("/api/v1/{rest}");
+        let content_type = "application/vnd.kubernetes.protobuf";
+        let request = Request { method, path: &path, content_type, body, ..Request::default() };
+        let before = store.revision();
+        let reply = API.answer(&mut store, &request, &Moment::default()).expect("it is served");
+        assert!(reply.code < 300 || store.revision() == before, "{}", reply.text());
+        for (_, stored) in store.clone().objects() {
+            replaced_by_itself(&API, &mut store, &serde_json::from_str(stored.text()).expect("JSON"));
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use super::{Api, Moment, Outcome, Request};
 use crate::status::Status;
 use crate::store::{Change, Key, Store, Then, Verb};
 use crate::value::{self, meta_text, with, with_meta};
+use imbl::OrdMap;
 use kubeshape_discovery::{ClaimedNames, CustomResource, NameField, name_conflicts};
 use kubeshape_input::Limits;
 use kubeshape_registry::{Object, WriteOptions};
@@ -16,7 +17,7 @@ use kubeshape_smd::managed::Time;
 use kubeshape_smd::{Bump, ToValue, Value};
 use kubeshape_validate::crd::{Approval, approval};
 use kubeshape_yaml::Tape;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The key of the stored CustomResourceDefinitions among the resources of a store.
@@ -33,6 +34,82 @@ const LOOKS: usize = 8;
 pub(super) struct Known {
     /// Those that go, when their objects are gone.
     pub(super) terminating: BTreeSet<Arc<str>>,
+    /// Those that are settled, by group and name.
+    groups: OrdMap<Arc<str>, OrdMap<Arc<str>, Entry>>,
+}
+
+/// A definition that is settled.
+#[derive(Clone, Debug)]
+struct Entry {
+    /// Its revision.
+    revision: u64,
+    /// The names that it wants, and those that it has.
+    custom: Arc<CustomResource>,
+    /// Whether it waits for names.
+    waits: bool,
+}
+
+impl Entry {
+    fn accepted(&self) -> &ClaimedNames {
+        self.custom.accepted.as_ref().unwrap_or(&self.custom.names)
+    }
+}
+
+impl Known {
+    fn entry(&self, name: &str) -> Option<&Entry> {
+        self.groups.get(group_of(name))?.get(name)
+    }
+
+    /// Remembers what became of a definition. Returns whether names are free that were not.
+    fn settled(&mut self, name: &Arc<str>, entry: Option<Entry>) -> bool {
+        let group: Arc<str> = group_of(name).into();
+        let mut entries = self.groups.remove(&group).unwrap_or_default();
+        let before = entries.remove(name);
+        let has = |names: &ClaimedNames| all_names(names).map(|(kind, name)| (kind, Arc::clone(name))).collect();
+        let now: BTreeSet<(bool, Arc<str>)> = entry.as_ref().map(|entry| has(entry.accepted())).unwrap_or_default();
+        let then: BTreeSet<(bool, Arc<str>)> = before.as_ref().map(|entry| has(entry.accepted())).unwrap_or_default();
+        if let Some(entry) = entry {
+            entries.insert(Arc::clone(name), entry);
+        }
+        if !entries.is_empty() {
+            self.groups.insert(group, entries);
+        }
+        then.difference(&now).next().is_some()
+    }
+
+    /// The first definition of a group that waits for names and can have them now.
+    fn first_that_fits(&self, group: &str) -> Option<Arc<str>> {
+        let entries = self.groups.get(group)?;
+        if !entries.values().any(|entry| entry.waits) {
+            return None;
+        }
+        let mut used: BTreeMap<(bool, &str), usize> = BTreeMap::new();
+        for name in entries.values().flat_map(|entry| distinct(entry.accepted())) {
+            *used.entry(name).or_default() += 1;
+        }
+        let fits = |entry: &Entry| {
+            let own = distinct(entry.accepted());
+            let others = |name: &(bool, &str)| used.get(name).map_or(0, |n| n - usize::from(own.contains(name)));
+            distinct(&entry.custom.names).iter().all(|name| others(name) == 0)
+        };
+        entries.iter().find(|(_, entry)| entry.waits && fits(entry)).map(|(name, _)| Arc::clone(name))
+    }
+}
+
+/// The names, each with whether it is one of kinds.
+fn all_names(names: &ClaimedNames) -> impl Iterator<Item = (bool, &Arc<str>)> {
+    let resources = [&names.plural, &names.singular].into_iter().chain(&names.short_names).map(|name| (false, name));
+    let all = resources.chain([&names.kind, &names.list_kind].into_iter().map(|name| (true, name)));
+    all.filter(|(_, name)| !name.is_empty())
+}
+
+fn distinct(names: &ClaimedNames) -> BTreeSet<(bool, &str)> {
+    all_names(names).map(|(kind, name)| (kind, &**name)).collect()
+}
+
+/// The group of the definition of a name: `PLURAL.GROUP`.
+fn group_of(name: &str) -> &str {
+    name.split_once('.').map_or("", |(_, group)| group)
 }
 
 /// What is served after definitions changed.
@@ -90,12 +167,23 @@ impl Api {
             return None;
         }
         let mut settling = Settling { api: self.clone(), served, strategy: &strategy, now };
+        // What was granted before counts, in whatever order they are settled.
+        for name in &names {
+            settling.grant(store, name);
+        }
         let mut changed = names.clone();
+        let mut waited: BTreeSet<Arc<str>> = BTreeSet::new();
         while let Some(name) = names.pop_first() {
-            let group = settling.one(store, &name);
-            // Names may be free now.
-            let waiting = waiting(store, group.as_deref().unwrap_or_default());
-            names.extend(waiting.into_iter().filter(|other| changed.insert(Arc::clone(other))));
+            let frees = settling.one(store, &name);
+            if !frees && !waited.contains(&name) {
+                continue;
+            }
+            // One after the other gets the names that are free now.
+            let next = settling.api.definitions.first_that_fits(group_of(&name));
+            if let Some(next) = next.filter(|next| changed.insert(Arc::clone(next))) {
+                waited.insert(Arc::clone(&next));
+                names.insert(next);
+            }
         }
         Some(Settled { api: settling.api, changed: changed.into_iter().collect() })
     }
@@ -163,43 +251,64 @@ struct Settling<'s> {
 }
 
 impl Settling<'_> {
-    /// Settles a definition. Returns its group.
-    fn one(&mut self, store: &mut Store, name: &Arc<str>) -> Option<String> {
+    /// Remembers the names that a definition has already.
+    fn grant(&mut self, store: &Store, name: &Arc<str>) {
+        let (mut tape, arena) = (Tape::new(), Bump::new());
+        let stored = store.get(&Key::new(&DEFINITIONS.into(), "", name));
+        let definition = stored.and_then(|stored| parsed(&stored.json(), &mut tape, &arena));
+        let accepted = definition.and_then(|definition| definition.get("status")?.get("acceptedNames"));
+        let Some(accepted) = accepted.filter(|_| self.api.definitions.entry(name).is_none()) else { return };
+        let custom = custom_resource(group_of(name), accepted, accepted);
+        // The revision is one that no definition has: it is settled still.
+        self.api.definitions.settled(name, Some(Entry { revision: 0, custom: Arc::new(custom), waits: false }));
+    }
+
+    /// Settles a definition. Returns whether names are free now that were not.
+    fn one(&mut self, store: &mut Store, name: &Arc<str>) -> bool {
         let key = Key::new(&DEFINITIONS.into(), "", name);
-        let mut group = name.split_once('.').map(|(_, group)| group.to_owned());
         for _ in 0..LOOKS {
             let Some(stored) = store.get(&key).cloned() else { break };
+            let known = self.api.definitions.entry(name);
+            if known.is_some_and(|known| known.revision == stored.revision && !known.waits) {
+                return false;
+            }
             let (mut tape, arena) = (Tape::new(), Bump::new());
             let Some(definition) = parsed(&stored.json(), &mut tape, &arena) else { break };
-            let spec = definition.get("spec").unwrap_or(Value::Null);
-            group = Some(text(spec, "group").to_owned());
             if value::metadata(definition).get("deletionTimestamp").is_some() {
                 self.api.definitions.terminating.insert(Arc::clone(name));
                 if !self.terminated(store, &key, definition, &arena) {
-                    return group;
+                    return false;
                 }
                 continue;
             }
-            let status = self.next_status(store, definition, &arena);
+            let status = self.next_status(definition, &arena);
             match status {
                 Some(status) if self.write(store, &key, definition, status, &arena).is_some() => {}
                 _ => {
-                    self.serve(name, is_true(definition, "Established").then(|| stored.json()));
-                    return group;
+                    let spec = definition.get("spec").unwrap_or(Value::Null);
+                    let names = spec.get("names").unwrap_or(Value::Null);
+                    let accepted = definition.get("status").and_then(|status| status.get("acceptedNames"));
+                    let custom = custom_resource(group_of(name), names, accepted.unwrap_or(Value::Null));
+                    let waits = !is_true(definition, "NamesAccepted");
+                    let is_established = is_true(definition, "Established");
+                    self.serve(name, text(names, "kind"), is_established.then(|| stored.json()));
+                    let entry = Entry { revision: stored.revision, custom: Arc::new(custom), waits };
+                    return self.api.definitions.settled(name, Some(entry));
                 }
             }
         }
-        if store.get(&key).is_none() {
-            self.api.definitions.terminating.remove(name);
-            self.serve(name, None);
+        if store.get(&key).is_some() {
+            return false;
         }
-        group
+        self.api.definitions.terminating.remove(name);
+        self.serve(name, "", None);
+        self.api.definitions.settled(name, None)
     }
 
     /// Serves the resources of a definition, or does not any more.
-    fn serve(&mut self, name: &Arc<str>, definition: Option<bytes::Bytes>) {
+    fn serve(&mut self, name: &Arc<str>, kind: &str, definition: Option<bytes::Bytes>) {
         let input = format!("{DEFINITIONS}/{name}");
-        let group = name.split_once('.').map_or("", |(_, group)| group);
+        let group = group_of(name);
         let from = (group.to_owned(), String::new(), String::new());
         let of_group = self.api.served.range(from..).take_while(|((other, ..), _)| other == group);
         let of_name = of_group.filter(|(_, served)| *served.id == **name);
@@ -217,12 +326,8 @@ impl Settling<'_> {
             }
         }
         let registry = &self.api.registry;
-        let kinds = registry.definitions(&input).map(|definition| definition.name().to_owned()).next();
-        if kinds.is_none() {
-            return;
-        }
-        let of_input = registry.kinds().filter(|kind| kind.definition().name() == &**name);
-        let served: Vec<Served> = of_input.filter_map(|kind| Served::of(kind, registry)).collect();
+        let of_definition = registry.versions(group, kind).filter(|kind| kind.definition().name() == &**name);
+        let served: Vec<Served> = of_definition.filter_map(|kind| Served::of(kind, registry)).collect();
         for served in served {
             let key = (served.group.clone(), served.version.clone(), served.plural.to_string());
             self.api.served.insert(key, Arc::new(served));
@@ -230,7 +335,7 @@ impl Settling<'_> {
     }
 
     /// The status that a definition should have next; `None` if it has it.
-    fn next_status<'a>(&self, store: &Store, definition: Value<'a>, arena: &'a Bump) -> Option<Value<'a>> {
+    fn next_status<'a>(&self, definition: Value<'a>, arena: &'a Bump) -> Option<Value<'a>> {
         let spec = definition.get("spec")?;
         let status = definition.get("status")?;
         let annotation = value::metadata(definition).get("annotations").and_then(|all| all.get(API_APPROVED));
@@ -240,7 +345,7 @@ impl Settling<'_> {
         {
             return Some(status);
         }
-        let (condition, accepted) = accepted_names(store, definition, arena)?;
+        let (condition, accepted) = accepted_names(&self.api.definitions, definition, arena)?;
         let is_accepted = condition.status == "True";
         let before = is_true(definition, "Established");
         let mut next = status;
@@ -357,37 +462,24 @@ impl Settling<'_> {
     }
 }
 
-/// Whether the definition of a name, `PLURAL.GROUP`, is of a group.
-fn is_of_group(name: &str, group: &str) -> bool {
-    name.split_once('.').is_some_and(|(_, other)| other == group)
-}
-
-/// The other definitions of a group that wait for names.
-fn waiting(store: &Store, group: &str) -> Vec<Arc<str>> {
-    let all = store.list(&DEFINITIONS.into(), "", "").filter(|(key, _)| is_of_group(key.name(), group));
-    let waits = all.filter(|(_, stored)| stored.text().contains(r#"{"type":"NamesAccepted","status":"False""#));
-    waits.map(|(key, _)| Arc::from(key.name())).collect()
-}
-
 /// Which names a definition gets (upstream: `NamingConditionController.calculateNamesAndConditions`).
-fn accepted_names<'a>(store: &Store, definition: Value<'a>, arena: &'a Bump) -> Option<(Condition, Value<'a>)> {
+fn accepted_names<'a>(known: &Known, definition: Value<'a>, arena: &'a Bump) -> Option<(Condition, Value<'a>)> {
     let (spec, status) = (definition.get("spec")?, definition.get("status")?);
     let (wanted, accepted) = (spec.get("names")?, status.get("acceptedNames")?);
     let group = text(spec, "group");
     let own = custom_resource(group, wanted, accepted);
     let name = meta_text(definition, "name");
-    let others = store.list(&DEFINITIONS.into(), "", "");
-    let others = others.filter(|(key, _)| key.name() != name && is_of_group(key.name(), group));
-    let mut all: Vec<CustomResource> = others
-        .filter_map(|(_, stored)| {
-            let (mut tape, arena) = (Tape::new(), Bump::new());
-            let other = parsed(&stored.json(), &mut tape, &arena)?;
-            let accepted = other.get("status")?.get("acceptedNames")?;
-            let mut custom = custom_resource(group, accepted, accepted);
-            custom.established = Some(true);
-            Some(custom)
-        })
-        .collect();
+    let wants = distinct(&own.names);
+    let others = known.groups.get(group).into_iter().flatten().filter(|(other, _)| ***other != *name);
+    let rivals =
+        others.filter(|(_, entry)| all_names(entry.accepted()).any(|(kind, name)| wants.contains(&(kind, &**name))));
+    let rival = |entry: &Entry| CustomResource {
+        names: entry.accepted().clone(),
+        established: Some(true),
+        ..CustomResource::clone(&entry.custom)
+    };
+    let mut all: Vec<CustomResource> = rivals.map(|(_, entry)| rival(entry)).collect();
+    drop(wants);
     all.push(own);
     let conflicts: Vec<_> =
         name_conflicts(&all).into_iter().filter(|conflict| conflict.resource + 1 == all.len()).collect();

@@ -8,10 +8,12 @@ use crate::status::Status;
 use crate::store::{Change, Key, Stored, Then as Becomes};
 use crate::target::parameter;
 use crate::value::{self, meta_text, with_meta};
+use crate::wire;
 use bytes::Bytes;
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What a deletion asks for.
@@ -32,11 +34,14 @@ impl Call<'_> {
             policy: parameter(self.request.query, "propagationPolicy").unwrap_or_default().into_owned(),
             ..Options::default()
         };
-        let body = self.body()?;
+        let body = match wire::json(self.body()?) {
+            Some(read) => Cow::Owned(read.map_err(|why| self.unreadable(&why))?),
+            None => Cow::Borrowed(self.body()?),
+        };
         if !body.is_empty() {
             let (mut tape, arena) = (Tape::new(), Bump::new());
-            value::read(body, &mut tape).map_err(|why| self.unreadable(&why))?;
-            let source = std::str::from_utf8(body).map_err(|why| self.unreadable(&why.to_string()))?;
+            value::read(&body, &mut tape).map_err(|why| self.unreadable(&why))?;
+            let source = std::str::from_utf8(&body).map_err(|why| self.unreadable(&why.to_string()))?;
             let options = tape.document(source).root().map_or(Value::Null, |root| Value::from_node(root, &arena));
             let text = |value: Option<Value<'_>>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
             let preconditions = options.get("preconditions").unwrap_or(Value::Null);

@@ -59,6 +59,18 @@ impl Documents {
         self.group_version(group, version)?.served.get(plural)
     }
 
+    /// Whether there may be a resource: a document that is not read yet may have it. Nothing is read.
+    pub(super) fn may_have(&self, group: &str, version: &str, plural: &str) -> bool {
+        let document = self.documents.get(&(group.to_owned(), version.to_owned()));
+        document.is_some_and(|document| document.read.get().is_none_or(|read| read.served.contains_key(plural)))
+    }
+
+    /// Whether a resource is there, and known without reading.
+    pub(super) fn has(&self, group: &str, version: &str, plural: &str) -> bool {
+        let document = self.documents.get(&(group.to_owned(), version.to_owned()));
+        document.and_then(|document| document.read.get()).is_some_and(|read| read.served.contains_key(plural))
+    }
+
     /// The resource of a kind.
     pub(super) fn of_kind(&self, api_version: &str, kind: &str) -> Option<&Arc<Served>> {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));

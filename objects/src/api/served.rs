@@ -11,6 +11,7 @@ use kubeshape_show::table::Convertor;
 use kubeshape_smd::managed::Gvk;
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
+use kubeshape_validate::object::Naming;
 use std::sync::Arc;
 
 /// Built-in resources of which the server counts the generations of objects, by group. It does so in Go code.
@@ -24,6 +25,8 @@ const COUNTED: [(&str, &[&str]); 8] = [
     ("policy", &["poddisruptionbudgets"]),
     ("scheduling.k8s.io", &["priorityclasses"]),
 ];
+/// Groups whose objects have names that are no DNS names, such as `system:node`.
+const PATH_SEGMENTS: [&str; 1] = ["rbac.authorization.k8s.io"];
 /// The resource of the definitions of all others.
 const DEFINITIONS: (&str, &str) = ("apiextensions.k8s.io", "customresourcedefinitions");
 
@@ -102,10 +105,11 @@ impl Served {
             .iter()
             .find(|(other, _)| *other == group)
             .is_some_and(|(_, names)| names.iter().any(|name| *name == "*" || **name == **plural));
+        let naming = if PATH_SEGMENTS.contains(&group) { Naming::PathSegment } else { Naming::Subdomain };
         let strategy = if is_definition {
             Strategy::Definition(Arc::new(types))
         } else {
-            Strategy::BuiltIn(Arc::new(BuiltIn { types, namespaced, has_status, counts: counted }))
+            Strategy::BuiltIn(Arc::new(BuiltIn { types, namespaced, has_status, counts: counted, naming }))
         };
         let has_scale = resource.subresources.iter().any(|name| **name == *"scale");
         let scale = has_scale.then(|| Scale {

@@ -10,8 +10,8 @@ use kubeshape_structural::read::Manifest;
 use kubeshape_validate::Release;
 use kubeshape_validate::crd::{self, Defaults, Definition};
 use kubeshape_validate::object::{
-    Object, count_generation, decode_metadata, deep_equal, keep_metadata, metadata_errors, metadata_update_errors,
-    with_status,
+    Naming, Object, count_generation, decode_metadata, deep_equal, keep_metadata, metadata_errors,
+    metadata_update_errors, with_status,
 };
 use kubeshape_validate::typed::Typed;
 use kubeshape_yaml::Tape;
@@ -39,6 +39,7 @@ pub(super) struct BuiltIn {
     pub(super) has_status: bool,
     /// Whether the server counts the generations of its objects.
     pub(super) counts: bool,
+    pub(super) naming: Naming,
 }
 
 impl Strategy {
@@ -156,7 +157,7 @@ impl Strategy {
             Strategy::Definition(_) => {
                 read(object, |definition| crd::validate(definition, Release::DEFAULT)).unwrap_or_default()
             }
-            Strategy::BuiltIn(kind) => metadata_errors(object, kind.namespaced),
+            Strategy::BuiltIn(kind) => metadata_errors(object, kind.namespaced, kind.naming),
         }
     }
 

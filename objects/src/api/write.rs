@@ -6,11 +6,13 @@ use crate::patch::{PatchError, json_patch, merge, strategic};
 use crate::status::{Cause, Details, Status};
 use crate::store::{Change, Key, Stored, Then as Becomes};
 use crate::value::{self, meta_text, with, with_meta};
+use crate::wire;
 use kubeshape_registry::{WriteOptions, duplicate_fields};
 use kubeshape_schema::field::{BadValue, Error, Path};
 use kubeshape_smd::managed::{self, keep_times};
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::{Node, Tape};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Media types of objects in bodies.
@@ -41,6 +43,22 @@ impl Call<'_> {
             return Err(Status::too_large(MAX_BODY));
         }
         Ok(self.request.body)
+    }
+
+    /// The object in the body, as JSON or YAML.
+    fn object_sent(&self) -> Result<Cow<'_, [u8]>, Status> {
+        let served = self.served;
+        match self.media_type() {
+            "" | "application/json" | "application/yaml" => Ok(Cow::Borrowed(self.body()?)),
+            "application/vnd.kubernetes.protobuf" if wire::knows(&served.api_version, &served.kind) => {
+                let read = wire::json(self.body()?).unwrap_or_else(|| Err("the body is no protobuf".to_owned()));
+                read.map(Cow::Owned).map_err(|why| self.unreadable(&why))
+            }
+            "application/vnd.kubernetes.protobuf" if served.is_built_in() => {
+                Err(Status::unsupported_media_type("application/json, application/yaml"))
+            }
+            _ => Err(Status::unsupported_media_type(OBJECTS)),
+        }
     }
 
     fn media_type(&self) -> &str {
@@ -135,11 +153,9 @@ impl Call<'_> {
     pub(super) fn create(&self) -> Result<Outcome, Status> {
         let shown = self.shown()?;
         let parameters = WriteParameters::read(self.request.query, "CreateOptions", false)?;
-        if !matches!(self.media_type(), "" | "application/json" | "application/yaml") {
-            return Err(Status::unsupported_media_type(OBJECTS));
-        }
+        let body = self.object_sent()?;
         let (mut tape, arena, mut warnings) = (Tape::new(), Bump::new(), self.warnings());
-        let node = self.document(self.body()?, &mut tape)?;
+        let node = self.document(&body, &mut tape)?;
         let decoded = self.decode(Value::from_node(node, &arena), twice(node), &arena)?;
         self.tell(&decoded.strict, parameters.validation, &mut warnings)?;
         let object = self.fits_path(decoded.value, &arena)?;
@@ -254,11 +270,9 @@ impl Call<'_> {
     pub(super) fn update(&self) -> Result<Outcome, Status> {
         let shown = self.shown()?;
         let parameters = WriteParameters::read(self.request.query, "UpdateOptions", false)?;
-        if !matches!(self.media_type(), "" | "application/json" | "application/yaml") {
-            return Err(Status::unsupported_media_type(OBJECTS));
-        }
+        let body = self.object_sent()?;
         let (mut tape, arena, mut warnings) = (Tape::new(), Bump::new(), self.warnings());
-        let node = self.document(self.body()?, &mut tape)?;
+        let node = self.document(&body, &mut tape)?;
         let decoded = self.decode(Value::from_node(node, &arena), twice(node), &arena)?;
         self.tell(&decoded.strict, parameters.validation, &mut warnings)?;
         let object = self.fits_path(decoded.value, &arena)?;

@@ -1,6 +1,6 @@
 //! CustomResourceDefinitions as objects.
 
-use kubeshape_objects::store::Store;
+use kubeshape_objects::store::{Limits, Store};
 use kubeshape_objects::{Api, Documents, Moment, Reply, Request};
 use kubeshape_smd::managed::Time;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ struct Server {
 impl Server {
     fn new() -> Server {
         let release = kubeshape_builtin::Release::newest().api();
-        let documents = ["apis/apiextensions.k8s.io/v1", "api/v1", "apis/apps/v1"]
+        let documents = ["apis/apiextensions.k8s.io/v1", "api/v1", "apis/apps/v1", "apis/rbac.authorization.k8s.io/v1"]
             .map(|path| (path, release.openapi_v3(path).expect("a document").into()));
         Server { api: Api::default().with_documents(Documents::new(documents)), store: Store::default() }
     }
@@ -164,6 +164,48 @@ fn a_name_in_use_is_not_accepted_until_it_is_free() {
 }
 
 #[test]
+fn definitions_have_a_limit_of_their_own() {
+    let mut server = Server::new();
+    server.store = Store::new(Limits { definitions: 3000, ..Limits::default() });
+    let named = |plural: &str| {
+        let mut definition = tabs();
+        definition["metadata"]["name"] = format!("{plural}.example.com").into();
+        definition["spec"]["names"] = json!({"plural": plural, "kind": plural.to_uppercase()});
+        definition.to_string()
+    };
+    assert_eq!(server.send("POST", PATH, "application/json", &named("as")).code, 201);
+    assert_eq!(server.send("POST", PATH, "application/json", &named("bs")).code, 201);
+    let refused = server.send("POST", PATH, "application/json", &named("cs"));
+    assert_eq!(refused.code, 500);
+    assert!(refused.text().contains("database space exceeded"), "{}", refused.text());
+}
+
+/// So many wait for one name: whoever is first gets it, and what it costs does not grow with those that wait.
+#[test]
+fn many_definitions_wait_for_one_name() {
+    let mut server = Server::new();
+    for at in 0..40 {
+        let mut definition = tabs();
+        let plural = format!("p{at}");
+        definition["metadata"]["name"] = format!("{plural}.example.com").into();
+        definition["spec"]["names"] = json!({"plural": plural, "kind": "Tab"});
+        assert_eq!(server.send("POST", PATH, "application/json", &definition.to_string()).code, 201);
+    }
+    let established = |server: &mut Server| {
+        let list = server.get(PATH);
+        let items = list["items"].as_array().expect("items").clone();
+        let names = items.iter().filter(|item| condition(item, "Established")["status"] == "True");
+        names.map(|item| item["metadata"]["name"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(established(&mut server), ["p0.example.com"]);
+    let before = server.store.revision();
+    server.send("DELETE", &format!("{PATH}/p0.example.com"), "", "");
+    assert_eq!(established(&mut server).len(), 1);
+    // The one that went: marked, deleted. The one that came: accepted, established.
+    assert_eq!(server.store.revision() - before, 4);
+}
+
+#[test]
 fn groups_whose_names_end_alike_do_not_share_names() {
     let mut server = Server::new();
     server.send("POST", PATH, "application/json", &tabs().to_string());
@@ -215,6 +257,11 @@ fn built_in_kinds_are_stored_and_patched_strategically() {
             .contains("json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32")
     );
 
+    let role =
+        json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "a:b"}});
+    let roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+    assert_eq!(server.send("POST", roles, "application/json", &role.to_string()).code, 201);
+    assert_eq!(server.get(&format!("{roles}/a:b"))["metadata"]["name"], "a:b");
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "x"}});
     assert_eq!(server.send("POST", "/api/v1/namespaces", "application/json", &namespace.to_string()).code, 201);
     assert_eq!(server.get("/api/v1/namespaces/x")["metadata"]["name"], "x");

@@ -327,7 +327,7 @@ where
         let uri = request.uri().clone();
         let (answer, endpoint) = if let Some(path) = target::decoded(uri.path()) {
             let route = Route::of(&path);
-            let objects = shared.endpoints.objects.as_ref().filter(|objects| objects.serves(&path));
+            let objects = shared.endpoints.objects.as_ref().filter(|objects| objects.may_serve(&path));
             if let Some(objects) = objects {
                 let record =
                     Record { shared: Arc::clone(shared), began, audit, method, uri: uri.clone(), endpoint: "resource" };

@@ -204,7 +204,7 @@ impl<'a> Resource<'a> {
     pub fn validate(&self, object: Value<'a>) -> Vec<Error> {
         let mut errors = self.type_errors(object);
         if errors.is_empty() {
-            errors.extend(metadata_errors(object, self.namespaced));
+            errors.extend(metadata_errors(object, self.namespaced, Naming::Subdomain));
             if let Some(validator) = &self.validator {
                 errors.extend(validator.check(object, &Path::Root));
             }
@@ -348,12 +348,25 @@ pub fn with_status<'a>(object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Va
     with_metadata(updated, "managedFields", metadata_of(object).get("managedFields"), arena)
 }
 
-/// The errors of the metadata of an object of any kind that is created: `ValidateObjectMeta` of `k8s.io/apimachinery`, with the rule
-/// of DNS subdomains for the name.
-pub fn metadata_errors(object: Value<'_>, namespaced: bool) -> Vec<Error> {
+/// What names of objects look like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Naming {
+    /// Labels of RFC 1123 between dots.
+    #[default]
+    Subdomain,
+    /// Whatever may be a part of a path: names of roles, for example.
+    PathSegment,
+}
+
+/// The errors of the metadata of an object of any kind that is created: `ValidateObjectMeta` of `k8s.io/apimachinery`.
+pub fn metadata_errors(object: Value<'_>, namespaced: bool, naming: Naming) -> Vec<Error> {
     let (arena, mut errors) = (Bump::new(), Vec::new());
     let meta = meta::object_meta(metadata_of(object), &arena);
-    metadata::validate(&meta, namespaced, &subdomain, &Path::Base("metadata"), &mut errors);
+    let name: &dyn Fn(&str, bool) -> names::Messages = match naming {
+        Naming::Subdomain => &subdomain,
+        Naming::PathSegment => &names::path_segment,
+    };
+    metadata::validate(&meta, namespaced, name, &Path::Base("metadata"), &mut errors);
     errors
 }
 
