@@ -10,9 +10,9 @@ use kubeshape_server::{Keeper, Unkept};
 use redb::backends::FileBackend;
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Resource and path; revision and text.
 const OBJECTS: TableDefinition<'_, (&str, &str), (u64, &[u8])> = TableDefinition::new("objects");
@@ -55,6 +55,14 @@ pub(super) enum DataError {
 /// A file with objects.
 #[derive(Debug)]
 pub(super) struct Data {
+    file: File,
+    /// None after a failure: what could not be written, because the disk was full, is tried again with a database that is
+    /// opened anew.
+    tables: Mutex<Option<Tables>>,
+}
+
+#[derive(Debug)]
+struct Tables {
     database: Database,
 }
 
@@ -70,16 +78,35 @@ impl Data {
         if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
             return Err(unusable("it is no regular file".to_owned()));
         }
-        let mut builder = Database::builder();
-        builder.set_cache_size(CACHE);
-        let database = FileBackend::new(file).and_then(|file| builder.create_with_backend(file));
-        let database = database.map_err(|error| unusable(error.to_string()))?;
-        let data = Data { database };
-        let saved = data.read().map_err(|error| unusable(error.to_string()))?;
+        let tables = Tables::open(&file).map_err(|error| unusable(error.to_string()))?;
+        let saved = tables.read().map_err(|error| unusable(error.to_string()))?;
+        let data = Data { file, tables: Mutex::new(Some(tables)) };
         match saved {
             Ok(saved) => Ok((data, Store::restore(limits, saved))),
             Err(found) => Err(DataError::Format { path: path.to_owned(), found }),
         }
+    }
+
+    /// Writes the changes of a store since a revision. They are on disk when this returns.
+    fn write(&self, store: &Store, since: u64) -> Result<(), redb::Error> {
+        let mut current = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        let (tables, is_behind) = match current.take() {
+            Some(tables) => (tables, false),
+            // What the change that failed left behind is not known.
+            None => (Tables::open(&self.file)?, true),
+        };
+        tables.write(store, since, is_behind)?;
+        *current = Some(tables);
+        Ok(())
+    }
+}
+
+impl Tables {
+    fn open(file: &File) -> Result<Tables, redb::Error> {
+        let mut builder = Database::builder();
+        builder.set_cache_size(CACHE);
+        let file = FileBackend::new(file.try_clone()?)?;
+        Ok(Tables { database: builder.create_with_backend(file)? })
     }
 
     /// What the file holds. The inner error is a format that is not known.
@@ -130,21 +157,27 @@ impl Data {
         Ok(Ok(saved))
     }
 
-    fn write(&self, store: &Store, since: u64) -> Result<(), redb::Error> {
+    /// Writes the changes of a store since a revision; all of the store, if the tables may hold something else.
+    fn write(&self, store: &Store, since: u64, is_behind: bool) -> Result<(), redb::Error> {
         let (revision, forgotten) = (store.revision(), store.forgotten());
         let transaction = self.database.begin_write()?;
         {
             let mut objects = transaction.open_table(OBJECTS)?;
             let mut history = transaction.open_table(HISTORY)?;
-            let events = store.events_after(since).or_else(|_| {
-                // So much changed at once that the history does not hold all of it.
+            let known = if is_behind { None } else { store.events_after(since).ok() };
+            let mut whole = || {
+                // Or so much changed at once that the history does not hold all of it.
                 objects.retain(|_, _| false)?;
                 history.retain(|_, _| false)?;
                 for (key, object) in store.objects() {
                     objects.insert((&*key.resource, &*key.path), (object.revision, &*object.line()))?;
                 }
                 Ok::<_, redb::Error>(store.events_after(forgotten).unwrap_or_default())
-            })?;
+            };
+            let events = match known {
+                Some(events) => events,
+                None => whole()?,
+            };
             for event in &events {
                 let at = (&*event.key.resource, &*event.key.path);
                 let line = event.object.line();
