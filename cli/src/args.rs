@@ -1,6 +1,7 @@
 //! The command line: one definition from which help, man page and completions are made.
 
 mod check;
+mod cluster;
 mod diff;
 mod findings;
 mod lifecycle;
@@ -11,6 +12,7 @@ mod validate;
 mod walk;
 
 pub(crate) use check::{CheckArgs, CheckLevel};
+pub(crate) use cluster::{CacheArgs, CacheCommand, PullArgs};
 pub(crate) use diff::DiffArgs;
 pub(crate) use findings::{FindingArgs, LevelArgs, OutputFormat, allowable, selector};
 pub(crate) use lifecycle::{
@@ -92,6 +94,8 @@ pub(crate) enum Command {
     Sample(SampleArgs),
     Lifecycle(LifecycleArgs),
     Serve(Box<ServeArgs>),
+    Pull(PullArgs),
+    Cache(CacheArgs),
     ExplainCode(ExplainArgs),
     Config(ConfigArgs),
     /// Print a completion script for a shell

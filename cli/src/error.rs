@@ -26,6 +26,9 @@ pub(crate) enum Fatal {
         /// The reason.
         message: String,
     },
+    /// A server cannot be asked.
+    #[error("{0}")]
+    Server(String),
     /// Standard output is closed or full.
     #[error("cannot write to standard output: {}", describe(.0))]
     Stdout(io::Error),

@@ -2,7 +2,7 @@
 //!
 //! [`args`] is the command line. [`convert`] makes what is published for an API, [`check`] says which
 //! releases install one, [`validate`] what a server says of objects, [`ssa`] works on objects, [`lifecycle`]
-//! on how stable fields are, [`serve`] answers clients, [`explain`] prints the pages of codes. All of them read their inputs with [`input`], write with
+//! on how stable fields are, [`serve`] answers clients, [`cluster`] asks servers, [`explain`] prints the pages of codes. All of them read their inputs with [`input`], write with
 //! [`output`], and tell people about it with [`report`]. [`config`] completes the command line by the configuration file.
 //!
 //! Every command has the same exit codes: 0 for success; 1 for errors in the inputs, conflicts, differences, and
@@ -11,6 +11,7 @@
 
 mod args;
 mod check;
+mod cluster;
 mod config;
 mod convert;
 mod definitions;
@@ -82,6 +83,8 @@ fn main() -> ExitCode {
         Command::Sample(args) => ssa::run(ssa::Job::Sample(args), &setup),
         Command::Lifecycle(args) => lifecycle::run(args, &setup),
         Command::Serve(args) => serve::run(args, &setup),
+        Command::Pull(args) => cluster::pull(args, &setup),
+        Command::Cache(args) => cluster::cache(args, &setup),
         Command::ExplainCode(args) => explain::run(args, cli.color).map(|()| true),
         Command::Config(args) => config::run(args, cli.config.clone(), cli.no_config).map(|()| true),
         Command::Completions { shell } => completions(*shell).map(|()| true),

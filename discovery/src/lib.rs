@@ -6,6 +6,7 @@
 //!
 //! [`custom_resource`] gives what a CustomResourceDefinition adds, and [`established`] those of several definitions that
 //! get their names. [`custom_group_versions`] and [`assemble`] make groups of them, and [`mod@print`] prints the groups.
+//! [`openapi::Index`] lists the OpenAPI v3 documents of a server.
 //! [`read`] reads the documents of other servers, and [`Records`] puts the documents of one cluster together.
 
 mod assemble;
@@ -14,6 +15,7 @@ mod combine;
 mod custom;
 mod document;
 mod model;
+pub mod openapi;
 pub mod print;
 mod priority;
 pub mod read;

@@ -127,6 +127,10 @@ codes! {
     Config = 1017, Error, "The configuration file is wrong.";
     ChartTemplates = 1031, Warning, "Templates of a Helm chart are not read.";
     IgnoreFile = 1032, Warning, "An ignore file, or a line of it, is not used.";
+    // 104x: documents of clusters
+    NotFetched = 1041, Error, "A document of a cluster cannot be fetched.";
+    NotCached = 1042, Warning, "Documents of a cluster are not kept in the cache.";
+    ConvertedFromV2 = 1043, Warning, "The server publishes only OpenAPI v2; OpenAPI v3 is converted from it.";
     // 11xx: results and their folders
     DamagedRecord = 1101, Error, "The record of results cannot be used; nothing is deleted.";
     OutputBudget = 1102, Error, "The results of an input would be larger than allowed.";

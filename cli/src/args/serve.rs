@@ -301,7 +301,7 @@ fn host(text: &str) -> Result<String, String> {
 }
 
 /// `500ms`, `10s`, `5m`, `1h`, or seconds
-fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || "expected a time, as in 500ms, 10s, 5m or 1h".to_owned();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);

@@ -4,6 +4,8 @@ use clap::{Args, ValueHint};
 use std::path::PathBuf;
 
 const FOLDERS: &str = "Options for folders";
+/// The heading of options about clusters.
+pub(super) const CLUSTERS: &str = "Options for clusters";
 
 /// Which files of folders are read. What is named on the command line is always read.
 #[derive(Args, Clone, Debug, Default)]
@@ -28,6 +30,10 @@ pub(crate) struct WalkArgs {
     /// Patterns are written as for --exclude, which goes before --include.
     #[arg(long, value_name = "GLOB", help_heading = FOLDERS)]
     pub(crate) include: Vec<String>,
+
+    /// Take the documents of `cluster:CONTEXT` from the cache, and send no request
+    #[arg(long, help_heading = CLUSTERS)]
+    pub(crate) offline: bool,
 }
 
 /// Files as kubectl names them.

@@ -4,11 +4,11 @@
 use super::aggregate::{self, Answer, Published};
 use super::batch;
 use super::engine::{Engine, Fragments, Merged};
-use super::place::{self, Failed, Options, Ready};
 use super::plan::{Destination, Plan, Target};
 use super::worker::{Context, Converted, Event, FileResult, Notes, discard};
 use crate::args::{Duplicates, Shape};
 use crate::error::Fatal;
+use crate::output::place::{self, Failed, Options, Ready};
 use crate::output::{Output, Stage, Staged};
 use crate::report::{Report, Tally, Totals, Ui, is_finding, write_line};
 use kubeshape_input::{Code, Document, Finding, NoteKind};
@@ -400,7 +400,7 @@ impl<'c> Commit<'c> {
             (_, None) => {}
         }
         let has_errors = self.totals.tally.get(NoteKind::Error) > 0;
-        let placed = place::place(ready, self.plan, self.stage, self.options, has_errors)?;
+        let placed = place::place(ready, self.plan.target(), self.stage, self.options, has_errors)?;
         self.totals.results += if self.options.dry_run { 0 } else { placed.written };
         self.totals.pruned = placed.deleted;
         if let Some(finding) = &placed.damaged {

@@ -11,7 +11,6 @@ mod batch;
 mod commit;
 pub(crate) mod documents;
 mod engine;
-mod place;
 mod plan;
 mod worker;
 
@@ -21,12 +20,12 @@ use crate::args::{ConvertArgs, Duplicates};
 use crate::error::Fatal;
 use crate::input::Input;
 use crate::output::Stage;
+use crate::output::place::Options;
 use crate::report::{Report, Setup, Totals, Ui};
 use commit::Commit;
 use engine::Engine;
 use kubeshape_schema::{Code, NoteKind};
 use kubeshape_yaml::Limits;
-use place::Options;
 use plan::{Destination, Plan};
 use worker::{Context, Worker};
 
@@ -71,6 +70,10 @@ pub(crate) fn run(args: &ConvertArgs, setup: &Setup) -> Result<bool, Fatal> {
     Ok(totals.tally.get(NoteKind::Error) == 0 && !is_denied)
 }
 
+fn options(args: &ConvertArgs) -> Options {
+    Options { keep_going: args.keep_going, prune: args.prune, adopt: args.adopt, dry_run: args.dry_run }
+}
+
 fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: &mut Ui) -> Result<Totals, Fatal> {
     let revised = args.duplicates == Duplicates::Last;
     let report = args.report.as_deref().filter(|_| !args.dry_run);
@@ -90,7 +93,7 @@ fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: 
     };
     let inputs = &plan.gathered.inputs;
     let jobs = batch::jobs(args.jobs);
-    let mut commit = Commit::new(plan, stage, args.duplicates, report, Options::new(args));
+    let mut commit = Commit::new(plan, stage, args.duplicates, report, options(args));
     plan.passed_over.iter().for_each(|line| ui.say(line));
     for finding in &plan.findings {
         commit.finding(finding, ui)?;

@@ -3,6 +3,7 @@
 use crate::args::{ConvertArgs, Format, Per, Shape};
 use crate::error::Fatal;
 use crate::input::{Filter, Gathered, gather};
+use crate::output::place;
 use crate::output::record::{Record, There};
 use crate::output::{Named, named, names, what};
 use kubeshape_input::Finding;
@@ -76,6 +77,16 @@ struct Own {
 }
 
 impl Plan {
+    /// Where results go.
+    pub(crate) fn target(&self) -> place::Target<'_> {
+        place::Target {
+            record: self.record.as_deref(),
+            keep: &self.keep,
+            is_folder: matches!(self.destination, Destination::Folder(_)),
+            report: self.report.as_deref(),
+        }
+    }
+
     /// Checks the command line and finds the inputs. Writes nothing.
     ///
     /// # Errors

@@ -47,6 +47,11 @@ impl Filter {
         Ok(Filter { args: args.clone() })
     }
 
+    /// Whether documents of clusters are taken from the cache only.
+    pub(crate) fn is_offline(&self) -> bool {
+        self.args.offline
+    }
+
     /// Whether ignore files are read.
     pub(super) fn reads_ignore_files(&self) -> bool {
         !self.args.no_ignore

@@ -5,6 +5,7 @@ use super::filter::{Filter, View};
 use super::ignored::{self, IgnoreFiles};
 use super::order::by_component;
 use super::{Input, Source};
+use crate::cluster;
 use crate::error::describe;
 use kubeshape_input::{Code, Finding};
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,9 +82,16 @@ pub(crate) fn gather(arguments: &[PathBuf], outside: Option<&Path>, filter: &Fil
     };
     let mut roots = Vec::new();
     let mut stdin = false;
+    let mut of_clusters = Vec::new();
     for path in arguments {
         if path.as_os_str() == "-" {
             stdin = true;
+            continue;
+        }
+        if let Some(context) = cluster::context_of(path) {
+            let found = cluster::inputs(context, filter.is_offline());
+            of_clusters.extend(found.inputs);
+            walk.unreadable.extend(found.unreadable);
             continue;
         }
         match path.canonicalize().and_then(|canonical| Ok((fs::metadata(&canonical)?, canonical))) {
@@ -111,6 +119,7 @@ pub(crate) fn gather(arguments: &[PathBuf], outside: Option<&Path>, filter: &Fil
     if stdin {
         inputs.push(Input { source: Source::Stdin, canonical: PathBuf::new(), named: true, in_chart: false });
     }
+    inputs.extend(of_clusters);
     inputs.sort_by(|a, b| by_component(a.path(), b.path()));
     unreadable.sort_by(|a, b| by_component(&a.0, &b.0));
     let followed = links.into_iter().chain(ignored.files).collect();

@@ -15,6 +15,7 @@ pub(crate) use filter::Filter;
 pub(crate) use gather::{Gathered, gather};
 pub(crate) use read::{Reader, open_file};
 
+use bytes::Bytes;
 use std::path::{Path, PathBuf};
 
 /// What is read.
@@ -24,6 +25,8 @@ pub(crate) enum Source {
     Stdin,
     /// A file, by the path under which it was found.
     File(PathBuf),
+    /// A document of a cluster, by its name in messages, and what it holds.
+    Cluster(PathBuf, Bytes),
 }
 
 /// One input.
@@ -49,8 +52,13 @@ impl Input {
     pub(crate) fn path(&self) -> &Path {
         match &self.source {
             Source::Stdin => Path::new("-"),
-            Source::File(path) => path,
+            Source::File(path) | Source::Cluster(path, _) => path,
         }
+    }
+
+    /// Whether it is a file, which may be read again.
+    pub(crate) fn is_file(&self) -> bool {
+        matches!(self.source, Source::File(_))
     }
 
     /// The name in messages and reports.

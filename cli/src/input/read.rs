@@ -33,6 +33,10 @@ impl Reader {
                 self.bytes.clear();
                 self.bounded(io::stdin().lock(), limits)
             }
+            Source::Cluster(_, bytes) => {
+                self.bytes.clear();
+                self.bounded(&bytes[..], limits)
+            }
             // A pipe on the command line, such as `<(command)`, is waited for.
             Source::File(path) if input.named => {
                 let file = File::open(path).and_then(|file| Ok((file.metadata()?, file)));

@@ -3,6 +3,7 @@
 pub(crate) mod format;
 mod layout;
 pub(crate) mod names;
+pub(crate) mod place;
 pub(crate) mod prune;
 pub(crate) mod record;
 mod stage;

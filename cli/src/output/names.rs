@@ -128,6 +128,11 @@ pub(crate) fn is_result(components: &[&str]) -> bool {
     }
 }
 
+/// `crds/NAME.yaml`: a CustomResourceDefinition of a cluster.
+pub(crate) fn definition_of_cluster(name: &str) -> String {
+    format!("crds/{}.yaml", shortened(encoded(name)))
+}
+
 /// The extension of a file name.
 pub(crate) fn suffix(format: Format) -> &'static str {
     match format {

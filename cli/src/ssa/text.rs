@@ -118,7 +118,7 @@ fn read<'a>(input: &Input, session: &mut Session<'a>) -> Option<&'a Text<'a>> {
         }
     };
     let path = match &input.source {
-        input::Source::Stdin => PathBuf::new(),
+        input::Source::Stdin | input::Source::Cluster(..) => PathBuf::new(),
         input::Source::File(path) => path.clone(),
     };
     let kubeshape_input::Input { documents, findings, .. } = kubeshape_input::read(name, bytes, limits);

@@ -1,7 +1,7 @@
 //! The inputs of `--schemas`. A file with nothing but definitions waits until an object comes of a kind that it defines.
 
 use crate::error::Fatal;
-use crate::input::{Filter, Input, Reader, Source, gather};
+use crate::input::{Filter, Input, Reader, gather};
 use kubeshape_input::{Code, Finding, Limits, skim};
 use kubeshape_lifecycle::kinds::{self, CustomVersion};
 use kubeshape_lifecycle::warn::Schemas as Lifecycles;
@@ -121,7 +121,8 @@ impl Schemas {
         mut tell: impl FnMut(&Finding),
     ) -> Result<(bool, bool), Fatal> {
         let (found, unread) = each(std::slice::from_ref(path), filter, threads, &mut tell, |input, bytes, limits| {
-            let skimmed = if input.source == Source::Stdin { None } else { skim(bytes) };
+            // What was skimmed is read again when a kind is needed.
+            let skimmed = if input.is_file() { skim(bytes) } else { None };
             let owned = |defined: kubeshape_input::Defined<'_>| (defined.group.to_owned(), defined.kind.to_owned());
             match skimmed {
                 Some(kinds) => Found::Skimmed(kinds.into_iter().map(owned).collect()),
@@ -333,7 +334,7 @@ mod tests {
         let kinds =
             |numbers: &[usize]| numbers.iter().map(|n| ("g".to_owned(), format!("K{n}"))).collect::<Vec<Name>>();
         let file = |at: usize, numbers: &[usize]| {
-            let (source, canonical) = (Source::File(PathBuf::from("a")), PathBuf::from("a"));
+            let (source, canonical) = (crate::input::Source::File(PathBuf::from("a")), PathBuf::from("a"));
             (at, Arc::new(Input { source, canonical, named: false, in_chart: false }), kinds(numbers))
         };
         // Each file of the chain has a kind in common with the next one, and the last file joins its ends.

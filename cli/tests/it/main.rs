@@ -22,6 +22,7 @@ mod layouts;
 mod lifecycle;
 mod other;
 mod output;
+mod pull;
 mod record;
 mod scenario;
 mod serve;

@@ -71,7 +71,8 @@ impl Server {
         });
         let mut ready = String::new();
         BufReader::new(child.stdout.take().expect("standard output")).read_line(&mut ready).expect("a line");
-        let address = ready.trim_end().strip_prefix("serving on http://").map(str::to_owned);
+        let address = ready.trim_end().strip_prefix("serving on http");
+        let address = address.and_then(|rest| rest.trim_start_matches('s').strip_prefix("://")).map(str::to_owned);
         let mut server = Server { child, address: String::new(), log };
         server.address = address.unwrap_or_else(|| panic!("{ready:?} {}", server.log()));
         server

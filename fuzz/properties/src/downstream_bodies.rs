@@ -3,7 +3,8 @@
 
 use kubeshape_publish::Profile;
 use kubeshape_discovery::print::{AggregatedVersion, Encoding, aggregated};
-use kubeshape_server::aggregate::{AggregateOptions, DiscoveryBody, Index, documents_of_v2};
+use kubeshape_discovery::openapi::Index;
+use kubeshape_server::aggregate::{AggregateOptions, DiscoveryBody, documents_of_v2};
 use std::sync::LazyLock;
 
 static OPTIONS: LazyLock<AggregateOptions> = LazyLock::new(|| "a=http://localhost".parse().expect("options"));

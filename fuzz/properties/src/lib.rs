@@ -37,6 +37,7 @@ macro_rules! properties {
 properties! {
     accept_negotiation
     auth_leaves_health_only
+    cache_records_and_mappers_are_total
     cel_checked_expressions_keep_their_types
     cel_parse_check_evaluate_within_limits
     crd_accepted_converts_to_every_shape

@@ -3,10 +3,9 @@
 use super::groups::Wanted;
 use super::options::AggregateOptions;
 use kubeshape_convert::aggregate::merge::{Overlay, merge};
-use kubeshape_convert::graph::split::{self, split};
-use kubeshape_convert::{v2, v3};
-use kubeshape_schema::{Bump, NoteKind, Profile};
-use kubeshape_yaml::{Document, Limits, Node, Stream, Tape};
+use kubeshape_convert::graph::split;
+use kubeshape_convert::v2;
+use kubeshape_schema::{Bump, Profile};
 
 /// The v3 documents of a server that publishes only v2: their paths and JSON.
 ///
@@ -67,34 +66,10 @@ type Printed = (String, Vec<u8>);
 
 /// The v3 documents of the wanted group versions of a v2 document.
 ///
-/// Upstream publishes the whole document for each group version. Here, each document has only what it refers to.
-///
 /// # Errors
 /// The body is not an OpenAPI v2 document, or it cannot be converted.
 pub(super) fn documents(body: &[u8], wanted: Wanted<'_>, profile: Profile) -> Result<Vec<Printed>, String> {
-    with_root(body, |document| {
-        let Some(root) = document.root() else { return Err("it is empty".to_owned()) };
-        let arena = Bump::new();
-        let read = v2::read(root, &arena, profile);
-        let fault = |notes: &[kubeshape_schema::Note<'_>]| {
-            let error = notes.iter().find(|note| note.code.kind() == NoteKind::Error);
-            error.map_or_else(
-                || "it cannot be converted".to_owned(),
-                |note| format!("{}: {}", document.pointer(note.at), note.detail),
-            )
-        };
-        let Some(value) = read.value else { return Err(fault(&read.notes)) };
-        let converted = v3::from_v2::convert(&value, &arena, profile);
-        let Some(value) = converted.value else { return Err(fault(&converted.notes)) };
-        let slices = split(&value, &arena).value;
-        let taken = slices.into_iter().filter(|slice| slice.name != split::REST && wanted.has_document(slice.name));
-        let printed = taken.map(|slice| {
-            let mut json = Vec::new();
-            slice.document.print(&mut json, profile);
-            (slice.name.to_owned(), json)
-        });
-        Ok(printed.collect())
-    })
+    v2::body::to_v3(body, profile, |path| path != split::REST && wanted.has_document(path))
 }
 
 /// The part of a v2 document that is merged into the v2 document of this server: the paths of the wanted group versions
@@ -103,7 +78,7 @@ pub(super) fn documents(body: &[u8], wanted: Wanted<'_>, profile: Profile) -> Re
 /// # Errors
 /// The body is not an OpenAPI v2 document.
 pub(super) fn overlay(body: &[u8], wanted: Wanted<'_>, profile: Profile) -> Result<Overlay, String> {
-    with_root(body, |document| {
+    v2::body::read(body, |document| {
         let Some(root) = document.root() else { return Err("it is empty".to_owned()) };
         let arena = Bump::new();
         let value = v2::read(root, &arena, profile).value.ok_or("it is no OpenAPI v2 document")?;
@@ -118,18 +93,4 @@ pub(super) fn overlay(body: &[u8], wanted: Wanted<'_>, profile: Profile) -> Resu
         };
         Overlay::of(&json, below).map_err(|error| error.to_string())
     })
-}
-
-fn with_root<T>(body: &[u8], f: impl FnOnce(Document<'_>) -> Result<T, String>) -> Result<T, String> {
-    // A node takes 20 bytes of the tape. A body of the largest size that is read has fewer nodes.
-    let limits = Limits { nodes: 8_000_000, alias_nodes: 0, ..Limits::default() };
-    let mut stream = Stream::new(body, limits).map_err(|error| error.to_string())?;
-    let source = stream.source();
-    let mut tape = Tape::new();
-    stream.next(&mut tape).transpose().map_err(|error| error.to_string())?;
-    let document = tape.document(source);
-    if document.root().and_then(|root| root.get("swagger")).and_then(Node::as_str) != Some("2.0") {
-        return Err("it is no OpenAPI v2 document".to_owned());
-    }
-    f(document)
 }

@@ -1,7 +1,8 @@
 //! The group versions of a downstream server in discovery, as `discoveryManager` in kube-aggregator `pkg/apiserver`
 //! publishes them.
 
-use super::options::{AggregateOptions, GroupVersionName, is_name};
+use super::options::{AggregateOptions, GroupVersionName};
+use kubeshape_discovery::openapi::is_name;
 use kubeshape_discovery::{
     Freshness, Group, GroupVersion, Origin, Priority, UNSET_PRIORITY, assemble, built_in_priority,
 };

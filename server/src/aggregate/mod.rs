@@ -21,7 +21,6 @@ mod converted;
 mod discovery;
 mod downstream;
 mod groups;
-mod index;
 mod openapi;
 mod options;
 mod permits;
@@ -32,7 +31,6 @@ mod relay;
 pub use bodies::DiscoveryBody;
 pub use connect::ConnectError;
 pub use converted::{documents_of_v2, merge_v2};
-pub use index::Index;
 pub use options::{
     Address, AggregateOptions, AggregateOptionsError, BadToken, GroupVersionName, Limits, Socket, Timeouts, Token,
 };

@@ -5,7 +5,6 @@ use super::client::{DocumentRequest, DocumentResponse, Failure};
 use super::converted;
 use super::downstream::{Closed, Downstream, Polled};
 use super::groups::Wanted;
-use super::index::Index;
 use super::proxy::Proxied;
 use crate::document::Document;
 use crate::remote::{RemoteDocument, RemoteState};
@@ -13,6 +12,7 @@ use crate::snapshot::Leaf;
 use bytes::Bytes;
 use http::StatusCode;
 use kubeshape_convert::aggregate::merge::Overlay;
+use kubeshape_discovery::openapi::Index;
 use kubeshape_schema::Dialect;
 use sha2::{Digest as _, Sha512};
 use std::sync::Arc;
@@ -100,7 +100,7 @@ impl OpenApiPoll {
         match status {
             StatusCode::OK => {
                 let content = |fault| Failure::Content { path: PATH.to_owned(), fault };
-                let index = Index::read(&body).map_err(content)?;
+                let index = Index::read(&body).map_err(content)?.of_groups();
                 if index.len() > limits.group_versions {
                     return Err(content(format!("more than {} documents", limits.group_versions)));
                 }

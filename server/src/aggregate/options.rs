@@ -1,5 +1,6 @@
 //! Configuration of aggregated servers: the addresses and group versions of `--aggregate`, timeouts and limits.
 
+use kubeshape_discovery::openapi::is_name;
 use std::cell::Cell;
 use std::fmt;
 use std::net::IpAddr;
@@ -353,15 +354,6 @@ fn group_version(text: &str) -> Option<GroupVersionName> {
     let (group, version) = text.split_once('/').unwrap_or(("", text));
     let valid = is_name(version) && (is_name(group) || !text.contains('/'));
     valid.then(|| GroupVersionName { group: group.into(), version: version.into() })
-}
-
-/// Whether a text can be a group or a version: a path segment that needs no escapes.
-pub(crate) fn is_name(text: &str) -> bool {
-    let ends = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
-    text.len() <= 253
-        && ends(text.bytes().next())
-        && ends(text.bytes().next_back())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
 fn address(text: &str) -> Result<Address, Fault> {

@@ -1,8 +1,9 @@
 //! Bodies of a hostile server: mutations of good ones never panic, and what is read prints and reads back equal.
 
+use kubeshape_discovery::openapi::Index;
 use kubeshape_discovery::print::{AggregatedVersion, Encoding, aggregated};
 use kubeshape_publish::Profile;
-use kubeshape_server::aggregate::{AggregateOptions, DiscoveryBody, Index, documents_of_v2};
+use kubeshape_server::aggregate::{AggregateOptions, DiscoveryBody, documents_of_v2};
 use proptest::prelude::*;
 
 const SEEDS: [&str; 5] = [

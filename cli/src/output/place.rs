@@ -3,12 +3,10 @@
 //! A result that lacks a failed input does not replace a file. What is written is recorded in the output folder, and
 //! files of earlier runs that the record names may be deleted.
 
-use super::plan::{Destination, Plan};
-use crate::args::ConvertArgs;
+use super::prune::{self, Keep};
+use super::record::{self, Record, digest_of};
+use super::{Stage, Staged};
 use crate::error::Fatal;
-use crate::output::prune::{self, Keep};
-use crate::output::record::{self, Record, digest_of};
-use crate::output::{Stage, Staged};
 use crate::report::Ui;
 use kubeshape_input::Finding;
 use std::collections::BTreeSet;
@@ -21,36 +19,43 @@ const SHOWN: usize = 10;
 
 /// What the command line says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Options {
+pub(crate) struct Options {
     /// Whether results may replace files although inputs failed.
-    pub(super) keep_going: bool,
+    pub(crate) keep_going: bool,
     /// Whether to delete results of earlier runs.
-    prune: bool,
+    pub(crate) prune: bool,
     /// Whether to record files that are named like results.
-    adopt: bool,
+    pub(crate) adopt: bool,
     /// Whether to say what would be done, and to do nothing.
-    pub(super) dry_run: bool,
+    pub(crate) dry_run: bool,
 }
 
-impl Options {
-    pub(super) fn new(args: &ConvertArgs) -> Options {
-        Options { keep_going: args.keep_going, prune: args.prune, adopt: args.adopt, dry_run: args.dry_run }
-    }
+/// Where results go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target<'p> {
+    /// The folder whose record names the results, if there is one.
+    pub(crate) record: Option<&'p Path>,
+    /// Names in that folder that are no results and must stay.
+    pub(crate) keep: &'p BTreeSet<String>,
+    /// Whether the folder is the output folder.
+    pub(crate) is_folder: bool,
+    /// The file of the report.
+    pub(crate) report: Option<&'p Path>,
 }
 
 /// A result that is complete.
 #[derive(Debug)]
-pub(super) struct Ready {
-    pub(super) staged: Staged,
+pub(crate) struct Ready {
+    pub(crate) staged: Staged,
     /// Relative to the folder with the record.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Whether it lacks an input that failed.
-    pub(super) is_partial: bool,
+    pub(crate) is_partial: bool,
 }
 
 /// The inputs that failed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Failed {
+pub(crate) struct Failed {
     inputs: BTreeSet<String>,
     /// Whether there is an error that is about no input.
     other: bool,
@@ -58,7 +63,7 @@ pub(super) struct Failed {
 
 impl Failed {
     /// Takes note of an error.
-    pub(super) fn add(&mut self, finding: &Finding) {
+    pub(crate) fn add(&mut self, finding: &Finding) {
         match &finding.input {
             Some(input) => _ = self.inputs.insert(input.to_string()),
             None => self.other = true,
@@ -66,7 +71,7 @@ impl Failed {
     }
 
     /// Whether nothing failed.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.inputs.is_empty() && !self.other
     }
 
@@ -83,24 +88,24 @@ impl Failed {
 
 /// What was done.
 #[derive(Debug, Default)]
-pub(super) struct Placed {
+pub(crate) struct Placed {
     /// Number of results that got their names.
-    pub(super) written: usize,
+    pub(crate) written: usize,
     /// Number of files of earlier runs that were deleted.
-    pub(super) deleted: usize,
+    pub(crate) deleted: usize,
     /// Files that a result did not replace.
     stay: Vec<PathBuf>,
     /// What is wrong with the record.
-    pub(super) damaged: Option<Box<Finding>>,
+    pub(crate) damaged: Option<Box<Finding>>,
     /// Lines about other files in the folder.
     said: Vec<String>,
     /// Lines for standard output: what would be done.
-    pub(super) plan: String,
+    pub(crate) plan: String,
 }
 
 impl Placed {
     /// Says what became of files that a user might miss.
-    pub(super) fn tell(&self, failed: &Failed, ui: &mut Ui) {
+    pub(crate) fn tell(&self, failed: &Failed, ui: &mut Ui) {
         if !self.stay.is_empty() {
             let (s, were) = if self.stay.len() == 1 { ("", "was") } else { ("s", "were") };
             let mut text = format!("{} result{s} {were} not written, because {}", self.stay.len(), failed.told());
@@ -120,7 +125,7 @@ impl Placed {
 const HELP: &str = "\n  help: `--keep-going` writes what the other inputs give";
 
 /// Says that there is nothing on standard output.
-pub(super) fn tell_nothing_printed(failed: &Failed, ui: &mut Ui) {
+pub(crate) fn tell_nothing_printed(failed: &Failed, ui: &mut Ui) {
     ui.error(&format!("the result was not written, because {}{HELP}", failed.told()));
 }
 
@@ -128,16 +133,16 @@ pub(super) fn tell_nothing_printed(failed: &Failed, ui: &mut Ui) {
 ///
 /// # Errors
 /// A file cannot be written or deleted, or the run was interrupted.
-pub(super) fn place(
+pub(crate) fn place(
     ready: Vec<Ready>,
-    plan: &Plan,
+    target: Target<'_>,
     stage: &Stage,
     options: Options,
     has_errors: bool,
 ) -> Result<Placed, Fatal> {
     let mut out = Placed::default();
     let mut keep = Keep::default();
-    plan.keep.iter().for_each(|name| keep.add(name));
+    target.keep.iter().for_each(|name| keep.add(name));
     let mut files = Vec::new();
     for ready in ready {
         keep.add(&ready.name);
@@ -150,13 +155,13 @@ pub(super) fn place(
     }
     files.sort_by(|a, b| a.staged.target.cmp(&b.staged.target));
     let mut recorded = None;
-    if let Some(folder) = &plan.record {
+    if let Some(folder) = target.record {
         match Record::read(folder) {
             Ok(record) => {
                 // Reference pages are results of another command.
                 let record = record.unwrap_or_default();
                 record.names().filter(|name| record::is_page(name)).for_each(|name| keep.add(name));
-                recorded = Some((folder.as_path(), record));
+                recorded = Some((folder, record));
             }
             Err(finding) => out.damaged = Some(finding),
         }
@@ -179,10 +184,10 @@ pub(super) fn place(
     } else if let (true, Some((folder, record))) = (options.prune, &mut recorded) {
         failure = out.prune(folder, record, &keep, options).err();
     }
-    if let (true, Some(report)) = (options.dry_run, &plan.report) {
+    if let (true, Some(report)) = (options.dry_run, target.report) {
         let _ = writeln!(out.plan, "would write {} (a report)", report.display());
     }
-    if let (true, Some((folder, record)), Destination::Folder(_)) = (options.adopt, &mut recorded, &plan.destination) {
+    if let (true, Some((folder, record))) = (options.adopt && target.is_folder, &mut recorded) {
         out.adopt(folder, record, &keep, options)?;
     }
     if let (false, Some((folder, record))) = (options.dry_run, recorded)

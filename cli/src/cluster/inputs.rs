@@ -1,0 +1,78 @@
+//! `cluster:CONTEXT` as an input of any command: the CustomResourceDefinitions of a cluster, the documents of its other
+//! group versions, and its discovery.
+
+use super::{Asked, TIMEOUT, folder};
+use crate::input::{Input, Source};
+use bytes::Bytes;
+use kubeshape_client::{ClusterOptions, Pulled, Wanted};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// What such an input begins with.
+const PREFIX: &str = "cluster:";
+
+/// What a cluster has, as inputs.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) inputs: Vec<Input>,
+    /// What could not be fetched, with the reason.
+    pub(crate) unreadable: Vec<(PathBuf, String)>,
+}
+
+/// The context that an argument names; none if it names a file. `cluster:` is the current context.
+pub(crate) fn context_of(argument: &Path) -> Option<&str> {
+    argument.to_str()?.strip_prefix(PREFIX)
+}
+
+/// Fetches the documents of a cluster, from the cache as far as they are there.
+pub(crate) fn inputs(context: &str, offline: bool) -> Found {
+    let name = format!("{PREFIX}{context}");
+    let context = (!context.is_empty()).then(|| context.to_owned());
+    let pulled = || {
+        let options = ClusterOptions { context, timeout: TIMEOUT, ..ClusterOptions::default() };
+        let cache = folder(None).ok();
+        // A command that reads schemas does not have to keep them.
+        let asked = Asked::new(&options, cache.as_deref(), offline, |_| {}).map_err(|error| error.to_string())?;
+        let wanted = Wanted { definitions: true, offline, ..Wanted::default() };
+        asked.pull(&wanted, |_| {}).map_err(|error| format!("{}: {error}", asked.cluster.server()))
+    };
+    match pulled() {
+        Ok(pulled) => found(&name, pulled),
+        Err(why) => Found { unreadable: vec![(PathBuf::from(name), why)], ..Found::default() },
+    }
+}
+
+fn found(name: &str, pulled: Pulled) -> Found {
+    let mut defined = BTreeSet::new();
+    let mut inputs = Vec::new();
+    let mut add = |path: &str, bytes: Vec<u8>| {
+        let path = PathBuf::from(format!("{name}/{path}"));
+        let source = Source::Cluster(path.clone(), Bytes::from(bytes));
+        inputs.push(Input { source, canonical: path, named: false, in_chart: false });
+    };
+    for definition in pulled.definitions {
+        defined.extend(versions(&definition.bytes));
+        add(&format!("crds/{}", definition.version.name), definition.bytes);
+    }
+    // A definition says more than the documents that are made of it.
+    for document in pulled.documents.into_iter().map(|fetched| fetched.document) {
+        if !defined.contains(&document.path) {
+            add(&format!("openapi/v3/{}", document.path), document.bytes);
+        }
+    }
+    for (path, bytes) in pulled.discovery {
+        add(&format!("discovery{path}"), bytes);
+    }
+    let of = |error: kubeshape_client::Error| (PathBuf::from(format!("{name}{}", error.path)), error.fault.to_string());
+    Found { inputs, unreadable: pulled.failures.into_iter().map(of).collect() }
+}
+
+/// The paths of the documents of a definition: `apis/example.com/v1`.
+fn versions(definition: &[u8]) -> Vec<String> {
+    let Ok(object) = serde_json::from_slice::<Value>(definition) else { return Vec::new() };
+    let spec = &object["spec"];
+    let Some(group) = spec["group"].as_str() else { return Vec::new() };
+    let versions = spec["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
+    versions.iter().filter_map(|version| Some(format!("apis/{group}/{}", version["name"].as_str()?))).collect()
+}

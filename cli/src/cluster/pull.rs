@@ -1,0 +1,303 @@
+//! `kubeshape pull`.
+
+use super::stat::size;
+use super::{Asked, folder};
+use crate::args::{Format, PullArgs, Shape, When};
+use crate::error::Fatal;
+use crate::output::format::Formatter;
+use crate::output::place::{self, Failed, Options, Ready};
+use crate::output::{Stage, names};
+use crate::report::{self, Setup, Ui};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use kubeshape_client::{ClusterOptions, Fetched, Progress, Pulled, Wanted};
+use kubeshape_convert::aggregate::Aggregator;
+use kubeshape_convert::document::Document as OpenApi;
+use kubeshape_convert::v3;
+use kubeshape_discovery::openapi;
+use kubeshape_input::{Code, Finding, Limits};
+use kubeshape_schema::{Bump, NoteKind, Profile};
+use kubeshape_yaml::{Stream, Tape};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeSet;
+use std::io::IsTerminal as _;
+use std::path::Path;
+use std::time::Duration;
+
+/// A progress bar is shown after this time.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// The longest time between two requests of `--watch` to a server that fails.
+const LONGEST: Duration = Duration::from_secs(300);
+
+/// Runs the command. Returns whether everything was fetched.
+///
+/// # Errors
+/// The command line is wrong, the server cannot be reached, or a file cannot be written.
+pub(crate) fn pull(args: &PullArgs, setup: &Setup) -> Result<bool, Fatal> {
+    let ui = Ui::new(setup.color, When::Never, args.quiet, false).with_levels(setup.levels(&args.levels));
+    let mut ui = ui.in_format(args.output_format);
+    let cluster = &args.cluster;
+    if cluster.no_cache && args.output.is_none() {
+        return Err(Fatal::Usage("without a cache, give -o DIR for the documents".to_owned()));
+    }
+    let options = ClusterOptions {
+        kubeconfig: cluster.kubeconfig.clone(),
+        context: cluster.context.clone(),
+        server: cluster.server.clone(),
+        timeout: cluster.request_timeout,
+    };
+    let cache = match (cluster.no_cache, folder(cluster.folder.cache.as_deref())) {
+        (true, _) => None,
+        (false, Ok(folder)) => Some(folder),
+        (false, Err(error)) if args.output.is_none() || cluster.offline => return Err(error),
+        (false, Err(error)) => {
+            unkept(&mut ui, &error.to_string());
+            None
+        }
+    };
+    let mut asked = Asked::new(&options, cache.as_deref(), cluster.offline, |why| unkept(&mut ui, &why))?;
+    let wanted = Wanted {
+        paths: args.group_version.iter().map(|name| path_of(name)).collect::<Result<_, _>>()?,
+        definitions: args.crds,
+        offline: cluster.offline,
+        unread: args.output.is_none(),
+    };
+    let stage = if args.dry_run { Stage::dry() } else { Stage::default() };
+    let stage = stage.within(args.output.as_deref()).until_interrupted();
+    let mut wait = args.refresh;
+    let mut is_first = true;
+    let mut seen = None;
+    loop {
+        match once(args, &asked, &wanted, &stage, &mut seen, &mut ui) {
+            Ok(is_whole) if !args.watch => {
+                let is_denied = ui.end(None, "", "");
+                return Ok(is_whole && !is_denied);
+            }
+            Ok(_) => wait = args.refresh,
+            // A server that was there once comes back.
+            Err(Failure::Server(error)) if args.watch && !is_first => {
+                ui.say(&format!("{error}; trying again in {} s", wait.as_secs()));
+                wait = (wait * 2).min(LONGEST.max(args.refresh));
+                // The token in a file may be another one by now.
+                if let Ok(again) = Asked::new(&options, cache.as_deref(), false, |_| {}) {
+                    asked = again;
+                }
+            }
+            Err(Failure::Server(error)) => return Err(Fatal::Server(error)),
+            Err(Failure::Local(error)) => return Err(error),
+        }
+        is_first = false;
+        std::thread::sleep(wait);
+    }
+}
+
+enum Failure {
+    Server(String),
+    Local(Fatal),
+}
+
+impl From<Fatal> for Failure {
+    fn from(error: Fatal) -> Failure {
+        Failure::Local(error)
+    }
+}
+
+/// Fetches and writes once. Returns whether everything was fetched.
+fn once(
+    args: &PullArgs,
+    asked: &Asked,
+    wanted: &Wanted,
+    stage: &Stage,
+    seen: &mut Option<[u8; 32]>,
+    ui: &mut Ui,
+) -> Result<bool, Failure> {
+    let server = asked.cluster.server();
+    let bar = bar(args);
+    let shown = bar.clone();
+    let pulled = asked.pull(wanted, move |progress: Progress| {
+        if let Some(bar) = shown.as_ref().filter(|bar| bar.elapsed() > PATIENCE) {
+            bar.set_length(progress.total as u64);
+            bar.set_position(progress.documents as u64);
+        }
+    });
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    let pulled = pulled.map_err(|error| Failure::Server(format!("{server}: {error}")))?;
+    let digest = digest_of(&pulled);
+    if seen.replace(digest) == Some(digest) {
+        return Ok(pulled.failures.is_empty());
+    }
+    let mut failed = Failed::default();
+    for error in &pulled.failures {
+        let detail = error.fault.to_string();
+        let finding = Finding::new(Code::NotFetched, detail).in_input(format!("{server}{}", error.path));
+        failed.add(&finding);
+        ui.finding(&finding);
+    }
+    if let Some(why) = &pulled.unkept {
+        unkept(ui, why);
+    }
+    if pulled.is_converted {
+        let detail = "the server publishes only OpenAPI v2; the documents are converted from it";
+        ui.finding(&Finding::new(Code::ConvertedFromV2, detail).in_input(server.to_owned()));
+    }
+    let said = summary(&pulled);
+    let Some(folder) = &args.output else {
+        ui.say(&said);
+        return Ok(failed.is_empty());
+    };
+    let keep = BTreeSet::new();
+    let target = place::Target { record: Some(folder), keep: &keep, is_folder: true, report: None };
+    // What could not be fetched does not replace anything: it has no result.
+    let options = Options { keep_going: true, prune: args.prune, adopt: false, dry_run: args.dry_run };
+    let ready = results(args, &pulled, folder, stage, ui)?;
+    let placed = place::place(ready, target, stage, options, !failed.is_empty()).inspect_err(|_| stage.abandon())?;
+    if let Some(finding) = &placed.damaged {
+        failed.add(finding);
+        ui.finding(finding);
+    }
+    placed.tell(&failed, ui);
+    if args.dry_run {
+        report::print(placed.plan.as_bytes())?;
+    }
+    let done = if args.dry_run { "would write" } else { "wrote" };
+    ui.say(&format!("{said}; {done} {} files to {}", placed.written, folder.display()));
+    Ok(failed.is_empty())
+}
+
+/// The files of a folder.
+fn results(args: &PullArgs, pulled: &Pulled, folder: &Path, stage: &Stage, ui: &mut Ui) -> Result<Vec<Ready>, Fatal> {
+    let mut ready = Vec::new();
+    let mut add = |name: String, bytes: &[u8]| -> Result<(), Fatal> {
+        let staged = stage.write(folder.join(&name), bytes).inspect_err(|_| stage.abandon())?;
+        ready.push(Ready { staged, name, is_partial: false });
+        Ok(())
+    };
+    if args.single {
+        if let Some(document) = aggregate(&pulled.documents, ui) {
+            add(names::single(Shape::V3, Format::Json), &document)?;
+        }
+    } else {
+        for Fetched { document, .. } in &pulled.documents {
+            // A file whose name begins with a dot is passed over in a folder.
+            let name = names::root(&document.path, Format::Json);
+            let name = name.strip_prefix('.').map_or(name.clone(), |rest| format!("%2E{rest}"));
+            add(name, &document.bytes)?;
+        }
+    }
+    for (path, bytes) in &pulled.discovery {
+        add(format!("discovery/{}.json", path.trim_start_matches('/').replace('/', "__")), bytes)?;
+    }
+    for definition in &pulled.definitions {
+        add(names::definition_of_cluster(&definition.version.name), &yaml(&definition.bytes))?;
+    }
+    Ok(ready)
+}
+
+/// One document of all (KEP-2896); none if one of them cannot be read.
+fn aggregate(documents: &[Fetched], ui: &mut Ui) -> Option<Vec<u8>> {
+    let mut aggregator = Aggregator::new(Profile::Kube);
+    for Fetched { document, .. } in documents {
+        let mut bad = |detail: String| {
+            ui.finding(&Finding::new(Code::NotFetched, detail).in_input(document.path.clone()));
+        };
+        let mut tape = Tape::new();
+        let read = Stream::new(&document.bytes, Limits::default())
+            .and_then(|mut stream| stream.next(&mut tape).transpose().map(|_| stream.source()));
+        let source = match read {
+            Ok(source) => source,
+            Err(error) => {
+                bad(error.to_string());
+                return None;
+            }
+        };
+        let arena = Bump::new();
+        let root = tape.document(source).root()?;
+        let Some(value) = v3::read(root, &arena, Profile::Kube).value else {
+            bad("it is no OpenAPI v3 document".to_owned());
+            return None;
+        };
+        let Ok(notes) = aggregator.add(&document.path, &OpenApi::V3(value), &arena) else { return None };
+        for note in notes.into_iter().filter(|note| note.code.kind() == NoteKind::Error) {
+            bad(note.detail.into_owned());
+        }
+    }
+    aggregator.finish().map(|aggregate| aggregate.to_vec())
+}
+
+/// A definition as `kubectl get -o yaml` prints it: members in the order of their names, and without the managers of
+/// fields.
+fn yaml(json: &[u8]) -> Vec<u8> {
+    let Ok(mut object) = serde_json::from_slice::<Value>(json) else { return json.to_vec() };
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("managedFields");
+    }
+    let text = object.to_string().into_bytes();
+    let printed = Formatter::default().format(&text, Format::Yaml, false, &mut Vec::new()).map(<[u8]>::to_vec);
+    printed.unwrap_or(text)
+}
+
+fn summary(pulled: &Pulled) -> String {
+    let downloaded: Vec<&Fetched> = pulled.documents.iter().filter(|fetched| !fetched.is_cached).collect();
+    let bytes: usize = downloaded.iter().map(|fetched| fetched.document.bytes.len()).sum();
+    let mut text = format!(
+        "{} documents: {} downloaded ({}), {} from the cache",
+        pulled.documents.len(),
+        downloaded.len(),
+        size(bytes as u64),
+        pulled.documents.len() - downloaded.len()
+    );
+    if !pulled.definitions.is_empty() {
+        let new = pulled.definitions.iter().filter(|definition| !definition.is_known).count();
+        text.push_str(&format!("; {} CustomResourceDefinitions, {new} of them downloaded", pulled.definitions.len()));
+    }
+    text
+}
+
+/// What was pulled, to see whether it changed.
+fn digest_of(pulled: &Pulled) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    let mut add = |text: &[u8]| {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    };
+    for Fetched { document, .. } in &pulled.documents {
+        add(document.path.as_bytes());
+        add(document.hash.as_deref().unwrap_or_default().as_bytes());
+        // A server without hashes is compared by what it sends.
+        add(if document.hash.is_some() { &[] } else { &document.bytes });
+    }
+    for (path, bytes) in &pulled.discovery {
+        add(path.as_bytes());
+        add(bytes);
+    }
+    for definition in &pulled.definitions {
+        add(definition.version.name.as_bytes());
+        add(definition.version.uid.as_bytes());
+        add(definition.version.resource_version.as_bytes());
+    }
+    for error in &pulled.failures {
+        add(error.to_string().as_bytes());
+    }
+    hash.finalize().into()
+}
+
+fn unkept(ui: &mut Ui, why: &str) {
+    ui.finding(&Finding::new(Code::NotCached, why));
+}
+
+fn bar(args: &PullArgs) -> Option<ProgressBar> {
+    if args.quiet || !std::io::stderr().is_terminal() {
+        return None;
+    }
+    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(10));
+    bar.set_style(ProgressStyle::with_template("{bar:30} {pos}/{len} documents").ok()?);
+    Some(bar)
+}
+
+/// The path of the document of a group version.
+fn path_of(name: &str) -> Result<String, Fatal> {
+    let wrong = || Fatal::Usage(format!("--group-version takes apps/v1, or v1 for the core group, found {name:?}"));
+    openapi::path_of(name).ok_or_else(wrong)
+}

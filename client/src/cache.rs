@@ -1,0 +1,636 @@
+//! A disk cache of documents, by their content (KEP-2896).
+//!
+//! ```text
+//! FOLDER/CACHEDIR.TAG     tells programs that make backups to leave the folder out
+//! FOLDER/lock             held while the cache is compacted
+//! FOLDER/documents/ab/…   one file per document, named by the SHA-512 of what it holds
+//! FOLDER/clusters/…       one file per cluster: which documents it has
+//! FOLDER/new/…            files that are being written
+//! ```
+//!
+//! A file is written under a random name and then renamed, so a program that is killed leaves no part of a document
+//! behind. What is read is compared with the hash in its name: a file that is damaged is deleted, and counts as missing.
+//! So processes share a cache without locks. [`Cache::compact`] deletes what was used longest ago until the cache is within
+//! its [`Bounds`]; [`Cache::put`] does so by itself after it wrote a part of that size.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha512};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+const DOCUMENTS: &str = "documents";
+const CLUSTERS: &str = "clusters";
+const NEW: &str = "new";
+const LOCK: &str = "lock";
+const TAG: &str = "CACHEDIR.TAG";
+const TAG_TEXT: &str =
+    "Signature: 8a477f597d28d172789f06886806bc55\n# Documents of Kubernetes clusters, kept by kubeshape.\n";
+
+/// Times of use are noted this exactly, so that reading writes rarely.
+const EXACT: Duration = Duration::from_secs(3600);
+/// A file that is being written is no older than this.
+const WRITING: Duration = Duration::from_secs(3600);
+/// The largest record of a cluster that is read, in bytes.
+const RECORD: u64 = 64 << 20;
+
+/// How large a cache may be, and how old its entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// All entries together, in bytes. While it is written, the cache may be an eighth larger per process.
+    pub bytes: u64,
+    /// How many entries there may be.
+    pub entries: usize,
+    /// An entry that was not used for this long is deleted.
+    pub unused: Duration,
+}
+
+impl Default for Bounds {
+    /// 512 MiB, 50,000 entries, 30 days.
+    fn default() -> Bounds {
+        Bounds { bytes: 512 << 20, entries: 50_000, unused: Duration::from_secs(30 * 24 * 3600) }
+    }
+}
+
+/// SHA-512 of a document: its name in the cache, and the hash by which kube-apiserver knows it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest([u8; 64]);
+
+impl Digest {
+    /// The digest of a text.
+    pub fn of(bytes: &[u8]) -> Digest {
+        Digest(Sha512::digest(bytes).into())
+    }
+
+    /// Reads 128 hexadecimal digits.
+    pub fn read(text: &str) -> Option<Digest> {
+        let mut out = [0; 64];
+        let digit = |digit: u8| char::from(digit).to_digit(16).map(|digit| digit as u8);
+        if text.len() != 128 {
+            return None;
+        }
+        for (byte, pair) in out.iter_mut().zip(text.as_bytes().chunks(2)) {
+            *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+        }
+        Some(Digest(out))
+    }
+}
+
+impl fmt::Display for Digest {
+    /// In upper case, as servers print it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02X}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Digest, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Digest::read(&text).ok_or_else(|| serde::de::Error::custom("expected 128 hexadecimal digits"))
+    }
+}
+
+/// Which documents a cluster has.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// The address of the server, without credentials.
+    pub server: String,
+    /// OpenAPI v3 documents by path (`apis/apps/v1`).
+    pub documents: BTreeMap<String, Kept>,
+    /// Whether the documents were converted, because the server has only OpenAPI v2.
+    pub converted: bool,
+    /// Discovery documents by path (`/apis`).
+    pub discovery: BTreeMap<String, Kept>,
+    /// CustomResourceDefinitions by name; the tag is uid and resource version.
+    #[serde(default)]
+    pub definitions: BTreeMap<String, Kept>,
+}
+
+/// A document of a cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kept {
+    /// The hash of the index, or the ETag: how the server calls this version of the document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
+    /// The document.
+    pub digest: Digest,
+}
+
+/// The form of records that this version writes and reads.
+const FORM: u32 = 1;
+
+/// A record in its file.
+#[derive(Serialize, Deserialize)]
+struct Stored<R> {
+    form: u32,
+    record: R,
+}
+
+/// Why a folder is no cache.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CacheError {
+    /// It cannot be made or read.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// Others can write to it.
+    #[error("{} can be written by other users; expected a folder of your own with mode 0700", .0.display())]
+    Shared(PathBuf),
+    /// It holds something else.
+    #[error("{} is no cache: it has files and no {TAG}; name an empty folder", .0.display())]
+    Foreign(PathBuf),
+}
+
+/// What a cache holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stat {
+    /// Documents.
+    pub documents: usize,
+    /// Their size in bytes.
+    pub bytes: u64,
+    /// Clusters.
+    pub clusters: usize,
+    /// Files that somebody writes, or began to write.
+    pub unfinished: usize,
+}
+
+/// What was deleted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Compacted {
+    /// Documents and records of clusters.
+    pub entries: usize,
+    /// Their size in bytes.
+    pub bytes: u64,
+    /// Whether another process compacts the cache, so nothing was done.
+    pub is_busy: bool,
+}
+
+/// What was found wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// Entries that are whole.
+    pub whole: usize,
+    /// Entries that were damaged, and deleted.
+    pub damaged: usize,
+}
+
+/// A cache in a folder. Clones share it.
+///
+/// # Example
+/// ```
+/// use kubeshape_client::cache::{Bounds, Cache};
+///
+/// let folder = tempfile::tempdir()?;
+/// let cache = Cache::open(folder.path().join("cache"), Bounds::default())?;
+/// let digest = cache.put(b"{}")?;
+/// assert_eq!(cache.get(digest).as_deref(), Some(&b"{}"[..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Cache {
+    folder: PathBuf,
+    bounds: Bounds,
+    clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
+    /// Bytes written since the cache was compacted.
+    written: Arc<AtomicU64>,
+}
+
+impl fmt::Debug for Cache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cache").field("folder", &self.folder).field("bounds", &self.bounds).finish_non_exhaustive()
+    }
+}
+
+/// An entry of the folder.
+struct Entry {
+    path: PathBuf,
+    used: SystemTime,
+    bytes: u64,
+}
+
+impl Cache {
+    /// Opens the cache in a folder, which is made with mode 0700 if there is none. The folder may be read-only: then the
+    /// cache is read, and [`put`](Cache::put) fails.
+    ///
+    /// # Errors
+    /// - [`CacheError::Io`]: the folder cannot be made or read.
+    /// - [`CacheError::Shared`]: it belongs to somebody else, or others can write to it.
+    /// - [`CacheError::Foreign`]: there are files in it, and it is no cache.
+    pub fn open(folder: impl Into<PathBuf>, bounds: Bounds) -> Result<Cache, CacheError> {
+        let folder = folder.into();
+        let io = |path: &Path| {
+            let path = path.to_owned();
+            move |source| CacheError::Io { path, source }
+        };
+        make_folder(&folder).map_err(io(&folder))?;
+        let metadata = fs::metadata(&folder).map_err(io(&folder))?;
+        if !is_own(&metadata) {
+            return Err(CacheError::Shared(folder));
+        }
+        let tag = folder.join(TAG);
+        if fs::symlink_metadata(&tag).is_err() {
+            // A cache whose tag is missing has its folders; anything else was put there by somebody.
+            let mut names =
+                fs::read_dir(&folder).map_err(io(&folder))?.filter_map(Result::ok).map(|entry| entry.file_name());
+            let own = [DOCUMENTS, CLUSTERS, NEW, LOCK, TAG];
+            if names.any(|name| !own.iter().any(|own| name == *own)) {
+                return Err(CacheError::Foreign(folder));
+            }
+            // A read-only cache without a tag is one nevertheless.
+            let _ = fs::write(&tag, TAG_TEXT);
+        }
+        Ok(Cache { folder, bounds, clock: Arc::new(SystemTime::now), written: Arc::new(AtomicU64::new(0)) })
+    }
+
+    /// The same cache with another clock, for tests.
+    #[must_use]
+    pub fn with_clock(self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Cache {
+        Cache { clock: Arc::new(clock), ..self }
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Its bounds.
+    pub fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    /// Whether there is a document, which may be damaged.
+    pub fn has(&self, digest: Digest) -> bool {
+        let path = self.document(digest);
+        let found = open(&path);
+        if let Some((_, metadata)) = &found {
+            self.touch(&path, metadata);
+        }
+        found.is_some()
+    }
+
+    /// A document. If it is damaged, it is deleted, and there is none.
+    pub fn get(&self, digest: Digest) -> Option<Vec<u8>> {
+        let path = self.document(digest);
+        let (file, metadata) = open(&path)?;
+        // A document that was replaced by something endless is not read to its end.
+        let bytes = read(file, self.bounds.bytes.max(metadata.len()).min(u64::from(u32::MAX)))?;
+        if Digest::of(&bytes) != digest {
+            let _ = fs::remove_file(&path);
+            return None;
+        }
+        self.touch(&path, &metadata);
+        Some(bytes)
+    }
+
+    /// Adds a document.
+    ///
+    /// # Errors
+    /// The folder cannot be written, or the disk is full. The cache is as it was.
+    pub fn put(&self, bytes: &[u8]) -> io::Result<Digest> {
+        let digest = Digest::of(bytes);
+        let path = self.document(digest);
+        match open(&path) {
+            Some((_, metadata)) if metadata.len() == bytes.len() as u64 => self.touch(&path, &metadata),
+            _ => self.write(&path, bytes)?,
+        }
+        Ok(digest)
+    }
+
+    /// Which documents a cluster has, as far as it is known. `cluster` is any text that identifies it.
+    pub fn record(&self, cluster: &str) -> Option<Record> {
+        let path = self.cluster(cluster);
+        let (file, metadata) = open(&path)?;
+        let bytes = read(file, RECORD)?;
+        let record = record_of(&bytes);
+        match record {
+            Some(_) => self.touch(&path, &metadata),
+            None => drop(fs::remove_file(&path)),
+        }
+        record
+    }
+
+    /// Replaces what is known of a cluster.
+    ///
+    /// # Errors
+    /// The folder cannot be written, or the disk is full. The cache is as it was.
+    pub fn set_record(&self, cluster: &str, record: &Record) -> io::Result<()> {
+        let json = serde_json::to_string(&Stored { form: FORM, record })?;
+        let text = format!("{}\n{json}\n", Digest::of(json.as_bytes()));
+        self.write(&self.cluster(cluster), text.as_bytes())
+    }
+
+    /// Deletes what was used longest ago until the cache is within its bounds, and what programs that were killed left
+    /// behind.
+    ///
+    /// # Errors
+    /// The folder cannot be read or written.
+    pub fn compact(&self) -> io::Result<Compacted> {
+        let Some(_lock) = self.lock()? else { return Ok(Compacted { is_busy: true, ..Compacted::default() }) };
+        self.written.store(0, Ordering::Relaxed);
+        let now = (self.clock)();
+        for entry in entries(&self.folder.join(NEW), now)? {
+            if age(now, entry.used) > WRITING {
+                remove(&entry.path)?;
+            }
+        }
+        let mut all = entries(&self.folder.join(CLUSTERS), now)?;
+        for folder in folders(&self.folder.join(DOCUMENTS))? {
+            all.append(&mut entries(&folder, now)?);
+        }
+        let mut compacted = Compacted::default();
+        // The newest first, and by name if they are equally old.
+        all.sort_by(|a, b| b.used.cmp(&a.used).then_with(|| a.path.cmp(&b.path)));
+        let (mut bytes, mut count) = (0, 0);
+        for entry in all {
+            let is_kept = bytes + entry.bytes <= self.bounds.bytes
+                && count < self.bounds.entries
+                && age(now, entry.used) <= self.bounds.unused;
+            if is_kept {
+                (bytes, count) = (bytes + entry.bytes, count + 1);
+            } else {
+                remove(&entry.path)?;
+                compacted.entries += 1;
+                compacted.bytes += entry.bytes;
+            }
+        }
+        Ok(compacted)
+    }
+
+    /// Deletes everything.
+    ///
+    /// # Errors
+    /// The folder cannot be read or written.
+    pub fn clear(&self) -> io::Result<Compacted> {
+        let Some(_lock) = self.lock()? else { return Ok(Compacted { is_busy: true, ..Compacted::default() }) };
+        let mut compacted = Compacted::default();
+        for entry in self.everything()? {
+            remove(&entry.path)?;
+            compacted.entries += 1;
+            compacted.bytes += entry.bytes;
+        }
+        Ok(compacted)
+    }
+
+    /// What the cache holds.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn stat(&self) -> io::Result<Stat> {
+        let now = (self.clock)();
+        let mut stat = Stat {
+            clusters: entries(&self.folder.join(CLUSTERS), now)?.len(),
+            unfinished: entries(&self.folder.join(NEW), now)?.len(),
+            ..Stat::default()
+        };
+        for folder in folders(&self.folder.join(DOCUMENTS))? {
+            let documents = entries(&folder, now)?;
+            stat.documents += documents.len();
+            stat.bytes += documents.iter().map(|entry| entry.bytes).sum::<u64>();
+        }
+        Ok(stat)
+    }
+
+    /// Reads every entry, and deletes those that are damaged.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn verify(&self) -> io::Result<Verified> {
+        let now = (self.clock)();
+        let mut verified = Verified::default();
+        let mut count = |is_whole: bool, path: &Path| -> io::Result<()> {
+            if is_whole {
+                verified.whole += 1;
+            } else if path.exists() {
+                remove(path)?;
+                verified.damaged += 1;
+            }
+            Ok(())
+        };
+        for folder in folders(&self.folder.join(DOCUMENTS))? {
+            for entry in entries(&folder, now)? {
+                let digest = entry.path.file_name().and_then(|name| Digest::read(name.to_str()?));
+                let bytes = open(&entry.path).and_then(|(file, metadata)| read(file, metadata.len()));
+                count(
+                    digest.is_some_and(|digest| bytes.is_some_and(|bytes| Digest::of(&bytes) == digest)),
+                    &entry.path,
+                )?;
+            }
+        }
+        for entry in entries(&self.folder.join(CLUSTERS), now)? {
+            let bytes = open(&entry.path).and_then(|(file, _)| read(file, RECORD));
+            count(bytes.is_some_and(|bytes| record_of(&bytes).is_some()), &entry.path)?;
+        }
+        Ok(verified)
+    }
+
+    fn everything(&self) -> io::Result<Vec<Entry>> {
+        let now = (self.clock)();
+        let mut all = entries(&self.folder.join(NEW), now)?;
+        all.append(&mut entries(&self.folder.join(CLUSTERS), now)?);
+        for folder in folders(&self.folder.join(DOCUMENTS))? {
+            all.append(&mut entries(&folder, now)?);
+        }
+        Ok(all)
+    }
+
+    fn document(&self, digest: Digest) -> PathBuf {
+        let name = digest.to_string();
+        self.folder.join(DOCUMENTS).join(name[..2].to_ascii_lowercase()).join(name)
+    }
+
+    fn cluster(&self, cluster: &str) -> PathBuf {
+        let mut name = Digest::of(cluster.as_bytes()).to_string();
+        name.truncate(64);
+        self.folder.join(CLUSTERS).join(name + ".json")
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let new = self.folder.join(NEW);
+        make_folder(&new)?;
+        // The name is random, the mode is 0600, and no link is followed.
+        let mut file = tempfile::NamedTempFile::new_in(&new)?;
+        file.write_all(bytes)?;
+        file.as_file().set_modified((self.clock)())?;
+        if let Some(folder) = path.parent() {
+            make_folder(folder)?;
+        }
+        file.persist(path).map_err(|error| error.error)?;
+        let written = self.written.fetch_add(bytes.len() as u64, Ordering::Relaxed) + bytes.len() as u64;
+        if written > self.bounds.bytes / 8 {
+            self.compact()?;
+        }
+        Ok(())
+    }
+
+    /// Notes that an entry is used.
+    fn touch(&self, path: &Path, metadata: &fs::Metadata) {
+        let now = (self.clock)();
+        let is_recent = metadata.modified().is_ok_and(|used| used <= now && age(now, used) < EXACT);
+        if !is_recent && let Ok(file) = File::options().append(true).open(path) {
+            // A cache that is read-only forgets it.
+            let _ = file.set_modified(now);
+        }
+    }
+
+    /// Keeps others from compacting the cache; none if another process does.
+    fn lock(&self) -> io::Result<Option<File>> {
+        let mut options = File::options();
+        options.read(true).append(true).create(true);
+        private(&mut options);
+        let file = options.open(self.folder.join(LOCK))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(file)),
+            Err(fs::TryLockError::WouldBlock) => Ok(None),
+            Err(fs::TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+/// Reads the text of a record: a line with the digest of the rest, and JSON. None if it is damaged, or of another form.
+///
+/// # Example
+/// ```
+/// assert_eq!(kubeshape_client::cache::record_of(b"no record"), None);
+/// ```
+pub fn record_of(bytes: &[u8]) -> Option<Record> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let (digest, json) = text.split_once('\n')?;
+    let json = json.strip_suffix('\n')?;
+    if Digest::read(digest)? != Digest::of(json.as_bytes()) {
+        return None;
+    }
+    let stored: Stored<Record> = serde_json::from_str(json).ok()?;
+    (stored.form == FORM).then_some(stored.record)
+}
+
+/// How old something is. What is of the future is new.
+fn age(now: SystemTime, then: SystemTime) -> Duration {
+    now.duration_since(then).unwrap_or_default()
+}
+
+/// The files of a folder; none if there is no folder. A time of use in the future is corrected, as otherwise the entry would
+/// outlive all others.
+fn entries(folder: &Path, now: SystemTime) -> io::Result<Vec<Entry>> {
+    let mut out = Vec::new();
+    for entry in list(folder)? {
+        let Ok(metadata) = entry.metadata() else { continue };
+        let path = entry.path();
+        let mut used = metadata.modified().unwrap_or(now);
+        if used > now {
+            used = now;
+            if metadata.is_file() {
+                let _ = File::options().append(true).open(&path).and_then(|file| file.set_modified(now));
+            }
+        }
+        if !metadata.is_dir() {
+            out.push(Entry { path, used, bytes: metadata.len() });
+        }
+    }
+    Ok(out)
+}
+
+fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let all = list(folder)?.into_iter();
+    Ok(all.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()).collect())
+}
+
+fn list(folder: &Path) -> io::Result<Vec<fs::DirEntry>> {
+    match fs::read_dir(folder) {
+        // Another process may delete what is listed.
+        Ok(entries) => Ok(entries.filter_map(Result::ok).collect()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        // Another process was quicker.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
+    }
+}
+
+/// Opens a file, and nothing else: no link is followed, and no pipe waited for.
+fn open(path: &Path) -> Option<(File, fs::Metadata)> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    let file = options.open(path).ok()?;
+    let metadata = file.metadata().ok()?;
+    metadata.is_file().then_some((file, metadata))
+}
+
+fn read(file: File, limit: u64) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(file.metadata().ok()?.len().min(limit) as usize + 1);
+    file.take(limit + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= limit).then_some(bytes)
+}
+
+fn make_folder(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt as _;
+        builder.mode(0o700);
+    }
+    builder.create(folder)
+}
+
+fn private(options: &mut fs::OpenOptions) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+    }
+    #[cfg(not(unix))]
+    let _ = options;
+}
+
+/// Whether a folder is ours, and nobody else can write to it.
+fn is_own(metadata: &fs::Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let uid = rustix::process::geteuid().as_raw();
+        (metadata.uid() == uid || uid == 0) && metadata.mode() & 0o022 == 0
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        true
+    }
+}

@@ -1,0 +1,489 @@
+//! Single documents of a server.
+
+use crate::error::{Error, Fault};
+use crate::transport::{Request, Response, Transport};
+use futures_util::stream::{self, StreamExt as _};
+use kubeshape_convert::v2;
+use kubeshape_discovery::openapi::Index;
+use kubeshape_discovery::read::{self, Document as Discovered};
+use kubeshape_schema::Profile;
+use kubeshape_yaml::Limits as TextLimits;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What clients accept as discovery (client-go `discovery_client.go`): v2 before v2beta1 before the unaggregated form.
+const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
+    application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
+const JSON: &str = "application/json";
+const V3_PROTOBUF: &str = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf";
+
+/// Redirects that are followed for one document.
+const REDIRECTS: usize = 3;
+/// How often a request is sent again if the server says when.
+const RETRIES: usize = 5;
+/// The longest time that a server may ask a client to wait.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+/// Objects of one page of a list.
+const PAGE: usize = 250;
+/// As many objects are fetched one by one instead of the whole list.
+const FEW: usize = 20;
+pub(crate) const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+
+/// How much a client takes from a server. Sizes are in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The index of OpenAPI v3 documents.
+    pub index: usize,
+    /// One OpenAPI v3 document.
+    pub document: usize,
+    /// The OpenAPI v2 document.
+    pub v2: usize,
+    /// One discovery document.
+    pub discovery: usize,
+    /// One page of a list.
+    pub page: usize,
+    /// Documents that an index may list, and group versions that discovery may list.
+    pub group_versions: usize,
+    /// All documents of one pull, and all pages of one list.
+    pub total: usize,
+    /// Requests at the same time.
+    pub parallel: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            index: 16 << 20,
+            document: 64 << 20,
+            v2: 128 << 20,
+            discovery: 64 << 20,
+            page: 64 << 20,
+            group_versions: 10_000,
+            total: 1 << 30,
+            parallel: 8,
+        }
+    }
+}
+
+/// In which encoding a document is fetched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Encoding {
+    /// JSON, as the server printed it.
+    #[default]
+    Json,
+    /// The messages of gnostic.
+    Protobuf,
+}
+
+/// An OpenAPI v3 document of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// `apis/apps/v1`
+    pub path: String,
+    /// The hash by which the server knows this version of the document. Servers use the SHA-512 of its JSON.
+    pub hash: Option<String>,
+    /// The document as the server sent it.
+    pub bytes: Vec<u8>,
+}
+
+/// The version of an object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Version {
+    /// `widgets.example.com`
+    pub name: String,
+    /// Differs between objects that had one name.
+    pub uid: String,
+    /// Differs between versions of one object.
+    pub resource_version: String,
+}
+
+/// A CustomResourceDefinition of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// Its version.
+    pub version: Version,
+    /// The object in JSON, as the server printed it, with kind and apiVersion.
+    pub bytes: Vec<u8>,
+    /// Whether it was known.
+    pub is_known: bool,
+}
+
+impl Definition {
+    fn new(version: Version, object: &[u8], is_known: bool) -> Definition {
+        // Objects of a list have neither.
+        let has_kind = serde_json::from_slice::<Kinded>(object).is_ok_and(|object| !object.kind.is_empty());
+        let bytes = match object.strip_prefix(b"{") {
+            Some(rest) if !has_kind => {
+                let mut bytes =
+                    br#"{"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1","#.to_vec();
+                bytes.extend_from_slice(rest);
+                bytes
+            }
+            _ => object.to_vec(),
+        };
+        Definition { version, bytes, is_known }
+    }
+}
+
+#[derive(Deserialize)]
+struct Kinded {
+    #[serde(default)]
+    kind: String,
+}
+
+/// An object of a list.
+#[derive(Deserialize)]
+struct Listed<'a> {
+    metadata: ListedMetadata,
+    #[serde(borrow, default)]
+    spec: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct ListedMetadata {
+    name: String,
+    #[serde(default)]
+    uid: String,
+    #[serde(default, rename = "resourceVersion")]
+    resource_version: String,
+}
+
+/// The version of an object, and whether there is more than its metadata.
+fn version_of(object: &[u8]) -> Result<(Version, bool), String> {
+    let Listed { metadata, spec } = serde_json::from_slice(object).map_err(|error| error.to_string())?;
+    let ListedMetadata { name, uid, resource_version } = metadata;
+    Ok((Version { name, uid, resource_version }, spec.is_some()))
+}
+
+/// A discovery document, or that it did not change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Unchanged,
+    New { tag: Option<String>, bytes: Vec<u8> },
+}
+
+/// Asks one server for its documents.
+///
+/// # Example
+/// ```
+/// use kubeshape_client::{Client, Limits, Request, Response, Transport, TransportError};
+///
+/// /// A server with an empty index.
+/// struct Server;
+/// impl Transport for Server {
+///     async fn get(&self, request: Request<'_>) -> Result<Response, TransportError> {
+///         let body = if request.path == "/openapi/v3" { br#"{"paths":{}}"#.to_vec() } else { Vec::new() };
+///         Ok(Response { status: if body.is_empty() { 404 } else { 200 }, body, ..Response::default() })
+///     }
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let client = Client::new(Server, Limits::default());
+/// assert!(client.index().await?.is_empty());
+/// let error = client.v2().await.unwrap_err();
+/// assert_eq!(error.to_string(), "/openapi/v2: the server answers with status 404");
+/// # Ok::<(), kubeshape_client::Error>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct Client<T> {
+    transport: T,
+    limits: Limits,
+    progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
+}
+
+/// How far a pull is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Documents that are there.
+    pub documents: usize,
+    /// Documents of the index.
+    pub total: usize,
+    /// Those of them that were downloaded.
+    pub downloaded: usize,
+    /// Size of the documents that are there, in bytes.
+    pub bytes: usize,
+}
+
+impl<T> std::fmt::Debug for Client<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+/// The message of a `Status`.
+#[derive(Deserialize)]
+struct Status {
+    #[serde(default)]
+    message: String,
+}
+
+/// A page of a list.
+#[derive(Deserialize)]
+struct Page<'a> {
+    #[serde(default)]
+    metadata: PageMetadata,
+    #[serde(borrow, default)]
+    items: Vec<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+struct PageMetadata {
+    #[serde(default, rename = "continue")]
+    next: String,
+}
+
+impl<T: Transport> Client<T> {
+    /// A client of the server that the transport reaches.
+    pub fn new(transport: T, limits: Limits) -> Client<T> {
+        Client { transport, limits, progress: None }
+    }
+
+    /// The same client, which tells how far a pull is.
+    #[must_use]
+    pub fn with_progress(self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Client<T> {
+        Client { progress: Some(Arc::new(progress)), ..self }
+    }
+
+    pub(crate) fn tell(&self, progress: Progress) {
+        if let Some(tell) = &self.progress {
+            tell(progress);
+        }
+    }
+
+    /// How much it takes.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The list of OpenAPI v3 documents with their hashes: `/openapi/v3`.
+    ///
+    /// # Errors
+    /// The server does not answer, refuses (404: it has only v2), or sends no index, or one of too many documents.
+    pub async fn index(&self) -> Result<Index, Error> {
+        const PATH: &str = "/openapi/v3";
+        let body = self.body(PATH, JSON, self.limits.index).await?;
+        let content = |fault| Error { path: PATH.to_owned(), fault: Fault::Content(fault) };
+        let index = Index::read(&body).map_err(|fault| content(format!("it is no index of documents: {fault}")))?;
+        if index.len() > self.limits.group_versions {
+            return Err(content(format!(
+                "it lists {} documents; the limit is {}",
+                index.len(),
+                self.limits.group_versions
+            )));
+        }
+        Ok(index)
+    }
+
+    /// A document by the URL that the index has for it. If the document changed since, the server redirects to the newest
+    /// version, and its hash is the one in the result.
+    ///
+    /// # Errors
+    /// The server does not answer, refuses (404: there is no such group version any more; 503: an aggregated server is
+    /// away), redirects to elsewhere, or sends no object in JSON.
+    pub async fn document(&self, index: &Index, path: &str, encoding: Encoding) -> Result<Document, Error> {
+        let mut index = index.only(path);
+        let mut url = index.url(path).unwrap_or_else(|| format!("/openapi/v3/{path}"));
+        let accept = match encoding {
+            Encoding::Json => JSON,
+            Encoding::Protobuf => V3_PROTOBUF,
+        };
+        let fail = |fault| Error { path: format!("/openapi/v3/{path}"), fault };
+        for _ in 0..=REDIRECTS {
+            let response = self.get(&url, accept, None, self.limits.document).await.map_err(fail)?;
+            match response.status {
+                200 => {
+                    let bytes = response.body;
+                    let is_object =
+                        || serde_json::from_slice::<&RawValue>(&bytes).is_ok_and(|raw| raw.get().starts_with('{'));
+                    if encoding == Encoding::Json && !is_object() {
+                        return Err(fail(Fault::Content("it is no object in JSON".to_owned())));
+                    }
+                    return Ok(Document { path: path.to_owned(), hash: index.hash(path).map(str::to_owned), bytes });
+                }
+                301 | 302 | 303 | 307 | 308 => {
+                    let location = response.location.unwrap_or_default();
+                    if !index.redirect(path, &location) {
+                        return Err(fail(Fault::Redirect(location)));
+                    }
+                    url = index.url(path).unwrap_or(url);
+                }
+                _ => return Err(fail(refusal(&response))),
+            }
+        }
+        Err(fail(Fault::Redirects))
+    }
+
+    /// The OpenAPI v2 document in JSON: `/openapi/v2`.
+    ///
+    /// # Errors
+    /// The server does not answer or refuses.
+    pub async fn v2(&self) -> Result<Vec<u8>, Error> {
+        self.body("/openapi/v2", JSON, self.limits.v2).await
+    }
+
+    /// The OpenAPI v3 documents of a server that has only OpenAPI v2, converted. Their hashes are those that a server would
+    /// give them.
+    ///
+    /// # Errors
+    /// As [`v2`](Client::v2), or the document cannot be converted.
+    pub async fn converted(&self) -> Result<Vec<Document>, Error> {
+        let body = self.v2().await?;
+        let documents = v2::body::to_v3(&body, Profile::Kube, |path| path != kubeshape_convert::graph::split::REST);
+        let documents =
+            documents.map_err(|fault| Error { path: "/openapi/v2".to_owned(), fault: Fault::Content(fault) })?;
+        let hashed = |(path, bytes): (String, Vec<u8>)| Document {
+            path,
+            hash: Some(crate::cache::Digest::of(&bytes).to_string()),
+            bytes,
+        };
+        Ok(documents.into_iter().map(hashed).collect())
+    }
+
+    /// All CustomResourceDefinitions, as the server printed each, in the order of their names. `known` has those of
+    /// an earlier time by their versions: what did not change since is not downloaded again.
+    ///
+    /// # Errors
+    /// The server does not answer, refuses (403: the user may not list them), or sends no list, or one that is too large.
+    pub async fn definitions(&self, known: impl Fn(&Version) -> Option<Vec<u8>>) -> Result<Vec<Definition>, Error> {
+        let fail = |fault| Error { path: DEFINITIONS.to_owned(), fault };
+        let listed = self.list(DEFINITIONS, METADATA).await?;
+        let mut all: Vec<(Version, Option<(Vec<u8>, bool)>)> = Vec::with_capacity(listed.len());
+        for object in listed {
+            let (version, is_whole) =
+                version_of(&object).map_err(|error| fail(Fault::Content(format!("an object of the list: {error}"))))?;
+            // A server that knows no partial metadata sends the whole objects.
+            let object = if is_whole { Some((object, false)) } else { known(&version).map(|object| (object, true)) };
+            all.push((version, object));
+        }
+        let missing = all.iter().filter(|(_, object)| object.is_none()).count();
+        if missing > FEW {
+            let mut whole = BTreeMap::new();
+            for object in self.list(DEFINITIONS, JSON).await? {
+                let (version, _) = version_of(&object)
+                    .map_err(|error| fail(Fault::Content(format!("an object of the list: {error}"))))?;
+                whole.insert(version.name.clone(), (version, object));
+            }
+            // The newer list counts.
+            return Ok(whole.into_values().map(|(version, object)| Definition::new(version, &object, false)).collect());
+        }
+        let one = |(version, object): (Version, Option<(Vec<u8>, bool)>)| async move {
+            if let Some((object, is_known)) = object {
+                return Ok(Some(Definition::new(version, &object, is_known)));
+            }
+            let path = format!("{DEFINITIONS}/{}", escaped(&version.name));
+            match self.body(&path, JSON, self.limits.page).await {
+                Ok(object) => {
+                    let (version, _) =
+                        version_of(&object).map_err(|error| Error { path, fault: Fault::Content(error) })?;
+                    Ok(Some(Definition::new(version, &object, false)))
+                }
+                // It was deleted since.
+                Err(error) if error.fault.status() == Some(404) => Ok(None),
+                Err(error) => Err(error),
+            }
+        };
+        let results: Vec<_> = stream::iter(all).map(one).buffered(self.limits.parallel.max(1)).collect().await;
+        let mut definitions: Vec<Definition> =
+            results.into_iter().filter_map(Result::transpose).collect::<Result<_, _>>()?;
+        definitions.sort_by(|a, b| a.version.name.cmp(&b.version.name));
+        Ok(definitions)
+    }
+
+    /// All objects of a list, as the server printed each, page by page. `path` has no query.
+    ///
+    /// # Errors
+    /// The server does not answer, refuses, or sends no list, or one that is too large.
+    async fn list(&self, path: &str, accept: &'static str) -> Result<Vec<Vec<u8>>, Error> {
+        let fail = |fault| Error { path: path.to_owned(), fault };
+        let (mut objects, mut next, mut size) = (Vec::new(), String::new(), 0);
+        loop {
+            let token = if next.is_empty() { String::new() } else { format!("&continue={}", escaped(&next)) };
+            let body = self.body(&format!("{path}?limit={PAGE}{token}"), accept, self.limits.page).await;
+            let body = body.map_err(|error| fail(error.fault))?;
+            size += body.len();
+            if size > self.limits.total {
+                return Err(fail(Fault::Content(format!("the list is larger than {} bytes", self.limits.total))));
+            }
+            let page: Page<'_> = serde_json::from_slice(&body)
+                .map_err(|error| fail(Fault::Content(format!("it is no list: {error}"))))?;
+            if page.items.is_empty() && !page.metadata.next.is_empty() {
+                return Err(fail(Fault::Content("a page of the list is empty, and is not the last".to_owned())));
+            }
+            objects.extend(page.items.iter().map(|object| object.get().as_bytes().to_vec()));
+            if page.metadata.next.is_empty() {
+                return Ok(objects);
+            }
+            next = page.metadata.next;
+        }
+    }
+
+    /// A discovery document: `/apis`, `/api`, `/apis/apps/v1`, `/version`.
+    pub(crate) async fn discovery(&self, path: &str, tag: Option<&str>) -> Result<Answer, Error> {
+        let fail = |fault| Error { path: path.to_owned(), fault };
+        let response = self.get(path, AGGREGATED, tag, self.limits.discovery).await.map_err(fail)?;
+        match response.status {
+            200 => Ok(Answer::New { tag: response.tag, bytes: response.body }),
+            304 if tag.is_some() => Ok(Answer::Unchanged),
+            _ => Err(fail(refusal(&response))),
+        }
+    }
+
+    async fn body(&self, path: &str, accept: &'static str, limit: usize) -> Result<Vec<u8>, Error> {
+        let fail = |fault| Error { path: path.to_owned(), fault };
+        let response = self.get(path, accept, None, limit).await.map_err(fail)?;
+        if response.status == 200 { Ok(response.body) } else { Err(fail(refusal(&response))) }
+    }
+
+    /// Sends a request. If the server is busy and says when to come back, the request is sent again, as client-go does
+    /// (`rest/with_retry.go`).
+    async fn get(&self, path: &str, accept: &'static str, tag: Option<&str>, limit: usize) -> Result<Response, Fault> {
+        let mut retries = 0;
+        loop {
+            let response = self.transport.get(Request { path, accept, tag, limit }).await?;
+            let is_busy = response.status == 429 || response.status >= 500;
+            match response.retry_after.filter(|_| is_busy && retries < RETRIES) {
+                Some(wait) => tokio::time::sleep(wait.min(LONGEST_WAIT)).await,
+                None => return Ok(response),
+            }
+            retries += 1;
+        }
+    }
+}
+
+/// Reads a discovery document that the server sent.
+pub(crate) fn discovered(path: &str, bytes: &[u8]) -> Result<Discovered, Error> {
+    let limits = TextLimits { nodes: 8_000_000, alias_nodes: 0, ..TextLimits::default() };
+    read::read(bytes, limits).map_err(|error| Error { path: path.to_owned(), fault: Fault::Content(error.to_string()) })
+}
+
+fn refusal(response: &Response) -> Fault {
+    let message = match serde_json::from_slice::<Status>(&response.body) {
+        Ok(status) => status.message,
+        // Proxies answer in plain text, or with a page.
+        Err(_) => String::from_utf8_lossy(&response.body).lines().next().unwrap_or_default().to_owned(),
+    };
+    let mut message = message.trim().to_owned();
+    if let Some((end, _)) = message.char_indices().nth(300) {
+        message.truncate(end);
+        message.push('…');
+    }
+    Fault::Status { status: response.status, message }
+}
+
+/// A value in a query.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            out.push(byte.into());
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}

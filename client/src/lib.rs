@@ -1,0 +1,45 @@
+//! Fetches the OpenAPI and discovery documents of Kubernetes clusters, each only once (KEP-2896, KEP-3352).
+//!
+//! A server lists its OpenAPI v3 documents at `/openapi/v3`, each with a hash. [`Client`] asks for this
+//! [index](Client::index), for [single documents](Client::document), for [OpenAPI v2](Client::v2) and for the
+//! [CustomResourceDefinitions](Client::definitions). [`pull`] fetches all of them with discovery: a document that the
+//! [cache](cache::Cache) has is not downloaded again. A server that has only OpenAPI v2 is read through it, and one without
+//! aggregated discovery by its group versions.
+//!
+//! [`mapper::Mapper`] tells which kind a resource has, and which resource a kind, as the mappers of client-go do.
+//!
+//! A [`Transport`] sends the requests. With the feature `cluster`, `Cluster` is one: it reads kubeconfig files, and
+//! connects with the certificates, tokens, plugins and proxies that they name.
+//!
+//! # Example
+//! ```no_run
+//! # #[cfg(feature = "cluster")]
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use kubeshape_client::cache::{Bounds, Cache};
+//! use kubeshape_client::{Client, Cluster, ClusterOptions, Limits, Wanted, pull};
+//!
+//! let cluster = Cluster::connect(&ClusterOptions::default()).await?;
+//! let cache = Cache::open("/home/me/.cache/kubeshape", Bounds::default())?;
+//! let cached = cluster.cached(&cache);
+//! let client = Client::new(&cluster, Limits::default());
+//! let pulled = pull(&client, &Wanted::default(), Some(cached)).await?;
+//! assert!(pulled.documents.iter().any(|fetched| fetched.document.path == "api/v1"));
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod cache;
+mod client;
+#[cfg(feature = "cluster")]
+mod cluster;
+mod error;
+pub mod mapper;
+mod pull;
+mod transport;
+
+pub use client::{Client, Definition, Document, Encoding, Limits, Progress, Version};
+#[cfg(feature = "cluster")]
+pub use cluster::{Cluster, ClusterError, ClusterOptions};
+pub use error::{Error, Fault};
+pub use pull::{Cached, Fetched, Pulled, Wanted, pull};
+pub use transport::{Request, Response, Transport, TransportError};

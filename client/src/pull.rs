@@ -1,0 +1,455 @@
+//! All documents of a cluster, each downloaded once.
+
+use crate::cache::{Cache, Digest, Kept, Record};
+use crate::client::{Answer, Client, DEFINITIONS, Definition, Document, Encoding, Progress, Version, discovered};
+use crate::error::{Error, Fault};
+use crate::transport::Transport;
+use futures_util::future::join;
+use futures_util::stream::{self, StreamExt as _};
+use kubeshape_discovery::openapi::Index;
+use kubeshape_discovery::read::Document as Discovered;
+use kubeshape_discovery::{Group, Records};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is pulled.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Paths of documents (`apis/apps/v1`), or all if there are none.
+    pub paths: Vec<String>,
+    /// CustomResourceDefinitions.
+    pub definitions: bool,
+    /// No request is sent: only what the cache has.
+    pub offline: bool,
+    /// Documents that are in the cache already are not read, and have no bytes in the result. This is for filling a cache.
+    pub unread: bool,
+}
+
+/// The cache of a pull, and the name of the cluster in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Cached<'a> {
+    /// The cache.
+    pub cache: &'a Cache,
+    /// Identifies the cluster: its address and what it is trusted by.
+    pub cluster: &'a str,
+    /// The address of the server in the record, without credentials.
+    pub server: &'a str,
+}
+
+/// A document and where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fetched {
+    /// The document.
+    pub document: Document,
+    /// Whether it was in the cache.
+    pub is_cached: bool,
+}
+
+/// What was pulled. What could not be fetched is in `failures`, and everything else is there.
+#[derive(Clone, Debug, Default)]
+pub struct Pulled {
+    /// OpenAPI v3 documents in the order of their paths.
+    pub documents: Vec<Fetched>,
+    /// Whether they were converted, because the server has only OpenAPI v2.
+    pub is_converted: bool,
+    /// Discovery documents as the server sent them, by path: `/apis`, `/api`, `/version`; of servers without aggregated
+    /// discovery also `/apis/GROUP/VERSION`.
+    pub discovery: BTreeMap<String, Vec<u8>>,
+    /// CustomResourceDefinitions in the order of their names.
+    pub definitions: Vec<Definition>,
+    /// What could not be fetched.
+    pub failures: Vec<Error>,
+    /// Why nothing is kept in the cache.
+    pub unkept: Option<String>,
+}
+
+impl Pulled {
+    /// The groups that the server discovers, in its order.
+    ///
+    /// # Errors
+    /// A document cannot be read.
+    pub fn groups(&self) -> Result<Vec<Group>, Error> {
+        let mut records = Records::default();
+        for (path, bytes) in &self.discovery {
+            records.add(discovered(path, bytes)?);
+        }
+        Ok(records.groups())
+    }
+}
+
+/// Fetches the documents of a cluster. Those that the cache has are not downloaded again: a document if the index still
+/// has its hash, discovery if the server says that it did not change. If everything is in the cache, the requests are sent
+/// at the same time, so it takes one round trip.
+///
+/// # Errors
+/// The server has neither an index of OpenAPI v3 documents nor OpenAPI v2, or a wanted path is not there. Whatever else
+/// fails is in [`Pulled::failures`].
+///
+/// # Example
+/// See [`Client`] for a transport.
+/// ```
+/// # use kubeshape_client::{Client, Limits, Request, Response, Transport, TransportError, Wanted, pull};
+/// # struct Server;
+/// # impl Transport for Server {
+/// #     async fn get(&self, request: Request<'_>) -> Result<Response, TransportError> {
+/// #         let (status, body) = match request.path {
+/// #             "/openapi/v3" => (200, r#"{"paths":{"apis/a.io/v1":{"serverRelativeURL":"/openapi/v3/apis/a.io/v1?hash=0"}}}"#),
+/// #             "/openapi/v3/apis/a.io/v1?hash=0" => (200, r#"{"openapi":"3.0.0"}"#),
+/// #             "/apis" => (200, r#"{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[]}"#),
+/// #             _ => (404, ""),
+/// #         };
+/// #         Ok(Response { status, body: body.into(), ..Response::default() })
+/// #     }
+/// # }
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let client = Client::new(Server, Limits::default());
+/// let pulled = pull(&client, &Wanted::default(), None).await?;
+/// assert_eq!(pulled.documents[0].document.path, "apis/a.io/v1");
+/// # Ok::<(), kubeshape_client::Error>(())
+/// # }).unwrap();
+/// ```
+pub async fn pull<T: Transport>(
+    client: &Client<T>,
+    wanted: &Wanted,
+    cached: Option<Cached<'_>>,
+) -> Result<Pulled, Error> {
+    let known = cached.and_then(|cached| cached.cache.record(cached.cluster)).unwrap_or_default();
+    let mut job = Job { client, wanted, cached, known, new: Record::default(), pulled: Pulled::default() };
+    if wanted.offline {
+        job.offline()?;
+        return Ok(job.pulled);
+    }
+    let lists = join(job.list("/apis"), join(job.list("/api"), job.list("/version")));
+    let definitions = async { if wanted.definitions { Some(job.definitions().await) } else { None } };
+    let (index, ((apis, (api, version)), definitions)) = join(client.index(), join(lists, definitions)).await;
+    job.documents(index).await?;
+    job.discovery(apis, api, version).await;
+    match definitions {
+        Some(Ok(definitions)) => job.take_definitions(definitions),
+        Some(Err(error)) => {
+            job.new.definitions.clone_from(&job.known.definitions);
+            job.pulled.failures.push(error);
+        }
+        None => job.new.definitions.clone_from(&job.known.definitions),
+    }
+    job.keep();
+    Ok(job.pulled)
+}
+
+struct Job<'a, T> {
+    client: &'a Client<T>,
+    wanted: &'a Wanted,
+    cached: Option<Cached<'a>>,
+    /// What the cache knows.
+    known: Record,
+    /// What it will know.
+    new: Record,
+    pulled: Pulled,
+}
+
+/// A discovery document: its ETag and its bytes, and whether it was in the cache.
+type List = Result<(Option<String>, Vec<u8>, bool), Error>;
+
+impl<T: Transport> Job<'_, T> {
+    /// Fetches the documents that an index lists.
+    async fn documents(&mut self, index: Result<Index, Error>) -> Result<(), Error> {
+        let index = match index {
+            Ok(index) => index,
+            Err(error) if error.fault.status() == Some(404) => return self.converted(error).await,
+            Err(error) => return Err(error),
+        };
+        let paths = self.paths(index.urls().map(|(path, _)| path))?;
+        let (client, known, cached, unread) = (self.client, &self.known, self.cached, self.wanted.unread);
+        let index = &index;
+        let fetch = |path: String| async move {
+            if let Some(found) = cached.and_then(|cached| in_cache(cached.cache, known, index, &path, unread)) {
+                return (path, Ok((found, None)));
+            }
+            let fetched = client.document(index, &path, Encoding::Json).await;
+            // It is kept at once, so that a pull that is interrupted goes on where it was.
+            let keep = |document: Document| {
+                let kept = cached.map(|cached| cached.cache.put(&document.bytes).map_err(|error| error.to_string()));
+                (Fetched { document, is_cached: false }, kept)
+            };
+            (path, fetched.map(keep))
+        };
+        let total = paths.len();
+        let mut results = stream::iter(paths).map(fetch).buffered(client.limits().parallel.max(1));
+        let mut progress = Progress { total, ..Progress::default() };
+        let (mut all, mut again) = (Vec::new(), None);
+        while let Some((path, result)) = results.next().await {
+            progress.documents += 1;
+            if let Ok((fetched, _)) = &result {
+                progress.bytes += fetched.document.bytes.len();
+                progress.downloaded += usize::from(!fetched.is_cached);
+                if progress.bytes > client.limits().total {
+                    let fault = format!("all documents are larger than {} bytes", client.limits().total);
+                    return Err(Error { path: "/openapi/v3".to_owned(), fault: Fault::Content(fault) });
+                }
+            }
+            client.tell(progress);
+            // The group version may have gone since the index was read. Then it is no failure.
+            if matches!(&result, Err(error) if error.fault.status() == Some(404)) {
+                let index = match again.take() {
+                    Some(index) => index,
+                    None => client.index().await?,
+                };
+                let is_gone = !index.has(&path);
+                again = Some(index);
+                if is_gone {
+                    continue;
+                }
+            }
+            all.push((path, result));
+        }
+        drop(results);
+        for (path, result) in all {
+            match result {
+                Ok((fetched, kept)) => self.take(path, fetched, kept),
+                Err(error) => self.fail(&path, error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Converts the v2 document of a server that has no index.
+    async fn converted(&mut self, error: Error) -> Result<(), Error> {
+        let documents = match self.client.converted().await {
+            Ok(documents) => documents,
+            // It has neither; that it has no index is what a caller has to know first.
+            Err(other) if other.fault.status() == Some(404) => return Err(error),
+            Err(other) => return Err(other),
+        };
+        let paths = self.paths(documents.iter().map(|document| document.path.as_str()))?;
+        (self.pulled.is_converted, self.new.converted) = (true, true);
+        for document in documents.into_iter().filter(|document| paths.contains(&document.path)) {
+            let kept = self.put(&document.bytes);
+            self.take(document.path.clone(), Fetched { document, is_cached: false }, kept);
+        }
+        Ok(())
+    }
+
+    /// The wanted paths of those that there are.
+    fn paths<'p>(&self, there: impl Iterator<Item = &'p str>) -> Result<BTreeSet<String>, Error> {
+        let there: BTreeSet<String> = there.map(str::to_owned).collect();
+        if self.wanted.paths.is_empty() {
+            return Ok(there);
+        }
+        let wanted: BTreeSet<String> = self.wanted.paths.iter().cloned().collect();
+        if let Some(missing) = wanted.difference(&there).next() {
+            let fault = Fault::Content(format!("the server has no document {missing:?}"));
+            return Err(Error { path: "/openapi/v3".to_owned(), fault });
+        }
+        Ok(wanted)
+    }
+
+    /// Puts a new document into the cache.
+    fn put(&self, bytes: &[u8]) -> Option<Result<Digest, String>> {
+        let cached = self.cached.filter(|_| self.pulled.unkept.is_none())?;
+        Some(cached.cache.put(bytes).map_err(|error| error.to_string()))
+    }
+
+    fn take(&mut self, path: String, fetched: Fetched, kept: Option<Result<Digest, String>>) {
+        let tag = fetched.document.hash.clone();
+        self.note(kept, tag, |record| &mut record.documents, path);
+        self.pulled.documents.push(fetched);
+    }
+
+    /// Notes what could not be fetched. What the cache knows of it stays.
+    fn fail(&mut self, path: &str, error: Error) {
+        if let Some(kept) = self.known.documents.get(path) {
+            self.new.documents.insert(path.to_owned(), kept.clone());
+        }
+        self.pulled.failures.push(error);
+    }
+
+    /// Asks for the CustomResourceDefinitions.
+    async fn definitions(&self) -> Result<Vec<Definition>, Error> {
+        let known = |version: &Version| {
+            let kept = self.known.definitions.get(&version.name)?;
+            (kept.tag.as_deref() == Some(&tag_of(version))).then(|| self.cached?.cache.get(kept.digest)).flatten()
+        };
+        self.client.definitions(known).await
+    }
+
+    fn take_definitions(&mut self, definitions: Vec<Definition>) {
+        for definition in &definitions {
+            let (tag, name) = (tag_of(&definition.version), definition.version.name.clone());
+            let kept = if definition.is_known { None } else { self.put(&definition.bytes) };
+            self.note(kept, Some(tag), |record| &mut record.definitions, name);
+        }
+        self.pulled.definitions = definitions;
+    }
+
+    /// Asks for a discovery document.
+    async fn list(&self, path: &str) -> List {
+        let kept = self.known.discovery.get(path).and_then(|kept| {
+            let bytes = self.cached?.cache.get(kept.digest)?;
+            Some((kept.tag.clone()?, bytes))
+        });
+        let tag = kept.as_ref().map(|(tag, _)| tag.as_str());
+        match self.client.discovery(path, tag).await? {
+            Answer::New { tag, bytes } => Ok((tag, bytes, false)),
+            Answer::Unchanged => {
+                let (tag, bytes) = kept.unwrap_or_default();
+                Ok((Some(tag), bytes, true))
+            }
+        }
+    }
+
+    /// Takes the answers of `/apis`, `/api` and `/version`. If they are not aggregated, the group versions are asked for one
+    /// by one, as client-go does.
+    async fn discovery(&mut self, apis: List, api: List, version: List) {
+        let mut versions = Vec::new();
+        for (path, list) in [("/apis", apis), ("/api", api), ("/version", version)] {
+            let list = list.and_then(|list| Ok((discovered(path, &list.1)?, list)));
+            match list {
+                Ok((document, list)) => {
+                    match document {
+                        Discovered::Groups(groups) => {
+                            let of = |version: &str, group: &str| format!("/apis/{group}/{version}");
+                            let all = groups.iter().flat_map(|group| group.versions.iter().map(|v| of(v, &group.name)));
+                            versions.extend(all);
+                        }
+                        Discovered::Versions { versions: core, .. } => {
+                            versions.extend(core.iter().map(|version| format!("/api/{version}")));
+                        }
+                        _ => {}
+                    }
+                    self.take_list(path.to_owned(), list);
+                }
+                // A server may have no core group, and an aggregated one tells no version.
+                Err(error) if path != "/apis" && matches!(error.fault.status(), Some(403 | 404)) => {}
+                Err(error) => self.pulled.failures.push(error),
+            }
+        }
+        let limit = self.client.limits().group_versions;
+        if versions.len() > limit {
+            let fault = Fault::Content(format!("it lists {} group versions; the limit is {limit}", versions.len()));
+            self.pulled.failures.push(Error { path: "/apis".to_owned(), fault });
+            return;
+        }
+        let parallel = self.client.limits().parallel.max(1);
+        let ask = |path: String| async {
+            let list = self.list(&path).await.and_then(|list| discovered(&path, &list.1).map(|_| list));
+            (path, list)
+        };
+        let lists: Vec<_> = stream::iter(versions).map(ask).buffered(parallel).collect().await;
+        for (path, list) in lists {
+            match list {
+                Ok(list) => self.take_list(path, list),
+                Err(error) => self.pulled.failures.push(error),
+            }
+        }
+    }
+
+    fn take_list(&mut self, path: String, (tag, bytes, is_cached): (Option<String>, Vec<u8>, bool)) {
+        let kept = if is_cached { None } else { self.put(&bytes) };
+        self.note(kept, tag, |record| &mut record.discovery, path.clone());
+        self.pulled.discovery.insert(path, bytes);
+    }
+
+    /// Notes what became of a document in the cache: it was there already (none), or it was put there. If it could not be,
+    /// nothing more is.
+    fn note(
+        &mut self,
+        kept: Option<Result<Digest, String>>,
+        tag: Option<String>,
+        of: impl Fn(&mut Record) -> &mut BTreeMap<String, Kept>,
+        path: String,
+    ) {
+        let kept = match kept {
+            None => of(&mut self.known).get(&path).cloned().filter(|kept| kept.tag == tag).or_else(|| {
+                // Another cluster had it, by the digest that the server calls it by.
+                let digest = Digest::read(tag.as_deref()?)?;
+                Some(Kept { tag, digest })
+            }),
+            Some(Ok(digest)) => Some(Kept { tag, digest }),
+            Some(Err(error)) => {
+                self.pulled.unkept.get_or_insert(error);
+                None
+            }
+        };
+        if let Some(kept) = kept {
+            of(&mut self.new).insert(path, kept);
+        }
+    }
+
+    /// Writes the record of the cluster if it changed.
+    fn keep(&mut self) {
+        let Some(cached) = self.cached.filter(|_| self.pulled.unkept.is_none()) else { return };
+        if !self.wanted.paths.is_empty() {
+            // What was not asked for is as known as before.
+            for (path, kept) in &self.known.documents {
+                self.new.documents.entry(path.clone()).or_insert_with(|| kept.clone());
+            }
+        }
+        cached.server.clone_into(&mut self.new.server);
+        let is_same = self.new.server == self.known.server
+            && self.new.documents == self.known.documents
+            && self.new.discovery == self.known.discovery
+            && self.new.definitions == self.known.definitions
+            && self.new.converted == self.known.converted;
+        if is_same {
+            return;
+        }
+        if let Err(error) = cached.cache.set_record(cached.cluster, &self.new) {
+            self.pulled.unkept = Some(error.to_string());
+        }
+    }
+
+    /// Takes everything from the cache.
+    fn offline(&mut self) -> Result<(), Error> {
+        let missing = |path: &str| Error { path: path.to_owned(), fault: Fault::NotCached };
+        let cache = self.cached.ok_or_else(|| missing("/openapi/v3"))?.cache;
+        if self.known.documents.is_empty() {
+            return Err(missing("/openapi/v3"));
+        }
+        if self.wanted.definitions {
+            for (name, kept) in &self.known.definitions {
+                match cache.get(kept.digest) {
+                    Some(bytes) => {
+                        let version = Version { name: name.clone(), ..Version::default() };
+                        self.pulled.definitions.push(Definition { version, bytes, is_known: true });
+                    }
+                    None => self.pulled.failures.push(missing(&format!("{DEFINITIONS}/{name}"))),
+                }
+            }
+            if self.known.definitions.is_empty() {
+                self.pulled.failures.push(missing(DEFINITIONS));
+            }
+        }
+        self.pulled.is_converted = self.known.converted;
+        for path in self.paths(self.known.documents.keys().map(String::as_str))? {
+            let kept = &self.known.documents[&path];
+            match cache.get(kept.digest) {
+                Some(bytes) => {
+                    let document = Document { path, hash: kept.tag.clone(), bytes };
+                    self.pulled.documents.push(Fetched { document, is_cached: true });
+                }
+                None => self.pulled.failures.push(missing(&format!("/openapi/v3/{path}"))),
+            }
+        }
+        for (path, kept) in &self.known.discovery {
+            match cache.get(kept.digest) {
+                Some(bytes) => drop(self.pulled.discovery.insert(path.clone(), bytes)),
+                None => self.pulled.failures.push(missing(path)),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How the cache calls the version of an object.
+fn tag_of(version: &Version) -> String {
+    format!("{}/{}", version.uid, version.resource_version)
+}
+
+/// A document that the cache has in the version of the index: this cluster had it with that hash, or another one has it,
+/// since servers call documents by their digest.
+fn in_cache(cache: &Cache, known: &Record, index: &Index, path: &str, unread: bool) -> Option<Fetched> {
+    let hash = index.hash(path)?;
+    let kept = known.documents.get(path).filter(|kept| kept.tag.as_deref() == Some(hash));
+    let digest = kept.map(|kept| kept.digest).or_else(|| Digest::read(hash))?;
+    let bytes = if unread { cache.has(digest).then(Vec::new)? } else { cache.get(digest)? };
+    Some(Fetched { document: Document { path: path.to_owned(), hash: Some(hash.to_owned()), bytes }, is_cached: true })
+}

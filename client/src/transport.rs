@@ -1,0 +1,74 @@
+//! Requests to a server, by whatever connects to it.
+
+use std::time::Duration;
+
+/// A GET request.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// Path and query below the server's address: `/openapi/v3`
+    pub path: &'a str,
+    /// The media types that the client takes.
+    pub accept: &'static str,
+    /// The ETag of the last answer, for `If-None-Match`.
+    pub tag: Option<&'a str>,
+    /// The largest body that is read, in bytes and after decompression.
+    pub limit: usize,
+}
+
+/// The answer to a request, of any status.
+#[derive(Clone, Debug, Default)]
+pub struct Response {
+    /// 200, 304, 404, …
+    pub status: u16,
+    /// `ETag`, as sent.
+    pub tag: Option<String>,
+    /// `Location`
+    pub location: Option<String>,
+    /// `Content-Type`
+    pub content_type: Option<String>,
+    /// `Retry-After` in seconds.
+    pub retry_after: Option<Duration>,
+    /// The body, decompressed.
+    pub body: Vec<u8>,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TransportError {
+    /// The server cannot be reached, or its certificate is not trusted.
+    #[error("no connection: {0}")]
+    Connect(String),
+    /// There are no credentials: a plugin failed, a file cannot be read.
+    #[error("no credentials: {0}")]
+    Credentials(String),
+    /// The connection broke before the end of the answer.
+    #[error("the connection broke: {0}")]
+    Broken(String),
+    /// The server is too slow.
+    #[error("no answer within {} seconds", .0.as_secs())]
+    Timeout(Duration),
+    /// The body is too large.
+    #[error("the answer is larger than {0} bytes")]
+    TooLarge(usize),
+    /// The request is none that can be sent.
+    #[error("no request: {0}")]
+    Request(String),
+}
+
+/// Sends requests to one server.
+///
+/// With the feature `cluster`, `Cluster` is the transport for servers that kubeconfig files describe. Tests have others.
+pub trait Transport: Send + Sync {
+    /// Sends a request, and waits for the whole answer.
+    ///
+    /// # Errors
+    /// See [`TransportError`]. An answer with any status is none.
+    fn get(&self, request: Request<'_>) -> impl Future<Output = Result<Response, TransportError>> + Send;
+}
+
+impl<T: Transport> Transport for &T {
+    fn get(&self, request: Request<'_>) -> impl Future<Output = Result<Response, TransportError>> + Send {
+        (**self).get(request)
+    }
+}

@@ -1,0 +1,6 @@
+//! Pulling from servers that exist in memory, and the cache under everything that may happen to a folder.
+
+mod cache;
+mod mapper;
+mod pull;
+mod server;
