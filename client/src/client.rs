@@ -11,6 +11,7 @@ use kubeshape_yaml::Limits as TextLimits;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -352,7 +353,7 @@ impl<T: Transport> Client<T> {
     pub async fn definitions(&self, known: impl Fn(&Version) -> Option<Vec<u8>>) -> Result<Vec<Definition>, Error> {
         let fail = |fault| Error { path: DEFINITIONS.to_owned(), fault };
         let listed = self.list(DEFINITIONS, METADATA).await?;
-        let mut all: Vec<(Version, Option<(Vec<u8>, bool)>)> = Vec::with_capacity(listed.len());
+        let mut all = Vec::with_capacity(listed.len());
         for object in listed {
             let (version, is_whole) =
                 version_of(&object).map_err(|error| fail(Fault::Content(format!("an object of the list: {error}"))))?;
@@ -482,7 +483,7 @@ fn escaped(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
             out.push(byte.into());
         } else {
-            out.push_str(&format!("%{byte:02X}"));
+            let _ = write!(out, "%{byte:02X}");
         }
     }
     out

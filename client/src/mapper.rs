@@ -86,7 +86,7 @@ pub enum MapError {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Mapper {
-    versions: Vec<Version>,
+    versions: Vec<Served>,
     /// Group versions, the most wanted first; an empty version is any.
     priorities: Vec<(Arc<str>, Arc<str>)>,
     /// Plural and singular names of resources, by their groups.
@@ -97,7 +97,7 @@ pub struct Mapper {
 
 /// The resources of one group version.
 #[derive(Clone, Debug)]
-struct Version {
+struct Served {
     group: Arc<str>,
     version: Arc<str>,
     /// Plural names, each with its singular name.
@@ -117,7 +117,7 @@ impl Mapper {
         for group in groups {
             for version in group.versions.iter().filter(|version| !version.resources.is_empty()) {
                 mapper.priorities.push((Arc::clone(&group.name), Arc::clone(&version.version)));
-                mapper.versions.push(Version::new(&group.name, version));
+                mapper.versions.push(Served::new(&group.name, version));
                 for resource in &version.resources {
                     for name in [&resource.name, &resource.singular] {
                         mapper.names.insert((Arc::clone(&group.name), Arc::clone(name)));
@@ -173,11 +173,11 @@ impl Mapper {
     pub fn mapping(&self, group: &str, kind: &str, versions: &[&str]) -> Result<Mapping, MapError> {
         let mut found: Vec<Mapping> = Vec::new();
         for version in self.versions.iter().filter(|version| *version.group == *group) {
-            if versions.is_empty() || versions.contains(&&*version.version) {
-                if let Some((plural, scope)) = version.resources.get(kind) {
-                    let (resource, kind) = (version.resource(plural), version.kind(&kind.into()));
-                    found.push(Mapping { resource, kind, scope: *scope });
-                }
+            if (versions.is_empty() || versions.contains(&&*version.version))
+                && let Some((plural, scope)) = version.resources.get(kind)
+            {
+                let (resource, kind) = (version.resource(plural), version.kind(&kind.into()));
+                found.push(Mapping { resource, kind, scope: *scope });
             }
         }
         let wanted =
@@ -229,13 +229,12 @@ impl Mapper {
     }
 
     /// The versions in which a resource may be; a group that is none may be the beginning of one.
-    fn matching<'m>(&'m self, partial: Partial<'_>, has: impl Fn(&Version) -> bool) -> Vec<&'m Version> {
+    fn matching<'m>(&'m self, partial: Partial<'_>, has: impl Fn(&Served) -> bool) -> Vec<&'m Served> {
         let of = |exact: bool| {
-            let group = move |version: &&Version| match exact {
-                true => *version.group == *partial.group,
-                false => version.group.starts_with(partial.group),
+            let group = move |version: &&Served| {
+                if exact { *version.group == *partial.group } else { version.group.starts_with(partial.group) }
             };
-            let is_version = |version: &&Version| partial.version.is_empty() || *version.version == *partial.version;
+            let is_version = |version: &&Served| partial.version.is_empty() || *version.version == *partial.version;
             let found = self.versions.iter().filter(group).filter(is_version).filter(|version| has(version));
             found.collect::<Vec<_>>()
         };
@@ -278,9 +277,9 @@ fn add<R: PartialEq>(found: &mut Vec<R>, one: R) {
     }
 }
 
-impl Version {
-    fn new(group: &Arc<str>, version: &GroupVersion) -> Version {
-        let mut out = Version {
+impl Served {
+    fn new(group: &Arc<str>, version: &GroupVersion) -> Served {
+        let mut out = Served {
             group: Arc::clone(group),
             version: Arc::clone(&version.version),
             singulars: BTreeMap::new(),

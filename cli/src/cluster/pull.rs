@@ -20,6 +20,7 @@ use kubeshape_yaml::{Stream, Tape};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 use std::path::Path;
 use std::time::Duration;
@@ -250,7 +251,8 @@ fn summary(pulled: &Pulled) -> String {
     );
     if !pulled.definitions.is_empty() {
         let new = pulled.definitions.iter().filter(|definition| !definition.is_known).count();
-        text.push_str(&format!("; {} CustomResourceDefinitions, {new} of them downloaded", pulled.definitions.len()));
+        let count = pulled.definitions.len();
+        let _ = write!(text, "; {count} CustomResourceDefinitions, {new} of them downloaded");
     }
     text
 }

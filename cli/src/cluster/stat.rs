@@ -69,13 +69,24 @@ fn deleted(path: &Path, compacted: Compacted) -> String {
 
 /// A size for people: `512 bytes`, `3.4 MiB`.
 pub(super) fn size(bytes: u64) -> String {
-    let mut size = bytes as f64;
-    let mut unit = "bytes";
+    // In tenths of the unit.
+    let (mut tenths, mut unit) = (bytes.saturating_mul(10), "bytes");
     for larger in ["KiB", "MiB", "GiB", "TiB"] {
-        if size < 1024.0 {
+        if tenths < 10_240 {
             break;
         }
-        (size, unit) = (size / 1024.0, larger);
+        (tenths, unit) = (tenths / 1024, larger);
     }
-    if unit == "bytes" { format!("{bytes} bytes") } else { format!("{size:.1} {unit}") }
+    if unit == "bytes" { format!("{bytes} bytes") } else { format!("{}.{} {unit}", tenths / 10, tenths % 10) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn sizes_are_for_people() {
+        let sizes = [0, 1023, 1024, 8_600_000, u64::MAX].map(size);
+        assert_eq!(sizes, ["0 bytes", "1023 bytes", "1.0 KiB", "8.2 MiB", "1677721.5 TiB"]);
+    }
 }

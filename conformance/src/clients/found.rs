@@ -1,7 +1,7 @@
 //! What client-go finds.
 
 use super::Defined;
-use super::mapper::Mapped;
+use super::mapper;
 use crate::table::{Table, Verdict};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -85,7 +85,7 @@ impl Resource {
 
 impl Found {
     /// Compares each kind and each short name with what `kubeshape-client` maps it to.
-    pub(super) fn compare_mapper(&self, row: &str, own: &Mapped, table: &mut Table) {
+    pub(super) fn compare_mapper(&self, row: &str, own: &mapper::Mapped, table: &mut Table) {
         let theirs = &self.aggregated.mapper;
         for (what, own, theirs) in
             [("kind", &own.kinds, &theirs.kinds), ("short name", &own.short_names, &theirs.short_names)]
