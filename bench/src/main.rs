@@ -7,6 +7,7 @@
 mod documents;
 mod lifecycle;
 mod objects;
+mod pull;
 mod report;
 mod serve;
 mod serve_update;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Some("smd") => smd::all(&arguments),
         Some("lifecycle") if arguments.len() == 2 => lifecycle::run(Path::new(&arguments[1])),
         Some("objects") => objects::all(&arguments[1..]),
+        Some("pull") => pull::all(&arguments[1..]),
         Some("serve") => serve::all(&arguments),
         Some("serve-update") => serve_update::run(&arguments[1..]),
         Some("one") if arguments.len() >= 4 => one(&arguments),
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
             eprintln!("       kubeshape-bench documents --swagger FILE --v3 FILE [--rounds N] [--oracle PROGRAM]");
             eprintln!("       kubeshape-bench lifecycle FOLDER");
             eprintln!("       kubeshape-bench objects STREAM… [--oracle PROGRAM]");
+            eprintln!("       kubeshape-bench pull [FOLDER]");
             eprintln!("       kubeshape-bench serve-update FOLDER [N…]");
             eprintln!("       kubeshape-bench smd FOLDER [--oracle PROGRAM] [--rounds N] [--time MS] [--only WORD,…]");
             eprintln!("       kubeshape-bench serve FOLDER [--base FOLDER] [--program KUBESHAPE] [--oracle PROGRAM]");

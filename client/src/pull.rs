@@ -113,7 +113,15 @@ pub async fn pull<T: Transport>(
     cached: Option<Cached<'_>>,
 ) -> Result<Pulled, Error> {
     let known = cached.and_then(|cached| cached.cache.record(cached.cluster)).unwrap_or_default();
-    let mut job = Job { client, wanted, cached, known, new: Record::default(), pulled: Pulled::default() };
+    let mut job = Job {
+        client,
+        wanted,
+        cached,
+        known,
+        new: Record::default(),
+        listed: BTreeSet::new(),
+        pulled: Pulled::default(),
+    };
     if wanted.offline {
         job.offline()?;
         return Ok(job.pulled);
@@ -143,6 +151,8 @@ struct Job<'a, T> {
     known: Record,
     /// What it will know.
     new: Record,
+    /// The paths that the server lists.
+    listed: BTreeSet<String>,
     pulled: Pulled,
 }
 
@@ -157,7 +167,8 @@ impl<T: Transport> Job<'_, T> {
             Err(error) if error.fault.status() == Some(404) => return self.converted(error).await,
             Err(error) => return Err(error),
         };
-        let paths = self.paths(index.urls().map(|(path, _)| path))?;
+        self.listed = index.urls().map(|(path, _)| path.to_owned()).collect();
+        let paths = self.paths(&self.listed)?;
         let (client, known, cached, unread) = (self.client, &self.known, self.cached, self.wanted.unread);
         let index = &index;
         let fetch = |path: String| async move {
@@ -219,7 +230,8 @@ impl<T: Transport> Job<'_, T> {
             Err(other) if other.fault.status() == Some(404) => return Err(error),
             Err(other) => return Err(other),
         };
-        let paths = self.paths(documents.iter().map(|document| document.path.as_str()))?;
+        self.listed = documents.iter().map(|document| document.path.clone()).collect();
+        let paths = self.paths(&self.listed)?;
         (self.pulled.is_converted, self.new.converted) = (true, true);
         for document in documents.into_iter().filter(|document| paths.contains(&document.path)) {
             let kept = self.put(&document.bytes);
@@ -229,13 +241,12 @@ impl<T: Transport> Job<'_, T> {
     }
 
     /// The wanted paths of those that there are.
-    fn paths<'p>(&self, there: impl Iterator<Item = &'p str>) -> Result<BTreeSet<String>, Error> {
-        let there: BTreeSet<String> = there.map(str::to_owned).collect();
+    fn paths(&self, there: &BTreeSet<String>) -> Result<BTreeSet<String>, Error> {
         if self.wanted.paths.is_empty() {
-            return Ok(there);
+            return Ok(there.clone());
         }
         let wanted: BTreeSet<String> = self.wanted.paths.iter().cloned().collect();
-        if let Some(missing) = wanted.difference(&there).next() {
+        if let Some(missing) = wanted.difference(there).next() {
             let fault = Fault::Content(format!("the server has no document {missing:?}"));
             return Err(Error { path: "/openapi/v3".to_owned(), fault });
         }
@@ -379,7 +390,7 @@ impl<T: Transport> Job<'_, T> {
         let Some(cached) = self.cached.filter(|_| self.pulled.unkept.is_none()) else { return };
         if !self.wanted.paths.is_empty() {
             // What was not asked for is as known as before.
-            for (path, kept) in &self.known.documents {
+            for (path, kept) in self.known.documents.iter().filter(|(path, _)| self.listed.contains(*path)) {
                 self.new.documents.entry(path.clone()).or_insert_with(|| kept.clone());
             }
         }
@@ -419,7 +430,7 @@ impl<T: Transport> Job<'_, T> {
             }
         }
         self.pulled.is_converted = self.known.converted;
-        for path in self.paths(self.known.documents.keys().map(String::as_str))? {
+        for path in self.paths(&self.known.documents.keys().cloned().collect())? {
             let kept = &self.known.documents[&path];
             match cache.get(kept.digest) {
                 Some(bytes) => {

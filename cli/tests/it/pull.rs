@@ -263,7 +263,7 @@ fn servers_that_misbehave() {
     let answer = run(&broken, "");
     assert!(answer.code == Some(1) && answer.err.contains("KS1041"), "{}", answer.err);
     assert!(!folder.path("out/apis__a.io__v1_openapi.json").exists());
-    // One whose answer has no end, packed and unpacked.
+    // One whose answer has no end.
     let (endless, _) = other(|_, mut stream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
         while stream.write_all(&[b' '; 1 << 12]).is_ok() {}

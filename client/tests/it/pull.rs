@@ -247,6 +247,11 @@ fn only_wanted_documents_are_fetched() {
     run(&server, &of("api/v1"), Some(&cache)).expect("a server");
     let offline = run(&server, &Wanted { offline: true, ..Wanted::default() }, Some(&cache)).expect("the cache");
     assert_eq!(bodies(&offline), [CORE, APPS], "both are known now");
+    // What the cluster has no more is forgotten.
+    server.documents(&[("api/v1", CORE)]);
+    run(&server, &of("api/v1"), Some(&cache)).expect("a server");
+    let offline = run(&server, &Wanted { offline: true, ..Wanted::default() }, Some(&cache)).expect("the cache");
+    assert_eq!(bodies(&offline), [CORE]);
     let error = run(&server, &of("apis/none/v1"), None).expect_err("it is not there");
     assert_eq!(error.to_string(), "/openapi/v3: the server has no document \"apis/none/v1\"");
 }

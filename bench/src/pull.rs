@@ -1,0 +1,151 @@
+//! `kubeshape-bench pull [FOLDER]`: the client without a network, so that what is measured is the client.
+//!
+//! A server in memory has the documents of a folder (OpenAPI v3 in JSON), or 60 documents of 100 kB. Times are the best of the
+//! rounds, in processor time of this process.
+
+use cpu_time::ProcessTime;
+use kubeshape_client::cache::{Bounds, Cache, Digest};
+use kubeshape_client::{Cached, Client, Limits, Request, Response, Transport, TransportError, Wanted, pull};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Rounds of each measurement.
+const ROUNDS: usize = 20;
+/// Documents of the cache that is compacted.
+const ENTRIES: usize = 10_000;
+
+struct Server(BTreeMap<String, Vec<u8>>);
+
+impl Server {
+    fn new(documents: Vec<(String, Vec<u8>)>) -> Server {
+        let (mut answers, mut index) = (BTreeMap::new(), String::new());
+        for (path, body) in documents {
+            let url = format!("/openapi/v3/{path}?hash={}", Digest::of(&body));
+            let comma = if index.is_empty() { "" } else { "," };
+            let _ = write!(index, "{comma}\"{path}\":{{\"serverRelativeURL\":\"{url}\"}}");
+            answers.insert(url, body);
+        }
+        answers.insert("/openapi/v3".to_owned(), format!("{{\"paths\":{{{index}}}}}").into_bytes());
+        let discovery = br#"{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[]}"#;
+        answers.insert("/apis".to_owned(), discovery.to_vec());
+        Server(answers)
+    }
+}
+
+impl Transport for Server {
+    async fn get(&self, request: Request<'_>) -> Result<Response, TransportError> {
+        let Some(body) = self.0.get(request.path) else { return Ok(Response { status: 404, ..Response::default() }) };
+        let tag = (request.path == "/apis").then(|| "\"1\"".to_owned());
+        if tag.is_some() && request.tag == tag.as_deref() {
+            return Ok(Response { status: 304, tag, ..Response::default() });
+        }
+        Ok(Response { status: 200, tag, body: body.clone(), ..Response::default() })
+    }
+}
+
+/// Runs the benchmark.
+pub(crate) fn all(arguments: &[String]) -> ExitCode {
+    let documents = match arguments.first() {
+        Some(folder) => read(Path::new(folder)),
+        None => (0..60).map(|n| (format!("apis/group{n}.example.com/v1"), made(n))).collect(),
+    };
+    match run(documents) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+fn run(documents: Vec<(String, Vec<u8>)>) -> Result<(), Box<dyn std::error::Error>> {
+    let (count, bytes) = (documents.len(), documents.iter().map(|(_, body)| body.len()).sum::<usize>());
+    println!("{count} documents, {bytes} bytes; best of {ROUNDS} rounds, processor time");
+    let server = Server::new(documents);
+    let client = Client::new(&server, Limits::default());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    let folder = tempfile::tempdir()?;
+    let open = |name: String| Cache::open(folder.path().join(name), Bounds::default());
+    let go = |wanted: &Wanted, cache: Option<&Cache>| {
+        let cached = cache.map(|cache| Cached { cache, cluster: "c", server: "http://c" });
+        runtime.block_on(pull(&client, wanted, cached))
+    };
+    let unread = Wanted { unread: true, ..Wanted::default() };
+    let whole = Wanted::default();
+    line("first pull, without a cache", best(|| go(&whole, None).map(drop))?);
+    let mut round = 0;
+    let first = best(|| -> Result<(), Box<dyn std::error::Error>> {
+        round += 1;
+        go(&whole, Some(&open(format!("first{round}"))?))?;
+        Ok(())
+    })?;
+    line("first pull, into a cache", first);
+    let cache = open("again".to_owned())?;
+    go(&whole, Some(&cache))?;
+    line("repeated pull that only looks", best(|| go(&unread, Some(&cache)).map(drop))?);
+    line("repeated pull that reads everything", best(|| go(&whole, Some(&cache)).map(drop))?);
+    let largest = server.0.values().max_by_key(|body| body.len()).map(|body| Digest::of(body));
+    let read = best(|| largest.and_then(|digest| cache.get(digest)).map(drop).ok_or("it is not there"))?;
+    line("opening the largest document", read);
+
+    let many = Cache::open(folder.path().join("many"), Bounds { entries: ENTRIES / 2, ..Bounds::default() })?;
+    for n in 0..ENTRIES {
+        many.put(format!("{n}").as_bytes())?;
+    }
+    let (start, clock) = (ProcessTime::now(), Instant::now());
+    let compacted = many.compact()?;
+    println!(
+        "{:<46} {:>9.2} ms, {:.2} ms on the clock; {} deleted",
+        format!("compaction of {ENTRIES} entries"),
+        start.elapsed().as_secs_f64() * 1e3,
+        clock.elapsed().as_secs_f64() * 1e3,
+        compacted.entries
+    );
+    Ok(())
+}
+
+fn best<E>(mut f: impl FnMut() -> Result<(), E>) -> Result<Duration, E> {
+    let mut best = Duration::MAX;
+    for _ in 0..ROUNDS {
+        let start = ProcessTime::now();
+        f()?;
+        best = best.min(start.elapsed());
+    }
+    Ok(best)
+}
+
+fn line(what: &str, time: Duration) {
+    println!("{what:<46} {:>9.2} ms", time.as_secs_f64() * 1e3);
+}
+
+/// A document of 100 kB.
+fn made(number: usize) -> Vec<u8> {
+    let mut schemas = String::new();
+    for n in 0..500 {
+        let comma = if n == 0 { "" } else { "," };
+        let _ = write!(
+            schemas,
+            "{comma}\"Kind{number}x{n}\":{{\"type\":\"object\",\"description\":\"{}\",\"properties\":{{\"a\":{{\"type\":\"string\"}}}}}}",
+            "text ".repeat(24)
+        );
+    }
+    format!("{{\"openapi\":\"3.0.0\",\"info\":{{\"title\":\"t\",\"version\":\"v\"}},\"paths\":{{}},\"components\":{{\"schemas\":{{{schemas}}}}}}}")
+        .into_bytes()
+}
+
+/// The documents of a folder that `kubeshape pull` wrote.
+fn read(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut documents = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let Some(stem) = name.strip_suffix("_openapi.json") else { continue };
+        if let Ok(bytes) = std::fs::read(entry.path()) {
+            documents.push((stem.replace("__", "/"), bytes));
+        }
+    }
+    documents.sort();
+    documents
+}
