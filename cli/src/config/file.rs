@@ -1,6 +1,7 @@
 //! Where the file is, and its text.
 
 use super::NAME;
+use crate::cluster::context_of;
 use crate::error::{Fatal, describe};
 use kubeshape_input::{Code, Finding, Lines};
 use std::fs;
@@ -68,6 +69,9 @@ impl File {
     /// A path that stands in the file, as seen from the current folder.
     pub(super) fn path(&self, written: &str) -> String {
         if written == "-" || self.folder.as_os_str().is_empty() {
+            return written.to_owned();
+        }
+        if context_of(Path::new(written)).is_some() {
             return written.to_owned();
         }
         // `./a` and `../a` are joined without the dot.

@@ -3,6 +3,7 @@
 use super::file::File;
 use super::{WITHOUT, is_given};
 use crate::args::{Cli, allowable, selector};
+use crate::cluster::context_of;
 use crate::error::Fatal;
 use clap::builder::ValueHint;
 use clap::error::ErrorKind;
@@ -11,6 +12,7 @@ use kubeshape_schema::{LevelRules, Selector, did_you_mean, nearest};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::ops::Range;
+use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -20,8 +22,8 @@ pub(super) const INPUTS: &str = "inputs";
 const NEVER: [&str; 4] = ["help", "version", "config", "no-config"];
 
 /// Options that only a file of `--config` can give. A file that is found may come with a folder of somebody else, and must not
-/// say who can connect, where requests and tokens go, what git is asked for, that inputs are edited, or that files of others are taken for results.
-const OF_NAMED_FILES: [&str; 14] = [
+/// say who can connect, where requests and tokens go, which clusters and programs for credentials are used, what git is asked for, that inputs are edited, or that files of others are taken for results.
+const OF_NAMED_FILES: [&str; 18] = [
     "adopt",
     "advertise-address",
     "against",
@@ -29,9 +31,13 @@ const OF_NAMED_FILES: [&str; 14] = [
     "aggregate-ca",
     "aggregate-token-file",
     "allowed-hosts",
+    "cache",
+    "context",
     "cors-allowed-origins",
     "fix",
+    "kubeconfig",
     "listen",
+    "server",
     "tls-cert",
     "tls-key",
     "token-file",
@@ -161,6 +167,10 @@ fn setting(
         return Err(file.wrong(key.span(), text));
     }
     for (text, span) in given.1 {
+        if !file.is_named && context_of(Path::new(&text)).is_some() {
+            let why = "clusters are named on the command line, or in a file that `--config` names";
+            return Err(file.wrong(span, why));
+        }
         if !file.is_named && OUTPUTS.contains(&name) && !file.is_inside(&text) {
             let why = "expected a path in the folder of this file; name others on the command line, or this file with \
                        `--config`";

@@ -2,6 +2,7 @@
 
 use super::secrets::Secrets;
 use crate::args::{self, ServeArgs};
+use crate::cluster::context_of;
 use crate::error::Fatal;
 use crate::input::{Filter, Input, Reader, gather};
 use bytes::Bytes;
@@ -37,6 +38,11 @@ impl Plan {
         }
         if args.watch && inputs.iter().any(|path| path.as_os_str() == "-") {
             return Err(usage("standard input cannot be watched: leave out `-` or --watch"));
+        }
+        if inputs.iter().chain(&args.objects).any(|path| context_of(path).is_some()) {
+            return Err(usage(
+                "a cluster is not followed: `kubeshape pull -o DIR` fetches its documents, serve that folder",
+            ));
         }
         if let Some(address) = &args.advertise_address
             && (address.is_empty() || !address.bytes().all(|b| b.is_ascii_alphanumeric() || b".-:[]".contains(&b)))

@@ -223,6 +223,16 @@ fn a_file_that_is_found_opens_no_door() {
         folder.write("kubeshape.toml", format!("[serve]\n{line}\n"));
         folder.run("serve crds").says(2, &["error[KS1017]", "counts in a file that `--config` names"]);
     }
+    for line in
+        ["kubeconfig = \"kubeconfig\"", "server = \"http://example.com\"", "context = \"prod\"", "cache = \"cache\""]
+    {
+        folder.write("kubeshape.toml", format!("[pull]\n{line}\n"));
+        folder.run("pull").says(2, &["error[KS1017]", "counts in a file that `--config` names"]);
+    }
+    for line in ["inputs = \"cluster:prod\"", "inputs = [\"crds\", \"cluster:\"]"] {
+        folder.write("kubeshape.toml", format!("[convert]\n{line}\n"));
+        folder.run("convert --to v3 -o out").says(2, &["error[KS1017]", "clusters are named on the command line"]);
+    }
     folder.write("kubeshape.toml", "[convert]\nadopt = true\n");
     folder.run("convert crds --to v3 -o out").says(2, &["error[KS1017]"]);
 }

@@ -531,6 +531,7 @@ fn what_cannot_be_is_refused() {
     for (line, code, message) in [
         ("serve", 2, "nothing to serve"),
         ("serve - --watch", 2, "standard input cannot be watched"),
+        ("serve cluster:prod", 2, "a cluster is not followed"),
         ("serve a.yaml --listen nowhere", 2, "expected ADDRESS:PORT"),
         ("serve a.yaml --listen 192.0.2.1:0", 2, "cannot listen on 192.0.2.1:0"),
         ("serve a.yaml --tls-cert a.yaml", 2, "--tls-key"),
