@@ -26,9 +26,9 @@ pub(crate) enum Fatal {
         /// The reason.
         message: String,
     },
-    /// A server cannot be asked.
+    /// A cluster or the cache of its documents cannot be used.
     #[error("{0}")]
-    Server(String),
+    Cluster(String),
     /// Standard output is closed or full.
     #[error("cannot write to standard output: {}", describe(.0))]
     Stdout(io::Error),

@@ -10,8 +10,8 @@
 //!
 //! A file is written under a random name and then renamed, so a program that is killed leaves no part of a document
 //! behind. What is read is compared with the hash in its name: a file that is damaged is deleted, and counts as missing.
-//! So processes share a cache without locks. [`Cache::compact`] deletes what was used longest ago until the cache is within
-//! its [`Bounds`]; [`Cache::put`] does so by itself after it wrote a part of that size.
+//! So processes share a cache, and only compaction is locked. [`Cache::compact`] deletes what was used longest ago until the cache is within
+//! its [`Bounds`]; the first write of a [`Cache`] does so by itself, and then each after an eighth of them was written.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha512};
@@ -215,7 +215,7 @@ pub struct Cache {
     folder: PathBuf,
     bounds: Bounds,
     clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
-    /// Bytes written since the cache was compacted.
+    /// Bytes written since the cache was compacted. An entry counts for its share of the bounds at least.
     written: Arc<AtomicU64>,
 }
 
@@ -263,7 +263,9 @@ impl Cache {
             // A read-only cache without a tag is one nevertheless.
             let _ = fs::write(&tag, TAG_TEXT);
         }
-        Ok(Cache { folder, bounds, clock: Arc::new(SystemTime::now), written: Arc::new(AtomicU64::new(0)) })
+        // The first write compacts, so that programs that write little and end do not add up.
+        let written = Arc::new(AtomicU64::new(bounds.bytes / 8));
+        Ok(Cache { folder, bounds, clock: Arc::new(SystemTime::now), written })
     }
 
     /// The same cache with another clock, for tests.
@@ -297,7 +299,7 @@ impl Cache {
         let path = self.document(digest);
         let (file, metadata) = open(&path)?;
         // A document that was replaced by something endless is not read to its end.
-        let bytes = read(file, self.bounds.bytes.max(metadata.len()).min(u64::from(u32::MAX)))?;
+        let bytes = read(file, self.bounds.bytes)?;
         if Digest::of(&bytes) != digest {
             let _ = fs::remove_file(&path);
             return None;
@@ -479,7 +481,9 @@ impl Cache {
             make_folder(folder)?;
         }
         file.persist(path).map_err(|error| error.error)?;
-        let written = self.written.fetch_add(bytes.len() as u64, Ordering::Relaxed) + bytes.len() as u64;
+        let share = self.bounds.bytes / (self.bounds.entries as u64).max(1);
+        let size = (bytes.len() as u64).max(share).max(1);
+        let written = self.written.fetch_add(size, Ordering::Relaxed) + size;
         if written > self.bounds.bytes / 8 {
             self.compact()?;
         }

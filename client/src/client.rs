@@ -4,7 +4,7 @@ use crate::error::{Error, Fault};
 use crate::transport::{Request, Response, Transport};
 use futures_util::stream::{self, StreamExt as _};
 use kubeshape_convert::v2;
-use kubeshape_discovery::openapi::Index;
+use kubeshape_discovery::openapi::{Index, is_name};
 use kubeshape_discovery::read::{self, Document as Discovered};
 use kubeshape_schema::Profile;
 use kubeshape_yaml::Limits as TextLimits;
@@ -15,9 +15,6 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What clients accept as discovery (client-go `discovery_client.go`): v2 before v2beta1 before the unaggregated form.
-const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
-    application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 const JSON: &str = "application/json";
 const V3_PROTOBUF: &str = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf";
 
@@ -47,9 +44,9 @@ pub struct Limits {
     pub discovery: usize,
     /// One page of a list.
     pub page: usize,
-    /// Documents that an index may list, and group versions that discovery may list.
+    /// Documents that an index may list, group versions that discovery may list, and objects of a list.
     pub group_versions: usize,
-    /// All documents of one pull, and all pages of one list.
+    /// All OpenAPI documents of one pull, all its discovery documents, and all pages of one list.
     pub total: usize,
     /// Requests at the same time.
     pub parallel: usize,
@@ -153,10 +150,15 @@ struct ListedMetadata {
     resource_version: String,
 }
 
-/// The version of an object, and whether there is more than its metadata.
-fn version_of(object: &[u8]) -> Result<(Version, bool), String> {
-    let Listed { metadata, spec } = serde_json::from_slice(object).map_err(|error| error.to_string())?;
+/// The version of a definition, and whether there is more than its metadata. Its name becomes part of a path, so it has to
+/// be one that needs no escapes.
+fn version_of(object: &[u8]) -> Result<(Version, bool), Fault> {
+    let wrong = |what: String| Fault::Content(format!("an object of the list: {what}"));
+    let Listed { metadata, spec } = serde_json::from_slice(object).map_err(|error| wrong(error.to_string()))?;
     let ListedMetadata { name, uid, resource_version } = metadata;
+    if !is_name(&name) {
+        return Err(wrong(format!("{name:?} is no name of a CustomResourceDefinition")));
+    }
     Ok((Version { name, uid, resource_version }, spec.is_some()))
 }
 
@@ -355,8 +357,7 @@ impl<T: Transport> Client<T> {
         let listed = self.list(DEFINITIONS, METADATA).await?;
         let mut all = Vec::with_capacity(listed.len());
         for object in listed {
-            let (version, is_whole) =
-                version_of(&object).map_err(|error| fail(Fault::Content(format!("an object of the list: {error}"))))?;
+            let (version, is_whole) = version_of(&object).map_err(fail)?;
             // A server that knows no partial metadata sends the whole objects.
             let object = if is_whole { Some((object, false)) } else { known(&version).map(|object| (object, true)) };
             all.push((version, object));
@@ -365,8 +366,7 @@ impl<T: Transport> Client<T> {
         if missing > FEW {
             let mut whole = BTreeMap::new();
             for object in self.list(DEFINITIONS, JSON).await? {
-                let (version, _) = version_of(&object)
-                    .map_err(|error| fail(Fault::Content(format!("an object of the list: {error}"))))?;
+                let (version, _) = version_of(&object).map_err(fail)?;
                 whole.insert(version.name.clone(), (version, object));
             }
             // The newer list counts.
@@ -376,11 +376,10 @@ impl<T: Transport> Client<T> {
             if let Some((object, is_known)) = object {
                 return Ok(Some(Definition::new(version, &object, is_known)));
             }
-            let path = format!("{DEFINITIONS}/{}", escaped(&version.name));
+            let path = format!("{DEFINITIONS}/{}", version.name);
             match self.body(&path, JSON, self.limits.page).await {
                 Ok(object) => {
-                    let (version, _) =
-                        version_of(&object).map_err(|error| Error { path, fault: Fault::Content(error) })?;
+                    let (version, _) = version_of(&object).map_err(|fault| Error { path, fault })?;
                     Ok(Some(Definition::new(version, &object, false)))
                 }
                 // It was deleted since.
@@ -415,6 +414,12 @@ impl<T: Transport> Client<T> {
             if page.items.is_empty() && !page.metadata.next.is_empty() {
                 return Err(fail(Fault::Content("a page of the list is empty, and is not the last".to_owned())));
             }
+            if objects.len() + page.items.len() > self.limits.group_versions {
+                return Err(fail(Fault::Content(format!(
+                    "the list has more than {} objects",
+                    self.limits.group_versions
+                ))));
+            }
             objects.extend(page.items.iter().map(|object| object.get().as_bytes().to_vec()));
             if page.metadata.next.is_empty() {
                 return Ok(objects);
@@ -426,7 +431,7 @@ impl<T: Transport> Client<T> {
     /// A discovery document: `/apis`, `/api`, `/apis/apps/v1`, `/version`.
     pub(crate) async fn discovery(&self, path: &str, tag: Option<&str>) -> Result<Answer, Error> {
         let fail = |fault| Error { path: path.to_owned(), fault };
-        let response = self.get(path, AGGREGATED, tag, self.limits.discovery).await.map_err(fail)?;
+        let response = self.get(path, read::ACCEPT, tag, self.limits.discovery).await.map_err(fail)?;
         match response.status {
             200 => Ok(Answer::New { tag: response.tag, bytes: response.body }),
             304 if tag.is_some() => Ok(Answer::Unchanged),

@@ -28,12 +28,21 @@ pub struct ClusterOptions {
     pub server: Option<String>,
     /// The longest time that one request takes.
     pub timeout: Duration,
+    /// Only which cluster is meant is found out, for its part of a cache. No plugin for credentials is run, and every request
+    /// fails.
+    pub offline: bool,
 }
 
 impl Default for ClusterOptions {
     /// The current context; 60 seconds.
     fn default() -> ClusterOptions {
-        ClusterOptions { kubeconfig: None, context: None, server: None, timeout: Duration::from_secs(60) }
+        ClusterOptions {
+            kubeconfig: None,
+            context: None,
+            server: None,
+            timeout: Duration::from_secs(60),
+            offline: false,
+        }
     }
 }
 
@@ -60,7 +69,8 @@ pub enum ClusterError {
 /// A server that a kubeconfig file describes, with its certificates, credentials and proxy. kube-rs connects to it.
 #[derive(Clone)]
 pub struct Cluster {
-    client: Client,
+    /// None if it is used offline.
+    client: Option<Client>,
     timeout: Duration,
     server: String,
     identity: String,
@@ -103,7 +113,9 @@ impl Cluster {
         );
         let trusted = config.root_cert.iter().flatten().flatten().copied().collect::<Vec<u8>>();
         let identity = format!("{server}\n{}", Digest::of(&trusted));
-        let client = Client::try_from(config).map_err(|error| ClusterError::Setup(causes(&error)))?;
+        // This runs plugins for credentials.
+        let client = (!options.offline).then(|| Client::try_from(config)).transpose();
+        let client = client.map_err(|error| ClusterError::Setup(causes(&error)))?;
         Ok(Cluster { client, timeout: options.timeout, server, identity })
     }
 
@@ -141,7 +153,10 @@ async fn config(options: &ClusterOptions) -> Result<Config, ClusterError> {
 /// Files of tokens may end with a line break, which client-go cuts off, and kube-rs sends. It reads such a file here, once.
 fn trim_token(config: &mut Config) {
     let Some(path) = &config.auth_info.token_file else { return };
-    // What cannot be read is told by kube-rs.
+    // A pipe can be read once. What cannot be read is told by kube-rs.
+    if !std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
+        return;
+    }
     let Ok(text) = std::fs::read_to_string(path) else { return };
     if text.trim() != text {
         config.auth_info.token = Some(text.trim().to_owned().into());
@@ -169,6 +184,9 @@ fn address(text: &str) -> Result<http::Uri, ClusterError> {
 
 impl Transport for Cluster {
     async fn get(&self, request: Request<'_>) -> Result<Response, TransportError> {
+        let Some(client) = &self.client else {
+            return Err(TransportError::Connect("the cluster is used offline".to_owned()));
+        };
         let end = Instant::now() + self.timeout;
         let bad = |error: &(dyn std::error::Error + 'static)| TransportError::Request(causes(error));
         let mut http_request = http::Request::get(request.path).header(header::ACCEPT, request.accept);
@@ -177,7 +195,7 @@ impl Transport for Cluster {
         }
         http_request = http_request.header(header::USER_AGENT, concat!("kubeshape/", env!("CARGO_PKG_VERSION")));
         let http_request = http_request.body(Body::empty()).map_err(|error| bad(&error))?;
-        let answer = timeout_at(end, self.client.send(http_request)).await;
+        let answer = timeout_at(end, client.send(http_request)).await;
         let answer = answer.map_err(|_| TransportError::Timeout(self.timeout))?;
         let (parts, mut body) = answer.map_err(|error| failure(&error))?.into_parts();
         let text = |name| text(&parts.headers, name);
@@ -185,7 +203,6 @@ impl Transport for Cluster {
             status: parts.status.as_u16(),
             tag: text(header::ETAG),
             location: text(header::LOCATION),
-            content_type: text(header::CONTENT_TYPE),
             retry_after: text(header::RETRY_AFTER).and_then(|text| text.parse().ok()).map(Duration::from_secs),
             body: Vec::new(),
         };

@@ -19,7 +19,7 @@
 //! use kubeshape_client::{Client, Cluster, ClusterOptions, Limits, Wanted, pull};
 //!
 //! let cluster = Cluster::connect(&ClusterOptions::default()).await?;
-//! let cache = Cache::open("/home/me/.cache/kubeshape", Bounds::default())?;
+//! let cache = Cache::open("cache", Bounds::default())?;
 //! let cached = cluster.cached(&cache);
 //! let client = Client::new(&cluster, Limits::default());
 //! let pulled = pull(&client, &Wanted::default(), Some(cached)).await?;

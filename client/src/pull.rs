@@ -1,12 +1,14 @@
 //! All documents of a cluster, each downloaded once.
 
 use crate::cache::{Cache, Digest, Kept, Record};
-use crate::client::{Answer, Client, DEFINITIONS, Definition, Document, Encoding, Progress, Version, discovered};
+use crate::client::{
+    Answer, Client, DEFINITIONS, Definition, Document, Encoding, Limits, Progress, Version, discovered,
+};
 use crate::error::{Error, Fault};
 use crate::transport::Transport;
 use futures_util::future::join;
 use futures_util::stream::{self, StreamExt as _};
-use kubeshape_discovery::openapi::Index;
+use kubeshape_discovery::openapi::{self, Index};
 use kubeshape_discovery::read::Document as Discovered;
 use kubeshape_discovery::{Group, Records};
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,8 +83,8 @@ impl Pulled {
 /// at the same time, so it takes one round trip.
 ///
 /// # Errors
-/// The server has neither an index of OpenAPI v3 documents nor OpenAPI v2, or a wanted path is not there. Whatever else
-/// fails is in [`Pulled::failures`].
+/// The server does not give its index of OpenAPI v3 documents, and has no OpenAPI v2 instead; a wanted path is not there; or
+/// all documents are larger than [`Limits::total`]. Whatever else fails is in [`Pulled::failures`].
 ///
 /// # Example
 /// See [`Client`] for a transport.
@@ -200,13 +202,10 @@ impl<T: Transport> Job<'_, T> {
             client.tell(progress);
             // The group version may have gone since the index was read. Then it is no failure.
             if matches!(&result, Err(error) if error.fault.status() == Some(404)) {
-                let index = match again.take() {
-                    Some(index) => index,
-                    None => client.index().await?,
-                };
-                let is_gone = !index.has(&path);
-                again = Some(index);
-                if is_gone {
+                if again.is_none() {
+                    again = client.index().await.ok();
+                }
+                if again.as_ref().is_some_and(|index: &Index| !index.has(&path)) {
                     continue;
                 }
             }
@@ -317,12 +316,13 @@ impl<T: Transport> Job<'_, T> {
                 Ok((document, list)) => {
                     match document {
                         Discovered::Groups(groups) => {
-                            let of = |version: &str, group: &str| format!("/apis/{group}/{version}");
-                            let all = groups.iter().flat_map(|group| group.versions.iter().map(|v| of(v, &group.name)));
-                            versions.extend(all);
+                            for group in &groups {
+                                versions
+                                    .extend(group.versions.iter().map(|version| format!("{}/{version}", group.name)));
+                            }
                         }
                         Discovered::Versions { versions: core, .. } => {
-                            versions.extend(core.iter().map(|version| format!("/api/{version}")));
+                            versions.extend(core.iter().map(|version| version.to_string()));
                         }
                         _ => {}
                     }
@@ -330,7 +330,7 @@ impl<T: Transport> Job<'_, T> {
                 }
                 // A server may have no core group, and an aggregated one tells no version.
                 Err(error) if path != "/apis" && matches!(error.fault.status(), Some(403 | 404)) => {}
-                Err(error) => self.pulled.failures.push(error),
+                Err(error) => self.fail_list(path, error),
             }
         }
         let limit = self.client.limits().group_versions;
@@ -339,18 +339,43 @@ impl<T: Transport> Job<'_, T> {
             self.pulled.failures.push(Error { path: "/apis".to_owned(), fault });
             return;
         }
-        let parallel = self.client.limits().parallel.max(1);
-        let ask = |path: String| async {
-            let list = self.list(&path).await.and_then(|list| discovered(&path, &list.1).map(|_| list));
+        let Limits { parallel, total, .. } = *self.client.limits();
+        let job = &*self;
+        let ask = |version: String| async move {
+            // A name that would lead elsewhere is not asked for.
+            let Some(path) = openapi::path_of(&version).map(|path| format!("/{path}")) else {
+                let fault = Fault::Content(format!("{version:?} is no group version"));
+                return ("/apis".to_owned(), Err(Error { path: "/apis".to_owned(), fault }));
+            };
+            let list = job.list(&path).await.and_then(|list| discovered(&path, &list.1).map(|_| list));
             (path, list)
         };
-        let lists: Vec<_> = stream::iter(versions).map(ask).buffered(parallel).collect().await;
+        let mut answers = stream::iter(versions).map(ask).buffered(parallel.max(1));
+        let (mut lists, mut size) = (Vec::new(), 0);
+        while let Some((path, list)) = answers.next().await {
+            size += list.as_ref().map_or(0, |(_, bytes, _)| bytes.len());
+            if size > total {
+                let fault = Fault::Content(format!("all discovery documents are larger than {total} bytes"));
+                lists.push((path, Err(Error { path: "/apis".to_owned(), fault })));
+                break;
+            }
+            lists.push((path, list));
+        }
+        drop(answers);
         for (path, list) in lists {
             match list {
                 Ok(list) => self.take_list(path, list),
-                Err(error) => self.pulled.failures.push(error),
+                Err(error) => self.fail_list(&path, error),
             }
         }
+    }
+
+    /// Notes what could not be fetched. What the cache knows of it stays.
+    fn fail_list(&mut self, path: &str, error: Error) {
+        if let Some(kept) = self.known.discovery.get(path) {
+            self.new.discovery.insert(path.to_owned(), kept.clone());
+        }
+        self.pulled.failures.push(error);
     }
 
     fn take_list(&mut self, path: String, (tag, bytes, is_cached): (Option<String>, Vec<u8>, bool)) {

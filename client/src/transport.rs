@@ -24,8 +24,6 @@ pub struct Response {
     pub tag: Option<String>,
     /// `Location`
     pub location: Option<String>,
-    /// `Content-Type`
-    pub content_type: Option<String>,
     /// `Retry-After` in seconds.
     pub retry_after: Option<Duration>,
     /// The body, decompressed.

@@ -96,7 +96,7 @@ pub(crate) struct PullArgs {
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, requires = "watch")]
     pub(crate) refresh: Duration,
 
-    /// Delete results of earlier runs that the cluster has no more
+    /// Delete OpenAPI and discovery documents that the cluster has no more, with --crds also definitions
     ///
     /// Only files that .kubeshape.json names and that did not change since are deleted, and only if there were no errors.
     #[arg(long, requires = "output", conflicts_with = "group_version", help_heading = FOLDER)]

@@ -30,10 +30,10 @@ pub(crate) fn inputs(context: &str, offline: bool) -> Found {
     let name = format!("{PREFIX}{context}");
     let context = (!context.is_empty()).then(|| context.to_owned());
     let pulled = || {
-        let options = ClusterOptions { context, timeout: TIMEOUT, ..ClusterOptions::default() };
+        let options = ClusterOptions { context, timeout: TIMEOUT, offline, ..ClusterOptions::default() };
         let cache = folder(None).ok();
         // A command that reads schemas does not have to keep them.
-        let asked = Asked::new(&options, cache.as_deref(), offline, |_| {}).map_err(|error| error.to_string())?;
+        let asked = Asked::new(&options, cache.as_deref(), |_| {}).map_err(|error| error.to_string())?;
         let wanted = Wanted { definitions: true, offline, ..Wanted::default() };
         asked.pull(&wanted, |_| {}).map_err(|error| format!("{}: {error}", asked.cluster.server()))
     };

@@ -26,21 +26,16 @@ struct Asked {
 }
 
 impl Asked {
-    /// Prepares the connection. Why there is no cache goes to `tell`.
+    /// Prepares the connection, if one is needed. Why there is no cache goes to `tell`.
     ///
     /// # Errors
     /// There is no kubeconfig, or none that can be used; the cache is needed and cannot be opened.
-    fn new(
-        options: &ClusterOptions,
-        cache: Option<&Path>,
-        offline: bool,
-        mut tell: impl FnMut(String),
-    ) -> Result<Asked, Fatal> {
+    fn new(options: &ClusterOptions, cache: Option<&Path>, mut tell: impl FnMut(String)) -> Result<Asked, Fatal> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-        let cluster = runtime.block_on(Cluster::connect(options)).map_err(|error| Fatal::Server(error.to_string()))?;
+        let cluster = runtime.block_on(Cluster::connect(options)).map_err(|error| Fatal::Cluster(error.to_string()))?;
         let cache = match cache.map(|folder| Cache::open(folder, Bounds::default())).transpose() {
             Ok(cache) => cache,
-            Err(error) if offline => return Err(failed(error)),
+            Err(error) if options.offline => return Err(failed(error)),
             Err(error) => {
                 tell(error.to_string());
                 None
@@ -82,7 +77,7 @@ fn folder(named: Option<&Path>) -> Result<PathBuf, Fatal> {
 fn failed(error: CacheError) -> Fatal {
     match error {
         CacheError::Io { path, source } => Fatal::Read { path, message: describe(&source) },
-        other => Fatal::Server(other.to_string()),
+        other => Fatal::Cluster(other.to_string()),
     }
 }
 

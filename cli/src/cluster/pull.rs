@@ -6,6 +6,7 @@ use crate::args::{Format, PullArgs, Shape, When};
 use crate::error::Fatal;
 use crate::output::format::Formatter;
 use crate::output::place::{self, Failed, Options, Ready};
+use crate::output::record::Record;
 use crate::output::{Stage, names};
 use crate::report::{self, Setup, Ui};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -46,6 +47,7 @@ pub(crate) fn pull(args: &PullArgs, setup: &Setup) -> Result<bool, Fatal> {
         context: cluster.context.clone(),
         server: cluster.server.clone(),
         timeout: cluster.request_timeout,
+        offline: cluster.offline,
     };
     let cache = match (cluster.no_cache, folder(cluster.folder.cache.as_deref())) {
         (true, _) => None,
@@ -56,7 +58,7 @@ pub(crate) fn pull(args: &PullArgs, setup: &Setup) -> Result<bool, Fatal> {
             None
         }
     };
-    let mut asked = Asked::new(&options, cache.as_deref(), cluster.offline, |why| unkept(&mut ui, &why))?;
+    let mut asked = Asked::new(&options, cache.as_deref(), |why| unkept(&mut ui, &why))?;
     let wanted = Wanted {
         paths: args.group_version.iter().map(|name| path_of(name)).collect::<Result<_, _>>()?,
         definitions: args.crds,
@@ -80,11 +82,11 @@ pub(crate) fn pull(args: &PullArgs, setup: &Setup) -> Result<bool, Fatal> {
                 ui.say(&format!("{error}; trying again in {} s", wait.as_secs()));
                 wait = (wait * 2).min(LONGEST.max(args.refresh));
                 // The token in a file may be another one by now.
-                if let Ok(again) = Asked::new(&options, cache.as_deref(), false, |_| {}) {
+                if let Ok(again) = Asked::new(&options, cache.as_deref(), |_| {}) {
                     asked = again;
                 }
             }
-            Err(Failure::Server(error)) => return Err(Fatal::Server(error)),
+            Err(Failure::Server(error)) => return Err(Fatal::Cluster(error)),
             Err(Failure::Local(error)) => return Err(error),
         }
         is_first = false;
@@ -148,11 +150,11 @@ fn once(
         ui.say(&said);
         return Ok(failed.is_empty());
     };
-    let keep = BTreeSet::new();
+    let keep = kept(args, &pulled, folder);
     let target = place::Target { record: Some(folder), keep: &keep, is_folder: true, report: None };
     // What could not be fetched does not replace anything: it has no result.
     let options = Options { keep_going: true, prune: args.prune, adopt: false, dry_run: args.dry_run };
-    let ready = results(args, &pulled, folder, stage, ui)?;
+    let ready = results(args, &pulled, folder, stage, &mut failed, ui)?;
     let placed = place::place(ready, target, stage, options, !failed.is_empty()).inspect_err(|_| stage.abandon())?;
     if let Some(finding) = &placed.damaged {
         failed.add(finding);
@@ -167,8 +169,35 @@ fn once(
     Ok(failed.is_empty())
 }
 
+/// The results of earlier runs that stay: what the cluster still has, what this run does not ask for, and what other commands
+/// wrote.
+fn kept(args: &PullArgs, pulled: &Pulled, folder: &Path) -> BTreeSet<String> {
+    let mut keep: BTreeSet<String> = pulled.documents.iter().map(|fetched| name_of(&fetched.document.path)).collect();
+    // That a record is damaged is told by whoever uses it.
+    let record = Record::read(folder).ok().flatten().unwrap_or_default();
+    let is_asked_for = |name: &&str| match name.split_once('/') {
+        None => name.ends_with("_openapi.json"),
+        Some((folder, _)) => folder == "discovery" || (folder == "crds" && args.crds),
+    };
+    keep.extend(record.names().filter(|name| !is_asked_for(name)).map(str::to_owned));
+    keep
+}
+
+/// The file of a document. A file whose name begins with a dot would be passed over in a folder.
+fn name_of(path: &str) -> String {
+    let name = names::root(path, Format::Json);
+    name.strip_prefix('.').map_or(name.clone(), |rest| format!("%2E{rest}"))
+}
+
 /// The files of a folder.
-fn results(args: &PullArgs, pulled: &Pulled, folder: &Path, stage: &Stage, ui: &mut Ui) -> Result<Vec<Ready>, Fatal> {
+fn results(
+    args: &PullArgs,
+    pulled: &Pulled,
+    folder: &Path,
+    stage: &Stage,
+    failed: &mut Failed,
+    ui: &mut Ui,
+) -> Result<Vec<Ready>, Fatal> {
     let mut ready = Vec::new();
     let mut add = |name: String, bytes: &[u8]| -> Result<(), Fatal> {
         let staged = stage.write(folder.join(&name), bytes).inspect_err(|_| stage.abandon())?;
@@ -176,19 +205,19 @@ fn results(args: &PullArgs, pulled: &Pulled, folder: &Path, stage: &Stage, ui: &
         Ok(())
     };
     if args.single {
-        if let Some(document) = aggregate(&pulled.documents, ui) {
-            add(names::single(Shape::V3, Format::Json), &document)?;
+        let name = names::single(Shape::V3, Format::Json);
+        // A document that lacks a part does not replace a whole one.
+        match if failed.is_empty() { aggregate(&pulled.documents, failed, ui) } else { None } {
+            Some(document) => add(name, &document)?,
+            None => ui.error(&format!("{name} was not written, because it would not be whole")),
         }
     } else {
         for Fetched { document, .. } in &pulled.documents {
-            // A file whose name begins with a dot is passed over in a folder.
-            let name = names::root(&document.path, Format::Json);
-            let name = name.strip_prefix('.').map_or(name.clone(), |rest| format!("%2E{rest}"));
-            add(name, &document.bytes)?;
+            add(name_of(&document.path), &document.bytes)?;
         }
     }
     for (path, bytes) in &pulled.discovery {
-        add(format!("discovery/{}.json", path.trim_start_matches('/').replace('/', "__")), bytes)?;
+        add(names::discovery_of_cluster(path), bytes)?;
     }
     for definition in &pulled.definitions {
         add(names::definition_of_cluster(&definition.version.name), &yaml(&definition.bytes))?;
@@ -197,11 +226,13 @@ fn results(args: &PullArgs, pulled: &Pulled, folder: &Path, stage: &Stage, ui: &
 }
 
 /// One document of all (KEP-2896); none if one of them cannot be read.
-fn aggregate(documents: &[Fetched], ui: &mut Ui) -> Option<Vec<u8>> {
+fn aggregate(documents: &[Fetched], failed: &mut Failed, ui: &mut Ui) -> Option<Vec<u8>> {
     let mut aggregator = Aggregator::new(Profile::Kube);
     for Fetched { document, .. } in documents {
         let mut bad = |detail: String| {
-            ui.finding(&Finding::new(Code::NotFetched, detail).in_input(document.path.clone()));
+            let finding = Finding::new(Code::NotFetched, detail).in_input(document.path.clone());
+            failed.add(&finding);
+            ui.finding(&finding);
         };
         let mut tape = Tape::new();
         let read = Stream::new(&document.bytes, Limits::default())
@@ -243,8 +274,9 @@ fn summary(pulled: &Pulled) -> String {
     let downloaded: Vec<&Fetched> = pulled.documents.iter().filter(|fetched| !fetched.is_cached).collect();
     let bytes: usize = downloaded.iter().map(|fetched| fetched.document.bytes.len()).sum();
     let mut text = format!(
-        "{} documents: {} downloaded ({}), {} from the cache",
+        "{} document{}: {} downloaded ({}), {} from the cache",
         pulled.documents.len(),
+        if pulled.documents.len() == 1 { "" } else { "s" },
         downloaded.len(),
         size(bytes as u64),
         pulled.documents.len() - downloaded.len()

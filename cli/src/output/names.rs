@@ -133,6 +133,12 @@ pub(crate) fn definition_of_cluster(name: &str) -> String {
     format!("crds/{}.yaml", shortened(encoded(name)))
 }
 
+/// `discovery/apis__GROUP__VERSION.json`: a discovery document of a cluster, by its path.
+pub(crate) fn discovery_of_cluster(path: &str) -> String {
+    let parts: Vec<String> = path.trim_matches('/').split('/').map(encoded).collect();
+    format!("discovery/{}.json", shortened(parts.join("__")))
+}
+
 /// The extension of a file name.
 pub(crate) fn suffix(format: Format) -> &'static str {
     match format {

@@ -195,6 +195,13 @@ fn files_of_a_cluster_that_changes() {
     assert_eq!(pruned.code, Some(0), "{}", pruned.err);
     assert!(!folder.path("out/apis__example.com__v1_openapi.json").exists());
     assert!(folder.path("out/mine_openapi.json").exists(), "it is somebody else's");
+    // What a run does not ask for is no result that the cluster has no more.
+    for more in ["--single -o both", "-o both --prune", "--single -o both --prune"] {
+        assert_eq!(pull(&folder, &second, more).code, Some(0));
+    }
+    assert!(
+        folder.path("both/openapi.json").exists() && folder.path("both/apis__example.com__v2_openapi.json").exists()
+    );
     let one = pull(&folder, &second, "--group-version example.com/v1 -o out");
     assert!(one.code == Some(2) && one.err.contains("no document \"apis/example.com/v1\""), "{}", one.err);
     let wrong = pull(&folder, &second, "--group-version ../v1 -o out");
@@ -202,6 +209,21 @@ fn files_of_a_cluster_that_changes() {
     let single = pull(&folder, &second, "--single -o single");
     assert_eq!(single.code, Some(0), "{}", single.err);
     assert!(folder.read("single/openapi.json").contains("com.example.v2.Tab"));
+}
+
+#[test]
+fn a_single_document_that_lacks_a_part_replaces_nothing() {
+    let folder = Folder::new();
+    let (lacking, _) = other(|path, stream| match path {
+        "/openapi/v3" => respond(stream, "200 OK", "", &index_of("apis/a.io/v1")),
+        "/apis" => respond(stream, "200 OK", "", r#"{"kind":"APIGroupList","groups":[]}"#),
+        _ => respond(stream, "404 Not Found", "", ""),
+    });
+    folder.write("out/openapi.json", "whole");
+    let run = unwrapped(folder.run(&format!("pull --server http://{lacking} --no-cache --single -o out")));
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    assert!(run.err.contains("openapi.json was not written"), "{}", run.err);
+    assert_eq!(folder.read("out/openapi.json"), "whole");
 }
 
 #[test]
@@ -357,6 +379,12 @@ fn certificates_and_tokens() {
     let plugged = run(&trusted, &plugin);
     assert_eq!(plugged.code, Some(0), "{}", plugged.err);
     assert!(folder.read("plugin.log").lines().count() > 1);
+    // Offline, no program for credentials is run.
+    let line = "pull --kubeconfig kubeconfig --cache cache";
+    assert_eq!(folder.run(line).code, Some(0));
+    let calls = folder.read("plugin.log").lines().count();
+    let offline = folder.run(&format!("{line} --offline"));
+    assert_eq!((offline.code, folder.read("plugin.log").lines().count()), (Some(0), calls), "{}", offline.err);
     let failing =
         run(&trusted, "exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: 'false'}");
     assert!(failing.code == Some(2), "{}", failing.err);

@@ -143,6 +143,24 @@ fn the_cache_stays_within_its_bounds() {
 }
 
 #[test]
+fn programs_that_write_little_and_end_do_not_add_up() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bounds = Bounds { bytes: 8000, ..Bounds::default() };
+    for n in 0..200 {
+        open(folder.path(), bounds).put(format!("{n:0100}").as_bytes()).expect("written");
+    }
+    let size = open(folder.path(), bounds).stat().expect("a cache").bytes;
+    assert!(size <= 8000 + 100, "{size} bytes");
+    let few = Bounds { entries: 40, ..Bounds::default() };
+    let cache = open(folder.path(), few);
+    for n in 0..200 {
+        cache.put(format!("few {n}").as_bytes()).expect("written");
+        let count = cache.stat().expect("a cache").documents;
+        assert!(count <= 40 + 40 / 8 + 1, "{count} after {n}");
+    }
+}
+
+#[test]
 fn what_is_used_stays_and_what_is_not_goes() {
     let folder = tempfile::tempdir().expect("a folder");
     let (cache, clock) = clocked(folder.path(), Bounds::default());

@@ -171,6 +171,67 @@ fn a_server_without_aggregated_discovery_is_asked_by_group_versions() {
 }
 
 #[test]
+fn names_that_servers_choose_lead_nowhere_else() {
+    let server = server();
+    let group =
+        |name: &str| format!(r#"{{"name":"{name}","versions":[{{"groupVersion":"{name}/v1","version":"v1"}}]}}"#);
+    let hostile = ["..", "a/../..", "a?b", "\\u001b[31m", "a b", "a%2e"].map(group).join(",");
+    server.forget("/apis").ok("/apis", &format!(r#"{{"kind":"APIGroupList","groups":[{hostile}]}}"#));
+    let item = |name: &str| format!(r#"{{"metadata":{{"name":"{name}"}}}}"#);
+    server.ok(CRDS, &format!(r#"{{"items":[{}]}}"#, item("../../../../api/v1/secrets")));
+    let pulled = run(&server, &Wanted { definitions: true, ..Wanted::default() }, None).expect("a server");
+    assert_eq!(pulled.failures.len(), 6 + 1, "{:?}", pulled.failures);
+    assert!(pulled.failures.iter().any(|error| error.to_string().contains("is no name of a CustomResourceDefinition")));
+    let asked = server.asked();
+    assert!(asked.iter().all(|line| !line.contains("..") && !line.contains("secrets")), "{asked:?}");
+    assert_eq!(pulled.discovery.keys().collect::<Vec<_>>(), ["/api", "/apis", "/version"]);
+}
+
+#[test]
+fn discovery_and_lists_are_bounded_as_a_whole() {
+    let server = server();
+    let groups: Vec<String> =
+        (0..50).map(|n| format!(r#"{{"name":"g{n}","versions":[{{"version":"v1"}}]}}"#)).collect();
+    server.forget("/apis").ok("/apis", &format!(r#"{{"kind":"APIGroupList","groups":[{}]}}"#, groups.join(",")));
+    for n in 0..50 {
+        let list = format!(r#"{{"kind":"APIResourceList","groupVersion":"g{n}/v1","resources":[]}}"#);
+        server.ok(&format!("/apis/g{n}/v1"), &format!("{list}{}", " ".repeat(1000)));
+    }
+    let items: Vec<String> = (0..21).map(|n| format!(r#"{{"metadata":{{"name":"n{n}"}},"spec":{{}}}}"#)).collect();
+    server.ok(CRDS, &format!(r#"{{"items":[{}]}}"#, items.join(",")));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let of = |limits| {
+        let wanted = Wanted { definitions: true, ..Wanted::default() };
+        let pulled = runtime.block_on(pull(&Client::new(&server, limits), &wanted, None)).expect("a server");
+        (
+            pulled.discovery.len(),
+            pulled.definitions.len(),
+            pulled.failures.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        )
+    };
+    assert_eq!(of(Limits::default()), (53, 21, Vec::new()));
+    let (lists, _, told) = of(Limits { total: 10_000, ..Limits::default() });
+    assert!(
+        lists < 15 && told.iter().any(|text| text.contains("all discovery documents are larger")),
+        "{lists} {told:?}"
+    );
+    let (_, _, told) = of(Limits { group_versions: 20, ..Limits::default() });
+    assert!(told.iter().any(|text| text.contains("more than 20 objects")), "{told:?}");
+    assert!(told.iter().any(|text| text.contains("50 group versions; the limit is 20")), "{told:?}");
+}
+
+#[test]
+fn discovery_that_fails_once_is_still_known() {
+    let ((_folder, cache), server) = (folder(), server());
+    let first = all(&server, Some(&cache));
+    server.forget("/apis").answer("/apis", status(500));
+    let pulled = run(&server, &Wanted::default(), Some(&cache)).expect("a server");
+    assert_eq!(pulled.failures.len(), 1);
+    let offline = run(&server, &Wanted { offline: true, ..Wanted::default() }, Some(&cache)).expect("the cache");
+    assert_eq!(offline.discovery, first.discovery);
+}
+
+#[test]
 fn what_fails_is_told_and_the_rest_is_there() {
     let ((_folder, cache), server) = (folder(), server());
     all(&server, Some(&cache));

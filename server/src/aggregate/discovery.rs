@@ -6,14 +6,11 @@ use super::downstream::{Closed, Downstream, Polled};
 use super::groups::{Published, Wanted, published, shown};
 use super::options::GroupVersionName;
 use http::StatusCode;
+use kubeshape_discovery::read::ACCEPT;
 use kubeshape_discovery::{Freshness, GroupVersion, Origin};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::time::{Instant, timeout};
-
-/// The types that upstream accepts, and the type that servers without aggregated discovery send.
-const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
-    application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 
 /// Polls the discovery of a server.
 pub(super) struct DiscoveryPoll {
@@ -103,7 +100,7 @@ impl DiscoveryPoll {
     /// Fetches the group versions of `/apis` or `/api`.
     async fn list(&mut self, place: &'static str, core: bool, wanted: Wanted<'_>) -> Result<Published, Failure> {
         let known = self.lists.get(place).map(|known| &*known.tag);
-        let DocumentResponse { status, tag, body } = self.get(place, AGGREGATED, known).await?;
+        let DocumentResponse { status, tag, body } = self.get(place, ACCEPT, known).await?;
         let named = || wanted.named().iter().filter(|name| name.group.is_empty() == core).cloned().collect();
         match status {
             StatusCode::OK => {}
