@@ -322,7 +322,7 @@ impl<T: Transport> Job<'_, T> {
                             }
                         }
                         Discovered::Versions { versions: core, .. } => {
-                            versions.extend(core.iter().map(|version| version.to_string()));
+                            versions.extend(core.iter().map(ToString::to_string));
                         }
                         _ => {}
                     }
