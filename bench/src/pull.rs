@@ -91,10 +91,11 @@ fn run(documents: Vec<(String, Vec<u8>)>) -> Result<(), Box<dyn std::error::Erro
     let read = best(|| largest.and_then(|digest| cache.get(digest)).map(drop).ok_or("it is not there"))?;
     line("opening the largest document", read);
 
-    let many = Cache::open(folder.path().join("many"), Bounds { entries: ENTRIES / 2, ..Bounds::default() })?;
+    let many = open("many".to_owned())?;
     for n in 0..ENTRIES {
         many.put(format!("{n}").as_bytes())?;
     }
+    let many = Cache::open(many.folder(), Bounds { entries: ENTRIES / 2, ..Bounds::default() })?;
     let (start, clock) = (ProcessTime::now(), Instant::now());
     let compacted = many.compact()?;
     println!(
