@@ -59,3 +59,4 @@ pub use api::{
     Api, DEFINITIONS, Documents, MAX_BODY, Moment, Outcome, Reply, Request, Settled, Watch, WatchEnd, Write,
 };
 pub use status::{Cause, Details, GroupResource, Status};
+pub use wire::protobuf_to_json;

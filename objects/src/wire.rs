@@ -1,145 +1,52 @@
-//! Bodies of requests in protobuf, as clients with types of Go send them: `kubectl create namespace`, for example.
+//! Bodies of requests in protobuf, as clients with types of Go send them: `kubectl create deployment`, for example.
 //!
-//! A message says nothing of the names of its members, so that only kinds can be read whose numbers are in these tables (upstream:
-//! `generated.proto` of `k8s.io/api` and `k8s.io/apimachinery`). They are the kinds that kubectl creates from its command line
-//! without a file, and the options of deletions.
+//! A message says nothing of the names of its members. They are in a table of all messages of the built-in kinds
+//! ([`members`]). What is read becomes the JSON that Go prints of the same object: members without a value are there if
+//! Go's struct has no `omitempty` for them.
+
+mod members;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use kubeshape_yaml::go::Time;
-use serde_json::{Map, Value};
+use kubeshape_yaml::go::{Time, number};
+use members::{Kind, Messages, Shown};
 
 /// What stands before a message (upstream: `protobufSerializer.prefix`).
 const PREFIX: &[u8] = b"k8s\0";
 /// Messages in messages at most.
-const DEPTH: usize = 8;
-/// Seconds of Go's zero time: it stands for no time.
-const NO_TIME: i64 = -62_135_596_800;
-
-/// What a member holds.
-#[derive(Clone, Copy)]
-enum Kind {
-    Text,
-    /// Shown in base64.
-    Bytes,
-    Bool,
-    Int,
-    Time,
-    /// JSON in bytes, in a message: `FieldsV1`.
-    Json,
-    Message(&'static [Member]),
-    /// From texts to texts or bytes.
-    Map(&'static Kind),
-    List(&'static Kind),
-}
-
-/// Its number and its name in JSON.
-type Member = (u64, &'static str, Kind);
-
-use Kind::{Bool, Bytes, Int, Json, List, Message, Text};
-
-const OWNER: &[Member] = &[
-    (1, "kind", Text),
-    (3, "name", Text),
-    (4, "uid", Text),
-    (5, "apiVersion", Text),
-    (6, "controller", Bool),
-    (7, "blockOwnerDeletion", Bool),
-];
-const MANAGED: &[Member] = &[
-    (1, "manager", Text),
-    (2, "operation", Text),
-    (3, "apiVersion", Text),
-    (4, "time", Kind::Time),
-    (6, "fieldsType", Text),
-    (7, "fieldsV1", Json),
-    (8, "subresource", Text),
-];
-const METADATA: &[Member] = &[
-    (1, "name", Text),
-    (2, "generateName", Text),
-    (3, "namespace", Text),
-    (5, "uid", Text),
-    (6, "resourceVersion", Text),
-    (7, "generation", Int),
-    (8, "creationTimestamp", Kind::Time),
-    (9, "deletionTimestamp", Kind::Time),
-    (10, "deletionGracePeriodSeconds", Int),
-    (11, "labels", Kind::Map(&Text)),
-    (12, "annotations", Kind::Map(&Text)),
-    (13, "ownerReferences", List(&Message(OWNER))),
-    (14, "finalizers", List(&Text)),
-    (17, "managedFields", List(&Message(MANAGED))),
-];
-const NAMED: &[Member] = &[(1, "name", Text)];
-const REFERENCE: &[Member] = &[(1, "kind", Text), (2, "namespace", Text), (3, "name", Text), (4, "uid", Text)];
-const PRECONDITIONS: &[Member] = &[(1, "uid", Text), (2, "resourceVersion", Text)];
-
-/// The kinds, with their members.
-const KINDS: [(&str, &[Member]); 5] = [
-    (
-        "Namespace",
-        &[
-            (1, "metadata", Message(METADATA)),
-            (2, "spec", Message(&[(1, "finalizers", List(&Text))])),
-            (3, "status", Message(&[(1, "phase", Text)])),
-        ],
-    ),
-    (
-        "ConfigMap",
-        &[
-            (1, "metadata", Message(METADATA)),
-            (2, "data", Kind::Map(&Text)),
-            (3, "binaryData", Kind::Map(&Bytes)),
-            (4, "immutable", Bool),
-        ],
-    ),
-    (
-        "Secret",
-        &[
-            (1, "metadata", Message(METADATA)),
-            (2, "data", Kind::Map(&Bytes)),
-            (3, "type", Text),
-            (4, "stringData", Kind::Map(&Text)),
-            (5, "immutable", Bool),
-        ],
-    ),
-    (
-        "ServiceAccount",
-        &[
-            (1, "metadata", Message(METADATA)),
-            (2, "secrets", List(&Message(REFERENCE))),
-            (3, "imagePullSecrets", List(&Message(NAMED))),
-            (4, "automountServiceAccountToken", Bool),
-        ],
-    ),
-    (
-        "DeleteOptions",
-        &[
-            (1, "gracePeriodSeconds", Int),
-            (2, "preconditions", Message(PRECONDITIONS)),
-            (3, "orphanDependents", Bool),
-            (4, "propagationPolicy", Text),
-            (5, "dryRun", List(&Text)),
-        ],
-    ),
-];
+const DEPTH: usize = 64;
+/// Bytes of JSON at most: members of two bytes can become messages with a hundred bytes of JSON.
+const LARGEST: usize = 16 << 20;
 
 /// Whether objects of a kind can be read from protobuf.
 pub(crate) fn knows(api_version: &str, kind: &str) -> bool {
-    api_version == "v1" && KINDS.iter().any(|(known, _)| *known == kind)
+    members::of_kind(api_version, kind).is_some()
 }
 
-/// A body as JSON; `None` if it is not in protobuf.
+/// An object of a built-in kind as Go prints it in JSON, given the bytes that clients send in protobuf (`k8s`, a zero byte,
+/// and a `runtime.Unknown` with the message). `None` if the bytes are not that.
 ///
 /// # Errors
-/// The body is broken, or of a kind whose members are not known.
-pub(crate) fn json(body: &[u8]) -> Option<Result<Vec<u8>, String>> {
-    let body = body.strip_prefix(PREFIX)?;
-    Some(read(body).map(|value| value.to_string().into_bytes()))
+/// The bytes are broken, of a kind that is not built in, or their JSON would be larger than 16 MiB.
+///
+/// # Example
+/// ```
+/// use kubeshape_objects::protobuf_to_json;
+///
+/// let body = b"k8s\0\x0a\x0f\x0a\x02v1\x12\x09Namespace\x12\x07\x0a\x05\x0a\x03dev";
+/// let json = protobuf_to_json(body).unwrap()?;
+/// assert_eq!(
+///     String::from_utf8_lossy(&json),
+///     r#"{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"dev"},"spec":{},"status":{}}"#
+/// );
+/// assert!(protobuf_to_json(b"{}").is_none());
+/// # Ok::<(), String>(())
+/// ```
+pub fn protobuf_to_json(body: &[u8]) -> Option<Result<Vec<u8>, String>> {
+    body.strip_prefix(PREFIX).map(read)
 }
 
-fn read(body: &[u8]) -> Result<Value, String> {
+fn read(body: &[u8]) -> Result<Vec<u8>, String> {
     let (mut meta, mut raw): (&[u8], &[u8]) = (&[], &[]);
     each(body, |number, content| {
         match (number, content) {
@@ -149,7 +56,7 @@ fn read(body: &[u8]) -> Result<Value, String> {
         }
         Ok(())
     })?;
-    let (mut api_version, mut kind) = (String::new(), String::new());
+    let (mut api_version, mut kind) = ("", "");
     each(meta, |number, content| {
         match number {
             1 => api_version = content.text()?,
@@ -158,27 +65,74 @@ fn read(body: &[u8]) -> Result<Value, String> {
         }
         Ok(())
     })?;
-    let known = KINDS.iter().find(|(known, _)| *known == kind);
-    let Some((_, members)) = known else {
+    let Some(message) = members::of_kind(api_version, kind) else {
         return Err(format!("protobuf: the members of the kind {kind:?} are not known; send JSON"));
     };
-    let mut object = message(raw, members, DEPTH)?;
-    object.insert("apiVersion".to_owned(), api_version.into());
-    object.insert("kind".to_owned(), kind.into());
-    Ok(Value::Object(object))
+    let mut out = Out { text: b"{\"kind\":".to_vec(), messages: Messages::default() };
+    out.quoted(kind)?;
+    out.raw(b",\"apiVersion\":")?;
+    out.quoted(api_version)?;
+    members(&mut out, raw, message, DEPTH)?;
+    out.raw(b"}")?;
+    Ok(out.text)
+}
+
+/// JSON that is written.
+struct Out {
+    text: Vec<u8>,
+    messages: Messages,
+}
+
+impl Out {
+    fn raw(&mut self, bytes: &[u8]) -> Result<(), String> {
+        if self.text.len() + bytes.len() > LARGEST {
+            return Err(format!("protobuf: the object has more than {LARGEST} bytes in JSON"));
+        }
+        self.text.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn quoted(&mut self, text: &str) -> Result<(), String> {
+        let quoted = serde_json::to_vec(text).map_err(|error| error.to_string())?;
+        self.raw(&quoted)
+    }
+
+    /// The name of a member, with a comma if something stands before it.
+    fn name(&mut self, name: &str) -> Result<(), String> {
+        if self.text.last() != Some(&b'{') {
+            self.raw(b",")?;
+        }
+        self.quoted(name)?;
+        self.raw(b":")
+    }
 }
 
 /// The content of a member.
 #[derive(Clone, Copy)]
 enum Content<'b> {
     Number(u64),
+    /// The bits of a number of eight bytes.
+    Fixed(u64),
     Bytes(&'b [u8]),
 }
 
-impl Content<'_> {
-    fn text(self) -> Result<String, String> {
-        let Content::Bytes(bytes) = self else { return Err("protobuf: found a number, expected a text".to_owned()) };
-        String::from_utf8(bytes.to_vec()).map_err(|_| "protobuf: a text is no UTF-8".to_owned())
+impl<'b> Content<'b> {
+    fn text(self) -> Result<&'b str, String> {
+        std::str::from_utf8(self.bytes()?).map_err(|_| "protobuf: a text is no UTF-8".to_owned())
+    }
+
+    fn bytes(self) -> Result<&'b [u8], String> {
+        match self {
+            Content::Bytes(bytes) => Ok(bytes),
+            _ => Err("protobuf: found a number, expected a text or a message".to_owned()),
+        }
+    }
+
+    fn number(self) -> Result<u64, String> {
+        match self {
+            Content::Number(number) => Ok(number),
+            _ => Err("protobuf: found a text or a message, expected a number".to_owned()),
+        }
     }
 }
 
@@ -197,7 +151,10 @@ fn each<'b>(mut rest: &'b [u8], mut with: impl FnMut(u64, Content<'b>) -> Result
         };
         match tag & 7 {
             0 => with(tag >> 3, Content::Number(varint(&mut rest)?))?,
-            1 => _ = skip(&mut rest, 8)?,
+            1 => {
+                let bits = skip(&mut rest, 8)?.try_into().map_err(|_| truncated())?;
+                with(tag >> 3, Content::Fixed(u64::from_le_bytes(bits)))?;
+            }
             2 => {
                 let length = usize::try_from(varint(&mut rest)?).map_err(|_| truncated())?;
                 with(tag >> 3, Content::Bytes(skip(&mut rest, length)?))?;
@@ -222,84 +179,285 @@ fn varint(rest: &mut &[u8]) -> Result<u64, String> {
     Err("protobuf: a number is too long".to_owned())
 }
 
-fn message(bytes: &[u8], members: &[Member], depth: usize) -> Result<Map<String, Value>, String> {
+/// Writes the members of a message behind an open brace; false if all of them have Go's zero values.
+fn members(out: &mut Out, bytes: &[u8], name: &'static str, depth: usize) -> Result<bool, String> {
     let below = depth.checked_sub(1).ok_or("protobuf: messages nest too deep")?;
-    let mut out = Map::new();
+    let message = out.messages.get(name);
+    let mut sent = Vec::new();
     each(bytes, |number, content| {
-        let Some((_, name, kind)) = members.iter().find(|(known, ..)| *known == number) else { return Ok(()) };
-        match kind {
-            List(items) => {
-                let item = value(content, items, below)?.unwrap_or(Value::Null);
-                if let Value::Array(list) = out.entry(*name).or_insert_with(|| Value::Array(Vec::new())) {
-                    list.push(item);
-                }
+        sent.push((number, content));
+        Ok(())
+    })?;
+    // Members that stand several times are lists, or the last one counts.
+    sent.sort_by_key(|(number, _)| *number);
+    let (mut rest, mut shown) = (&sent[..], message.shown().peekable());
+    let mut something = false;
+    loop {
+        let number = match (rest.first(), shown.peek()) {
+            (Some((sent, _)), Some(shown)) => *sent.min(shown),
+            (Some((sent, _)), None) => *sent,
+            (None, Some(shown)) => *shown,
+            (None, None) => return Ok(something),
+        };
+        shown.next_if_eq(&number);
+        let count = rest.iter().take_while(|(sent, _)| *sent == number).count();
+        let (contents, behind) = rest.split_at(count);
+        rest = behind;
+        let Some(member) = message.member(number) else { continue };
+        if let (Shown::InParent, Kind::Message(inner)) = (member.shown, member.kind) {
+            let content = contents.last().map_or(Ok(&[][..]), |(_, content)| content.bytes())?;
+            something |= members(out, content, inner, below)?;
+            continue;
+        }
+        let before = out.text.len();
+        out.name(member.name)?;
+        let found = value(out, contents, member.kind, below)?;
+        something |= found != Found::Zero;
+        let left_out = match member.shown {
+            Shown::Always | Shown::InParent => false,
+            Shown::UnlessZero => found == Found::Zero,
+            Shown::UnlessEmpty => found != Found::Something && member.kind.can_be_empty(),
+        };
+        if left_out {
+            out.text.truncate(before);
+        }
+    }
+}
+
+/// What a value is to Go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    /// The zero value of its type.
+    Zero,
+    /// A list or map without items that is not nil.
+    Empty,
+    Something,
+}
+
+impl Found {
+    fn zero(zero: bool) -> Found {
+        if zero { Found::Zero } else { Found::Something }
+    }
+}
+
+/// Writes the value of a member, given what was sent of it.
+fn value(out: &mut Out, contents: &[(u64, Content<'_>)], kind: Kind, depth: usize) -> Result<Found, String> {
+    let below = depth.checked_sub(1).ok_or("protobuf: messages nest too deep")?;
+    let last = contents.last().map(|(_, content)| *content);
+    let bytes = || last.map_or(Ok(&[][..]), Content::bytes);
+    let number = || last.map_or(Ok(0), Content::number);
+    match kind {
+        Kind::Text => {
+            let text = last.map_or(Ok(""), Content::text)?;
+            out.quoted(text)?;
+            Ok(Found::zero(text.is_empty()))
+        }
+        Kind::Bool => {
+            let value = number()? != 0;
+            out.raw(value.to_string().as_bytes())?;
+            Ok(Found::zero(!value))
+        }
+        Kind::Int => {
+            let value = number()?.cast_signed();
+            out.raw(value.to_string().as_bytes())?;
+            Ok(Found::zero(value == 0))
+        }
+        Kind::Float => {
+            let bits = match last {
+                None => 0,
+                Some(Content::Fixed(bits)) => bits,
+                Some(_) => return Err("protobuf: expected a number of eight bytes".to_owned()),
+            };
+            let value = f64::from_bits(bits);
+            if !value.is_finite() {
+                return Err("protobuf: found a number that JSON does not have".to_owned());
             }
-            Kind::Map(items) => {
-                let (mut key, mut found) = (String::new(), None);
-                let Content::Bytes(pair) = content else { return Err(truncated()) };
-                each(pair, |number, content| {
-                    match number {
-                        1 => key = content.text()?,
-                        2 => found = value(content, items, below)?,
-                        _ => {}
-                    }
-                    Ok(())
-                })?;
-                if let Value::Object(map) = out.entry(*name).or_insert_with(|| Value::Object(Map::new())) {
-                    map.insert(key, found.unwrap_or_else(|| String::new().into()));
-                }
+            let mut text = Vec::new();
+            number::write_json(value, &mut text);
+            out.raw(&text)?;
+            Ok(Found::zero(value == 0.0))
+        }
+        Kind::Bytes => match last {
+            None => null(out),
+            Some(content) => {
+                let bytes = content.bytes()?;
+                out.quoted(&STANDARD.encode(bytes))?;
+                Ok(if bytes.is_empty() { Found::Empty } else { Found::Something })
             }
-            kind => {
-                if let Some(value) = value(content, kind, below)? {
-                    out.insert((*name).to_owned(), value);
+        },
+        Kind::Pointer(inner) => match contents {
+            [] => null(out),
+            contents => value(out, contents, inner.kind(), below).map(|_| Found::Something),
+        },
+        Kind::List(inner) => list(out, contents, inner.kind(), below),
+        Kind::ListMessage(inner) => {
+            let mut items = Vec::new();
+            each(bytes()?, |number, content| {
+                if number == 1 {
+                    items.push((number, content));
                 }
+                Ok(())
+            })?;
+            list(out, &items, inner.kind(), below)
+        }
+        Kind::Map(inner) => map(out, contents, inner.kind(), below),
+        Kind::Message(name) => {
+            out.raw(b"{")?;
+            let something = members(out, bytes()?, name, below)?;
+            out.raw(b"}")?;
+            Ok(Found::zero(!something))
+        }
+        Kind::Time | Kind::MicroTime => time(out, bytes()?, kind),
+        Kind::Quantity => {
+            let mut text = "";
+            each(bytes()?, |number, content| {
+                if number == 1 {
+                    text = content.text()?;
+                }
+                Ok(())
+            })?;
+            out.quoted(if text.is_empty() { "0" } else { text })?;
+            Ok(Found::zero(text.is_empty() || text == "0"))
+        }
+        Kind::IntOrString => {
+            let (mut is_text, mut number, mut text) = (false, 0, "");
+            each(bytes()?, |member, content| {
+                match member {
+                    1 => is_text = content.number()? == 1,
+                    2 => number = content.number()?.cast_signed(),
+                    3 => text = content.text()?,
+                    _ => {}
+                }
+                Ok(())
+            })?;
+            if is_text {
+                out.quoted(text)?;
+            } else {
+                out.raw(number.to_string().as_bytes())?;
             }
+            Ok(Found::zero(!is_text && number == 0 && text.is_empty()))
+        }
+        Kind::Json => {
+            let mut raw: &[u8] = &[];
+            each(bytes()?, |number, content| {
+                if number == 1 {
+                    raw = content.bytes()?;
+                }
+                Ok(())
+            })?;
+            if raw.is_empty() {
+                return null(out);
+            }
+            let checked: &serde_json::value::RawValue = serde_json::from_slice(raw)
+                .map_err(|error| format!("protobuf: found JSON that cannot be read: {error}"))?;
+            out.raw(checked.get().as_bytes())?;
+            Ok(Found::Something)
+        }
+    }
+}
+
+fn null(out: &mut Out) -> Result<Found, String> {
+    out.raw(b"null")?;
+    Ok(Found::Zero)
+}
+
+fn list(out: &mut Out, items: &[(u64, Content<'_>)], kind: Kind, depth: usize) -> Result<Found, String> {
+    if items.is_empty() {
+        return null(out);
+    }
+    out.raw(b"[")?;
+    let mut first = true;
+    for item in items {
+        // Numbers may stand together in one member.
+        if let (Kind::Int, Content::Bytes(mut packed)) = (kind, item.1) {
+            while !packed.is_empty() {
+                let number = varint(&mut packed)?.cast_signed();
+                comma(out, &mut first)?;
+                out.raw(number.to_string().as_bytes())?;
+            }
+            continue;
+        }
+        comma(out, &mut first)?;
+        value(out, std::slice::from_ref(item), kind, depth)?;
+    }
+    out.raw(b"]")?;
+    Ok(Found::Something)
+}
+
+fn comma(out: &mut Out, first: &mut bool) -> Result<(), String> {
+    if std::mem::take(first) { Ok(()) } else { out.raw(b",") }
+}
+
+fn map(out: &mut Out, pairs: &[(u64, Content<'_>)], kind: Kind, depth: usize) -> Result<Found, String> {
+    if pairs.is_empty() {
+        return null(out);
+    }
+    let mut entries = Vec::with_capacity(pairs.len());
+    for (_, pair) in pairs {
+        let (mut key, mut found) = ("", None);
+        each(pair.bytes()?, |number, content| {
+            match number {
+                1 => key = content.text()?,
+                2 => found = Some((number, content)),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        entries.push((key, found));
+    }
+    // The last one of a key counts.
+    entries.reverse();
+    entries.sort_by_key(|(key, _)| *key);
+    entries.dedup_by_key(|(key, _)| *key);
+    out.raw(b"{")?;
+    for (key, found) in entries {
+        out.name(key)?;
+        value(out, found.as_slice(), kind, depth)?;
+    }
+    out.raw(b"}")?;
+    Ok(Found::Something)
+}
+
+/// A time in seconds and nanoseconds; no bytes are Go's zero time.
+fn time(out: &mut Out, bytes: &[u8], kind: Kind) -> Result<Found, String> {
+    if bytes.is_empty() {
+        return null(out);
+    }
+    let (mut seconds, mut nanoseconds) = (0, 0);
+    each(bytes, |number, content| {
+        match number {
+            1 => seconds = content.number()?.cast_signed(),
+            2 => nanoseconds = content.number()?,
+            _ => {}
         }
         Ok(())
     })?;
-    Ok(out)
-}
-
-/// The value of a member; none if it says nothing.
-fn value(content: Content<'_>, kind: &Kind, depth: usize) -> Result<Option<Value>, String> {
-    Ok(match (kind, content) {
-        (Text, content) => Some(content.text()?.into()).filter(|text: &Value| text != ""),
-        (Bytes, Content::Bytes(bytes)) => Some(STANDARD.encode(bytes).into()),
-        (Bool, Content::Number(n)) => Some((n != 0).into()),
-        (Int, Content::Number(n)) => Some(n.cast_signed().into()).filter(|n: &Value| n != 0),
-        (Kind::Time, Content::Bytes(bytes)) => {
-            let mut seconds = NO_TIME;
-            each(bytes, |number, content| {
-                if let (1, Content::Number(n)) = (number, content) {
-                    seconds = n.cast_signed();
-                }
-                Ok(())
-            })?;
-            (seconds != NO_TIME).then(|| Time(seconds).to_string().into())
+    let time = Time(seconds);
+    if time == Time::ZERO {
+        return null(out);
+    }
+    let Some(text) = time.text() else {
+        return Err("protobuf: found a time that is not in the years 0 to 9999".to_owned());
+    };
+    let text = String::from_utf8_lossy(&text);
+    match kind {
+        Kind::MicroTime => {
+            let micros = nanoseconds / 1000 % 1_000_000;
+            out.quoted(&format!("{}.{micros:06}Z", text.trim_end_matches('Z')))?;
         }
-        (Json, Content::Bytes(bytes)) => {
-            let mut raw: &[u8] = b"{}";
-            each(bytes, |number, content| {
-                if let (1, Content::Bytes(bytes)) = (number, content) {
-                    raw = bytes;
-                }
-                Ok(())
-            })?;
-            Some(serde_json::from_slice(raw).map_err(|error| error.to_string())?)
-        }
-        (Message(members), Content::Bytes(bytes)) => Some(Value::Object(message(bytes, members, depth)?)),
-        _ => return Err("protobuf: a member has another type".to_owned()),
-    })
+        _ => out.quoted(&text)?,
+    }
+    Ok(Found::Something)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::json;
+    use super::protobuf_to_json;
     use crate::proto;
     use serde_json::{Value, json};
 
     fn read(body: &[u8]) -> Result<Value, String> {
-        json(body).expect("protobuf").map(|text| serde_json::from_slice(&text).expect("JSON"))
+        protobuf_to_json(body).expect("protobuf").map(|text| serde_json::from_slice(&text).expect("JSON"))
     }
 
     #[test]
@@ -323,16 +481,39 @@ mod tests {
         assert_eq!(read(&body), Ok(expected));
         for end in 4..body.len() {
             // Whatever is cut off, nothing panics.
-            let _ = json(&body[..end]);
+            let _ = protobuf_to_json(&body[..end]);
         }
     }
 
     #[test]
     fn what_cannot_be_read_is_told() {
-        assert!(json(br#"{"kind": "Secret"}"#).is_none());
-        let pod = read(&proto::unknown("v1", "Pod", b""));
-        assert_eq!(pod, Err(r#"protobuf: the members of the kind "Pod" are not known; send JSON"#.to_owned()));
+        assert!(protobuf_to_json(br#"{"kind": "Secret"}"#).is_none());
+        let tab = read(&proto::unknown("example.com/v1", "Tab", b""));
+        assert_eq!(tab, Err(r#"protobuf: the members of the kind "Tab" are not known; send JSON"#.to_owned()));
         assert_eq!(read(&proto::unknown("v1", "Secret", b"\x0a\x05a")), Err("protobuf: unexpected EOF".to_owned()));
         assert!(read(&proto::unknown("v1", "Secret", &[0xff; 12])).is_err());
+    }
+
+    #[test]
+    fn small_messages_do_not_become_large_objects() {
+        // Two bytes for a container of a pod, 27 in JSON.
+        let containers = b"\x12\x00".repeat(1 << 20);
+        let mut pod = Vec::new();
+        proto::bytes(&mut pod, 2, &containers);
+        let error = protobuf_to_json(&proto::unknown("v1", "Pod", &pod)).expect("protobuf").expect_err("too large");
+        assert!(error.contains("more than"), "{error}");
+    }
+
+    #[test]
+    fn members_that_stand_twice_are_read_as_go_reads_them() {
+        let (mut message, mut pair, mut other) = (Vec::new(), Vec::new(), Vec::new());
+        for (out, value) in [(&mut pair, "old"), (&mut other, "new")] {
+            proto::text(out, 1, "key");
+            proto::text(out, 2, value);
+        }
+        proto::bytes(&mut message, 2, &pair);
+        proto::bytes(&mut message, 2, &other);
+        let read = read(&proto::unknown("v1", "ConfigMap", &message));
+        assert_eq!(read.map(|object| object["data"].clone()), Ok(json!({"key": "new"})));
     }
 }

@@ -6,6 +6,7 @@ mod commands;
 mod found;
 mod go;
 mod kubectl;
+mod protobuf;
 mod serve;
 
 use crate::golden;
@@ -75,6 +76,7 @@ struct Kind {
 pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
     let mut table = Table::new("clients", known);
     let programs = [Program::build("go.mod")?, Program::build("previous.mod")?];
+    protobuf::compare(&programs[0], &mut table)?;
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let inputs = match &plan.recorded {
         Some((corpus, golden)) if golden.join("apiserver").join("kubectl").is_dir() => {

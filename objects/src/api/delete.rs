@@ -34,7 +34,7 @@ impl Call<'_> {
             policy: parameter(self.request.query, "propagationPolicy").unwrap_or_default().into_owned(),
             ..Options::default()
         };
-        let body = match wire::json(self.body()?) {
+        let body = match wire::protobuf_to_json(self.body()?) {
             Some(read) => Cow::Owned(read.map_err(|why| self.unreadable(&why))?),
             None => Cow::Borrowed(self.body()?),
         };

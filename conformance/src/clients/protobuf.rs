@@ -1,0 +1,51 @@
+//! Objects of built-in kinds in protobuf: what Go reads of them, and the table of their members.
+
+use super::go::Program;
+use crate::table::{Table, Verdict};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+use serde_json::Value;
+use std::path::Path;
+
+/// Objects of each kind; the first is empty.
+const SAMPLES: usize = 6;
+
+/// An object in both forms.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Sample {
+    api_version: String,
+    kind: String,
+    protobuf: String,
+    json: Value,
+}
+
+/// Compares what is read of random objects, and the table of members with the one that Go's types give.
+pub(super) fn compare(program: &Program, table: &mut Table) -> Result<(), String> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../objects/src/wire/members.txt");
+    let known = std::fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let verdict = if known == program.members()? {
+        Verdict::Equal
+    } else {
+        Verdict::Differing("`clients protobuf` prints another table".to_owned())
+    };
+    table.add("members of protobuf", "members.txt", verdict);
+    for (number, line) in program.samples(SAMPLES)?.split(|byte| *byte == b'\n').enumerate() {
+        if line.is_empty() {
+            continue;
+        }
+        let sample: Sample = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+        let bytes = STANDARD.decode(&sample.protobuf).map_err(|error| error.to_string())?;
+        let read = kubeshape_objects::protobuf_to_json(&bytes).unwrap_or_else(|| Err("no protobuf".to_owned()));
+        let read = read.and_then(|text| serde_json::from_slice::<Value>(&text).map_err(|error| error.to_string()));
+        let verdict = match read {
+            Ok(read) if read == sample.json => Verdict::Equal,
+            Ok(read) => Verdict::Differing(format!("Go: {}\nours: {read}", sample.json)),
+            Err(error) => Verdict::Differing(format!("Go: {}\nours: {error}", sample.json)),
+        };
+        let record = format!("{} {} {}", sample.api_version, sample.kind, number % SAMPLES);
+        table.add("objects in protobuf", &record, verdict);
+    }
+    Ok(())
+}

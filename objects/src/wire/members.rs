@@ -1,0 +1,232 @@
+//! The members of the messages that built-in kinds consist of, by their numbers.
+//!
+//! The table (`members.txt`) is made from the Go types of `k8s.io/api` by the program in `conformance/clients`; numbers
+//! never change, so that one table serves all releases. A line is a message, `NAME NUMBER:JSON_NAME:LETTERS…`, or says
+//! which message a kind is, `API_VERSION.KIND @NAME`. The lines are sorted.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+const TABLE: &str = include_str!("members.txt");
+
+/// A message as the table has it.
+#[derive(Debug)]
+pub(super) struct Message {
+    /// By their numbers.
+    members: Vec<Member>,
+    /// The members that JSON has even if nothing was sent of them.
+    shown: Vec<usize>,
+}
+
+/// The messages that were asked for: each is read once.
+#[derive(Debug, Default)]
+pub(super) struct Messages(HashMap<&'static str, Rc<Message>>);
+
+/// A member of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Member {
+    pub(super) number: u64,
+    /// Its name in JSON; empty if its members are shown in place of it.
+    pub(super) name: &'static str,
+    pub(super) shown: Shown,
+    pub(super) kind: Kind,
+}
+
+/// When JSON has a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shown {
+    Always,
+    /// `omitempty`
+    UnlessEmpty,
+    /// `omitzero`
+    UnlessZero,
+    /// `inline`: its members are those of the message around it.
+    InParent,
+}
+
+/// What a member holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    /// Shown in base64.
+    Bytes,
+    Bool,
+    Int,
+    Float,
+    Time,
+    MicroTime,
+    Quantity,
+    IntOrString,
+    /// JSON as bytes: `FieldsV1`, `RawExtension`.
+    Json,
+    /// By its name.
+    Message(&'static str),
+    /// Null if it is not there.
+    Pointer(Letters),
+    List(Letters),
+    /// A message with a list as its only member.
+    ListMessage(Letters),
+    /// From texts.
+    Map(Letters),
+}
+
+/// A kind as the table writes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Letters(&'static str);
+
+/// The name of the message of a built-in kind, or of the options of a deletion.
+pub(super) fn of_kind(api_version: &str, kind: &str) -> Option<&'static str> {
+    if kind == "DeleteOptions" {
+        return Some("meta/v1.DeleteOptions");
+    }
+    let (name, members) = line(&format!("{api_version}.{kind}"))?;
+    Some(members.strip_prefix('@').unwrap_or(name))
+}
+
+impl Messages {
+    pub(super) fn get(&mut self, name: &'static str) -> Rc<Message> {
+        let read = || Rc::new(Message::read(line(name).map_or("", |(_, members)| members)));
+        Rc::clone(self.0.entry(name).or_insert_with(read))
+    }
+}
+
+impl Message {
+    fn read(text: &'static str) -> Message {
+        let members: Vec<Member> = text.split(' ').filter_map(Member::read).collect();
+        let shown = members.iter().enumerate().filter(|(_, member)| match member.shown {
+            Shown::Always | Shown::InParent => true,
+            Shown::UnlessEmpty => !member.kind.can_be_empty(),
+            Shown::UnlessZero => false,
+        });
+        let shown = shown.map(|(at, _)| at).collect();
+        Message { members, shown }
+    }
+
+    pub(super) fn member(&self, number: u64) -> Option<&Member> {
+        let at = self.members.binary_search_by_key(&number, |member| member.number).ok()?;
+        self.members.get(at)
+    }
+
+    /// The numbers of the members that JSON has even if nothing was sent of them.
+    pub(super) fn shown(&self) -> impl Iterator<Item = u64> {
+        self.shown.iter().filter_map(|at| self.members.get(*at)).map(|member| member.number)
+    }
+}
+
+impl Member {
+    fn read(text: &'static str) -> Option<Member> {
+        let (number, member) = text.split_once(':')?;
+        let (name, letters) = member.split_once(':')?;
+        let (shown, letters) = match letters.split_at_checked(1)? {
+            ("!", letters) => (Shown::Always, letters),
+            ("?", letters) => (Shown::UnlessZero, letters),
+            ("^", letters) => (Shown::InParent, letters),
+            _ => (Shown::UnlessEmpty, letters),
+        };
+        Some(Member { number: number.parse().ok()?, name, shown, kind: Letters(letters).kind() })
+    }
+}
+
+impl Letters {
+    pub(super) fn kind(self) -> Kind {
+        let (letter, rest) = self.0.split_at_checked(1).unwrap_or_default();
+        match letter {
+            "y" => Kind::Bytes,
+            "b" => Kind::Bool,
+            "i" => Kind::Int,
+            "f" => Kind::Float,
+            "t" => Kind::Time,
+            "u" => Kind::MicroTime,
+            "q" => Kind::Quantity,
+            "o" => Kind::IntOrString,
+            "j" | "r" => Kind::Json,
+            "@" => Kind::Message(rest),
+            "*" => Kind::Pointer(Letters(rest)),
+            "[" => match rest.strip_prefix('1') {
+                Some(rest) => Kind::ListMessage(Letters(rest)),
+                None => Kind::List(Letters(rest)),
+            },
+            "{" => Kind::Map(Letters(rest)),
+            _ => Kind::Text,
+        }
+    }
+}
+
+impl Kind {
+    /// Whether `omitempty` can leave it out: Go prints structs in any case.
+    pub(super) fn can_be_empty(self) -> bool {
+        match self {
+            Kind::Text
+            | Kind::Bytes
+            | Kind::Bool
+            | Kind::Int
+            | Kind::Float
+            | Kind::Pointer(_)
+            | Kind::List(_)
+            | Kind::ListMessage(_)
+            | Kind::Map(_) => true,
+            Kind::Time | Kind::MicroTime | Kind::Quantity | Kind::IntOrString | Kind::Json | Kind::Message(_) => false,
+        }
+    }
+}
+
+/// A name in the table, and what stands behind it.
+fn line(name: &str) -> Option<(&'static str, &'static str)> {
+    let (mut low, mut high) = (0, TABLE.len());
+    while low < high {
+        let middle = low + (high - low) / 2;
+        // The beginnings of lines are at line breaks, so the middle is moved to one.
+        let start = TABLE.as_bytes().get(..middle)?.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let length = memchr::memchr(b'\n', TABLE.as_bytes().get(start..)?).unwrap_or(TABLE.len() - start);
+        let line = TABLE.get(start..start + length)?;
+        let (found, members) = line.split_once(' ').unwrap_or((line, ""));
+        match found.cmp(name) {
+            std::cmp::Ordering::Equal => return Some((found, members)),
+            std::cmp::Ordering::Less => low = start + length + 1,
+            std::cmp::Ordering::Greater => high = start,
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, Letters, Message, TABLE, line, of_kind};
+
+    #[test]
+    fn every_line_is_found_and_leads_to_lines() {
+        let mut names = Vec::new();
+        for text in TABLE.lines() {
+            let (name, members) = text.split_once(' ').unwrap_or((text, ""));
+            assert_eq!(line(name), Some((name, members)));
+            names.push(name);
+            if let Some(other) = members.strip_prefix('@') {
+                assert!(line(other).is_some(), "{name}: there is no {other}");
+                continue;
+            }
+            let message = Message::read(members);
+            assert_eq!(message.members.len(), members.split_whitespace().count(), "{name}");
+            assert!(message.members.is_sorted_by_key(|member| member.number), "{name}");
+            for member in members.split_whitespace() {
+                if let Some((_, message)) = member.split_once('@') {
+                    assert!(line(message).is_some(), "{name}: there is no {message}");
+                }
+            }
+        }
+        assert!(names.is_sorted());
+        for other in ["", "a", "zzz", "apps/v1.Deploymen", "apps/v1.Deployments"] {
+            assert_eq!(line(other), None);
+        }
+        assert_eq!(of_kind("v1", "Pod"), Some("core/v1.Pod"));
+        assert_eq!(of_kind("apps/v1", "Deployment"), Some("apps/v1.Deployment"));
+        assert_eq!(of_kind("rbac.authorization.k8s.io/v1", "Role"), Some("rbac/v1.Role"));
+        assert_eq!(of_kind("example.com/v1", "Pod"), None);
+    }
+
+    #[test]
+    fn letters_nest() {
+        let Kind::Map(items) = Letters("{[1s").kind() else { panic!("a map") };
+        let Kind::ListMessage(items) = items.kind() else { panic!("a message with a list") };
+        assert_eq!(items.kind(), Kind::Text);
+    }
+}
