@@ -298,6 +298,11 @@ fn value(out: &mut Out, contents: &[(u64, Content<'_>)], kind: Kind, depth: usiz
                 }
                 Ok(())
             })?;
+            if items.is_empty() {
+                // Go makes an empty list before it reads the items.
+                out.raw(b"[]")?;
+                return Ok(Found::Empty);
+            }
             list(out, &items, inner.kind(), below)
         }
         Kind::Map(inner) => map(out, contents, inner.kind(), below),

@@ -69,6 +69,7 @@ properties! {
     path_element
     path_routing
     pattern_checks_are_total_and_compose
+    protobuf_objects_are_json_within_bounds
     published_schema_prints_the_same_after_reading
     range_and_conditions
     redirects_stay_within_the_server
