@@ -418,7 +418,8 @@ impl<T: Transport> Client<T> {
     /// event.
     pub async fn change(&self, version: &str, most: Duration) -> Result<Change, Error> {
         let fail = |fault| Error { path: DEFINITIONS.to_owned(), fault };
-        let seconds = most.as_secs().max(1);
+        // The server ends the watch a little earlier, so that the connection can be used again.
+        let seconds = most.saturating_sub(Duration::from_secs(1)).as_secs().max(1);
         let version = escaped(version);
         let path = format!("{DEFINITIONS}?watch=true&resourceVersion={version}&timeoutSeconds={seconds}");
         let request = Request { path: &path, accept: EVENTS, tag: None, limit: self.limits.page };

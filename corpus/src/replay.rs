@@ -63,12 +63,13 @@ struct Request {
 /// # Panics
 /// It cannot be read.
 pub fn decompressed(path: &Path) -> Vec<u8> {
-    let failed = |error: &dyn std::fmt::Display| panic!("{}: {error}", path.display());
-    let file = BufReader::new(File::open(path).unwrap_or_else(|error| failed(&error)));
-    let mut decoder = ruzstd::decoding::StreamingDecoder::new(file).unwrap_or_else(|error| failed(&error));
-    let mut bytes = Vec::new();
-    decoder.read_to_end(&mut bytes).unwrap_or_else(|error| failed(&error));
-    bytes
+    let read = || -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+        let mut decoder = ruzstd::decoding::StreamingDecoder::new(BufReader::new(File::open(path)?))?;
+        let mut bytes = Vec::new();
+        decoder.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    read().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 impl Body {
