@@ -39,7 +39,7 @@ fn main() -> ExitCode {
             eprintln!("       kubeshape-bench documents --swagger FILE --v3 FILE [--rounds N] [--oracle PROGRAM]");
             eprintln!("       kubeshape-bench lifecycle FOLDER");
             eprintln!("       kubeshape-bench objects STREAM… [--oracle PROGRAM]");
-            eprintln!("       kubeshape-bench pull [FOLDER]");
+            eprintln!("       kubeshape-bench pull [FOLDER|--server URL]");
             eprintln!("       kubeshape-bench serve-update FOLDER [N…]");
             eprintln!("       kubeshape-bench smd FOLDER [--oracle PROGRAM] [--rounds N] [--time MS] [--only WORD,…]");
             eprintln!("       kubeshape-bench serve FOLDER [--base FOLDER] [--program KUBESHAPE] [--oracle PROGRAM]");

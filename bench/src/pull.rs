@@ -2,10 +2,16 @@
 //!
 //! A server in memory has the documents of a folder (OpenAPI v3 in JSON), or 60 documents of 100 kB. Times are the best of the
 //! rounds, in processor time of this process.
+//!
+//! `kubeshape-bench pull --server URL`: the client beside a server, such as `kubeshape serve` on the loopback interface, on the
+//! clock. A pull is compared with the same requests without anything else.
 
 use cpu_time::ProcessTime;
+use futures_util::stream::{self, StreamExt as _};
 use kubeshape_client::cache::{Bounds, Cache, Digest};
-use kubeshape_client::{Cached, Client, Limits, Request, Response, Transport, TransportError, Wanted, pull};
+use kubeshape_client::{
+    Cached, Client, Cluster, ClusterOptions, Limits, Request, Response, Transport, TransportError, Wanted, pull,
+};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -48,6 +54,17 @@ impl Transport for Server {
 
 /// Runs the benchmark.
 pub(crate) fn all(arguments: &[String]) -> ExitCode {
+    if let [option, url] = arguments
+        && option == "--server"
+    {
+        return match beside(url) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("{error}");
+                ExitCode::from(1)
+            }
+        };
+    }
     let documents = match arguments.first() {
         Some(folder) => read(Path::new(folder)),
         None => (0..60).map(|n| (format!("apis/group{n}.example.com/v1"), made(n))).collect(),
@@ -105,6 +122,67 @@ fn run(documents: Vec<(String, Vec<u8>)>) -> Result<(), Box<dyn std::error::Erro
         clock.elapsed().as_secs_f64() * 1e3,
         compacted.entries
     );
+    Ok(())
+}
+
+/// Pulls from a server, and asks it for the same without keeping anything.
+fn beside(url: &str) -> Result<(), Box<dyn std::error::Error>> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let options = ClusterOptions { server: Some(url.to_owned()), ..ClusterOptions::default() };
+    let cluster = runtime.block_on(Cluster::connect(&options))?;
+    let client = Client::new(&cluster, Limits::default());
+    let index = runtime.block_on(client.index())?;
+    let urls: Vec<String> = index.urls().map(|(_, url)| url).collect();
+    let get = |path: String| {
+        let cluster = &cluster;
+        async move {
+            let request = Request { path: &path, accept: "application/json", tag: None, limit: 64 << 20 };
+            cluster.get(request).await.map(|response| response.body.len())
+        }
+    };
+    let mut bytes = 0;
+    let folder = tempfile::tempdir()?;
+    let (mut round, mut times) = (0, [Duration::MAX; 6]);
+    let wanted = Wanted { unread: true, ..Wanted::default() };
+    for _ in 0..ROUNDS {
+        let mut time = |at: usize, f: &mut dyn FnMut() -> Result<(), Box<dyn std::error::Error>>| {
+            let (start, clock) = (ProcessTime::now(), Instant::now());
+            f()?;
+            times[at] = times[at].min(clock.elapsed());
+            times[at + 1] = times[at + 1].min(start.elapsed());
+            Ok::<(), Box<dyn std::error::Error>>(())
+        };
+        time(0, &mut || {
+            // The lists, and then the documents, as a pull asks for them.
+            runtime.block_on(async {
+                let lists = ["/openapi/v3", "/apis", "/api", "/version"].map(str::to_owned);
+                stream::iter(lists).map(get).buffered(4).collect::<Vec<_>>().await;
+                let all = stream::iter(urls.clone()).map(get).buffered(8).collect::<Vec<_>>().await;
+                bytes = all.into_iter().sum::<Result<usize, _>>()?;
+                Ok::<(), TransportError>(())
+            })?;
+            Ok(())
+        })?;
+        round += 1;
+        let cache = Cache::open(folder.path().join(format!("{round}")), Bounds::default())?;
+        let cached = Cached { cache: &cache, cluster: "c", server: "http://c" };
+        let mut go = || {
+            runtime.block_on(pull(&client, &wanted, Some(cached)))?;
+            Ok(())
+        };
+        time(2, &mut go)?;
+        time(4, &mut go)?;
+    }
+    let one = (0..ROUNDS * 5).map(|_| {
+        let clock = Instant::now();
+        runtime.block_on(get("/openapi/v3".to_owned())).map(|_| clock.elapsed())
+    });
+    let one = one.collect::<Result<Vec<_>, _>>()?.into_iter().min().unwrap_or_default();
+    println!("{} documents, {bytes} bytes; best of {ROUNDS} rounds; on the clock, processor time", urls.len());
+    for (what, at) in [("the requests alone", 0), ("first pull, into a cache", 2), ("repeated pull", 4)] {
+        println!("{what:<46} {:>9.2} ms {:>9.2} ms", times[at].as_secs_f64() * 1e3, times[at + 1].as_secs_f64() * 1e3);
+    }
+    line("one request for the index, on the clock", one);
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! The command line: one definition from which help, man page and completions are made.
 
 mod check;
+#[cfg(feature = "cluster")]
 mod cluster;
 mod diff;
 mod findings;
@@ -12,6 +13,7 @@ mod validate;
 mod walk;
 
 pub(crate) use check::{CheckArgs, CheckLevel};
+#[cfg(feature = "cluster")]
 pub(crate) use cluster::{CacheArgs, CacheCommand, PullArgs};
 pub(crate) use diff::DiffArgs;
 pub(crate) use findings::{FindingArgs, LevelArgs, OutputFormat, allowable, selector};
@@ -94,7 +96,9 @@ pub(crate) enum Command {
     Sample(SampleArgs),
     Lifecycle(LifecycleArgs),
     Serve(Box<ServeArgs>),
+    #[cfg(feature = "cluster")]
     Pull(PullArgs),
+    #[cfg(feature = "cluster")]
     Cache(CacheArgs),
     ExplainCode(ExplainArgs),
     Config(ConfigArgs),

@@ -83,7 +83,9 @@ fn main() -> ExitCode {
         Command::Sample(args) => ssa::run(ssa::Job::Sample(args), &setup),
         Command::Lifecycle(args) => lifecycle::run(args, &setup),
         Command::Serve(args) => serve::run(args, &setup),
+        #[cfg(feature = "cluster")]
         Command::Pull(args) => cluster::pull(args, &setup),
+        #[cfg(feature = "cluster")]
         Command::Cache(args) => cluster::cache(args, &setup),
         Command::ExplainCode(args) => explain::run(args, cli.color).map(|()| true),
         Command::Config(args) => config::run(args, cli.config.clone(), cli.no_config).map(|()| true),

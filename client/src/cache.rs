@@ -122,6 +122,9 @@ pub struct Record {
     /// CustomResourceDefinitions by name; the tag is uid and resource version.
     #[serde(default)]
     pub definitions: BTreeMap<String, Kept>,
+    /// The OpenAPI v2 document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub v2: Option<Kept>,
 }
 
 /// A document of a cluster.

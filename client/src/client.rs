@@ -1,13 +1,12 @@
 //! Single documents of a server.
 
+use crate::document::{Document, Encoding};
 use crate::error::{Error, Fault};
-use crate::transport::{Request, Response, Transport};
+use crate::transport::{Request, Response, Transport, TransportError};
 use futures_util::stream::{self, StreamExt as _};
 use kubeshape_convert::v2;
 use kubeshape_discovery::openapi::{Index, is_name};
-use kubeshape_discovery::read::{self, Document as Discovered};
 use kubeshape_schema::Profile;
-use kubeshape_yaml::Limits as TextLimits;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -30,6 +29,8 @@ const PAGE: usize = 250;
 const FEW: usize = 20;
 pub(crate) const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+const EVENTS: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+const V2: &str = "/openapi/v2";
 
 /// How much a client takes from a server. Sizes are in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -65,27 +66,6 @@ impl Default for Limits {
             parallel: 8,
         }
     }
-}
-
-/// In which encoding a document is fetched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Encoding {
-    /// JSON, as the server printed it.
-    #[default]
-    Json,
-    /// The messages of gnostic.
-    Protobuf,
-}
-
-/// An OpenAPI v3 document of a server.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Document {
-    /// `apis/apps/v1`
-    pub path: String,
-    /// The hash by which the server knows this version of the document. Servers use the SHA-512 of its JSON.
-    pub hash: Option<String>,
-    /// The document as the server sent it.
-    pub bytes: Vec<u8>,
 }
 
 /// The version of an object.
@@ -162,7 +142,7 @@ fn version_of(object: &[u8]) -> Result<(Version, bool), Fault> {
     Ok((Version { name, uid, resource_version }, spec.is_some()))
 }
 
-/// A discovery document, or that it did not change.
+/// A document with its ETag, or that it did not change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Unchanged,
@@ -238,6 +218,33 @@ struct Page<'a> {
 struct PageMetadata {
     #[serde(default, rename = "continue")]
     next: String,
+    #[serde(default, rename = "resourceVersion")]
+    resource_version: String,
+}
+
+/// What became of the CustomResourceDefinitions of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Nothing.
+    None,
+    /// One of them changed. From this version of the list on, there may be more.
+    To(String),
+    /// The server does not know any more what changed since that version of the list.
+    Unknown,
+}
+
+/// An event of a watch.
+#[derive(Deserialize)]
+struct Event {
+    #[serde(rename = "type")]
+    kind: String,
+    object: EventObject,
+}
+
+#[derive(Deserialize)]
+struct EventObject {
+    #[serde(default)]
+    metadata: PageMetadata,
 }
 
 impl<T: Transport> Client<T> {
@@ -326,7 +333,12 @@ impl<T: Transport> Client<T> {
     /// # Errors
     /// The server does not answer or refuses.
     pub async fn v2(&self) -> Result<Vec<u8>, Error> {
-        self.body("/openapi/v2", JSON, self.limits.v2).await
+        self.body(V2, JSON, self.limits.v2).await
+    }
+
+    /// The same, unless the known one has this ETag still.
+    pub(crate) async fn v2_since(&self, tag: Option<&str>) -> Result<Answer, Error> {
+        self.since(V2, JSON, tag, self.limits.v2).await
     }
 
     /// The OpenAPI v3 documents of a server that has only OpenAPI v2, converted. Their hashes are those that a server would
@@ -335,16 +347,7 @@ impl<T: Transport> Client<T> {
     /// # Errors
     /// As [`v2`](Client::v2), or the document cannot be converted.
     pub async fn converted(&self) -> Result<Vec<Document>, Error> {
-        let body = self.v2().await?;
-        let documents = v2::body::to_v3(&body, Profile::Kube, |path| path != kubeshape_convert::graph::split::REST);
-        let documents =
-            documents.map_err(|fault| Error { path: "/openapi/v2".to_owned(), fault: Fault::Content(fault) })?;
-        let hashed = |(path, bytes): (String, Vec<u8>)| Document {
-            path,
-            hash: Some(crate::cache::Digest::of(&bytes).to_string()),
-            bytes,
-        };
-        Ok(documents.into_iter().map(hashed).collect())
+        converted(&self.v2().await?)
     }
 
     /// All CustomResourceDefinitions, as the server printed each, in the order of their names. `known` has those of
@@ -394,6 +397,50 @@ impl<T: Transport> Client<T> {
         Ok(definitions)
     }
 
+    /// The version of the list of CustomResourceDefinitions, for [`change`](Client::change).
+    ///
+    /// # Errors
+    /// The server does not answer, refuses (403: the user may not list them), or sends no list.
+    pub async fn definitions_version(&self) -> Result<String, Error> {
+        let fail = |fault| Error { path: DEFINITIONS.to_owned(), fault };
+        let body = self.body(&format!("{DEFINITIONS}?limit=1"), METADATA, self.limits.page).await;
+        let body = body.map_err(|error| fail(error.fault))?;
+        let page: Page<'_> =
+            serde_json::from_slice(&body).map_err(|error| fail(Fault::Content(format!("it is no list: {error}"))))?;
+        Ok(page.metadata.resource_version)
+    }
+
+    /// Waits until a CustomResourceDefinition changes, and no longer than `most`. `version` is that of the list that is
+    /// known.
+    ///
+    /// # Errors
+    /// The transport does not watch, the server does not answer, refuses (403: the user may not watch them), or sends no
+    /// event.
+    pub async fn change(&self, version: &str, most: Duration) -> Result<Change, Error> {
+        let fail = |fault| Error { path: DEFINITIONS.to_owned(), fault };
+        // The server ends the watch a little earlier, so that the connection can be used again.
+        let seconds = most.saturating_sub(Duration::from_secs(1)).as_secs().max(1);
+        let version = escaped(version);
+        let path = format!("{DEFINITIONS}?watch=true&resourceVersion={version}&timeoutSeconds={seconds}");
+        let request = Request { path: &path, accept: EVENTS, tag: None, limit: self.limits.page };
+        let response = match self.transport.event(request, most).await {
+            Ok(response) => response,
+            Err(TransportError::Timeout(_)) => return Ok(Change::None),
+            Err(error) => return Err(fail(error.into())),
+        };
+        match response.status {
+            200 if response.body.trim_ascii().is_empty() => return Ok(Change::None),
+            200 => {}
+            410 => return Ok(Change::Unknown),
+            _ => return Err(fail(refusal(&response))),
+        }
+        let event: Event = serde_json::from_slice(&response.body)
+            .map_err(|error| fail(Fault::Content(format!("it is no event: {error}"))))?;
+        // An error is a `Status`: the version is too old.
+        let next = event.object.metadata.resource_version;
+        Ok(if event.kind == "ERROR" || next.is_empty() { Change::Unknown } else { Change::To(next) })
+    }
+
     /// All objects of a list, as the server printed each, page by page. `path` has no query.
     ///
     /// # Errors
@@ -428,10 +475,16 @@ impl<T: Transport> Client<T> {
         }
     }
 
-    /// A discovery document: `/apis`, `/api`, `/apis/apps/v1`, `/version`.
-    pub(crate) async fn discovery(&self, path: &str, tag: Option<&str>) -> Result<Answer, Error> {
+    /// A document, unless the known one has this ETag still.
+    pub(crate) async fn since(
+        &self,
+        path: &str,
+        accept: &'static str,
+        tag: Option<&str>,
+        limit: usize,
+    ) -> Result<Answer, Error> {
         let fail = |fault| Error { path: path.to_owned(), fault };
-        let response = self.get(path, read::ACCEPT, tag, self.limits.discovery).await.map_err(fail)?;
+        let response = self.get(path, accept, tag, limit).await.map_err(fail)?;
         match response.status {
             200 => Ok(Answer::New { tag: response.tag, bytes: response.body }),
             304 if tag.is_some() => Ok(Answer::Unchanged),
@@ -461,10 +514,16 @@ impl<T: Transport> Client<T> {
     }
 }
 
-/// Reads a discovery document that the server sent.
-pub(crate) fn discovered(path: &str, bytes: &[u8]) -> Result<Discovered, Error> {
-    let limits = TextLimits { nodes: 8_000_000, alias_nodes: 0, ..TextLimits::default() };
-    read::read(bytes, limits).map_err(|error| Error { path: path.to_owned(), fault: Fault::Content(error.to_string()) })
+/// The OpenAPI v3 documents that an OpenAPI v2 document is converted to.
+pub(crate) fn converted(body: &[u8]) -> Result<Vec<Document>, Error> {
+    let documents = v2::body::to_v3(body, Profile::Kube, |path| path != kubeshape_convert::graph::split::REST);
+    let documents = documents.map_err(|fault| Error { path: V2.to_owned(), fault: Fault::Content(fault) })?;
+    let hashed = |(path, bytes): (String, Vec<u8>)| Document {
+        path,
+        hash: Some(crate::cache::Digest::of(&bytes).to_string()),
+        bytes,
+    };
+    Ok(documents.into_iter().map(hashed).collect())
 }
 
 fn refusal(response: &Response) -> Fault {

@@ -182,32 +182,43 @@ fn address(text: &str) -> Result<http::Uri, ClusterError> {
     Ok(uri)
 }
 
-impl Transport for Cluster {
-    async fn get(&self, request: Request<'_>) -> Result<Response, TransportError> {
+impl Cluster {
+    /// Sends a request, and gives the head of the answer and what reads its body.
+    async fn send(&self, request: Request<'_>, end: Instant) -> Result<(Response, Body), TransportError> {
         let Some(client) = &self.client else {
             return Err(TransportError::Connect("the cluster is used offline".to_owned()));
         };
-        let end = Instant::now() + self.timeout;
-        let bad = |error: &(dyn std::error::Error + 'static)| TransportError::Request(causes(error));
         let mut http_request = http::Request::get(request.path).header(header::ACCEPT, request.accept);
         if let Some(tag) = request.tag {
             http_request = http_request.header(header::IF_NONE_MATCH, tag);
         }
         http_request = http_request.header(header::USER_AGENT, concat!("kubeshape/", env!("CARGO_PKG_VERSION")));
-        let http_request = http_request.body(Body::empty()).map_err(|error| bad(&error))?;
+        let http_request = http_request.body(Body::empty());
+        let http_request = http_request.map_err(|error| TransportError::Request(causes(&error)))?;
         let answer = timeout_at(end, client.send(http_request)).await;
         let answer = answer.map_err(|_| TransportError::Timeout(self.timeout))?;
-        let (parts, mut body) = answer.map_err(|error| failure(&error))?.into_parts();
+        let (parts, body) = answer.map_err(|error| failure(&error))?.into_parts();
         let text = |name| text(&parts.headers, name);
-        let mut response = Response {
+        let response = Response {
             status: parts.status.as_u16(),
             tag: text(header::ETAG),
             location: text(header::LOCATION),
             retry_after: text(header::RETRY_AFTER).and_then(|text| text.parse().ok()).map(Duration::from_secs),
             body: Vec::new(),
         };
+        Ok((response, body))
+    }
+
+    /// Reads the body of an answer until `is_enough`.
+    async fn read(
+        &self,
+        (mut response, mut body): (Response, Body),
+        limit: usize,
+        end: Instant,
+        is_enough: impl Fn(&[u8]) -> bool,
+    ) -> Result<Response, TransportError> {
         let is_refusal = response.status != 200;
-        let limit = if is_refusal { request.limit.min(REFUSAL) } else { request.limit };
+        let limit = if is_refusal { limit.min(REFUSAL) } else { limit };
         loop {
             let frame = timeout_at(end, body.frame()).await.map_err(|_| TransportError::Timeout(self.timeout))?;
             let Some(frame) = frame else { return Ok(response) };
@@ -218,7 +229,27 @@ impl Transport for Cluster {
                 return if is_refusal { Ok(response) } else { Err(TransportError::TooLarge(limit)) };
             }
             response.body.extend_from_slice(data);
+            if is_enough(data) {
+                return Ok(response);
+            }
         }
+    }
+}
+
+impl Transport for Cluster {
+    async fn get(&self, request: Request<'_>) -> Result<Response, TransportError> {
+        let (limit, end) = (request.limit, Instant::now() + self.timeout);
+        self.read(self.send(request, end).await?, limit, end, |_| false).await
+    }
+
+    async fn event(&self, request: Request<'_>, most: Duration) -> Result<Response, TransportError> {
+        let (limit, end) = (request.limit, Instant::now() + most);
+        let answer = self.send(request, end.min(Instant::now() + self.timeout)).await?;
+        let mut response = self.read(answer, limit, end, |data| data.contains(&b'\n')).await?;
+        if let Some(line) = response.body.iter().position(|byte| *byte == b'\n') {
+            response.body.truncate(line);
+        }
+        Ok(response)
     }
 }
 

@@ -1,10 +1,13 @@
 //! Fetches the OpenAPI and discovery documents of Kubernetes clusters, each only once (KEP-2896, KEP-3352).
 //!
 //! A server lists its OpenAPI v3 documents at `/openapi/v3`, each with a hash. [`Client`] asks for this
-//! [index](Client::index), for [single documents](Client::document), for [OpenAPI v2](Client::v2) and for the
-//! [CustomResourceDefinitions](Client::definitions). [`pull`] fetches all of them with discovery: a document that the
-//! [cache](cache::Cache) has is not downloaded again. A server that has only OpenAPI v2 is read through it, and one without
-//! aggregated discovery by its group versions.
+//! [index](Client::index), for [single documents](Client::document), for [discovery](Client::discovery), for
+//! [OpenAPI v2](Client::v2) and for the [CustomResourceDefinitions](Client::definitions). [`pull`] fetches all of them: a
+//! document that the [cache](cache::Cache) has is not downloaded again. A server that has only OpenAPI v2 is read through it,
+//! and one without aggregated discovery by its group versions.
+//!
+//! A [`Document`] has the bytes that the server sent, in JSON or protobuf; [`Document::read`] gives it as the types of
+//! `kubeshape-convert`. [`aggregate`] makes one document of all.
 //!
 //! [`mapper::Mapper`] tells which kind a resource has, and which resource a kind, as the mappers of client-go do.
 //!
@@ -32,14 +35,18 @@ pub mod cache;
 mod client;
 #[cfg(feature = "cluster")]
 mod cluster;
+mod discover;
+mod document;
 mod error;
 pub mod mapper;
 mod pull;
 mod transport;
 
-pub use client::{Client, Definition, Document, Encoding, Limits, Progress, Version};
+pub use client::{Change, Client, Definition, Limits, Progress, Version};
 #[cfg(feature = "cluster")]
 pub use cluster::{Cluster, ClusterError, ClusterOptions};
+pub use discover::Discovery;
+pub use document::{Aggregated, Document, Encoding, aggregate};
 pub use error::{Error, Fault};
-pub use pull::{Cached, Fetched, Pulled, Wanted, pull};
+pub use pull::{Cached, Fetched, OpenApiV2, Pulled, Wanted, pull};
 pub use transport::{Request, Response, Transport, TransportError};

@@ -1,16 +1,15 @@
 //! All documents of a cluster, each downloaded once.
 
 use crate::cache::{Cache, Digest, Kept, Record};
-use crate::client::{
-    Answer, Client, DEFINITIONS, Definition, Document, Encoding, Limits, Progress, Version, discovered,
-};
+use crate::client::{Answer, Client, DEFINITIONS, Definition, Progress, Version, converted};
+use crate::discover::{List, groups};
+use crate::document::{Document, Encoding};
 use crate::error::{Error, Fault};
 use crate::transport::Transport;
-use futures_util::future::join;
+use futures_util::future::join4;
 use futures_util::stream::{self, StreamExt as _};
-use kubeshape_discovery::openapi::{self, Index};
-use kubeshape_discovery::read::Document as Discovered;
-use kubeshape_discovery::{Group, Records};
+use kubeshape_discovery::Group;
+use kubeshape_discovery::openapi::Index;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is pulled.
@@ -20,6 +19,8 @@ pub struct Wanted {
     pub paths: Vec<String>,
     /// CustomResourceDefinitions.
     pub definitions: bool,
+    /// The OpenAPI v2 document.
+    pub v2: bool,
     /// No request is sent: only what the cache has.
     pub offline: bool,
     /// Documents that are in the cache already are not read, and have no bytes in the result. This is for filling a cache.
@@ -46,6 +47,17 @@ pub struct Fetched {
     pub is_cached: bool,
 }
 
+/// The OpenAPI v2 document of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenApiV2 {
+    /// The ETag of the document, as sent.
+    pub tag: Option<String>,
+    /// The document in JSON, as the server sent it.
+    pub bytes: Vec<u8>,
+    /// Whether it was in the cache.
+    pub is_cached: bool,
+}
+
 /// What was pulled. What could not be fetched is in `failures`, and everything else is there.
 #[derive(Clone, Debug, Default)]
 pub struct Pulled {
@@ -58,6 +70,8 @@ pub struct Pulled {
     pub discovery: BTreeMap<String, Vec<u8>>,
     /// CustomResourceDefinitions in the order of their names.
     pub definitions: Vec<Definition>,
+    /// The OpenAPI v2 document, if it was wanted and the server has one.
+    pub v2: Option<OpenApiV2>,
     /// What could not be fetched.
     pub failures: Vec<Error>,
     /// Why nothing is kept in the cache.
@@ -70,11 +84,7 @@ impl Pulled {
     /// # Errors
     /// A document cannot be read.
     pub fn groups(&self) -> Result<Vec<Group>, Error> {
-        let mut records = Records::default();
-        for (path, bytes) in &self.discovery {
-            records.add(discovered(path, bytes)?);
-        }
-        Ok(records.groups())
+        groups(&self.discovery)
     }
 }
 
@@ -128,11 +138,12 @@ pub async fn pull<T: Transport>(
         job.offline()?;
         return Ok(job.pulled);
     }
-    let lists = join(job.list("/apis"), join(job.list("/api"), job.list("/version")));
     let definitions = async { if wanted.definitions { Some(job.definitions().await) } else { None } };
-    let (index, ((apis, (api, version)), definitions)) = join(client.index(), join(lists, definitions)).await;
-    job.documents(index).await?;
-    job.discovery(apis, api, version).await;
+    let v2 = async { if wanted.v2 { Some(job.v2().await) } else { None } };
+    let lists = client.lists(|path| job.kept(job.known.discovery.get(path)));
+    let (index, lists, definitions, v2) = join4(client.index(), lists, definitions, v2).await;
+    job.documents(index, v2).await?;
+    job.take_lists(lists);
     match definitions {
         Some(Ok(definitions)) => job.take_definitions(definitions),
         Some(Err(error)) => {
@@ -158,17 +169,34 @@ struct Job<'a, T> {
     pulled: Pulled,
 }
 
-/// A discovery document: its ETag and its bytes, and whether it was in the cache.
-type List = Result<(Option<String>, Vec<u8>, bool), Error>;
-
 impl<T: Transport> Job<'_, T> {
-    /// Fetches the documents that an index lists.
-    async fn documents(&mut self, index: Result<Index, Error>) -> Result<(), Error> {
+    /// Fetches the documents that an index lists. `v2` is the OpenAPI v2 document if it is wanted.
+    async fn documents(
+        &mut self,
+        index: Result<Index, Error>,
+        v2: Option<Result<OpenApiV2, Error>>,
+    ) -> Result<(), Error> {
         let index = match index {
             Ok(index) => index,
-            Err(error) if error.fault.status() == Some(404) => return self.converted(error).await,
+            Err(error) if error.fault.status() == Some(404) => {
+                let v2 = match v2 {
+                    Some(v2) => v2,
+                    None => self.v2().await,
+                };
+                return self.converted(error, v2);
+            }
             Err(error) => return Err(error),
         };
+        match v2 {
+            Some(Ok(v2)) => self.take_v2(v2),
+            // A server may have none.
+            Some(Err(error)) if error.fault.status() == Some(404) => {}
+            Some(Err(error)) => {
+                self.new.v2.clone_from(&self.known.v2);
+                self.pulled.failures.push(error);
+            }
+            None => self.new.v2.clone_from(&self.known.v2),
+        }
         self.listed = index.urls().map(|(path, _)| path.to_owned()).collect();
         let paths = self.paths(&self.listed)?;
         let (client, known, cached, unread) = (self.client, &self.known, self.cached, self.wanted.unread);
@@ -222,21 +250,49 @@ impl<T: Transport> Job<'_, T> {
     }
 
     /// Converts the v2 document of a server that has no index.
-    async fn converted(&mut self, error: Error) -> Result<(), Error> {
-        let documents = match self.client.converted().await {
-            Ok(documents) => documents,
+    fn converted(&mut self, error: Error, v2: Result<OpenApiV2, Error>) -> Result<(), Error> {
+        let v2 = match v2 {
+            Ok(v2) => v2,
             // It has neither; that it has no index is what a caller has to know first.
             Err(other) if other.fault.status() == Some(404) => return Err(error),
             Err(other) => return Err(other),
         };
+        let documents = converted(&v2.bytes)?;
         self.listed = documents.iter().map(|document| document.path.clone()).collect();
         let paths = self.paths(&self.listed)?;
         (self.pulled.is_converted, self.new.converted) = (true, true);
         for document in documents.into_iter().filter(|document| paths.contains(&document.path)) {
             let kept = self.put(&document.bytes);
-            self.take(document.path.clone(), Fetched { document, is_cached: false }, kept);
+            self.take(document.path.clone(), Fetched { document, is_cached: v2.is_cached }, kept);
         }
+        self.take_v2(v2);
         Ok(())
+    }
+
+    /// Asks for the OpenAPI v2 document.
+    async fn v2(&self) -> Result<OpenApiV2, Error> {
+        let kept = self.kept(self.known.v2.as_ref());
+        match self.client.v2_since(kept.as_ref().map(|(tag, _)| tag.as_str())).await? {
+            Answer::New { tag, bytes } => Ok(OpenApiV2 { tag, bytes, is_cached: false }),
+            Answer::Unchanged => {
+                let (tag, bytes) = kept.unwrap_or_default();
+                Ok(OpenApiV2 { tag: Some(tag), bytes, is_cached: true })
+            }
+        }
+    }
+
+    fn take_v2(&mut self, v2: OpenApiV2) {
+        let kept = if v2.is_cached { None } else { self.put(&v2.bytes) };
+        self.new.v2 = self.noted(kept, v2.tag.clone(), self.known.v2.clone());
+        if self.wanted.v2 {
+            self.pulled.v2 = Some(v2);
+        }
+    }
+
+    /// What the cache has of an earlier time, with its ETag.
+    fn kept(&self, kept: Option<&Kept>) -> Option<(String, Vec<u8>)> {
+        let kept = kept?;
+        Some((kept.tag.clone()?, self.cached?.cache.get(kept.digest)?))
     }
 
     /// The wanted paths of those that there are.
@@ -259,8 +315,10 @@ impl<T: Transport> Job<'_, T> {
     }
 
     fn take(&mut self, path: String, fetched: Fetched, kept: Option<Result<Digest, String>>) {
-        let tag = fetched.document.hash.clone();
-        self.note(kept, tag, |record| &mut record.documents, path);
+        let known = self.known.documents.get(&path).cloned();
+        if let Some(kept) = self.noted(kept, fetched.document.hash.clone(), known) {
+            self.new.documents.insert(path, kept);
+        }
         self.pulled.documents.push(fetched);
     }
 
@@ -285,116 +343,47 @@ impl<T: Transport> Job<'_, T> {
         for definition in &definitions {
             let (tag, name) = (tag_of(&definition.version), definition.version.name.clone());
             let kept = if definition.is_known { None } else { self.put(&definition.bytes) };
-            self.note(kept, Some(tag), |record| &mut record.definitions, name);
+            let known = self.known.definitions.get(&name).cloned();
+            if let Some(kept) = self.noted(kept, Some(tag), known) {
+                self.new.definitions.insert(name, kept);
+            }
         }
         self.pulled.definitions = definitions;
     }
 
-    /// Asks for a discovery document.
-    async fn list(&self, path: &str) -> List {
-        let kept = self.known.discovery.get(path).and_then(|kept| {
-            let bytes = self.cached?.cache.get(kept.digest)?;
-            Some((kept.tag.clone()?, bytes))
-        });
-        let tag = kept.as_ref().map(|(tag, _)| tag.as_str());
-        match self.client.discovery(path, tag).await? {
-            Answer::New { tag, bytes } => Ok((tag, bytes, false)),
-            Answer::Unchanged => {
-                let (tag, bytes) = kept.unwrap_or_default();
-                Ok((Some(tag), bytes, true))
-            }
-        }
-    }
-
-    /// Takes the answers of `/apis`, `/api` and `/version`. If they are not aggregated, the group versions are asked for one
-    /// by one, as client-go does.
-    async fn discovery(&mut self, apis: List, api: List, version: List) {
-        let mut versions = Vec::new();
-        for (path, list) in [("/apis", apis), ("/api", api), ("/version", version)] {
-            let list = list.and_then(|list| Ok((discovered(path, &list.1)?, list)));
-            match list {
-                Ok((document, list)) => {
-                    match document {
-                        Discovered::Groups(groups) => {
-                            for group in &groups {
-                                versions
-                                    .extend(group.versions.iter().map(|version| format!("{}/{version}", group.name)));
-                            }
-                        }
-                        Discovered::Versions { versions: core, .. } => {
-                            versions.extend(core.iter().map(ToString::to_string));
-                        }
-                        _ => {}
-                    }
-                    self.take_list(path.to_owned(), list);
-                }
-                // A server may have no core group, and an aggregated one tells no version.
-                Err(error) if path != "/apis" && matches!(error.fault.status(), Some(403 | 404)) => {}
-                Err(error) => self.fail_list(path, error),
-            }
-        }
-        let limit = self.client.limits().group_versions;
-        if versions.len() > limit {
-            let fault = Fault::Content(format!("it lists {} group versions; the limit is {limit}", versions.len()));
-            self.pulled.failures.push(Error { path: "/apis".to_owned(), fault });
-            return;
-        }
-        let Limits { parallel, total, .. } = *self.client.limits();
-        let job = &*self;
-        let ask = |version: String| async move {
-            // A name that would lead elsewhere is not asked for.
-            let Some(path) = openapi::path_of(&version).map(|path| format!("/{path}")) else {
-                let fault = Fault::Content(format!("{version:?} is no group version"));
-                return ("/apis".to_owned(), Err(Error { path: "/apis".to_owned(), fault }));
-            };
-            let list = job.list(&path).await.and_then(|list| discovered(&path, &list.1).map(|_| list));
-            (path, list)
-        };
-        let mut answers = stream::iter(versions).map(ask).buffered(parallel.max(1));
-        let (mut lists, mut size) = (Vec::new(), 0);
-        while let Some((path, list)) = answers.next().await {
-            size += list.as_ref().map_or(0, |(_, bytes, _)| bytes.len());
-            if size > total {
-                let fault = Fault::Content(format!("all discovery documents are larger than {total} bytes"));
-                lists.push((path, Err(Error { path: "/apis".to_owned(), fault })));
-                break;
-            }
-            lists.push((path, list));
-        }
-        drop(answers);
+    /// Takes the discovery documents.
+    fn take_lists(&mut self, lists: Vec<(String, Result<List, Error>)>) {
         for (path, list) in lists {
             match list {
-                Ok(list) => self.take_list(path, list),
-                Err(error) => self.fail_list(&path, error),
+                Ok(list) => {
+                    let kept = if list.is_known { None } else { self.put(&list.bytes) };
+                    let known = self.known.discovery.get(&path).cloned();
+                    if let Some(kept) = self.noted(kept, list.tag, known) {
+                        self.new.discovery.insert(path.clone(), kept);
+                    }
+                    self.pulled.discovery.insert(path, list.bytes);
+                }
+                Err(error) => {
+                    // What the cache knows of it stays.
+                    if let Some(kept) = self.known.discovery.get(&path) {
+                        self.new.discovery.entry(path).or_insert_with(|| kept.clone());
+                    }
+                    self.pulled.failures.push(error);
+                }
             }
         }
     }
 
-    /// Notes what could not be fetched. What the cache knows of it stays.
-    fn fail_list(&mut self, path: &str, error: Error) {
-        if let Some(kept) = self.known.discovery.get(path) {
-            self.new.discovery.insert(path.to_owned(), kept.clone());
-        }
-        self.pulled.failures.push(error);
-    }
-
-    fn take_list(&mut self, path: String, (tag, bytes, is_cached): (Option<String>, Vec<u8>, bool)) {
-        let kept = if is_cached { None } else { self.put(&bytes) };
-        self.note(kept, tag, |record| &mut record.discovery, path.clone());
-        self.pulled.discovery.insert(path, bytes);
-    }
-
-    /// Notes what became of a document in the cache: it was there already (none), or it was put there. If it could not be,
-    /// nothing more is.
-    fn note(
+    /// What the record says of a document with this tag: it was in the cache already (no `kept`), or it was put there. If it
+    /// could not be, nothing more is.
+    fn noted(
         &mut self,
         kept: Option<Result<Digest, String>>,
         tag: Option<String>,
-        of: impl Fn(&mut Record) -> &mut BTreeMap<String, Kept>,
-        path: String,
-    ) {
-        let kept = match kept {
-            None => of(&mut self.known).get(&path).cloned().filter(|kept| kept.tag == tag).or_else(|| {
+        known: Option<Kept>,
+    ) -> Option<Kept> {
+        match kept {
+            None => known.filter(|kept| kept.tag == tag).or_else(|| {
                 // Another cluster had it, by the digest that the server calls it by.
                 let digest = Digest::read(tag.as_deref()?)?;
                 Some(Kept { tag, digest })
@@ -404,9 +393,6 @@ impl<T: Transport> Job<'_, T> {
                 self.pulled.unkept.get_or_insert(error);
                 None
             }
-        };
-        if let Some(kept) = kept {
-            of(&mut self.new).insert(path, kept);
         }
     }
 
@@ -420,12 +406,7 @@ impl<T: Transport> Job<'_, T> {
             }
         }
         cached.server.clone_into(&mut self.new.server);
-        let is_same = self.new.server == self.known.server
-            && self.new.documents == self.known.documents
-            && self.new.discovery == self.known.discovery
-            && self.new.definitions == self.known.definitions
-            && self.new.converted == self.known.converted;
-        if is_same {
+        if self.new == self.known {
             return;
         }
         if let Err(error) = cached.cache.set_record(cached.cluster, &self.new) {
@@ -469,6 +450,13 @@ impl<T: Transport> Job<'_, T> {
             match cache.get(kept.digest) {
                 Some(bytes) => drop(self.pulled.discovery.insert(path.clone(), bytes)),
                 None => self.pulled.failures.push(missing(path)),
+            }
+        }
+        // A server may have none, and not every pull asks for it.
+        if let Some(kept) = self.known.v2.as_ref().filter(|_| self.wanted.v2) {
+            match cache.get(kept.digest) {
+                Some(bytes) => self.pulled.v2 = Some(OpenApiV2 { tag: kept.tag.clone(), bytes, is_cached: true }),
+                None => self.pulled.failures.push(missing("/openapi/v2")),
             }
         }
         Ok(())

@@ -63,10 +63,32 @@ pub trait Transport: Send + Sync {
     /// # Errors
     /// See [`TransportError`]. An answer with any status is none.
     fn get(&self, request: Request<'_>) -> impl Future<Output = Result<Response, TransportError>> + Send;
+
+    /// Sends a request whose answer goes on, and waits for its first line, which is the body of the result; it is empty if
+    /// the server ends the answer before. A transport that does not implement it cannot watch.
+    ///
+    /// # Errors
+    /// See [`TransportError`]; [`Timeout`](TransportError::Timeout) if there is no line within `most`.
+    fn event(
+        &self,
+        request: Request<'_>,
+        most: Duration,
+    ) -> impl Future<Output = Result<Response, TransportError>> + Send {
+        let _ = (request, most);
+        async { Err(TransportError::Request("this transport does not watch".to_owned())) }
+    }
 }
 
 impl<T: Transport> Transport for &T {
     fn get(&self, request: Request<'_>) -> impl Future<Output = Result<Response, TransportError>> + Send {
         (**self).get(request)
+    }
+
+    fn event(
+        &self,
+        request: Request<'_>,
+        most: Duration,
+    ) -> impl Future<Output = Result<Response, TransportError>> + Send {
+        (**self).event(request, most)
     }
 }

@@ -114,12 +114,12 @@ func discover(server, cache string) (*Found, error) {
 		return nil, err
 	}
 	found := &Found{}
-	if found.Aggregated, err = discovered(client, &wire); err != nil {
+	if found.Aggregated, err = discovered(client, &wire, true); err != nil {
 		return nil, fmt.Errorf("aggregated discovery: %w", err)
 	}
 	legacy := *client
 	legacy.UseLegacyDiscovery = true
-	if found.Legacy, err = discovered(&legacy, &wire); err != nil {
+	if found.Legacy, err = discovered(&legacy, &wire, false); err != nil {
 		return nil, fmt.Errorf("legacy discovery: %w", err)
 	}
 	if found.OpenAPIV3, err = documents3(client); err != nil {
@@ -134,7 +134,7 @@ func discover(server, cache string) (*Found, error) {
 	return found, nil
 }
 
-func discovered(client discovery.DiscoveryInterface, wire *recorder) (Discovered, error) {
+func discovered(client discovery.DiscoveryInterface, wire *recorder, incomplete bool) (Discovered, error) {
 	wire.taken()
 	groups, lists, err := client.ServerGroupsAndResources()
 	if err != nil {
@@ -151,7 +151,7 @@ func discovered(client discovery.DiscoveryInterface, wire *recorder) (Discovered
 	if out.Preferred, err = resources(preferred); err != nil {
 		return out, err
 	}
-	out.Mapper, err = mapped(memory.NewMemCacheClient(client), out.Resources)
+	out.Mapper, err = mapped(memory.NewMemCacheClient(client), out.Resources, incomplete)
 	return out, err
 }
 

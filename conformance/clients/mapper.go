@@ -18,13 +18,15 @@ type Mapped struct {
 	Kinds map[string]string `json:"kinds"`
 	// What short names are expanded to.
 	ShortNames map[string]string `json:"short_names"`
+	// Questions about incomplete names, with their answers: `none` and `several` are no match.
+	Lookups map[string]string `json:"lookups"`
 	// Where the mapper that reads discovery at once and the one that puts it off differ, and what they could
 	// not map.
 	Faults []string `json:"faults"`
 }
 
-func mapped(client discovery.CachedDiscoveryInterface, resources []Resource) (Mapped, error) {
-	out := Mapped{Kinds: map[string]string{}, ShortNames: map[string]string{}, Faults: []string{}}
+func mapped(client discovery.CachedDiscoveryInterface, resources []Resource, incomplete bool) (Mapped, error) {
+	out := Mapped{Kinds: map[string]string{}, ShortNames: map[string]string{}, Lookups: map[string]string{}, Faults: []string{}}
 	groups, err := restmapper.GetAPIGroupResources(client)
 	if err != nil {
 		return out, err
@@ -32,6 +34,8 @@ func mapped(client discovery.CachedDiscoveryInterface, resources []Resource) (Ma
 	immediate := restmapper.NewDiscoveryRESTMapper(groups)
 	deferred := restmapper.NewDeferredDiscoveryRESTMapper(client)
 	expander := restmapper.NewShortcutExpander(deferred, client, nil)
+	// A deferred mapper reads discovery again whenever it finds nothing.
+	questions := lookups{immediate, restmapper.NewShortcutExpander(immediate, client, nil), out.Lookups}
 	for i := range resources {
 		resource := &resources[i]
 		if strings.Contains(resource.Name, "/") {
@@ -51,8 +55,76 @@ func mapped(client discovery.CachedDiscoveryInterface, resources []Resource) (Ma
 			}
 			out.ShortNames[name] = shown(expanded, nil)
 		}
+		if incomplete {
+			questions.about(resource)
+		}
 	}
 	return out, nil
+}
+
+// lookups asks for incomplete names.
+type lookups struct {
+	mapper, expander meta.RESTMapper
+	answers          map[string]string
+}
+
+func (l *lookups) about(resource *Resource) {
+	lower := strings.ToLower(resource.Kind)
+	// With the beginning of a group, too.
+	groups := []string{"", resource.Group, resource.Group[:min(4, len(resource.Group))]}
+	versions := []string{"", resource.Version}
+	names := append([]string{resource.Name, resource.Singular, lower, strings.ToUpper(resource.Name), resource.Kind},
+		resource.ShortNames...)
+	for _, group := range groups {
+		for _, version := range versions {
+			for _, name := range names {
+				l.ask("", l.mapper, schema.GroupVersionResource{Group: group, Version: version, Resource: name})
+			}
+			for _, name := range append([]string{resource.Name, "none"}, resource.ShortNames...) {
+				l.ask("expanded ", l.expander, schema.GroupVersionResource{Group: group, Version: version, Resource: name})
+			}
+		}
+		l.ask("", l.mapper, schema.GroupVersionResource{Group: group, Version: "v0", Resource: resource.Name})
+		for _, kind := range []string{resource.Kind, lower, resource.Kind + "List"} {
+			for _, wanted := range [][]string{{}, {resource.Version}, {"v0"}, {"v0", resource.Version}} {
+				l.mapping(schema.GroupKind{Group: group, Kind: kind}, wanted)
+			}
+		}
+	}
+	l.ask("", l.mapper, schema.GroupVersionResource{Group: "no.such.group", Resource: resource.Name})
+}
+
+func (l *lookups) ask(prefix string, mapper meta.RESTMapper, partial schema.GroupVersionResource) {
+	asked := fmt.Sprintf("%s in %q %s", partial.Resource, partial.Group, partial.Version)
+	if _, known := l.answers[prefix+"kind of "+asked]; known {
+		return
+	}
+	kind, err := mapper.KindFor(partial)
+	l.answers[prefix+"kind of "+asked] = answer(kind.GroupVersion().String()+", "+kind.Kind, err)
+	resource, err := mapper.ResourceFor(partial)
+	l.answers[prefix+"resource of "+asked] = answer(shown(resource, nil), err)
+}
+
+func (l *lookups) mapping(kind schema.GroupKind, wanted []string) {
+	question := fmt.Sprintf("mapping of %s in %q %s", kind.Kind, kind.Group, strings.Join(wanted, " "))
+	mapping, err := l.mapper.RESTMapping(kind, wanted...)
+	if err != nil {
+		l.answers[question] = answer("", err)
+		return
+	}
+	l.answers[question] = shown(mapping.Resource, mapping.Scope)
+}
+
+func answer(found string, err error) string {
+	switch {
+	case err == nil:
+		return found
+	case meta.IsNoMatchError(err):
+		return "none"
+	case meta.IsAmbiguousError(err):
+		return "several"
+	}
+	return err.Error()
 }
 
 // both maps a resource to its kind, and the kind to its resource.

@@ -1,11 +1,12 @@
 //! The project's own inputs for tests: CustomResourceDefinitions that show one rule each, with the answers of the
 //! Kubernetes libraries ([`files`], [`answers`], [`merged`]), the same for OpenAPI documents ([`openapi_files`],
-//! [`openapi_answers`]), and generated inputs ([`generate`]).
+//! [`openapi_answers`]), generated inputs ([`generate`]), and servers that answer what a real one did ([`replay`]).
 //!
 //! Answers are kept as they were printed: hash and compare them as they are.
 
 mod answer;
 pub mod generate;
+pub mod replay;
 
 pub use answer::{CrdAnswer, DocumentAnswer, FileAnswer, Merged, MergedV2, MergedV3, ProtoAnswer, VersionAnswer};
 

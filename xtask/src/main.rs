@@ -63,7 +63,10 @@ fn command(arguments: &[&str]) -> Result {
         ["lint"] => {
             run(cargo("clippy").args(["--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
             let smd = ["-p", "kubeshape-smd", "--no-default-features", "--features", "simd-json", "--quiet"];
-            run(cargo("clippy").args(smd).args(["--", "-D", "warnings"]))
+            run(cargo("clippy").args(smd).args(["--", "-D", "warnings"]))?;
+            // The command without clusters, and so without kube-rs.
+            let cli = ["-p", "kubeshape-cli", "--no-default-features", "--quiet"];
+            run(cargo("clippy").args(cli).args(["--", "-D", "warnings"]))
         }
         ["test"] => run(cargo("test").arg("--workspace")),
         ["test", rest @ ..] => run(cargo("test").args(rest)),

@@ -64,10 +64,11 @@ Examples:
   kubeshape pull --group-version apps/v1 --group-version v1 -o docs/
   kubeshape pull --single -o docs/
   kubeshape pull && kubeshape validate --schemas cluster: --offline app.yaml
-  kubeshape serve --base cluster/
+  kubeshape pull --openapi-v2 -o cluster/ && kubeshape serve --base cluster/
 
 Files in DIR: apis__GROUP__VERSION_openapi.json and api__v1_openapi.json with the
-bytes that the server sent, discovery/*.json, and with --crds crds/NAME.yaml.
+bytes that the server sent, discovery/*.json, with --openapi-v2 swagger.json, and
+with --crds crds/NAME.yaml. Files that did not change stay untouched.
 
 Exit codes: 0 if everything was fetched, 1 if something was not, 2 if the command
 line is wrong, the server cannot be reached, or a file cannot be written.")]
@@ -88,7 +89,17 @@ pub(crate) struct PullArgs {
     #[arg(long)]
     pub(crate) crds: bool,
 
+    /// Also fetch the OpenAPI v2 document, swagger.json, which `serve --base` publishes again
+    ///
+    /// It is as large as all others together. Other commands take one of the two: leave it out with `--exclude swagger.json`
+    /// where they read the folder.
+    #[arg(long, requires = "output")]
+    pub(crate) openapi_v2: bool,
+
     /// Go on, and fetch again what changes
+    ///
+    /// The cluster is asked every --refresh. Where the user may list CustomResourceDefinitions, a change of one is seen at
+    /// once.
     #[arg(long, conflicts_with = "offline")]
     pub(crate) watch: bool,
 

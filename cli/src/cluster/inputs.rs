@@ -1,13 +1,17 @@
 //! `cluster:CONTEXT` as an input of any command: the CustomResourceDefinitions of a cluster, the documents of its other
 //! group versions, and its discovery.
 
-use super::{Asked, TIMEOUT, folder};
-use crate::input::{Input, Source};
-use bytes::Bytes;
-use kubeshape_client::{ClusterOptions, Pulled, Wanted};
-use serde_json::Value;
-use std::collections::BTreeSet;
+use crate::input::Input;
 use std::path::{Path, PathBuf};
+#[cfg(feature = "cluster")]
+use {
+    super::asked::{Asked, TIMEOUT, folder},
+    crate::input::Source,
+    bytes::Bytes,
+    kubeshape_client::{ClusterOptions, Pulled, Wanted},
+    serde_json::Value,
+    std::collections::BTreeSet,
+};
 
 /// What such an input begins with.
 const PREFIX: &str = "cluster:";
@@ -25,7 +29,15 @@ pub(crate) fn context_of(argument: &Path) -> Option<&str> {
     argument.to_str()?.strip_prefix(PREFIX)
 }
 
+/// Says that nothing can be fetched.
+#[cfg(not(feature = "cluster"))]
+pub(crate) fn inputs(context: &str, _: bool) -> Found {
+    let why = "this kubeshape was built without clusters: build it with the feature `cluster`";
+    Found { unreadable: vec![(PathBuf::from(format!("{PREFIX}{context}")), why.to_owned())], ..Found::default() }
+}
+
 /// Fetches the documents of a cluster, from the cache as far as they are there.
+#[cfg(feature = "cluster")]
 pub(crate) fn inputs(context: &str, offline: bool) -> Found {
     let name = format!("{PREFIX}{context}");
     let context = (!context.is_empty()).then(|| context.to_owned());
@@ -43,6 +55,7 @@ pub(crate) fn inputs(context: &str, offline: bool) -> Found {
     }
 }
 
+#[cfg(feature = "cluster")]
 fn found(name: &str, pulled: Pulled) -> Found {
     let mut defined = BTreeSet::new();
     let mut inputs = Vec::new();
@@ -69,6 +82,7 @@ fn found(name: &str, pulled: Pulled) -> Found {
 }
 
 /// The paths of the documents of a definition: `apis/example.com/v1`.
+#[cfg(feature = "cluster")]
 fn versions(definition: &[u8]) -> Vec<String> {
     let Ok(object) = serde_json::from_slice::<Value>(definition) else { return Vec::new() };
     let spec = &object["spec"];

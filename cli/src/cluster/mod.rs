@@ -1,85 +1,16 @@
 //! Clusters: `kubeshape pull`, `kubeshape cache`, and `cluster:CONTEXT` as an input. `kubeshape-client` asks the servers.
+//! Without the feature `cluster` nothing of it is there, and such an input is refused.
 
+#[cfg(feature = "cluster")]
+mod asked;
 mod inputs;
+#[cfg(feature = "cluster")]
 mod pull;
+#[cfg(feature = "cluster")]
 mod stat;
+#[cfg(feature = "cluster")]
+mod wait;
 
 pub(crate) use inputs::{context_of, inputs};
-pub(crate) use pull::pull;
-pub(crate) use stat::cache;
-
-use crate::error::{Fatal, describe};
-use kubeshape_client::cache::{Bounds, Cache, CacheError};
-use kubeshape_client::{Client, Cluster, ClusterOptions, Limits, Progress, Pulled, Wanted};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-use tokio::runtime::Runtime;
-
-/// The environment variable that names the folder of the cache.
-const CACHE: &str = "KUBESHAPE_CACHE";
-
-/// A cluster, and how it is asked.
-struct Asked {
-    cluster: Cluster,
-    cache: Option<Cache>,
-    runtime: Runtime,
-}
-
-impl Asked {
-    /// Prepares the connection, if one is needed. Why there is no cache goes to `tell`.
-    ///
-    /// # Errors
-    /// There is no kubeconfig, or none that can be used; the cache is needed and cannot be opened.
-    fn new(options: &ClusterOptions, cache: Option<&Path>, mut tell: impl FnMut(String)) -> Result<Asked, Fatal> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-        let cluster = runtime.block_on(Cluster::connect(options)).map_err(|error| Fatal::Cluster(error.to_string()))?;
-        let cache = match cache.map(|folder| Cache::open(folder, Bounds::default())).transpose() {
-            Ok(cache) => cache,
-            Err(error) if options.offline => return Err(failed(error)),
-            Err(error) => {
-                tell(error.to_string());
-                None
-            }
-        };
-        Ok(Asked { cluster, cache, runtime })
-    }
-
-    /// Fetches what is wanted.
-    ///
-    /// # Errors
-    /// The server cannot be asked.
-    fn pull(
-        &self,
-        wanted: &Wanted,
-        progress: impl Fn(Progress) + Send + Sync + 'static,
-    ) -> Result<Pulled, kubeshape_client::Error> {
-        let client = Client::new(&self.cluster, Limits::default()).with_progress(progress);
-        let cached = self.cache.as_ref().map(|cache| self.cluster.cached(cache));
-        self.runtime.block_on(kubeshape_client::pull(&client, wanted, cached))
-    }
-}
-
-/// The folder of the cache: the one that is named, or the one of the environment, or the user's.
-///
-/// # Errors
-/// None is named, and the user has no home.
-fn folder(named: Option<&Path>) -> Result<PathBuf, Fatal> {
-    if let Some(named) = named {
-        return Ok(named.to_owned());
-    }
-    if let Some(named) = std::env::var_os(CACHE).filter(|named| !named.is_empty()) {
-        return Ok(PathBuf::from(named));
-    }
-    let own = directories::ProjectDirs::from("", "", "kubeshape").map(|folders| folders.cache_dir().to_owned());
-    own.ok_or_else(|| Fatal::Usage(format!("there is no home folder for the cache: give --cache DIR, or set {CACHE}")))
-}
-
-fn failed(error: CacheError) -> Fatal {
-    match error {
-        CacheError::Io { path, source } => Fatal::Read { path, message: describe(&source) },
-        other => Fatal::Cluster(other.to_string()),
-    }
-}
-
-/// The time that one request may take, if the command line does not say.
-const TIMEOUT: Duration = Duration::from_secs(60);
+#[cfg(feature = "cluster")]
+pub(crate) use {pull::pull, stat::cache};

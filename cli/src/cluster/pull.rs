@@ -1,23 +1,19 @@
 //! `kubeshape pull`.
 
+use super::asked::{Asked, folder};
 use super::stat::size;
-use super::{Asked, folder};
+use super::wait::Waiting;
 use crate::args::{Format, PullArgs, Shape, When};
 use crate::error::Fatal;
 use crate::output::format::Formatter;
 use crate::output::place::{self, Failed, Options, Ready};
-use crate::output::record::Record;
+use crate::output::record::{Record, There};
 use crate::output::{Stage, names};
 use crate::report::{self, Setup, Ui};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use kubeshape_client::{ClusterOptions, Fetched, Progress, Pulled, Wanted};
-use kubeshape_convert::aggregate::Aggregator;
-use kubeshape_convert::document::Document as OpenApi;
-use kubeshape_convert::v3;
+use kubeshape_client::{ClusterOptions, Fetched, Progress, Pulled, Wanted, aggregate};
 use kubeshape_discovery::openapi;
-use kubeshape_input::{Code, Finding, Limits};
-use kubeshape_schema::{Bump, NoteKind, Profile};
-use kubeshape_yaml::{Stream, Tape};
+use kubeshape_input::{Code, Finding};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
@@ -30,6 +26,8 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The longest time between two requests of `--watch` to a server that fails.
 const LONGEST: Duration = Duration::from_secs(300);
+/// As many files are named when they are written beside others that stay.
+const NAMED: usize = 6;
 
 /// Runs the command. Returns whether everything was fetched.
 ///
@@ -62,35 +60,44 @@ pub(crate) fn pull(args: &PullArgs, setup: &Setup) -> Result<bool, Fatal> {
     let wanted = Wanted {
         paths: args.group_version.iter().map(|name| path_of(name)).collect::<Result<_, _>>()?,
         definitions: args.crds,
+        v2: args.openapi_v2,
         offline: cluster.offline,
         unread: args.output.is_none(),
     };
     let stage = if args.dry_run { Stage::dry() } else { Stage::default() };
     let stage = stage.within(args.output.as_deref()).until_interrupted();
-    let mut wait = args.refresh;
+    let mut pause = args.refresh;
+    let mut waiting = Waiting::new(args.refresh);
     let mut is_first = true;
     let mut seen = None;
     loop {
+        if args.watch {
+            waiting.begin(&asked);
+        }
         match once(args, &asked, &wanted, &stage, &mut seen, &mut ui) {
             Ok(is_whole) if !args.watch => {
                 let is_denied = ui.end(None, "", "");
                 return Ok(is_whole && !is_denied);
             }
-            Ok(_) => wait = args.refresh,
+            Ok(_) => {
+                pause = args.refresh;
+                waiting.wait(&asked);
+            }
             // A server that was there once comes back.
             Err(Failure::Server(error)) if args.watch && !is_first => {
-                ui.say(&format!("{error}; trying again in {} s", wait.as_secs()));
-                wait = (wait * 2).min(LONGEST.max(args.refresh));
+                ui.say(&format!("{error}; trying again in {} s", pause.as_secs()));
+                std::thread::sleep(pause);
+                pause = (pause * 2).min(LONGEST.max(args.refresh));
                 // The token in a file may be another one by now.
                 if let Ok(again) = Asked::new(&options, cache.as_deref(), |_| {}) {
                     asked = again;
                 }
+                waiting = Waiting::new(args.refresh);
             }
             Err(Failure::Server(error)) => return Err(Fatal::Cluster(error)),
             Err(Failure::Local(error)) => return Err(error),
         }
         is_first = false;
-        std::thread::sleep(wait);
     }
 }
 
@@ -150,11 +157,14 @@ fn once(
         ui.say(&said);
         return Ok(failed.is_empty());
     };
-    let keep = kept(args, &pulled, folder);
+    let Results { ready, unchanged } = results(args, &pulled, folder, stage, &mut failed, ui)?;
+    let names: Vec<String> = ready.iter().map(|ready| ready.name.clone()).collect();
+    let same = unchanged.len();
+    let mut keep = kept(wanted, &pulled, folder);
+    keep.extend(unchanged);
     let target = place::Target { record: Some(folder), keep: &keep, is_folder: true, report: None };
     // What could not be fetched does not replace anything: it has no result.
     let options = Options { keep_going: true, prune: args.prune, adopt: false, dry_run: args.dry_run };
-    let ready = results(args, &pulled, folder, stage, &mut failed, ui)?;
     let placed = place::place(ready, target, stage, options, !failed.is_empty()).inspect_err(|_| stage.abandon())?;
     if let Some(finding) = &placed.damaged {
         failed.add(finding);
@@ -165,19 +175,34 @@ fn once(
         report::print(placed.plan.as_bytes())?;
     }
     let done = if args.dry_run { "would write" } else { "wrote" };
-    ui.say(&format!("{said}; {done} {} files to {}", placed.written, folder.display()));
+    let written = match placed.written {
+        0 if same > 0 => "nothing".to_owned(),
+        1 => "1 file".to_owned(),
+        n => format!("{n} files"),
+    };
+    let mut text = format!("{said}; {done} {written} to {}", folder.display());
+    if same > 0 && !names.is_empty() && names.len() <= NAMED {
+        let _ = write!(text, " ({})", names.join(", "));
+    }
+    if same > 0 {
+        let _ = write!(text, "; {same} {} as they were", if same == 1 { "stays" } else { "stay" });
+    }
+    ui.say(&text);
     Ok(failed.is_empty())
 }
 
 /// The results of earlier runs that stay: what the cluster still has, what this run does not ask for, and what other commands
 /// wrote.
-fn kept(args: &PullArgs, pulled: &Pulled, folder: &Path) -> BTreeSet<String> {
+fn kept(wanted: &Wanted, pulled: &Pulled, folder: &Path) -> BTreeSet<String> {
     let mut keep: BTreeSet<String> = pulled.documents.iter().map(|fetched| name_of(&fetched.document.path)).collect();
     // That a record is damaged is told by whoever uses it.
     let record = Record::read(folder).ok().flatten().unwrap_or_default();
+    let v2 = names::single(Shape::V2, Format::Json);
     let is_asked_for = |name: &&str| match name.split_once('/') {
+        // What the cache does not have may be there nevertheless.
+        None if **name == v2 => wanted.v2 && !wanted.offline,
         None => name.ends_with("_openapi.json"),
-        Some((folder, _)) => folder == "discovery" || (folder == "crds" && args.crds),
+        Some((folder, _)) => folder == "discovery" || (folder == "crds" && wanted.definitions),
     };
     keep.extend(record.names().filter(|name| !is_asked_for(name)).map(str::to_owned));
     keep
@@ -190,6 +215,14 @@ fn name_of(path: &str) -> String {
 }
 
 /// The files of a folder.
+#[derive(Default)]
+struct Results {
+    /// Those that are written.
+    ready: Vec<Ready>,
+    /// Names of those that are there already, as they would be written.
+    unchanged: Vec<String>,
+}
+
 fn results(
     args: &PullArgs,
     pulled: &Pulled,
@@ -197,17 +230,24 @@ fn results(
     stage: &Stage,
     failed: &mut Failed,
     ui: &mut Ui,
-) -> Result<Vec<Ready>, Fatal> {
-    let mut ready = Vec::new();
+) -> Result<Results, Fatal> {
+    let mut out = Results::default();
+    // Without a record that can be read, everything is written.
+    let record = Record::read(folder).ok().flatten().unwrap_or_default();
     let mut add = |name: String, bytes: &[u8]| -> Result<(), Fatal> {
+        let digest = Sha256::digest(bytes).into();
+        if record.has_as(&name, &digest) && matches!(record.there(folder, &name), There::Result(_)) {
+            out.unchanged.push(name);
+            return Ok(());
+        }
         let staged = stage.write(folder.join(&name), bytes).inspect_err(|_| stage.abandon())?;
-        ready.push(Ready { staged, name, is_partial: false });
+        out.ready.push(Ready { staged, name, is_partial: false });
         Ok(())
     };
     if args.single {
         let name = names::single(Shape::V3, Format::Json);
         // A document that lacks a part does not replace a whole one.
-        match if failed.is_empty() { aggregate(&pulled.documents, failed, ui) } else { None } {
+        match if failed.is_empty() { whole(pulled, failed, ui) } else { None } {
             Some(document) => add(name, &document)?,
             None => ui.error(&format!("{name} was not written, because it would not be whole")),
         }
@@ -216,46 +256,30 @@ fn results(
             add(name_of(&document.path), &document.bytes)?;
         }
     }
+    if let Some(v2) = &pulled.v2 {
+        add(names::single(Shape::V2, Format::Json), &v2.bytes)?;
+    }
     for (path, bytes) in &pulled.discovery {
         add(names::discovery_of_cluster(path), bytes)?;
     }
     for definition in &pulled.definitions {
         add(names::definition_of_cluster(&definition.version.name), &yaml(&definition.bytes))?;
     }
-    Ok(ready)
+    Ok(out)
 }
 
 /// One document of all (KEP-2896); none if one of them cannot be read.
-fn aggregate(documents: &[Fetched], failed: &mut Failed, ui: &mut Ui) -> Option<Vec<u8>> {
-    let mut aggregator = Aggregator::new(Profile::Kube);
-    for Fetched { document, .. } in documents {
-        let mut bad = |detail: String| {
-            let finding = Finding::new(Code::NotFetched, detail).in_input(document.path.clone());
-            failed.add(&finding);
-            ui.finding(&finding);
-        };
-        let mut tape = Tape::new();
-        let read = Stream::new(&document.bytes, Limits::default())
-            .and_then(|mut stream| stream.next(&mut tape).transpose().map(|_| stream.source()));
-        let source = match read {
-            Ok(source) => source,
-            Err(error) => {
-                bad(error.to_string());
-                return None;
-            }
-        };
-        let arena = Bump::new();
-        let root = tape.document(source).root()?;
-        let Some(value) = v3::read(root, &arena, Profile::Kube).value else {
-            bad("it is no OpenAPI v3 document".to_owned());
-            return None;
-        };
-        let Ok(notes) = aggregator.add(&document.path, &OpenApi::V3(value), &arena) else { return None };
-        for note in notes.into_iter().filter(|note| note.code.kind() == NoteKind::Error) {
-            bad(note.detail.into_owned());
-        }
+fn whole(pulled: &Pulled, failed: &mut Failed, ui: &mut Ui) -> Option<Vec<u8>> {
+    let (bytes, faults) = match aggregate(pulled.documents.iter().map(|fetched| &fetched.document)) {
+        Ok(aggregated) => (Some(aggregated.bytes), aggregated.conflicts),
+        Err(error) => (None, vec![error]),
+    };
+    for error in faults {
+        let finding = Finding::new(Code::NotFetched, error.fault.to_string()).in_input(error.path);
+        failed.add(&finding);
+        ui.finding(&finding);
     }
-    aggregator.finish().map(|aggregate| aggregate.to_vec())
+    bytes
 }
 
 /// A definition as `kubectl get -o yaml` prints it: members in the order of their names, and without the managers of
@@ -281,6 +305,10 @@ fn summary(pulled: &Pulled) -> String {
         size(bytes as u64),
         pulled.documents.len() - downloaded.len()
     );
+    if let Some(v2) = &pulled.v2 {
+        let how = if v2.is_cached { "from the cache".to_owned() } else { size(v2.bytes.len() as u64) };
+        let _ = write!(text, "; OpenAPI v2, {how}");
+    }
     if !pulled.definitions.is_empty() {
         let new = pulled.definitions.iter().filter(|definition| !definition.is_known).count();
         let count = pulled.definitions.len();
@@ -301,6 +329,10 @@ fn digest_of(pulled: &Pulled) -> [u8; 32] {
         add(document.hash.as_deref().unwrap_or_default().as_bytes());
         // A server without hashes is compared by what it sends.
         add(if document.hash.is_some() { &[] } else { &document.bytes });
+    }
+    if let Some(v2) = &pulled.v2 {
+        add(b"v2");
+        add(&v2.bytes);
     }
     for (path, bytes) in &pulled.discovery {
         add(path.as_bytes());

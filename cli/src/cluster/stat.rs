@@ -1,6 +1,6 @@
 //! `kubeshape cache`.
 
-use super::{failed, folder};
+use super::asked::{failed, folder};
 use crate::args::{CacheArgs, CacheCommand};
 use crate::error::{Fatal, describe};
 use crate::report::{self, Setup};

@@ -140,6 +140,12 @@ impl Record {
         self.files.contains_key(name)
     }
 
+    /// Whether it names a file with this digest.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn has_as(&self, name: &str, digest: &Digest) -> bool {
+        self.files.get(name) == Some(digest)
+    }
+
     /// Adds a file, unless no result can have that name.
     pub(crate) fn add(&mut self, name: &str, digest: Digest) {
         if is_name(name) {

@@ -22,8 +22,11 @@ mod layouts;
 mod lifecycle;
 mod other;
 mod output;
+#[cfg(feature = "cluster")]
 mod pull;
 mod record;
+#[cfg(feature = "cluster")]
+mod replayed;
 mod scenario;
 mod serve;
 mod serve_attacks;

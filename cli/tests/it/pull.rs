@@ -2,6 +2,7 @@
 
 use crate::common::{Folder, Run};
 use crate::serve::Server;
+use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
@@ -41,7 +42,7 @@ fn pull(folder: &Folder, server: &Server, more: &str) -> Run {
 }
 
 /// A run whose messages are not broken into lines.
-fn unwrapped(mut run: Run) -> Run {
+pub(crate) fn unwrapped(mut run: Run) -> Run {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     (run.err, run.out) = (words(&run.err), words(&run.out));
     run
@@ -85,7 +86,7 @@ fn index_of(path: &str) -> String {
 fn what_is_pulled_can_be_served_again() {
     let folder = Folder::new();
     let first = server(&folder, "--kubernetes 1.36 --objects crds");
-    let run = pull(&folder, &first, "-o out --crds");
+    let run = pull(&folder, &first, "-o out --crds --openapi-v2");
     assert_eq!((run.code, &run.out[..]), (Some(0), ""), "{}", run.err);
     let second = Server::start(&folder, "--base out --log-level error");
     let run = pull(&folder, &second, "-o again");
@@ -104,6 +105,9 @@ fn what_is_pulled_can_be_served_again() {
     assert!(names("out").contains(&"apis__example.com__v1_openapi.json".to_owned()));
     for name in ["discovery/apis.json", "discovery/api.json", "discovery/version.json"] {
         assert_eq!(folder.read(&format!("out/{name}")), folder.read(&format!("again/{name}")), "{name}");
+    }
+    for path in ["/openapi/v2", "/openapi/v3"] {
+        assert!(first.get(path) == second.get(path), "{path}");
     }
     // The definition is the one of the file, with what a server adds.
     let definition = folder.read("out/crds/tabs.example.com.yaml");
@@ -226,28 +230,105 @@ fn a_single_document_that_lacks_a_part_replaces_nothing() {
     assert_eq!(folder.read("out/openapi.json"), "whole");
 }
 
+/// `pull --watch`, and what it says.
+struct Watching {
+    child: std::process::Child,
+}
+
+impl Watching {
+    fn start(folder: &Folder, server: &Server, refresh: &str) -> Watching {
+        let line =
+            format!("pull --server http://{} --cache cache -o out --openapi-v2 --watch {refresh}", server.address);
+        let arguments: Vec<&str> = line.split_whitespace().collect();
+        Watching { child: folder.command(&arguments).stderr(Stdio::piped()).spawn().expect("a process") }
+    }
+
+    fn until(folder: &Folder, has: &str) {
+        let end = Instant::now() + Duration::from_secs(20);
+        let path = folder.path("out/apis__example.com__v1_openapi.json");
+        while !fs::read_to_string(&path).is_ok_and(|text| text.contains(has)) {
+            assert!(Instant::now() < end, "{has} is not there");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn end(mut self) -> String {
+        // What is in place is told a moment later.
+        std::thread::sleep(Duration::from_millis(300));
+        self.child.kill().expect("killed");
+        let output = self.child.wait_with_output().expect("an end");
+        String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
+
 #[test]
 fn a_watch_writes_what_changes() {
     let folder = Folder::new();
     let first = server(&folder, "--watch");
-    let line = format!("pull --server http://{} --cache cache -o out --watch --refresh 50ms", first.address);
-    let arguments: Vec<&str> = line.split_whitespace().collect();
-    let mut child = folder.command(&arguments).stderr(Stdio::piped()).spawn().expect("a process");
-    let until = |has: &str| {
-        let end = Instant::now() + Duration::from_secs(20);
-        let path = folder.path("out/apis__example.com__v1_openapi.json");
-        while !std::fs::read_to_string(&path).is_ok_and(|text| text.contains(has)) {
-            assert!(Instant::now() < end, "{has} is not there");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    };
-    until(r#""maximum":9"#);
+    let watching = Watching::start(&folder, &first, "--refresh 50ms");
+    Watching::until(&folder, r#""maximum":9"#);
+    let modified = |name: &str| fs::metadata(folder.path(name)).and_then(|file| file.modified()).expect("a time");
+    let before = modified("out/discovery/api.json");
     folder.write("crds/tabs.yaml", CRD.replace("maximum: 9", "maximum: 8"));
-    until(r#""maximum":8"#);
-    child.kill().expect("killed");
-    let output = child.wait_with_output().expect("an end");
-    let said = String::from_utf8_lossy(&output.stderr).matches("wrote").count();
-    assert!((2..=4).contains(&said), "only changes are told: {}", String::from_utf8_lossy(&output.stderr));
+    Watching::until(&folder, r#""maximum":8"#);
+    let said = watching.end();
+    assert!((2..=4).contains(&said.matches("wrote").count()), "only changes are told: {said}");
+    assert!(said.contains("(apis__example.com__v1_openapi.json, swagger.json)"), "{said}");
+    assert_eq!(modified("out/discovery/api.json"), before, "it did not change");
+}
+
+#[test]
+fn a_watch_sees_a_changed_definition_at_once() {
+    let folder = Folder::new();
+    let first = server(&folder, "--objects crds");
+    let watching = Watching::start(&folder, &first, "--refresh 10m");
+    Watching::until(&folder, r#""maximum":9"#);
+    // The watch begins when the first documents are in place.
+    std::thread::sleep(Duration::from_millis(500));
+    let schema = r#"{"type":"object","properties":{"spec":{"type":"object","properties":{"size":{"type":"integer","maximum":7}}}}}"#;
+    let body = format!(
+        r#"{{"spec":{{"versions":[{{"name":"v1","served":true,"storage":true,"schema":{{"openAPIV3Schema":{schema}}}}}]}}}}"#
+    );
+    let mut stream = TcpStream::connect(&first.address).expect("a connection");
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/tabs.example.com";
+    let head = format!(
+        "PATCH {path} HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/merge-patch+json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all((head + &body).as_bytes()).expect("sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    assert!(answer.starts_with("HTTP/1.0 200") || answer.starts_with("HTTP/1.1 200"), "{answer}");
+    Watching::until(&folder, r#""maximum":7"#);
+    let said = watching.end();
+    assert!(said.contains("(apis__example.com__v1_openapi.json, swagger.json)"), "{said}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn progress_is_shown_on_terminals_only() {
+    let folder = Folder::new();
+    let (slow, _) = other(|path, stream| match path {
+        "/openapi/v3" => {
+            let paths: Vec<String> = (0..24).map(|n| format!("\"apis/g{n}.io/v1\":{{}}")).collect();
+            respond(stream, "200 OK", "", &format!("{{\"paths\":{{{}}}}}", paths.join(",")));
+        }
+        "/apis" => respond(stream, "200 OK", "", r#"{"kind":"APIGroupList","groups":[]}"#),
+        path if path.starts_with("/openapi/v3/") => {
+            std::thread::sleep(Duration::from_millis(700));
+            respond(stream, "200 OK", "", r#"{"openapi":"3.0.0"}"#);
+        }
+        _ => respond(stream, "404 Not Found", "", ""),
+    });
+    let line = format!("pull --server http://{slow} --no-cache -o out");
+    let on_terminal = format!("{} {line}", env!("CARGO_BIN_EXE_kubeshape"));
+    // What it runs has a terminal of its own.
+    let mut script = std::process::Command::new("script");
+    let output = script.args(["-qec", &on_terminal, "/dev/null"]).current_dir(folder.path("")).output().expect("a run");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("/24 documents"), "{said}");
+    let plain = folder.run(&line);
+    assert!(plain.code == Some(0) && !plain.err.contains("/24"), "{}", plain.err);
 }
 
 #[test]
@@ -345,7 +426,7 @@ fn certificates_and_tokens() {
     let key =
         rcgen::generate_simple_self_signed(["localhost".to_owned(), "127.0.0.1".to_owned()]).expect("a certificate");
     folder.write("tls.crt", key.cert.pem()).write("tls.key", key.signing_key.serialize_pem());
-    folder.write("tokens.csv", "right,me,1\n").write("token", "right\n");
+    folder.write("tokens.csv", "right,me,1\na-secret-that-is-sent,you,2\n").write("token", "right\n");
     let server =
         Server::start(&folder, "crds --tls-cert tls.crt --tls-key tls.key --token-file tokens.csv --log-level error");
     let config = |cluster: &str, user: &str| {
@@ -385,6 +466,28 @@ fn certificates_and_tokens() {
     let calls = folder.read("plugin.log").lines().count();
     let offline = folder.run(&format!("{line} --offline"));
     assert_eq!((offline.code, folder.read("plugin.log").lines().count()), (Some(0), calls), "{}", offline.err);
+    // Neither the cache nor the results have credentials, and nobody else may read the cache.
+    let line = "pull --kubeconfig kubeconfig --cache cache --crds --openapi-v2 -o out";
+    let secret = "a-secret-that-is-sent";
+    folder.write("kubeconfig", config(&trusted, &format!("token: {secret}")));
+    let kept = folder.run(line);
+    assert!(
+        kept.code == Some(1) && folder.path("out/swagger.json").exists(),
+        "it has no list of definitions: {}",
+        kept.err
+    );
+    for place in ["cache", "out"] {
+        for (name, bytes) in folder.tree(place) {
+            let has = |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+            assert!(!has(secret), "{place}/{name}");
+            #[cfg(unix)]
+            if place == "cache" && name != "CACHEDIR.TAG" {
+                use std::os::unix::fs::PermissionsExt as _;
+                let mode = fs::metadata(folder.path(&format!("cache/{name}"))).expect("there").permissions().mode();
+                assert_eq!(mode & 0o177, 0, "{name} {mode:o}");
+            }
+        }
+    }
     let failing =
         run(&trusted, "exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: 'false'}");
     assert!(failing.code == Some(2), "{}", failing.err);
@@ -438,13 +541,16 @@ fn processes_share_a_cache() {
     let line = format!("pull --server http://{} --cache cache", server.address);
     let arguments: Vec<&str> = line.split_whitespace().collect();
     let spawn = |_| folder.command(&arguments).stderr(Stdio::piped()).spawn().expect("a process");
-    let children: Vec<_> = (0..16).map(spawn).collect();
-    for child in children {
-        let output = child.wait_with_output().expect("an end");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for processes in [2, 16] {
+        let _ = fs::remove_dir_all(folder.path("cache"));
+        let children: Vec<_> = (0..processes).map(spawn).collect();
+        for child in children {
+            let output = child.wait_with_output().expect("an end");
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        }
+        let verified = folder.run("cache verify --cache cache");
+        assert_eq!(verified.code, Some(0), "{}", verified.out);
     }
-    let verified = folder.run("cache verify --cache cache");
-    assert_eq!(verified.code, Some(0), "{}", verified.out);
     let again = pull(&folder, &server, "");
     assert!(again.err.contains(" 0 downloaded"), "{}", again.err);
     let stat = folder.run("cache stat --cache cache");

@@ -102,7 +102,13 @@ impl Server {
         self.ask(path, "")
     }
 
-    fn ask(&self, path: &str, headers: &str) -> (u16, String) {
+    pub(crate) fn ask(&self, path: &str, headers: &str) -> (u16, String) {
+        let (head, body) = self.whole(path, headers);
+        (head[9..12].parse().expect("a code"), body)
+    }
+
+    /// Head and body of an answer.
+    pub(crate) fn whole(&self, path: &str, headers: &str) -> (String, String) {
         let mut stream = TcpStream::connect(&self.address).expect("a connection");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         let host = if headers.contains("Host: ") { "" } else { "Host: localhost\r\n" };
@@ -112,7 +118,7 @@ impl Server {
         stream.read_to_end(&mut answer).expect("an answer");
         let answer = String::from_utf8_lossy(&answer).into_owned();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{answer:?}"));
-        (head[9..12].parse().expect("a code"), body.to_owned())
+        (head.to_owned(), body.to_owned())
     }
 
     /// Asks until the answer is as wanted.

@@ -1,6 +1,6 @@
 use crate::server::{Server, ok, status, tagged};
 use kubeshape_client::cache::{Bounds, Cache, Digest};
-use kubeshape_client::{Cached, Client, Error, Fault, Limits, Pulled, Response, Wanted, pull};
+use kubeshape_client::{Cached, Change, Client, Error, Fault, Limits, Pulled, Response, Wanted, pull};
 use std::time::Duration;
 
 const APPS: &str = r#"{"openapi":"3.0.0","paths":{"/apis/apps/v1/":{}}}"#;
@@ -218,6 +218,100 @@ fn discovery_and_lists_are_bounded_as_a_whole() {
     let (_, _, told) = of(Limits { group_versions: 20, ..Limits::default() });
     assert!(told.iter().any(|text| text.contains("more than 20 objects")), "{told:?}");
     assert!(told.iter().any(|text| text.contains("50 group versions; the limit is 20")), "{told:?}");
+}
+
+#[test]
+fn openapi_v2_is_fetched_once() {
+    const V2: &str = r#"{"swagger":"2.0","info":{"title":"t","version":"v"},"paths":{}}"#;
+    let ((_folder, cache), server) = (folder(), server());
+    let wanted = Wanted { v2: true, ..Wanted::default() };
+    let go = |wanted: &Wanted| run(&server, wanted, Some(&cache)).expect("a server");
+    // A server may have none.
+    let without = go(&wanted);
+    assert_eq!((without.v2, &without.failures[..]), (None, &[][..]));
+    server.answer("/openapi/v2", tagged("\"v2\"", V2));
+    let first = go(&wanted).v2.expect("a document");
+    assert_eq!((&first.bytes[..], first.tag.as_deref(), first.is_cached), (V2.as_bytes(), Some("\"v2\""), false));
+    server.asked();
+    let again = go(&wanted).v2.expect("a document");
+    assert!(again.is_cached && again.bytes == first.bytes);
+    assert_eq!(server.asked(), ["200 /openapi/v3", "200 /version", "304 /api", "304 /apis", "304 /openapi/v2"]);
+    // Who does not ask for it does not forget it.
+    assert_eq!(go(&Wanted::default()).v2, None);
+    assert!(!server.asked().iter().any(|line| line.contains("v2")));
+    let offline = go(&Wanted { offline: true, ..wanted.clone() });
+    assert_eq!(offline.v2, Some(again));
+    server.forget("/openapi/v2").answer("/openapi/v2", status(403));
+    let refused = go(&wanted);
+    assert_eq!((refused.v2, refused.failures.len()), (None, 1));
+    assert!(go(&Wanted { offline: true, ..wanted }).v2.is_some(), "what was known stays");
+}
+
+#[test]
+fn a_server_of_openapi_v2_sends_it_once() {
+    let ((_folder, cache), server) = (folder(), server());
+    let v2 =
+        r#"{"swagger":"2.0","info":{"title":"t","version":"v"},"paths":{"/api/v1/pods":{"get":{"responses":{}}}}}"#;
+    server.forget("/openapi/v3").answer("/openapi/v2", tagged("\"1\"", v2));
+    let wanted = Wanted { v2: true, ..Wanted::default() };
+    let go = || run(&server, &wanted, Some(&cache)).expect("a server");
+    let first = go();
+    assert!(first.is_converted && first.v2.as_ref().is_some_and(|first| first.bytes == v2.as_bytes()));
+    assert_eq!(server.asked().iter().filter(|line| line.contains("/openapi/v2")).count(), 1);
+    let second = go();
+    assert!(server.asked().contains(&"304 /openapi/v2".to_owned()));
+    assert!(second.documents.iter().all(|fetched| fetched.is_cached));
+    assert_eq!(bodies(&second), bodies(&first));
+}
+
+#[test]
+fn changes_of_definitions_are_waited_for() {
+    const LIST: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?limit=1";
+    const WATCH: &str =
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?watch=true&resourceVersion=7&timeoutSeconds=9";
+    let server = server();
+    let client = Client::new(&server, Limits::default());
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    server.ok(
+        LIST,
+        r#"{"kind":"PartialObjectMetadataList","metadata":{"resourceVersion":"7","continue":"x"},"items":[{}]}"#,
+    );
+    assert_eq!(runtime.block_on(client.definitions_version()).as_deref(), Ok("7"));
+    let change = |body: Response| {
+        server.forget(WATCH).answer(WATCH, body);
+        runtime.block_on(client.change("7", Duration::from_secs(10))).map_err(|error| error.fault.status())
+    };
+    let modified = r#"{"type":"MODIFIED","object":{"kind":"PartialObjectMetadata","metadata":{"name":"a.b","resourceVersion":"9"}}}"#;
+    assert_eq!(change(ok(modified)), Ok(Change::To("9".to_owned())));
+    assert_eq!(change(ok("")), Ok(Change::None), "the server ended the watch");
+    assert_eq!(change(status(0)), Ok(Change::None), "nothing came");
+    let expired = r#"{"type":"ERROR","object":{"kind":"Status","code":410,"metadata":{}}}"#;
+    assert_eq!(change(ok(expired)), Ok(Change::Unknown));
+    assert_eq!(change(status(410)), Ok(Change::Unknown));
+    assert_eq!(change(status(403)), Err(Some(403)));
+    for broken in ["no JSON", "[]", "{}", r#"{"type":"ADDED"}"#, r#"{"type":"ADDED","object":7}"#] {
+        assert_eq!(change(ok(broken)), Err(None), "{broken}");
+    }
+    server.forget(LIST).ok(LIST, "<html>");
+    assert!(runtime.block_on(client.definitions_version()).is_err());
+}
+
+#[test]
+fn discovery_is_asked_for_without_a_pull() {
+    let server = server();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let client = Client::new(&server, Limits::default());
+    let discovery = runtime.block_on(client.discovery()).expect("a server");
+    assert_eq!(discovery.documents.keys().collect::<Vec<_>>(), ["/api", "/apis", "/version"]);
+    assert_eq!(discovery.groups(), all(&server, None).groups());
+    server.forget("/apis").answer("/apis", status(503));
+    let partial = runtime.block_on(client.discovery()).expect("a server");
+    assert_eq!((partial.documents.len(), partial.failures.len()), (2, 1));
+    for path in ["/api", "/version"] {
+        server.forget(path);
+    }
+    let error = runtime.block_on(client.discovery()).expect_err("nothing is there");
+    assert_eq!(error.fault.status(), Some(503));
 }
 
 #[test]

@@ -61,6 +61,11 @@ pub(crate) fn status(status: u16) -> Response {
 }
 
 impl Transport for Server {
+    async fn event(&self, request: Request<'_>, _: Duration) -> Result<Response, TransportError> {
+        // An answer of its own per event.
+        self.get(request).await
+    }
+
     async fn get(&self, request: Request<'_>) -> Result<Response, TransportError> {
         let mut response = {
             let mut answers = self.answers.lock().expect("no panic");

@@ -1,6 +1,7 @@
 //! What client-go finds.
 
 use super::Defined;
+use super::mapper;
 use crate::table::{Table, Verdict};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,6 +44,7 @@ struct Mapped {
     resources: usize,
     kinds: BTreeMap<String, String>,
     short_names: BTreeMap<String, String>,
+    lookups: BTreeMap<String, String>,
     faults: Vec<String>,
 }
 
@@ -83,6 +85,25 @@ impl Resource {
 }
 
 impl Found {
+    /// Compares each kind, each short name and each lookup with what `kubeshape-client` maps it to.
+    pub(super) fn compare_mapper(&self, row: &str, own: &mapper::Mapped, table: &mut Table) {
+        let theirs = &self.aggregated.mapper;
+        for (what, own, theirs) in [
+            ("kind", &own.kinds, &theirs.kinds),
+            ("short name", &own.short_names, &theirs.short_names),
+            ("lookup", &own.lookups, &theirs.lookups),
+        ] {
+            let names: BTreeSet<&String> = own.keys().chain(theirs.keys()).collect();
+            for name in names {
+                let verdict = match (own.get(name), theirs.get(name)) {
+                    (own, theirs) if own == theirs => Verdict::Equal,
+                    (own, theirs) => Verdict::Differing(format!("{own:?} instead of {theirs:?}")),
+                };
+                table.add(row, &format!("REST mapper, {what} {name}"), verdict);
+            }
+        }
+    }
+
     /// Compares what was found in two ways, and looks for every CustomResourceDefinition.
     pub(super) fn compare(&self, row: &str, crds: &[Defined], table: &mut Table) {
         let mut say = |record: &str, objection: Option<String>| {

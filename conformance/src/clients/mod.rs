@@ -6,6 +6,7 @@ mod commands;
 mod found;
 mod go;
 mod kubectl;
+mod mapper;
 mod protobuf;
 mod serve;
 
@@ -98,11 +99,14 @@ pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
             });
             asked.map(|thread| thread.join().unwrap_or_else(|_| Err("a client's thread ended".to_owned())))
         });
+        let own = mapper::mapped(server.url())?;
         for (program, answer) in programs.iter().zip(answers) {
             let (printed, found): (Vec<kubectl::Printed>, Found) = answer?;
             let row = format!("kubectl {}, extensions {extensions}", program.minor);
             kubectl::compare(&row, &inputs.calls, &printed, &mut table);
-            found.compare(&format!("client-go {}, extensions {extensions}", program.minor), &inputs.crds, &mut table);
+            let row = format!("client-go {}, extensions {extensions}", program.minor);
+            found.compare(&row, &inputs.crds, &mut table);
+            found.compare_mapper(&row, &own, &mut table);
         }
     }
     Ok(table)

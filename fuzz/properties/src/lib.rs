@@ -71,6 +71,7 @@ properties! {
     pattern_checks_are_total_and_compose
     protobuf_objects_are_json_within_bounds
     published_schema_prints_the_same_after_reading
+    pulls_ask_below_the_server_and_keep_their_limits
     range_and_conditions
     redirects_stay_within_the_server
     smd_yaml_reads_back_equal
