@@ -56,6 +56,6 @@ mod value;
 mod wire;
 
 pub use api::{
-    Api, DEFINITIONS, Documents, MAX_BODY, Moment, Outcome, Reply, Request, Settled, Watch, WatchEnd, Write,
+    Advisor, Api, DEFINITIONS, Documents, MAX_BODY, Moment, Outcome, Reply, Request, Settled, Watch, WatchEnd, Write,
 };
 pub use status::{Cause, Details, GroupResource, Status};
