@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Some("objects") => objects::all(&arguments[1..]),
         Some("pull") => pull::all(&arguments[1..]),
         Some("serve") => serve::all(&arguments),
+        Some("serve-objects") => serve::objects::run(&arguments[1..]),
         Some("serve-update") => serve_update::run(&arguments[1..]),
         Some("one") if arguments.len() >= 4 => one(&arguments),
         Some(path) if !path.starts_with('-') => report::all(&arguments),
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
             eprintln!("       kubeshape-bench lifecycle FOLDER");
             eprintln!("       kubeshape-bench objects STREAM… [--oracle PROGRAM]");
             eprintln!("       kubeshape-bench pull [FOLDER|--server URL]");
+            eprintln!("       kubeshape-bench serve-objects [--program KUBESHAPE] [--time MS]");
             eprintln!("       kubeshape-bench serve-update FOLDER [N…]");
             eprintln!("       kubeshape-bench smd FOLDER [--oracle PROGRAM] [--rounds N] [--time MS] [--only WORD,…]");
             eprintln!("       kubeshape-bench serve FOLDER [--base FOLDER] [--program KUBESHAPE] [--oracle PROGRAM]");

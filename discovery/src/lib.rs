@@ -13,6 +13,7 @@ mod assemble;
 mod claims;
 mod combine;
 mod custom;
+pub mod deprecated;
 mod document;
 mod model;
 pub mod openapi;

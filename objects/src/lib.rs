@@ -56,7 +56,7 @@ mod value;
 mod wire;
 
 pub use api::{
-    Api, DEFINITIONS, Documents, MAX_BODY, Moment, Outcome, Reply, Request, Settled, Watch, WatchEnd, Write,
+    Advisor, Api, DEFINITIONS, Documents, MAX_BODY, Moment, Outcome, Reply, Request, Settled, Watch, WatchEnd, Write,
 };
 pub use status::{Cause, Details, GroupResource, Status};
 pub use wire::protobuf_to_json;

@@ -4,6 +4,7 @@ use crate::definition::{self, Definition, Form, Shared, Source};
 use crate::error::{KindError, TypeError};
 use crate::name::Reading;
 use crate::{Kind, KindQuery, Location};
+use kubeshape_discovery::deprecated::{CustomVersion, best, custom_warning};
 use kubeshape_discovery::version_order;
 use kubeshape_input::{Finding, Input};
 use kubeshape_publish::{Base, Options, Publisher};
@@ -303,6 +304,12 @@ impl Registry {
         versions.filter(move |known| known.group() == group)
     }
 
+    /// The warning of a server about a version of a custom resource; none if it is not deprecated.
+    pub fn deprecation(&self, kind: &Kind) -> Option<String> {
+        let facts: Vec<CustomVersion<'_>> = self.versions(kind.group(), kind.kind()).map(custom).collect();
+        custom_warning(kind.group(), kind.kind(), &custom(kind), best(&facts))
+    }
+
     /// The kinds that somebody means by a name, as `kubectl get` takes it (see [`KindQuery`]): the plural or singular name
     /// of a resource, a short name, or the kind, in any case; with the group behind a dot, or the version and the group.
     /// They are ordered by group, and by version as servers prefer them: `v2`, `v1`, `v1beta1`.
@@ -441,6 +448,17 @@ impl std::fmt::Debug for Registry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let kinds: Vec<Gvk<'_>> = self.kinds().map(Kind::gvk).collect();
         f.debug_struct("Registry").field("inputs", &self.inputs.keys()).field("kinds", &kinds).finish_non_exhaustive()
+    }
+}
+
+/// What is said of the deprecation of a version.
+fn custom(kind: &Kind) -> CustomVersion<'_> {
+    let version = kind.version();
+    CustomVersion {
+        name: kind.version_name(),
+        served: version.is_some_and(|version| version.served),
+        deprecated: version.is_some_and(|version| version.deprecated),
+        warning: version.and_then(|version| version.deprecation_warning.as_deref()),
     }
 }
 

@@ -165,6 +165,11 @@ impl Emulation {
         Ok(Emulation { minor, features })
     }
 
+    /// Whether the gate decides how requests are answered, in some release.
+    pub fn has_gate(name: &str) -> bool {
+        STAGES.iter().chain([&BETA_REMOVED]).any(|stage| stage.gate == name)
+    }
+
     /// The body of `/version`. That of the snapshot stays if it is of this release.
     pub(crate) fn version(self, current: &Bytes) -> Bytes {
         let minor = self.minor.to_string();

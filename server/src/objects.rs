@@ -30,7 +30,16 @@ pub trait Keeper: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// They cannot be kept, and nothing of them is.
-    fn keep(&self, store: &Store, since: u64) -> Result<(), Unkept>;
+    fn keep(&self, store: &Store, since: u64, origin: Origin) -> Result<(), Unkept>;
+}
+
+/// Where a change comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A request of a client.
+    Requests,
+    /// Files that the server reads.
+    Files,
 }
 
 /// Why a change is not kept.
@@ -56,7 +65,9 @@ pub struct Objects {
     told: OnceLock<Told>,
     clock: Clock,
     /// What keeps the objects, if anything does.
-    keeper: Option<Box<dyn Keeper>>,
+    keeper: Option<Arc<dyn Keeper>>,
+    /// Whether there were objects before the first file was read.
+    were_kept: bool,
     /// The current revision. It is 0 when watches end because the server stops.
     revision: watch::Sender<u64>,
 }
@@ -86,6 +97,7 @@ impl Objects {
             told: OnceLock::new(),
             clock: Arc::new(SystemTime::now),
             keeper: None,
+            were_kept: false,
             revision,
         }
     }
@@ -95,15 +107,21 @@ impl Objects {
     ///
     /// # Errors
     /// What follows from the definitions cannot be kept.
-    pub fn kept(api: Api, mut store: Store, keeper: Box<dyn Keeper>, now: SystemTime) -> Result<Objects, Unkept> {
-        let before = store.revision();
+    pub fn kept(api: Api, mut store: Store, keeper: Arc<dyn Keeper>, now: SystemTime) -> Result<Objects, Unkept> {
+        let (before, were_kept) = (store.revision(), !store.is_empty());
         // All definitions are new for it.
         let settled = api.settle(&mut store, 0, Now::from(now).0);
         if store.revision() != before {
-            keeper.keep(&store, before)?;
+            keeper.keep(&store, before, Origin::Files)?;
         }
         let objects = Objects::new(settled.map_or(api, |settled| settled.api), store);
-        Ok(Objects { keeper: Some(keeper), ..objects })
+        Ok(Objects { were_kept, ..objects.with_keeper(keeper) })
+    }
+
+    /// Has changes kept from now on.
+    #[must_use]
+    pub fn with_keeper(self, keeper: Arc<dyn Keeper>) -> Objects {
+        Objects { keeper: Some(keeper), ..self }
     }
 
     /// Takes the time from a clock of one's own.
@@ -122,7 +140,7 @@ impl Objects {
         let _writing = self.lock();
         let mut store = Store::clone(&self.store.load());
         store.advance(revision);
-        if let Err(error) = self.swap(store) {
+        if let Err(error) = self.swap(store, Origin::Files) {
             tracing::error!(reason = %error, "a revision is not stored");
         }
     }
@@ -154,7 +172,7 @@ impl Objects {
 
     /// Exchanges the store after files were taken in. Without room on the disk they are all refused.
     fn exchange(&self, store: Store, mut refused: Vec<(usize, Status)>) -> Vec<(usize, Status)> {
-        if let Err(error) = self.swap(store) {
+        if let Err(error) = self.swap(store, Origin::Files) {
             refused.push((usize::MAX, Status::internal(error.to_string())));
         }
         refused
@@ -224,7 +242,7 @@ impl Objects {
             let uid = uuid::Uuid::new_v4().to_string();
             match api.load(&mut store, object, &Moment { now, uid: &uid, random: 0 }) {
                 // It is kept from the last time.
-                Err(status) if self.keeper.is_some() && status.reason == "AlreadyExists" => {}
+                Err(status) if self.were_kept && status.reason == "AlreadyExists" => {}
                 Err(status) => refused.push((at, status)),
                 Ok(()) => {}
             }
@@ -282,7 +300,7 @@ impl Objects {
     fn written(&self, mut writing: MutexGuard<'_, u64>, mut store: Store, now: Time, reply: Reply) -> Reply {
         let (api, before) = (self.api.load_full(), *writing);
         let changed = self.settle(&api, &mut store, &mut writing, now);
-        if let Err(error) = self.swap(store) {
+        if let Err(error) = self.swap(store, Origin::Requests) {
             tracing::error!(reason = %error, "a change is not stored, and its request is refused");
             self.api.store(api);
             *writing = before;
@@ -295,10 +313,10 @@ impl Objects {
     }
 
     /// Keeps what changed, and shows it to readers.
-    fn swap(&self, store: Store) -> Result<(), Unkept> {
+    fn swap(&self, store: Store, origin: Origin) -> Result<(), Unkept> {
         let before = self.store.load().revision();
         if let Some(keeper) = self.keeper.as_ref().filter(|_| store.revision() != before) {
-            keeper.keep(&store, before)?;
+            keeper.keep(&store, before, origin)?;
         }
         let revision = store.revision();
         self.store.store(Arc::new(store));

@@ -2,7 +2,7 @@
 
 use json_patch::PatchOperation;
 use kubeshape_input::{Code, Finding, Limits};
-use kubeshape_registry::{Kind, Location, Object, Registry, Settings};
+use kubeshape_registry::{Kind, Location, Object, Registry, Requests, Settings};
 use kubeshape_validate::Release;
 use serde_json::Value;
 
@@ -41,8 +41,8 @@ impl<'l> Definition<'l> {
         Ok(Definition { location, value, release, version })
     }
 
-    /// The API with the version that is tested and no other one.
-    pub(crate) fn api(&self) -> Result<Registry, Box<Finding>> {
+    /// The definition with the version that is tested and no other one.
+    pub(crate) fn tested(&self) -> Value {
         let mut value = self.value.clone();
         if let Some(Value::Array(versions)) = value.pointer_mut("/spec/versions") {
             versions.retain(|version| version["name"].as_str() == Some(&self.version));
@@ -51,39 +51,50 @@ impl<'l> Definition<'l> {
                 version["storage"] = true.into();
             }
         }
-        self.registry(&value)
+        value
     }
 
-    /// The API of the patched definition, with all its versions.
-    pub(crate) fn patched(&self, patches: &[PatchOperation]) -> Result<Registry, Box<Finding>> {
-        let wrong = |detail: String| Box::new(self.location.finding(Code::Suite, detail));
+    /// The patched definition, with all its versions.
+    ///
+    /// # Errors
+    /// Why it cannot be patched.
+    pub(crate) fn patched(&self, patches: &[PatchOperation]) -> Result<Value, String> {
         let copies = patches.iter().filter(|operation| matches!(operation, PatchOperation::Copy(_))).count();
         if copies > MOST_COPIES {
-            return Err(wrong(format!("the patch has {copies} copies, at most {MOST_COPIES} are made")));
+            return Err(format!("the patch has {copies} copies, at most {MOST_COPIES} are made"));
         }
         let mut value = self.value.clone();
-        json_patch::patch(&mut value, patches).map_err(|error| wrong(format!("the patch does not apply: {error}")))?;
-        self.registry(&value)
+        json_patch::patch(&mut value, patches).map_err(|error| format!("the patch does not apply: {error}"))?;
+        Ok(value)
     }
 
-    fn registry(&self, value: &Value) -> Result<Registry, Box<Finding>> {
+    /// What judges objects of the tested version under a definition.
+    ///
+    /// # Errors
+    /// Why it cannot be used.
+    pub(crate) fn requests(&self, definition: &Value) -> Result<Requests, String> {
         let mut registry = Registry::new(Settings { release: self.release, ..Settings::default() });
-        let text = value.to_string();
+        let text = definition.to_string();
         let input = kubeshape_input::read(self.location.input().as_ref(), text.as_bytes(), Limits::default());
         registry.set_input("definition", input);
         // Places in the text that was just made mean nothing to the reader.
-        let message = |finding: &Finding| Box::new(self.location.finding(Code::Suite, finding.message()));
-        let error = registry.findings("definition").find(|finding| finding.is_error()).map(message);
-        error.map_or(Ok(registry), Err)
+        if let Some(error) = registry.findings("definition").find(|finding| finding.is_error()) {
+            return Err(error.message());
+        }
+        let is_tested = |kind: &&Kind| kind.version_name() == self.version && kind.definition().is_custom_resource();
+        let kind = registry.kinds().find(is_tested);
+        let kind = kind.ok_or_else(|| format!("version {} of the definition is not served", self.version))?;
+        kind.requests().ok_or_else(|| "the definition cannot be used: `kubeshape check` says why".to_owned())
     }
 
-    /// The kind in an API.
-    pub(crate) fn kind<'r>(&self, registry: &'r Registry) -> Result<&'r Kind, Box<Finding>> {
-        let is_tested = |kind: &&Kind| kind.version_name() == self.version && kind.definition().is_custom_resource();
-        registry.kinds().find(is_tested).ok_or_else(|| {
-            let detail = format!("version {} of the definition is not served", self.version);
-            Box::new(self.location.finding(Code::Suite, detail))
-        })
+    /// Whether its objects have a namespace.
+    pub(crate) fn is_namespaced(&self) -> bool {
+        self.value.pointer("/spec/scope").and_then(Value::as_str) == Some("Namespaced")
+    }
+
+    /// A finding about it.
+    pub(crate) fn finding(&self, detail: String) -> Box<Finding> {
+        Box::new(self.location.finding(Code::Suite, detail))
     }
 }
 

@@ -3,7 +3,7 @@
 //! A [`Suite`] is a YAML document with the name of a definition, objects that are created or updated, and the object or the
 //! error that is expected of each. The format is that of the suites of `openshift/api`, whose authors run them with an API
 //! server and etcd (`tests/generator.go` there). [`Suite::run`] runs them with `kubeshape-registry` instead, and answers
-//! alike.
+//! alike. [`Suite::run_on`] runs them on a [`Server`].
 //!
 //! # Example
 //! ```
@@ -58,9 +58,11 @@ mod compare;
 mod definition;
 mod read;
 mod run;
+mod server;
 mod update;
 
 pub use kubeshape_yaml::edit::{Edit, apply as apply_edits};
 pub use read::{Case, Part, Request, Suite};
 pub use run::{Answer, Failure, Outcome};
+pub use server::Server;
 pub use update::expect_answer;

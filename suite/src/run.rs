@@ -3,8 +3,9 @@
 use crate::compare::{differences, metadata, without_generated};
 use crate::definition::Definition;
 use crate::read::{Case, Part, Request, Suite};
+use crate::server::{Offline, Server};
 use kubeshape_input::Finding;
-use kubeshape_registry::{self as registry, Error, Judgement, Location, Object, Requests};
+use kubeshape_registry::{Location, Object};
 use kubeshape_validate::Release;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -61,12 +62,12 @@ impl Suite {
     /// # Errors
     /// The definition cannot be used: it has not the version that is tested, or it cannot be read.
     pub fn run(&self, definition: &Location, release: Option<Release>) -> Result<Vec<Outcome>, Box<Finding>> {
-        let mut outcomes = self.run_on(definition, release.unwrap_or_default(), |_| true)?;
+        let mut outcomes = self.run_offline(definition, release.unwrap_or_default(), |_| true)?;
         let older = Release::new(34).filter(|_| release.is_none() && !outcomes.iter().all(Outcome::has_passed));
         if let Some(older) = older {
             let failed: BTreeSet<usize> =
                 outcomes.iter().filter(|outcome| !outcome.has_passed()).map(|outcome| outcome.case).collect();
-            let again = self.run_on(definition, older, |case| failed.contains(&case))?;
+            let again = self.run_offline(definition, older, |case| failed.contains(&case))?;
             for outcome in again.into_iter().filter(Outcome::has_passed) {
                 let number = outcome.case;
                 outcomes[number] = outcome;
@@ -75,64 +76,87 @@ impl Suite {
         Ok(outcomes)
     }
 
-    /// Runs some of the cases, given by their number.
-    fn run_on(
+    /// Runs all cases on a server.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and the server refuses the definition.
+    pub fn run_on(&self, definition: &Location, server: &mut dyn Server) -> Result<Vec<Outcome>, Box<Finding>> {
+        let definition = Definition::read(definition, self.version.as_deref(), Release::default())?;
+        self.run_cases(&definition, server, |_| true)
+    }
+
+    fn run_offline(
         &self,
         definition: &Location,
         release: Release,
         is_wanted: impl Fn(usize) -> bool,
     ) -> Result<Vec<Outcome>, Box<Finding>> {
         let definition = Definition::read(definition, self.version.as_deref(), release)?;
-        let api = definition.api()?;
-        let kind = definition.kind(&api)?;
-        let Some(requests) = kind.requests() else { return Ok(Vec::new()) };
-        let runner = Runner { definition: &definition, requests };
+        self.run_cases(&definition, &mut Offline::new(&definition), is_wanted)
+    }
+
+    /// Runs some of the cases, given by their number.
+    fn run_cases(
+        &self,
+        definition: &Definition<'_>,
+        server: &mut dyn Server,
+        is_wanted: impl Fn(usize) -> bool,
+    ) -> Result<Vec<Outcome>, Box<Finding>> {
+        let mut runner = Runner { definition, tested: definition.tested(), server };
         let wanted = self.cases.iter().enumerate().filter(|(number, _)| is_wanted(*number));
-        Ok(wanted.map(|(number, case)| runner.case(number, case)).collect())
+        wanted.map(|(number, case)| runner.case(number, case)).collect()
     }
 }
 
 struct Runner<'r> {
     definition: &'r Definition<'r>,
-    requests: Requests,
+    /// The definition that cases are run under.
+    tested: Value,
+    server: &'r mut dyn Server,
 }
 
 /// The case ends, with the answer and why that is a failure.
 type Ended = (Answer, Option<Failure>);
 
 impl Runner<'_> {
-    fn case(&self, number: usize, case: &Case) -> Outcome {
+    /// Runs a case.
+    ///
+    /// # Errors
+    /// The server refuses the definition.
+    fn case(&mut self, number: usize, case: &Case) -> Result<Outcome, Box<Finding>> {
+        self.server.define(&self.tested).map_err(|detail| self.definition.finding(detail))?;
         let ended = match &case.request {
             Request::Create { initial } => self.create(case, initial),
             Request::Update { .. } => self.update(case),
         };
         let (answer, failure) = ended.unwrap_or_else(|ended| *ended);
-        Outcome { case: number, answer, failure }
+        Ok(Outcome { case: number, answer, failure })
     }
 
-    fn create(&self, case: &Case, initial: &Part) -> Result<Ended, Box<Ended>> {
+    fn create(&mut self, case: &Case, initial: &Part) -> Result<Ended, Box<Ended>> {
         let object = self.object(initial)?;
-        let answer = Self::answer(&self.requests, registry::Request::Create(&object));
+        let answer = self.server.create(&object);
         let answer = Self::check(case.expected_error.as_ref(), answer, case, Answer::Refused)?;
         Ok(Self::stored(case, answer, initial))
     }
 
-    fn update(&self, case: &Case) -> Result<Ended, Box<Ended>> {
+    fn update(&mut self, case: &Case) -> Result<Ended, Box<Ended>> {
         let Request::Update { initial, updated, patches, expected_status_error } = &case.request else {
             return Err(Box::new((Answer::None, None)));
         };
         let first = self.object(initial)?;
-        let live = if patches.is_empty() {
-            Self::begin(&self.requests, &first, initial)?
-        } else {
-            let unusable = |finding: Box<Finding>| {
-                Box::new(failed(Answer::None, finding.message(), Vec::new(), &initial.location))
-            };
-            let api = self.definition.patched(patches).map_err(unusable)?;
-            let kind = self.definition.kind(&api).map_err(unusable)?;
-            let requests = kind.requests().ok_or_else(|| Box::new((Answer::None, None)))?;
-            Self::begin(&requests, &first, initial)?
+        let unusable = |definition: &Definition<'_>, detail: String| {
+            let message = definition.finding(detail).message();
+            Box::new(failed(Answer::None, message, Vec::new(), &initial.location))
         };
+        if !patches.is_empty() {
+            let patched = self.definition.patched(patches).map_err(|detail| unusable(self.definition, detail))?;
+            self.server.define(&patched).map_err(|detail| unusable(self.definition, detail))?;
+        }
+        let live = self.begin(&first, initial)?;
+        if !patches.is_empty() {
+            self.server.redefine(&self.tested).map_err(|detail| unusable(self.definition, detail))?;
+        }
         let mut next = self.object(updated)?;
         let name = live.value()["metadata"]["name"].clone();
         let mut value = next.into_value();
@@ -141,10 +165,10 @@ impl Runner<'_> {
         }
         let status = value.get("status").cloned();
         next = Object::from(value);
-        let answer = Self::answer(&self.requests, registry::Request::Update { object: &next, old: &live });
+        let answer = self.server.update(&next, &live);
         let mut stored = Self::check(case.expected_error.as_ref(), answer, case, Answer::Refused)?;
         if let Some(status) = status {
-            let answer = Self::send_status(&self.requests, &stored, status);
+            let answer = self.send_status(&stored, status);
             stored = Self::check(expected_status_error.as_ref(), answer, case, Answer::StatusRefused)?;
         } else if let Some(expected) = expected_status_error {
             let message = "the updated object has no status, so no status is sent".to_owned();
@@ -155,40 +179,25 @@ impl Runner<'_> {
     }
 
     /// Creates the first object of an update, with its status.
-    fn begin(requests: &Requests, object: &Object, part: &Part) -> Result<Object, Box<Ended>> {
+    fn begin(&mut self, object: &Object, part: &Part) -> Result<Object, Box<Ended>> {
         let status = object.value().get("status").cloned();
         let refused = |message: String| {
             let text = "the initial object is refused".to_owned();
             Box::new(failed(Answer::None, text, vec![message], &part.location))
         };
-        let stored = Self::answer(requests, registry::Request::Create(object)).map_err(refused)?;
+        let stored = self.server.create(object).map_err(refused)?;
         match status {
             None => Ok(stored),
-            Some(status) => Self::send_status(requests, &stored, status).map_err(refused),
+            Some(status) => self.send_status(&stored, status).map_err(refused),
         }
     }
 
-    fn send_status(requests: &Requests, live: &Object, status: Value) -> Result<Object, String> {
-        if !requests.resource().status {
-            return Err("the server could not find the requested resource".to_owned());
-        }
+    fn send_status(&mut self, live: &Object, status: Value) -> Result<Object, String> {
         let mut value = live.value().clone();
         if let Value::Object(members) = &mut value {
             members.insert("status".to_owned(), status);
         }
-        let object = Object::from(value);
-        Self::answer(requests, registry::Request::UpdateStatus { object: &object, old: live })
-    }
-
-    /// The object as it is stored, or the message of the server.
-    fn answer(requests: &Requests, request: registry::Request<'_>) -> Result<Object, String> {
-        let name = request.object().name().to_owned();
-        match requests.judge(request) {
-            Ok(Judgement { stored, errors, .. }) if errors.is_empty() => Ok(stored),
-            Ok(Judgement { errors, .. }) => Err(requests.resource().refusal(&name, &errors)),
-            Err(Error::Refused { message, .. }) => Err(message),
-            Err(error) => Err(error.to_string()),
-        }
+        self.server.update_status(&Object::from(value), live)
     }
 
     /// The object of a text, with a name that is made for the test.
@@ -200,7 +209,7 @@ impl Runner<'_> {
         if let Some(metadata) = metadata(&mut value) {
             metadata.insert("generateName".to_owned(), "test-".into());
             metadata.entry("name").or_insert_with(|| "test-00000".into());
-            if self.requests.resource().namespaced {
+            if self.definition.is_namespaced() {
                 metadata.insert("namespace".to_owned(), "default".into());
             } else {
                 metadata.remove("namespace");

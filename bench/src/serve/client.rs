@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A request that is sent many times.
@@ -11,6 +12,15 @@ pub(super) struct Request {
 }
 
 impl Request {
+    /// A request with a body.
+    pub(super) fn with_body(method: &str, path: &str, media: &str, body: &[u8]) -> Request {
+        let length = body.len();
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {media}\r\nContent-Length: {length}\r\n\r\n"
+        );
+        Request { text: [head.as_bytes(), body].concat() }
+    }
+
     /// A GET with headers.
     pub(super) fn get(path: &str, headers: &[(&str, &str)]) -> Request {
         let lines: String = headers.iter().map(|(name, value)| [name, ": ", value, "\r\n"].concat()).collect();
@@ -33,20 +43,30 @@ impl Response {
     }
 }
 
+/// What requests go over.
+trait Stream: Read + Write + std::fmt::Debug {}
+
+impl<S: Read + Write + std::fmt::Debug> Stream for S {}
+
 /// A connection, with the bytes that were read after the last response.
 #[derive(Debug)]
 pub(super) struct Connection {
-    stream: TcpStream,
+    stream: Box<dyn Stream>,
     buffer: Vec<u8>,
 }
 
 impl Connection {
     /// Connects.
     pub(super) fn open(address: SocketAddr) -> io::Result<Connection> {
-        let stream = TcpStream::connect_timeout(&address, Duration::from_secs(5))?;
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(Duration::from_secs(120)))?;
-        Ok(Connection { stream, buffer: Vec::new() })
+        Ok(Connection { stream: Box::new(connect(address)?), buffer: Vec::new() })
+    }
+
+    /// Connects with TLS.
+    pub(super) fn open_tls(address: SocketAddr, config: &Arc<rustls::ClientConfig>) -> io::Result<Connection> {
+        let name = rustls::pki_types::ServerName::try_from("localhost").map_err(io::Error::other)?;
+        let session = rustls::ClientConnection::new(Arc::clone(config), name).map_err(io::Error::other)?;
+        let stream = rustls::StreamOwned::new(session, connect(address)?);
+        Ok(Connection { stream: Box::new(stream), buffer: Vec::new() })
     }
 
     /// Sends a request and reads the response.
@@ -117,8 +137,19 @@ impl Connection {
     }
 }
 
+fn connect(address: SocketAddr) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect_timeout(&address, Duration::from_secs(5))?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(Duration::from_secs(120)))?;
+    Ok(stream)
+}
+
+/// Whether `/readyz` of a server succeeds over a connection.
+pub(super) fn is_ready_over(mut connection: Connection) -> bool {
+    connection.ask(&Request::get("/readyz", &[])).is_ok_and(|answer| answer.status == 200)
+}
+
 /// Whether `/readyz` of a server succeeds.
 pub(super) fn is_ready(address: SocketAddr) -> bool {
-    let answer = Connection::open(address).and_then(|mut connection| connection.ask(&Request::get("/readyz", &[])));
-    answer.is_ok_and(|answer| answer.status == 200)
+    Connection::open(address).is_ok_and(is_ready_over)
 }

@@ -5,6 +5,7 @@ mod client;
 mod load;
 mod many;
 mod marker;
+pub(crate) mod objects;
 mod process;
 mod requests;
 mod table;

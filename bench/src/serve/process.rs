@@ -22,6 +22,18 @@ impl Server {
     /// # Errors
     /// The command cannot be started, ends, or does not become ready.
     pub(super) fn start(program: &Path, arguments: impl FnOnce(&mut Command, &str)) -> Result<Server, String> {
+        Server::start_until(program, arguments, super::client::is_ready)
+    }
+
+    /// The same with another way to find out whether the server is ready.
+    ///
+    /// # Errors
+    /// As for [`Server::start`].
+    pub(super) fn start_until(
+        program: &Path,
+        arguments: impl FnOnce(&mut Command, &str),
+        is_ready: impl Fn(SocketAddr) -> bool,
+    ) -> Result<Server, String> {
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
         let address = free.map_err(|error| error.to_string())?;
         let mut command = Command::new(program);
@@ -30,7 +42,7 @@ impl Server {
         let child = command.spawn().map_err(|error| format!("{}: {error}", program.display()))?;
         let mut server = Server { child, address };
         let begin = Instant::now();
-        while !super::client::is_ready(address) {
+        while !is_ready(address) {
             let ended = server.child.try_wait().map_err(|error| error.to_string())?;
             if ended.is_some() || begin.elapsed() > START {
                 return Err(format!("{command:?} is not ready: {ended:?}"));

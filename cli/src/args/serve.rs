@@ -82,9 +82,17 @@ pub(crate) struct ServeArgs {
     /// Clients can then create, read, list, watch, change and delete custom resources, CustomResourceDefinitions and objects of
     /// built-in kinds, as on a cluster: with defaults, validation, server-side apply, tables and subresources. Without --base
     /// and --kubernetes, the built-in kinds are those of Kubernetes 1.36. Objects are kept in memory, or in the file of
-    /// --data. The files are read once and never written.
+    /// --data. The files are read once, and written only with --write-back.
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) objects: Vec<PathBuf>,
+
+    /// Let the folder of --objects follow the objects: a YAML file per object
+    ///
+    /// Before a change is answered, the file of the object is replaced or deleted. New objects get
+    /// RESOURCE/NAMESPACE/NAME.yaml. Comments of a file are lost when its object changes. A file of the folder must not have
+    /// several objects, and no links are followed.
+    #[arg(long, requires = "objects", conflicts_with = "data")]
+    pub(crate) write_back: bool,
 
     /// File in which objects are kept; it is created if it is not there
     ///
@@ -122,11 +130,12 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "RELEASE")]
     pub(crate) emulate: Option<Emulation>,
 
-    /// Feature gates of the emulated release, such as AggregatedDiscoveryEndpoint=true
+    /// Feature gates, such as AggregatedDiscoveryEndpoint=true; needs --emulate or --objects
     ///
-    /// CustomResourcePublishOpenAPI, OpenAPIV3, AggregatedDiscoveryEndpoint and AggregatedDiscoveryRemoveBetaType, as far as
-    /// the release has them.
-    #[arg(long, value_name = "NAME=BOOL", value_delimiter = ',', requires = "emulate", value_parser = gate)]
+    /// With --emulate, CustomResourcePublishOpenAPI, OpenAPIV3, AggregatedDiscoveryEndpoint and
+    /// AggregatedDiscoveryRemoveBetaType, as far as the release has them. With --objects, also those of fields with
+    /// x-kubernetes-api-lifecycle, AllAlpha and AllBeta: clients are warned of fields that are off.
+    #[arg(long, value_name = "NAME=BOOL", value_delimiter = ',', value_parser = gate)]
     pub(crate) feature_gates: Vec<(String, bool)>,
 
     /// Certificate chain in PEM format; turns HTTPS on
@@ -219,12 +228,12 @@ pub(crate) struct ServeArgs {
 }
 
 impl ServeArgs {
-    /// Whether the server has extensions.
     /// Whether objects are served.
     pub(crate) fn has_objects(&self) -> bool {
         !self.objects.is_empty() || self.data.is_some()
     }
 
+    /// Whether the server has extensions.
     pub(crate) fn has_extensions(&self) -> bool {
         self.extensions.map_or(self.emulate.is_none(), |given| given == Switch::On)
     }

@@ -71,6 +71,36 @@ pub(crate) fn object(kind: &str, namespace: &str, name: &str, format: Format) ->
     format!("{}.{}", shortened(stem), suffix(format))
 }
 
+/// `RESOURCE/NAMESPACE/NAME.yaml` or `RESOURCE/NAME.yaml`: the file of an object of a server. The resource is `widgets.example.com`, or
+/// `apps/v1 deployments`, which becomes `deployments__apps__v1`. Capital letters are encoded, because there are file systems that
+/// do not tell them.
+pub(crate) fn stored(resource: &str, namespace: &str, name: &str) -> String {
+    let part = |text: &str| {
+        let mut part = String::with_capacity(text.len());
+        for byte in text.bytes() {
+            let is_plain = byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+            if is_plain || (byte == b'.' && !part.is_empty()) {
+                part.push(char::from(byte));
+            } else {
+                let _ = write!(part, "%{byte:02X}");
+            }
+        }
+        if part.is_empty() {
+            part.push('%');
+        }
+        shortened(part)
+    };
+    let folder = match resource.split_once(' ') {
+        None => part(resource),
+        Some((api_version, plural)) => {
+            let parts: Vec<String> = [plural].into_iter().chain(api_version.split('/')).map(part).collect();
+            shortened(parts.join("__"))
+        }
+    };
+    let names = [namespace, name].into_iter().filter(|part| !part.is_empty()).map(part);
+    [folder].into_iter().chain(names).collect::<Vec<_>>().join("/") + ".yaml"
+}
+
 /// The part of a file name before the format.
 pub(crate) fn ending(shape: Shape) -> &'static str {
     match shape {
@@ -196,6 +226,11 @@ mod tests {
         assert_eq!(object("Widget", "", "a:b", Format::Json), "Widget.a%3Ab.json");
         assert_eq!(object("", "", "../a", Format::Yaml), "%..%2Fa.yaml");
         assert_eq!(object("", "", "", Format::Yaml), "%.yaml");
+        assert_eq!(stored("widgets.example.com", "default", "a"), "widgets.example.com/default/a.yaml");
+        assert_eq!(stored("v1 nodes", "", "a.b"), "nodes__v1/a.b.yaml");
+        assert_eq!(stored("apps/v1 deployments", "x", "a"), "deployments__apps__v1/x/a.yaml");
+        assert_eq!(stored("rbac/v1 roles", "..", ".Sys:a_b"), "roles__rbac__v1/%2E./%2E%53ys%3Aa%5Fb.yaml");
+        assert_eq!(stored("a", "", &"x".repeat(300)).len(), "a/.yaml".len() + LONGEST);
         assert_eq!(definition("Pet", Shape::V3, Format::Yaml), "Pet.v3.yaml");
         assert_eq!(definition("", Shape::JsonSchema, Format::Json), "%.schema.json");
         assert_eq!(definition("../x", Shape::JsonSchema, Format::Json), "%2E.%2Fx.schema.json");

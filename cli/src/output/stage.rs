@@ -276,7 +276,10 @@ impl Stage {
 
     /// Refuses to put a file in the place of a folder, a device, a pipe or a socket, and to leave the output folder by a
     /// link.
-    fn check(&self, target: &Path) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// What is in the way.
+    pub(crate) fn check(&self, target: &Path) -> io::Result<()> {
         let inner = self.root.as_ref().and_then(|root| target.strip_prefix(root).ok().map(|inner| (root, inner)));
         if let Some((root, inner)) = inner {
             for above in inner.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()) {

@@ -6,7 +6,7 @@
 
 use bytes::Bytes;
 use kubeshape_objects::store::{Event, Key, Limits, Saved, Store, Stored, Verb};
-use kubeshape_server::{Keeper, Unkept};
+use kubeshape_server::{Keeper, Origin, Unkept};
 use redb::backends::FileBackend;
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 use std::collections::BTreeMap;
@@ -207,7 +207,7 @@ impl Tables {
 }
 
 impl Keeper for Data {
-    fn keep(&self, store: &Store, since: u64) -> Result<(), Unkept> {
+    fn keep(&self, store: &Store, since: u64, _: Origin) -> Result<(), Unkept> {
         self.write(store, since).map_err(|error| Unkept(error.to_string()))
     }
 }

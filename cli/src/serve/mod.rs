@@ -4,6 +4,7 @@
 //! [`inputs`] finds out which, and aggregated servers report their states. The hub applies them to the store, and swaps the
 //! snapshot that `kubeshape-server` serves. This module starts all of it, waits for signals, and stops it in order.
 
+mod advice;
 mod data;
 mod descriptors;
 mod event;
@@ -15,6 +16,7 @@ mod plan;
 mod resources;
 mod secrets;
 mod watch;
+mod write_back;
 
 use crate::args::{LogFormat, ServeArgs, When};
 use crate::error::{Fatal, describe};
@@ -94,7 +96,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         given: std::collections::BTreeSet::new(),
         resources: args
             .has_objects()
-            .then(|| resources::Resources::new(&live.current(), args.data.as_deref()))
+            .then(|| resources::Resources::new(&live.current(), plan.lifecycles, args.data.as_deref(), plan.folder))
             .transpose()
             .map_err(|error| Fatal::Usage(error.to_string()))?,
     };
@@ -127,7 +129,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
             // Without the hub, the server stops.
             let _ = events.send(Event::Definitions(names));
         });
-        let findings = resources.load(&args.objects, &Filter::new(&args.walk)?);
+        let findings = resources.load(&args.objects, &Filter::new(&args.walk)?)?;
         tell_of(&findings, &hub, args.log_format, setup, &mut log);
         tracing::info!(objects = resources.objects().store().len(), "objects are read");
     }

@@ -1,12 +1,16 @@
 //! Checking the command line, and reading files other than the inputs.
 
+use super::advice::Lifecycles;
 use super::secrets::Secrets;
+use super::write_back::WriteBack;
 use crate::args::{self, ServeArgs};
 use crate::cluster::context_of;
 use crate::error::Fatal;
 use crate::input::{Filter, Input, Reader, gather};
 use bytes::Bytes;
 use kubeshape_builtin::Release;
+use kubeshape_lifecycle::Version;
+use kubeshape_lifecycle::warn::Cluster;
 use kubeshape_publish::Profile;
 use kubeshape_server::aggregate::{AggregateOptions, Token};
 use kubeshape_server::{BaseDocuments, Cors, Emulation};
@@ -22,6 +26,10 @@ pub(super) struct Plan {
     pub(super) secrets: Secrets,
     pub(super) aggregate: Vec<AggregateOptions>,
     pub(super) emulation: Option<Emulation>,
+    /// The folder that follows the objects, if one does.
+    pub(super) folder: Option<WriteBack>,
+    /// The lifecycles that the base tells.
+    pub(super) lifecycles: Lifecycles,
     pub(super) cors: Option<Cors>,
 }
 
@@ -49,33 +57,69 @@ impl Plan {
         {
             return Err(usage(format!("--advertise-address {address:?} is not of the form HOST:PORT")));
         }
-        let gates: Vec<(&str, bool)> = args.feature_gates.iter().map(|(name, value)| (&**name, *value)).collect();
+        if !args.feature_gates.is_empty() && args.emulate.is_none() && !args.has_objects() {
+            return Err(usage(
+                "--feature-gates says something about a release or about objects: add --emulate or --objects",
+            ));
+        }
+        // Gates of fields are known to the schemas alone.
+        let is_answered = |name: &str| !args.has_objects() || Emulation::has_gate(name);
+        let gates = args.feature_gates.iter().filter(|(name, _)| is_answered(name));
+        let gates: Vec<(&str, bool)> = gates.map(|(name, value)| (&**name, *value)).collect();
         let emulation = args.emulate.map(|release| Emulation::new(release.minor, &gates)).transpose();
         let emulation = emulation.map_err(|error| usage(format!("--feature-gates: {error}")))?;
         let cors = (!args.cors_allowed_origins.is_empty()).then(|| Cors::new(&args.cors_allowed_origins)).transpose();
         let cors = cors.map_err(|error| usage(format!("--cors-allowed-origins: {error}")))?;
         let aggregate = aggregate(args)?;
         let tls = args.tls_cert.as_deref().zip(args.tls_key.as_deref());
+        let base = base(args)?;
+        let lifecycles = Lifecycles::new(cluster(args));
+        if args.has_objects() && !base.is_release {
+            base.documents.iter().chain(&base.onto).for_each(|(name, text)| lifecycles.read(name, text));
+        }
         Ok(Plan {
             profile: match args.profile {
                 args::Profile::Kube => Profile::Kube,
                 args::Profile::Faithful => Profile::Faithful,
             },
-            base: BaseDocuments {
-                onto: args.onto.as_deref().map(onto).transpose()?,
-                ..match args.kubernetes {
-                    Some(release) => release_documents(release),
-                    // Clients of objects want built-in kinds, too.
-                    None if args.base.is_empty() && args.has_objects() => release_documents(emulated()),
-                    None => documents(&args.base, &Filter::new(&args.walk)?)?,
-                }
-            },
+            base,
             secrets: Secrets::read(tls, args.token_file.as_deref())?,
             aggregate,
             emulation,
+            folder: folder(args)?,
+            lifecycles,
             cors,
         })
     }
+}
+
+/// The folder that follows the objects.
+fn folder(args: &ServeArgs) -> Result<Option<WriteBack>, Fatal> {
+    match (args.write_back, args.objects.as_slice()) {
+        (false, _) => Ok(None),
+        (true, [folder]) => WriteBack::new(folder).map(Some),
+        (true, _) => Err(usage("--write-back writes into one folder: give --objects once")),
+    }
+}
+
+/// The documents that are served along with the inputs.
+fn base(args: &ServeArgs) -> Result<BaseDocuments, Fatal> {
+    let base = match args.kubernetes {
+        Some(release) => release_documents(release),
+        // Clients of objects want built-in kinds, too.
+        None if args.base.is_empty() && args.has_objects() => release_documents(emulated()),
+        None => documents(&args.base, &Filter::new(&args.walk)?)?,
+    };
+    Ok(BaseDocuments { onto: args.onto.as_deref().map(onto).transpose()?, ..base })
+}
+
+/// What is known of the release, for the lifecycles of fields and kinds. Of a base, the release is not known.
+fn cluster(args: &ServeArgs) -> Cluster {
+    let emulated_release = || args.base.is_empty().then(|| emulated().to_string());
+    let release =
+        args.emulate.map(|release| release.to_string()).or(args.kubernetes.map(|release| release.to_string()));
+    let release = release.or_else(emulated_release).and_then(|release| Version::parse(&release));
+    Cluster { release, gates: args.feature_gates.iter().cloned().collect(), ..Cluster::default() }
 }
 
 fn aggregate(args: &ServeArgs) -> Result<Vec<AggregateOptions>, Fatal> {

@@ -1,12 +1,15 @@
 //! The objects that are served, and the resources that they are of.
 
+use super::advice::Lifecycles;
 use super::data::{Data, DataError};
+use super::write_back::WriteBack;
+use crate::error::Fatal;
 use crate::input::{Filter, Gathered, Reader, gather};
 use bytes::Bytes;
 use kubeshape_builtin::Release;
-use kubeshape_input::{Code, Finding, Limits};
+use kubeshape_input::{Code, Document, Finding, Limits};
 use kubeshape_objects::store::{self, Store};
-use kubeshape_objects::{Api, Documents, Status};
+use kubeshape_objects::{Advisor, Api, Documents, Status};
 use kubeshape_registry::{Location, Object};
 use kubeshape_server::{Change, Definition, Leaf, Objects, Snapshot, Unkept};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +20,10 @@ use std::time::SystemTime;
 /// The objects, and the definitions of files among them. The hub changes them.
 pub(super) struct Resources {
     objects: Arc<Objects>,
+    /// The folder that follows the objects, if one does.
+    folder: Option<WriteBack>,
+    /// What clients are warned of.
+    lifecycles: Arc<Lifecycles>,
     /// The definitions of each file.
     files: BTreeMap<Arc<str>, Vec<Object>>,
 }
@@ -36,7 +43,12 @@ impl Resources {
     ///
     /// # Errors
     /// The file cannot be used.
-    pub(super) fn new(snapshot: &Snapshot, data: Option<&Path>) -> Result<Resources, DataError> {
+    pub(super) fn new(
+        snapshot: &Snapshot,
+        lifecycles: Lifecycles,
+        data: Option<&Path>,
+        folder: Option<WriteBack>,
+    ) -> Result<Resources, DataError> {
         let mut documents: BTreeMap<String, Bytes> = BTreeMap::new();
         if !snapshot.v3.contains_key(DEFINITIONS) {
             let text = Release::newest().api().openapi_v3(DEFINITIONS).map(Bytes::from);
@@ -47,16 +59,21 @@ impl Resources {
                 documents.insert(path.to_string(), document.json().to_bytes());
             }
         }
-        let api = Api::default().with_documents(Documents::new(documents));
+        let lifecycles = Arc::new(lifecycles);
+        let advisor: Arc<dyn Advisor> = Arc::<Lifecycles>::clone(&lifecycles);
+        let api = Api::default().with_documents(Documents::new(documents)).with_advisor(advisor);
         let objects = match data {
             Some(file) => {
                 let (data, store) = Data::open(file, store::Limits::default())?;
                 let unusable = |error: Unkept| DataError::Open { path: file.to_owned(), reason: error.to_string() };
-                Objects::kept(api, store, Box::new(data), SystemTime::now()).map_err(unusable)?
+                Objects::kept(api, store, Arc::new(data), SystemTime::now()).map_err(unusable)?
             }
-            None => Objects::new(api, Store::default()),
+            None => match &folder {
+                Some(folder) => Objects::new(api, Store::default()).with_keeper(Arc::new(folder.clone())),
+                None => Objects::new(api, Store::default()),
+            },
         };
-        Ok(Resources { objects: Arc::new(objects), files: BTreeMap::new() })
+        Ok(Resources { objects: Arc::new(objects), folder, lifecycles, files: BTreeMap::new() })
     }
 
     /// Publishes the definitions that a file keeps.
@@ -74,10 +91,11 @@ impl Resources {
     pub(super) fn change<'c>(&mut self, changes: impl Iterator<Item = &'c Change>) -> Defined {
         let mut defined = Defined::default();
         for Change { name, content } in changes {
-            let (new, findings) = match content {
-                Some(bytes) => definitions_in(name, bytes),
-                None => Default::default(),
-            };
+            let documents =
+                content.as_ref().map(|bytes| kubeshape_input::read(Arc::clone(name), bytes, Limits::default()));
+            let documents = documents.map(|read| read.documents).unwrap_or_default();
+            self.lifecycles.set(name, &documents);
+            let (new, findings) = definitions_in(documents);
             defined.findings.extend(findings);
             let old = self.files.remove(name).unwrap_or_default();
             let is_in = |all: &[Object], object: &Object| all.iter().any(|other| other.value() == object.value());
@@ -121,11 +139,14 @@ impl Resources {
     }
 
     /// Reads the objects to begin with. Returns what is wrong with them.
-    pub(super) fn load(&self, paths: &[PathBuf], filter: &Filter) -> Vec<Finding> {
+    ///
+    /// # Errors
+    /// A file of the folder that follows the objects cannot follow its object.
+    pub(super) fn load(&self, paths: &[PathBuf], filter: &Filter) -> Result<Vec<Finding>, Fatal> {
         let gathered: Gathered = gather(paths, None, filter);
         let mut findings = Vec::new();
         gathered.tell(|finding| findings.push(finding.clone()));
-        let (mut reader, mut objects) = (Reader::default(), Vec::new());
+        let (mut reader, mut objects, mut files) = (Reader::default(), Vec::new(), Vec::new());
         for (path, reason) in &gathered.unreadable {
             let name = path.display().to_string();
             findings.push(Finding::new(Code::Unreadable, reason.clone()).in_input(name));
@@ -134,16 +155,28 @@ impl Resources {
             match reader.read(input, &Limits::default()) {
                 Ok(text) => {
                     let (read, found) = Object::read_all(input.name(), text);
+                    if let Some(folder) = self.folder.as_ref().filter(|_| !read.is_empty()) {
+                        folder.check(input.path(), read.len())?;
+                    }
+                    files.extend(read.iter().map(|_| input.path().to_owned()));
                     objects.extend(read);
                     findings.extend(found);
                 }
                 Err(finding) => findings.push(*finding),
             }
         }
-        for (at, status) in self.objects.load(&objects, SystemTime::now()) {
-            findings.push(refused(objects.get(at), &status));
+        let failed = self.objects.load(&objects, SystemTime::now());
+        if let Some(folder) = &self.folder {
+            let (api, refused) = (self.objects.api(), failed.iter().map(|(at, _)| *at).collect::<BTreeSet<_>>());
+            let taken = objects.iter().zip(files).enumerate().filter(|(at, _)| !refused.contains(at));
+            for (_, (object, file)) in taken {
+                if let Some(key) = api.key_of(object) {
+                    folder.found(key, file);
+                }
+            }
         }
-        findings
+        findings.extend(failed.into_iter().map(|(at, status)| refused(objects.get(at), &status)));
+        Ok(findings)
     }
 }
 
@@ -157,9 +190,9 @@ fn refused(object: Option<&Object>, status: &Status) -> Finding {
 }
 
 /// The definitions in a file. What else is wrong with it is told by those who publish it.
-fn definitions_in(name: &Arc<str>, bytes: &[u8]) -> (Vec<Object>, Vec<Finding>) {
+fn definitions_in(documents: Vec<Document>) -> (Vec<Object>, Vec<Finding>) {
     let (mut found, mut findings) = (Vec::new(), Vec::new());
-    for document in kubeshape_input::read(Arc::clone(name), bytes, Limits::default()).documents {
+    for document in documents {
         let location = Location::root(Arc::new(document));
         for manifest in location.document().manifests().0 {
             match Object::at(location.at(manifest.node)) {

@@ -3,7 +3,6 @@
 use crate::error::Fatal;
 use crate::input::{Filter, Input, Reader, gather};
 use kubeshape_input::{Code, Finding, Limits, skim};
-use kubeshape_lifecycle::kinds::{self, CustomVersion};
 use kubeshape_lifecycle::warn::Schemas as Lifecycles;
 use kubeshape_registry::{Gvk, Kind, Location, Registry, Release, Requests, Settings};
 use petgraph::unionfind::UnionFind;
@@ -76,23 +75,8 @@ pub(super) struct Version {
 
 /// The versions of a kind, prepared.
 pub(super) fn versions(registry: &Registry, group: &str, kind: &str) -> Versions {
-    let facts: Vec<CustomVersion<'_>> = registry.versions(group, kind).map(custom).collect();
-    let best = kinds::best(&facts);
-    let version = |known: &Kind| Version {
-        requests: known.requests(),
-        deprecated: kinds::custom_warning(group, kind, &custom(known), best),
-    };
+    let version = |known: &Kind| Version { requests: known.requests(), deprecated: registry.deprecation(known) };
     registry.versions(group, kind).map(|known| (known.api_version().to_owned(), version(known))).collect()
-}
-
-fn custom(kind: &Kind) -> CustomVersion<'_> {
-    let version = kind.version();
-    CustomVersion {
-        name: kind.version_name(),
-        served: version.is_some_and(|version| version.served),
-        deprecated: version.is_some_and(|version| version.deprecated),
-        warning: version.and_then(|version| version.deprecation_warning.as_deref()),
-    }
 }
 
 /// A file, or what was found in it without reading it: groups and kinds.

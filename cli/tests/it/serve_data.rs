@@ -1,10 +1,8 @@
 //! `kubeshape serve --data`: what was answered is there after the process was killed.
 
-use crate::common::Folder;
+use crate::common::{Folder, client};
 use crate::serve::Server;
 use serde_json::{Value, json};
-use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -16,17 +14,7 @@ const ROUNDS: usize = 6;
 
 /// Code and body of an answer; `None` if there is no whole one.
 fn send(address: &str, method: &str, path: &str, media: &str, body: &str) -> Option<(u16, Value)> {
-    let mut stream = TcpStream::connect(address).ok()?;
-    stream.set_read_timeout(Some(Duration::from_secs(30))).ok()?;
-    let length = body.len();
-    let head = format!(
-        "{method} {path} HTTP/1.0\r\nHost: localhost\r\nContent-Type: {media}\r\nContent-Length: {length}\r\n\r\n"
-    );
-    stream.write_all(format!("{head}{body}").as_bytes()).ok()?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).ok()?;
-    let (head, body) = answer.split_once("\r\n\r\n")?;
-    Some((head.get(9..12)?.parse().ok()?, serde_json::from_str(body).ok()?))
+    client::send(address, method, path, media, body).map(|answer| (answer.code, answer.body))
 }
 
 fn revision(object: &Value) -> u64 {

@@ -21,10 +21,6 @@ impl Program {
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients");
         let version = kubectl_version(&sources.join(module))?;
         let minor = version.rsplit_once('.').map_or(version.as_str(), |(minor, _)| minor).to_owned();
-        let target = oracle::target();
-        std::fs::create_dir_all(&target).map_err(|error| format!("{}: {error}", target.display()))?;
-        let target = target.canonicalize().map_err(|error| format!("{}: {error}", target.display()))?;
-        let path = target.join(format!("kubeshape-clients-{minor}"));
         // Releases of kubectl are built like this.
         let set = |name: &str, value: &str| format!("-X k8s.io/component-base/version.{name}={value}");
         let number = minor.trim_start_matches("1.");
@@ -34,17 +30,8 @@ impl Program {
             set("gitMajor", "1"),
             set("gitMinor", number),
         ];
-        let built = Command::new("go")
-            .args(["build", "-modfile", module, "-ldflags", &version.join(" "), "-o"])
-            .arg(&path)
-            .arg(".")
-            .current_dir(sources)
-            .output();
-        match built {
-            Ok(output) if output.status.success() => Ok(Program { path, minor }),
-            Ok(output) => Err(format!("go build: {}", String::from_utf8_lossy(&output.stderr))),
-            Err(error) => Err(format!("go: {error}; Go is needed to build the clients")),
-        }
+        let path = build("", module, &["-ldflags", &version.join(" ")], &format!("kubeshape-clients-{minor}"))?;
+        Ok(Program { path, minor })
     }
 
     /// Runs commands of kubectl, one after the other with the same caches.
@@ -100,6 +87,23 @@ impl Program {
         });
         let output = output.map_err(|error| failed(&error))?;
         if output.status.success() { Ok(output.stdout) } else { Err(failed(&String::from_utf8_lossy(&output.stderr))) }
+    }
+}
+
+/// Builds the program of a folder below `conformance/clients` with the libraries that a module file names, into the target folder.
+///
+/// # Errors
+/// Go is not there, or the program cannot be built.
+pub(super) fn build(folder: &str, module: &str, options: &[&str], name: &str) -> Result<PathBuf, String> {
+    let target = oracle::target();
+    std::fs::create_dir_all(&target).map_err(|error| format!("{}: {error}", target.display()))?;
+    let path = target.canonicalize().map_err(|error| format!("{}: {error}", target.display()))?.join(name);
+    let mut go = Command::new("go");
+    go.args(["build", "-modfile", module]).args(options).arg("-o").arg(&path).arg(".");
+    match go.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("clients").join(folder)).output() {
+        Ok(output) if output.status.success() => Ok(path),
+        Ok(output) => Err(format!("go build: {}", String::from_utf8_lossy(&output.stderr))),
+        Err(error) => Err(format!("go: {error}; Go is needed to build the clients")),
     }
 }
 

@@ -1,8 +1,9 @@
 //! Area `clients`: real clients against `kubeshape serve`. kubectl and client-go of two minors are built from
-//! `conformance/clients`. The output of kubectl is compared with its output for a real server. What client-go finds with
+//! `conformance/clients`, and example controllers from `conformance/clients/controllers`. The output of kubectl is compared with its output for a real server. What client-go finds with
 //! one form of discovery is compared with what it finds with the other.
 
 mod commands;
+mod controllers;
 mod found;
 mod go;
 mod kubectl;
@@ -109,6 +110,7 @@ pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
             found.compare_mapper(&row, &own, &mut table);
         }
     }
+    controllers::compare(&plan.program, folder.path(), &mut table)?;
     Ok(table)
 }
 

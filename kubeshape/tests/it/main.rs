@@ -1,4 +1,5 @@
 //! Integration tests of the crate.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, missing_docs)]
 
+mod controller;
 mod server;

@@ -3,6 +3,7 @@
 //! [`Schemas`] is prepared once from documents that carry `x-kubernetes-api-lifecycle`, [`Cluster`] says what is known of
 //! the cluster, and [`Schemas::warnings`] judges an object. [`Cluster::judge`] judges one field.
 
+mod inputs;
 mod schemas;
 
 use crate::fields::{self, Lifecycle};
@@ -11,6 +12,7 @@ use crate::{Features, Options, Stage, Version};
 use kubeshape_input::Code;
 use std::collections::BTreeMap;
 
+pub use inputs::{Deprecations, Inputs};
 pub use kubeshape_yaml::go::warning::{header, headers};
 pub use schemas::{MAX_WARNINGS, Schemas, Warning};
 

@@ -1,5 +1,6 @@
 //! Objects that are there before the first request.
 
+use super::served::Served;
 use super::{Api, Moment};
 use crate::status::Status;
 use crate::store::{Change, Key, Store, Then};
@@ -39,11 +40,7 @@ impl Api {
         let decoded = strategy.decode(object.to_value(&arena), &arena).map_err(Status::bad_request)?;
         let mut value = decoded.value;
         let text = |value, key| arena.alloc_str(meta_text(value, key)) as &str;
-        let namespace = match text(value, "namespace") {
-            _ if !served.namespaced => "",
-            "" => DEFAULT_NAMESPACE,
-            namespace => namespace,
-        };
+        let namespace = arena.alloc_str(namespace_of(served, text(value, "namespace"))) as &str;
         let named = (!namespace.is_empty()).then_some(Value::String(namespace));
         value = with_meta(value, "namespace", named, &arena);
         let now = moment.now.to_string();
@@ -68,5 +65,19 @@ impl Api {
         store.has_room(&change).map_err(|full| Status::internal(full.to_string()))?;
         let exists = |_| Status::already_exists(served.group_resource(), name);
         store.commit(&[change]).map(|_| ()).map_err(exists)
+    }
+    /// Where an object is stored. `None` if no resource of its kind is served.
+    pub fn key_of(&self, object: &Object) -> Option<Key> {
+        let served = self.of_kind(object.api_version(), object.kind())?;
+        Some(Key::new(&served.id, namespace_of(served, object.namespace()), object.name()))
+    }
+}
+
+/// The namespace that an object gets which names this one, or none.
+fn namespace_of<'n>(served: &Served, named: &'n str) -> &'n str {
+    match named {
+        _ if !served.namespaced => "",
+        "" => DEFAULT_NAMESPACE,
+        namespace => namespace,
     }
 }

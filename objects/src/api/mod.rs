@@ -1,5 +1,6 @@
 //! Requests about objects, and what a server answers.
 
+mod advice;
 mod definitions;
 mod delete;
 mod documents;
@@ -28,6 +29,7 @@ use served::Served;
 use std::sync::Arc;
 use strategy::Strategy;
 
+pub use advice::Advisor;
 pub use definitions::{DEFINITIONS, Settled};
 pub use documents::Documents;
 pub use watch::{Watch, WatchEnd};
@@ -151,6 +153,8 @@ pub struct Api {
     documents: Documents,
     /// The stored definitions that make the registry, by name.
     definitions: definitions::Known,
+    /// What else clients are warned of.
+    advisor: Option<Arc<dyn Advisor>>,
 }
 
 impl Api {
@@ -398,11 +402,6 @@ impl Call<'_> {
             include: options::include_object(self.request.query),
             now: self.moment.now,
         })
-    }
-
-    /// What clients are warned of whatever they do with the resource.
-    fn warnings(&self) -> Vec<String> {
-        self.served.warning.iter().cloned().collect()
     }
 }
 

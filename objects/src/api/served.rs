@@ -44,7 +44,7 @@ pub(super) struct Served {
     pub(super) namespaced: bool,
     /// The `apiVersion` in which objects are stored.
     pub(super) storage: String,
-    /// The warning that the version is deprecated.
+    /// The warning that the version of a custom resource is deprecated.
     pub(super) warning: Option<String>,
     /// What is prepared of it, at its first use.
     definition: Kind,
@@ -69,10 +69,6 @@ impl Served {
             .versions(kind.group(), kind.kind())
             .find(|kind| kind.version().is_some_and(|version| version.storage))
             .unwrap_or(kind);
-        let warning = version.deprecated.then(|| match &version.deprecation_warning {
-            Some(text) => text.to_string(),
-            None => format!("{} {} is deprecated", kind.api_version(), kind.kind()),
-        });
         Some(Served {
             group: kind.group().to_owned(),
             version: kind.version_name().to_owned(),
@@ -83,7 +79,7 @@ impl Served {
             list_kind: resource.list_kind.as_ref().map_or_else(|| format!("{}List", kind.kind()), ToString::to_string),
             namespaced: resource.scope == Scope::Namespaced,
             storage: storage.api_version().to_owned(),
-            warning,
+            warning: registry.deprecation(kind),
             definition: kind.clone(),
             built_in: None,
             registry: None,

@@ -159,6 +159,7 @@ impl Call<'_> {
         let node = self.document(&body, &mut tape)?;
         let decoded = self.decode(Value::from_node(node, &arena), twice(node), &arena)?;
         self.tell(&decoded.strict, parameters.validation, &mut warnings)?;
+        self.advise(node, &mut warnings);
         let object = self.fits_path(decoded.value, &arena)?;
         let object = self.named(object, &arena);
         if !meta_text(object, "resourceVersion").is_empty() {
@@ -276,6 +277,7 @@ impl Call<'_> {
         let node = self.document(&body, &mut tape)?;
         let decoded = self.decode(Value::from_node(node, &arena), twice(node), &arena)?;
         self.tell(&decoded.strict, parameters.validation, &mut warnings)?;
+        self.advise(node, &mut warnings);
         let object = self.fits_path(decoded.value, &arena)?;
         let object = with_meta(object, "name", Some(Value::String(self.path.name)), &arena);
         let old = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
@@ -395,6 +397,7 @@ impl Call<'_> {
         let twice = if is_json_patch { Vec::new() } else { twice(node) };
         let decoded = self.decode(patched, twice, &arena)?;
         self.tell(&decoded.strict, parameters.validation, &mut warnings)?;
+        self.advise_of(patched, &mut warnings);
         let object = self.fits_path(decoded.value, &arena)?;
         let object = with_meta(object, "name", Some(Value::String(self.path.name)), &arena);
         let endpoint = self.endpoint(&arena)?;
@@ -437,6 +440,7 @@ impl Call<'_> {
             return Err(undecoded("the configuration is no object"));
         }
         self.tell(&twice(node), parameters.validation, &mut warnings)?;
+        self.advise(node, &mut warnings);
         let config = self.fits_path(config, &arena)?;
         let config = with_meta(config, "name", Some(Value::String(self.path.name)), &arena);
         let old = self.store.get(&self.key());

@@ -217,7 +217,7 @@ fn other_versions_show_the_same_object_and_warn() {
     let path = "/apis/example.com/v1beta1/namespaces/default/widgets/a";
     let reply = server.ask(&Request { path, ..Request::default() });
     assert!(reply.text().starts_with(r#"{"apiVersion":"example.com/v1beta1","kind":"Widget""#), "{}", reply.text());
-    assert_eq!(reply.warnings, ["example.com/v1beta1 Widget is deprecated"]);
+    assert_eq!(reply.warnings, ["example.com/v1beta1 Widget is deprecated; use example.com/v1 Widget"]);
 }
 
 #[test]

@@ -27,17 +27,21 @@ spec:
     storage: true
     schema: {openAPIV3Schema: {type: object, properties: {count: {type: integer, default: 0}, note: {type: string}}}}
 ";
-const ALL: &str = "/apis/example.com/v1/namespaces/default/counters";
+pub(crate) const ALL: &str = "/apis/example.com/v1/namespaces/default/counters";
 
-fn served() -> (Http, Arc<Objects>) {
+pub(crate) fn served() -> (Http, Arc<Objects>) {
+    served_from(Store::default())
+}
+
+pub(crate) fn served_from(store: Store) -> (Http, Arc<Objects>) {
     let mut registry = Registry::default();
     registry.set_input("c", kubeshape_input::read("c.yaml", COUNTERS.as_bytes(), kubeshape_input::Limits::default()));
-    let objects = Arc::new(Objects::new(Api::new(registry), Store::default()));
+    let objects = Arc::new(Objects::new(Api::new(registry), store));
     let endpoints = Endpoints { objects: Some(Arc::clone(&objects)), ..endpoints(snapshot(0), false) };
     (Http::new(endpoints), objects)
 }
 
-async fn send(
+pub(crate) async fn send(
     http: &Http,
     method: &str,
     target: &str,
@@ -52,7 +56,7 @@ async fn send(
     (head.status, head.headers, serde_json::from_slice(&body).unwrap_or(Value::Null))
 }
 
-async fn create(http: &Http, name: &str) -> Value {
+pub(crate) async fn create(http: &Http, name: &str) -> Value {
     let body = json!({"apiVersion": "example.com/v1", "kind": "Counter", "metadata": {"name": name}}).to_string();
     let (code, _, object) = send(http, "POST", ALL, "application/json", body).await;
     assert_eq!(code, StatusCode::CREATED, "{object}");

@@ -1,5 +1,6 @@
 //! Running the binary on small inputs of one's own.
 
+pub(crate) mod client;
 pub(crate) mod ssa;
 
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 /// A folder of its own for every test, in which the binary runs.
+#[derive(Debug)]
 pub(crate) struct Folder(TempDir, &'static str);
 
 /// What a run left.

@@ -1,10 +1,14 @@
-//! Area `suites`: test suites of APIs whose authors run them with an API server, and the outcome that they have there.
+//! Area `suites`: test suites of APIs whose authors run them with an API server, and the outcome that they have there; and the same
+//! over HTTP.
+
+mod http;
 
 use crate::known::Known;
 use crate::table::{Table, Verdict};
 use kubeshape_input::Limits;
 use kubeshape_registry::Location;
 use kubeshape_suite::{Answer, Outcome, Request, Suite};
+use kubeshape_validate::Release;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -53,7 +57,9 @@ pub fn compare(corpus: &Path, known: Known) -> Table {
             }
         }
         for ((suite, crd), planned) in runs {
-            let outcomes = run(&folder.join("suites").join(&suite), &folder.join("crds").join(&crd));
+            let (suite_file, crd_file) = (folder.join("suites").join(&suite), folder.join("crds").join(&crd));
+            let outcomes = run(&suite_file, &crd_file);
+            let served = served(&suite_file, &crd_file);
             for case in planned {
                 let record = format!("{suite} {crd} {} {}", case.op, case.index);
                 let verdict = match &outcomes {
@@ -61,6 +67,11 @@ pub fn compare(corpus: &Path, known: Known) -> Table {
                     Err(error) => Verdict::Differing(error.clone()),
                 };
                 table.add(row(&case), &record, verdict);
+                let verdict = match &served {
+                    Ok((suite, offline, http)) => same(number(suite, &case), offline, http),
+                    Err(error) => Verdict::Differing(error.clone()),
+                };
+                table.add("over HTTP", &record, verdict);
             }
         }
     }
@@ -78,7 +89,7 @@ fn row(case: &Planned) -> &'static str {
     }
 }
 
-fn run(suite: &Path, definition: &Path) -> Result<(Suite, Vec<Outcome>), String> {
+fn read(suite: &Path, definition: &Path) -> Result<(Suite, Location), String> {
     let read = |path: &Path| {
         let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
         let input = kubeshape_input::read(path.to_string_lossy().into_owned(), &bytes, Limits::default());
@@ -86,14 +97,44 @@ fn run(suite: &Path, definition: &Path) -> Result<(Suite, Vec<Outcome>), String>
         Ok::<Location, String>(Location::root(Arc::new(document)))
     };
     let suite = Suite::read(&read(suite)?).map_err(|finding| finding.message())?;
-    let outcomes = suite.run(&read(definition)?, None).map_err(|finding| finding.message())?;
+    Ok((suite, read(definition)?))
+}
+
+fn run(suite: &Path, definition: &Path) -> Result<(Suite, Vec<Outcome>), String> {
+    let (suite, definition) = read(suite, definition)?;
+    let outcomes = suite.run(&definition, None).map_err(|finding| finding.message())?;
     Ok((suite, outcomes))
 }
 
-fn verdict(suite: &Suite, outcomes: &[Outcome], case: &Planned) -> Verdict {
+/// The outcomes without a server, and those with one, both as of one release.
+fn served(suite: &Path, definition: &Path) -> Result<(Suite, Vec<Outcome>, Vec<Outcome>), String> {
+    let (suite, definition) = read(suite, definition)?;
+    let offline = suite.run(&definition, Some(Release::default())).map_err(|finding| finding.message())?;
+    let http = suite.run_on(&definition, &mut http::Http::new()?).map_err(|finding| finding.message())?;
+    Ok((suite, offline, http))
+}
+
+/// Whether a case has one answer with and without a server.
+fn same(number: usize, offline: &[Outcome], http: &[Outcome]) -> Verdict {
+    let (Some(offline), Some(http)) = (offline.get(number), http.get(number)) else {
+        return Verdict::Missing("no such case".to_owned());
+    };
+    let why = |outcome: &Outcome| outcome.failure.as_ref().map(|failure| failure.message.clone());
+    if offline.answer == http.answer && why(offline) == why(http) {
+        return Verdict::Equal;
+    }
+    let details = |outcome: &Outcome| outcome.failure.as_ref().map(|failure| failure.details.clone());
+    Verdict::Differing(format!("{:?} {:?}, without a server {:?}", http.answer, details(http), offline.answer))
+}
+
+/// The number of a planned case in its suite.
+fn number(suite: &Suite, case: &Planned) -> usize {
     let created = suite.cases.iter().filter(|case| matches!(case.request, Request::Create { .. })).count();
-    let number = if case.op == "create" { case.index } else { created + case.index };
-    let Some(outcome) = outcomes.get(number) else { return Verdict::Missing("no such case".to_owned()) };
+    if case.op == "create" { case.index } else { created + case.index }
+}
+
+fn verdict(suite: &Suite, outcomes: &[Outcome], case: &Planned) -> Verdict {
+    let Some(outcome) = outcomes.get(number(suite, case)) else { return Verdict::Missing("no such case".to_owned()) };
     if let Some(failure) = &outcome.failure {
         return Verdict::Differing(format!("{}: {}", failure.message, failure.details.join("; ")));
     }

@@ -1,0 +1,166 @@
+//! `kubeshape serve --objects DIR --write-back`: the folder follows the objects.
+
+use crate::common::Folder;
+use crate::common::client::{Answer, send};
+use crate::serve::{Server, crd};
+use serde_json::json;
+
+const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+
+fn start(folder: &Folder) -> Server {
+    Server::start(folder, "crds --objects objects --write-back --log-level error")
+}
+
+#[track_caller]
+fn ask(server: &Server, method: &str, path: &str, body: &str) -> Answer {
+    let media = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
+    let answer = send(&server.address, method, path, media, body).expect("an answer");
+    assert!(answer.code < 300, "{method} {path}: {answer:?}");
+    answer
+}
+
+fn map(name: &str, value: &str) -> String {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"a": value}}).to_string()
+}
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("crds/a.yaml", crd("a.example.com", "teeth"));
+    std::fs::create_dir(folder.path("objects")).expect("a folder");
+    folder
+}
+
+#[test]
+fn each_object_has_a_readable_file_that_follows_it() {
+    let folder = folder();
+    let server = start(&folder);
+    // Nothing is written before a client writes: definitions of inputs have their files.
+    assert_eq!(folder.names("objects"), Vec::<String>::new());
+    ask(&server, "POST", MAPS, &map("b", "1"));
+    let file = "configmaps__v1/default/b.yaml";
+    assert_eq!(folder.names("objects"), [file]);
+    let text = folder.read(&format!("objects/{file}"));
+    assert!(text.starts_with("apiVersion: v1\ndata:\n  a: \"1\"\nkind: ConfigMap\nmetadata:\n"), "{text}");
+    assert!(text.contains("  name: b\n") && !text.contains("resourceVersion"), "{text}");
+    ask(&server, "PATCH", &format!("{MAPS}/b"), r#"{"data":{"a":"2"}}"#);
+    assert!(folder.read(&format!("objects/{file}")).contains("  a: \"2\"\n"));
+    // A dry run and a request that changes nothing write nothing.
+    let before = folder.read(&format!("objects/{file}"));
+    ask(&server, "PATCH", &format!("{MAPS}/b?dryRun=All"), r#"{"data":{"a":"3"}}"#);
+    ask(&server, "PATCH", &format!("{MAPS}/b"), r#"{"data":{"a":"2"}}"#);
+    assert_eq!(folder.read(&format!("objects/{file}")), before);
+    let uid = ask(&server, "GET", &format!("{MAPS}/b"), "").body["metadata"]["uid"].clone();
+    server.kill();
+
+    let server = start(&folder);
+    let found = ask(&server, "GET", &format!("{MAPS}/b"), "").body;
+    assert_eq!((&found["data"]["a"], &found["metadata"]["uid"]), (&json!("2"), &uid));
+    ask(&server, "POST", MAPS, &map("c", "1"));
+    ask(&server, "DELETE", &format!("{MAPS}/b"), "");
+    assert_eq!(folder.names("objects"), ["configmaps__v1/default/c.yaml"]);
+    ask(&server, "DELETE", MAPS, "");
+    assert_eq!(folder.names("objects"), Vec::<String>::new());
+    assert!(!folder.path("objects/configmaps__v1").exists());
+}
+
+#[test]
+fn an_object_stays_in_the_file_that_it_was_in() {
+    let folder = folder();
+    folder.write("objects/mine.yaml", format!("# A comment.\n{}", map("b", "1")));
+    folder.write("objects/mine.json", map("c", "1"));
+    let server = start(&folder);
+    assert!(folder.read("objects/mine.yaml").starts_with("# A comment.\n"));
+    ask(&server, "PATCH", &format!("{MAPS}/b"), r#"{"data":{"a":"2"}}"#);
+    ask(&server, "PATCH", &format!("{MAPS}/c"), r#"{"data":{"a":"2"}}"#);
+    assert_eq!(folder.names("objects"), ["mine.json", "mine.yaml"]);
+    assert!(folder.read("objects/mine.yaml").contains("  a: \"2\"\n"));
+    assert!(folder.read("objects/mine.json").contains("\"a\": \"2\""));
+    ask(&server, "DELETE", &format!("{MAPS}/b"), "");
+    assert_eq!(folder.names("objects"), ["mine.json"]);
+}
+
+#[test]
+fn definitions_of_clients_and_their_objects_come_and_go() {
+    let folder = folder();
+    let server = start(&folder);
+    let text = crd("b.example.com", "teeth");
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    let answer = send(&server.address, "POST", definitions, "application/yaml", &text).expect("an answer");
+    assert_eq!(answer.code, 201, "{answer:?}");
+    let (name, group) = (answer.body["metadata"]["name"].clone(), answer.body["spec"]["group"].clone());
+    let (name, group) = (name.as_str().expect("a name"), group.as_str().expect("a group"));
+    let plural = answer.body["spec"]["names"]["plural"].as_str().expect("a plural").to_owned();
+    let kind = answer.body["spec"]["names"]["kind"].clone();
+    let version = answer.body["spec"]["versions"][0]["name"].as_str().expect("a version").to_owned();
+    let namespaced = answer.body["spec"]["scope"] == "Namespaced";
+    let object = json!({"apiVersion": format!("{group}/{version}"), "kind": kind, "metadata": {"name": "x"}});
+    let within = if namespaced { "/namespaces/default" } else { "" };
+    ask(&server, "POST", &format!("/apis/{group}/{version}{within}/{plural}"), &object.to_string());
+    let place = if namespaced { "default/x.yaml" } else { "x.yaml" };
+    let files = [format!("customresourcedefinitions.apiextensions.k8s.io/{name}.yaml"), format!("{name}/{place}")];
+    assert_eq!(folder.names("objects"), files);
+    server.kill();
+    let server = start(&folder);
+    ask(&server, "GET", &format!("/apis/{group}/{version}{within}/{plural}/x"), "");
+    ask(&server, "DELETE", &format!("{definitions}/{name}"), "");
+    assert_eq!(folder.names("objects"), Vec::<String>::new());
+}
+
+#[test]
+#[cfg(unix)]
+fn hostile_names_and_planted_links_lead_nowhere() {
+    use std::os::unix::fs::symlink;
+    let folder = folder();
+    std::fs::create_dir(folder.path("elsewhere")).expect("a folder");
+    folder.write("elsewhere/b.yaml", "mine");
+    let server = start(&folder);
+    let roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+    let role = |name: &str| json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": name}});
+    for name in ["system:Node", "system:node", "a b\\c\u{1b}[31m", &"x".repeat(200)] {
+        ask(&server, "POST", roles, &role(name).to_string());
+    }
+    let names = folder.names("objects");
+    assert!(names.iter().all(|name| name.is_ascii() && !name.contains([':', '\\', ' ', '\u{1b}'])), "{names:?}");
+    assert_eq!(names.len(), 4, "{names:?}");
+    assert!(
+        names.contains(&"clusterroles__rbac.authorization.k8s.io__v1/system%3A%4Eode.yaml".to_owned()),
+        "{names:?}"
+    );
+
+    // A folder that is a link, and something else in the place of a file.
+    std::fs::create_dir_all(folder.path("objects/configmaps__v1")).expect("a folder");
+    symlink(folder.path("elsewhere"), folder.path("objects/configmaps__v1/default")).expect("a link");
+    let answer = send(&server.address, "POST", MAPS, "application/json", &map("b", "1")).expect("an answer");
+    assert_eq!(answer.code, 500, "{answer:?}");
+    let answer = send(&server.address, "POST", MAPS, "application/json", &map("new", "1")).expect("an answer");
+    assert_eq!(answer.code, 500, "{answer:?}");
+    assert_eq!(folder.names("elsewhere"), ["b.yaml"]);
+    assert_eq!(folder.read("elsewhere/b.yaml"), "mine");
+    let answer = send(&server.address, "GET", &format!("{MAPS}/new"), "", "").expect("an answer");
+    assert_eq!(answer.code, 404, "{answer:?}");
+    std::fs::remove_file(folder.path("objects/configmaps__v1/default")).expect("the link goes");
+    folder.write("objects/configmaps__v1/default/c.yaml", "mine");
+    let answer = send(&server.address, "POST", MAPS, "application/json", &map("c", "1")).expect("an answer");
+    assert_eq!(answer.code, 500, "{answer:?}");
+    assert_eq!(folder.read("objects/configmaps__v1/default/c.yaml"), "mine");
+    // Others are written all the same, and nothing temporary is left.
+    ask(&server, "POST", MAPS, &map("d", "1"));
+    let left = std::fs::read_dir(folder.path("objects/configmaps__v1/default")).expect("a folder");
+    let mut left: Vec<String> = left.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    left.sort();
+    assert_eq!(left, ["c.yaml", "d.yaml"]);
+}
+
+#[test]
+fn a_folder_that_cannot_follow_is_refused() {
+    let folder = folder();
+    folder.write("objects/two.yaml", format!("{}\n---\n{}", map("b", "1"), map("c", "1")));
+    let before = folder.read("objects/two.yaml");
+    let line = "serve crds --objects objects --write-back --listen 127.0.0.1:0";
+    folder.run(line).says(2, &["two.yaml: found 2 objects, expected one"]);
+    assert_eq!(folder.read("objects/two.yaml"), before);
+    folder.run("serve crds --write-back").says(2, &["--objects"]);
+    folder.run("serve crds --objects crds --objects objects --write-back").says(2, &["give --objects once"]);
+    folder.run("serve crds --objects objects/two.yaml --write-back").says(2, &["and objects/two.yaml is none"]);
+    folder.run("serve crds --objects objects --write-back --data x.db").says(2, &["cannot be used with"]);
+}

@@ -1,0 +1,90 @@
+//! The schemas of several inputs that change one by one, as those of a server do.
+
+use super::{Cluster, Schemas, Warning};
+use crate::annotate::EXTENSION;
+use crate::kinds;
+use kubeshape_input::{Document, Limits};
+use kubeshape_yaml::Node;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Schemas by the names of their inputs. Of a kind that several inputs have, the first one by name counts.
+///
+/// A clone shares what it holds.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    /// Of inputs with the extension: most have none.
+    by_name: BTreeMap<Arc<str>, Arc<Schemas>>,
+}
+
+impl Inputs {
+    /// Takes in the documents of an input in place of those that it had before.
+    pub fn set(&mut self, name: Arc<str>, documents: &[Document]) {
+        let mut schemas = Schemas::default();
+        documents.iter().for_each(|document| schemas.add_annotated(document));
+        if schemas.is_empty() {
+            self.by_name.remove(&name);
+        } else {
+            self.by_name.insert(name, Arc::new(schemas));
+        }
+    }
+
+    /// As [`set`](Self::set), of a text: it is read if it may have the extension.
+    pub fn read(&mut self, name: Arc<str>, bytes: &[u8]) {
+        let has_none = std::str::from_utf8(bytes).is_ok_and(|text| !text.contains(EXTENSION));
+        if has_none {
+            self.by_name.remove(&name);
+        } else {
+            let input = kubeshape_input::read(Arc::clone(&name), bytes, Limits::default());
+            self.set(name, &input.documents);
+        }
+    }
+
+    /// The input that counts for a kind.
+    fn of(&self, api_version: &str, kind: &str) -> Option<&Schemas> {
+        self.by_name.values().find(|schemas| schemas.has(api_version, kind)).map(|schemas| &**schemas)
+    }
+
+    /// Whether an input with the extension has the kind.
+    pub fn has(&self, api_version: &str, kind: &str) -> bool {
+        self.of(api_version, kind).is_some()
+    }
+
+    /// The fields of an object that are not generally available, as [`Schemas::warnings`] tells them.
+    pub fn warnings<'o>(&self, object: Node<'o>, cluster: &Cluster) -> Vec<Warning<'o>> {
+        let text = |key| object.get(key).and_then(Node::as_str).unwrap_or_default();
+        self.of(text("apiVersion"), text("kind")).map_or_else(Vec::new, |schemas| schemas.warnings(object, cluster))
+    }
+}
+
+/// The warnings about built-in kinds that a server sends with the answer of every request for them.
+///
+/// # Example
+/// ```
+/// use kubeshape_lifecycle::{Version, warn::Deprecations};
+/// let of = |release| Deprecations::new(Version::parse(release));
+/// assert_eq!(of("1.32").of("v1", "Endpoints"), None);
+/// let text = of("1.33").of("v1", "Endpoints").unwrap().to_owned();
+/// assert_eq!(text, "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Deprecations {
+    /// By API version and kind.
+    by_kind: BTreeMap<&'static str, BTreeMap<&'static str, String>>,
+}
+
+impl Deprecations {
+    /// Those of a release; without one, of the newest that is known.
+    pub fn new(release: Option<crate::Version>) -> Deprecations {
+        let mut by_kind: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
+        for known in kinds::built_in().filter(|known| known.is_deprecated(release.unwrap_or(kinds::NEWEST))) {
+            by_kind.entry(known.api_version).or_default().insert(known.kind, known.warning());
+        }
+        Deprecations { by_kind }
+    }
+
+    /// The warning about a kind; none if it is not deprecated.
+    pub fn of(&self, api_version: &str, kind: &str) -> Option<&str> {
+        self.by_kind.get(api_version)?.get(kind).map(String::as_str)
+    }
+}

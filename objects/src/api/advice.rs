@@ -1,0 +1,89 @@
+//! What a program knows about kinds and fields beyond their schemas, for the warnings that clients get.
+
+use super::{Api, Call};
+use crate::value;
+use kubeshape_smd::Value;
+use kubeshape_yaml::{Node, Tape};
+use std::fmt;
+use std::sync::Arc;
+
+/// Knows of what else clients are to be warned. Requests ask it, so it must be quick.
+pub trait Advisor: fmt::Debug + Send + Sync {
+    /// The warning of every request for objects of a built-in kind: that the kind is deprecated.
+    fn kind(&self, api_version: &str, kind: &str) -> Option<String>;
+
+    /// Whether there may be anything to say about fields of such objects.
+    fn has_fields(&self, api_version: &str, kind: &str) -> bool;
+
+    /// The warnings about the fields of an object that a client writes.
+    fn fields(&self, object: Node<'_>) -> Vec<String>;
+}
+
+impl Api {
+    /// The same, with more warnings.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_objects::{Advisor, Api};
+    /// use std::sync::Arc;
+    ///
+    /// #[derive(Debug)]
+    /// struct Widths;
+    ///
+    /// impl Advisor for Widths {
+    ///     fn kind(&self, _: &str, _: &str) -> Option<String> {
+    ///         None
+    ///     }
+    ///     fn has_fields(&self, _: &str, kind: &str) -> bool {
+    ///         kind == "Tab"
+    ///     }
+    ///     fn fields(&self, object: kubeshape_yaml::Node<'_>) -> Vec<String> {
+    ///         object.get("width").map(|_| "width: deprecated".to_owned()).into_iter().collect()
+    ///     }
+    /// }
+    ///
+    /// let api = Api::default().with_advisor(Arc::new(Widths));
+    /// ```
+    #[must_use]
+    pub fn with_advisor(self, advisor: Arc<dyn Advisor>) -> Api {
+        Api { advisor: Some(advisor), ..self }
+    }
+}
+
+impl Call<'_> {
+    /// What clients are warned of whatever they do with the resource.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let served = self.served;
+        let advisor = self.api.advisor.as_ref().filter(|_| served.is_built_in());
+        let told = advisor.and_then(|advisor| advisor.kind(&served.api_version, &served.kind));
+        served.warning.iter().cloned().chain(told).collect()
+    }
+
+    fn advisor(&self) -> Option<&dyn Advisor> {
+        let advisor = self.api.advisor.as_deref()?;
+        // A status is written by controllers, which nobody reads the warnings of (upstream: the strategies of statuses).
+        let is_told = self.path.subresource.is_empty();
+        (is_told && advisor.has_fields(&self.served.api_version, &self.served.kind)).then_some(advisor)
+    }
+
+    /// Warns of the fields of an object as the client sent it.
+    pub(super) fn advise(&self, sent: Node<'_>, warnings: &mut Vec<String>) {
+        if let Some(advisor) = self.advisor() {
+            warnings.extend(advisor.fields(sent));
+        }
+    }
+
+    /// Warns of the fields of an object that a patch made.
+    pub(super) fn advise_of(&self, patched: Value<'_>, warnings: &mut Vec<String>) {
+        let Some(advisor) = self.advisor() else { return };
+        let (mut text, mut tape) = (Vec::new(), Tape::new());
+        patched.write_go_json(&mut text);
+        if value::read(&text, &mut tape).is_err() {
+            return;
+        }
+        let source = std::str::from_utf8(&text).unwrap_or_default();
+        if let Some(node) = tape.document(source).root() {
+            warnings.extend(advisor.fields(node));
+        }
+    }
+}
