@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::cast_precision_loss)]
 
 mod documents;
+mod expressions;
 mod lifecycle;
 mod objects;
 mod pull;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Some("one-smd") => smd::one(&arguments[1..]),
         Some("smd") => smd::all(&arguments),
         Some("lifecycle") if arguments.len() == 2 => lifecycle::run(Path::new(&arguments[1])),
+        Some("cel") => expressions::all(&arguments[1..]),
         Some("objects") => objects::all(&arguments[1..]),
         Some("pull") => pull::all(&arguments[1..]),
         Some("serve") => serve::all(&arguments),
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
             eprintln!("usage: kubeshape-bench PATH [--rounds N] [--oracle PROGRAM] [--base FOLDER]");
             eprintln!("       kubeshape-bench documents --swagger FILE --v3 FILE [--rounds N] [--oracle PROGRAM]");
             eprintln!("       kubeshape-bench lifecycle FOLDER");
+            eprintln!("       kubeshape-bench cel RECORDS [--oracle PROGRAM]");
             eprintln!("       kubeshape-bench objects STREAM… [--oracle PROGRAM]");
             eprintln!("       kubeshape-bench pull [FOLDER|--server URL]");
             eprintln!("       kubeshape-bench serve-objects [--program KUBESHAPE] [--time MS]");

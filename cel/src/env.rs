@@ -4,8 +4,8 @@ use crate::check::{self, Checked, Declarations};
 use crate::cost::{self, Range, Sizes};
 use crate::eval::{self, Node, Outcome};
 use crate::issue::Issues;
-use crate::parse::{self, Macros, Quoted};
-use crate::release::{Change, Release};
+use crate::parse;
+use crate::release::{AskedRelease, Change};
 use crate::schema::DeclType;
 use crate::schema::escape::{escape, is_reserved};
 use crate::types::Type;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// What expressions can use: functions by release, variables, object types.
 #[derive(Clone, Debug)]
 pub struct Env {
-    release: Release,
+    release: AskedRelease,
     container: String,
     variables: Vec<(Arc<str>, Type)>,
     /// The declared type whose objects have names, and the name that these begin with.
@@ -24,8 +24,8 @@ pub struct Env {
 
 impl Env {
     /// An environment without variables.
-    pub fn new(release: Release) -> Env {
-        Env { release, container: String::new(), variables: Vec::new(), objects: None }
+    pub fn new(release: impl Into<AskedRelease>) -> Env {
+        Env { release: release.into(), container: String::new(), variables: Vec::new(), objects: None }
     }
 
     /// Names are looked up in this container first: `b` may be `a.b` in the container `a`.
@@ -61,31 +61,17 @@ impl Env {
     /// # Errors
     /// Every mistake with its place, worded as upstream words it.
     pub fn compile(&self, source: &str) -> Result<Ast, Issues> {
-        let functions = self.release.functions();
-        let quoted = if !self.release.has(Change::QuotedFieldsInGrammar) {
-            Quoted::Unknown
-        } else if !self.release.has(Change::QuotedFields) {
-            Quoted::Refused
-        } else {
-            Quoted::Taken
-        };
-        let macros =
-            Macros { optional: functions >= 28, two_variables: functions >= 32, sort_by: functions >= 34, quoted };
-        let parsed = parse::parse(source, macros)?;
+        let parsed = parse::parse(source, &self.release)?;
         let checked = check::check(parsed, self, source)?;
-        check::validate(&checked, functions >= 29, source)?;
+        check::validate(&checked, &self.release, source)?;
         let variables = self.variables.iter().map(|(name, _)| name.clone()).collect();
-        Ok(Ast { checked, variables, release: self.release })
+        Ok(Ast { checked, variables, release: self.release.clone() })
     }
 }
 
 impl Declarations for Env {
-    fn release(&self) -> u8 {
-        self.release.functions()
-    }
-
-    fn reports_once(&self) -> bool {
-        self.release.has(Change::ErrorsOnce)
+    fn release(&self) -> &AskedRelease {
+        &self.release
     }
 
     fn container(&self) -> &str {
@@ -103,8 +89,8 @@ impl Declarations for Env {
     fn field(&self, object: &str, field: &str) -> Option<Type> {
         let ty = self.object(object)?;
         let reserved = || {
-            let found = self.release.has(Change::ReservedFields) && is_reserved(field);
-            ty.field(&escape(field).filter(|_| found)?)
+            let ty = ty.field(&escape(field).filter(|_| is_reserved(field))?)?;
+            self.release.has(Change::ReservedFields).then_some(ty)
         };
         let ty = ty.field(field).or_else(reserved)?;
         Some(ty.cel_type(&format!("{object}.{field}")))
@@ -116,7 +102,7 @@ impl Declarations for Env {
 pub struct Ast {
     checked: Checked,
     variables: Vec<Arc<str>>,
-    release: Release,
+    release: AskedRelease,
 }
 
 impl Ast {
@@ -137,7 +123,7 @@ impl Ast {
 
     /// What an evaluation can cost.
     pub fn estimate(&self, sizes: &dyn Sizes) -> Range {
-        cost::estimate(&self.checked, sizes, self.release)
+        cost::estimate(&self.checked, sizes, &self.release)
     }
 
     /// Makes a program.
@@ -145,7 +131,7 @@ impl Ast {
     /// # Errors
     /// Upstream's text for a constant that is wrong, such as `int("x")`.
     pub fn program(&self) -> Result<Program, String> {
-        let (node, slots) = eval::plan(&self.checked, &self.variables, self.release.functions())?;
+        let (node, slots) = eval::plan(&self.checked, &self.variables, &self.release)?;
         Ok(Program { node, slots, variables: self.variables.clone() })
     }
 }

@@ -54,7 +54,7 @@ pub use issue::{Issue, Issues};
 pub use library::{Kube, Quantity};
 pub use limits::{MAX_ELEMENTS, MAX_MADE, MAX_STEPS, MAX_TEXT};
 pub use raw::{Fields, Items, Raw};
-pub use release::Release;
+pub use release::{AskedRelease, Release, SameAnswers};
 pub use rules::{Rule, RuleEnv, RuleError};
 pub use schema::{DeclType, Typed, escape};
 pub use types::Type;

@@ -1,4 +1,8 @@
-//! Releases of Kubernetes, and in which of them the language changed.
+//! Releases of Kubernetes, in which of them the language changed, and between which of them nothing did that was asked for.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// The release of a server, and the functions that exist in it.
 ///
@@ -36,10 +40,80 @@ impl Release {
     pub fn functions(self) -> u8 {
         self.functions
     }
+}
+
+/// The minor releases that answer as one of them did, whatever it was asked.
+///
+/// It begins with all releases, and every question narrows it. It can be shared by threads.
+#[derive(Debug)]
+pub struct SameAnswers {
+    from: AtomicU8,
+    to: AtomicU8,
+}
+
+impl Default for SameAnswers {
+    fn default() -> SameAnswers {
+        SameAnswers { from: AtomicU8::new(0), to: AtomicU8::new(u8::MAX) }
+    }
+}
+
+impl SameAnswers {
+    /// Whether the release `1.minor` has what came with `1.since`.
+    pub fn has(&self, minor: u8, since: u8) -> bool {
+        let has = minor >= since;
+        let kept = if has { since..=u8::MAX } else { 0..=since.saturating_sub(1) };
+        self.narrow(&kept);
+        has
+    }
+
+    /// The minor releases.
+    pub fn range(&self) -> RangeInclusive<u8> {
+        self.from.load(Ordering::Relaxed)..=self.to.load(Ordering::Relaxed)
+    }
+
+    /// Only releases within `kept` answer so.
+    pub fn narrow(&self, kept: &RangeInclusive<u8>) {
+        // Most questions change nothing, and threads that only read do not disturb each other.
+        if self.from.load(Ordering::Relaxed) < *kept.start() {
+            self.from.fetch_max(*kept.start(), Ordering::Relaxed);
+        }
+        if self.to.load(Ordering::Relaxed) > *kept.end() {
+            self.to.fetch_min(*kept.end(), Ordering::Relaxed);
+        }
+    }
+}
+
+/// A release that keeps count of what it is asked.
+///
+/// Whatever depends on a release asks one of these, so that no question can be missed: there is no other way to ask.
+#[derive(Clone, Debug)]
+pub struct AskedRelease {
+    release: Release,
+    same: Arc<SameAnswers>,
+}
+
+impl AskedRelease {
+    /// A release whose questions narrow `same`.
+    pub fn new(release: Release, same: &Arc<SameAnswers>) -> AskedRelease {
+        AskedRelease { release, same: same.clone() }
+    }
 
     /// Whether the server has a change.
-    pub(crate) fn has(self, change: Change) -> bool {
-        self.minor >= change.since()
+    pub(crate) fn has(&self, change: Change) -> bool {
+        self.same.has(self.release.minor, change.since())
+    }
+
+    /// Whether functions exist that came with the minor release `since`.
+    pub(crate) fn knows(&self, since: u8) -> bool {
+        // New expressions use the functions of an older release than that of the server.
+        let behind = self.release.minor - self.release.functions;
+        self.same.has(self.release.minor, since + behind)
+    }
+}
+
+impl From<Release> for AskedRelease {
+    fn from(release: Release) -> AskedRelease {
+        AskedRelease { release, same: Arc::default() }
     }
 }
 

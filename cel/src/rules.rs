@@ -2,7 +2,7 @@
 
 use crate::env::{Ast, Env, Program};
 use crate::issue::Issues;
-use crate::release::Release;
+use crate::release::AskedRelease;
 use crate::schema::{DeclType, MAX_REQUEST};
 use crate::types::Type;
 use kubeshape_schema::Schema;
@@ -48,13 +48,18 @@ impl std::error::Error for RuleError {}
 impl RuleEnv {
     /// The environments of a node; `None` if rules cannot see its values. `type_name` begins the names of its object types
     /// in messages: upstream calls it `selfType` with a number.
-    pub fn new(schema: &Schema<'_>, is_resource_root: bool, release: Release, type_name: &str) -> Option<RuleEnv> {
-        let decl = DeclType::of(schema, is_resource_root, release)?;
+    pub fn new(
+        schema: &Schema<'_>,
+        is_resource_root: bool,
+        release: impl Into<AskedRelease>,
+        type_name: &str,
+    ) -> Option<RuleEnv> {
+        let decl = DeclType::of(schema, is_resource_root)?;
         Some(RuleEnv::of_type(&Arc::new(decl), release, type_name))
     }
 
     /// The environments of a node whose declared type is known already.
-    pub fn of_type(decl: &Arc<DeclType>, release: Release, type_name: &str) -> RuleEnv {
+    pub fn of_type(decl: &Arc<DeclType>, release: impl Into<AskedRelease>, type_name: &str) -> RuleEnv {
         let name: Arc<str> = type_name.into();
         let ty = decl.cel_type(&name);
         let env = Env::new(release).with_objects(&name, decl).with_variable("self", ty.clone());

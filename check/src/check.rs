@@ -1,15 +1,15 @@
 //! Asking releases about a definition.
 
-use crate::{Answer, Problem, Releases, Report, advice, code, costs, dropped, place};
+use crate::{Answer, Costs, Problem, Releases, Report, advice, code, costs, dropped, place};
 use kubeshape_schema::field::{BadValue, Error, ErrorType};
 use kubeshape_schema::{Bump, Code, Note, NoteKind};
 use kubeshape_structural::ApiVersion;
 use kubeshape_structural::read::Manifest;
-use kubeshape_validate::Release;
 use kubeshape_validate::crd::{
-    Defaults, Definition, is_judged_alike, validate, validate_update, warnings, warnings_of_update,
+    Defaults, Definition, Warning, expression_costs, validate, validate_update, warnings, warnings_of_update,
 };
 use kubeshape_validate::metadata::ObjectMeta;
+use kubeshape_validate::{AskedRelease, Release};
 use kubeshape_yaml::Node;
 use std::collections::HashMap;
 
@@ -23,6 +23,7 @@ const BETA: &str = "apiextensions.k8s.io/v1beta1";
 pub struct Check {
     releases: Releases,
     advice: bool,
+    costs: bool,
 }
 
 /// What tells one error of a release from its others.
@@ -31,13 +32,19 @@ type Key = (ErrorType, String, u32);
 impl Check {
     /// Asks these releases.
     pub fn new(releases: Releases) -> Check {
-        Check { releases, advice: false }
+        Check { releases, advice: false, costs: false }
     }
 
     /// The same, with or without [`advice`].
     #[must_use]
     pub fn with_advice(self, advice: bool) -> Check {
         Check { advice, ..self }
+    }
+
+    /// The same, with or without the costs of rules.
+    #[must_use]
+    pub fn with_costs(self, costs: bool) -> Check {
+        Check { costs, ..self }
     }
 
     /// What the releases say to a request to create the definition.
@@ -88,6 +95,7 @@ impl Check {
         for problem in &mut problems {
             problem.releases.sort_unstable();
         }
+        let costs = read.value.filter(|_| self.costs).map(|definition| self.costs(&definition)).unwrap_or_default();
         let name = name(node);
         let metadata = node.get("metadata").and_then(|metadata| metadata.get("name"));
         Report {
@@ -97,12 +105,14 @@ impl Check {
             asked: self.releases,
             answers,
             problems,
+            costs,
         }
     }
 }
 
 impl Check {
-    /// Asks every release, the newest first, because it words what several say.
+    /// Asks every release, the newest first, because it words what several say. A release that gives the same answers as the one
+    /// that was asked last is not asked itself.
     fn ask<'a>(
         &self,
         definition: &Definition<'a>,
@@ -111,28 +121,14 @@ impl Check {
         arena: &'a Bump,
         findings: &mut Findings,
     ) {
-        // The errors of the release that was asked last.
-        let mut last: Option<Vec<Error>> = None;
+        let mut last: Option<Verdict> = None;
         for release in self.releases.iter().rev() {
-            let old = old.map(|(written, old)| stored(old, written, release, arena));
-            // Releases may word errors differently, so that only the absence of errors is taken over.
-            let alike = last.as_ref().is_some_and(Vec::is_empty)
-                && is_judged_alike(definition)
-                && old.as_ref().is_none_or(is_judged_alike);
-            let (errors, warnings) = match (last.take().filter(|_| alike), &old) {
-                (Some(errors), None) => (errors, warnings(definition, release)),
-                (Some(errors), Some(old)) => (errors, warnings_of_update(definition, old, release)),
-                (None, None) => {
-                    let new = definition.prepare_for_create(release, arena);
-                    (validate(&new, release), warnings(&new, release))
-                }
-                (None, Some(old)) => {
-                    let new = sent(&definition.prepare_for_update(old, release, arena), old);
-                    (validate_update(&new, old, release), warnings_of_update(&new, old, release))
-                }
+            let verdict = match last.take().filter(|last| last.release.same(release)) {
+                Some(verdict) => verdict,
+                None => Verdict::of(definition, old, release, arena),
             };
-            findings.errors(&errors, node, release);
-            for warning in warnings {
+            findings.errors(&verdict.errors, node, release);
+            for warning in &verdict.warnings {
                 let (code, member) = if warning.text.starts_with("unrecognized format") {
                     (Code::CrdFormat, "format")
                 } else {
@@ -140,15 +136,66 @@ impl Check {
                 };
                 let schema = node.document().node(warning.at);
                 let at = schema.get(member).unwrap_or(schema).index();
-                findings.warning(Note::new(code, at, warning.text), release);
+                findings.warning(Note::new(code, at, warning.text.clone()), release);
             }
-            last = Some(errors);
+            last = Some(verdict);
         }
     }
 }
 
+impl Check {
+    fn costs(&self, definition: &Definition<'_>) -> Vec<Costs> {
+        let mut out: Vec<Costs> = Vec::new();
+        let mut last: Option<AskedRelease> = None;
+        for release in self.releases.iter() {
+            if let Some(costs) = out.last_mut()
+                && last.as_ref().is_some_and(|last| last.same(release))
+            {
+                costs.releases.push(release);
+                continue;
+            }
+            let asked = AskedRelease::from(release);
+            let expressions = expression_costs(definition, &asked);
+            match out.last_mut() {
+                Some(costs) if costs.expressions == expressions => costs.releases.push(release),
+                _ => out.push(Costs { releases: vec![release], expressions }),
+            }
+            last = Some(asked);
+        }
+        out.retain(|costs| !costs.expressions.is_empty());
+        out
+    }
+}
+
+/// What a release says, and all others that give the same answers.
+struct Verdict {
+    release: AskedRelease,
+    errors: Vec<Error>,
+    warnings: Vec<Warning>,
+}
+
+impl Verdict {
+    fn of<'a>(
+        definition: &Definition<'a>,
+        old: Option<(Node<'a>, &Definition<'a>)>,
+        release: Release,
+        arena: &'a Bump,
+    ) -> Verdict {
+        let release = AskedRelease::from(release);
+        let (errors, warnings) = if let Some((written, old)) = old {
+            let old = &stored(old, written, &release, arena);
+            let new = sent(&definition.prepare_for_update(old, &release, arena), old);
+            (validate_update(&new, old, &release), warnings_of_update(&new, old, &release))
+        } else {
+            let new = definition.prepare_for_create(&release, arena);
+            (validate(&new, &release), warnings(&new, &release))
+        };
+        Verdict { release, errors, warnings }
+    }
+}
+
 /// The old definition as a server holds it.
-fn stored<'a>(old: &Definition<'a>, node: Node<'a>, release: Release, arena: &'a Bump) -> Definition<'a> {
+fn stored<'a>(old: &Definition<'a>, node: Node<'a>, release: &AskedRelease, arena: &'a Bump) -> Definition<'a> {
     let has_status = node.get("status").is_some_and(|status| status.get("storedVersions").is_some());
     if has_status { *old } else { old.prepare_for_create(release, arena) }
 }

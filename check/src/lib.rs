@@ -49,4 +49,4 @@ mod report;
 
 pub use check::Check;
 pub use releases::{Releases, ReleasesError};
-pub use report::{Answer, Problem, Report};
+pub use report::{Answer, Costs, Problem, Report};

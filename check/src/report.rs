@@ -4,6 +4,7 @@ use crate::Releases;
 use kubeshape_schema::field::Error;
 use kubeshape_schema::{Note, NoteKind};
 use kubeshape_validate::Release;
+use kubeshape_validate::crd::ExpressionCost;
 use std::fmt::Write;
 
 /// One error, warning or piece of advice, with the releases that have it.
@@ -55,6 +56,15 @@ impl Answer {
     }
 }
 
+/// What the rules of a definition and their messages cost in some releases.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Costs {
+    /// The releases, the oldest first.
+    pub releases: Vec<Release>,
+    /// Each expression. One that does not compile costs nothing.
+    pub expressions: Vec<ExpressionCost>,
+}
+
 /// What the releases say about one definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
@@ -70,6 +80,8 @@ pub struct Report {
     pub answers: Vec<Answer>,
     /// All problems, in the order of the manifest.
     pub problems: Vec<Problem>,
+    /// The costs of rules, by releases in which they are the same. Empty without rules, or if they were not asked for.
+    pub costs: Vec<Costs>,
 }
 
 impl Report {

@@ -21,20 +21,21 @@ type command struct {
 }
 
 var commands = map[string]command{
-	"answer":         {"answer [-no-merged] [-answers structural,v3,v2,smd] < requests.ndjson", runAnswer},
-	"answer-openapi": {"answer-openapi < requests.ndjson", runAnswerOpenAPI},
-	"aggregate":      {"aggregate < requests.ndjson", runAggregate},
-	"typed":          {"typed < requests.ndjson", runTyped},
-	"go-names":       {"go-names", runGoNames},
-	"yaml":           {"yaml < requests.ndjson", runYAML},
-	"definitions":    {"definitions < requests.ndjson", runDefinitions},
-	"expressions":    {"expressions < requests.ndjson", runExpressions},
-	"objects":        {"objects < requests.ndjson", runObjects},
-	"merge-v2":       {"merge-v2 [-onto swagger.json] < requests.ndjson", runMergeV2},
-	"bench":          {"bench -shape v3|v2|smd|check [-j N] PATH", runBench},
-	"bench-objects":  {"bench-objects [-time D] STREAM", runBenchObjects},
-	"bench-openapi":  {"bench-openapi -shape " + strings.Join(documentShapeNames(), "|") + " [-j N] [-rounds N] PATH...", runBenchOpenAPI},
-	"record":         {"record CORPUS_DIR OUT_DIR", runRecord},
+	"answer":            {"answer [-no-merged] [-answers structural,v3,v2,smd] < requests.ndjson", runAnswer},
+	"answer-openapi":    {"answer-openapi < requests.ndjson", runAnswerOpenAPI},
+	"aggregate":         {"aggregate < requests.ndjson", runAggregate},
+	"typed":             {"typed < requests.ndjson", runTyped},
+	"go-names":          {"go-names", runGoNames},
+	"yaml":              {"yaml < requests.ndjson", runYAML},
+	"definitions":       {"definitions < requests.ndjson", runDefinitions},
+	"expressions":       {"expressions < requests.ndjson", runExpressions},
+	"objects":           {"objects < requests.ndjson", runObjects},
+	"merge-v2":          {"merge-v2 [-onto swagger.json] < requests.ndjson", runMergeV2},
+	"bench":             {"bench -shape v3|v2|smd|check [-j N] PATH", runBench},
+	"bench-objects":     {"bench-objects [-time D] STREAM", runBenchObjects},
+	"bench-expressions": {"bench-expressions < requests.ndjson", runBenchExpressions},
+	"bench-openapi":     {"bench-openapi -shape " + strings.Join(documentShapeNames(), "|") + " [-j N] [-rounds N] PATH...", runBenchOpenAPI},
+	"record":            {"record CORPUS_DIR OUT_DIR", runRecord},
 }
 
 func main() {
@@ -64,7 +65,7 @@ func main() {
 
 func usage() {
 	fmt.Fprintln(os.Stderr, "usage:")
-	for _, name := range []string{"answer", "answer-openapi", "aggregate", "typed", "go-names", "yaml", "definitions", "expressions", "objects", "merge-v2", "bench", "bench-objects", "bench-openapi", "record"} {
+	for _, name := range []string{"answer", "answer-openapi", "aggregate", "typed", "go-names", "yaml", "definitions", "expressions", "objects", "merge-v2", "bench", "bench-expressions", "bench-objects", "bench-openapi", "record"} {
 		fmt.Fprintln(os.Stderr, "  oracle", commands[name].usage)
 	}
 	os.Exit(2)

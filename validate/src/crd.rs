@@ -3,7 +3,6 @@
 //! [`Definition::read`] reads a manifest as the server decodes it. [`validate`] gives the errors that a request to create
 //! it is answered with, and [`validate_update`] those of a request that replaces another definition.
 
-mod alike;
 mod approval;
 mod ca_bundle;
 mod check;
@@ -19,7 +18,6 @@ mod rules;
 mod schema;
 mod warnings;
 
-pub use alike::is_judged_alike;
 pub use approval::{Approval, approval};
 pub use check::{deprecation_warning, stored_versions, validate, validate_update, validate_update_with};
 pub use doctor::{Bound, Diagnosis, Expensive, Keyword, diagnose_costs};

@@ -13,4 +13,4 @@ pub mod object;
 mod release;
 pub mod typed;
 
-pub use release::{Change, Release};
+pub use release::{AskedRelease, Change, Release};

@@ -1,5 +1,8 @@
 //! Releases of Kubernetes, and in which of them a rule changed.
 
+use kubeshape_cel::SameAnswers;
+use std::sync::Arc;
+
 /// A minor release of Kubernetes 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Release(u32);
@@ -27,14 +30,8 @@ impl Release {
         self.0
     }
 
-    /// The release for expressions that are stored already.
-    pub(crate) fn of_stored_expressions(self) -> kubeshape_cel::Release {
-        kubeshape_cel::Release::stored(u8::try_from(self.0).unwrap_or(u8::MAX))
-    }
-
-    /// The release for expressions that are new.
-    pub(crate) fn of_new_expressions(self) -> kubeshape_cel::Release {
-        kubeshape_cel::Release::new_expressions(u8::try_from(self.0).unwrap_or(u8::MAX))
+    fn small(self) -> u8 {
+        u8::try_from(self.0).unwrap_or(u8::MAX)
     }
 
     /// Whether this release has a change.
@@ -52,6 +49,59 @@ impl std::fmt::Display for Release {
 impl Default for Release {
     fn default() -> Release {
         Release::DEFAULT
+    }
+}
+
+/// A release that keeps count of what it is asked: which other releases answer the same.
+///
+/// What a release decides is asked here and nowhere else, so that a verdict holds for all releases in [`AskedRelease::same`].
+///
+/// # Example
+/// ```
+/// use kubeshape_validate::{AskedRelease, Change, Release};
+///
+/// let asked = AskedRelease::from(Release::DEFAULT);
+/// assert!(asked.has(Change::SelectableFields) && !asked.has(Change::SetsOfContainers));
+/// let same: Vec<String> = Release::all().filter(|release| asked.same(*release)).map(|r| r.to_string()).collect();
+/// assert_eq!(same, ["1.31", "1.32", "1.33", "1.34", "1.35", "1.36"]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct AskedRelease {
+    release: Release,
+    same: Arc<SameAnswers>,
+}
+
+impl AskedRelease {
+    /// Whether the release has a change.
+    pub fn has(&self, change: Change) -> bool {
+        self.same.has(self.release.small(), change.since().small())
+    }
+
+    /// Whether another release gives the same answers to everything that was asked.
+    pub fn same(&self, release: Release) -> bool {
+        self.same.range().contains(&release.small())
+    }
+
+    /// The release for expressions that are stored already.
+    pub(crate) fn of_stored_expressions(&self) -> kubeshape_cel::AskedRelease {
+        kubeshape_cel::AskedRelease::new(kubeshape_cel::Release::stored(self.release.small()), &self.same)
+    }
+
+    /// The release for expressions that are new.
+    pub(crate) fn of_new_expressions(&self) -> kubeshape_cel::AskedRelease {
+        kubeshape_cel::AskedRelease::new(kubeshape_cel::Release::new_expressions(self.release.small()), &self.same)
+    }
+}
+
+impl From<Release> for AskedRelease {
+    fn from(release: Release) -> AskedRelease {
+        AskedRelease { release, same: Arc::default() }
+    }
+}
+
+impl From<&AskedRelease> for AskedRelease {
+    fn from(release: &AskedRelease) -> AskedRelease {
+        release.clone()
     }
 }
 

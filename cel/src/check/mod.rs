@@ -7,6 +7,7 @@ use crate::ast::{Expr, Id, Kind, Literal};
 use crate::decls::{self, Function, Functions, Overload};
 use crate::issue::Issues;
 use crate::parse::{Parsed, Places};
+use crate::release::{AskedRelease, Change};
 use crate::types::Type;
 use std::sync::Arc;
 use unify::{NO_TYPE, Unifier, instantiate, most_general};
@@ -14,10 +15,8 @@ pub(crate) use validate::validate;
 
 /// What an environment tells the checker.
 pub(crate) trait Declarations {
-    /// The minor release.
-    fn release(&self) -> u8;
-    /// Whether errors are left out that only follow from others. A call of an unknown method has no type otherwise.
-    fn reports_once(&self) -> bool;
+    /// The release whose functions and types exist.
+    fn release(&self) -> &AskedRelease;
     /// The container in which names are looked up.
     fn container(&self) -> &str;
     /// The type of a variable.
@@ -210,6 +209,11 @@ impl Checker<'_> {
         }
     }
 
+    /// Whether errors are left out that only follow from others. A call of an unknown method has no type otherwise.
+    fn reports_once(&self) -> bool {
+        self.declarations.release().has(Change::ErrorsOnce)
+    }
+
     fn undeclared(&mut self, id: Id, name: &str) {
         let container = self.declarations.container();
         self.report(id, format!("undeclared reference to '{name}' (in container '{container}')"));
@@ -257,8 +261,7 @@ impl Checker<'_> {
     }
 
     fn object_field(&mut self, id: Id, object: &str, field: &str) -> Option<Type> {
-        let known = decls::named_type(object, self.declarations.release()).is_some();
-        if !known && !self.declarations.has_object(object) {
+        if !self.declarations.has_object(object) && decls::named_type(object, self.declarations.release()).is_none() {
             self.report(id, format!("unexpected failed resolution of '{object}'"));
             return None;
         }
@@ -310,7 +313,7 @@ impl Checker<'_> {
         if let Some(found) = self.function(&name) {
             self.resolve(id, found, Some(receiver), args);
         } else {
-            let known = self.declarations.reports_once();
+            let known = self.reports_once();
             self.set(id, if known { Type::Error } else { Type::Opaque(NO_TYPE.into(), Arc::from([])) });
             self.undeclared(id, &name);
         }
@@ -318,35 +321,24 @@ impl Checker<'_> {
 
     fn resolve(&mut self, id: Id, function: &'static Function, target: Option<&Expr>, args: &[Expr]) {
         let arg_types: Vec<Type> = target.into_iter().chain(args).map(|arg| self.get(arg.id)).collect();
-        let release = self.declarations.release();
         let mut result: Option<Type> = None;
         let mut reached = Vec::new();
         for overload in &function.overloads {
-            if overload.since > release || overload.member != target.is_some() {
+            if overload.member != target.is_some() || overload.args.len() != arg_types.len() {
                 continue;
             }
-            if matches!(function.name, "_&&_" | "_||_") && self.declarations.reports_once() {
-                let mut wrong = false;
-                for (arg, ty) in args.iter().zip(&arg_types) {
-                    if !self.unifier.assignable(ty, &Type::Bool) {
-                        let message = format!("expected type 'bool' but found '{}'", ty.in_message());
-                        self.report(arg.id, message);
-                        wrong = true;
-                    }
-                }
-                self.set(id, if wrong { Type::Error } else { Type::Bool });
-                if !wrong {
-                    self.refer(id, Reference::Overloads(vec![overload]));
-                }
-                return;
-            }
+            let mark = self.unifier.mark();
             let variables: Vec<Type> = overload.parameters.iter().map(|_| self.unifier.fresh()).collect();
-            if overload.args.len() != arg_types.len() {
-                continue;
-            }
             let declared: Vec<Type> =
                 overload.args.iter().map(|ty| instantiate(ty, &overload.parameters, &variables)).collect();
-            if !self.unifier.assignable_all(arg_types.iter().zip(&declared)) {
+            // Whether a signature exists matters only if it takes the arguments.
+            if !self.unifier.assignable_all(arg_types.iter().zip(&declared))
+                || !self.declarations.release().knows(overload.since)
+            {
+                self.unifier.reset(mark);
+                if matches!(function.name, "_&&_" | "_||_") && self.reports_once() {
+                    return self.no_bools(id, args, &arg_types);
+                }
                 continue;
             }
             reached.push(overload);
@@ -375,6 +367,16 @@ impl Checker<'_> {
         }
     }
 
+    /// Reports the arguments of `&&` and `||` that are no booleans.
+    fn no_bools(&mut self, id: Id, args: &[Expr], types: &[Type]) {
+        for (arg, ty) in args.iter().zip(types) {
+            if !self.unifier.assignable(ty, &Type::Bool) {
+                self.report(arg.id, format!("expected type 'bool' but found '{}'", ty.in_message()));
+            }
+        }
+        self.set(id, Type::Error);
+    }
+
     /// The type inside an optional element; reports one that is none.
     fn unwrap(&mut self, id: Id, ty: Type) -> Type {
         if let Some(inner) = ty.as_optional() {
@@ -396,7 +398,7 @@ impl Checker<'_> {
         if self.unifier.assignable(&previous, &current) {
             return most_general(&previous, &current).clone();
         }
-        if self.declarations.reports_once() {
+        if self.reports_once() {
             return Type::Dyn;
         }
         self.mismatch(id, &previous, &current);

@@ -19,6 +19,17 @@ impl Unifier {
         Type::Var(self.variables.len() as u32 - 1)
     }
 
+    /// The state that [`Unifier::reset`] goes back to.
+    pub(super) fn mark(&self) -> (usize, usize) {
+        (self.trail.len(), self.variables.len())
+    }
+
+    /// Forgets what was found and which variables were made since the mark.
+    pub(super) fn reset(&mut self, (trail, variables): (usize, usize)) {
+        self.undo(trail);
+        self.variables.truncate(variables);
+    }
+
     fn find(&self, ty: &Type) -> Option<&Type> {
         match ty {
             Type::Var(number) => self.variables.get(*number as usize)?.as_ref(),

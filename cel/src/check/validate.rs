@@ -5,22 +5,26 @@ use super::Checked;
 use crate::ast::{Expr, Id, Kind, Literal};
 use crate::issue::Issues;
 use crate::library::format::{self, Piece};
+use crate::release::AskedRelease;
 use crate::types::Type;
 use crate::value::{Value, convert};
 
-/// Reports what is wrong with the literals of a checked expression. `texts` is whether texts are checked that stand for
-/// something else, and not only the types of elements.
-pub(crate) fn validate(checked: &Checked, texts: bool, source: &str) -> Result<(), Issues> {
+/// The release in which texts began to be checked that stand for something else, and not only the types of elements.
+const TEXTS: u8 = 29;
+
+/// Reports what is wrong with the literals of a checked expression.
+pub(crate) fn validate(checked: &Checked, release: &AskedRelease, source: &str) -> Result<(), Issues> {
     let mut issues = Issues::new(source);
     let mut report = |id: Id, message: String| issues.report(checked.places.of(id), message);
     let mut all = Vec::new();
     gather(&checked.expr, false, &mut all);
-    for function in ["duration", "timestamp", "matches"].into_iter().filter(|_| texts) {
+    for function in ["duration", "timestamp", "matches"] {
         for (expr, _) in &all {
             if let Kind::Call { function: name, args, .. } = &expr.kind
                 && **name == *function
                 && let Some(Expr { id, kind: Kind::Literal(literal) }) = args.first()
                 && !literal_fits(function, literal)
+                && release.knows(TEXTS)
             {
                 report(*id, format!("invalid {function} argument"));
             }
@@ -60,8 +64,13 @@ pub(crate) fn validate(checked: &Checked, texts: bool, source: &str) -> Result<(
             }
         }
     }
-    for (expr, _) in all.iter().filter(|_| texts) {
-        format_call(checked, expr, &mut report);
+    let mut of_texts = |id: Id, message: String| {
+        if release.knows(TEXTS) {
+            report(id, message);
+        }
+    };
+    for (expr, _) in &all {
+        format_call(checked, expr, &mut of_texts);
     }
     if issues.is_empty() {
         return Ok(());

@@ -5,7 +5,7 @@
 
 use super::Range;
 use super::is_flat;
-use crate::release::{Change, Release};
+use crate::release::{AskedRelease, Change};
 use crate::types::Type;
 
 /// What is known about an argument.
@@ -72,7 +72,7 @@ pub(super) fn estimate(
     overload: &str,
     target: Option<&Operand>,
     args: &[Operand],
-    release: Release,
+    release: &AskedRelease,
 ) -> Estimate {
     if let Some(found) = extension(overload, target, args) {
         return Some(found);
@@ -127,16 +127,17 @@ pub(super) fn estimate(
         }
         ("validate", _, [text, ..]) => Some((text.known().scaled(0.1).scaled(128.0 * 0.25), None)),
         (name, ..) if is_flat(name) => Some((ONE, None)),
-        ("_==_", _, [a, b]) if a.ty.name() == b.ty.name() && release.has(Change::BoundedEquality) => {
-            match a.ty.name() {
-                "net.IP" | "net.CIDR" | "kubernetes.Quantity" | "kubernetes.Semver" => Some((ONE, None)),
-                "kubernetes.NamedFormat" => Some((Range { min: 1, max: 64 }.scaled(0.1), None)),
+        ("_==_", _, [a, b]) if a.ty.name() == b.ty.name() => {
+            let cost = match a.ty.name() {
+                "net.IP" | "net.CIDR" | "kubernetes.Quantity" | "kubernetes.Semver" => ONE,
+                "kubernetes.NamedFormat" => Range { min: 1, max: 64 }.scaled(0.1),
                 "kubernetes.URL" => {
                     let max = b.size.map_or(1, |size| size.max);
-                    Some((Range { min: 1, max }.scaled(0.1), None))
+                    Range { min: 1, max }.scaled(0.1)
                 }
-                _ => None,
-            }
+                _ => return None,
+            };
+            release.has(Change::BoundedEquality).then_some((cost, None))
         }
         _ => None,
     }

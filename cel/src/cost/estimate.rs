@@ -4,7 +4,7 @@ use super::calls::{self, Operand};
 use super::{Range, Sizes, is_scalar};
 use crate::ast::{ACCUMULATOR, Expr, Fold, Id, Kind, Literal};
 use crate::check::Checked;
-use crate::release::{Change, Release};
+use crate::release::{AskedRelease, Change};
 use crate::types::Type;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,21 +12,30 @@ use std::sync::Arc;
 type Path = Arc<[Arc<str>]>;
 
 /// What is known about the entries of a list or a map.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entries {
     list: bool,
     key: Range,
     value: Range,
 }
 
+/// A variable.
 struct Local {
+    known: Known,
+    /// What was known before the sizes of variables were.
+    before: Option<Known>,
+}
+
+/// What is known about a variable.
+#[derive(Clone)]
+struct Known {
     path: Path,
     size: Option<Range>,
     entries: Option<Entries>,
 }
 
 /// Estimates the cost of an expression.
-pub(crate) fn estimate(checked: &Checked, sizes: &dyn Sizes, release: Release) -> Range {
+pub(crate) fn estimate(checked: &Checked, sizes: &dyn Sizes, release: &AskedRelease) -> Range {
     let mut estimator = Estimator {
         checked,
         sizes,
@@ -42,7 +51,7 @@ pub(crate) fn estimate(checked: &Checked, sizes: &dyn Sizes, release: Release) -
 struct Estimator<'a> {
     checked: &'a Checked,
     sizes: &'a dyn Sizes,
-    release: Release,
+    release: &'a AskedRelease,
     paths: HashMap<Id, Path>,
     computed: HashMap<Id, Range>,
     entries: HashMap<Id, Entries>,
@@ -53,15 +62,26 @@ const NOTHING: Range = Range::fixed(0);
 const ONE: Range = Range::fixed(1);
 
 impl Estimator<'_> {
-    fn local(&self, name: &str) -> Option<&Local> {
-        self.locals.get(name).and_then(|stack| stack.last())
+    /// Something about a variable. The release matters only if it changed.
+    fn local<T: PartialEq>(&self, name: &str, of: impl Fn(&Known) -> T) -> Option<T> {
+        let Local { known, before } = self.locals.get(name)?.last()?;
+        let now = of(known);
+        let before = before.as_ref().map(of).filter(|before| *before != now);
+        Some(match before {
+            Some(before) if !self.release.has(Change::SizesOfVariables) => before,
+            _ => now,
+        })
+    }
+
+    fn local_path(&self, name: &str) -> Option<Path> {
+        self.local(name, |known| known.path.clone())
     }
 
     fn path(&self, expr: &Expr) -> Path {
         if let Kind::Ident(name) = &expr.kind
-            && let Some(local) = self.local(name)
+            && let Some(path) = self.local_path(name)
         {
-            return local.path.clone();
+            return path;
         }
         self.paths.get(&expr.id).cloned().unwrap_or_else(|| Arc::from([]))
     }
@@ -72,7 +92,7 @@ impl Estimator<'_> {
 
     fn size_at(&self, path: &Path) -> Option<Range> {
         let path: Vec<&str> = path.iter().map(|part| &**part).collect();
-        self.sizes.size(&path)
+        self.sizes.size(&path, self.release)
     }
 
     fn size(&mut self, expr: &Expr) -> Option<Range> {
@@ -98,7 +118,7 @@ impl Estimator<'_> {
             return Some(ONE);
         }
         match &expr.kind {
-            Kind::Ident(name) => self.local(name).and_then(|local| local.size),
+            Kind::Ident(name) => self.local(name, |known| known.size).flatten(),
             _ => None,
         }
     }
@@ -112,7 +132,7 @@ impl Estimator<'_> {
             return Some(*entries);
         }
         match &expr.kind {
-            Kind::Ident(name) => self.local(name).and_then(|local| local.entries),
+            Kind::Ident(name) => self.local(name, |known| known.entries).flatten(),
             _ => None,
         }
     }
@@ -133,19 +153,14 @@ impl Estimator<'_> {
         match &expr.kind {
             Kind::Unspecified | Kind::Literal(_) => NOTHING,
             Kind::Ident(name) => {
-                let path = match self.local(name) {
-                    Some(local) => local.path.clone(),
-                    None => Arc::from([name.clone()]),
-                };
+                let path = self.local_path(name).unwrap_or_else(|| Arc::from([name.clone()]));
                 self.paths.insert(expr.id, path);
                 ONE
-            }
-            Kind::Select { operand, test_only: true, .. } if self.release.has(Change::FreePresenceTests) => {
-                self.cost(operand)
             }
             Kind::Select { operand, field, test_only } => {
                 let mut cost = self.cost(operand);
                 if matches!(self.checked.ty(operand.id), Type::Map(_) | Type::Struct(_) | Type::Param(_) | Type::Var(_))
+                    && !(*test_only && self.release.has(Change::FreePresenceTests))
                 {
                     cost = cost.plus(ONE);
                 }
@@ -335,8 +350,10 @@ impl Estimator<'_> {
         }
     }
 
-    fn push(&mut self, name: &Arc<str>, path: Path, size: Option<Range>, entries: Option<Entries>) {
-        self.locals.entry(name.clone()).or_default().push(Local { path, size, entries });
+    /// Declares a variable of a loop.
+    fn push(&mut self, name: &Arc<str>, path: Path, size: Option<Range>) {
+        let known = Known { path, size, entries: None };
+        self.locals.entry(name.clone()).or_default().push(Local { known, before: None });
     }
 
     fn pop(&mut self, name: &str) {
@@ -351,13 +368,11 @@ impl Estimator<'_> {
         let mut cost = self.cost(&fold.range).plus(self.cost(&fold.init));
         let (path, entries) = (self.path(&fold.init), self.entries(&fold.init));
         let size = self.size(&fold.init);
-        if self.release.has(Change::SizesOfVariables) {
-            self.push(&fold.accu, path, size, entries);
-        } else {
-            let hidden = *fold.accu == *ACCUMULATOR;
-            let path = if hidden { Arc::from([]) } else { Arc::from([fold.accu.clone()]) };
-            self.push(&fold.accu, path, None, None);
-        }
+        let hidden = *fold.accu == *ACCUMULATOR;
+        let own = if hidden { Arc::from([]) } else { Arc::from([fold.accu.clone()]) };
+        let before = Known { path: own, size: None, entries: None };
+        let accu = Local { known: Known { path, size, entries }, before: Some(before) };
+        self.locals.entry(fold.accu.clone()).or_default().push(accu);
         if bind {
             cost = cost.plus(self.cost(&fold.result));
             self.pop(&fold.accu);
@@ -375,11 +390,11 @@ impl Estimator<'_> {
         let value_path = self.below(&fold.range, if list { "@items" } else { "@values" });
         match &fold.var2 {
             Some(var2) => {
-                self.push(&fold.var, key_path, key, None);
-                self.push(var2, value_path, value, None);
+                self.push(&fold.var, key_path, key);
+                self.push(var2, value_path, value);
             }
-            None if list => self.push(&fold.var, value_path, value, None),
-            None => self.push(&fold.var, key_path, key, None),
+            None if list => self.push(&fold.var, value_path, value),
+            None => self.push(&fold.var, key_path, key),
         }
         let step = self.cost(&fold.condition);
         let step = self.cost(&fold.step).plus(step);

@@ -5,6 +5,7 @@ mod estimate;
 
 pub(crate) use estimate::estimate;
 
+use crate::release::AskedRelease;
 use crate::types::Type;
 
 /// A range of costs or of sizes.
@@ -55,8 +56,8 @@ fn scale(value: u64, factor: f64) -> u64 {
 
 /// Tells how large values are, by the path that leads to them from a variable: `self`, `spec`, `@items`.
 pub trait Sizes {
-    /// The size of the value at a path; `None` if nothing is known.
-    fn size(&self, path: &[&str]) -> Option<Range>;
+    /// The size of the value at a path in the release whose costs are estimated; `None` if nothing is known.
+    fn size(&self, path: &[&str], release: &AskedRelease) -> Option<Range>;
 }
 
 /// Nothing is known about any size.
@@ -64,7 +65,7 @@ pub trait Sizes {
 pub struct UnknownSizes;
 
 impl Sizes for UnknownSizes {
-    fn size(&self, _path: &[&str]) -> Option<Range> {
+    fn size(&self, _path: &[&str], _release: &AskedRelease) -> Option<Range> {
         None
     }
 }

@@ -1,5 +1,6 @@
 //! The functions that exist, and since which release.
 
+use crate::release::AskedRelease;
 use crate::types::Type;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -22,6 +23,13 @@ pub(crate) struct Overload {
 pub(crate) struct Function {
     pub(crate) name: &'static str,
     pub(crate) overloads: Vec<Overload>,
+}
+
+impl Function {
+    /// The minor release in which the first signature appeared.
+    fn since(&self) -> u8 {
+        self.overloads.iter().map(|overload| overload.since).min().unwrap_or(0)
+    }
 }
 
 /// Functions that exist in every release, at first without those that need a newer one.
@@ -50,8 +58,8 @@ impl Functions {
     }
 
     /// A function, if any of its signatures exists in the release.
-    pub(crate) fn find(&'static self, name: &str, release: u8) -> Option<&'static Function> {
-        self.by_name.get(name).filter(|function| function.overloads.iter().any(|overload| overload.since <= release))
+    pub(crate) fn find(&'static self, name: &str, release: &AskedRelease) -> Option<&'static Function> {
+        self.by_name.get(name).filter(|function| release.knows(function.since()))
     }
 }
 
@@ -81,7 +89,7 @@ fn collect(ty: &Type, out: &mut Vec<Arc<str>>) {
 }
 
 /// The types that have names, such as `int` and `list`.
-pub(crate) fn named_type(name: &str, release: u8) -> Option<Type> {
+pub(crate) fn named_type(name: &str, release: &AskedRelease) -> Option<Type> {
     let parameter = |name: &str| Type::Param(name.into());
     Some(match name {
         "bool" => Type::Bool,
@@ -96,8 +104,8 @@ pub(crate) fn named_type(name: &str, release: u8) -> Option<Type> {
         "google.protobuf.Timestamp" => Type::Timestamp,
         "type" => Type::Type(None),
         "uint" => Type::Uint,
-        "optional_type" if release >= 28 => Type::optional(parameter("V")),
-        "net.IP" | "net.CIDR" if release >= 30 => Type::Opaque(name.into(), Arc::from([])),
+        "optional_type" if release.knows(28) => Type::optional(parameter("V")),
+        "net.IP" | "net.CIDR" if release.knows(30) => Type::Opaque(name.into(), Arc::from([])),
         _ if WELL_KNOWN.contains(&name) => Type::object(name),
         _ => return None,
     })

@@ -9,6 +9,7 @@ use crate::check::{Checked, Reference};
 use crate::decls::{self, Functions, Overload};
 use crate::library::regex::Regex;
 use crate::library::{bindings, standard};
+use crate::release::AskedRelease;
 use crate::types::Type;
 use crate::value::{Key, Text, Value, print};
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// Upstream's text for a constant that cannot be folded.
-pub(crate) fn plan(checked: &Checked, variables: &[Arc<str>], release: u8) -> Result<(Node, usize), String> {
+pub(crate) fn plan(checked: &Checked, variables: &[Arc<str>], release: &AskedRelease) -> Result<(Node, usize), String> {
     let mut planner = Planner { checked, variables, release, scopes: Vec::new(), slots: 0, most: 0 };
     let node = planner.plan(&checked.expr)?;
     Ok((node, planner.most))
@@ -26,7 +27,7 @@ pub(crate) fn plan(checked: &Checked, variables: &[Arc<str>], release: u8) -> Re
 struct Planner<'a> {
     checked: &'a Checked,
     variables: &'a [Arc<str>],
-    release: u8,
+    release: &'a AskedRelease,
     scopes: Vec<Scope>,
     slots: usize,
     most: usize,

@@ -2,8 +2,9 @@
 
 use super::TOO_DEEP;
 use super::lexer::{Lexeme, Token};
+use super::macros::{Macros, Quoted};
 use super::syntax::{Pos, Syntax};
-use super::{Macros, NOWHERE, Places, Quoted, unescape};
+use super::{NOWHERE, Places, unescape};
 use crate::ast::{Entry, Expr, Field, Id, Kind, Literal};
 use crate::issue::Issues;
 use crate::limits::MAX_DEPTH;
@@ -35,7 +36,7 @@ const NO_NAME: &str = "unsupported ident kind";
 
 pub(super) struct Builder<'a> {
     source: &'a [char],
-    pub(super) macros: Macros,
+    pub(super) macros: Macros<'a>,
     pub(super) places: &'a mut Places,
     issues: &'a mut Issues,
     depth: usize,
@@ -49,7 +50,7 @@ type Built<T = Expr> = Result<T, TooDeep>;
 impl<'a> Builder<'a> {
     pub(super) fn new(
         source: &'a [char],
-        macros: Macros,
+        macros: Macros<'a>,
         places: &'a mut Places,
         issues: &'a mut Issues,
     ) -> Builder<'a> {
@@ -144,14 +145,14 @@ impl<'a> Builder<'a> {
                         self.error(start, NO_NAME);
                         "".into()
                     }
-                    _ if self.macros.quoted == Quoted::Taken => self.text(name).trim_matches('`').into(),
+                    _ if self.macros.quoted() == Quoted::Taken => self.text(name).trim_matches('`').into(),
                     _ => {
                         self.error(start, NO_BACKTICKS);
                         "".into()
                     }
                 };
                 if *optional {
-                    if !self.macros.optional {
+                    if !self.macros.optional() {
                         return Ok(self.error(*pos, "unsupported syntax '.?'"));
                     }
                     let field = self.node(start, Kind::Literal(Literal::String(field)));
@@ -171,7 +172,7 @@ impl<'a> Builder<'a> {
                 let operand = self.visit(operand)?;
                 let id = self.id(*pos);
                 let index = self.visit(index)?;
-                if *optional && !self.macros.optional {
+                if *optional && !self.macros.optional() {
                     return Ok(self.error(*pos, "unsupported syntax '[?'"));
                 }
                 self.call(id, if *optional { "_[?_]" } else { "_[_]" }, None, vec![operand, index])
@@ -226,7 +227,7 @@ impl<'a> Builder<'a> {
                         continue;
                     }
                     let refused = match name.token {
-                        Token::EscapedIdentifier if self.macros.quoted != Quoted::Taken => Some(NO_BACKTICKS),
+                        Token::EscapedIdentifier if self.macros.quoted() != Quoted::Taken => Some(NO_BACKTICKS),
                         Token::Eof => Some(NO_NAME),
                         _ => None,
                     };
@@ -254,10 +255,10 @@ impl<'a> Builder<'a> {
     }
 
     fn optional_entry(&mut self, pos: Pos) -> bool {
-        if !self.macros.optional {
+        if !self.macros.optional() {
             self.error(pos, "unsupported syntax '?'");
         }
-        self.macros.optional
+        self.macros.optional()
     }
 
     fn call(&mut self, id: Id, function: &str, target: Option<Expr>, args: Vec<Expr>) -> Expr {

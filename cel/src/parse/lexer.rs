@@ -1,6 +1,8 @@
 //! Text to tokens, as the lexer that ANTLR generates from cel-go's grammar: the longest match wins, and text that no token
 //! takes is reported and skipped.
 
+use super::macros::{Macros, Quoted};
+
 /// The kinds of tokens, in the order of cel-go's grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
@@ -151,14 +153,13 @@ pub(crate) struct Unrecognized {
     pub(crate) before: usize,
 }
 
-/// The tokens without white space and comments, ended by one of the kind `Eof`. `quoted` is whether names
-/// may stand in backticks.
-pub(crate) fn lex(source: &[char], quoted: bool) -> (Vec<Lexeme>, Vec<Unrecognized>) {
+/// The tokens without white space and comments, ended by one of the kind `Eof`.
+pub(crate) fn lex(source: &[char], macros: Macros<'_>) -> (Vec<Lexeme>, Vec<Unrecognized>) {
     let mut tokens = Vec::with_capacity(source.len() / 3 + 1);
     let mut errors = Vec::new();
     let mut at = 0;
     while at < source.len() {
-        let mut scan = Scan { source, quoted, start: at, accepted: None, furthest: at };
+        let mut scan = Scan { source, macros, start: at, accepted: None, furthest: at };
         scan.token();
         match scan.accepted {
             Some((Token::Whitespace | Token::Comment, end)) => at = end,
@@ -181,7 +182,7 @@ pub(crate) fn lex(source: &[char], quoted: bool) -> (Vec<Lexeme>, Vec<Unrecogniz
 /// One attempt to match a token.
 struct Scan<'a> {
     source: &'a [char],
-    quoted: bool,
+    macros: Macros<'a>,
     start: usize,
     accepted: Option<(Token, usize)>,
     /// Where the last alternative failed.
@@ -264,7 +265,7 @@ impl Scan<'_> {
                 return;
             }
             '0'..='9' => return self.number(),
-            '`' if self.quoted => {
+            '`' if self.macros.quoted() != Quoted::Unknown => {
                 let end = self
                     .while_true(start + 1, |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '/' | ' '));
                 if end > start + 1 && self.at(end) == Some('`') {

@@ -2,28 +2,47 @@
 
 use super::build::Builder;
 use crate::ast::{ACCUMULATOR, Entry, Expr, Fold, Id, Kind, Literal};
+use crate::release::{AskedRelease, Change};
 use std::sync::Arc;
 
-/// Which macros and which syntax exist beside the standard ones.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Macros {
+/// Which macros and which syntax a release has beside the standard ones.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Macros<'r>(pub(crate) &'r AskedRelease);
+
+impl Macros<'_> {
     /// `a.?b`, `a[?b]`, `[?a]`, `{?a: b}`, `optMap`, `optFlatMap`.
-    pub(crate) optional: bool,
+    pub(super) fn optional(self) -> bool {
+        self.0.knows(28)
+    }
+
     /// Comprehensions with two variables.
-    pub(crate) two_variables: bool,
+    fn two_variables(self) -> bool {
+        self.0.knows(32)
+    }
+
     /// `sortBy`.
-    pub(crate) sort_by: bool,
+    fn sort_by(self) -> bool {
+        self.0.knows(34)
+    }
+
     /// Names of fields in backticks.
-    pub(crate) quoted: Quoted,
+    pub(super) fn quoted(self) -> Quoted {
+        if !self.0.has(Change::QuotedFieldsInGrammar) {
+            Quoted::Unknown
+        } else if !self.0.has(Change::QuotedFields) {
+            Quoted::Refused
+        } else {
+            Quoted::Taken
+        }
+    }
 }
 
 /// What becomes of names of fields in backticks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quoted {
     /// The grammar does not have them.
     Unknown,
     /// They are refused.
-    #[default]
     Refused,
     Taken,
 }
@@ -50,21 +69,19 @@ impl Builder<'_> {
         args: Vec<Expr>,
     ) -> Result<Expr, Untaken> {
         let mut maker = Maker { builder: self, id };
-        let two = maker.builder.macros.two_variables;
+        let macros = maker.builder.macros;
         let expanded = match (function, target, args.len()) {
             ("has", None, 1) => maker.has(args),
             ("all" | "exists" | "exists_one", Some(target), 2) => maker.quantifier(function, target, args),
             ("map", Some(target), 2 | 3) => maker.map(target, args),
             ("filter", Some(target), 2) => maker.filter(target, args),
-            ("optMap" | "optFlatMap", Some(target), 2) if maker.builder.macros.optional => {
-                maker.opt_map(function, target, args)
-            }
-            ("sortBy", Some(target), 2) if maker.builder.macros.sort_by => maker.sort_by(target, args),
-            ("all" | "exists" | "exists_one" | "existsOne", Some(target), 3) if two => {
+            ("optMap" | "optFlatMap", Some(target), 2) if macros.optional() => maker.opt_map(function, target, args),
+            ("sortBy", Some(target), 2) if macros.sort_by() => maker.sort_by(target, args),
+            ("all" | "exists" | "exists_one" | "existsOne", Some(target), 3) if macros.two_variables() => {
                 maker.quantifier(function, target, args)
             }
-            ("transformList", Some(target), 3 | 4) if two => maker.transform_list(target, args),
-            ("transformMap" | "transformMapEntry", Some(target), 3 | 4) if two => {
+            ("transformList", Some(target), 3 | 4) if macros.two_variables() => maker.transform_list(target, args),
+            ("transformMap" | "transformMapEntry", Some(target), 3 | 4) if macros.two_variables() => {
                 maker.transform_map(function, target, args)
             }
             (_, target, _) => return Err((target, args)),

@@ -13,8 +13,9 @@ mod unescape;
 use crate::ast::{Expr, Id, Kind};
 use crate::issue::Issues;
 use crate::limits::MAX_SOURCE;
+use crate::release::AskedRelease;
 pub(crate) use build::RESERVED;
-pub(crate) use macros::{Macros, Quoted};
+use macros::Macros;
 use syntax::Reader;
 
 /// The error about a tree that is too deep.
@@ -89,7 +90,7 @@ impl Places {
 }
 
 /// Parses an expression.
-pub(crate) fn parse(text: &str, macros: Macros) -> Result<Parsed, Issues> {
+pub(crate) fn parse(text: &str, release: &AskedRelease) -> Result<Parsed, Issues> {
     let source: Vec<char> = text.chars().collect();
     let mut issues = Issues::new(text);
     if source.len() > MAX_SOURCE {
@@ -100,7 +101,8 @@ pub(crate) fn parse(text: &str, macros: Macros) -> Result<Parsed, Issues> {
         return Err(issues);
     }
     let mut places = Places::new(&source);
-    let (tokens, unrecognized) = lexer::lex(&source, macros.quoted != Quoted::Unknown);
+    let macros = Macros(release);
+    let (tokens, unrecognized) = lexer::lex(&source, macros);
     let read = if unrecognized.is_empty() { Reader::read(&tokens).ok() } else { None };
     let syntax = read.or_else(|| {
         let (reports, syntax) = recovery::recover(&source, &tokens, &unrecognized);

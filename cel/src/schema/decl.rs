@@ -5,19 +5,21 @@
 
 use super::{MAX_REQUEST, escape};
 use crate::cost::{Range, Sizes};
-use crate::release::{Change, Release};
+use crate::release::{AskedRelease, Change};
 use crate::types::Type;
 use kubeshape_schema::compact::Identity;
 use kubeshape_schema::{Flags, Property, Schema, Type as SchemaType};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// A declared type.
+/// A declared type. It is the same in all releases.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeclType {
     shape: Shape,
     /// How many elements, characters or bytes a value may have at most.
     max_elements: i64,
+    /// What it was before a change.
+    before: Option<(Change, i64)>,
     /// How many bytes of JSON a value takes at least.
     min_serialized_size: i64,
 }
@@ -46,7 +48,15 @@ const MAX_DATE_TIME: i64 = 32;
 const LONGEST_NAME: i64 = 253;
 
 fn scalar(ty: Type, min_serialized_size: i64, max_elements: i64) -> DeclType {
-    DeclType { shape: Shape::Scalar(ty), max_elements, min_serialized_size }
+    DeclType { shape: Shape::Scalar(ty), max_elements, before: None, min_serialized_size }
+}
+
+impl DeclType {
+    /// The same type with another size before a change.
+    fn before(self, change: Change, max_elements: i64) -> DeclType {
+        let before = (max_elements != self.max_elements).then_some((change, max_elements));
+        DeclType { before, ..self }
+    }
 }
 
 /// The length of the longest text of `enum` in bytes; `None` without an enum.
@@ -70,23 +80,23 @@ pub(super) fn declares_metadata(schema: &Schema<'_>) -> bool {
 /// What every resource has.
 ///
 /// `schema` may bound the two names further.
-fn type_and_object_meta(schema: &Schema<'_>, release: Release) -> [(&'static str, DeclType); 3] {
+fn type_and_object_meta(schema: &Schema<'_>) -> [(&'static str, DeclType); 3] {
     let text = || scalar(Type::String, MIN_STRING, MAX_REQUEST - 2);
-    let metadata = schema.property("metadata").filter(|_| release.has(Change::NamesOfResources));
+    let metadata = schema.property("metadata");
     let names = ["generateName", "name"].map(|field| {
         let declared =
             metadata.and_then(|metadata| metadata.property(field)).filter(|field| field.ty == SchemaType::String);
         let bound = declared
             .and_then(|field| field.extra().max_length)
             .map_or(LONGEST_NAME, |most| most.clamp(0, LONGEST_NAME));
-        let longest = if release.has(Change::NamesOfResources) { bound * 4 } else { MAX_REQUEST - 2 };
-        (field.to_owned(), Arc::new(scalar(Type::String, MIN_STRING, longest)))
+        let name = scalar(Type::String, MIN_STRING, bound * 4).before(Change::NamesOfResources, MAX_REQUEST - 2);
+        (field.to_owned(), Arc::new(name))
     });
     let metadata = Shape::Object(names.into_iter().collect());
     [
         ("apiVersion", text()),
         ("kind", text()),
-        ("metadata", DeclType { shape: metadata, max_elements: 0, min_serialized_size: 2 }),
+        ("metadata", DeclType { shape: metadata, max_elements: 0, before: None, min_serialized_size: 2 }),
     ]
 }
 
@@ -95,8 +105,8 @@ fn is_embedded(schema: &Schema<'_>) -> bool {
 }
 
 /// The types that are declared so far. Schemas that are made of the same parts share a type.
+#[derive(Default)]
 struct Declared {
-    release: Release,
     /// By schema, and whether it is that of a resource.
     known: HashMap<(Identity, bool), Option<Arc<DeclType>>>,
 }
@@ -118,7 +128,6 @@ impl Declared {
     }
 
     fn make(&mut self, schema: &Schema<'_>, is_resource_root: bool) -> Option<DeclType> {
-        let release = self.release;
         let extra = schema.extra();
         let longest = match schema.format {
             "duration" | "date-time" => MAX_DATE_TIME,
@@ -127,8 +136,9 @@ impl Declared {
         };
         let characters = extra.max_length.map(|length| length.max(0).saturating_mul(4));
         if schema.flags.any(Flags::INT_OR_STRING) {
-            let characters = characters.filter(|_| release.has(Change::IntOrStringLength));
-            return Some(scalar(Type::Dyn, 1, characters.unwrap_or(MAX_REQUEST - 2)));
+            let most = MAX_REQUEST - 2;
+            let ty = scalar(Type::Dyn, 1, characters.unwrap_or(most));
+            return Some(ty.before(Change::IntOrStringLength, most));
         }
         Some(match schema.ty {
             SchemaType::Array => {
@@ -136,14 +146,15 @@ impl Declared {
                 let items = self.declare(items, is_embedded(items))?;
                 let most = (MAX_REQUEST - 2) / (items.min_serialized_size + 1);
                 let max_elements = extra.max_items.map_or(most, |items| items.max(0));
-                DeclType { shape: Shape::List(items), max_elements, min_serialized_size: 2 }
+                DeclType { shape: Shape::List(items), max_elements, before: None, min_serialized_size: 2 }
             }
             SchemaType::Object => {
                 if let Some(values) = schema.additional_schema() {
                     let values = self.declare(values, is_embedded(values))?;
                     let most = (MAX_REQUEST - 2) / (values.min_serialized_size + 6);
                     let max_elements = extra.max_properties.map_or(most, |most| most.max(0));
-                    return Some(DeclType { shape: Shape::Map(values), max_elements, min_serialized_size: 2 });
+                    let shape = Shape::Map(values);
+                    return Some(DeclType { shape, max_elements, before: None, min_serialized_size: 2 });
                 }
                 let mut fields = BTreeMap::new();
                 let mut min_serialized_size = 2;
@@ -152,7 +163,7 @@ impl Declared {
                         min_serialized_size += name.len() as i64 + ty.min_serialized_size + 4;
                     }
                     if let Some(name) = escape::escape(name) {
-                        fields.insert(name, ty);
+                        fields.insert(name.into_owned(), ty);
                     }
                 };
                 let replaced = is_resource_root && !declares_metadata(schema);
@@ -165,11 +176,11 @@ impl Declared {
                     }
                 }
                 if replaced {
-                    for (name, ty) in type_and_object_meta(schema, release) {
+                    for (name, ty) in type_and_object_meta(schema) {
                         add(name, Arc::new(ty), schema.required.contains(&name));
                     }
                 }
-                DeclType { shape: Shape::Object(fields), max_elements: 0, min_serialized_size }
+                DeclType { shape: Shape::Object(fields), max_elements: 0, before: None, min_serialized_size }
             }
             SchemaType::String => match schema.format {
                 "byte" => scalar(Type::Bytes, MIN_STRING, extra.max_length.map_or(longest, |length| length.max(0))),
@@ -177,8 +188,9 @@ impl Declared {
                 "date" => scalar(Type::Timestamp, DATE, longest),
                 "date-time" => scalar(Type::Timestamp, MIN_DATE_TIME, longest),
                 _ => {
-                    let listed = longest_of_enum(schema).filter(|_| release.has(Change::EnumsBoundLength));
-                    scalar(Type::String, MIN_STRING, characters.or(listed).unwrap_or(longest))
+                    let now = characters.or_else(|| longest_of_enum(schema)).unwrap_or(longest);
+                    let text = scalar(Type::String, MIN_STRING, now);
+                    text.before(Change::EnumsBoundLength, characters.unwrap_or(longest))
                 }
             },
             SchemaType::Boolean => scalar(Type::Bool, MIN_BOOL, 0),
@@ -191,8 +203,8 @@ impl Declared {
 
 impl DeclType {
     /// The type that a schema declares; `None` if rules cannot see such values. Upstream's `SchemaDeclType`.
-    pub fn of(schema: &Schema<'_>, is_resource_root: bool, release: Release) -> Option<DeclType> {
-        Declared { release, known: HashMap::new() }.make(schema, is_resource_root)
+    pub fn of(schema: &Schema<'_>, is_resource_root: bool) -> Option<DeclType> {
+        Declared::default().make(schema, is_resource_root)
     }
 
     /// The type as the checker has it, if the names of its object types begin with `name`.
@@ -253,7 +265,7 @@ impl DeclType {
 }
 
 impl Sizes for DeclType {
-    fn size(&self, path: &[&str]) -> Option<Range> {
+    fn size(&self, path: &[&str], release: &AskedRelease) -> Option<Range> {
         let mut node = self;
         for name in path.get(1..)? {
             node = match (*name, &node.shape) {
@@ -264,6 +276,10 @@ impl Sizes for DeclType {
                 (name, _) => node.field(name)?,
             };
         }
-        Some(Range { min: 0, max: u64::try_from(node.max_elements).unwrap_or(0) })
+        let most = match node.before {
+            Some((change, before)) if !release.has(change) => before,
+            _ => node.max_elements,
+        };
+        Some(Range { min: 0, max: u64::try_from(most).unwrap_or(0) })
     }
 }

@@ -18,17 +18,30 @@ pub(crate) fn is_reserved(name: &str) -> bool {
 /// use kubeshape_cel::escape::{escape, unescape};
 /// assert_eq!(escape("my-field").as_deref(), Some("my__dash__field"));
 /// assert_eq!(unescape("__namespace__").as_deref(), Some("namespace"));
+/// assert!(matches!(escape("size"), Some(std::borrow::Cow::Borrowed("size"))));
 /// assert_eq!(escape("1st"), None);
 /// ```
-pub fn escape(name: &str) -> Option<String> {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '/');
-    if name.is_empty() || !name.chars().all(allowed) || name.as_bytes()[0].is_ascii_digit() {
+pub fn escape(name: &str) -> Option<Cow<'_, str>> {
+    let (mut is_plain, mut last) = (true, b'.');
+    for byte in name.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => {}
+            b'_' => is_plain &= last != b'_',
+            b'.' | b'-' | b'/' => is_plain = false,
+            _ => return None,
+        }
+        last = byte;
+    }
+    if name.bytes().next().is_none_or(|first| first.is_ascii_digit()) {
         return None;
     }
     if is_reserved(name) {
-        return Some(format!("__{name}__"));
+        return Some(Cow::Owned(format!("__{name}__")));
     }
-    let mut out = String::with_capacity(name.len());
+    if is_plain {
+        return Some(Cow::Borrowed(name));
+    }
+    let mut out = String::with_capacity(name.len() + 16);
     let mut rest = name;
     while let Some(c) = rest.chars().next() {
         if let Some(after) = rest.strip_prefix("__") {
@@ -44,7 +57,7 @@ pub fn escape(name: &str) -> Option<String> {
         }
         rest = &rest[1..];
     }
-    Some(out)
+    Some(Cow::Owned(out))
 }
 
 /// The property that a name in a rule stands for; `None` if no property has this name.

@@ -214,10 +214,9 @@ impl<'a> Typed<'a> {
     pub(crate) fn entries(self, fields: Fields<'a>) -> impl Iterator<Item = (Value<'a>, Value<'a>)> {
         fields.iter().filter_map(move |(key, raw)| {
             let schema = self.property(key)?;
-            let name = if self.is_object() {
-                escape::escape(key).map_or(Value::String(Text::Borrowed(key)), Value::text)
-            } else {
-                Value::String(Text::Borrowed(key))
+            let name = match escape::escape(key).filter(|_| self.is_object()) {
+                Some(Cow::Owned(name)) => Value::text(name),
+                Some(Cow::Borrowed(_)) | None => Value::String(Text::Borrowed(key)),
             };
             Some((name, Value::of(raw, schema)))
         })
@@ -263,7 +262,7 @@ impl<'a> Typed<'a> {
 
     /// The keys of a map list. Upstream looks them up under their escaped names.
     fn key_names(self) -> Vec<Cow<'a, str>> {
-        let name = |name: &&'a str| escape::escape(name).map_or(Cow::Borrowed(*name), Cow::Owned);
+        let name = |name: &&'a str| escape::escape(name).unwrap_or(Cow::Borrowed(*name));
         self.schema.extra().list_map_keys.iter().map(name).collect()
     }
 

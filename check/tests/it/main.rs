@@ -1,8 +1,10 @@
 //! Tests of what releases say about definitions.
+#![allow(clippy::unwrap_used)]
 
 mod answers;
 mod fix;
 mod pages;
+mod releases;
 
 use kubeshape_check::{Check, Releases, Report};
 use kubeshape_schema::Bump;

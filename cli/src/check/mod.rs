@@ -14,9 +14,10 @@ use crate::input::{Filter, Gathered, Input, Source, gather};
 use crate::output::Stage;
 use crate::report::{Setup, Ui, print};
 use fix::{Fix, Fixed};
-use kubeshape_check::{Check, Releases};
+use kubeshape_check::{Check, Costs, Releases};
 use kubeshape_input::{Code, Finding, Limits};
 use kubeshape_schema::{Level, Levels, NoteKind};
+use kubeshape_validate::crd::ExpressionCost;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -71,7 +72,7 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
     let is_denied = |code: &Code| code.number() / 100 == ADVICE && levels.denied_by(*code).is_some();
     let advice = args.level == CheckLevel::Advice || Code::ALL.iter().any(is_denied);
     let context = Context {
-        check: Check::new(releases).with_advice(advice),
+        check: Check::new(releases).with_advice(advice).with_costs(args.output_format == OutputFormat::Json),
         against,
         limits,
         least: args.level.least(),
@@ -121,6 +122,27 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
     }
     let would_change = fix == Some(Fix::Show) && counts.edits > 0;
     Ok(counts.errors == 0 && !is_denied && !would_change)
+}
+
+/// The costs of rules for programs.
+fn costs(verdict: &Verdict) -> serde_json::Value {
+    let expression = |cost: &ExpressionCost| {
+        let place = verdict.expressions.get(&cost.at);
+        json!({
+            "path": cost.path,
+            "line": place.map(|place| place.line),
+            "column": place.map(|place| place.column),
+            "each": cost.each,
+            "times": cost.times,
+            "total": cost.total(),
+        })
+    };
+    let of_releases = |costs: &Costs| {
+        let releases: Vec<String> = costs.releases.iter().map(ToString::to_string).collect();
+        let expressions: Vec<_> = costs.expressions.iter().map(expression).collect();
+        json!({ "releases": releases, "expressions": expressions })
+    };
+    verdict.report.costs.iter().map(of_releases).collect()
 }
 
 /// The hundred of the codes of advice.
@@ -231,6 +253,7 @@ impl Run<'_> {
             "verdict": verdict.text,
             "oldest": report.oldest().map(|release| release.to_string()),
             "releases": answers,
+            "costs": costs(&verdict),
         }));
         let Verdict { mut again, report, .. } = verdict;
         if !report.name.is_empty() {

@@ -8,6 +8,7 @@ use kubeshape_check::{Problem, Report};
 use kubeshape_input::{Code, Finding, Note, Place, Reader, Resolver, describe};
 use kubeshape_schema::Bump;
 use kubeshape_structural::read::Manifest;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// After a file with more bytes of schemas, a worker frees its buffers.
@@ -47,6 +48,8 @@ pub(super) struct Verdict {
     pub(super) text: String,
     /// The answers. Their problems are findings before this.
     pub(super) report: Report,
+    /// The places of the expressions whose costs the report has.
+    pub(super) expressions: BTreeMap<u32, Place>,
 }
 
 impl Verdict {
@@ -260,6 +263,9 @@ impl FileResult {
         let place = resolver.place(report.at);
         let again = Box::new(resolver.finding(&Note::new(Code::DuplicateCrd, report.at, "")));
         report.problems = Vec::new();
-        self.events.push(Event::Verdict(Verdict { input: Arc::clone(input), place, again, text, report }));
+        let costs = report.costs.iter().flat_map(|costs| &costs.expressions);
+        let expressions = costs.filter_map(|cost| Some((cost.at, resolver.place(cost.at)?))).collect();
+        let input = Arc::clone(input);
+        self.events.push(Event::Verdict(Verdict { input, place, again, text, report, expressions }));
     }
 }

@@ -83,6 +83,27 @@ fn places_are_found_in_lists_streams_and_compressed_files() {
 }
 
 #[test]
+fn programs_get_the_costs_of_rules_by_release() {
+    let rule = "{type: object, properties: {a: {type: string, maxLength: 10}}, \
+                x-kubernetes-validations: [{rule: \"has(self.a) && self.a != ''\"}]}";
+    let folder = folder(&WIDGET.replace("size: {type: integer}", &format!("size: {rule}")));
+    let run = folder.run("check a.yaml --kubernetes all --output-format json");
+    let verdict = json(&run.out);
+    let costs: Vec<_> = verdict["costs"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|costs| (costs["releases"][0].clone(), costs["expressions"][0]["total"].clone()))
+        .collect();
+    // Tests of presence cost less since 1.29.
+    assert_eq!(costs, [(json!("1.28"), json!(6)), (json!("1.29"), json!(5))]);
+    let expression = &verdict["costs"][0]["expressions"][0];
+    let path = expression["path"].as_str().expect("a path");
+    assert!(path.ends_with(".properties[size].x-kubernetes-validations[0].rule"), "{path}");
+    assert_eq!((&expression["line"], &expression["times"]), (&json!(20), &json!(1)));
+}
+
+#[test]
 fn formats_for_programs_go_to_standard_output() {
     let text = WIDGET.replace("size: {type: integer}", "size: {type: object, oneOf: [{additionalProperties: false}]}");
     let folder = folder(&text);
@@ -102,6 +123,7 @@ fn formats_for_programs_go_to_standard_output() {
             "1.30": { "accepted": false, "errors": 1, "warnings": 0 },
             "1.31": { "accepted": true, "errors": 0, "warnings": 0 },
         },
+        "costs": [],
     });
     assert_eq!(lines[1], expected);
     let run = folder.run("check a.yaml --kubernetes 1.30 --output-format sarif");

@@ -5,7 +5,9 @@
 mod difference;
 
 pub use difference::first_difference;
-use kubeshape_cel::{Data, Env, Kube, Range, Release, RuleEnv, Sizes, Timestamp, Type, UnknownSizes, Value};
+use kubeshape_cel::{
+    AskedRelease, Data, Env, Kube, Range, Release, RuleEnv, Sizes, Timestamp, Type, UnknownSizes, Value,
+};
 use kubeshape_schema::{Bump, Flags, Schema, read};
 use kubeshape_yaml::{Limits, Stream, Tape};
 use serde_json::{Value as Json, json};
@@ -19,7 +21,7 @@ const EXPRESSIONS: [&str; 3] = ["kube-conformance", "kube-literals", "kube-rando
 const LIMIT: u64 = 1_000_000;
 
 /// The release whose answers are recorded.
-fn recorded_release() -> Release {
+pub fn recorded_release() -> Release {
     Release::stored(36)
 }
 
@@ -51,7 +53,8 @@ pub fn compare(folder: &Path) -> Vec<Comparison> {
     out
 }
 
-fn records(path: &Path) -> Vec<Json> {
+/// The records of a compressed file, a JSON object a line; none if it cannot be read.
+pub fn records(path: &Path) -> Vec<Json> {
     let Ok(bytes) = std::fs::read(path) else { return Vec::new() };
     let mut text = Vec::new();
     if flate2::read::MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut text).is_err() {
@@ -64,7 +67,7 @@ fn records(path: &Path) -> Vec<Json> {
 struct Ten;
 
 impl Sizes for Ten {
-    fn size(&self, path: &[&str]) -> Option<Range> {
+    fn size(&self, path: &[&str], _release: &AskedRelease) -> Option<Range> {
         (!path.is_empty()).then_some(Range { min: 0, max: 10 })
     }
 }
@@ -175,8 +178,8 @@ pub fn expression(out: &mut Vec<Comparison>, file: &str, record: &Json) {
     }
 }
 
-/// A recorded value.
-fn read(value: &Json) -> Option<Value<'static>> {
+/// A recorded value; `None` for a form that is not known.
+pub fn read(value: &Json) -> Option<Value<'static>> {
     Some(match value {
         Json::Null => Value::Null,
         Json::Bool(b) => Value::Bool(*b),

@@ -1,7 +1,7 @@
 //! Whatever the text of an expression is, and in the environment of whatever release: it is parsed, checked, estimated and
 //! evaluated without a panic, within the budget, and with the same outcome when it is done again.
 
-use kubeshape_cel::{Data, Env, Release, Type, UnknownSizes, Value};
+use kubeshape_cel::{Data, Env, MAX_ELEMENTS, MAX_TEXT, Release, Type, UnknownSizes, Value};
 
 /// What an evaluation may cost.
 const BUDGET: u64 = 10_000;
@@ -31,5 +31,21 @@ pub fn holds(data: &[u8]) {
     assert_eq!(format!("{:?}", first.result), format!("{:?}", second.result));
     if first.cost > BUDGET {
         assert!(first.result.is_err(), "it cost {} and went on", first.cost);
+    }
+    if let Ok(value) = &first.result {
+        within_limits(value);
+    }
+}
+
+/// Whatever an evaluation makes has a bound.
+fn within_limits(value: &Value<'_>) {
+    match value {
+        Value::String(text) => assert!(text.len() <= MAX_TEXT),
+        Value::List(list) => {
+            assert!(list.len() <= MAX_ELEMENTS);
+            // A list can hold one and the same list often.
+            list.iter().take(10).for_each(|item| within_limits(&item));
+        }
+        _ => {}
     }
 }

@@ -44,6 +44,7 @@ properties! {
     crd_fixes_change_no_verdict
     crd_normal_form_stays_structural
     crd_notes_have_places
+    crd_same_answers_are_the_same
     crd_to_every_shape_is_json_and_merges
     crd_verdicts_are_total
     definition_requests_settle
@@ -63,6 +64,7 @@ properties! {
     jsonpath_ends_within_its_bounds
     lifecycle_annotated_documents_read_back
     managed_fields
+    map_order_changes_no_answer
     object_requests_keep_the_store_whole
     object_stored_again_is_the_same
     output_names_are_injective_and_stay_inside

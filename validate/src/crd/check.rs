@@ -6,7 +6,7 @@ use super::schema::{has_extensions, validate_validation};
 use super::{field_path, go_json};
 use crate::metadata::{self, place};
 use crate::names;
-use crate::release::{Change, Release};
+use crate::release::{AskedRelease, Change};
 use kubeshape_schema::field::{BadValue, Error, Path};
 use kubeshape_schema::{Flags, Schema, Type};
 use kubeshape_structural::{Column, Names, convert};
@@ -20,7 +20,8 @@ const COLUMN_FORMATS: [&str; 8] = ["byte", "date", "date-time", "double", "float
 const DEPRECATION_WARNING_LENGTH: usize = 256;
 
 /// Checks a definition that is created: `ValidateCustomResourceDefinition`.
-pub fn validate(definition: &Definition<'_>, release: Release) -> Vec<Error> {
+pub fn validate(definition: &Definition<'_>, release: impl Into<AskedRelease>) -> Vec<Error> {
+    let options = Options::create(release);
     let mut errors = Vec::new();
     let metadata = &definition.metadata;
     let required = format!("{}.{}", definition.spec.names.plural, definition.spec.group);
@@ -33,17 +34,14 @@ pub fn validate(definition: &Definition<'_>, release: Release) -> Vec<Error> {
         messages
     };
     metadata::validate(metadata, false, &name, &Path::Root.child("metadata"), &mut errors);
-    if release.has(Change::LabelErrorsOnce) {
-        labels_once(&mut errors);
-    }
-    let options = Options::create(release);
+    labels_once(&mut errors, &options.release);
     Checker { options: &options, errors: &mut errors }.definition(definition, None);
     errors
 }
 
 /// Checks a definition that replaces another one: `ValidateCustomResourceDefinitionUpdate`. What the old one did wrong
 /// already may stay wrong, as far as upstream permits it.
-pub fn validate_update<'a>(new: &Definition<'a>, old: &Definition<'a>, release: Release) -> Vec<Error> {
+pub fn validate_update<'a>(new: &Definition<'a>, old: &Definition<'a>, release: impl Into<AskedRelease>) -> Vec<Error> {
     validate_update_with(new, old, &Options::update(new, old, release))
 }
 
@@ -51,19 +49,20 @@ pub fn validate_update<'a>(new: &Definition<'a>, old: &Definition<'a>, release: 
 pub fn validate_update_with(new: &Definition<'_>, old: &Definition<'_>, options: &Options<'_>) -> Vec<Error> {
     let mut errors = Vec::new();
     metadata::validate_update(&new.metadata, &old.metadata, &Path::Root.child("metadata"), &mut errors);
-    if options.release.has(Change::LabelErrorsOnce) {
-        labels_once(&mut errors);
-    }
+    labels_once(&mut errors, &options.release);
     let mut checker = Checker { options, errors: &mut errors };
     checker.definition(new, Some(old));
     checker.immutable(&new.spec, &old.spec);
     errors
 }
 
-/// Drops repeated errors about labels.
-fn labels_once(errors: &mut Vec<Error>) {
+/// Drops repeated errors about labels, as newer releases do.
+fn labels_once(errors: &mut Vec<Error>, release: &AskedRelease) {
     let mut seen = HashSet::new();
-    errors.retain(|error| error.path != "metadata.labels" || seen.insert(error.clone()));
+    errors.retain(|error| {
+        let is_first = error.path != "metadata.labels" || seen.insert(error.clone());
+        is_first || !release.has(Change::LabelErrorsOnce)
+    });
 }
 
 /// Collects the errors of a definition.

@@ -3,7 +3,7 @@
 use super::options::Options;
 use crate::metadata::place;
 use crate::object::{self, Malformed, Purpose, Root, RuleOutcome, Rules, Validator};
-use crate::release::Change;
+use crate::release::{AskedRelease, Change};
 use kubeshape_schema::field::{Error, ErrorType, Path};
 use kubeshape_schema::{Bump, Flags, Json, Schema};
 use kubeshape_smd::Value;
@@ -105,15 +105,13 @@ impl Walk<'_, '_> {
             }
             let mut errors = object::embedded(value, Some(schema), root, path);
             if !errors.is_empty() {
-                if !self.options.release.has(Change::ShortMessages) {
-                    say_must_not_be_empty(&mut errors);
-                }
+                word_what_is_missing(&mut errors, &self.options.release);
                 self.errors.extend(errors.into_iter().map(|error| Error { at: place, ..error }));
                 return;
             }
         }
         let mut errors =
-            Validator::with_purpose(schema, Purpose::Defaults(self.options.release), &arena).check(value, path);
+            Validator::with_purpose(schema, Purpose::Defaults(self.options.release.clone()), &arena).check(value, path);
         if errors.is_empty() {
             errors = self.rules(schema, value, path, at == At::Root);
         }
@@ -122,7 +120,7 @@ impl Walk<'_, '_> {
 
     /// What the rules say about a default: as a value that replaces itself, and as a new one.
     fn rules(&mut self, schema: &Schema<'_>, value: Value<'_>, path: &Path<'_>, resource: bool) -> Vec<Error> {
-        let release = self.options.release;
+        let release = &self.options.release;
         let Some(rules) = Rules::of_default(schema, resource, release) else { return Vec::new() };
         let RuleOutcome { mut errors, remaining_budget, .. } =
             rules.check_update(value, value, false, path, self.budget);
@@ -138,9 +136,11 @@ impl Walk<'_, '_> {
 }
 
 /// Words errors about what is missing as older releases do.
-fn say_must_not_be_empty(errors: &mut [Error]) {
+fn word_what_is_missing(errors: &mut [Error], release: &AskedRelease) {
     for error in errors.iter_mut().filter(|error| error.error_type == ErrorType::Required && error.detail.is_empty()) {
-        "must not be empty".clone_into(&mut error.detail);
+        if !release.has(Change::ShortMessages) {
+            "must not be empty".clone_into(&mut error.detail);
+        }
     }
 }
 

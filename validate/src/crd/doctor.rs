@@ -4,7 +4,7 @@ use super::model::{Definition, Validation};
 use super::options::Options;
 use super::rules::{Declared, ExpressionCost, RULE_COST_LIMIT, SCHEMA_COST_LIMIT, SELF_TYPE, Scope, Step};
 use crate::metadata::place;
-use crate::release::Release;
+use crate::release::AskedRelease;
 use kubeshape_cel::{Ast, DeclType, Range, RuleEnv, Sizes, escape};
 use kubeshape_schema::field::Path;
 use kubeshape_schema::{Flags, Schema, Type};
@@ -99,7 +99,7 @@ pub struct Diagnosis {
 /// assert!(!bounds.is_empty());
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
-pub fn diagnose_costs(definition: &Definition<'_>, release: Release) -> Vec<Diagnosis> {
+pub fn diagnose_costs(definition: &Definition<'_>, release: impl Into<AskedRelease>) -> Vec<Diagnosis> {
     let options = Options::create(release);
     let spec = &definition.spec;
     let mut out = Vec::new();
@@ -200,7 +200,7 @@ impl Anamnesis<'_> {
     fn schema(&mut self, scope: &Scope<'_>, path: &str, above: &mut Vec<usize>) {
         let schema = scope.schema;
         if !schema.extra().validations.is_empty()
-            && let Declared::As(decl) = scope.declared(self.options)
+            && let Declared::As(decl) = scope.declared()
         {
             self.rules(scope, decl, path, above);
         }
@@ -250,13 +250,13 @@ impl Anamnesis<'_> {
     fn dependencies(&mut self, scope: &Scope<'_>) {
         let number = self.found.len() - 1;
         let Some(expression) = self.found.last() else { return };
-        let asked = Asked { decl: &expression.decl, paths: RefCell::default() };
-        expression.ast.estimate(&asked);
+        let seen = Dependencies { decl: &expression.decl, paths: RefCell::default() };
+        expression.ast.estimate(&seen);
         let base = expression.path.rfind(".x-kubernetes-validations[").map_or("", |end| &expression.path[..end]);
         let base = base.to_owned();
         let above = expression.above.clone();
         let mut sizes = BTreeMap::new();
-        for steps in asked.paths.into_inner() {
+        for steps in seen.paths.into_inner() {
             if let Some((schema, path)) = resolve(scope.schema, scope.is_resource(), &base, &steps)
                 && let Some(bounded) = self.bounded(schema, &path)
             {
@@ -336,15 +336,15 @@ fn key(steps: &[impl AsRef<str>]) -> String {
 }
 
 /// Remembers which values an estimate asks for.
-struct Asked<'d> {
+struct Dependencies<'d> {
     decl: &'d DeclType,
     paths: RefCell<BTreeSet<Vec<String>>>,
 }
 
-impl Sizes for Asked<'_> {
-    fn size(&self, path: &[&str]) -> Option<Range> {
+impl Sizes for Dependencies<'_> {
+    fn size(&self, path: &[&str], release: &kubeshape_cel::AskedRelease) -> Option<Range> {
         let steps = path.get(1..)?.iter().map(|step| (*step).to_owned()).collect();
-        let size = self.decl.size(path);
+        let size = self.decl.size(path, release);
         if size.is_some() {
             self.paths.borrow_mut().insert(steps);
         }
@@ -368,9 +368,9 @@ struct State<'s> {
 struct Seen<'s>(&'s State<'s>, &'s Expression);
 
 impl Sizes for Seen<'_> {
-    fn size(&self, path: &[&str]) -> Option<Range> {
+    fn size(&self, path: &[&str], release: &kubeshape_cel::AskedRelease) -> Option<Range> {
         let Seen(state, expression) = self;
-        let size = expression.decl.size(path)?;
+        let size = expression.decl.size(path, release)?;
         let bound = path.get(1..).and_then(|steps| expression.sizes.get(&key(steps))).and_then(|number| {
             let bound = state.bounds[*number]?;
             u64::try_from(bound.saturating_mul(state.places[*number].unit)).ok()

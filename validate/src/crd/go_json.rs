@@ -1,7 +1,7 @@
 //! Values of errors: internal types as Go's `encoding/json` prints them, with the names of Go's fields.
 
 use super::model::{Spec, Subresources, Validation, Version};
-use crate::release::{Change, Release};
+use crate::release::{AskedRelease, Change, Release};
 use kubeshape_schema::{Additional, Dependency, Flags, Items, Json, Property, Rule, Schema, field::BadValue};
 use kubeshape_structural::Column;
 use kubeshape_yaml::go::escape::{self, Escape};
@@ -33,13 +33,13 @@ pub(super) fn items(items: Items<'_>, document: Document<'_>) -> BadValue {
 }
 
 /// `ValidationRule`
-pub(super) fn rule(rule: &Rule<'_>, release: Release) -> BadValue {
+pub(super) fn rule(rule: &Rule<'_>, release: &AskedRelease) -> BadValue {
     let mut out = Vec::new();
     write_rule(&mut out, rule, release);
     BadValue::Json(String::from_utf8_lossy(&out).into_owned())
 }
 
-fn write_rule(out: &mut Vec<u8>, rule: &Rule<'_>, release: Release) {
+fn write_rule(out: &mut Vec<u8>, rule: &Rule<'_>, release: &AskedRelease) {
     let texts =
         [("{\"Rule", rule.rule), (",\"Message", rule.message), (",\"MessageExpression", rule.message_expression)];
     let text = |out: &mut Vec<u8>, text: Option<&str>| match text {
@@ -319,7 +319,7 @@ impl Printer<'_> {
     }
 
     fn rule(&mut self, rule: &Rule<'_>) {
-        write_rule(&mut self.out, rule, Release::DEFAULT);
+        write_rule(&mut self.out, rule, &Release::DEFAULT.into());
     }
 
     fn items(&mut self, items: Items<'_>) {

@@ -3,7 +3,7 @@
 use super::ca_bundle;
 use super::model::{Definition, Spec, same_validation};
 use super::schema::map_list_items;
-use crate::release::Release;
+use crate::release::AskedRelease;
 use kubeshape_schema::field::Path;
 use kubeshape_schema::{Additional, Dependency, Flags, Items, Schema, Type};
 use kubeshape_structural::{convert, validate};
@@ -47,7 +47,7 @@ pub struct Options<'a> {
     /// The expressions that are stored already, which may use functions of the release itself.
     pub old_expressions: Arc<Expressions<'a>>,
     /// The release whose rules hold.
-    pub release: Release,
+    pub release: AskedRelease,
 }
 
 /// Expressions by their text.
@@ -80,7 +80,7 @@ impl<'a> Expressions<'a> {
 
 impl<'a> Options<'a> {
     /// Those of a new definition.
-    pub fn create(release: Release) -> Options<'a> {
+    pub fn create(release: impl Into<AskedRelease>) -> Options<'a> {
         Options {
             allow_defaults: true,
             require_recognized_review_version: true,
@@ -97,12 +97,12 @@ impl<'a> Options<'a> {
             unchanged_schemas: Vec::new(),
             suppress_rule_cost: false,
             old_expressions: Arc::default(),
-            release,
+            release: release.into(),
         }
     }
 
     /// Those of a definition that replaces another one.
-    pub fn update(new: &Definition<'a>, old: &Definition<'a>, release: Release) -> Options<'a> {
+    pub fn update(new: &Definition<'a>, old: &Definition<'a>, release: impl Into<AskedRelease>) -> Options<'a> {
         let spec = &old.spec;
         let has = |test: &dyn Fn(&Schema<'_>) -> bool| spec.schemas().any(|schema| any(schema, test));
         let review_versions = spec.conversion.map_or(&[][..], |conversion| conversion.review_versions);

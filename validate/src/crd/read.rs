@@ -8,7 +8,7 @@ use super::model::{
     ClientConfig, Conversion, Definition, Service, Spec, Status, Subresources, Validation, Version, same_validation,
 };
 use crate::metadata::{ObjectMeta, list};
-use crate::release::{Change, Release};
+use crate::release::{AskedRelease, Change};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kubeshape_schema::{Bump, Converted, Schema, read::Reader, read::Rules};
@@ -46,8 +46,8 @@ impl<'a> Definition<'a> {
     /// What the server does with a definition before it checks and creates it: its status is emptied but for the
     /// storage version, the generation is 1, and fields that the release does not support are dropped. `PrepareForCreate`.
     #[must_use]
-    pub fn prepare_for_create(mut self, release: Release, arena: &'a Bump) -> Definition<'a> {
-        if !release.has(Change::SelectableFields) {
+    pub fn prepare_for_create(mut self, release: impl Into<AskedRelease>, arena: &'a Bump) -> Definition<'a> {
+        if self.has_selectable_fields() && !release.into().has(Change::SelectableFields) {
             self.drop_selectable_fields(arena);
         }
         self.status = Status::default();
@@ -59,8 +59,14 @@ impl<'a> Definition<'a> {
     /// What the server does with a definition before it checks whether it may replace `old`: the status is the old one,
     /// with the storage version added. `PrepareForUpdate`.
     #[must_use]
-    pub fn prepare_for_update(mut self, old: &Definition<'a>, release: Release, arena: &'a Bump) -> Definition<'a> {
-        if !release.has(Change::SelectableFields) && !old.has_selectable_fields() {
+    pub fn prepare_for_update(
+        mut self,
+        old: &Definition<'a>,
+        release: impl Into<AskedRelease>,
+        arena: &'a Bump,
+    ) -> Definition<'a> {
+        let may_drop = self.has_selectable_fields() && !old.has_selectable_fields();
+        if may_drop && !release.into().has(Change::SelectableFields) {
             self.drop_selectable_fields(arena);
         }
         self.status = old.status;

@@ -5,7 +5,7 @@ use super::go_json;
 use super::model::{Definition, Validation};
 use super::options::Options;
 use crate::metadata::place;
-use crate::release::{Change, Release};
+use crate::release::{AskedRelease, Change};
 use kubeshape_cel::{DeclType, RuleEnv, escape};
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_schema::{Flags, Rule, Schema, Type};
@@ -71,14 +71,14 @@ impl<'s> Scope<'s> {
     }
 
     /// `TypeInfo`
-    pub(super) fn declared(&self, options: &Options<'_>) -> &Declared {
+    pub(super) fn declared(&self) -> &Declared {
         self.declared.get_or_init(|| {
             let of_element = |element: Option<&Arc<DeclType>>| match element {
                 Some(element) => Declared::As(element.clone()),
                 None => Declared::Hidden,
             };
             if let Some(parent) = self.parent.filter(|parent| parent.ruled) {
-                match (parent.declared(options), self.step) {
+                match (parent.declared(), self.step) {
                     (Declared::Nothing, _) => return Declared::Nothing,
                     (Declared::As(above), Step::Property(name)) => {
                         if let Some(ty) = escape::escape(name).and_then(|name| above.field(&name)) {
@@ -90,8 +90,7 @@ impl<'s> Scope<'s> {
                     (Declared::Hidden, Step::Property(_)) | (_, Step::Root) => {}
                 }
             }
-            let release = options.release.of_stored_expressions();
-            match DeclType::of(self.schema, self.is_resource(), release) {
+            match DeclType::of(self.schema, self.is_resource()) {
                 Some(ty) => Declared::As(Arc::new(ty)),
                 None => Declared::Nothing,
             }
@@ -154,7 +153,7 @@ impl Rules {
         let schema = scope.schema;
         let at = place(document.node(schema.at), "x-kubernetes-validations");
         let path = path.child("x-kubernetes-validations");
-        let declared = match scope.declared(options) {
+        let declared = match scope.declared() {
             Declared::As(declared) => declared,
             Declared::Hidden => {
                 let detail = "failed to convert to declType for CEL validation rules";
@@ -189,7 +188,7 @@ impl Rules {
         let options = envs.options;
         let optional_old_self = rule.optional_old_self.filter(|_| options.release.has(Change::OptionalOldSelf));
         let optional = optional_old_self == Some(true);
-        let bad_value = || go_json::rule(rule, options.release);
+        let bad_value = || go_json::rule(rule, &options.release);
         let rule_path = path.child("rule");
         let stored = options.old_expressions.rules.contains(rule.rule);
         let compiled = envs.of(stored).rule(rule.rule, optional);
@@ -307,7 +306,7 @@ impl Rules {
 /// assert_eq!((costs[0].each, costs[0].times), (1, 5));
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
-pub fn expression_costs(definition: &Definition<'_>, release: Release) -> Vec<ExpressionCost> {
+pub fn expression_costs(definition: &Definition<'_>, release: impl Into<AskedRelease>) -> Vec<ExpressionCost> {
     let options = Options::create(release);
     let spec = &definition.spec;
     let mut rules = Rules { costs: Some(Vec::new()), ..Rules::default() };

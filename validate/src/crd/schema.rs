@@ -65,8 +65,10 @@ pub fn validate_validation(
             unconvertible = Some(Error::invalid(&schema_path, "", error.to_string(), error.at));
         } else {
             let mut structural = validate(schema, &schema_path.to_string());
-            if !options.release.has(Change::NestedAdditionalPropertiesFalse) {
-                nested_additional_false(schema, &schema_path, false, document, &mut structural);
+            let before = structural.len();
+            nested_additional_false(schema, &schema_path, false, document, &mut structural);
+            if structural.len() > before && options.release.has(Change::NestedAdditionalPropertiesFalse) {
+                structural.truncate(before);
             }
             if structural.is_empty() {
                 let before = found.len();
@@ -468,9 +470,9 @@ impl Walk<'_, '_> {
         let text = rule.rule.trim();
         let message = rule.message.trim();
         let lines = |text: &str| text.contains(['\n', '\r']);
-        let short = self.options.release.has(Change::ShortMessages);
+        let is_short = || self.options.release.has(Change::ShortMessages);
         let mut invalid = |field: &'static str, value: &str, detail: &str| {
-            let detail = if short { detail.to_owned() } else { format!("{field} {detail}") };
+            let detail = if is_short() { detail.to_owned() } else { format!("{field} {detail}") };
             self.errors.push(Error::invalid(&path.child(field), value, detail, at));
         };
         if text.is_empty() {
@@ -494,7 +496,7 @@ impl Walk<'_, '_> {
             return;
         }
         let mut invalid = |detail: &str| {
-            let detail = if short { detail.to_owned() } else { format!("fieldPath {detail}") };
+            let detail = if is_short() { detail.to_owned() } else { format!("fieldPath {detail}") };
             self.errors.push(Error::invalid(&path.child("fieldPath"), rule.field_path, detail, at));
         };
         if rule.field_path.trim().is_empty() {

@@ -2,7 +2,7 @@
 
 use super::model::Definition;
 use super::options::any;
-use crate::release::{Change, Release};
+use crate::release::{AskedRelease, Change};
 use kubeshape_schema::{Schema, Type};
 use kubeshape_yaml::go::escape::GoQuoted;
 use std::cell::RefCell;
@@ -48,7 +48,8 @@ const NAME_FORMATS: [&str; 2] = ["k8sshortname", "k8slongname"];
 
 /// The warnings of a request to create a definition: `WarningsOnCreate`. A format that stands twice is warned about
 /// twice.
-pub fn warnings(definition: &Definition<'_>, release: Release) -> Vec<Warning> {
+pub fn warnings(definition: &Definition<'_>, release: impl Into<AskedRelease>) -> Vec<Warning> {
+    let release = &release.into();
     let out = RefCell::new(Vec::new());
     for schema in definition.spec.schemas() {
         any(schema, &|schema| {
@@ -71,36 +72,44 @@ pub fn warnings(definition: &Definition<'_>, release: Release) -> Vec<Warning> {
 }
 
 /// The warnings of a request to replace a definition: `WarningsOnUpdate`. What the old one gave is not repeated.
-pub fn warnings_of_update(new: &Definition<'_>, old: &Definition<'_>, release: Release) -> Vec<Warning> {
+pub fn warnings_of_update(
+    new: &Definition<'_>,
+    old: &Definition<'_>,
+    release: impl Into<AskedRelease>,
+) -> Vec<Warning> {
+    let release = release.into();
+    let mut out = warnings(new, &release);
+    if out.is_empty() {
+        return out;
+    }
     let before = warnings(old, release);
-    let mut out = warnings(new, release);
     out.retain(|warning| !before.iter().any(|old| old.text == warning.text));
     out
 }
 
 /// The items of a set, if they are objects or arrays and the release warns about it.
-fn set_item<'a>(schema: &Schema<'a>, release: Release) -> Option<&'a Schema<'a>> {
-    let set = schema.extra().list_type == Some("set") && release.has(Change::SetsOfContainers);
-    schema.item().filter(|item| set && matches!(item.ty, Type::Object | Type::Array))
+fn set_item<'a>(schema: &Schema<'a>, release: &AskedRelease) -> Option<&'a Schema<'a>> {
+    let set = schema.extra().list_type == Some("set");
+    schema
+        .item()
+        .filter(|item| set && matches!(item.ty, Type::Object | Type::Array) && release.has(Change::SetsOfContainers))
 }
 
 /// `GetUnrecognizedFormats`
-fn is_recognized(schema: &Schema<'_>, release: Release) -> bool {
+fn is_recognized(schema: &Schema<'_>, release: &AskedRelease) -> bool {
     if schema.format.is_empty() {
         return true;
     }
-    let strings = matches!(schema.ty, Type::Absent | Type::String);
-    let checked = if strings { Change::UnknownStringFormats } else { Change::UnknownOtherFormats };
-    if !release.has(checked) {
-        return true;
-    }
-    match schema.ty {
+    let (is_known, checked) = match schema.ty {
         Type::Absent | Type::String => {
             let name = schema.format.replace('-', "");
-            FORMATS.contains(&&*name) || (release.has(Change::NameFormats) && NAME_FORMATS.contains(&&*name))
+            let is_known =
+                FORMATS.contains(&&*name) || (NAME_FORMATS.contains(&&*name) && release.has(Change::NameFormats));
+            (is_known, Change::UnknownStringFormats)
         }
-        Type::Integer => matches!(schema.format, "int32" | "int64"),
-        Type::Number => matches!(schema.format, "float" | "double"),
-        _ => false,
-    }
+        Type::Integer => (matches!(schema.format, "int32" | "int64"), Change::UnknownOtherFormats),
+        Type::Number => (matches!(schema.format, "float" | "double"), Change::UnknownOtherFormats),
+        _ => (false, Change::UnknownOtherFormats),
+    };
+    is_known || !release.has(checked)
 }

@@ -132,7 +132,7 @@ fn node<'v, 's, 'a>(
         null(node, name, out);
         return;
     }
-    if !node.types.text.is_empty() || !node.format.is_empty() {
+    if !node.types.text.is_empty() || !node.format().is_empty() {
         check_type(node, value, name, out);
         out.matches(1);
     }
@@ -211,7 +211,10 @@ fn check_type(node: &Node<'_>, value: Value<'_>, name: &Name<'_>, out: &mut Outc
         };
     if is_expected {
         out.matches(1);
-    } else if node.format.is_empty() {
+        return;
+    }
+    let declared = node.format();
+    if declared.is_empty() {
         out.fail(|base| wrong_type(base, name, node.types.text, ty.name()));
     } else if matches!(ty, Type::String | Type::Array) {
         // With a format, upstream takes strings and lists for strings.
@@ -220,10 +223,10 @@ fn check_type(node: &Node<'_>, value: Value<'_>, name: &Name<'_>, out: &mut Outc
         } else {
             out.matches(1);
         }
-    } else if format == node.format {
+    } else if format == declared {
         out.fail(|base| wrong_type(base, name, node.types.text, ty.name()));
     } else {
-        out.fail(|base| wrong_type(base, name, node.format, format));
+        out.fail(|base| wrong_type(base, name, declared, format));
     }
 }
 
@@ -232,12 +235,9 @@ fn string(node: &Node<'_>, text: &str, name: &Name<'_>, out: &mut Outcome<'_>) {
     if extra.max_length.is_some() || extra.min_length.is_some() || node.has_pattern() {
         check_string(node, text, name, out);
     }
-    if let Some(format) = node.check
-        && !out.is_done()
-        && !format.matches(text)
-    {
+    if !out.is_done() && node.refuses(text) {
         out.fail(|base| {
-            let detail = format!("{name} in body must be of type {}: {}", node.format, GoQuoted(text));
+            let detail = format!("{name} in body must be of type {}: {}", node.format(), GoQuoted(text));
             failure(base, name, ErrorType::TypeInvalid, text.into(), detail)
         });
     }
@@ -281,8 +281,8 @@ fn check_string(node: &Node<'_>, text: &str, name: &Name<'_>, out: &mut Outcome<
 
 #[inline]
 fn number(node: &Node<'_>, value: Number, name: &Name<'_>, out: &mut Outcome<'_>) {
-    if node.bounds || node.range != number::Range::Any {
-        number::check(value, node.range, node.extra, node.exclusive, name, out);
+    if node.has_numbers() {
+        number::check(value, node.range(value), node.extra, node.exclusive, name, out);
     } else {
         out.matches(1);
     }

@@ -73,14 +73,23 @@ pub(super) fn is_integer(n: f64) -> bool {
 }
 
 impl Range {
-    /// The text of the error for a number that does not fit, unless it does.
-    fn refuses(self, number: Number, what: &str, name: &Name<'_>) -> Option<String> {
-        let (type_name, format) = match self {
-            Range::Any => return None,
-            Range::Integer { format } => ("integer", format),
-            Range::Number { format } => ("number", format),
-        };
-        let fits = match (self, number) {
+    /// The range of the type alone.
+    pub(super) fn without_format(self) -> Range {
+        match self {
+            Range::Any => Range::Any,
+            Range::Integer { .. } => Range::Integer { format: "" },
+            Range::Number { .. } => Range::Number { format: "" },
+        }
+    }
+
+    /// Whether it holds a number and all numbers that the schema compares it with.
+    pub(super) fn takes(self, number: Number, extra: &Extra<'_>) -> bool {
+        let others = [extra.multiple_of, extra.maximum, extra.minimum].into_iter().flatten().map(Number::Float);
+        others.chain([number]).all(|number| self.holds(number))
+    }
+
+    fn holds(self, number: Number) -> bool {
+        match (self, number) {
             (Range::Integer { format: "int32" }, Number::Int(n)) => i32::try_from(n).is_ok(),
             (Range::Integer { format: "int32" }, Number::Float(n)) => {
                 n.fract() == 0.0 && (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&n)
@@ -90,8 +99,17 @@ impl Range {
             #[expect(clippy::cast_possible_truncation, reason = "what is too large becomes infinite")]
             (Range::Number { format: "float" }, Number::Float(n)) => (n as f32).is_finite(),
             _ => true,
+        }
+    }
+
+    /// The text of the error for a number that does not fit, unless it does.
+    fn refuses(self, number: Number, what: &str, name: &Name<'_>) -> Option<String> {
+        let (type_name, format) = match self {
+            Range::Any => return None,
+            Range::Integer { format } => ("integer", format),
+            Range::Number { format } => ("number", format),
         };
-        if fits {
+        if self.holds(number) {
             return None;
         }
         let format = if format.is_empty() { "(default format)".to_owned() } else { format!("with format {format}") };

@@ -4,8 +4,8 @@ use super::check::{self, Outcome};
 use super::correlate::{Correlation, NodeOf};
 use super::format::Format;
 use super::name::Name;
-use super::number::Range;
-use crate::release::{Change, Release};
+use super::number::{Number, Range};
+use crate::release::{AskedRelease, Change};
 use ::regex::Regex;
 use kubeshape_schema::compact::Identity;
 use kubeshape_schema::field::{Error, Path};
@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 /// What a schema is prepared for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default)]
 pub enum Purpose {
     /// Objects of requests (`NewSchemaValidator`): formats that the server does not know are left out, and
     /// `x-kubernetes-int-or-string` means the types integer and string.
@@ -24,7 +24,7 @@ pub enum Purpose {
     Objects,
     /// Defaults in CustomResourceDefinitions (`ToKubeOpenAPI`): every format counts for the type check,
     /// `x-kubernetes-int-or-string` counts by its branches alone, and `additionalProperties` in branches is ignored.
-    Defaults(Release),
+    Defaults(AskedRelease),
 }
 
 /// Checks values against a schema, as kube-openapi's `validate` does for an API server.
@@ -71,11 +71,13 @@ pub(super) enum Rest {
 pub(super) struct Node<'a> {
     pub(super) types: Types<'a>,
     pub(super) nullable: bool,
-    /// As written; empty if it does not count.
-    pub(super) format: &'a str,
-    /// What strings are checked for.
+    /// As written; empty if it does not count. [`Node::format`] tells whether it counts in the release.
+    format: &'a str,
+    /// The release that is asked whether the format counts. `None` if it counts in all of them.
+    changed: Option<Box<(AskedRelease, Change)>>,
+    /// What strings are checked for. [`Node::refuses`] tells whether it is in the release.
     pub(super) check: Option<Format>,
-    pub(super) range: Range,
+    range: Range,
     pub(super) exclusive: [bool; 2],
     pub(super) extra: &'a Extra<'a>,
     /// Whether `extra` says something about numbers.
@@ -222,6 +224,32 @@ impl<'a> Node<'a> {
         Some(rare.pattern.get_or_init(|| compile(self.extra.pattern)))
     }
 
+    /// Whether the format counts in the release. Asked only where the answer depends on it.
+    fn counts(&self) -> bool {
+        self.changed.as_deref().is_none_or(|(release, change)| release.has(*change))
+    }
+
+    /// The format; empty if it does not count.
+    pub(super) fn format(&self) -> &'a str {
+        if self.counts() { self.format } else { "" }
+    }
+
+    /// Whether a text does not have the format.
+    pub(super) fn refuses(&self, text: &str) -> bool {
+        self.check.is_some_and(|format| !format.matches(text)) && self.counts()
+    }
+
+    /// Whether numbers are checked.
+    pub(super) fn has_numbers(&self) -> bool {
+        self.bounds || self.range != Range::Any
+    }
+
+    /// The range for a number.
+    pub(super) fn range(&self, number: Number) -> Range {
+        let whatever = self.changed.is_none() || self.range.takes(number, self.extra);
+        if whatever || self.counts() { self.range } else { self.range.without_format() }
+    }
+
     pub(super) fn has_pattern(&self) -> bool {
         !self.extra.pattern.is_empty()
     }
@@ -263,12 +291,21 @@ impl<'a> Builder<'a> {
             return *known;
         }
         let extra = schema.extra();
-        let objects = self.purpose == Purpose::Objects;
+        let objects = matches!(self.purpose, Purpose::Objects);
         let types = self.types(schema, objects);
         let one_type = !types.text.contains(',');
-        let counts = match self.purpose {
+        let mut changed = None;
+        let counts = match &self.purpose {
             Purpose::Objects => is_supported(types, one_type, schema.format),
-            Purpose::Defaults(release) => is_known(schema.format, release),
+            Purpose::Defaults(release) => match change_of(schema.format) {
+                // What a branch finds counts even if it is no error.
+                Some(change) if in_branch => release.has(change),
+                Some(change) => {
+                    changed = Some(Box::new((release.clone(), change)));
+                    true
+                }
+                None => true,
+            },
         };
         let format = if counts { schema.format } else { "" };
         let nullable = schema.flags.any(Flags::NULLABLE);
@@ -305,6 +342,7 @@ impl<'a> Builder<'a> {
             types,
             nullable,
             format,
+            changed,
             check: Format::named(format),
             range,
             exclusive: [schema.flags.any(Flags::EXCLUSIVE_MAXIMUM), schema.flags.any(Flags::EXCLUSIVE_MINIMUM)],
@@ -345,12 +383,12 @@ fn known(format: &str, formats: [&'static str; 2]) -> &'static str {
     formats.into_iter().find(|known| *known == format).unwrap_or_default()
 }
 
-/// Whether a release can know a format of a default.
-fn is_known(format: &str, release: Release) -> bool {
+/// The change with which a format counts in defaults; `None` if it always did.
+fn change_of(format: &str) -> Option<Change> {
     match format {
-        "int32" | "int64" | "float" | "double" => release.has(Change::NumbersOfDefaults),
-        "k8s-short-name" | "k8s-long-name" => release.has(Change::NamesOfDefaults),
-        _ => true,
+        "int32" | "int64" | "float" | "double" => Some(Change::NumbersOfDefaults),
+        "k8s-short-name" | "k8s-long-name" => Some(Change::NamesOfDefaults),
+        _ => None,
     }
 }
 

@@ -3,7 +3,7 @@
 
 mod walk;
 
-use crate::Release;
+use crate::AskedRelease;
 use crate::crd::field_path;
 use kubeshape_cel::{DeclType, Program, RuleEnv, escape::escape};
 use kubeshape_schema::field::{Error, Path};
@@ -45,7 +45,7 @@ const TYPE_NAME: &str = "selfTypeN";
 pub struct Rules<'a> {
     schema: &'a Schema<'a>,
     root: Node<'a>,
-    release: Release,
+    release: AskedRelease,
     call_limit: u64,
 }
 
@@ -117,24 +117,27 @@ impl<'a> Rules<'a> {
 
     /// Prepares the rules of the schema of a whole resource: `NewValidator`. `None` if it has none, or none outside of
     /// branches (`allOf`): a server looks into branches only if there is a rule elsewhere.
-    pub fn new(schema: &'a Schema<'a>, release: Release) -> Option<Rules<'a>> {
+    pub fn new(schema: &'a Schema<'a>, release: impl Into<AskedRelease>) -> Option<Rules<'a>> {
         Rules::of_default(schema, true, release)
     }
 
     /// [`Rules::new`] for the schema of any value.
-    pub(crate) fn of_default(schema: &'a Schema<'a>, is_resource_root: bool, release: Release) -> Option<Rules<'a>> {
+    pub(crate) fn of_default(
+        schema: &'a Schema<'a>,
+        is_resource_root: bool,
+        release: impl Into<AskedRelease>,
+    ) -> Option<Rules<'a>> {
         if has_rules(schema) { Rules::of(schema, is_resource_root, release) } else { None }
     }
 
     /// Prepares the rules of the schema of any value, those in branches too. `None` if it has none.
-    pub fn of(schema: &'a Schema<'a>, is_resource_root: bool, release: Release) -> Option<Rules<'a>> {
+    pub fn of(schema: &'a Schema<'a>, is_resource_root: bool, release: impl Into<AskedRelease>) -> Option<Rules<'a>> {
         if !schema.subtree.any(Flags::VALIDATIONS) {
             return None;
         }
-        let stored = release.of_stored_expressions();
-        let decl = DeclType::of(schema, is_resource_root, stored).map(Arc::new);
-        let root = Node::of(schema, schema, is_resource_root, decl.as_ref(), stored)?;
-        Some(Rules { schema, root, release, call_limit: Rules::CALL_LIMIT })
+        let decl = DeclType::of(schema, is_resource_root).map(Arc::new);
+        let root = Node::of(schema, schema, is_resource_root, decl.as_ref())?;
+        Some(Rules { schema, root, release: release.into(), call_limit: Rules::CALL_LIMIT })
     }
 
     /// The same rules with another limit for one evaluation.
@@ -181,7 +184,6 @@ impl<'a> Node<'a> {
         schema: &'a Schema<'a>,
         is_resource_root: bool,
         decl: Option<&Arc<DeclType>>,
-        release: kubeshape_cel::Release,
     ) -> Option<Node<'a>> {
         if !rules.subtree.any(Flags::VALIDATIONS) {
             return None;
@@ -190,7 +192,7 @@ impl<'a> Node<'a> {
         let element = decl.and_then(|decl| decl.element());
         let below = |rules: Option<&'a Schema<'a>>, schema: Option<&'a Schema<'a>>| {
             let (rules, schema) = (rules?, schema?);
-            Node::of(rules, schema, schema.flags.any(Flags::EMBEDDED_RESOURCE), element, release).map(Box::new)
+            Node::of(rules, schema, schema.flags.any(Flags::EMBEDDED_RESOURCE), element).map(Box::new)
         };
         let mut properties = Vec::new();
         for property in rules.properties {
@@ -201,11 +203,11 @@ impl<'a> Node<'a> {
             let ty = if let Some(name) = escape(property.name) {
                 decl.and_then(|decl| decl.field(&name))
             } else {
-                own = DeclType::of(inner, embedded, release).map(Arc::new);
+                own = DeclType::of(inner, embedded).map(Arc::new);
                 own.as_ref()
             };
             let Some(ty) = ty else { continue };
-            if let Some(node) = Node::of(&property.schema, inner, embedded, Some(ty), release) {
+            if let Some(node) = Node::of(&property.schema, inner, embedded, Some(ty)) {
                 properties.push((property.name, node));
             }
         }
@@ -218,11 +220,7 @@ impl<'a> Node<'a> {
             properties,
             items: below(rules.item(), schema.item()),
             additional: below(rules.additional_schema(), schema.additional_schema()),
-            all_of: extra
-                .all_of
-                .iter()
-                .filter_map(|branch| Node::of(branch, schema, is_resource_root, decl, release))
-                .collect(),
+            all_of: extra.all_of.iter().filter_map(|branch| Node::of(branch, schema, is_resource_root, decl)).collect(),
         };
         let is_empty = node.sources.is_empty()
             && node.properties.is_empty()
@@ -233,10 +231,10 @@ impl<'a> Node<'a> {
     }
 
     /// The rules, compiled at first use. `None` if rules cannot see the values.
-    fn compiled(&self, release: kubeshape_cel::Release) -> Option<&Compiled> {
+    fn compiled(&self, release: &AskedRelease) -> Option<&Compiled> {
         let decl = self.decl.as_ref()?;
         Some(self.compiled.get_or_init(|| {
-            let env = RuleEnv::of_type(decl, release, TYPE_NAME);
+            let env = RuleEnv::of_type(decl, release.of_stored_expressions(), TYPE_NAME);
             let rules: Vec<_> = self.sources.iter().map(|source| source.compile(&env)).collect();
             let uses = |rule: &CompiledRule| matches!(rule, CompiledRule::Ready(rule) if rule.uses_old_self);
             Compiled { uses_old_self: rules.iter().any(uses), rules }

@@ -11,7 +11,7 @@ use super::syntax::Syntax;
 use crate::limits::MAX_DEPTH;
 use grammar::{Label, Rule, TokenSet};
 use network::{EPSILON, Edge, Kind, Network, StateId};
-use predict::{Cache, EMPTY, NoViable, Predictor, Stack, Stacks};
+use predict::{Cache, EMPTY, MAX_WORK, NoViable, Predictor, Stack, Stacks};
 
 /// How many syntax errors are reported, as upstream.
 const MAX_ERRORS: usize = 100;
@@ -288,6 +288,11 @@ impl<'a> Walker<'a> {
         let (stacks, cache) = (&mut self.stacks, &mut self.cache);
         let mut predictor = Predictor { network: self.network, stacks, cache, decision, precedence, full: false };
         let predicted = predictor.predict(callers, &mut look);
+        if self.cache.work > MAX_WORK {
+            let text = format!("the errors are found with more than {MAX_WORK} steps; mend some of them first");
+            self.reports.push((None, text));
+            return Err(Raised::Stop);
+        }
         self.fetch(at + furthest)?;
         predicted.map_err(|NoViable(ahead)| Raised::NoViable(at, at + ahead))
     }
@@ -566,4 +571,55 @@ fn names(set: TokenSet) -> String {
     let names: Vec<&str> =
         Token::ALL.into_iter().filter(|token| set & (1 << *token as TokenSet) != 0).map(Token::name).collect();
     if let [name] = names[..] { name.to_owned() } else { format!("{{{}}}", names.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::predict::MAX_WORK;
+    use super::{Stop, Walker};
+    use crate::parse::lexer;
+    use crate::parse::macros::Macros;
+    use crate::release::Release;
+
+    /// How many tokens a text has, what predictions looked at, and the last error if a limit was exceeded.
+    fn work(text: &str) -> (u64, u64, Option<String>) {
+        let source: Vec<char> = text.chars().collect();
+        let (tokens, unrecognized) = lexer::lex(&source, Macros(&Release::NEWEST.into()));
+        let mut walker = Walker::new(&source, &tokens, &unrecognized);
+        let stopped = matches!(walker.walk(), Err(Stop));
+        let last = walker.reports.last().filter(|_| stopped).map(|(_, text)| text.clone());
+        (tokens.len() as u64, walker.cache.work, last)
+    }
+
+    #[test]
+    fn damaged_texts_take_work_that_grows_as_they_do() {
+        let nested = |count: usize, inner: &str| format!("{}{inner}{}", "-1[".repeat(count), "]".repeat(count));
+        let forms: [(&str, &dyn Fn(usize) -> String); 12] = [
+            ("names", &|n| format!("a{} }}", ".b".repeat(n))),
+            ("a list", &|n| format!("[1{} }}", ", 2".repeat(n))),
+            ("a map", &|n| format!("{{1: 2{}", ", 1: 2".repeat(n))),
+            ("arguments", &|n| format!("f(a{}]", ", -1".repeat(n))),
+            ("parentheses", &|n| "(".repeat(n)),
+            ("calls", &|n| "f(x, ".repeat(n)),
+            ("a sum", &|n| format!("1{} )", " + -1".repeat(n))),
+            ("conditions", &|n| "a ? b : ".repeat(n)),
+            ("signs", &|n| format!("{}x)", "-".repeat(n))),
+            ("junctions", &|n| format!("a{} )", " && -1[0] == b".repeat(n))),
+            ("indices", &|n| format!("{} )", nested(40, &format!("[1{}]", ", -1".repeat(n))))),
+            ("brackets after a sign", &|n| format!("-1[{}{}] )", "[".repeat(n), "]".repeat(n))),
+        ];
+        for (name, form) in forms {
+            let ((few, small, _), (many, large, _)) = (work(&form(1_000)), work(&form(10_000)));
+            let (before, after) = (small as f64 / few as f64, large as f64 / many as f64);
+            assert!(after < 1.5 * before + 10.0, "{name}: {before:.1} and {after:.1} a token");
+        }
+    }
+
+    #[test]
+    fn what_takes_too_much_work_ends_with_an_error() {
+        let source = format!("{}{}{}{} )", "-1[".repeat(240), "[".repeat(40_000), "]".repeat(40_000), "]".repeat(240));
+        let (_, work, error) = work(&source);
+        assert!(work <= MAX_WORK + 100_000, "{work}");
+        assert!(error.is_some());
+    }
 }

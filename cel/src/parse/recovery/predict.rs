@@ -34,7 +34,9 @@ impl Stacks {
 
     /// Whether the top of `long` is all of `short`.
     fn covers(&self, mut short: Stack, mut long: Stack) -> bool {
-        while let Some((below, state)) = self.pop(short) {
+        while short != long
+            && let Some((below, state)) = self.pop(short)
+        {
             match self.pop(long) {
                 Some((rest, top)) if top == state => (short, long) = (below, rest),
                 _ => return false,
@@ -60,9 +62,11 @@ struct Config {
 type Configs = BTreeMap<(StateId, usize), Config>;
 
 /// What the next token leads to.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Next {
     State(usize),
+    /// A set that is not kept.
+    Own(Configs),
     Alt(usize),
     /// SLL cannot tell.
     Conflict,
@@ -73,20 +77,49 @@ enum Next {
 /// Sets of configurations that were computed, and what tokens lead to.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
-    starts: HashMap<(StateId, u8), usize>,
+    without_callers: Known,
+    with_callers: Known,
+    /// Configurations and tokens that were looked at.
+    pub(super) work: u64,
+}
+
+/// How much is looked at for one text. ANTLR has no such bound: where it needs callers, it reads on to the end of the text again
+/// and again.
+pub(super) const MAX_WORK: u64 = 20_000_000;
+
+/// Sets with more configurations together are not kept.
+const MAX_KEPT: usize = 200_000;
+
+#[derive(Debug, Default)]
+struct Known {
+    starts: HashMap<(StateId, u8, Stack), usize>,
     numbers: HashMap<Vec<Config>, usize>,
     states: Vec<Configs>,
     edges: HashMap<(usize, Token), Next>,
+    kept: usize,
 }
 
-impl Cache {
-    fn add(&mut self, configs: Configs) -> usize {
-        let states = &mut self.states;
-        *self.numbers.entry(configs.values().cloned().collect()).or_insert_with(|| {
-            states.push(configs);
-            states.len() - 1
-        })
+impl Known {
+    /// The number of a set; the set itself if there is no room for it.
+    fn add(&mut self, configs: Configs) -> Result<usize, Configs> {
+        let key: Vec<Config> = configs.values().cloned().collect();
+        if let Some(number) = self.numbers.get(&key) {
+            return Ok(*number);
+        }
+        if self.kept > MAX_KEPT {
+            return Err(configs);
+        }
+        self.kept += key.len();
+        self.numbers.insert(key, self.states.len());
+        self.states.push(configs);
+        Ok(self.states.len() - 1)
     }
+}
+
+/// A set of configurations, by its number if it is kept.
+enum Place {
+    Kept(usize),
+    Own(Configs),
 }
 
 /// One decision.
@@ -117,68 +150,85 @@ pub(super) struct NoViable(pub(super) usize);
 impl Predictor<'_> {
     /// The alternative, from 1. `callers` is where the rules that are open return to.
     pub(super) fn predict(&mut self, callers: Stack, look: &mut impl FnMut(usize) -> Token) -> Result<usize, NoViable> {
-        let key = (self.decision, self.precedence);
-        let mut state = if let Some(state) = self.cache.starts.get(&key) {
-            *state
-        } else {
-            let configs = self.start(EMPTY);
-            let state = self.cache.add(configs);
-            self.cache.starts.insert(key, state);
-            state
-        };
+        let from = if self.full { callers } else { EMPTY };
+        let mut place = self.first(from);
         let mut ahead = 0;
-        loop {
+        // The caller sees that the work is too much.
+        while self.cache.work <= MAX_WORK {
             let token = look(ahead);
-            let next = if let Some(next) = self.cache.edges.get(&(state, token)) {
-                *next
-            } else {
-                let next = self.next(state, token);
-                self.cache.edges.insert((state, token), next);
-                next
-            };
-            match next {
-                Next::State(next) => state = next,
+            self.cache.work += 1;
+            match self.after(&place, token) {
+                Next::State(next) => place = Place::Kept(next),
+                Next::Own(configs) => place = Place::Own(configs),
                 Next::Alt(alt) => return Ok(alt),
                 Next::Conflict => {
                     self.full = true;
-                    return self.predict_full(callers, look);
+                    return self.predict(callers, look);
                 }
-                Next::Dead(alt) => return alt.ok_or(NoViable(ahead)),
+                // With callers, the Go runtime names the first token here, not the one that does not fit.
+                Next::Dead(alt) => return alt.ok_or(NoViable(if self.full { 0 } else { ahead })),
             }
-            ahead += usize::from(token != Token::Eof);
+            ahead += usize::from(self.full || token != Token::Eof);
+        }
+        Err(NoViable(0))
+    }
+
+    fn known(&mut self) -> &mut Known {
+        if self.full { &mut self.cache.with_callers } else { &mut self.cache.without_callers }
+    }
+
+    fn first(&mut self, stack: Stack) -> Place {
+        let key = (self.decision, self.precedence, stack);
+        if let Some(state) = self.known().starts.get(&key) {
+            return Place::Kept(*state);
+        }
+        let configs = self.start(stack);
+        match self.known().add(configs) {
+            Ok(state) => {
+                self.known().starts.insert(key, state);
+                Place::Kept(state)
+            }
+            Err(configs) => Place::Own(configs),
         }
     }
 
-    fn next(&mut self, state: usize, token: Token) -> Next {
-        let previous = self.cache.states[state].clone();
-        let Some(reach) = self.reach(&previous, token) else { return Next::Dead(finished(self.network, &previous)) };
-        if let Some(alt) = unique(&reach) {
-            return Next::Alt(alt);
+    fn after(&mut self, place: &Place, token: Token) -> Next {
+        let state = match place {
+            Place::Own(configs) => return self.next(configs, token),
+            Place::Kept(state) => *state,
+        };
+        if let Some(next) = self.known().edges.get(&(state, token)) {
+            return next.clone();
         }
-        if self.all_stopped(&reach) || conflicts(&reach) {
-            return Next::Conflict;
+        let configs = self.known().states[state].clone();
+        let next = self.next(&configs, token);
+        if !matches!(next, Next::Own(_)) {
+            self.known().edges.insert((state, token), next.clone());
         }
-        Next::State(self.cache.add(reach))
+        next
     }
 
-    fn predict_full(&mut self, callers: Stack, look: &mut impl FnMut(usize) -> Token) -> Result<usize, NoViable> {
-        let mut previous = self.start(callers);
-        let mut ahead = 0;
-        loop {
-            let token = look(ahead);
-            let Some(reach) = self.reach(&previous, token) else {
-                // The Go runtime names the first token here, not the one that does not fit.
-                return finished(self.network, &previous).ok_or(NoViable(0));
-            };
-            let least = reach.keys().map(|(_, alt)| *alt).min().ok_or(NoViable(0))?;
+    fn next(&mut self, previous: &Configs, token: Token) -> Next {
+        let Some(reach) = self.reach(previous, token) else { return Next::Dead(finished(self.network, previous)) };
+        if self.full {
+            let Some(least) = reach.keys().map(|(_, alt)| *alt).min() else { return Next::Dead(None) };
             if unique(&reach).is_some()
                 || token == Token::Eof
                 || subsets(&reach).values().all(|alts| alts.first() == Some(&least))
             {
-                return Ok(least);
+                return Next::Alt(least);
             }
-            previous = reach;
-            ahead += 1;
+        } else {
+            if let Some(alt) = unique(&reach) {
+                return Next::Alt(alt);
+            }
+            if self.all_stopped(&reach) || conflicts(&reach) {
+                return Next::Conflict;
+            }
+        }
+        match self.known().add(reach) {
+            Ok(state) => Next::State(state),
+            Err(configs) => Next::Own(configs),
         }
     }
 
@@ -285,6 +335,7 @@ impl Predictor<'_> {
         let network = self.network;
         let mut seen = HashSet::new();
         while let Some(work) = todo.pop() {
+            self.cache.work += 1;
             let Work { state, alt, stack, outside, suppressed, depth } = work;
             if !seen.insert((state, alt, stack, outside, suppressed, depth.signum())) {
                 continue;

@@ -1,6 +1,8 @@
 //! Every property holds for its seeds, and for seeds that were changed a little. The same changes are made in every run.
 
-use kubeshape_properties::{ALL, Property};
+use kubeshape_corpus::generate::expression::{Expressions, Type, damaged};
+use kubeshape_corpus::generate::{Draw, definition};
+use kubeshape_properties::{ALL, Property, targets};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -130,6 +132,49 @@ fn properties_hold_for_seeds_and_changed_seeds() {
             });
         }
     });
+}
+
+#[test]
+fn properties_of_expressions_hold_for_generated_ones() {
+    // Those of the property about types.
+    let variables = [
+        ("words", Type::list(Type::simple("string"))),
+        ("counts", Type::map(Type::simple("int"))),
+        ("count", Type::simple("int")),
+        ("u", Type::simple("uint")),
+        ("ratio", Type::simple("double")),
+        ("enabled", Type::simple("bool")),
+        ("b", Type::simple("bytes")),
+    ];
+    let variables = variables.map(|(name, ty)| (name.to_owned(), ty));
+    for seed in 0..20_000 {
+        let draw = &mut Draw::new(seed);
+        let (wrong, depth) = (draw.below(2) * 8, 1 + draw.below(4));
+        let mut expressions = Expressions::new(draw, &variables, wrong);
+        let ty = expressions.any_type(2);
+        let text = expressions.expression(&ty, depth);
+        let running = Running { property: "types", seed: Path::new(&seed.to_string()), data: text.as_bytes() };
+        targets::cel_checked_expressions_keep_their_types(running.data);
+        let text = damaged(draw, &text);
+        let running = Running { property: "limits", seed: Path::new(&seed.to_string()), data: text.as_bytes() };
+        targets::cel_parse_check_evaluate_within_limits(running.data);
+    }
+}
+
+#[test]
+fn properties_of_definitions_hold_for_generated_ones() {
+    for seed in 0..300 {
+        let draw = &mut Draw::new(seed);
+        let old = definition::definition(draw);
+        let new = definition::changed(draw, &old);
+        for text in [old, new].map(|definition| definition.to_string()) {
+            let running =
+                Running { property: "definitions", seed: Path::new(&seed.to_string()), data: text.as_bytes() };
+            targets::crd_accepted_converts_to_every_shape(running.data);
+            targets::crd_fixes_change_no_verdict(running.data);
+            targets::map_order_changes_no_answer(running.data);
+        }
+    }
 }
 
 #[test]

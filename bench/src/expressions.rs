@@ -1,0 +1,221 @@
+//! `kubeshape-bench cel RECORDS [--oracle PROGRAM]`: what an expression costs until it is a program, and what an evaluation costs,
+//! here, in the `cel` crate, and in Go.
+//!
+//! RECORDS has the form of the Go program's answers about expressions: a JSON object a line, with an expression, variables, their
+//! values, and the value of the expression. Only expressions with a value count, and another engine only where it gives that value.
+
+use kubeshape_cel::{Env, Type, Value};
+use kubeshape_conformance_cel as records;
+use serde_json::Value as Json;
+use std::collections::{BTreeMap, HashMap};
+use std::hint::black_box;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What an evaluation may cost on a server.
+const LIMIT: u64 = 1_000_000;
+/// The best of so many rounds counts.
+const ROUNDS: usize = 7;
+/// So often is something done in a round.
+const COMPILED: u32 = 5;
+const EVALUATED: u32 = 50;
+
+/// Microseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Times {
+    compile: f64,
+    evaluate: f64,
+}
+
+impl std::ops::AddAssign for Times {
+    fn add_assign(&mut self, other: Times) {
+        self.compile += other.compile;
+        self.evaluate += other.evaluate;
+    }
+}
+
+/// Measures all expressions.
+pub(crate) fn all(arguments: &[String]) -> ExitCode {
+    match run(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<(), Box<dyn std::error::Error>> {
+    let file = arguments.first().ok_or("found no file, expected RECORDS")?;
+    let all: Vec<Json> =
+        records::records(Path::new(file)).into_iter().filter(|record| record.get("value").is_some()).collect();
+    let ours: BTreeMap<usize, Times> =
+        all.iter().enumerate().filter_map(|(number, record)| Some((number, ours(record)?))).collect();
+    println!("{} expressions with a value", ours.len());
+    let theirs: BTreeMap<usize, Times> = ours.keys().filter_map(|i| Some((*i, crate_cel(&all[*i])?))).collect();
+    print("cel crate", "at least 1", &ours, &theirs);
+    let oracle = match arguments.iter().position(|argument| argument == "--oracle") {
+        Some(at) => arguments.get(at + 1).cloned(),
+        None => crate::report::build_oracle(),
+    };
+    match oracle {
+        Some(oracle) => print("Go", "at least 30 and 10", &ours, &go(&oracle, &all)?),
+        None => println!("Go is not there: nothing is compared with the original."),
+    }
+    Ok(())
+}
+
+fn print(name: &str, target: &str, ours: &BTreeMap<usize, Times>, theirs: &BTreeMap<usize, Times>) {
+    let (mut own, mut other) = (Times::default(), Times::default());
+    let (mut slower, mut count) = (0, 0);
+    for (number, times) in theirs {
+        let Some(mine) = ours.get(number) else { continue };
+        own += *mine;
+        other += *times;
+        count += 1;
+        slower += usize::from(mine.evaluate > times.evaluate);
+    }
+    let each = |sum: f64| sum / f64::from(count.max(1));
+    println!("{name}: {count} of them with the same value");
+    println!("  {:<12} {:>10} {:>10} {:>8}", "µs each", "here", name, "times");
+    for (what, own, other) in [("compile", own.compile, other.compile), ("evaluate", own.evaluate, other.evaluate)] {
+        println!("  {what:<12} {:>10.2} {:>10.2} {:>7.1}x   {target}", each(own), each(other), other / own);
+    }
+    println!("  {slower} evaluate slower here");
+}
+
+/// The shortest of some rounds, in microseconds each.
+fn best(times: u32, mut what: impl FnMut()) -> f64 {
+    let round = |_| {
+        let start = Instant::now();
+        (0..times).for_each(|_| what());
+        start.elapsed().as_secs_f64() * 1e6 / f64::from(times)
+    };
+    (0..ROUNDS).map(round).fold(f64::INFINITY, f64::min)
+}
+
+fn fields<'r>(record: &'r Json, name: &str) -> impl Iterator<Item = (&'r String, &'r Json)> {
+    record.get(name).and_then(Json::as_object).into_iter().flatten()
+}
+
+fn ours(record: &Json) -> Option<Times> {
+    let source = record["expr"].as_str()?;
+    let mut env = Env::new(records::recorded_release());
+    for (name, ty) in fields(record, "vars") {
+        env = env.with_variable(name, Type::parse(ty.as_str()?)?);
+    }
+    let compiled = || env.compile(source).ok()?.program().ok();
+    let program = compiled()?;
+    let bindings: Vec<(&str, Value<'_>)> = fields(record, "bindings")
+        .map(|(name, value)| Some((name.as_str(), records::read(value)?)))
+        .collect::<Option<_>>()?;
+    program.evaluate(bindings.iter().cloned(), LIMIT).result.ok()?;
+    Some(Times {
+        compile: best(COMPILED, || drop(black_box(compiled()))),
+        evaluate: best(EVALUATED, || drop(black_box(program.evaluate(bindings.iter().cloned(), LIMIT)))),
+    })
+}
+
+/// `None` if the crate does not give the recorded value.
+fn crate_cel(record: &Json) -> Option<Times> {
+    let source = record["expr"].as_str()?.to_owned();
+    let mut context = cel::Context::default();
+    for (name, value) in fields(record, "bindings") {
+        context.add_variable_from_value(name.clone(), to_crate(value)?);
+    }
+    // Some texts make its parser or its functions panic.
+    let judged = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let program = cel::Program::compile(&source).ok()?;
+        let value = program.execute(&context).ok()?;
+        (from_crate(&value)? == record["value"]).then_some(program)
+    }));
+    let program = judged.ok().flatten()?;
+    Some(Times {
+        compile: best(COMPILED, || drop(black_box(cel::Program::compile(&source)))),
+        evaluate: best(EVALUATED, || drop(black_box(program.execute(&context)))),
+    })
+}
+
+/// A recorded value; `None` for what the crate has no value for.
+fn to_crate(value: &Json) -> Option<cel::Value> {
+    Some(match value {
+        Json::Null => cel::Value::Null,
+        Json::Bool(value) => cel::Value::Bool(*value),
+        Json::Number(number) => cel::Value::Int(number.as_i64()?),
+        Json::String(text) => cel::Value::String(Arc::new(text.clone())),
+        Json::Array(items) => cel::Value::List(Arc::new(items.iter().map(to_crate).collect::<Option<_>>()?)),
+        Json::Object(fields) => {
+            let (kind, inner) = fields.iter().next()?;
+            match kind.as_str() {
+                "uint" => cel::Value::UInt(inner.as_u64()?),
+                "double" => cel::Value::Float(inner.as_f64()?),
+                "map" => {
+                    let mut map = HashMap::new();
+                    for pair in inner.as_array()? {
+                        let key = match to_crate(pair.get(0)?)? {
+                            cel::Value::String(key) => cel::objects::Key::String(key),
+                            cel::Value::Int(key) => cel::objects::Key::Int(key),
+                            cel::Value::UInt(key) => cel::objects::Key::Uint(key),
+                            cel::Value::Bool(key) => cel::objects::Key::Bool(key),
+                            _ => return None,
+                        };
+                        map.insert(key, to_crate(pair.get(1)?)?);
+                    }
+                    cel::Value::Map(cel::objects::Map { map: Arc::new(map) })
+                }
+                _ => return None,
+            }
+        }
+    })
+}
+
+/// A value of the crate in the form of the records. Maps are left out: their order is open.
+fn from_crate(value: &cel::Value) -> Option<Json> {
+    Some(match value {
+        cel::Value::Null => Json::Null,
+        cel::Value::Bool(value) => (*value).into(),
+        cel::Value::Int(value) => (*value).into(),
+        cel::Value::UInt(value) => serde_json::json!({ "uint": value }),
+        cel::Value::Float(value) => serde_json::json!({ "double": value }),
+        cel::Value::String(text) => text.as_str().into(),
+        cel::Value::List(items) => items.iter().map(from_crate).collect::<Option<_>>()?,
+        _ => return None,
+    })
+}
+
+/// What the same expressions cost in Go, by their numbers.
+fn go(oracle: &str, all: &[Json]) -> Result<BTreeMap<usize, Times>, Box<dyn std::error::Error>> {
+    let mut child =
+        Command::new(oracle).arg("bench-expressions").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut input = child.stdin.take().ok_or("the program has no input")?;
+    let lines: String = all
+        .iter()
+        .enumerate()
+        .map(|(number, record)| {
+            let expression = serde_json::json!({
+                "expr": record["expr"],
+                "vars": record.get("vars").cloned().unwrap_or_else(|| serde_json::json!({})),
+                "bindings": record.get("bindings").cloned().unwrap_or_else(|| serde_json::json!({})),
+            });
+            format!("{}\n", serde_json::json!({ "id": number.to_string(), "expression": expression }))
+        })
+        .collect();
+    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
+    let output = child.wait_with_output()?;
+    let _ = writer.join();
+    if !output.status.success() {
+        return Err("the program fails".into());
+    }
+    let mut out = BTreeMap::new();
+    for line in output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        let times: Json = serde_json::from_slice(line)?;
+        if let (Some(compile), Some(evaluate)) = (times["compile"].as_f64(), times["evaluate"].as_f64()) {
+            let number = times["id"].as_str().unwrap_or_default().parse()?;
+            out.insert(number, Times { compile, evaluate });
+        }
+    }
+    Ok(out)
+}
