@@ -1,5 +1,6 @@
 //! Requests about objects, and what a server answers.
 
+mod convert;
 mod definitions;
 mod delete;
 mod documents;
