@@ -14,7 +14,7 @@ use kubeshape_registry::{Object, print};
 use kubeshape_schema::{Bump, Note};
 use kubeshape_smd::ToValue;
 use kubeshape_structural::read::Manifest;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Runs the command. Returns whether all plans lead to the new definitions, and nothing is lost.
@@ -36,7 +36,12 @@ pub(crate) fn run(args: &UpgradeArgs, setup: &Setup) -> Result<bool, Fatal> {
     };
     let (old, new) = (read(&args.old)?, read(&args.new)?);
     let objects = objects(&args.objects, &filter, &mut errors, &mut ui)?;
-    let mut run = Run { args, ui, errors, is_safe: true, objects, files: Vec::new() };
+    let mut by_kind: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
+    for (at, object) in objects.iter().enumerate() {
+        let key = (object.gvk().group().to_owned(), object.kind().to_owned());
+        by_kind.entry(key).or_default().push(at);
+    }
+    let mut run = Run { args, ui, errors, is_safe: true, objects, by_kind, files: Vec::new() };
     let pairs = run.pairs(&old, &new)?;
     for (name, was, is) in pairs {
         match (was, is) {
@@ -82,6 +87,8 @@ struct Run<'r> {
     errors: usize,
     is_safe: bool,
     objects: Vec<Object>,
+    /// Their numbers, by group and kind.
+    by_kind: BTreeMap<(String, String), Vec<usize>>,
     /// Files of the steps, with their names.
     files: Vec<(String, Vec<u8>)>,
 }
@@ -122,9 +129,12 @@ impl Run<'_> {
     fn pair(&mut self, old: Side<'_>, new: Side<'_>) {
         let written = self.args.output.as_ref();
         let is_file = written.is_none() && self.args.new != "-" && Path::new(&self.args.new).is_file();
+        let arena = Bump::new();
+        let key = old.1.read(&arena).value.map(|crd| (crd.group.to_owned(), crd.names.kind.to_owned()));
+        let own: Vec<usize> = key.and_then(|key| self.by_kind.get(&key).cloned()).unwrap_or_default();
         let cluster = Cluster {
             stored: self.args.stored.clone(),
-            objects: self.objects.iter().map(|object| object.value().clone()).collect(),
+            objects: own.iter().filter_map(|at| self.objects.get(*at)).map(|object| object.value().clone()).collect(),
             folder: written.map(|folder| folder.display().to_string()).unwrap_or_default(),
             new_file: if is_file { self.args.new.clone() } else { String::new() },
             ..Cluster::default()
@@ -140,7 +150,6 @@ impl Run<'_> {
         for (code, detail) in told(&plan) {
             self.ui.finding(&place.finding(&Note::new(code, at, detail)));
         }
-        let arena = Bump::new();
         let versions = new.1.read(&arena).value.map_or(&[][..], |crd| crd.versions);
         for loss in &plan.losses {
             let version = versions.iter().find(|version| version.name == loss.to);
@@ -151,7 +160,7 @@ impl Run<'_> {
             self.ui.finding(&place.finding(&Note::new(code, version.map_or(at, |version| version.at), lost(loss))));
         }
         for report in &plan.objects {
-            self.object(report);
+            self.object(own.get(report.index).copied(), report);
         }
         self.ui.json(&serde_json::to_value(&plan).unwrap_or_default());
         if plan.steps.is_empty() && plan.obstacle.is_none() {
@@ -182,8 +191,8 @@ impl Run<'_> {
     }
 
     /// What becomes of an object.
-    fn object(&mut self, report: &ObjectReport) {
-        let Some(object) = self.objects.get(report.index) else { return };
+    fn object(&mut self, number: Option<usize>, report: &ObjectReport) {
+        let Some(object) = number.and_then(|number| self.objects.get(number)) else { return };
         let kind = object.kind().to_owned();
         let Some(location) = object.location().cloned() else { return };
         let mut tell = |code: Code, version: &str, detail: String| {

@@ -31,4 +31,5 @@ mod serve_data;
 mod show;
 mod suites;
 mod terminal;
+mod upgrade;
 mod validate;

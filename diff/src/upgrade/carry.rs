@@ -80,7 +80,9 @@ impl Plan {
                 let target = format!("{of_definition}?fieldManager=kubectl&force=true");
                 ask("PATCH", target, "application/apply-patch+yaml", Some(definition.clone()), &[], send).map(|_| ())
             }
-            Some(Action::Migrate { migration, .. }) => migrate(&migration["spec"]["resource"], send),
+            Some(Action::Migrate { version, group, resource, .. }) => {
+                migrate(&format!("/apis/{group}/{version}"), resource, send)
+            }
             Some(Action::Prune { stored }) => {
                 let patch = json!({"status": {"storedVersions": stored}});
                 let media_type = "application/merge-patch+json";
@@ -92,9 +94,7 @@ impl Plan {
 }
 
 /// Reads every object of a resource, and writes it back.
-fn migrate(resource: &Value, send: &mut Send<'_>) -> Result<(), Failure> {
-    let text = |key: &str| resource[key].as_str().unwrap_or_default();
-    let (root, plural) = (format!("/apis/{}/{}", text("group"), text("version")), text("resource"));
+fn migrate(root: &str, plural: &str, send: &mut Send<'_>) -> Result<(), Failure> {
     let mut token = String::new();
     for _ in 0..PAGES {
         let target = format!("{root}/{plural}?limit={PAGE}{token}");

@@ -45,7 +45,7 @@ pub(super) fn migration(side: &Side, version: &str) -> Value {
         "apiVersion": "storagemigration.k8s.io/v1beta1",
         "kind": "StorageVersionMigration",
         "metadata": {"name": format!("{}-{version}", side.name())},
-        "spec": {"resource": {"group": side.text("group"), "version": version, "resource": side.text("plural")}},
+        "spec": {"resource": {"group": side.text("group"), "resource": side.text("plural")}},
     })
 }
 

@@ -58,6 +58,7 @@ impl Default for Cluster {
 #[serde(rename_all = "camelCase")]
 pub struct Plan {
     /// The name of the definition: `tabs.example.com`.
+    #[serde(rename = "resource")]
     pub name: String,
     /// The versions in which objects may be stored at the beginning.
     pub stored: Vec<String>,
@@ -148,10 +149,13 @@ pub enum Action {
     Migrate {
         /// The version.
         version: String,
-        /// The file of a StorageVersionMigration, which lets the cluster do the same.
-        file: String,
-        /// The StorageVersionMigration.
-        migration: serde_json::Value,
+        /// The group of the objects.
+        group: String,
+        /// The resource.
+        resource: String,
+        /// A StorageVersionMigration, which lets the cluster do the same. None if the cluster would go through another version,
+        /// because it prefers that one.
+        migration: Option<Migration>,
     },
     /// Say in the status of the definition that objects are stored in these versions only.
     #[serde(rename_all = "camelCase")]
@@ -159,6 +163,16 @@ pub enum Action {
         /// The versions.
         stored: Vec<String>,
     },
+}
+
+/// A StorageVersionMigration of `storagemigration.k8s.io/v1beta1`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Migration {
+    /// The file of it.
+    pub file: String,
+    /// The object.
+    pub object: serde_json::Value,
 }
 
 /// What becomes of a version.
@@ -225,7 +239,9 @@ impl Plan {
     pub fn files(&self) -> impl Iterator<Item = (&str, &serde_json::Value)> {
         self.steps.iter().filter_map(|step| match &step.action {
             Action::Apply { file, definition, .. } => Some((file.as_str(), definition)),
-            Action::Migrate { file, migration, .. } => Some((file.as_str(), migration)),
+            Action::Migrate { migration, .. } => {
+                migration.as_ref().map(|migration| (migration.file.as_str(), &migration.object))
+            }
             Action::Webhook { .. } | Action::Change { .. } | Action::Prune { .. } => None,
         })
     }

@@ -77,10 +77,11 @@ impl Side {
         self.manifest["metadata"]["name"].as_str().unwrap_or_default()
     }
 
-    /// A text of `spec`, or of `spec.names`.
+    /// `group` or `scope` of `spec`, or a text of `spec.names`.
     pub(super) fn text(&self, member: &str) -> &str {
         let spec = &self.manifest["spec"];
-        spec.get(member).or_else(|| spec["names"].get(member)).and_then(Value::as_str).unwrap_or_default()
+        let of = if matches!(member, "group" | "scope") { spec } else { &spec["names"] };
+        of[member].as_str().unwrap_or_default()
     }
 
     pub(super) fn converts_by_webhook(&self) -> bool {

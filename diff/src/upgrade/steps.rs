@@ -4,8 +4,9 @@ use super::commands;
 use super::kept::{Dropped, Keeper, dropped};
 use super::objects::{Judge, ObjectReport};
 use super::side::{Side, on_server, refusals, shortened};
-use super::{Action, Cluster, Conversion, Loss, Obstacle, Plan, Step, Unreadable, VersionPlan, When};
-use kubeshape_schema::Bump;
+use super::{Action, Cluster, Conversion, Loss, Migration, Obstacle, Plan, Step, Unreadable, VersionPlan, When};
+use kubeshape_discovery::version_order;
+use kubeshape_schema::{Bump, Note};
 use kubeshape_structural::Crd;
 use kubeshape_structural::read::Manifest;
 use kubeshape_validate::names;
@@ -58,8 +59,7 @@ use std::collections::BTreeSet;
 pub fn plan(old: Manifest<'_>, new: Manifest<'_>, cluster: &Cluster) -> Result<Plan, Unreadable> {
     let arena = Bump::new();
     let (was, is) = (old.read(&arena), new.read(&arena));
-    let owned =
-        |notes: Vec<kubeshape_schema::Note<'_>>| notes.into_iter().map(kubeshape_schema::Note::into_owned).collect();
+    let owned = |notes: Vec<Note<'_>>| notes.into_iter().map(Note::into_owned).collect();
     let Some(was) = was.value else { return Err(Unreadable::Old(owned(was.notes))) };
     let Some(is) = is.value else { return Err(Unreadable::New(owned(is.notes))) };
     let (old, new) = (Side::of(old), Side::of(new));
@@ -153,7 +153,7 @@ impl<'c> Context<'c> {
             .map(|member| (member, self.old.text(member), self.new.text(member)))
             .chain([name])
             .filter(|(_, was, is)| was != is)
-            .map(|(member, was, is)| format!("{member} was {was:?}, and is {is:?}"))
+            .map(|(member, was, is)| shortened(format!("{member} was {was:?}, and is {is:?}")))
             .collect();
         if because.is_empty() {
             return None;
@@ -266,14 +266,14 @@ impl<'c> Context<'c> {
             self.apply(first, why, between.is_none(), &mut steps);
         }
         let why = format!("Objects are stored in {} until somebody writes them.", listed(self.stored));
-        let file = commands::file(self.old.name(), steps.len() + 1, "migration");
         steps.push(Step {
             commands: commands::migrate(self.new, storage),
             why,
             action: Action::Migrate {
                 version: storage.to_owned(),
-                file,
-                migration: commands::migration(self.new, storage),
+                group: self.new.text("group").to_owned(),
+                resource: self.new.text("plural").to_owned(),
+                migration: self.migration(first, steps.len() + 1),
             },
         });
         let stored = vec![storage.to_owned()];
@@ -295,6 +295,19 @@ impl<'c> Context<'c> {
             self.apply(&self.new.manifest, why, true, &mut steps);
         }
         Ok(steps)
+    }
+
+    /// A StorageVersionMigration. It goes through the version that the cluster prefers, so it is of use only if that is the one of
+    /// storage.
+    fn migration(&self, definition: &Value, number: usize) -> Option<Migration> {
+        let all = definition["spec"]["versions"].as_array().into_iter().flatten();
+        let served = all.filter(|version| version["served"] == true).filter_map(|version| version["name"].as_str());
+        let preferred = served.min_by(|a, b| version_order(a, b))?;
+        let storage = self.new.storage();
+        (preferred == storage).then(|| Migration {
+            file: commands::file(self.old.name(), number, "migration"),
+            object: commands::migration(self.new, storage),
+        })
     }
 
     /// The versions that the old definition serves and the new one does not.
@@ -411,7 +424,7 @@ impl<'c> Context<'c> {
     fn apply(&self, manifest: &Value, why: String, is_new: bool, steps: &mut Vec<Step>) {
         let file = commands::file(self.old.name(), steps.len() + 1, "");
         let path = match self.cluster.new_file.as_str() {
-            given if is_new && !given.is_empty() => given.to_owned(),
+            given if is_new && !given.is_empty() && !self.new.is_beta => given.to_owned(),
             _ => commands::path(&self.cluster.folder, &file),
         };
         steps.push(Step {

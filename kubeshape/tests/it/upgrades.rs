@@ -418,13 +418,14 @@ fn real_pairs_are_played() {
         for (at, version) in old.versions().iter().enumerate() {
             let api_version = format!("{}/{version}", old.group());
             let kind = api.kind(&api_version, old.kind()).unwrap();
-            let Some(sampled) = kind.sample(false, kubeshape::Release::DEFAULT) else { continue };
-            if !sampled.problems.is_empty() {
-                continue;
+            for maximal in [false, true] {
+                let Some(sampled) = kind.sample(maximal, kubeshape::Release::DEFAULT) else { continue };
+                if sampled.problems.is_empty() {
+                    let mut object = sampled.object;
+                    object["metadata"]["name"] = format!("sample-{at}-{maximal}").into();
+                    objects.push(object);
+                }
             }
-            let mut object = sampled.object;
-            object["metadata"]["name"] = format!("sample-{at}").into();
-            objects.push(object);
         }
         several += usize::from(!plan.refused.is_empty());
         played += 1;
