@@ -9,6 +9,7 @@ mod lifecycle;
 mod serve;
 mod show;
 mod ssa;
+mod upgrade;
 mod validate;
 mod walk;
 
@@ -27,6 +28,7 @@ pub(crate) use ssa::{
     ApplyArgs, BlameArgs, CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, ResultArgs, TestArgs, TypeArgs,
     UpdateArgs, WriteArgs,
 };
+pub(crate) use upgrade::UpgradeArgs;
 pub(crate) use validate::{FieldValidation, MissingSchemas, Printed, ValidateArgs};
 pub(crate) use walk::{FilenameArgs, WalkArgs};
 
@@ -82,6 +84,7 @@ pub(crate) enum Command {
     Convert(Box<ConvertArgs>),
     Check(Box<CheckArgs>),
     Diff(Box<DiffArgs>),
+    Upgrade(Box<UpgradeArgs>),
     Validate(Box<ValidateArgs>),
     Test(TestArgs),
     Apply(ApplyArgs),

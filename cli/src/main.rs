@@ -1,7 +1,7 @@
 //! The `kubeshape` command.
 //!
 //! [`args`] is the command line. [`convert`] makes what is published for an API, [`check`] says which
-//! releases install one, [`validate`] what a server says of objects, [`ssa`] works on objects, [`lifecycle`]
+//! releases install one, [`diff`] and [`upgrade`] what a change does and how it reaches a cluster, [`validate`] what a server says of objects, [`ssa`] works on objects, [`lifecycle`]
 //! on how stable fields are, [`serve`] answers clients, [`cluster`] asks servers, [`explain`] prints the pages of codes. All of them read their inputs with [`input`], write with
 //! [`output`], and tell people about it with [`report`]. [`config`] completes the command line by the configuration file.
 //!
@@ -26,6 +26,7 @@ mod serve;
 mod show;
 mod ssa;
 mod tips;
+mod upgrade;
 mod validate;
 
 use args::{Cli, Command, When};
@@ -69,6 +70,7 @@ fn main() -> ExitCode {
         Command::Convert(args) => convert::run(args, &setup),
         Command::Check(args) => check::run(args, &setup),
         Command::Diff(args) => diff::run(args, &setup),
+        Command::Upgrade(args) => upgrade::run(args, &setup),
         Command::Validate(args) => validate::run(args, &setup),
         Command::Apply(args) => ssa::run(ssa::Job::Apply(args), &setup),
         Command::Update(args) => ssa::run(ssa::Job::Update(args), &setup),

@@ -5,6 +5,8 @@
 //! It compares what schemas mean and not their texts: a bound that nothing can reach is no change, and a description is
 //! never more than cosmetic. What cannot be decided is [`Class::Risky`], and says why.
 //!
+//! [`upgrade::plan`] tells how a cluster gets from the old definition to the new one, step by step.
+//!
 //! # Example
 //! ```
 //! use kubeshape_diff::{Class, Consumer, definitions};
@@ -49,6 +51,7 @@ mod found;
 mod reach;
 mod schema;
 mod types;
+pub mod upgrade;
 mod witness;
 
 pub use change::{Change, Class, Consumer};

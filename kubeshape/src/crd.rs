@@ -2,6 +2,7 @@
 
 use crate::{Converted, Findings, Options};
 use kubeshape_convert::jsonschema;
+use kubeshape_diff::upgrade::{self, Cluster, Plan, Unreadable};
 use kubeshape_input::{Code, Finding, Input, Limits, Note, Shape};
 use kubeshape_publish::{self as publish, Base, Publisher, Resource, ResourceVersion};
 use kubeshape_registry::{Location, Profile};
@@ -207,6 +208,33 @@ impl Crd {
         })
     }
 
+    /// How a cluster gets from this definition to a new one: the steps, in their order, with their commands.
+    ///
+    /// # Errors
+    /// One of the definitions cannot be decoded. What can be read here can.
+    ///
+    /// # Example: why applying it is not enough
+    /// ```
+    /// # const TABS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/crds/tabs.yaml"));
+    /// use kubeshape::{Cluster, Crd};
+    ///
+    /// let (old, new) = (Crd::read("old.yaml", TABS)?, Crd::read("new.yaml", TABS.replace("name: v1", "name: v2"))?);
+    /// let plan = old.upgrade_to(&new, &Cluster::default())?;
+    /// assert!(plan.refused[0].contains("missing from spec.versions; v1 was previously a storage version"));
+    /// assert_eq!(plan.steps[2].action.title(), "Set status.storedVersions to v2");
+    /// # Ok::<(), kubeshape::Findings>(())
+    /// ```
+    pub fn upgrade_to(&self, new: &Crd, cluster: &Cluster) -> Result<Plan, Findings> {
+        upgrade::plan(self.manifest(), new.manifest(), cluster).map_err(|error| {
+            let (crd, notes) = match &error {
+                Unreadable::Old(notes) => (self, notes),
+                Unreadable::New(notes) => (new, notes),
+            };
+            let mut resolver = crd.location.document().resolver().within(crd.location.node());
+            Findings(notes.iter().map(|note| resolver.finding(note)).collect())
+        })
+    }
+
     fn version(
         &self,
         version: &str,
@@ -222,9 +250,13 @@ impl Crd {
         })
     }
 
+    fn manifest(&self) -> Manifest<'_> {
+        Manifest { node: self.location.node(), implied: self.implied }
+    }
+
     fn with_resource<T>(&self, with: impl FnOnce(&Resource<'_>) -> Result<T, Findings>) -> Result<T, Findings> {
         let arena = Bump::new();
-        let read = Manifest { node: self.location.node(), implied: self.implied }.read(&arena);
+        let read = self.manifest().read(&arena);
         let Some(crd) = read.value else { return Err(Findings(Vec::new())) };
         let crd: &structural::Crd<'_> = arena.alloc(crd);
         with(&self.publisher.resource(crd, &arena))

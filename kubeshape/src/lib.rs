@@ -47,6 +47,7 @@
 //! - [Apply a configuration, and look at the conflicts](#apply-a-configuration-and-look-at-the-conflicts)
 //! - [Check an object before it is admitted](#check-an-object-before-it-is-admitted)
 //! - [Ask who owns the fields of an object](#ask-who-owns-the-fields-of-an-object)
+//! - [Plan the upgrade of a definition](#plan-the-upgrade-of-a-definition)
 //! - [Share an API of many inputs between threads](#share-an-api-of-many-inputs-between-threads)
 //!
 //! In these examples, `TABS` is [the text of a CustomResourceDefinition][tabs] with one version `v1`. Its field
@@ -151,6 +152,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! ### Plan the upgrade of a definition
+//!
+//! A server refuses a definition without a version in which objects are stored. [`Crd::upgrade_to`] gives the steps that lead to it,
+//! with the definitions that are needed on the way:
+//!
+//! ```
+//! # const TABS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/crds/tabs.yaml"));
+//! use kubeshape::{Cluster, Crd};
+//!
+//! let (old, new) = (Crd::read("old.yaml", TABS)?, Crd::read("new.yaml", TABS.replace("name: v1", "name: v2"))?);
+//! let plan = old.upgrade_to(&new, &Cluster::default())?;
+//! assert_eq!((plan.refused.len(), plan.steps.len(), plan.is_safe()), (1, 4, true));
+//! assert_eq!(plan.steps[1].commands, ["kubectl get tabs.v2.example.com --all-namespaces -o json | kubectl replace -f -"]);
+//! # Ok::<(), kubeshape::Findings>(())
+//! ```
+//!
 //! ### Share an API of many inputs between threads
 //!
 //! An [`Api`] is built lazily, kind by kind. Inputs are replaced by name while other threads work with a clone:
@@ -182,6 +199,7 @@
 //! - [`convert`] holds OpenAPI documents and the conversions between dialects, the reference graph, protobuf.
 //! - [`publish`] is what an API server publishes for CustomResourceDefinitions, alone or merged into its own documents.
 //! - [`discovery`] is API discovery in every form.
+//! - [`diff`] tells what a change of a definition does, and how a cluster gets to the new one.
 //! - [`smd`] is structured merge diff: typed values, sets of fields, apply and update, managed fields.
 //! - [`validate`] checks definitions and custom resources as an API server does before it stores them.
 //! - `lifecycle` reads the lifecycles of fields and kinds, checks them and warns of them (feature `lifecycle`).
@@ -204,6 +222,7 @@ pub use document::Document;
 pub use lifecycles::Lifecycles;
 
 pub use kubeshape_convert::jsonschema::Draft;
+pub use kubeshape_diff::upgrade::{Cluster, Plan};
 pub use kubeshape_input::{Code, Finding, Place, Shape};
 pub use kubeshape_registry::{
     Comparison, Conflict, Error, FieldError, FieldErrorKind, FieldSet, Gvk, Judgement, Kind, Location, Object, Owner,
@@ -212,6 +231,7 @@ pub use kubeshape_registry::{
 pub use kubeshape_schema::Dialect;
 
 pub use kubeshape_convert as convert;
+pub use kubeshape_diff as diff;
 pub use kubeshape_discovery as discovery;
 pub use kubeshape_input as input;
 #[cfg(feature = "lifecycle")]

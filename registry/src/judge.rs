@@ -173,6 +173,12 @@ impl Requests {
 }
 
 impl Kind {
+    /// All versions of the CustomResourceDefinition that the kind comes from, as `kubeshape-validate` knows them. `None` if it comes
+    /// from anything else. They are prepared as by [`requests`](Self::requests).
+    pub fn resources(&self) -> Option<&[Resource<'_>]> {
+        Some(self.definition().prepared()?.borrow_dependent())
+    }
+
     /// What judges requests with objects of the kind. `None` if the kind does not come from a CustomResourceDefinition.
     ///
     /// All versions of the definition are prepared at the first call. Its schemas are copied without descriptions; patterns and

@@ -385,6 +385,17 @@ codes! {
     DiffDescription = 8432, Note, "A text for people is another one.";
     ExemptionUnused = 8433, Warning, "An exemption is not needed.";
     ExemptionExpired = 8434, Warning, "An exemption has expired.";
+    // 844x: how a cluster gets from one definition to another
+    UpgradeRefused = 8441, Error, "A server refuses the new definition, whatever is done before.";
+    UpgradeRecreate = 8442, Error, "What changed can only be deleted and created again.";
+    UpgradeStored = 8443, Error, "Objects may be stored in a version that the old definition does not have.";
+    UpgradeSteps = 8444, Warning, "A server refuses the new definition as it stands.";
+    UpgradeLoss = 8445, Error, "Stored objects lose fields.";
+    UpgradeWrittenLoss = 8446, Warning, "Fields that clients write are not stored.";
+    UpgradeObject = 8447, Error, "The new definition refuses an object, even unchanged.";
+    UpgradeObjectLoss = 8448, Error, "An object loses fields.";
+    UpgradeObjectKept = 8449, Warning, "An object is accepted only where it is stored already.";
+    UpgradeObjectVersion = 8450, Warning, "An object is written in a version that is not served any more.";
     // 9xxx: what a server publishes
     NameInUse = 9001, Warning, "A name is taken in the group; the definition that asks for it is not published.";
     DocumentHidden = 9021, Warning, "Several documents ask for one place; the first of them is published.";

@@ -2,6 +2,7 @@
 
 use super::clean::clean;
 use super::render;
+use kubeshape_diff::upgrade::Plan;
 use kubeshape_input::Finding;
 use kubeshape_schema::Level;
 use std::fmt::Write;
@@ -11,6 +12,7 @@ use std::fmt::Write;
 pub(crate) struct Markdown {
     counts: [usize; 3],
     body: String,
+    plans: String,
 }
 
 /// A comment on GitHub holds 65,536 characters.
@@ -48,18 +50,32 @@ impl Markdown {
         if self.is_full() {
             return;
         }
-        // A fence is longer than every one in the text.
-        let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
-        let fence = "`".repeat(longest.max(2) + 1);
-        let _ = writeln!(self.body, "  <details><summary>{}</summary>\n\n  {fence}{language}", escaped(title));
-        for line in text.lines() {
-            let _ = writeln!(self.body, "  {}", clean(line));
+        let _ = writeln!(self.body, "  <details><summary>{}</summary>\n", escaped(title));
+        fenced(&mut self.body, "  ", language, text);
+        let _ = writeln!(self.body, "  </details>");
+    }
+
+    /// A plan, below the findings.
+    pub(crate) fn plan(&mut self, plan: &Plan) {
+        if self.is_full() {
+            return;
         }
-        let _ = writeln!(self.body, "  {fence}\n\n  </details>");
+        let _ = writeln!(self.plans, "#### {}\n\n{}\n", escaped(&plan.name), escaped(&plan.summary()));
+        for (at, step) in plan.steps.iter().enumerate() {
+            let _ = writeln!(self.plans, "{}. **{}.** {}\n", at + 1, escaped(&step.action.title()), escaped(&step.why));
+            if !step.commands.is_empty() {
+                let commands: Vec<String> = step.commands.iter().map(|command| clean(command)).collect();
+                fenced(&mut self.plans, "   ", "sh", &commands.join("\n"));
+            }
+        }
+        let lines: Vec<String> = plan.remarks().iter().map(|line| format!("- {}", escaped(line))).collect();
+        if !lines.is_empty() {
+            let _ = writeln!(self.plans, "{}\n", lines.join("\n"));
+        }
     }
 
     fn is_full(&self) -> bool {
-        self.body.len() > MOST
+        self.body.len() + self.plans.len() > MOST
     }
 
     /// The document.
@@ -68,14 +84,29 @@ impl Markdown {
         let mut out = String::from("### kubeshape\n\n");
         if errors + warnings + notes == 0 {
             out.push_str("✅ Nothing was found.");
-            return out;
+        } else {
+            let _ = writeln!(out, "{errors} errors, {warnings} warnings, {notes} notes.\n\n{}", self.body.trim_end());
         }
-        let _ = writeln!(out, "{errors} errors, {warnings} warnings, {notes} notes.\n\n{}", self.body.trim_end());
+        if !self.plans.is_empty() {
+            let _ = write!(out, "\n\n{}", self.plans);
+        }
         if self.is_full() {
             out.push_str("\nThere are more. Run the command to see all of them.");
         }
         out.trim_end().to_owned()
     }
+}
+
+/// Appends a block of code.
+fn fenced(out: &mut String, indent: &str, language: &str, text: &str) {
+    // A fence is longer than every one in the text.
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    let _ = writeln!(out, "{indent}{fence}{language}");
+    for line in text.lines() {
+        let _ = writeln!(out, "{indent}{}", clean(line));
+    }
+    let _ = writeln!(out, "{indent}{fence}\n");
 }
 
 /// A text without markup.

@@ -11,6 +11,7 @@ use super::{github, sarif, write_line};
 use crate::args::{LevelArgs, OutputFormat, When};
 use crate::error::Fatal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use kubeshape_diff::upgrade::Plan;
 use kubeshape_input::{Code, Finding, NoteKind};
 use kubeshape_schema::{Level, LevelRules, Levels};
 use serde_json::Value;
@@ -350,6 +351,13 @@ impl Ui {
     pub(crate) fn code_block(&mut self, title: &str, language: &str, text: &str) {
         if self.filter.format == OutputFormat::Markdown {
             self.markdown.block(title, language, text);
+        }
+    }
+
+    /// Adds a plan to a Markdown document.
+    pub(crate) fn plan(&mut self, plan: &Plan) {
+        if self.filter.format == OutputFormat::Markdown {
+            self.markdown.plan(plan);
         }
     }
 

@@ -37,4 +37,5 @@ mod serve_write_back;
 mod show;
 mod suites;
 mod terminal;
+mod upgrade;
 mod validate;

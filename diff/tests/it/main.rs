@@ -1,6 +1,7 @@
 //! What changes of definitions are, for whom.
 #![allow(clippy::unwrap_used)]
 
+mod plans;
 mod upgrades;
 mod witnesses;
 

@@ -81,6 +81,7 @@ properties! {
     suites_run_and_are_updated
     terminal_texts_hold_nothing_hostile
     typed_operations
+    upgrade_plans_end_at_the_new_definition
     yaml_fast_equals_full
     yaml_print_reads_back
     yaml_read_never_panics_and_keeps_limits

@@ -3,3 +3,4 @@
 
 mod controller;
 mod server;
+mod upgrades;

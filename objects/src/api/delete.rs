@@ -81,7 +81,8 @@ impl Call<'_> {
             let Some(old) = self.store.get(key) else { continue };
             changes.extend(self.deleted(key, old, &options)?.0);
         }
-        let texts: Vec<Bytes> = objects.into_iter().map(|(_, text)| shown.in_version(&text)).collect();
+        let texts: Vec<Bytes> =
+            objects.into_iter().map(|(_, text)| shown.in_version(&text)).collect::<Result<_, _>>()?;
         let list = list_of(&shown, &texts, self.store.revision());
         if options.dry_run {
             changes.clear();
@@ -122,12 +123,11 @@ impl Call<'_> {
         if let Some(added) = added.filter(|added| !finalizers.iter().any(|known| known.as_str() == Some(added))) {
             kept.push(Value::String(added));
         }
-        let in_storage = |object| value::with(object, "apiVersion", Some(Value::String(&self.served.storage)), &arena);
         if kept.is_empty() {
             let change = Change {
                 key: key.clone(),
                 expected: Some(old.revision),
-                then: Becomes::Deleted(self.served.draft(in_storage(live), &arena)),
+                then: Becomes::Deleted(self.served.draft(self.served.in_storage(live, &arena), &arena)),
             };
             return Ok((Some(change), Then::Done(Box::new(Status::deleted(of, name, uid)))));
         }
@@ -152,7 +152,7 @@ impl Call<'_> {
         let change = Change {
             key: key.clone(),
             expected: Some(old.revision),
-            then: Becomes::Stored(self.served.draft(in_storage(object), &arena)),
+            then: Becomes::Stored(self.served.draft(self.served.in_storage(object, &arena), &arena)),
         };
         Ok((Some(change), Then::Object(200)))
     }

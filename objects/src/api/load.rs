@@ -4,7 +4,7 @@ use super::served::Served;
 use super::{Api, Moment};
 use crate::status::Status;
 use crate::store::{Change, Key, Store, Then};
-use crate::value::{self, meta_text, with, with_meta};
+use crate::value::{self, meta_text, with_meta};
 use kubeshape_registry::Object;
 use kubeshape_smd::{Bump, ToValue, Value};
 
@@ -59,8 +59,7 @@ impl Api {
             return Err(Status::invalid(&served.group, &served.kind, name, &errors));
         }
         let key = Key::new(&served.id, namespace, name);
-        let storage = arena.alloc_str(&served.storage);
-        let draft = served.draft(with(value, "apiVersion", Some(Value::String(storage)), &arena), &arena);
+        let draft = served.draft(served.in_storage(value, &arena), &arena);
         let change = Change { key, expected: None, then: Then::Stored(draft) };
         store.has_room(&change).map_err(|full| Status::internal(full.to_string()))?;
         let exists = |_| Status::already_exists(served.group_resource(), name);

@@ -1,6 +1,7 @@
 //! Requests about objects, and what a server answers.
 
 mod advice;
+mod convert;
 mod definitions;
 mod delete;
 mod documents;

@@ -53,7 +53,7 @@ impl Call<'_> {
     pub(super) fn get(&self) -> Result<Outcome, Status> {
         let shown = self.shown()?;
         let stored = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
-        let reply = shown.one(200, &shown.in_version(&stored.json()), None)?;
+        let reply = shown.one(200, &shown.in_version(&stored.json())?, None)?;
         Ok(Outcome::Reply(Reply { warnings: self.warnings(), ..reply }))
     }
 

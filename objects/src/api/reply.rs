@@ -43,25 +43,27 @@ impl Shown {
         self.target.as_ref().map(|(kind, version)| (*kind, version.as_str()))
     }
 
-    /// The object in the version of the request. Custom resources of all versions differ in their `apiVersion` alone.
-    pub(super) fn in_version(&self, text: &Bytes) -> Bytes {
+    /// The object in the version of the request.
+    ///
+    /// # Errors
+    /// It is stored in a version that the definition does not have any more.
+    pub(super) fn in_version(&self, text: &Bytes) -> Result<Bytes, Status> {
         if self.served.is_built_in() {
-            return text.clone();
+            return Ok(text.clone());
         }
         let expected = format!("{{\"apiVersion\":\"{}\",", self.served.api_version);
         if text.starts_with(expected.as_bytes()) {
-            return text.clone();
+            return Ok(text.clone());
         }
         let (mut tape, arena) = (Tape::new(), Bump::new());
         if value::read(text, &mut tape).is_err() {
-            return text.clone();
+            return Ok(text.clone());
         }
         let source = std::str::from_utf8(text).unwrap_or_default();
         let object = tape.document(source).root().map_or(Value::Null, |root| Value::from_node(root, &arena));
         let mut out = Vec::new();
-        value::with(object, "apiVersion", Some(Value::String(&self.served.api_version)), &arena)
-            .write_go_json(&mut out);
-        out.into()
+        self.served.of_storage(object, &arena)?.write_go_json(&mut out);
+        Ok(out.into())
     }
 
     /// A reply with an object.
@@ -69,7 +71,7 @@ impl Shown {
     /// # Errors
     /// The object cannot become what is wanted.
     pub(super) fn object(&self, code: u16, json: &[u8]) -> Result<Reply, Status> {
-        let json = self.in_version(&Bytes::copy_from_slice(json));
+        let json = self.in_version(&Bytes::copy_from_slice(json))?;
         self.one(code, &json, None)
     }
 
@@ -123,7 +125,7 @@ impl Shown {
     /// The list cannot become what is wanted.
     pub(super) fn list(&self, objects: &[Bytes], meta: &ListMeta) -> Result<Reply, Status> {
         let made = |body: Vec<u8>| Reply { code: 200, form: self.form, body: body.into(), warnings: Vec::new() };
-        let objects: Vec<Bytes> = objects.iter().map(|text| self.in_version(text)).collect();
+        let objects: Vec<Bytes> = objects.iter().map(|text| self.in_version(text)).collect::<Result<_, _>>()?;
         let Some((kind, version)) = self.target() else {
             let served = &self.served;
             let list = if served.is_built_in() {

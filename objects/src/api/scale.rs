@@ -85,7 +85,7 @@ impl Call<'_> {
     pub(super) fn get_scale(&self) -> Result<Outcome, Status> {
         let shown = self.shown()?;
         let stored = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
-        let reply = reply(&shown, &shown.in_version(&stored.json()))?;
+        let reply = reply(&shown, &shown.in_version(&stored.json())?)?;
         Ok(Outcome::Reply(Reply { warnings: self.warnings(), ..reply }))
     }
 

@@ -11,7 +11,7 @@ use kubeshape_show::table::Convertor;
 use kubeshape_smd::managed::Gvk;
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
-use kubeshape_validate::object::Naming;
+use kubeshape_validate::object::{Naming, Resource};
 use std::sync::Arc;
 
 /// Built-in resources of which the server counts the generations of objects, by group. It does so in Go code.
@@ -44,6 +44,8 @@ pub(super) struct Served {
     pub(super) namespaced: bool,
     /// The `apiVersion` in which objects are stored.
     pub(super) storage: String,
+    /// Whether a webhook converts between versions.
+    pub(super) by_webhook: bool,
     /// The warning that the version of a custom resource is deprecated.
     pub(super) warning: Option<String>,
     /// What is prepared of it, at its first use.
@@ -79,6 +81,7 @@ impl Served {
             list_kind: resource.list_kind.as_ref().map_or_else(|| format!("{}List", kind.kind()), ToString::to_string),
             namespaced: resource.scope == Scope::Namespaced,
             storage: storage.api_version().to_owned(),
+            by_webhook: converts_by_webhook(kind),
             warning: registry.deprecation(kind),
             definition: kind.clone(),
             built_in: None,
@@ -124,6 +127,7 @@ impl Served {
             list_kind: format!("{}List", kind.kind()),
             namespaced,
             storage: kind.api_version().to_owned(),
+            by_webhook: false,
             warning: None,
             definition: kind.clone(),
             built_in: Some(strategy),
@@ -137,6 +141,11 @@ impl Served {
     /// What judges its objects. `None` if the definition cannot be used.
     pub(super) fn strategy(&self) -> Option<Strategy> {
         self.built_in.clone().or_else(|| self.definition.requests().map(Strategy::Custom))
+    }
+
+    /// All versions of a custom resource, served or not. `None` for built-in resources, or if the definition cannot be used.
+    pub(super) fn versions(&self) -> Option<&[Resource<'_>]> {
+        self.definition.resources()
     }
 
     /// The registry that knows the types of a built-in resource; none for custom resources.
@@ -229,4 +238,11 @@ impl Served {
     pub(super) fn scale(&self) -> Option<&Scale> {
         self.scale.as_ref()
     }
+}
+
+/// Whether the definition of a kind says that a webhook converts its objects.
+fn converts_by_webhook(kind: &Kind) -> bool {
+    let spec = kind.definition().location().node().get("spec");
+    let strategy = spec.and_then(|spec| spec.get("conversion")?.get("strategy")?.as_str());
+    strategy == Some("Webhook")
 }

@@ -186,7 +186,10 @@ impl Watch {
     }
 
     fn tell(&mut self, verb: &str, text: &Bytes, out: &mut Vec<u8>) {
-        let text = self.shown.in_version(text);
+        let text = match self.shown.in_version(text) {
+            Ok(text) => text,
+            Err(status) => return self.frame("ERROR", &Frame::Status(&status), out),
+        };
         let Some((kind, version)) = self.shown.target.clone() else {
             self.frame(verb, &Frame::Json(&text), out);
             return;

@@ -5,7 +5,7 @@ use crate::options::{FieldValidation, WriteParameters};
 use crate::patch::{PatchError, json_patch, merge, strategic};
 use crate::status::{Cause, Details, Status};
 use crate::store::{Change, Key, Stored, Then as Becomes};
-use crate::value::{self, meta_text, with, with_meta};
+use crate::value::{self, meta_text, with_meta};
 use crate::wire;
 use kubeshape_registry::{WriteOptions, duplicate_fields};
 use kubeshape_schema::field::{BadValue, Error, Path};
@@ -225,8 +225,7 @@ impl Call<'_> {
         if is_deeper(object, MAX_DEPTH) {
             return Err(Status::bad_request(format!("the object nests deeper than {MAX_DEPTH} levels")));
         }
-        let object = with(object, "apiVersion", Some(Value::String(&self.served.storage)), arena);
-        Ok(self.served.draft(object, arena))
+        Ok(self.served.draft(self.served.in_storage(object, arena), arena))
     }
 
     /// What a request that writes leads to: the change, or without one the object as it would be.
@@ -300,7 +299,7 @@ impl Call<'_> {
         let text = arena.alloc_str(stored.text());
         value::read(text.as_bytes(), tape).map_err(Status::internal)?;
         let object = tape.document(text).root().map_or(Value::Null, |root| Value::from_node(root, arena));
-        Ok(with(object, "apiVersion", Some(Value::String(&self.served.api_version)), arena))
+        self.served.of_storage(object, arena)
     }
 
     /// What replaces a stored object by a decoded one with its managed fields (upstream: `rest.BeforeUpdate`, the strategy, and

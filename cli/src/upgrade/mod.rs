@@ -1,0 +1,270 @@
+//! `kubeshape upgrade`: definitions in, plans out. `kubeshape_diff::upgrade` knows what is to be done.
+
+use crate::args::{UpgradeArgs, When};
+use crate::definitions::Definitions;
+use crate::error::Fatal;
+use crate::input::{self, Filter, gather};
+use crate::output::Stage;
+use crate::output::place::{self, Options, Ready, Target};
+use crate::report::{Setup, Ui};
+use crate::ssa::text::check_stdin;
+use kubeshape_diff::upgrade::{Cluster, Loss, ObjectReport, Obstacle, Plan, Unreadable, When as Happens, plan};
+use kubeshape_input::{Code, Document, Limits};
+use kubeshape_registry::{Object, print};
+use kubeshape_schema::{Bump, Note};
+use kubeshape_smd::ToValue;
+use kubeshape_structural::read::Manifest;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Runs the command. Returns whether all plans lead to the new definitions, and nothing is lost.
+///
+/// # Errors
+/// The command line is wrong, or something cannot be read or written.
+pub(crate) fn run(args: &UpgradeArgs, setup: &Setup) -> Result<bool, Fatal> {
+    let ui = Ui::new(setup.color, When::Never, args.quiet, args.verbose).with_levels(setup.levels(&args.levels));
+    let mut ui = ui.on_output(setup.color).in_format(args.output_format);
+    let sides = [&args.old, &args.new].map(PathBuf::from);
+    check_stdin(sides.iter().chain(&args.objects))?;
+    let filter = Filter::new(&args.walk)?;
+    let mut errors = 0;
+    let mut read = |side: &String| {
+        Definitions::read(std::slice::from_ref(side), &filter, Limits::default(), |finding| {
+            errors += usize::from(finding.is_error());
+            ui.finding(finding);
+        })
+    };
+    let (old, new) = (read(&args.old)?, read(&args.new)?);
+    let objects = objects(&args.objects, &filter, &mut errors, &mut ui)?;
+    let mut by_kind: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
+    for (at, object) in objects.iter().enumerate() {
+        let key = (object.gvk().group().to_owned(), object.kind().to_owned());
+        by_kind.entry(key).or_default().push(at);
+    }
+    let mut run = Run { args, ui, errors, is_safe: true, objects, by_kind, files: Vec::new() };
+    let pairs = run.pairs(&old, &new)?;
+    for (name, was, is) in pairs {
+        match (was, is) {
+            (Some(old), Some(new)) => run.pair(old, new),
+            // What could not be read may hold the other one.
+            _ if run.errors > 0 => {}
+            (Some((document, manifest)), None) => run.gone(name, document, &manifest),
+            (None, _) => run.ui.say(&format!("{name}: the definition is new; kubectl apply takes it")),
+        }
+    }
+    run.end()
+}
+
+type Side<'d> = (&'d Document, Manifest<'d>);
+
+/// The objects of files and folders, with their places.
+fn objects(paths: &[PathBuf], filter: &Filter, errors: &mut usize, ui: &mut Ui) -> Result<Vec<Object>, Fatal> {
+    let mut out = Vec::new();
+    let mut reader = input::Reader::default();
+    for path in paths {
+        let gathered = gather(std::slice::from_ref(path), None, filter);
+        if let Some((path, message)) = gathered.unreadable.into_iter().next() {
+            return Err(Fatal::Read { path, message });
+        }
+        for input in &gathered.inputs {
+            let bytes = reader.read(input, &Limits::default());
+            let bytes =
+                bytes.map_err(|finding| Fatal::Read { path: input.path().to_owned(), message: finding.detail })?;
+            let (objects, findings) = Object::read_all(input.name(), bytes);
+            for finding in &findings {
+                *errors += usize::from(finding.is_error());
+                ui.finding(finding);
+            }
+            out.extend(objects);
+        }
+    }
+    Ok(out)
+}
+
+struct Run<'r> {
+    args: &'r UpgradeArgs,
+    ui: Ui,
+    errors: usize,
+    is_safe: bool,
+    objects: Vec<Object>,
+    /// Their numbers, by group and kind.
+    by_kind: BTreeMap<(String, String), Vec<usize>>,
+    /// Files of the steps, with their names.
+    files: Vec<(String, Vec<u8>)>,
+}
+
+impl Run<'_> {
+    /// The definitions of both sides by name. If each side has one that the other one lacks, they are taken to be the same
+    /// definition under another name.
+    ///
+    /// # Errors
+    /// `--stored` is about one of several definitions.
+    fn pairs<'d>(
+        &self,
+        old: &'d Definitions,
+        new: &'d Definitions,
+    ) -> Result<Vec<(&'d str, Option<Side<'d>>, Option<Side<'d>>)>, Fatal> {
+        let (was, is): (BTreeSet<&str>, BTreeSet<&str>) = (old.names().collect(), new.names().collect());
+        if !self.args.stored.is_empty() && was.len() > 1 {
+            let why = format!("--stored is about one definition, and {} has {}", self.args.old, was.len());
+            return Err(Fatal::Usage(why));
+        }
+        let gone: Vec<&str> = was.difference(&is).copied().collect();
+        let come: Vec<&str> = is.difference(&was).copied().collect();
+        let renamed = match (gone.as_slice(), come.as_slice()) {
+            ([gone], [come]) => Some((*gone, *come)),
+            _ => None,
+        };
+        let mut out = Vec::new();
+        for name in was.union(&is) {
+            match renamed {
+                Some((gone, come)) if *name == gone => out.push((gone, old.get(gone), new.get(come))),
+                Some((_, come)) if *name == come => {}
+                _ => out.push((*name, old.get(name), new.get(name))),
+            }
+        }
+        Ok(out)
+    }
+
+    fn pair(&mut self, old: Side<'_>, new: Side<'_>) {
+        let written = self.args.output.as_ref();
+        let is_file = written.is_none() && self.args.new != "-" && Path::new(&self.args.new).is_file();
+        let arena = Bump::new();
+        let key = old.1.read(&arena).value.map(|crd| (crd.group.to_owned(), crd.names.kind.to_owned()));
+        let own: Vec<usize> = key.and_then(|key| self.by_kind.get(&key).cloned()).unwrap_or_default();
+        let cluster = Cluster {
+            stored: self.args.stored.clone(),
+            objects: own.iter().filter_map(|at| self.objects.get(*at)).map(|object| object.value().clone()).collect(),
+            folder: written.map(|folder| folder.display().to_string()).unwrap_or_default(),
+            new_file: if is_file { self.args.new.clone() } else { String::new() },
+            ..Cluster::default()
+        };
+        let plan = match plan(old.1, new.1, &cluster) {
+            Ok(plan) => plan,
+            Err(error) => return self.unreadable(old, new, &error),
+        };
+        self.is_safe &= plan.is_safe();
+        let mut place = new.0.resolver().of_resource(&plan.name);
+        let at = new.1.node.index();
+        self.ui.case(new.0.source().name(), &plan.name);
+        for (code, detail) in told(&plan) {
+            self.ui.finding(&place.finding(&Note::new(code, at, detail)));
+        }
+        let versions = new.1.read(&arena).value.map_or(&[][..], |crd| crd.versions);
+        for loss in &plan.losses {
+            let version = versions.iter().find(|version| version.name == loss.to);
+            let code = match loss.when {
+                Happens::Stored => Code::UpgradeLoss,
+                Happens::Written => Code::UpgradeWrittenLoss,
+            };
+            self.ui.finding(&place.finding(&Note::new(code, version.map_or(at, |version| version.at), lost(loss))));
+        }
+        for report in &plan.objects {
+            self.object(own.get(report.index).copied(), report);
+        }
+        self.ui.json(&serde_json::to_value(&plan).unwrap_or_default());
+        if plan.steps.is_empty() && plan.obstacle.is_none() {
+            self.ui.say(&plan.summary());
+        } else {
+            self.ui.verbatim(&plan.to_string());
+        }
+        self.ui.plan(&plan);
+        if written.is_some() {
+            for (name, content) in plan.files() {
+                let arena = Bump::new();
+                self.files.push((name.to_owned(), print::yaml(content.to_value(&arena)).into_bytes()));
+            }
+        }
+    }
+
+    fn unreadable(&mut self, old: Side<'_>, new: Side<'_>, error: &Unreadable) {
+        let ((document, _), notes) = match error {
+            Unreadable::Old(notes) => (old, notes),
+            Unreadable::New(notes) => (new, notes),
+        };
+        let mut resolver = document.resolver();
+        for note in notes {
+            let finding = resolver.finding(note);
+            self.errors += usize::from(finding.is_error());
+            self.ui.finding(&finding);
+        }
+    }
+
+    /// What becomes of an object.
+    fn object(&mut self, number: Option<usize>, report: &ObjectReport) {
+        let Some(object) = number.and_then(|number| self.objects.get(number)) else { return };
+        let kind = object.kind().to_owned();
+        let Some(location) = object.location().cloned() else { return };
+        let mut tell = |code: Code, version: &str, detail: String| {
+            let mut finding = location.finding(code, detail).of_resource(format!("{kind} {}", report.name));
+            finding.version = (!version.is_empty()).then(|| version.to_owned());
+            self.ui.finding(&finding);
+        };
+        for seen in &report.seen {
+            if !seen.lost.is_empty() {
+                tell(Code::UpgradeObjectLoss, &seen.version, seen.lost.join(", "));
+            }
+            if !seen.errors.is_empty() {
+                let code = if seen.is_ratcheted { Code::UpgradeObjectKept } else { Code::UpgradeObject };
+                tell(code, &seen.version, seen.errors.join("; "));
+            }
+        }
+        if report.is_unserved {
+            tell(Code::UpgradeObjectVersion, "", format!("{} is not served", report.version));
+        }
+    }
+
+    fn gone(&mut self, name: &str, document: &Document, manifest: &Manifest<'_>) {
+        self.is_safe = false;
+        let detail = "the definition is gone; a server deletes all of its objects with it";
+        let note = Note::new(Code::UpgradeRecreate, manifest.node.index(), detail);
+        self.ui.finding(&document.resolver().of_resource(name).finding(&note));
+    }
+
+    /// Writes the files, all of them or none.
+    fn write(&mut self) -> Result<(), Fatal> {
+        let Some(folder) = &self.args.output else { return Ok(()) };
+        let stage = Stage::default().within(Some(folder)).until_interrupted();
+        let mut ready = Vec::new();
+        for (name, bytes) in std::mem::take(&mut self.files) {
+            let staged = stage.write(folder.join(&name), &bytes).inspect_err(|_| stage.abandon())?;
+            ready.push(Ready { staged, name, is_partial: false });
+        }
+        let keep = BTreeSet::new();
+        let target = Target { record: None, keep: &keep, is_folder: true, report: None };
+        let options = Options { keep_going: true, prune: false, adopt: false, dry_run: false };
+        let placed = place::place(ready, target, &stage, options, false).inspect_err(|_| stage.abandon())?;
+        self.ui.say(&format!("wrote {} files to {}", placed.written, folder.display()));
+        Ok(())
+    }
+
+    fn end(mut self) -> Result<bool, Fatal> {
+        // What is written is complete.
+        if self.errors == 0 {
+            self.write()?;
+        }
+        let Run { mut ui, errors, is_safe, .. } = self;
+        let is_denied = ui.end(None, "", "");
+        ui.written()?;
+        Ok(errors == 0 && is_safe && !is_denied)
+    }
+}
+
+/// What is to be told of a plan as a whole.
+fn told(plan: &Plan) -> Vec<(Code, String)> {
+    match &plan.obstacle {
+        Some(Obstacle::Recreate { because, lost }) => {
+            vec![(Code::UpgradeRecreate, format!("{}; lost are {}", because.join(", "), lost.join("; ")))]
+        }
+        Some(Obstacle::Refused { errors }) => vec![(Code::UpgradeRefused, errors.join("; "))],
+        Some(Obstacle::Stored { versions }) => vec![(Code::UpgradeStored, versions.join(", "))],
+        None if plan.refused.is_empty() => Vec::new(),
+        None => vec![(Code::UpgradeSteps, plan.refused.join("; "))],
+    }
+}
+
+/// The fields that are lost.
+fn lost(loss: &Loss) -> String {
+    let more = if loss.more > 0 { format!(" and {} more", loss.more) } else { String::new() };
+    format!("{}{more}; {}", loss.fields.join(", "), loss.when.told(&loss.from, &loss.to))
+}

@@ -1,0 +1,147 @@
+//! Carrying out a plan, for programs that talk to a server themselves.
+
+use super::{Action, Plan};
+use serde_json::{Value, json};
+use std::fmt;
+
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+/// Objects that are read at once.
+const PAGE: usize = 500;
+/// Pages of one list at most, if a server never ends it.
+const PAGES: usize = 100_000;
+
+/// A request to a server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// `GET`, `PUT` or `PATCH`.
+    pub method: &'static str,
+    /// The path and the query, percent-encoded.
+    pub target: String,
+    /// The media type of the body; empty without a body.
+    pub media_type: &'static str,
+    /// The body.
+    pub body: Option<Value>,
+}
+
+/// What a server answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The code of the response.
+    pub code: u16,
+    /// The body; null if it is no JSON.
+    pub body: Value,
+}
+
+/// A request that failed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// The request.
+    pub request: Request,
+    /// What the server said.
+    pub answer: Answer,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Failure { request, answer } = self;
+        let message = answer.body["message"].as_str().unwrap_or_default();
+        write!(f, "{} {}: {} {message}", request.method, request.target, answer.code)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// What sends requests.
+type Send<'s> = dyn FnMut(&Request) -> Answer + 's;
+
+impl Plan {
+    /// Carries out a step, given by its number from 0: the requests that its commands send. What people have to do is left to
+    /// them: to let a webhook convert, and to change objects. A number that no step has does nothing.
+    ///
+    /// An object that somebody else writes or deletes meanwhile is passed over, because it is stored anew or gone.
+    ///
+    /// # Errors
+    /// The server refuses a request. The step can be carried out again.
+    ///
+    /// # Example: all steps, one after the other
+    /// ```no_run
+    /// # fn send(request: &kubeshape_diff::upgrade::Request) -> kubeshape_diff::upgrade::Answer { todo!() }
+    /// # fn all(plan: &kubeshape_diff::upgrade::Plan) -> Result<(), kubeshape_diff::upgrade::Failure> {
+    /// for number in 0..plan.steps.len() {
+    ///     plan.carry_out(number, &mut send)?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn carry_out(&self, number: usize, send: &mut Send<'_>) -> Result<(), Failure> {
+        let of_definition = format!("{DEFINITIONS}/{}", self.name);
+        match self.steps.get(number).map(|step| &step.action) {
+            Some(Action::Apply { definition, .. }) => {
+                let target = format!("{of_definition}?fieldManager=kubectl&force=true");
+                ask("PATCH", target, "application/apply-patch+yaml", Some(definition.clone()), &[], send).map(|_| ())
+            }
+            Some(Action::Migrate { version, group, resource, .. }) => {
+                migrate(&format!("/apis/{group}/{version}"), resource, send)
+            }
+            Some(Action::Prune { stored }) => {
+                let patch = json!({"status": {"storedVersions": stored}});
+                let media_type = "application/merge-patch+json";
+                ask("PATCH", format!("{of_definition}/status"), media_type, Some(patch), &[], send).map(|_| ())
+            }
+            Some(Action::Webhook { .. } | Action::Change { .. }) | None => Ok(()),
+        }
+    }
+}
+
+/// Reads every object of a resource, and writes it back.
+fn migrate(root: &str, plural: &str, send: &mut Send<'_>) -> Result<(), Failure> {
+    let mut token = String::new();
+    for _ in 0..PAGES {
+        let target = format!("{root}/{plural}?limit={PAGE}{token}");
+        let list = ask("GET", target, "", None, &[], send)?;
+        for object in list["items"].as_array().into_iter().flatten() {
+            let meta = |key: &str| object["metadata"][key].as_str().map(encoded).unwrap_or_default();
+            let namespace = match meta("namespace").as_str() {
+                "" => String::new(),
+                namespace => format!("/namespaces/{namespace}"),
+            };
+            let target = format!("{root}{namespace}/{plural}/{}", meta("name"));
+            // Gone, or written by somebody else.
+            ask("PUT", target, "application/json", Some(object.clone()), &[404, 409], send)?;
+        }
+        match list["metadata"]["continue"].as_str() {
+            None | Some("") => break,
+            Some(next) => token = format!("&continue={}", encoded(next)),
+        }
+    }
+    Ok(())
+}
+
+fn ask(
+    method: &'static str,
+    target: String,
+    media_type: &'static str,
+    body: Option<Value>,
+    passed_over: &[u16],
+    send: &mut Send<'_>,
+) -> Result<Value, Failure> {
+    let request = Request { method, target, media_type, body };
+    let answer = send(&request);
+    if (200..300).contains(&answer.code) || passed_over.contains(&answer.code) {
+        Ok(answer.body)
+    } else {
+        Err(Failure { request, answer })
+    }
+}
+
+/// A part of a path or of a query.
+fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
+            byte => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}

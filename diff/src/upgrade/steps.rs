@@ -1,0 +1,464 @@
+//! Finding the steps.
+
+use super::commands;
+use super::kept::{Dropped, Keeper, dropped};
+use super::objects::{Judge, ObjectReport};
+use super::side::{Side, on_server, refusals, shortened};
+use super::{Action, Cluster, Conversion, Loss, Migration, Obstacle, Plan, Step, Unreadable, VersionPlan, When};
+use kubeshape_discovery::version_order;
+use kubeshape_schema::{Bump, Note};
+use kubeshape_structural::Crd;
+use kubeshape_structural::read::Manifest;
+use kubeshape_validate::names;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// How a cluster gets from an old definition to a new one.
+///
+/// The plan is the shortest one that a server accepts and that keeps every field that the new version of storage has. Nothing
+/// in it depends on anything but the arguments.
+///
+/// # Errors
+/// A server could not decode one of the definitions.
+///
+/// # Example: a version goes in which objects are stored
+/// ```
+/// use kubeshape_diff::upgrade::{Cluster, plan};
+/// use kubeshape_structural::read::manifests;
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let version = |name: &str, storage: bool| format!(
+///     "{{name: {name}, served: true, storage: {storage}, schema: {{openAPIV3Schema: {{type: object}}}}}}"
+/// );
+/// let text = |versions: &str| format!("
+/// apiVersion: apiextensions.k8s.io/v1
+/// kind: CustomResourceDefinition
+/// metadata: {{name: tabs.example.com}}
+/// spec:
+///   group: example.com
+///   scope: Namespaced
+///   names: {{plural: tabs, kind: Tab, singular: tab, listKind: TabList}}
+///   versions: [{versions}]
+/// ");
+/// let (old, new) = (text(&version("v1beta1", true)), text(&version("v1", true)));
+/// let (mut old_tape, mut new_tape) = (Tape::new(), Tape::new());
+/// Stream::new(old.as_bytes(), Limits::default())?.next(&mut old_tape).transpose()?;
+/// Stream::new(new.as_bytes(), Limits::default())?.next(&mut new_tape).transpose()?;
+/// let (old, new) = (old_tape.document(&old).root().unwrap(), new_tape.document(&new).root().unwrap());
+/// let plan = plan(manifests(old).0[0], manifests(new).0[0], &Cluster::default()).unwrap();
+/// assert!(plan.refused[0].contains("missing from spec.versions"));
+/// let commands: Vec<&str> = plan.steps.iter().flat_map(|step| &step.commands).map(String::as_str).collect();
+/// assert_eq!(commands, [
+///     "kubectl apply -f tabs.example.com-1.yaml",
+///     "kubectl get tabs.v1.example.com --all-namespaces -o json | kubectl replace -f -",
+///     "kubectl patch crd tabs.example.com --subresource=status --type=merge -p '{\"status\":{\"storedVersions\":[\"v1\"]}}'",
+///     "kubectl apply -f tabs.example.com-4.yaml",
+/// ]);
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub fn plan(old: Manifest<'_>, new: Manifest<'_>, cluster: &Cluster) -> Result<Plan, Unreadable> {
+    let arena = Bump::new();
+    let (was, is) = (old.read(&arena), new.read(&arena));
+    let owned = |notes: Vec<Note<'_>>| notes.into_iter().map(Note::into_owned).collect();
+    let Some(was) = was.value else { return Err(Unreadable::Old(owned(was.notes))) };
+    let Some(is) = is.value else { return Err(Unreadable::New(owned(is.notes))) };
+    let (old, new) = (Side::of(old), Side::of(new));
+    let (stored, is_assumed) = stored(&old, cluster);
+    let context = Context { old: &old, new: &new, was: &was, is: &is, cluster, stored: &stored };
+    let mut plan = Plan {
+        name: old.name().to_owned(),
+        storage: new.storage().to_owned(),
+        refused: context.refused(),
+        stored: stored.clone(),
+        is_assumed,
+        obstacle: None,
+        steps: Vec::new(),
+        versions: Vec::new(),
+        conversion: if context.by_webhook() { Conversion::Webhook } else { Conversion::None },
+        losses: Vec::new(),
+        objects: Vec::new(),
+    };
+    plan.obstacle = context.misnamed().or_else(|| context.recreate()).or_else(|| context.unknown_versions());
+    if plan.obstacle.is_none() {
+        plan.objects = context.objects(&arena);
+        match context.steps(&plan) {
+            Ok(steps) => plan.steps = steps,
+            Err(errors) => plan.obstacle = Some(Obstacle::Refused { errors }),
+        }
+        plan.losses = context.losses();
+        plan.versions = context.versions(&plan.steps);
+    }
+    Ok(plan)
+}
+
+/// The versions in which objects may be stored, and whether that is assumed.
+fn stored(old: &Side, cluster: &Cluster) -> (Vec<String>, bool) {
+    let told = if cluster.stored.is_empty() { &old.stored } else { &cluster.stored };
+    let mut out: Vec<String> = Vec::new();
+    // A server adds the version of storage with every request.
+    for version in told.iter().map(String::as_str).chain([old.storage()]) {
+        if !version.is_empty() && !out.iter().any(|known| known == version) {
+            out.push(version.to_owned());
+        }
+    }
+    (out, told.is_empty())
+}
+
+/// A definition, given in two ways, and another one.
+struct Context<'c> {
+    old: &'c Side,
+    new: &'c Side,
+    was: &'c Crd<'c>,
+    is: &'c Crd<'c>,
+    cluster: &'c Cluster,
+    stored: &'c [String],
+}
+
+impl<'c> Context<'c> {
+    fn is_stored(&self, version: &str) -> bool {
+        self.stored.iter().any(|stored| stored == version)
+    }
+
+    /// Why a server refuses the new definition as it stands.
+    fn refused(&self) -> Vec<String> {
+        let mut out = refusals(&self.new.manifest, &on_server(&self.old.manifest, self.stored), self.cluster.release);
+        if self.new.is_beta {
+            out.insert(0, "apiextensions.k8s.io/v1beta1 is served by no release since 1.22".to_owned());
+        }
+        out
+    }
+
+    /// Whether a webhook converts while the plan is carried out.
+    fn by_webhook(&self) -> bool {
+        self.new.converts_by_webhook() || self.old.converts_by_webhook() && self.must_migrate()
+    }
+
+    fn must_migrate(&self) -> bool {
+        self.stored.iter().any(|version| version != self.new.storage())
+    }
+
+    /// A name that no server takes.
+    fn misnamed(&self) -> Option<Obstacle> {
+        let (name, expected) = (self.old.name(), format!("{}.{}", self.old.text("plural"), self.old.text("group")));
+        let is_right = name == expected && names::dns1123_subdomain(name).is_empty();
+        let error = format!("metadata.name: Invalid value: {name:?}: must be spec.names.plural+\".\"+spec.group");
+        (!is_right).then(|| Obstacle::Refused { errors: vec![shortened(error)] })
+    }
+
+    /// What a server never changes.
+    fn recreate(&self) -> Option<Obstacle> {
+        let name = ("metadata.name", self.old.name(), self.new.name());
+        let because: Vec<String> = ["group", "plural", "scope", "kind"]
+            .into_iter()
+            .map(|member| (member, self.old.text(member), self.new.text(member)))
+            .chain([name])
+            .filter(|(_, was, is)| was != is)
+            .map(|(member, was, is)| shortened(format!("{member} was {was:?}, and is {is:?}")))
+            .collect();
+        if because.is_empty() {
+            return None;
+        }
+        let differs = |member: &str| self.old.text(member) != self.new.text(member);
+        let mut lost = vec![
+            "all objects, with their status, uids, creation times, generations and managed fields".to_owned(),
+            "references of other objects to them, which name uids: dependants are deleted".to_owned(),
+            "watches and caches of clients".to_owned(),
+        ];
+        if differs("group") || differs("plural") || differs("kind") {
+            lost.push("roles, webhooks and policies that name the old group, resource or kind".to_owned());
+        }
+        if differs("scope") {
+            lost.push("the paths of objects, with or without a namespace".to_owned());
+        }
+        Some(Obstacle::Recreate { because, lost })
+    }
+
+    /// Stored versions that nobody defines.
+    fn unknown_versions(&self) -> Option<Obstacle> {
+        let unknown = self.stored.iter().filter(|version| self.old.version(version).is_none());
+        let versions: Vec<String> = unknown.cloned().collect();
+        (!versions.is_empty()).then_some(Obstacle::Stored { versions })
+    }
+
+    fn keeper(crd: &Crd<'c>, version: &str) -> Option<Keeper<'c>> {
+        let found = crd.versions.iter().find(|found| found.name == version)?;
+        Some(Keeper { schema: found.schema, preserves: crd.preserve_unknown_fields })
+    }
+
+    /// What a version of the new definition drops that the old definition keeps.
+    fn dropped(&self, from: &str, to: &str) -> Dropped {
+        match (Context::keeper(self.was, from), Context::keeper(self.is, to)) {
+            (Some(from), Some(to)) => dropped(from, to),
+            _ => Dropped::default(),
+        }
+    }
+
+    /// The fields that are lost when the plan is carried out, and those that will be lost from then on.
+    fn losses(&self) -> Vec<Loss> {
+        let storage = self.new.storage();
+        let mut out = Vec::new();
+        let mut add = |from: &str, when: When, Dropped { fields, more }: Dropped| {
+            if !fields.is_empty() {
+                out.push(Loss { from: from.to_owned(), to: storage.to_owned(), when, fields, more });
+            }
+        };
+        for version in self.stored {
+            // A webhook may keep what it wants.
+            if version == storage || !self.by_webhook() {
+                add(version, When::Stored, self.dropped(version, storage));
+            }
+        }
+        if !self.new.converts_by_webhook() {
+            for version in self.new.versions().filter(|version| version.is_served() && version.name() != storage) {
+                let lost = |crd| match (Context::keeper(crd, version.name()), Context::keeper(crd, storage)) {
+                    (Some(from), Some(to)) => dropped(from, to),
+                    _ => Dropped::default(),
+                };
+                // What was lost before is no news.
+                let before = if self.old.storage() == storage { lost(self.was).fields } else { Vec::new() };
+                let mut lost = lost(self.is);
+                lost.fields.retain(|field| !before.contains(field));
+                add(version.name(), When::Written, lost);
+            }
+        }
+        out
+    }
+
+    fn objects(&self, arena: &Bump) -> Vec<ObjectReport> {
+        if self.cluster.objects.is_empty() {
+            return Vec::new();
+        }
+        let judge = Judge::new(self.was, self.is, self.stored, self.by_webhook(), self.cluster.release, arena);
+        let all = self.cluster.objects.iter().enumerate();
+        all.filter_map(|(index, object)| judge.report(index, object)).collect()
+    }
+
+    /// The steps. The error is why a server refuses one of the definitions.
+    fn steps(&self, plan: &Plan) -> Result<Vec<Step>, Vec<String>> {
+        let (release, storage) = (self.cluster.release, self.new.storage());
+        let mut steps = Vec::new();
+        if !self.must_migrate() {
+            self.webhook(&self.new.manifest, &mut steps);
+            self.change(plan, &mut steps);
+            if self.old.manifest != self.new.manifest {
+                let errors = refusals(&self.new.manifest, &on_server(&self.old.manifest, self.stored), release);
+                if !errors.is_empty() {
+                    return Err(errors);
+                }
+                let why = "A server takes the new definition as it is.".to_owned();
+                self.apply(&self.new.manifest, why, true, &mut steps);
+            }
+            return Ok(steps);
+        }
+        let between = self.between();
+        let first = between.as_ref().unwrap_or(&self.new.manifest);
+        self.webhook(first, &mut steps);
+        self.change(plan, &mut steps);
+        if *first != self.old.manifest {
+            let errors = refusals(first, &on_server(&self.old.manifest, self.stored), release);
+            if !errors.is_empty() {
+                return Err(errors);
+            }
+            let why = match &between {
+                Some(_) => self.why_between(),
+                None => format!("New and changed objects are stored in {storage} from now on."),
+            };
+            self.apply(first, why, between.is_none(), &mut steps);
+        }
+        let why = format!("Objects are stored in {} until somebody writes them.", listed(self.stored));
+        steps.push(Step {
+            commands: commands::migrate(self.new, storage),
+            why,
+            action: Action::Migrate {
+                version: storage.to_owned(),
+                group: self.new.text("group").to_owned(),
+                resource: self.new.text("plural").to_owned(),
+                migration: self.migration(first, steps.len() + 1),
+            },
+        });
+        let stored = vec![storage.to_owned()];
+        steps.push(Step {
+            commands: commands::prune(self.old.name(), &stored),
+            why: format!("Every object is stored in {storage} now."),
+            action: Action::Prune { stored: stored.clone() },
+        });
+        if let Some(between) = between {
+            let errors = refusals(&self.new.manifest, &on_server(&between, &stored), release);
+            if !errors.is_empty() {
+                return Err(errors);
+            }
+            let gone: Vec<String> = self.no_longer_served().map(str::to_owned).collect();
+            let why = match gone.as_slice() {
+                [] => "Nothing is stored in another version any more.".to_owned(),
+                gone => format!("Nothing is stored in another version any more. {} stops being served.", listed(gone)),
+            };
+            self.apply(&self.new.manifest, why, true, &mut steps);
+        }
+        Ok(steps)
+    }
+
+    /// A StorageVersionMigration. It goes through the version that the cluster prefers, so it is of use only if that is the one of
+    /// storage.
+    fn migration(&self, definition: &Value, number: usize) -> Option<Migration> {
+        let all = definition["spec"]["versions"].as_array().into_iter().flatten();
+        let served = all.filter(|version| version["served"] == true).filter_map(|version| version["name"].as_str());
+        let preferred = served.min_by(|a, b| version_order(a, b))?;
+        let storage = self.new.storage();
+        (preferred == storage).then(|| Migration {
+            file: commands::file(self.old.name(), number, "migration"),
+            object: commands::migration(self.new, storage),
+        })
+    }
+
+    /// The versions that the old definition serves and the new one does not.
+    fn no_longer_served(&self) -> impl Iterator<Item = &'c str> {
+        let served = |version: &str| self.new.version(version).is_some_and(|version| version.is_served());
+        let all = self.old.versions().filter(|version| version.is_served()).map(|version| version.name());
+        all.filter(move |version| !served(version)).collect::<Vec<_>>().into_iter()
+    }
+
+    /// Whether stored objects of a version lose something when the new definition reads them that the old one keeps.
+    fn needs_old_schema(&self, version: &str) -> bool {
+        version != self.new.storage() && self.is_stored(version) && !self.dropped(version, version).is_empty()
+    }
+
+    /// The definition that is needed on the way: the new one, which still has what stored objects need. None if the new one has
+    /// it.
+    fn between(&self) -> Option<Value> {
+        let storage = self.new.storage();
+        let lacks = |version: &String| self.new.version(version).is_none() || self.needs_old_schema(version);
+        let is_storage_served = self.new.version(storage).is_some_and(|version| version.is_served());
+        let loses_webhook = self.old.converts_by_webhook() && !self.new.converts_by_webhook();
+        if is_storage_served && !loses_webhook && !self.stored.iter().any(lacks) {
+            return None;
+        }
+        let mut out = self.new.manifest.clone();
+        let mut versions: Vec<Value> = Vec::new();
+        let mut known: BTreeSet<&str> = BTreeSet::new();
+        for version in self.new.versions() {
+            known.insert(version.name());
+            let was = self.old.version(version.name());
+            let mut entry = match was {
+                Some(was) if self.needs_old_schema(version.name()) => was.entry.clone(),
+                _ => version.entry.clone(),
+            };
+            let is_storage = version.name() == storage;
+            entry["storage"] = is_storage.into();
+            let was_served = was.is_some_and(|was| was.is_served());
+            entry["served"] = (version.is_served() || was_served || is_storage).into();
+            versions.push(entry);
+        }
+        for version in self.old.versions() {
+            if known.insert(version.name()) {
+                let mut entry = version.entry.clone();
+                entry["storage"] = false.into();
+                versions.push(entry);
+            }
+        }
+        out["spec"]["versions"] = Value::Array(versions);
+        if loses_webhook {
+            out["spec"]["conversion"] = self.old.manifest["spec"]["conversion"].clone();
+        }
+        Some(out)
+    }
+
+    fn why_between(&self) -> String {
+        let storage = self.new.storage();
+        let mut reasons = Vec::new();
+        let missing: Vec<String> =
+            self.stored.iter().filter(|version| self.new.version(version).is_none()).cloned().collect();
+        if !missing.is_empty() {
+            reasons.push(format!("still has {}, in which objects are stored", listed(&missing)));
+        }
+        let narrowed: Vec<String> = self
+            .stored
+            .iter()
+            .filter(|version| self.new.version(version).is_some() && self.needs_old_schema(version))
+            .cloned()
+            .collect();
+        if !narrowed.is_empty() {
+            reasons.push(format!("still keeps the fields of {}", listed(&narrowed)));
+        }
+        if !self.new.version(storage).is_some_and(|version| version.is_served()) {
+            reasons.push(format!("serves {storage}, through which objects are written"));
+        }
+        if self.old.converts_by_webhook() && !self.new.converts_by_webhook() {
+            reasons.push("still converts by the webhook".to_owned());
+        }
+        format!("This definition {}. New and changed objects are stored in {storage}.", reasons.join(", and "))
+    }
+
+    /// A webhook that must convert between versions that it did not know.
+    fn webhook(&self, first: &Value, steps: &mut Vec<Step>) {
+        let names = |manifest: &Value| {
+            let all = manifest["spec"]["versions"].as_array().into_iter().flatten();
+            all.filter_map(|version| version["name"].as_str()).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let versions = names(first);
+        let known = names(&self.old.manifest);
+        let is_new = !self.old.converts_by_webhook() || versions.iter().any(|version| !known.contains(version));
+        if first["spec"]["conversion"]["strategy"] != "Webhook" || versions.len() < 2 || !is_new {
+            return;
+        }
+        let why = format!(
+            "Objects are read through it from the next step on. It must convert between {} in every direction.",
+            listed(&versions)
+        );
+        steps.push(Step { commands: Vec::new(), why, action: Action::Webhook { versions } });
+    }
+
+    /// Objects that no server would write as they are.
+    fn change(&self, plan: &Plan, steps: &mut Vec<Step>) {
+        let refused: Vec<&ObjectReport> = plan.objects.iter().filter(|object| object.is_refused()).collect();
+        if refused.is_empty() {
+            return;
+        }
+        let s = if refused.len() == 1 { "" } else { "s" };
+        steps.push(Step {
+            commands: commands::edit(self.old, &refused),
+            why: format!("The new definition refuses {} object{s} as they are, even unchanged.", refused.len()),
+            action: Action::Change { objects: refused.iter().map(|object| object.index).collect() },
+        });
+    }
+
+    fn apply(&self, manifest: &Value, why: String, is_new: bool, steps: &mut Vec<Step>) {
+        let file = commands::file(self.old.name(), steps.len() + 1, "");
+        let path = match self.cluster.new_file.as_str() {
+            given if is_new && !given.is_empty() && !self.new.is_beta => given.to_owned(),
+            _ => commands::path(&self.cluster.folder, &file),
+        };
+        steps.push(Step {
+            commands: vec![commands::apply(manifest, &path)],
+            why,
+            action: Action::Apply { file, definition: manifest.clone(), is_new },
+        });
+    }
+
+    /// What becomes of each version.
+    fn versions(&self, steps: &[Step]) -> Vec<VersionPlan> {
+        let first = steps.iter().position(|step| matches!(step.action, Action::Apply { .. })).map(|at| at + 1);
+        let last = steps.iter().rposition(|step| matches!(step.action, Action::Apply { .. })).map(|at| at + 1);
+        let new = self.new.versions().map(|version| version.name()).filter(|name| self.old.version(name).is_none());
+        let all = self.old.versions().map(|version| version.name()).chain(new);
+        all.map(|name| {
+            let served = |side: &Side| side.version(name).is_some_and(|version| version.is_served());
+            let (was_served, is_served) = (served(self.old), served(self.new));
+            let changes_with = match (was_served, is_served) {
+                (true, false) => last,
+                (false, true) => first,
+                _ => None,
+            };
+            VersionPlan { name: name.to_owned(), was_served, is_served, is_stored: self.is_stored(name), changes_with }
+        })
+        .collect()
+    }
+}
+
+/// `v1`, `v1 and v2`, `v1, v2 and v3`
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [before @ .., last] => format!("{} and {last}", before.join(", ")),
+    }
+}
