@@ -27,6 +27,7 @@ pub(crate) enum Fatal {
         message: String,
     },
     /// A cluster or the cache of its documents cannot be used.
+    #[cfg(feature = "cluster")]
     #[error("{0}")]
     Cluster(String),
     /// Standard output is closed or full.

@@ -26,6 +26,7 @@ pub(crate) enum Source {
     /// A file, by the path under which it was found.
     File(PathBuf),
     /// A document of a cluster, by its name in messages, and what it holds.
+    #[cfg_attr(not(feature = "cluster"), expect(dead_code, reason = "there are no clusters"))]
     Cluster(PathBuf, Bytes),
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod format;
 mod layout;
+#[cfg_attr(not(feature = "cluster"), expect(dead_code, reason = "documents of clusters have names, too"))]
 pub(crate) mod names;
 pub(crate) mod place;
 pub(crate) mod prune;

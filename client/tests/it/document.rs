@@ -5,9 +5,9 @@ use kubeshape_client::{
 use kubeshape_convert::proto;
 use kubeshape_yaml::{Limits as TextLimits, Stream, Tape};
 
-const APPS: &str = r##"{"openapi":"3.0.0","info":{"title":"Kubernetes","version":"v1.36.3"},"paths":{"/apis/apps/v1/":{
+const APPS: &str = r#"{"openapi":"3.0.0","info":{"title":"Kubernetes","version":"v1.36.3"},"paths":{"/apis/apps/v1/":{
     "get":{"responses":{"200":{"description":"OK"}}}}},"components":{"schemas":{"io.k8s.api.apps.v1.Deployment":{"type":"object",
-    "x-kubernetes-group-version-kind":[{"group":"apps","kind":"Deployment","version":"v1"}]}}}}"##;
+    "x-kubernetes-group-version-kind":[{"group":"apps","kind":"Deployment","version":"v1"}]}}}}"#;
 
 /// The bytes of the protobuf form.
 fn encoded(json: &str) -> Vec<u8> {

@@ -88,13 +88,23 @@ impl Found {
     /// Compares each kind, each short name and each lookup with what `kubeshape-client` maps it to.
     pub(super) fn compare_mapper(&self, row: &str, own: &mapper::Mapped, table: &mut Table) {
         let theirs = &self.aggregated.mapper;
+        let shared = self.aggregated.shared_names();
+        let by_chance = |what: &str, name: &str| match what {
+            "short name" => shared.contains(name),
+            "lookup" => {
+                let asked =
+                    name.strip_prefix("expanded kind of ").or_else(|| name.strip_prefix("expanded resource of "));
+                asked.and_then(|asked| asked.split(' ').next()).is_some_and(|name| shared.contains(name))
+            }
+            _ => false,
+        };
         for (what, own, theirs) in [
             ("kind", &own.kinds, &theirs.kinds),
             ("short name", &own.short_names, &theirs.short_names),
             ("lookup", &own.lookups, &theirs.lookups),
         ] {
             let names: BTreeSet<&String> = own.keys().chain(theirs.keys()).collect();
-            for name in names {
+            for name in names.into_iter().filter(|name| !by_chance(what, name)) {
                 let verdict = match (own.get(name), theirs.get(name)) {
                     (own, theirs) if own == theirs => Verdict::Equal,
                     (own, theirs) => Verdict::Differing(format!("{own:?} instead of {theirs:?}")),
@@ -178,18 +188,24 @@ impl Discovered {
         (failed || !expected).then(|| format!("{:?}", self.requests))
     }
 
-    /// The resources of short names. If several resources have the same short name, the first group wins; the order of
-    /// groups is not the same in both forms.
+    /// The resources of short names, without those of names that several have.
     fn short_names(&self) -> BTreeMap<String, String> {
+        let shared = self.shared_names();
+        let names = self.mapper.short_names.iter();
+        let to = |name: &str, to: &String| if shared.contains(name) { String::new() } else { to.clone() };
+        names.map(|(name, resource)| (name.clone(), to(name, resource))).collect()
+    }
+
+    /// Short names that resources of several groups have. Which one is meant is left to chance: client-go keeps what aggregated
+    /// discovery says in a map (`ServerGroupsAndResources`), and the first one that it comes upon wins.
+    fn shared_names(&self) -> BTreeSet<&str> {
         let mut owners: BTreeMap<&str, BTreeSet<(&str, &str)>> = BTreeMap::new();
         for resource in &self.resources {
             for name in &resource.short_names {
                 owners.entry(name).or_default().insert((&resource.group, &resource.name));
             }
         }
-        let single = |name: &str| owners.get(name).is_some_and(|owners| owners.len() == 1);
-        let names = self.mapper.short_names.iter();
-        names.map(|(name, to)| (name.clone(), if single(name) { to.clone() } else { String::new() })).collect()
+        owners.into_iter().filter(|(_, owners)| owners.len() > 1).map(|(name, _)| name).collect()
     }
 }
 
