@@ -105,7 +105,12 @@ impl Draft {
     /// The text with a revision.
     pub(crate) fn with_revision(&self, revision: &str) -> Vec<u8> {
         let (before, behind) = self.text.split_at(self.at.min(self.text.len()));
-        [before, revision.as_bytes(), behind].concat()
+        // A line break may follow. To grow for it would double the memory of every object.
+        let mut text = Vec::with_capacity(self.text.len() + revision.len() + 1);
+        for part in [before, revision.as_bytes(), behind] {
+            text.extend_from_slice(part);
+        }
+        text
     }
 
     /// The text without a revision, as of an object that is not stored.

@@ -4,6 +4,7 @@ use arc_swap::ArcSwap;
 use kubeshape_input::Document;
 use kubeshape_lifecycle::warn::{Cluster, Deprecations, Inputs};
 use kubeshape_objects::Advisor;
+use kubeshape_server::Emulation;
 use kubeshape_yaml::Node;
 use std::sync::Arc;
 
@@ -19,6 +20,13 @@ impl Lifecycles {
     pub(super) fn new(cluster: Cluster) -> Lifecycles {
         let deprecations = Deprecations::new(cluster.release);
         Lifecycles { cluster, deprecations, inputs: ArcSwap::default() }
+    }
+
+    /// The gates of the command line that no schema names.
+    pub(super) fn unnamed_gates(&self) -> Vec<&str> {
+        let inputs = self.inputs.load();
+        let gates = self.cluster.gates.keys().map(String::as_str);
+        gates.filter(|gate| !Emulation::has_gate(gate) && !inputs.has_gate(gate)).collect()
     }
 
     /// Takes in a document that does not change.

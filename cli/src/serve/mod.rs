@@ -131,6 +131,9 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         });
         let findings = resources.load(&args.objects, &Filter::new(&args.walk)?)?;
         tell_of(&findings, &hub, args.log_format, setup, &mut log);
+        for gate in resources.unnamed_gates() {
+            tracing::warn!(gate, "no schema names this feature gate of --feature-gates");
+        }
         tracing::info!(objects = resources.objects().store().len(), "objects are read");
     }
     // Before the first request: that of `/readyz` says that everything is served.

@@ -81,6 +81,11 @@ impl Resources {
         self.objects.definitions()
     }
 
+    /// The gates of the command line that no schema names.
+    pub(super) fn unnamed_gates(&self) -> Vec<&str> {
+        self.lifecycles.unnamed_gates()
+    }
+
     /// What requests are answered from.
     pub(super) fn objects(&self) -> &Arc<Objects> {
         &self.objects
@@ -166,17 +171,26 @@ impl Resources {
             }
         }
         let failed = self.objects.load(&objects, SystemTime::now());
-        if let Some(folder) = &self.folder {
-            let (api, refused) = (self.objects.api(), failed.iter().map(|(at, _)| *at).collect::<BTreeSet<_>>());
-            let taken = objects.iter().zip(files).enumerate().filter(|(at, _)| !refused.contains(at));
-            for (_, (object, file)) in taken {
-                if let Some(key) = api.key_of(object) {
-                    folder.found(key, file);
-                }
-            }
-        }
+        self.tell_files(&objects, files, &failed);
         findings.extend(failed.into_iter().map(|(at, status)| refused(objects.get(at), &status)));
         Ok(findings)
+    }
+
+    /// Tells the folder that follows the objects where they are. A definition of the inputs stands in place of one of the folder,
+    /// whose file gets the next change of a client.
+    fn tell_files(&self, objects: &[Object], files: Vec<PathBuf>, failed: &[(usize, Status)]) {
+        let Some(folder) = &self.folder else { return };
+        let api = self.objects.api();
+        let failed: BTreeMap<usize, &Status> = failed.iter().map(|(at, status)| (*at, status)).collect();
+        let all = objects.iter().zip(files).enumerate();
+        let (taken, refused): (Vec<_>, Vec<_>) = all.partition(|(at, _)| !failed.contains_key(at));
+        let is_there = |at: &usize| failed.get(at).is_some_and(|status| status.reason == "AlreadyExists");
+        let replaced = refused.into_iter().filter(|(at, _)| is_there(at));
+        for (_, (object, file)) in taken.into_iter().chain(replaced) {
+            if let Some(key) = api.key_of(object) {
+                folder.found(key, file);
+            }
+        }
     }
 }
 

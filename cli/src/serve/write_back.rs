@@ -69,9 +69,9 @@ impl WriteBack {
         }
     }
 
-    /// Tells in which file an object is.
+    /// Tells in which file an object is. Of several, the first one counts.
     pub(super) fn found(&self, key: Key, path: PathBuf) {
-        self.files().insert(key, path);
+        self.files().entry(key).or_insert(path);
     }
 
     fn files(&self) -> std::sync::MutexGuard<'_, BTreeMap<Key, PathBuf>> {

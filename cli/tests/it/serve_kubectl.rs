@@ -116,9 +116,9 @@ fn create_and_apply_allow_known_and_required_properties() {
     let text = foo("b", "{image: x}");
     assert_eq!(world.sent("apply -f -", &text), "foo.example.com/b created\n");
     assert_eq!(world.sent("apply -f -", &text), "foo.example.com/b unchanged\n");
-    let text = foo("b", "{image: y}");
+    let text = foo("b", "{image: two}");
     assert_eq!(world.sent("apply -f -", &text), "foo.example.com/b configured\n");
-    assert_eq!(world.ok("get foo b -o jsonpath={.spec.image}"), "y");
+    assert_eq!(world.ok("get foo b -o jsonpath={.spec.image}"), "two");
 }
 
 #[test]
@@ -270,10 +270,10 @@ fn server_side_apply_tells_conflicts() {
     let one = "apply --server-side --field-manager=one -f -";
     let two = "apply --server-side --field-manager=two -f -";
     world.sent(one, &foo("a", "{image: x, replicas: 1}"));
-    world.refused(two, &foo("a", "{image: y}"), "conflict with \"one\": .spec.image");
-    let forced = world.sent(&format!("{two} --force-conflicts"), &foo("a", "{image: y}"));
+    world.refused(two, &foo("a", "{image: two}"), "conflict with \"one\": .spec.image");
+    let forced = world.sent(&format!("{two} --force-conflicts"), &foo("a", "{image: two}"));
     assert_eq!(forced, "foo.example.com/a serverside-applied\n");
-    assert_eq!(world.ok("get foo a -o jsonpath={.spec}"), "{\"image\":\"y\",\"replicas\":1}");
+    assert_eq!(world.ok("get foo a -o jsonpath={.spec}"), "{\"image\":\"two\",\"replicas\":1}");
     world.refused(one, &foo("a", "{image: x, replicas: 1}"), "conflict with \"two\": .spec.image");
 }
 
@@ -281,12 +281,12 @@ fn server_side_apply_tells_conflicts() {
 fn diff_edit_and_dry_runs() {
     let Some(world) = World::new() else { return };
     world.sent("apply -f -", &foo("a", "{image: x, replicas: 1}"));
-    let run = world.pipe("diff -f -", &foo("a", "{image: y, replicas: 1}"));
+    let run = world.pipe("diff -f -", &foo("a", "{image: two, replicas: 1}"));
     assert_eq!(run.code, Some(1), "{run:?}");
-    assert!(run.out.contains("\n-  image: x\n+  image: y\n"), "{run:?}");
+    assert!(run.out.contains("\n-  image: x\n+  image: two\n"), "{run:?}");
     assert_eq!(world.pipe("diff -f -", &foo("a", "{image: x, replicas: 1}")).code, Some(0));
     assert_eq!(
-        world.sent("apply --dry-run=server -f -", &foo("a", "{image: y}")),
+        world.sent("apply --dry-run=server -f -", &foo("a", "{image: two}")),
         "foo.example.com/a configured (server dry run)\n"
     );
     world.refused("apply --dry-run=server -f -", &foo("b", "{}"), "spec.image");

@@ -83,6 +83,11 @@ fn whatever_writes_a_field_is_answered_with_its_lifecycle() {
         ("PATCH", "/a?fieldManager=m&force=true", "application/apply-patch+yaml", tab("a", r#"{"width":5}"#)),
         ("PATCH", "/b?fieldManager=m", "application/apply-patch+yaml", tab("b", r#"{"width":5}"#)),
     ] {
+        // Custom resources are not replaced without a revision.
+        let revision =
+            (method == "PUT").then(|| ask("GET", path, json, "").body["metadata"]["resourceVersion"].clone());
+        let named = revision.map(|revision| format!("\"name\":\"a\",\"resourceVersion\":{revision}"));
+        let body = named.map_or_else(|| body.clone(), |named| body.replace("\"name\":\"a\"", &named));
         assert_eq!(warned(&ask(method, path, media, &body)), [&*off], "{method} {media}");
     }
     // Who does not write the field, writes the status, or reads is not told.

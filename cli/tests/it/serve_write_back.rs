@@ -164,3 +164,25 @@ fn a_folder_that_cannot_follow_is_refused() {
     folder.run("serve crds --objects objects/two.yaml --write-back").says(2, &["and objects/two.yaml is none"]);
     folder.run("serve crds --objects objects --write-back --data x.db").says(2, &["cannot be used with"]);
 }
+
+#[test]
+fn a_definition_of_the_inputs_counts_and_can_be_changed_again() {
+    let folder = folder();
+    let server = start(&folder);
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    let list = ask(&server, "GET", definitions, "").body;
+    let name = list["items"][0]["metadata"]["name"].as_str().expect("a name").to_owned();
+    let file = format!("objects/customresourcedefinitions.apiextensions.k8s.io/{name}.yaml");
+    let label = |server: &Server, value: &str| {
+        let patch = json!({"metadata": {"labels": {"a": value}}}).to_string();
+        ask(server, "PATCH", &format!("{definitions}/{name}"), &patch);
+        let text = folder.read(&file);
+        assert!(text.contains(&format!("  labels:\n    a: {value}\n")), "{text}");
+    };
+    label(&server, "first");
+    server.kill();
+    let server = start(&folder);
+    let found = ask(&server, "GET", &format!("{definitions}/{name}"), "").body;
+    assert_eq!(found["metadata"]["labels"], serde_json::Value::Null);
+    label(&server, "second");
+}

@@ -63,6 +63,7 @@ properties! {
     input_skimmed_kinds_are_all_that_reading_finds
     jsonpath_ends_within_its_bounds
     lifecycle_annotated_documents_read_back
+    lifecycle_warnings_lead_to_their_fields
     managed_fields
     map_order_changes_no_answer
     object_requests_keep_the_store_whole

@@ -50,6 +50,11 @@ impl Inputs {
         self.of(api_version, kind).is_some()
     }
 
+    /// Whether a field of any input names a feature gate. `AllAlpha` and `AllBeta` name all of them.
+    pub fn has_gate(&self, gate: &str) -> bool {
+        ["AllAlpha", "AllBeta"].contains(&gate) || self.by_name.values().any(|schemas| schemas.gates().contains(gate))
+    }
+
     /// The fields of an object that are not generally available, as [`Schemas::warnings`] tells them.
     pub fn warnings<'o>(&self, object: Node<'o>, cluster: &Cluster) -> Vec<Warning<'o>> {
         let text = |key| object.get(key).and_then(Node::as_str).unwrap_or_default();

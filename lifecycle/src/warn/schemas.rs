@@ -134,6 +134,13 @@ impl Schemas {
         self.schemas.is_empty()
     }
 
+    /// The feature gates that fields name.
+    pub fn gates(&self) -> BTreeSet<&str> {
+        let entries = self.schemas.iter().filter_map(|schema| schema.entry.as_ref());
+        let gates = entries.flat_map(|entry| entry.feature_gate.as_deref().unwrap_or_default().split(','));
+        gates.map(str::trim).filter(|gate| !gate.is_empty()).collect()
+    }
+
     /// Whether the kind is known.
     pub fn has(&self, api_version: &str, kind: &str) -> bool {
         self.kind(api_version, kind).is_some()

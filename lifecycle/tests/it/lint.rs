@@ -155,4 +155,9 @@ var specs = map[featuregate.Feature]featuregate.VersionedSpecs{{
     let unused = (Code::LifecycleUnusedGate, "f.go:5:2".to_owned());
     assert_eq!(told("v1.30"), std::slice::from_ref(&unused));
     assert_eq!(told("1.31"), [(Code::LifecycleComment, "f.go:4:5".to_owned()), unused]);
+    // A gate that a field names is fine.
+    let (features, _) = Features::read([Source::from_text("f.go", text("v1.30"))]);
+    let types = "package v1\ntype A struct {\n\t// +featureGate=Frobber\n\tB int `json:\"b\"`\n}\n";
+    let (types, _) = Types::read([Source::from_text("v1/types.go", types)]);
+    assert_eq!(lint::lint(&types, &features, &Options::default()), []);
 }
