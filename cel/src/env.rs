@@ -123,7 +123,12 @@ impl Ast {
 
     /// What an evaluation can cost.
     pub fn estimate(&self, sizes: &dyn Sizes) -> Range {
-        cost::estimate(&self.checked, sizes, &self.release)
+        self.estimate_in(sizes, &self.release)
+    }
+
+    /// What an evaluation can cost in another release that checks the expression in the same way.
+    pub(crate) fn estimate_in(&self, sizes: &dyn Sizes, release: &AskedRelease) -> Range {
+        cost::estimate(&self.checked, sizes, release)
     }
 
     /// Makes a program.

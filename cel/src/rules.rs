@@ -3,7 +3,7 @@
 use crate::env::{Ast, Env, Program};
 use crate::issue::Issues;
 use crate::release::AskedRelease;
-use crate::schema::{DeclType, MAX_REQUEST};
+use crate::schema::DeclType;
 use crate::types::Type;
 use kubeshape_schema::Schema;
 use std::fmt;
@@ -26,6 +26,21 @@ pub struct Rule {
     pub uses_old_self: bool,
     /// What one evaluation can cost at most.
     pub max_cost: u64,
+}
+
+/// A rule or a message that is checked, without a program. Its cost can be estimated in several releases.
+#[derive(Clone, Debug)]
+pub struct CheckedRule {
+    ast: Ast,
+    /// Whether it is about a change.
+    pub uses_old_self: bool,
+}
+
+impl CheckedRule {
+    /// What one evaluation can cost at most in a release, on values of the type that the rule was checked with.
+    pub fn max_cost(&self, decl: &DeclType, release: impl Into<AskedRelease>) -> u64 {
+        self.ast.estimate_in(decl, &release.into()).max
+    }
 }
 
 /// Why an expression cannot be used. `Display` gives upstream's text.
@@ -75,7 +90,7 @@ impl RuleEnv {
 
     /// How often the node can occur in one object.
     pub fn max_cardinality(&self) -> u64 {
-        u64::try_from(MAX_REQUEST / (self.decl.min_serialized_size() + 1)).unwrap_or(0)
+        self.decl.max_cardinality()
     }
 
     /// Compiles a rule.
@@ -84,6 +99,22 @@ impl RuleEnv {
     /// What is wrong with it.
     pub fn rule(&self, source: &str, optional_old_self: bool) -> Result<Rule, RuleError> {
         self.compile(source, optional_old_self, &RULE)
+    }
+
+    /// Checks a rule, and that a program can be made of it.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn checked_rule(&self, source: &str, optional_old_self: bool) -> Result<CheckedRule, RuleError> {
+        Ok(self.checked(source, optional_old_self, &RULE)?.0)
+    }
+
+    /// Checks a message expression, and that a program can be made of it.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn checked_message(&self, source: &str, optional_old_self: bool) -> Result<CheckedRule, RuleError> {
+        Ok(self.checked(source, optional_old_self, &MESSAGE)?.0)
     }
 
     /// Compiles a message expression.
@@ -104,6 +135,16 @@ impl RuleEnv {
     }
 
     fn compile(&self, source: &str, optional_old_self: bool, purpose: &Purpose) -> Result<Rule, RuleError> {
+        let (CheckedRule { ast, uses_old_self }, program) = self.checked(source, optional_old_self, purpose)?;
+        Ok(Rule { program, uses_old_self, max_cost: ast.estimate(&*self.decl).max })
+    }
+
+    fn checked(
+        &self,
+        source: &str,
+        optional_old_self: bool,
+        purpose: &Purpose,
+    ) -> Result<(CheckedRule, Program), RuleError> {
         let wrong = |detail: String, uses_old_self: bool| RuleError { detail, uses_old_self };
         let ast = self
             .ast(source, optional_old_self)
@@ -115,7 +156,7 @@ impl RuleEnv {
         let program = ast
             .program()
             .map_err(|error| wrong(format!("{} instantiation failed: {error}", purpose.making), uses_old_self))?;
-        Ok(Rule { program, uses_old_self, max_cost: ast.estimate(&*self.decl).max })
+        Ok((CheckedRule { ast, uses_old_self }, program))
     }
 }
 

@@ -6,12 +6,14 @@ use kubeshape_schema::{Bump, Code, Note, NoteKind};
 use kubeshape_structural::ApiVersion;
 use kubeshape_structural::read::Manifest;
 use kubeshape_validate::crd::{
-    Defaults, Definition, Warning, expression_costs, validate, validate_update, warnings, warnings_of_update,
+    Defaults, Definition, Kept, Options, Warning, expression_costs, validate_update_with, validate_with, warnings,
+    warnings_of_update,
 };
 use kubeshape_validate::metadata::ObjectMeta;
 use kubeshape_validate::{AskedRelease, Release};
 use kubeshape_yaml::Node;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Values of more bytes are left out of messages.
 const VALUE: usize = 200;
@@ -121,11 +123,12 @@ impl Check {
         arena: &'a Bump,
         findings: &mut Findings,
     ) {
+        let kept = Arc::default();
         let mut last: Option<Verdict> = None;
         for release in self.releases.iter().rev() {
             let verdict = match last.take().filter(|last| last.release.same(release)) {
                 Some(verdict) => verdict,
-                None => Verdict::of(definition, old, release, arena),
+                None => Verdict::of(definition, old, release, &kept, arena),
             };
             findings.errors(&verdict.errors, node, release);
             for warning in &verdict.warnings {
@@ -179,16 +182,19 @@ impl Verdict {
         definition: &Definition<'a>,
         old: Option<(Node<'a>, &Definition<'a>)>,
         release: Release,
+        kept: &Arc<Kept>,
         arena: &'a Bump,
     ) -> Verdict {
         let release = AskedRelease::from(release);
         let (errors, warnings) = if let Some((written, old)) = old {
             let old = &stored(old, written, &release, arena);
             let new = sent(&definition.prepare_for_update(old, &release, arena), old);
-            (validate_update(&new, old, &release), warnings_of_update(&new, old, &release))
+            let options = Options::update(&new, old, &release).keeping(kept);
+            (validate_update_with(&new, old, &options), warnings_of_update(&new, old, &release))
         } else {
             let new = definition.prepare_for_create(&release, arena);
-            (validate(&new, &release), warnings(&new, &release))
+            let options = Options::create(&release).keeping(kept);
+            (validate_with(&new, &options), warnings(&new, &release))
         };
         Verdict { release, errors, warnings }
     }

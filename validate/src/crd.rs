@@ -11,6 +11,7 @@ pub(crate) mod defaults;
 mod doctor;
 pub(crate) mod field_path;
 mod go_json;
+mod kept;
 mod model;
 mod options;
 mod read;
@@ -19,8 +20,9 @@ mod schema;
 mod warnings;
 
 pub use approval::{Approval, approval};
-pub use check::{deprecation_warning, stored_versions, validate, validate_update, validate_update_with};
+pub use check::{deprecation_warning, stored_versions, validate, validate_update, validate_update_with, validate_with};
 pub use doctor::{Bound, Diagnosis, Expensive, Keyword, diagnose_costs};
+pub use kept::Kept;
 pub use model::{ClientConfig, Conversion, Definition, Service, Spec, Status, Subresources, Validation, Version};
 pub use options::{Expressions, MAX_SELECTABLE_FIELDS, Options};
 pub use read::Defaults;

@@ -1,6 +1,7 @@
 //! Releases of Kubernetes, and in which of them a rule changed.
 
 use kubeshape_cel::SameAnswers;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// A minor release of Kubernetes 1.
@@ -80,6 +81,26 @@ impl AskedRelease {
     /// Whether another release gives the same answers to everything that was asked.
     pub fn same(&self, release: Release) -> bool {
         self.same.range().contains(&release.small())
+    }
+
+    /// The same release, of which nothing was asked yet.
+    pub(crate) fn apart(&self) -> AskedRelease {
+        self.release.into()
+    }
+
+    /// The releases that give the same answers.
+    pub(crate) fn range(&self) -> RangeInclusive<u8> {
+        self.same.range()
+    }
+
+    /// Whether the release itself is one of some releases.
+    pub(crate) fn is_in(&self, releases: &RangeInclusive<u8>) -> bool {
+        releases.contains(&self.release.small())
+    }
+
+    /// Only some releases give the same answers.
+    pub(crate) fn narrow(&self, releases: &RangeInclusive<u8>) {
+        self.same.narrow(releases);
     }
 
     /// The release for expressions that are stored already.

@@ -247,6 +247,11 @@ impl DeclType {
         self.min_serialized_size
     }
 
+    /// How often values can occur in one object.
+    pub fn max_cardinality(&self) -> u64 {
+        u64::try_from(MAX_REQUEST / (self.min_serialized_size + 1)).unwrap_or(0)
+    }
+
     /// The type of a field of an object, by its name in expressions.
     pub fn field(&self, name: &str) -> Option<&Arc<DeclType>> {
         match &self.shape {

@@ -1,6 +1,6 @@
 //! A release is asked only if it can answer otherwise than one that was asked. The verdicts are those of asking each.
 
-use kubeshape_check::{Check, Releases, Report};
+use kubeshape_check::{Check, Problem, Releases, Report};
 use kubeshape_corpus::generate::{Draw, definition};
 use kubeshape_schema::Bump;
 use kubeshape_schema::field::Error;
@@ -78,6 +78,12 @@ fn reports(name: &str, manifest: Manifest<'_>, old: Option<Manifest<'_>>) {
         let one = ask(Releases::one(release));
         assert_eq!(one.answers, [*answer], "{name}");
         assert_eq!(said(&one, release), said(&all, release), "{name}, {release}");
+        // The newest release words a problem.
+        let worded = |problem: &&Problem| problem.releases.last() == Some(&release);
+        for problem in all.problems.iter().filter(worded) {
+            let is_same = |own: &Problem| own.note == problem.note && own.error == problem.error;
+            assert!(one.problems.iter().any(is_same), "{name}, {release}: {problem:?}");
+        }
     }
 }
 

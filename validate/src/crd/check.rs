@@ -21,7 +21,11 @@ const DEPRECATION_WARNING_LENGTH: usize = 256;
 
 /// Checks a definition that is created: `ValidateCustomResourceDefinition`.
 pub fn validate(definition: &Definition<'_>, release: impl Into<AskedRelease>) -> Vec<Error> {
-    let options = Options::create(release);
+    validate_with(definition, &Options::create(release))
+}
+
+/// [`validate`] with options of one's own.
+pub fn validate_with(definition: &Definition<'_>, options: &Options<'_>) -> Vec<Error> {
     let mut errors = Vec::new();
     let metadata = &definition.metadata;
     let required = format!("{}.{}", definition.spec.names.plural, definition.spec.group);
@@ -35,7 +39,7 @@ pub fn validate(definition: &Definition<'_>, release: impl Into<AskedRelease>) -
     };
     metadata::validate(metadata, false, &name, &Path::Root.child("metadata"), &mut errors);
     labels_once(&mut errors, &options.release);
-    Checker { options: &options, errors: &mut errors }.definition(definition, None);
+    Checker { options, errors: &mut errors }.definition(definition, None);
     errors
 }
 

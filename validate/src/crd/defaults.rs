@@ -22,8 +22,14 @@ pub(super) fn validate(
     if !schema.subtree.any(Flags::DEFAULT) {
         return;
     }
-    let mut walk = Walk { options, document, errors, budget: Rules::BUDGET };
-    walk.schema(schema, path, At::Root, &Surroundings::Root);
+    let found = options.kept.defaults(path.to_string(), &options.release, |release| {
+        let options = &Options { release: release.clone(), ..options.clone() };
+        let mut errors = Vec::new();
+        let mut walk = Walk { options, document, errors: &mut errors, budget: Rules::BUDGET };
+        walk.schema(schema, path, At::Root, &Surroundings::Root);
+        errors
+    });
+    errors.extend(found.iter().cloned());
 }
 
 /// Where a schema is.

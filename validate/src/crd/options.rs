@@ -1,6 +1,7 @@
 //! Which rules hold: all of them for a new definition; for one that replaces another, those that the old one kept.
 
 use super::ca_bundle;
+use super::kept::Kept;
 use super::model::{Definition, Spec, same_validation};
 use super::schema::map_list_items;
 use crate::release::AskedRelease;
@@ -48,6 +49,8 @@ pub struct Options<'a> {
     pub old_expressions: Arc<Expressions<'a>>,
     /// The release whose rules hold.
     pub release: AskedRelease,
+    /// What other releases found about the same definitions, and what this one finds.
+    pub kept: Arc<Kept>,
 }
 
 /// Expressions by their text.
@@ -98,7 +101,14 @@ impl<'a> Options<'a> {
             suppress_rule_cost: false,
             old_expressions: Arc::default(),
             release: release.into(),
+            kept: Arc::default(),
         }
+    }
+
+    /// The same, with what other releases found about the same definitions.
+    #[must_use]
+    pub fn keeping(self, kept: &Arc<Kept>) -> Options<'a> {
+        Options { kept: kept.clone(), ..self }
     }
 
     /// Those of a definition that replaces another one.

@@ -2,11 +2,12 @@
 //! `ValidateCustomResourceDefinitionOpenAPISchema` does with it.
 
 use super::go_json;
+use super::kept::Expression;
 use super::model::{Definition, Validation};
 use super::options::Options;
 use crate::metadata::place;
 use crate::release::{AskedRelease, Change};
-use kubeshape_cel::{DeclType, RuleEnv, escape};
+use kubeshape_cel::{CheckedRule, DeclType, RuleEnv, escape};
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_schema::{Flags, Rule, Schema, Type};
 use kubeshape_yaml::Document;
@@ -165,14 +166,9 @@ impl Rules {
                 return self.errors.push(Error::internal(&path, detail, at));
             }
         };
-        let envs = Envs {
-            new: RuleEnv::of_type(declared, options.release.of_new_expressions(), SELF_TYPE),
-            stored: OnceCell::new(),
-            declared,
-            options,
-        };
+        let under = Under { declared, options };
         for (i, rule) in schema.extra().validations.iter().enumerate() {
-            self.rule(rule, scope, &envs, uncorrelatable, &path.index(i), at);
+            self.rule(rule, scope, under, uncorrelatable, &path.index(i), at);
         }
     }
 
@@ -180,24 +176,28 @@ impl Rules {
         &mut self,
         rule: &Rule<'_>,
         scope: &Scope<'_>,
-        envs: &Envs<'_, '_>,
+        under: Under<'_, '_>,
         uncorrelatable: Option<&Path<'_>>,
         path: &Path<'_>,
         at: u32,
     ) {
-        let options = envs.options;
+        let Under { declared, options } = under;
         let optional_old_self = rule.optional_old_self.filter(|_| options.release.has(Change::OptionalOldSelf));
         let optional = optional_old_self == Some(true);
         let bad_value = || go_json::rule(rule, &options.release);
         let rule_path = path.child("rule");
         let stored = options.old_expressions.rules.contains(rule.rule);
-        let compiled = envs.of(stored).rule(rule.rule, optional);
-        let cardinality = scope.cardinality.unwrap_or_else(|| envs.new.max_cardinality());
-        let each = compiled.as_ref().map_or(0, |rule| rule.max_cost);
+        let expression = Expression { path: rule_path.to_string(), stored, optional };
+        let compiled = options.kept.expression(expression, &options.release, |release| {
+            under.env(release, stored).checked_rule(rule.rule, optional)
+        });
+        let compiled = &*compiled;
+        let cardinality = scope.cardinality.unwrap_or_else(|| declared.max_cardinality());
+        let each = compiled.as_ref().map_or(0, |rule| under.cost(rule));
         let bounded = scope.cardinality.is_some();
         self.keep(&rule_path, each, cardinality, bounded, at);
         self.cost("estimated rule cost", &rule_path, each.saturating_mul(cardinality), options, at);
-        let uses_old_self = match &compiled {
+        let uses_old_self = match compiled {
             Ok(rule) => rule.uses_old_self,
             Err(error) => {
                 self.errors.push(Error::invalid(&rule_path, bad_value(), error.detail.as_str(), at));
@@ -207,13 +207,18 @@ impl Rules {
         if compiled.is_ok() && !rule.message_expression.is_empty() {
             let path = path.child("messageExpression");
             let stored = options.old_expressions.messages.contains(rule.message_expression);
-            match envs.of(stored).message(rule.message_expression, optional) {
+            let expression = Expression { path: path.to_string(), stored, optional };
+            let message = options.kept.expression(expression, &options.release, |release| {
+                under.env(release, stored).checked_message(rule.message_expression, optional)
+            });
+            match &*message {
                 Ok(message) => {
                     // Upstream counts a message once.
-                    self.keep(&path, message.max_cost, 1, true, at);
-                    self.cost("estimated messageExpression cost", &path, message.max_cost, options, at);
+                    let cost = under.cost(message);
+                    self.keep(&path, cost, 1, true, at);
+                    self.cost("estimated messageExpression cost", &path, cost, options, at);
                 }
-                Err(error) => self.errors.push(Error::invalid(&path, bad_value(), error.detail, at)),
+                Err(error) => self.errors.push(Error::invalid(&path, bad_value(), error.detail.as_str(), at)),
             }
         }
         if uses_old_self {
@@ -326,21 +331,22 @@ pub fn expression_costs(definition: &Definition<'_>, release: impl Into<AskedRel
     rules.costs.unwrap_or_default()
 }
 
-/// The environments of the rules of one schema.
-struct Envs<'e, 'o> {
-    new: RuleEnv,
-    stored: OnceCell<RuleEnv>,
+/// What the rules of one schema stand under.
+#[derive(Clone, Copy)]
+struct Under<'e, 'o> {
     declared: &'e Arc<DeclType>,
     options: &'e Options<'o>,
 }
 
-impl Envs<'_, '_> {
-    fn of(&self, stored: bool) -> &RuleEnv {
-        if !stored {
-            return &self.new;
-        }
-        let release = self.options.release.of_stored_expressions();
-        self.stored.get_or_init(|| RuleEnv::of_type(self.declared, release, SELF_TYPE))
+impl Under<'_, '_> {
+    fn env(self, release: &AskedRelease, stored: bool) -> RuleEnv {
+        let release = if stored { release.of_stored_expressions() } else { release.of_new_expressions() };
+        RuleEnv::of_type(self.declared, release, SELF_TYPE)
+    }
+
+    /// What one evaluation costs. Which functions exist does not matter for it.
+    fn cost(self, rule: &CheckedRule) -> u64 {
+        rule.max_cost(self.declared, self.options.release.of_stored_expressions())
     }
 }
 

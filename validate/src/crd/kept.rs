@@ -1,0 +1,71 @@
+//! What is found about a definition in one release and holds in others.
+
+use crate::release::AskedRelease;
+use kubeshape_cel::{CheckedRule, RuleError};
+use kubeshape_schema::field::Error;
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::ops::RangeInclusive;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What is kept while several releases are asked about one definition, or about one that replaces another: checked expressions, and
+/// what is wrong with defaults. It is for these definitions only.
+#[derive(Debug, Default)]
+pub struct Kept {
+    expressions: Answers<Expression, Result<CheckedRule, RuleError>>,
+    defaults: Answers<String, Vec<Error>>,
+}
+
+/// An expression of a definition.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct Expression {
+    pub(super) path: String,
+    /// Whether it is stored already.
+    pub(super) stored: bool,
+    /// Whether `oldSelf` is optional.
+    pub(super) optional: bool,
+}
+
+/// Answers by question. An answer holds for the releases from one to another. It is never iterated over in the order of questions.
+type Answers<K, T> = Mutex<HashMap<K, Vec<(RangeInclusive<u8>, Arc<T>)>>>;
+
+impl Kept {
+    pub(super) fn expression(
+        &self,
+        expression: Expression,
+        release: &AskedRelease,
+        check: impl FnOnce(&AskedRelease) -> Result<CheckedRule, RuleError>,
+    ) -> Arc<Result<CheckedRule, RuleError>> {
+        answer(&self.expressions, expression, release, check)
+    }
+
+    pub(super) fn defaults(
+        &self,
+        path: String,
+        release: &AskedRelease,
+        check: impl FnOnce(&AskedRelease) -> Vec<Error>,
+    ) -> Arc<Vec<Error>> {
+        answer(&self.defaults, path, release, check)
+    }
+}
+
+/// The answer that is kept for the release, or a new one. Either narrows the releases that give the same answers.
+fn answer<K: Eq + Hash, T>(
+    answers: &Answers<K, T>,
+    question: K,
+    release: &AskedRelease,
+    ask: impl FnOnce(&AskedRelease) -> T,
+) -> Arc<T> {
+    let lock = || answers.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = lock().get(&question).and_then(|all| all.iter().find(|(releases, _)| release.is_in(releases)).cloned());
+    let (releases, found) = known.unwrap_or_else(|| {
+        // The lock is not held: what is asked may ask for more.
+        let apart = release.apart();
+        let found = Arc::new(ask(&apart));
+        let releases = apart.range();
+        lock().entry(question).or_default().push((releases.clone(), found.clone()));
+        (releases, found)
+    });
+    release.narrow(&releases);
+    found
+}
