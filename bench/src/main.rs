@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::cast_precision_loss)]
 
 mod documents;
+mod forms;
 mod lifecycle;
 mod objects;
 mod pull;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         Some("documents") => documents::all(&arguments),
         Some("one-smd") => smd::one(&arguments[1..]),
         Some("smd") => smd::all(&arguments),
+        Some("forms") => forms::all(&arguments[1..]),
         Some("lifecycle") if arguments.len() == 2 => lifecycle::run(Path::new(&arguments[1])),
         Some("objects") => objects::all(&arguments[1..]),
         Some("pull") => pull::all(&arguments[1..]),
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
         _ => {
             eprintln!("usage: kubeshape-bench PATH [--rounds N] [--oracle PROGRAM] [--base FOLDER]");
             eprintln!("       kubeshape-bench documents --swagger FILE --v3 FILE [--rounds N] [--oracle PROGRAM]");
+            eprintln!("       kubeshape-bench forms [N] [BYTES]");
             eprintln!("       kubeshape-bench lifecycle FOLDER");
             eprintln!("       kubeshape-bench objects STREAM… [--oracle PROGRAM]");
             eprintln!("       kubeshape-bench pull [FOLDER]");

@@ -124,8 +124,8 @@ pub(crate) struct ServeArgs {
 
     /// Feature gates of the emulated release, such as AggregatedDiscoveryEndpoint=true
     ///
-    /// CustomResourcePublishOpenAPI, OpenAPIV3, AggregatedDiscoveryEndpoint and AggregatedDiscoveryRemoveBetaType, as far as
-    /// the release has them.
+    /// CustomResourcePublishOpenAPI, OpenAPIV3, AggregatedDiscoveryEndpoint, AggregatedDiscoveryRemoveBetaType and
+    /// CBORServingAndStorage, as far as the release has them.
     #[arg(long, value_name = "NAME=BOOL", value_delimiter = ',', requires = "emulate", value_parser = gate)]
     pub(crate) feature_gates: Vec<(String, bool)>,
 

@@ -72,6 +72,7 @@ properties! {
     published_schema_prints_the_same_after_reading
     range_and_conditions
     redirects_stay_within_the_server
+    representations_of_any_object
     smd_yaml_reads_back_equal
     store_changes
     suites_run_and_are_updated
