@@ -54,7 +54,7 @@ fn main() {
     let texts = texts(&source);
     let (arena, mut tape) = (Bump::new(), Tape::new());
     let definitions = definitions::print(&definitions::read(&json, &mut tape, &arena), &arena);
-    let paths = paths::all(&texts);
+    let paths = paths::all(&texts, false);
 
     let folder = std::env::var_os("OUT_DIR").unwrap();
     let write = |name: &str, text: &str| std::fs::write(Path::new(&folder).join(name), text).unwrap();

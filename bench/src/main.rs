@@ -6,6 +6,7 @@
 
 mod documents;
 mod expressions;
+mod forms;
 mod lifecycle;
 mod objects;
 mod pull;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Some("documents") => documents::all(&arguments),
         Some("one-smd") => smd::one(&arguments[1..]),
         Some("smd") => smd::all(&arguments),
+        Some("forms") => forms::all(&arguments[1..]),
         Some("lifecycle") if arguments.len() == 2 => lifecycle::run(Path::new(&arguments[1])),
         Some("cel") => expressions::all(&arguments[1..]),
         Some("objects") => objects::all(&arguments[1..]),
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         _ => {
             eprintln!("usage: kubeshape-bench PATH [--rounds N] [--oracle PROGRAM] [--base FOLDER]");
             eprintln!("       kubeshape-bench documents --swagger FILE --v3 FILE [--rounds N] [--oracle PROGRAM]");
+            eprintln!("       kubeshape-bench forms [N] [BYTES]");
             eprintln!("       kubeshape-bench lifecycle FOLDER");
             eprintln!("       kubeshape-bench cel RECORDS [--oracle PROGRAM]");
             eprintln!("       kubeshape-bench objects STREAM… [--oracle PROGRAM]");

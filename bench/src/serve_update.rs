@@ -7,7 +7,6 @@
 use crate::smd::live_bytes;
 use bytes::Bytes;
 use cpu_time::ProcessTime;
-use kubeshape_publish::Profile;
 use kubeshape_server::{BaseDocuments, Change, Document, Leaf, Snapshot, Store, StoreOptions, Tags};
 use kubeshape_structural::read::manifests;
 use kubeshape_yaml::{Limits, Stream, Tape};
@@ -91,7 +90,7 @@ fn change(name: &str, text: String) -> Change {
 }
 
 fn store(tags: Tags) -> Option<Store> {
-    let options = StoreOptions { profile: Profile::Kube, tags };
+    let options = StoreOptions { tags, ..StoreOptions::default() };
     Store::new(BaseDocuments::default(), options, NOW).ok()
 }
 

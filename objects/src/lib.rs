@@ -1,8 +1,8 @@
 //! Objects as an API server keeps them, and what it answers to requests about them.
 //!
 //! [`Api`] answers requests: create, get, list, watch, update, patch, server-side apply, delete, and the subresources `status`
-//! and `scale` of custom resources, in every representation that a server has (JSON, YAML, `Table`,
-//! `PartialObjectMetadata`). It is pure: a [`Request`] holds what a client sent, a [`Moment`] the time and the random
+//! and `scale` of custom resources, in every representation that a server has (JSON, YAML, CBOR, `Table`,
+//! `PartialObjectMetadata`), and in those of the proposal "Alternate representations of API resources". It is pure: a [`Request`] holds what a client sent, a [`Moment`] the time and the random
 //! numbers, and the objects are in a [`Store`](store::Store) that the caller keeps.
 //!
 //! # Example: an object is created and read
@@ -41,13 +41,17 @@
 
 pub mod accept;
 mod api;
+mod cbor;
+mod derived;
 mod form;
+mod generic;
 mod go;
 mod meta;
 mod options;
 mod patch;
 mod path;
 mod proto;
+mod raw;
 pub mod select;
 mod status;
 pub mod store;
@@ -58,5 +62,6 @@ mod wire;
 pub use api::{
     Advisor, Api, DEFINITIONS, Documents, MAX_BODY, Moment, Outcome, Reply, Request, Settled, Watch, WatchEnd, Write,
 };
+pub use generic::generic_kinds;
 pub use status::{Cause, Details, GroupResource, Status};
 pub use wire::protobuf_to_json;

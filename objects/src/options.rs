@@ -1,7 +1,7 @@
 //! The parameters of requests (upstream: `ListOptions`, `CreateOptions`, `UpdateOptions`, `PatchOptions`, `DeleteOptions` of
 //! `meta.k8s.io/v1`).
 
-use crate::form::IncludeObject;
+use crate::form::{ColumnOptions, IncludeObject};
 use crate::select::{FieldSelector, LabelSelector};
 use crate::status::Status;
 use crate::target::{parameter, parameters};
@@ -153,6 +153,101 @@ impl ListParameters {
         }
         if errors.is_empty() { Ok(out) } else { Err(Status::invalid("meta.k8s.io", "ListOptions", "", &errors)) }
     }
+}
+
+/// Labels that become columns at most.
+const MAX_LABEL_COLUMNS: usize = 64;
+/// Versions of the options (upstream registers them in every group; the proposal gives them one of their own).
+const OPTION_VERSIONS: [&str; 2] = ["meta.k8s.io/v1", "v1"];
+
+/// The columns that a client wants: the options of `kubectl get` as parameters.
+///
+/// # Errors
+/// They are too many, or no booleans: 400.
+pub(crate) fn columns(query: &str) -> Result<ColumnOptions, Status> {
+    let labels: Vec<String> = parameters(query, "labelColumns")
+        .flat_map(|value| value.split(',').map(|label| label.trim().to_owned()).collect::<Vec<_>>())
+        .filter(|label| !label.is_empty())
+        .collect();
+    if labels.len() > MAX_LABEL_COLUMNS {
+        let found = labels.len();
+        return Err(Status::bad_request(format!(
+            "labelColumns: found {found} labels, expected at most {MAX_LABEL_COLUMNS}"
+        )));
+    }
+    Ok(ColumnOptions { wide: flag(query, "wide")?, labels, all_labels: flag(query, "showLabels")?.unwrap_or_default() })
+}
+
+/// Whether what the server set is left out, and whether the names of the object stay.
+///
+/// # Errors
+/// They are no booleans: 400.
+pub(crate) fn export(query: &str) -> Result<(Option<bool>, bool), Status> {
+    Ok((flag(query, "export")?, flag(query, "exact")?.unwrap_or_default()))
+}
+
+/// Checks the kind and version of `DeleteOptions` in a body. Each group has them, too.
+///
+/// # Errors
+/// They are not known: 400.
+pub(crate) fn kind_of_options(api_version: &str, kind: &str, of_resource: &str) -> Result<(), Status> {
+    let is_known = api_version.is_empty() || api_version == of_resource || OPTION_VERSIONS.contains(&api_version);
+    if is_known && ["", "DeleteOptions"].contains(&kind) {
+        return Ok(());
+    }
+    let found = kubeshape_yaml::go::escape::GoQuoted(&format!("{api_version} {kind}")).to_string();
+    let expected = OPTION_VERSIONS.join(" or ");
+    Err(Status::bad_request(format!("the body is no DeleteOptions: found {found}, expected {expected} DeleteOptions")))
+}
+
+/// A parameter of the proposal: `1` or `0`, or what stands for them elsewhere.
+fn flag(query: &str, name: &str) -> Result<Option<bool>, Status> {
+    match parameter(query, name).as_deref() {
+        None => Ok(None),
+        Some("" | "1" | "true") => Ok(Some(true)),
+        Some("0" | "false") => Ok(Some(false)),
+        Some(other) => {
+            let quoted = kubeshape_yaml::go::escape::GoQuoted(other).to_string();
+            Err(Status::bad_request(format!("{name}: found {quoted}, expected 0 or 1")))
+        }
+    }
+}
+
+/// Whether a request is refused because objects are not exported any more (upstream: `GetResource`).
+///
+/// # Errors
+/// It is: 400.
+pub(crate) fn no_export(query: &str) -> Result<(), Status> {
+    if is_true_parameter(query, "export") {
+        return Err(Status::bad_request("the export parameter, deprecated since v1.14, is no longer supported"));
+    }
+    Ok(())
+}
+
+/// Checks the kind and version of the options, if the query names them. `kind` is the one that the request has.
+///
+/// # Errors
+/// They are not known: 400.
+pub(crate) fn versions(query: &str, kind: &str) -> Result<(), Status> {
+    let quoted = |text: &str| kubeshape_yaml::go::escape::GoQuoted(text).to_string();
+    for found in parameters(query, "kind") {
+        // What a client reads one object with has had two names.
+        let fits = found == kind || (kind == "GetOptions" && ["ListOptions", "ExportOptions"].contains(&&*found));
+        if !fits {
+            let found = quoted(&found);
+            return Err(Status::bad_request(format!("kind: found options of kind {found}, expected {kind}")));
+        }
+    }
+    for name in ["apiVersion", "queryVersion"] {
+        for found in parameters(query, name) {
+            if !OPTION_VERSIONS.contains(&&*found) {
+                let (found, expected) = (quoted(&found), OPTION_VERSIONS.join(" or "));
+                let message = format!("{name}: found {found}, which is no version of {kind} here, expected {expected}");
+                return Err(Status::bad_request(message));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// What stands beside the rows of a table.

@@ -211,7 +211,14 @@ impl Status {
 
     /// The object as compact JSON, members in the order of Go's struct.
     pub fn to_json(&self) -> Vec<u8> {
-        let mut out = br#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":""#.to_vec();
+        self.json_as("v1")
+    }
+
+    /// The same in `v1`, or in a version of `meta.k8s.io`.
+    pub(crate) fn json_as(&self, api_version: &str) -> Vec<u8> {
+        let mut out = br#"{"kind":"Status","apiVersion":"#.to_vec();
+        string(&mut out, api_version, Escape::Html);
+        out.extend_from_slice(br#","metadata":{},"status":""#);
         out.extend_from_slice(if self.is_failure() { b"Failure\"" } else { b"Success\"" });
         text(&mut out, "message", &self.message);
         text(&mut out, "reason", &self.reason);
@@ -227,7 +234,7 @@ impl Status {
     }
 
     /// `k8s\0` and a `runtime.Unknown` with the `Status`.
-    pub fn to_protobuf(&self) -> Vec<u8> {
+    pub(crate) fn protobuf_as(&self, api_version: &str) -> Vec<u8> {
         let mut status = Vec::new();
         proto::bytes(&mut status, 1, &proto::list_meta("", "", None));
         proto::text(&mut status, 2, if self.is_failure() { "Failure" } else { "Success" });
@@ -250,13 +257,13 @@ impl Status {
             proto::bytes(&mut status, 5, &inner);
         }
         proto::number(&mut status, 6, if self.is_failure() { i64::from(self.code) } else { 0 });
-        proto::unknown("v1", "Status", &status)
+        proto::unknown(api_version, "Status", &status)
     }
 
-    /// The object as a value, for YAML.
-    pub fn to_value<'a>(&'a self, arena: &'a Bump) -> Value<'a> {
+    /// The object as a value, for YAML and CBOR.
+    pub(crate) fn value_as<'a>(&'a self, api_version: &'a str, arena: &'a Bump) -> Value<'a> {
         let mut members = vec![
-            ("apiVersion", Value::String("v1")),
+            ("apiVersion", Value::String(api_version)),
             ("kind", Value::String("Status")),
             ("metadata", Value::Map(Map::EMPTY)),
             ("status", Value::String(if self.is_failure() { "Failure" } else { "Success" })),

@@ -6,23 +6,43 @@
 //! Each change makes a revision. The texts of objects hold it as `metadata.resourceVersion`.
 
 use crate::api::DEFINITIONS;
+use crate::derived::Derived;
 use bytes::Bytes;
 use imbl::{OrdMap, Vector};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// An object as it is stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Stored {
     /// The revision of its last change.
     pub revision: u64,
     /// The object: compact JSON, keys in order, and a line break.
     text: Bytes,
+    /// What lists show of it, once it was shown.
+    derived: OnceLock<Box<Derived>>,
 }
+
+impl PartialEq for Stored {
+    fn eq(&self, other: &Stored) -> bool {
+        (self.revision, &self.text) == (other.revision, &other.text)
+    }
+}
+
+impl Eq for Stored {}
 
 impl Stored {
     /// An object of a revision; its text is compact JSON with a line break, as [`line`](Self::line) gives it.
     pub fn new(revision: u64, text: Bytes) -> Stored {
-        Stored { revision, text }
+        Stored { revision, text, derived: OnceLock::new() }
+    }
+
+    /// An object that is not stored, of its JSON.
+    pub(crate) fn of_json(json: &[u8]) -> Stored {
+        Stored::new(0, [json, b"\n"].concat().into())
+    }
+
+    pub(crate) fn derived(&self) -> &Derived {
+        self.derived.get_or_init(Box::default)
     }
 
     /// The object as compact JSON.
@@ -128,7 +148,7 @@ impl Draft {
     fn stored(&self, revision: u64) -> Arc<Stored> {
         let mut text = self.with_revision(&revision.to_string());
         text.push(b'\n');
-        Arc::new(Stored { revision, text: text.into() })
+        Arc::new(Stored::new(revision, text.into()))
     }
 }
 

@@ -19,6 +19,21 @@ pub(crate) fn read(text: &[u8], tape: &mut Tape) -> Result<(), String> {
     Ok(())
 }
 
+/// Reads the one document of a text as a value.
+///
+/// # Errors
+/// The text cannot be read: the words of the reader.
+pub(crate) fn parsed<'a>(text: &'a [u8], tape: &'a mut Tape, arena: &'a Bump) -> Result<Value<'a>, String> {
+    read(text, tape)?;
+    Ok(of_tape(text, tape, arena))
+}
+
+/// The value of a text that was read into a tape.
+pub(crate) fn of_tape<'a>(text: &'a [u8], tape: &'a Tape, arena: &'a Bump) -> Value<'a> {
+    let source = std::str::from_utf8(text).unwrap_or_default();
+    tape.document(source).root().map_or(Value::Null, |root| Value::from_node(root, arena))
+}
+
 /// The metadata of an object.
 pub(crate) fn metadata(object: Value<'_>) -> Value<'_> {
     object.get("metadata").unwrap_or(Value::Null)

@@ -1,6 +1,8 @@
 //! Prints path items in both dialects, as templates, and the shared parameters of v2.
 
-use crate::operations::{self, In, Model, Operation, PRODUCES, Parameter, PathItem, Place, response_description};
+use crate::operations::{
+    self, ALTERNATES, In, Model, Operation, PRODUCES, Parameter, PathItem, Place, response_description,
+};
 use crate::template::{Fill, Slot, Template};
 use crate::texts::Texts;
 use kubeshape_schema::escape::{Escape, string};
@@ -50,14 +52,16 @@ pub(crate) fn write_member(first: bool, key: &str, form: Form, out: &mut Vec<u8>
     out.push(b':');
 }
 
-/// All paths by form, then cluster-scoped and namespaced.
-pub(crate) fn all(texts: &Texts) -> [[Paths; 2]; 3] {
-    [Form::V3, Form::V2, Form::V2Served].map(|form| [false, true].map(|namespaced| Paths::new(namespaced, texts, form)))
+/// All paths by form, then cluster-scoped and namespaced. With `alternates`, operations that read tell of the representations in
+/// which a server answers, too, which upstream's do not.
+pub(crate) fn all(texts: &Texts, alternates: bool) -> [[Paths; 2]; 3] {
+    let forms = [Form::V3, Form::V2, Form::V2Served];
+    forms.map(|form| [false, true].map(|namespaced| Paths::new(namespaced, texts, form, alternates)))
 }
 
 impl Paths {
-    fn new(namespaced: bool, texts: &Texts, form: Form) -> Paths {
-        let mut printer = Printer { out: Vec::new(), form, shared: Shared::default() };
+    fn new(namespaced: bool, texts: &Texts, form: Form, alternates: bool) -> Paths {
+        let mut printer = Printer { out: Vec::new(), form, shared: Shared::default(), alternates };
         let mut paths = Vec::new();
         for item in operations::path_items(namespaced, texts) {
             printer.out.clear();
@@ -132,6 +136,8 @@ struct Printer {
     out: Vec<u8>,
     form: Form,
     shared: Shared,
+    /// Whether operations tell of alternate representations.
+    alternates: bool,
 }
 
 impl Printer {
@@ -160,9 +166,21 @@ impl Printer {
         self.raw("}");
     }
 
+    /// The media types of other representations.
+    fn alternates(&self, operation: &Operation) -> &'static [&'static str] {
+        if self.alternates { operation.alternates() } else { &[] }
+    }
+
+    fn description(&mut self, operation: &Operation) {
+        match self.alternates(operation) {
+            [] => self.text(&operation.description),
+            _ => self.text(&format!("{}. {ALTERNATES}", operation.description)),
+        }
+    }
+
     fn v3_operation(&mut self, operation: &Operation) {
         self.raw(&format!("{{\"tags\":[\"{}\"],\"description\":", Slot::Tag.mark()));
-        self.text(&operation.description);
+        self.description(operation);
         self.raw(",\"operationId\":");
         self.text(&operation.id);
         if !operation.parameters.is_empty() {
@@ -172,7 +190,7 @@ impl Printer {
         }
         if let Some((model, required)) = operation.body {
             self.raw(",\"requestBody\":{");
-            self.content(operation.consumes(), model);
+            self.content(operation.consumes(), &[], model);
             if required {
                 self.raw(",\"required\":true");
             }
@@ -181,24 +199,27 @@ impl Printer {
         self.raw(",\"responses\":{");
         for (code, model) in &operation.responses {
             self.raw(&format!("\"{code}\":{{\"description\":\"{}\",", response_description(*code)));
-            self.content(PRODUCES, *model);
+            self.content(PRODUCES, self.alternates(operation), *model);
             self.raw("},");
         }
         self.raw(&format!("\"401\":{{\"description\":\"{}\"}}}}", response_description(401)));
         self.end_operation(operation);
     }
 
-    /// `content` with the same schema for every media type.
-    fn content(&mut self, types: &[&str], model: Model) {
-        let mut types = types.to_vec();
+    /// `content` with the same schema for every media type. Those of other kinds have none.
+    fn content(&mut self, types: &[&str], others: &[&str], model: Model) {
+        let mut types = [types, others].concat();
         types.sort_unstable();
         self.raw("\"content\":{");
         for (i, media_type) in types.iter().enumerate() {
             if i > 0 {
                 self.raw(",");
             }
-            self.raw(&format!("\"{media_type}\":{{\"schema\":"));
-            self.reference(model);
+            self.raw(&format!("\"{media_type}\":{{"));
+            if !others.contains(media_type) {
+                self.raw("\"schema\":");
+                self.reference(model);
+            }
             self.raw("}");
         }
         self.raw("}");
@@ -211,11 +232,11 @@ impl Printer {
 
     fn v2_operation(&mut self, operation: &Operation) {
         self.raw("{\"description\":");
-        self.text(&operation.description);
+        self.description(operation);
         self.raw(",\"consumes\":[");
         self.list(operation.consumes());
         self.raw("],\"produces\":[");
-        self.list(PRODUCES);
+        self.list(&[PRODUCES, self.alternates(operation)].concat());
         self.raw(&format!("],\"schemes\":[\"https\"],\"tags\":[\"{}\"],\"operationId\":", Slot::Tag.mark()));
         self.text(&operation.id);
         if !operation.parameters.is_empty() || operation.body.is_some() {

@@ -64,6 +64,7 @@ pub struct Publisher {
 impl Publisher {
     /// A publisher over a base.
     pub fn new(base: Base, options: Options) -> Publisher {
+        let base = if options.profile == Profile::Faithful { base.with_alternates() } else { base };
         Publisher { base, options }
     }
 

@@ -101,7 +101,7 @@ impl Segment {
         let of_pieces = || {
             let mut pieces = Vec::new();
             self.pieces(|piece| pieces.push(piece));
-            deflate(pieces.iter().map(|piece| &**piece), FlushCompress::Sync)
+            deflate(KEPT, pieces.iter().map(|piece| &**piece), FlushCompress::Sync)
         };
         match self {
             Segment::Text(text) if text.len() < STORED => stored(text),
@@ -118,9 +118,9 @@ struct Deflated {
     crc: crc32fast::Hasher,
 }
 
-fn deflate<'p>(pieces: impl IntoIterator<Item = &'p [u8]>, end: FlushCompress) -> Deflated {
+fn deflate<'p>(level: u32, pieces: impl IntoIterator<Item = &'p [u8]>, end: FlushCompress) -> Deflated {
     let mut crc = crc32fast::Hasher::new();
-    let mut compress = Compress::new(Compression::new(6), false);
+    let mut compress = Compress::new(Compression::new(level), false);
     let mut out = Vec::with_capacity(1 << 10);
     let mut run = |mut input: &[u8], flush: FlushCompress| {
         loop {
@@ -162,9 +162,22 @@ const GZIP_HEAD: &[u8] = &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
 /// A last, empty block.
 const DEFLATE_END: [u8; 2] = [0x03, 0x00];
 
-/// One gzip member of a whole text.
+/// One gzip member of a whole text that is kept.
 pub(crate) fn gzip(pieces: &[Bytes]) -> Bytes {
-    let Deflated { bytes, crc } = deflate(pieces.iter().map(|piece| &**piece), FlushCompress::Finish);
+    member(KEPT, pieces)
+}
+
+/// One gzip member of a text that is sent once, as fast as kube-apiserver makes it (upstream: `defaultGzipContentEncodingLevel`).
+pub(crate) fn gzip_once(text: &Bytes) -> Bytes {
+    member(ONCE, std::slice::from_ref(text))
+}
+
+/// The levels of compression.
+const KEPT: u32 = 6;
+const ONCE: u32 = 1;
+
+fn member(level: u32, pieces: &[Bytes]) -> Bytes {
+    let Deflated { bytes, crc } = deflate(level, pieces.iter().map(|piece| &**piece), FlushCompress::Finish);
     let len = pieces.iter().map(Bytes::len).sum::<usize>();
     [GZIP_HEAD, &bytes, &crc.finalize().to_le_bytes(), &(len as u32).to_le_bytes()].concat().into()
 }

@@ -18,6 +18,8 @@ pub struct Features {
     pub aggregated_v2: bool,
     /// Whether aggregated discovery exists as v2beta1.
     pub aggregated_v2beta1: bool,
+    /// Whether objects are read and written as CBOR, too.
+    pub cbor: bool,
 }
 
 impl Default for Features {
@@ -30,6 +32,7 @@ impl Default for Features {
                 openapi_v3_alpha: false,
                 aggregated_v2: true,
                 aggregated_v2beta1: false,
+                cbor: false,
             },
             |emulation| emulation.features,
         )
@@ -47,6 +50,7 @@ const PUBLISH: &str = "CustomResourcePublishOpenAPI";
 const OPENAPI_V3: &str = "OpenAPIV3";
 const AGGREGATED: &str = "AggregatedDiscoveryEndpoint";
 const REMOVE_BETA: &str = "AggregatedDiscoveryRemoveBetaType";
+const CBOR: &str = "CBORServingAndStorage";
 
 /// A gate from a release on.
 struct Stage {
@@ -64,7 +68,7 @@ const fn stage(gate: &'static str, from: u16, default: bool, locked: bool) -> St
 const OPENAPI_V3_BETA: u16 = 24;
 
 /// All gates, older stages first (Kubernetes' `kube_features.go`).
-const STAGES: [Stage; 10] = [
+const STAGES: [Stage; 11] = [
     stage(PUBLISH, 14, false, false),
     stage(PUBLISH, 15, true, false),
     stage(PUBLISH, 16, true, true),
@@ -75,6 +79,7 @@ const STAGES: [Stage; 10] = [
     stage(AGGREGATED, 27, true, false),
     stage(AGGREGATED, 30, true, true),
     stage(REMOVE_BETA, 33, true, false),
+    stage(CBOR, 32, false, false),
 ];
 /// From here on, v2beta1 cannot be brought back.
 const BETA_REMOVED: Stage = stage(REMOVE_BETA, 35, true, true);
@@ -161,6 +166,7 @@ impl Emulation {
             openapi_v3_alpha: is_on(OPENAPI_V3) && minor < OPENAPI_V3_BETA,
             aggregated_v2: aggregated && minor >= AGGREGATED_V2,
             aggregated_v2beta1: aggregated && !is_on(REMOVE_BETA),
+            cbor: is_on(CBOR),
         };
         Ok(Emulation { minor, features })
     }
@@ -226,8 +232,9 @@ mod tests {
                     openapi_v3_alpha,
                     aggregated_v2,
                     aggregated_v2beta1,
+                    cbor,
                 } = Emulation::new(minor, &[])?.features;
-                assert!(!openapi_v3_alpha);
+                assert!(!openapi_v3_alpha && !cbor);
                 assert_eq!(
                     [custom_resources_in_v2, openapi_v3, aggregated_v2, aggregated_v2beta1],
                     expected,
@@ -246,6 +253,8 @@ mod tests {
         let alpha = Emulation::new(23, &[(OPENAPI_V3, true)])?.features;
         assert!(alpha.openapi_v3 && alpha.openapi_v3_alpha);
         assert!(Emulation::new(34, &[(REMOVE_BETA, false)])?.features.aggregated_v2beta1);
+        assert!(Emulation::new(36, &[(CBOR, true)])?.features.cbor);
+        assert!(Emulation::new(31, &[(CBOR, true)]).is_err());
         assert!(Emulation::new(26, &[(AGGREGATED, true), (AGGREGATED, false)])?.features.openapi_v3);
         let error = |minor, gate, value| Emulation::new(minor, &[(gate, value)]).map_err(|error| error.to_string());
         assert_eq!(

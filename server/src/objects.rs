@@ -305,7 +305,7 @@ impl Objects {
             self.api.store(api);
             *writing = before;
             let status = Status::internal(error.to_string());
-            return Reply { code: status.code, form: Form::Json, body: status.to_json().into(), warnings: Vec::new() };
+            return Reply::new(status.code, Form::Json, status.to_json());
         }
         drop(writing);
         self.tell(changed);

@@ -3,7 +3,8 @@
 //!
 //! - [`Validator`] checks values against a schema, on creation and, with ratcheting, on update.
 //! - [`prune`] removes fields that the schema does not know, [`prune_nulls`] nulls that it does not take, and [`default`]
-//!   inserts defaults. [`prune_defaults`] removes what the schema does not know from its defaults.
+//!   inserts defaults. [`without_defaults`] takes these out again. [`prune_defaults`] removes what the schema does not know
+//!   from its defaults.
 //! - [`list_types`] finds repeated items of sets and maps.
 //! - [`decode_metadata`] and [`coerce`] bring metadata into the form that a server writes; [`embedded`] checks it in
 //!   embedded resources.
@@ -57,7 +58,7 @@ mod rules;
 pub(crate) use equal::bad_value;
 pub(crate) use meta::{json_name, time_error};
 
-pub use defaulting::{default, prune_nulls};
+pub use defaulting::{default, prune_nulls, without_defaults};
 pub use format::Format;
 pub use lists::list_types;
 pub use meta::{Decoded, Malformed, coerce, decode_metadata, embedded};

@@ -61,6 +61,8 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         profile: plan.profile,
         // The cost of a change does not grow with the number of groups, but ETags of large documents differ from upstream.
         tags: if args.has_extensions() { Tags::Chunks } else { Tags::Content },
+        // What objects can become is there where objects are.
+        generic_kinds: args.has_extensions() && args.has_objects(),
     };
     let store = match Store::new(plan.base, options, SystemTime::now()) {
         Ok(store) => store,

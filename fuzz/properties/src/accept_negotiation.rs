@@ -1,6 +1,8 @@
 //! Negotiation of `Accept` chooses one of the offers. For well-formed lists it chooses the same as a naive implementation.
 
-use kubeshape_server::http::accept::{Choice, Offer, Reading, object, openapi, pretty, restful};
+use kubeshape_server::http::accept::{
+    Alternates, Answers, Choice, Endpoint, Form, Offer, Reading, alternate, object, openapi, pretty, resource, restful,
+};
 
 const OFFERS: [Offer; 4] = [
     Offer::plain("application", "json"),
@@ -21,6 +23,7 @@ pub fn holds(data: &[u8]) {
     }
     pretty(&text);
     restful(&text, &OFFERS);
+    forms(&text);
 
     // Well-formed lists, drawn from the bytes.
     let clauses: Vec<(usize, u8)> =
@@ -50,6 +53,37 @@ pub fn holds(data: &[u8]) {
         for reading in [Reading::Kube, Reading::Repaired] {
             let choice = openapi(&plain.join(","), &OFFERS[..2], reading);
             assert_eq!(choice, first.map_or(Choice::Nothing, Choice::Offer), "{plain:?}");
+        }
+    }
+}
+
+/// The forms of objects. What becomes of a header is made of known words, so that it can be one again.
+fn forms(header: &str) {
+    let tabs = Alternates {
+        group: "example.com",
+        version: "v1",
+        kind: "Tab",
+        list_kind: "TabList",
+        versions: &["v1beta1"],
+        answers: Answers::One,
+        scale: true,
+    };
+    for answers in [Answers::One, Answers::Many, Answers::Events, Answers::Status] {
+        let Some(chosen) = alternate(header, &Alternates { answers, ..tabs }, false) else { continue };
+        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b";=.".contains(&byte);
+        assert!(chosen.parameters.bytes().all(is_word), "{:?}", chosen.parameters);
+        assert!(answers != Answers::Events || !matches!(chosen.form, Form::Yaml | Form::Csv | Form::Indented));
+        // A form that was chosen is chosen again if it is all that is wanted.
+        let media = chosen.form.media_type().split(';').next().unwrap_or_default();
+        let same = alternate(&format!("{media}{}", chosen.parameters), &Alternates { answers, ..tabs }, false)
+            .map(|again| (again.form, again.target.map(|target| target.kind), again.export, again.version.map(str::to_owned)));
+        let first = (chosen.form, chosen.target.map(|target| target.kind), chosen.export, chosen.version.map(str::to_owned));
+        assert_eq!(same, Some(first), "{header:?}");
+    }
+    for endpoint in [Endpoint::CUSTOM_RESOURCES, Endpoint::ERRORS] {
+        for cbor in [false, true] {
+            let chosen = resource(header, endpoint.with_cbor(cbor), false);
+            assert!(chosen.is_none_or(|chosen| chosen.form != Form::Csv && (cbor || chosen.form != Form::Cbor)));
         }
     }
 }

@@ -77,6 +77,7 @@ properties! {
     pulls_ask_below_the_server_and_keep_their_limits
     range_and_conditions
     redirects_stay_within_the_server
+    representations_of_any_object
     smd_yaml_reads_back_equal
     store_changes
     suites_run_and_are_updated

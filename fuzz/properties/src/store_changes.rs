@@ -56,7 +56,7 @@ struct Input {
 }
 
 fn store(tags: Tags) -> Store {
-    let options = StoreOptions { profile: Profile::Faithful, tags };
+    let options = StoreOptions { profile: Profile::Faithful, tags, ..StoreOptions::default() };
     Store::new(BaseDocuments::default(), options, SystemTime::UNIX_EPOCH).expect("there is no base")
 }
 

@@ -3,7 +3,7 @@
 use super::definitions::CLEANUP;
 use super::read::{list_of, selected};
 use super::{Call, Outcome, Then, Write};
-use crate::options::{ListParameters, dry_run};
+use crate::options::{ListParameters, dry_run, kind_of_options};
 use crate::status::Status;
 use crate::store::{Change, Key, Stored, Then as Becomes};
 use crate::target::parameter;
@@ -34,9 +34,10 @@ impl Call<'_> {
             policy: parameter(self.request.query, "propagationPolicy").unwrap_or_default().into_owned(),
             ..Options::default()
         };
-        let body = match wire::protobuf_to_json(self.body()?) {
+        let body = self.transcoded()?;
+        let body = match wire::protobuf_to_json(&body) {
             Some(read) => Cow::Owned(read.map_err(|why| self.unreadable(&why))?),
-            None => Cow::Borrowed(self.body()?),
+            None => body,
         };
         if !body.is_empty() {
             let (mut tape, arena) = (Tape::new(), Bump::new());
@@ -44,6 +45,10 @@ impl Call<'_> {
             let source = std::str::from_utf8(&body).map_err(|why| self.unreadable(&why.to_string()))?;
             let options = tape.document(source).root().map_or(Value::Null, |root| Value::from_node(root, &arena));
             let text = |value: Option<Value<'_>>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+            if self.request.alternates {
+                let said = |key: &str| options.get(key).and_then(Value::as_str).unwrap_or_default();
+                kind_of_options(said("apiVersion"), said("kind"), &self.served.api_version)?;
+            }
             let preconditions = options.get("preconditions").unwrap_or(Value::Null);
             out.uid = text(preconditions.get("uid"));
             out.revision = text(preconditions.get("resourceVersion"));
@@ -82,7 +87,7 @@ impl Call<'_> {
             changes.extend(self.deleted(key, old, &options)?.0);
         }
         let texts: Vec<Bytes> =
-            objects.into_iter().map(|(_, text)| shown.in_version(&text)).collect::<Result<_, _>>()?;
+            objects.iter().map(|(_, object)| shown.in_version(&object.json())).collect::<Result<_, _>>()?;
         let list = list_of(&shown, &texts, self.store.revision());
         if options.dry_run {
             changes.clear();

@@ -14,7 +14,7 @@ mod strategy;
 mod watch;
 mod write;
 
-use crate::accept::{Endpoint, Form, TargetKind, Transformed, resource};
+use crate::accept::{Alternates, Answers, Endpoint, Form, TargetKind, Transformed, alternate, resource};
 use crate::path::ResourcePath;
 use crate::status::{GroupResource, Status};
 use crate::store::{Change, Outdated, Store};
@@ -23,10 +23,10 @@ use crate::{form, options};
 use bytes::Bytes;
 use imbl::OrdMap;
 use kubeshape_registry::Registry;
-use kubeshape_show::table::Convertor;
 use kubeshape_smd::managed::Time;
 use reply::Shown;
 use served::Served;
+use std::borrow::Cow;
 use std::sync::Arc;
 use strategy::Strategy;
 
@@ -55,15 +55,35 @@ pub struct Request<'r> {
     pub user_agent: &'r str,
     /// The body.
     pub body: &'r [u8],
+    /// Whether it is answered in all forms of the proposal "Alternate representations of API resources", and not only in those
+    /// that kube-apiserver has. CBOR is one of them.
+    pub alternates: bool,
+    /// Whether CBOR is read and written besides (upstream: the feature gate `CBORServingAndStorage`).
+    pub cbor: bool,
 }
 
 impl Default for Request<'_> {
     fn default() -> Self {
-        Request { method: "GET", path: "/", query: "", accept: "", content_type: "", user_agent: "", body: b"" }
+        Request {
+            method: "GET",
+            path: "/",
+            query: "",
+            accept: "",
+            content_type: "",
+            user_agent: "",
+            body: b"",
+            alternates: false,
+            cbor: false,
+        }
     }
 }
 
 impl Request<'_> {
+    /// Whether bodies can be CBOR.
+    fn has_cbor(&self) -> bool {
+        self.cbor || self.alternates
+    }
+
     /// Whether JSON is indented for the reader: because of `?pretty`, or for programs that show answers to people
     /// (upstream: `isPrettyPrint`).
     fn is_pretty(&self) -> bool {
@@ -98,6 +118,8 @@ pub struct Reply {
     pub code: u16,
     /// How the body is written.
     pub form: Form,
+    /// What the `Content-Type` says behind the media type of the form: `;g=meta.k8s.io;v=v1;as=Table`.
+    pub parameters: String,
     /// The body.
     pub body: Bytes,
     /// What clients are warned of: texts of `Warning` headers.
@@ -105,10 +127,25 @@ pub struct Reply {
 }
 
 impl Reply {
+    /// A reply without warnings.
+    pub fn new(code: u16, form: Form, body: impl Into<Bytes>) -> Reply {
+        Reply { code, form, parameters: String::new(), body: body.into(), warnings: Vec::new() }
+    }
+
+    /// The `Content-Type`.
+    pub fn content_type(&self) -> Cow<'static, str> {
+        typed(self.form.media_type(), &self.parameters)
+    }
+
     /// The body as a text; empty if it is none.
     pub fn text(&self) -> &str {
         std::str::from_utf8(&self.body).unwrap_or_default()
     }
+}
+
+/// A media type with its parameters.
+fn typed(media: &'static str, parameters: &str) -> Cow<'static, str> {
+    if parameters.is_empty() { Cow::Borrowed(media) } else { Cow::Owned(format!("{media}{parameters}")) }
 }
 
 /// What becomes of a request.
@@ -238,7 +275,8 @@ impl Api {
             Outcome::Write(write) => self.commit(store, &write).ok(),
             Outcome::Watch(mut watch) => {
                 let body = watch.next(store, moment.now).map_or_else(|end| end.last, Some).unwrap_or_default();
-                Some(Reply { code: 200, form: watch.form(), body: body.into(), warnings: watch.warnings().to_vec() })
+                let (parameters, warnings) = (watch.parameters().to_owned(), watch.warnings().to_vec());
+                Some(Reply { parameters, warnings, ..Reply::new(200, watch.form(), body) })
             }
         }
     }
@@ -248,9 +286,9 @@ impl Api {
         let path = ResourcePath::of(request.path)?;
         let served = self.find(&path)?;
         let strategy = served.strategy()?;
-        let call = Call { api: self, served, strategy: &strategy, path, request, moment, store };
-        let verb = call.verb()?;
-        Some(call.run(verb).unwrap_or_else(|status| Outcome::Reply(refusal(&status, request))))
+        let call = Call { verb: Verb::Other, api: self, served, strategy: &strategy, path, request, moment, store };
+        let call = Call { verb: call.verb()?, ..call };
+        Some(call.run().unwrap_or_else(|status| Outcome::Reply(refusal(&status, request))))
     }
 
     /// Makes the changes of a request, and answers it.
@@ -259,20 +297,15 @@ impl Api {
     /// An object changed since the request was prepared: prepare it again.
     pub fn commit(&self, store: &mut Store, write: &Write) -> Result<Reply, Outdated> {
         let stored = store.commit(&write.changes)?;
-        let of_first = |make: &dyn Fn(&[u8]) -> Result<Reply, Status>| {
+        let of_first = |make: &dyn Fn(&Bytes) -> Result<Reply, Status>| {
             let text = stored.first().map(|stored| stored.json()).unwrap_or_default();
-            make(&text).unwrap_or_else(|status| reply::status(&status, write.shown.form))
+            make(&text).unwrap_or_else(|status| write.shown.status(&status))
         };
         let reply = match &write.then {
             Then::Object(code) => of_first(&|text| write.shown.object(*code, text)),
             Then::Scale => of_first(&|text| scale::reply(&write.shown, text)),
-            Then::Done(status) => reply::status(status, write.shown.form),
-            Then::List(list) => Reply {
-                code: 200,
-                form: write.shown.form,
-                body: form::encode(list.to_vec(), write.shown.form).into(),
-                warnings: Vec::new(),
-            },
+            Then::Done(status) => write.shown.status(status),
+            Then::List(list) => write.shown.deleted(list),
         };
         Ok(Reply { warnings: write.warnings.clone(), ..reply })
     }
@@ -281,8 +314,18 @@ impl Api {
 /// The answer to a request that is refused: in a form that the client accepts, else in indented JSON (upstream:
 /// `responsewriters.ErrorNegotiated`).
 fn refusal(status: &Status, request: &Request<'_>) -> Reply {
-    let chosen = resource(request.accept, Endpoint::ERRORS, request.is_pretty());
-    reply::status(status, chosen.map_or(Form::Indented, |chosen| chosen.form))
+    let pretty = request.is_pretty();
+    let chosen = if request.alternates {
+        alternate(request.accept, &Alternates::STATUS, pretty)
+    } else {
+        resource(request.accept, Endpoint::ERRORS.with_cbor(request.cbor), pretty)
+    };
+    match chosen {
+        Some(Transformed { form, server_version, parameters, .. }) => {
+            Reply { parameters, ..reply::status(status, form, server_version) }
+        }
+        None => reply::status(status, Form::Indented, None),
+    }
 }
 
 /// What a request wants.
@@ -314,11 +357,21 @@ impl Verb {
             Verb::Other => "",
         }
     }
+
+    /// What it is answered with.
+    fn answers(self) -> Answers {
+        match self {
+            Verb::List | Verb::DeleteCollection => Answers::Many,
+            Verb::Watch => Answers::Events,
+            Verb::Get | Verb::Create | Verb::Update | Verb::Patch | Verb::Delete | Verb::Other => Answers::One,
+        }
+    }
 }
 
 /// A request and what it is about.
 #[derive(Clone, Copy)]
 struct Call<'c> {
+    verb: Verb,
     api: &'c Api,
     served: &'c Arc<Served>,
     strategy: &'c Strategy,
@@ -356,7 +409,8 @@ impl Call<'_> {
         self.served.group_resource()
     }
 
-    fn run(&self, verb: Verb) -> Result<Outcome, Status> {
+    fn run(&self) -> Result<Outcome, Status> {
+        let verb = self.verb;
         let not_supported = || Err(Status::method_not_supported(self.group_resource(), verb.name()));
         let has_name = !self.path.name.is_empty();
         if verb == Verb::Create && self.api.definitions.terminating.contains(&self.served.id) {
@@ -388,22 +442,99 @@ impl Call<'_> {
     }
 
     /// How the client wants objects.
+    ///
+    /// # Errors
+    /// There is no such form (406), or a parameter is in error (400).
     fn shown(&self) -> Result<Shown, Status> {
-        let endpoint = Endpoint::CUSTOM_RESOURCES;
-        let Some(chosen) = resource(self.request.accept, endpoint, self.request.is_pretty()) else {
-            return Err(Status::not_acceptable(MEDIA));
+        if !self.request.alternates {
+            return self.shown_as_upstream();
+        }
+        let query = self.request.query;
+        options::versions(query, self.kind_of_options())?;
+        let versions = self.versions();
+        let names: Vec<&str> = versions.iter().map(|served| served.version.as_str()).collect();
+        let is_scale = self.path.subresource == "scale";
+        let served = self.served;
+        let (group, version, kind) = match is_scale {
+            true => ("autoscaling", "v1", "Scale"),
+            false => (served.group.as_str(), served.version.as_str(), served.kind.as_str()),
         };
-        let Transformed { form, target } = chosen;
-        let is_table = target.is_some_and(|target| target.kind == TargetKind::Table);
-        Ok(Shown {
-            served: Arc::clone(self.served),
-            convertor: if is_table { self.served.convertor() } else { Convertor::names() },
-            form,
-            target: target.map(|target| (target.kind, target.version.to_owned())),
+        let endpoint = Alternates {
+            group,
+            version,
+            kind,
+            list_kind: &served.list_kind,
+            versions: if is_scale { &[] } else { &names },
+            answers: self.verb.answers(),
+            scale: served.scale().is_some(),
+        };
+        let chosen = alternate(self.request.accept, &endpoint, self.request.is_pretty());
+        let chosen = chosen.ok_or_else(|| Status::not_acceptable(ALTERNATES))?;
+        let (exports, exact) = options::export(query)?;
+        let exports = chosen.export || exports.unwrap_or_default();
+        let other = chosen.version.and_then(|version| versions.iter().find(|other| other.version == version));
+        let shown = self.shown_as(chosen, other.unwrap_or(served), options::columns(query)?);
+        Ok(Shown { export: exports.then_some(form::Exported { exact }), ..shown })
+    }
+
+    fn shown_as_upstream(&self) -> Result<Shown, Status> {
+        let endpoint = Endpoint::CUSTOM_RESOURCES.with_cbor(self.request.cbor);
+        let chosen = resource(self.request.accept, endpoint, self.request.is_pretty());
+        let media = if self.request.cbor { MEDIA_WITH_CBOR } else { MEDIA };
+        let chosen = chosen.ok_or_else(|| Status::not_acceptable(media))?;
+        Ok(self.shown_as(chosen, self.served, form::ColumnOptions::default()))
+    }
+
+    fn shown_as(&self, chosen: Transformed<'_>, served: &Arc<Served>, columns: form::ColumnOptions) -> Shown {
+        Shown {
+            served: Arc::clone(served),
+            rows: chosen.target.and_then(|target| {
+                let is_wide = match target.kind {
+                    TargetKind::Table => true,
+                    TargetKind::TabularOutput => false,
+                    _ => return None,
+                };
+                Some(Arc::new(form::Rows::new(Arc::clone(served.convertor()), columns.clone(), is_wide)))
+            }),
+            columns,
+            form: chosen.form,
+            target: chosen.target.map(|target| (target.kind, target.api_version())),
             include: options::include_object(self.request.query),
+            export: None,
+            server_version: chosen.server_version.map(str::to_owned),
+            parameters: chosen.parameters,
             now: self.moment.now,
-        })
+        }
+    }
+
+    /// The kind of the options in the query.
+    fn kind_of_options(&self) -> &'static str {
+        match self.verb {
+            Verb::Get => "GetOptions",
+            Verb::Create => "CreateOptions",
+            Verb::Update => "UpdateOptions",
+            Verb::Patch => "PatchOptions",
+            Verb::Delete | Verb::DeleteCollection => "DeleteOptions",
+            Verb::List | Verb::Watch | Verb::Other => "ListOptions",
+        }
+    }
+
+    /// Other versions in which objects can be shown: those of a custom resource differ in their `apiVersion` alone.
+    fn versions(&self) -> Vec<Arc<Served>> {
+        if !self.request.accept.contains(';') {
+            return Vec::new();
+        }
+        let served = self.served;
+        let of_group = self.api.served.range((served.group.clone(), String::new(), String::new())..);
+        let of_group = of_group.take_while(|((group, ..), _)| *group == served.group).map(|(_, other)| other);
+        of_group.filter(|other| other.id == served.id && other.version != served.version).cloned().collect()
     }
 }
 
+/// The media types of objects, as errors name them.
 const MEDIA: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+const MEDIA_WITH_CBOR: &str =
+    "application/json, application/yaml, application/vnd.kubernetes.protobuf, application/cbor";
+/// Those of all forms. Protobuf is there for metadata.
+const ALTERNATES: &str =
+    "application/json, application/yaml, application/vnd.kubernetes.protobuf, application/cbor, text/csv";

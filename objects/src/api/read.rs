@@ -5,7 +5,7 @@ use super::{Call, Outcome, Reply};
 use crate::form::ListMeta;
 use crate::options::ListParameters;
 use crate::status::Status;
-use crate::store::{Key, Store};
+use crate::store::{Key, Store, Stored};
 use crate::{select, value};
 use bytes::Bytes;
 use kubeshape_smd::{Bump, Value};
@@ -52,8 +52,15 @@ impl Selection {
 impl Call<'_> {
     pub(super) fn get(&self) -> Result<Outcome, Status> {
         let shown = self.shown()?;
+        if !self.request.alternates {
+            crate::options::no_export(self.request.query)?;
+        }
         let stored = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
-        let reply = shown.one(200, &shown.in_version(&stored.json())?, None)?;
+        let reply = if shown.is_plain() {
+            shown.object(200, &stored.json())?
+        } else {
+            shown.one(200, stored, shown.rows.as_deref())?
+        };
         Ok(Outcome::Reply(Reply { warnings: self.warnings(), ..reply }))
     }
 
@@ -145,7 +152,13 @@ fn expired(revision: u64) -> Status {
 }
 
 /// The objects of a page, and what the list says of itself.
-fn page(store: &Store, resource: &Arc<str>, selection: &Selection, from: &str, limit: usize) -> (Vec<Bytes>, ListMeta) {
+fn page(
+    store: &Store,
+    resource: &Arc<str>,
+    selection: &Selection,
+    from: &str,
+    limit: usize,
+) -> (Vec<Arc<Stored>>, ListMeta) {
     let mut meta = ListMeta { revision: store.revision().to_string(), ..ListMeta::default() };
     let selected =
         store.list(resource, &selection.prefix, from).filter(|(key, stored)| selection.takes(key, stored.text()));
@@ -161,7 +174,7 @@ fn page(store: &Store, resource: &Arc<str>, selection: &Selection, from: &str, l
             }
             continue;
         }
-        objects.push(stored.json());
+        objects.push(Arc::clone(stored));
         last = Some(key);
     }
     if left > 0
@@ -231,10 +244,10 @@ impl Token {
 }
 
 /// The objects of a resource that a selection takes, with their keys.
-pub(super) fn selected(store: &Store, resource: &Arc<str>, selection: &Selection) -> Vec<(Key, Bytes)> {
+pub(super) fn selected(store: &Store, resource: &Arc<str>, selection: &Selection) -> Vec<(Key, Arc<Stored>)> {
     let all = store.list(resource, &selection.prefix, "");
     all.filter(|(key, stored)| selection.takes(key, stored.text()))
-        .map(|(key, stored)| (key.clone(), stored.json()))
+        .map(|(key, stored)| (key.clone(), Arc::clone(stored)))
         .collect()
 }
 

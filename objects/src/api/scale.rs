@@ -2,18 +2,21 @@
 
 use super::reply::Shown;
 use super::{Call, Outcome, Reply, Then};
-use crate::form::{Scale, encode};
+use crate::accept::TargetKind;
+use crate::form::{META_V1, Rows, Scale};
 use crate::options::WriteParameters;
 use crate::patch::{json_patch, merge};
 use crate::status::Status;
+use crate::store::Stored;
 use crate::value::{self, at_path, meta_text, with_meta, with_path};
-use bytes::Bytes;
 use kubeshape_registry::kind::Scale as Paths;
 use kubeshape_show::table::{Column, Convertor};
 use kubeshape_smd::managed::scale::{replicas_path, to_parent};
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
+use kubeshape_yaml::go::escape::GoQuoted;
+use std::sync::Arc;
 
 /// The members of metadata that a scale shares with its object.
 const SHARED: [&str; 5] = ["creationTimestamp", "name", "namespace", "resourceVersion", "uid"];
@@ -55,26 +58,44 @@ fn convertor() -> Convertor {
 /// The description of `metadata.creationTimestamp`.
 const AGE: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 
+/// The group version of scales, and that of scales among the kinds that all resources can become.
+const AUTOSCALING: &str = "autoscaling/v1";
+const KNOWN: [&str; 2] = [AUTOSCALING, META_V1];
+
+/// The scale of an object as JSON, in the group version that is wanted.
+///
+/// # Errors
+/// The object says nothing of replicas.
+pub(super) fn converted(shown: &Shown, json: &[u8]) -> Result<Vec<u8>, Status> {
+    let Some(paths) = shown.served.scale() else { return Err(Status::internal("the resource has no scale")) };
+    let (mut tape, arena) = (Tape::new(), Bump::new());
+    let object = value::parsed(json, &mut tape, &arena).map_err(Status::internal)?;
+    let path = &paths.spec_replicas_path;
+    if at_path(object, path).is_none() {
+        return Err(Status::internal_error(&format!("the spec replicas field \"{path}\" does not exist")));
+    }
+    let api_version = match &shown.target {
+        Some((TargetKind::Scale, api_version)) => api_version,
+        _ => AUTOSCALING,
+    };
+    Ok(scale_of(object, paths, &arena).json(api_version))
+}
+
 /// A reply with the scale of an object.
 ///
 /// # Errors
 /// It cannot become what is wanted.
 pub(super) fn reply(shown: &Shown, json: &[u8]) -> Result<Reply, Status> {
-    let Some(paths) = shown.served.scale() else { return Err(Status::internal("the resource has no scale")) };
-    let (mut tape, arena) = (Tape::new(), Bump::new());
-    value::read(json, &mut tape).map_err(Status::internal)?;
-    let source = std::str::from_utf8(json).unwrap_or_default();
-    let object = tape.document(source).root().map_or(Value::Null, |root| Value::from_node(root, &arena));
-    let path = &paths.spec_replicas_path;
-    if at_path(object, path).is_none() {
-        return Err(Status::internal_error(&format!("the spec replicas field \"{path}\" does not exist")));
+    let scale = converted(shown, json)?;
+    match &shown.target {
+        None | Some((TargetKind::Scale, _)) => Ok(shown.encoded(200, scale)),
+        Some((kind, _)) => {
+            let rows = Rows::new(Arc::new(convertor()), shown.columns.clone(), *kind == TargetKind::Table);
+            // A scale says what its object says, and its version is its own.
+            let shown = Shown { export: None, ..shown.clone() };
+            shown.one(200, &Stored::of_json(&scale), Some(&rows))
+        }
     }
-    let text: Bytes = scale_of(object, paths, &arena).json().into();
-    if shown.target.is_none() {
-        let body = encode(text.to_vec(), shown.form).into();
-        return Ok(Reply { code: 200, form: shown.form, body, warnings: Vec::new() });
-    }
-    shown.one(200, &text, Some(&convertor()))
 }
 
 fn is_number(value: Value<'_>, number: Value<'_>) -> bool {
@@ -114,6 +135,18 @@ impl Call<'_> {
             .map_err(|error| Status::internal(error.to_string()))
     }
 
+    /// Whether what is sent is a scale, as far as it says. With all forms, it may be one of the kinds that all resources can become.
+    fn check_kind(&self, scale: Value<'_>) -> Result<(), Status> {
+        let known = if self.request.alternates { &KNOWN[..] } else { &KNOWN[..1] };
+        let text = |key: &str| scale.get(key).and_then(Value::as_str).unwrap_or_default();
+        let (api_version, kind) = (text("apiVersion"), text("kind"));
+        if (kind.is_empty() || kind == "Scale") && (api_version.is_empty() || known.contains(&api_version)) {
+            return Ok(());
+        }
+        let (found, expected) = (format!("{api_version} {kind}"), known.join(" or "));
+        Err(Status::bad_request(format!("the body is no Scale: found {}, expected {expected} Scale", GoQuoted(&found))))
+    }
+
     /// Replaces or patches a scale: the replicas of the object change, and who owns them.
     pub(super) fn write_scale(&self, is_patch: bool) -> Result<Outcome, Status> {
         let shown = self.shown()?;
@@ -121,7 +154,8 @@ impl Call<'_> {
         let parameters = WriteParameters::read(self.request.query, kind, false)?;
         let Some(paths) = self.served.scale() else { return Err(self.not_found()) };
         let (mut tape, mut memory, arena) = (Tape::new(), Tape::new(), Bump::new());
-        let node = self.document(self.body()?, &mut tape)?;
+        let body = self.transcoded()?;
+        let node = self.document(&body, &mut tape)?;
         let sent = Value::from_node(node, &arena);
         let old = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
         let live = self.live(old, &mut memory, &arena)?;
@@ -137,6 +171,7 @@ impl Call<'_> {
             (true, _) => return Err(Status::unsupported_media_type("application/merge-patch+json")),
             (false, _) => sent,
         };
+        self.check_kind(scale)?;
         let replicas = match scale.get("spec").and_then(|spec| spec.get("replicas")) {
             None | Some(Value::Null) => Value::Int(0),
             Some(Value::Int(n)) => Value::Int(n),

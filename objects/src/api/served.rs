@@ -1,6 +1,7 @@
 //! A resource that is served.
 
 use super::strategy::{BuiltIn, Strategy};
+use crate::form::{self, Exported};
 use crate::patch::Schema;
 use crate::status::GroupResource;
 use crate::store::Draft;
@@ -12,7 +13,7 @@ use kubeshape_smd::managed::Gvk;
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_validate::object::{Naming, Resource};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Built-in resources of which the server counts the generations of objects, by group. It does so in Go code.
 const COUNTED: [(&str, &[&str]); 8] = [
@@ -58,6 +59,8 @@ pub(super) struct Served {
     pub(super) selectable: Vec<Arc<str>>,
     scale: Option<Scale>,
     subresources: Vec<Arc<str>>,
+    /// What makes the rows of its tables, once one was wanted.
+    convertor: OnceLock<Arc<Convertor>>,
 }
 
 impl Served {
@@ -89,6 +92,7 @@ impl Served {
             selectable: version.selectable_fields.clone(),
             scale: version.scale.clone(),
             subresources: resource.subresources.clone(),
+            convertor: OnceLock::new(),
         })
     }
 
@@ -135,6 +139,7 @@ impl Served {
             selectable: Vec::new(),
             scale,
             subresources: resource.subresources.clone(),
+            convertor: OnceLock::new(),
         })
     }
 
@@ -182,11 +187,41 @@ impl Served {
     }
 
     /// What makes the rows of its tables.
-    pub(super) fn convertor(&self) -> Convertor {
-        match &self.built_in {
-            Some(_) => Convertor::created(),
-            None => self.definition.convertor().unwrap_or_else(|_| Convertor::names()),
+    pub(super) fn convertor(&self) -> &Arc<Convertor> {
+        self.convertor.get_or_init(|| {
+            Arc::new(match &self.built_in {
+                Some(_) => Convertor::created(),
+                None => self.definition.convertor().unwrap_or_else(|_| Convertor::names()),
+            })
+        })
+    }
+
+    /// Whether the text of a stored object is in this version.
+    pub(super) fn is_in_version(&self, text: &[u8]) -> bool {
+        let rest =
+            text.strip_prefix(b"{\"apiVersion\":\"").and_then(|rest| rest.strip_prefix(self.api_version.as_bytes()));
+        rest.is_some_and(|rest| rest.starts_with(b"\","))
+    }
+
+    /// An object as somebody would write it: without what the server set, and without defaults.
+    pub(super) fn exported<'a>(&self, object: Value<'a>, how: Exported, arena: &'a Bump) -> Value<'a> {
+        let object = form::exported_metadata(object, how, arena);
+        let object = if self.has_status() { value::with(object, "status", None, arena) } else { object };
+        match (self.schema(), self.strategy()) {
+            (Some(schema), _) => form::without_defaults(object, schema, arena),
+            (None, Some(Strategy::Custom(requests))) => requests.resource().without_defaults(object, arena),
+            (None, _) => object,
         }
+    }
+
+    /// An object as compact JSON.
+    pub(super) fn printed(&self, object: Value<'_>) -> Vec<u8> {
+        let mut out = Vec::new();
+        match &self.built_in {
+            Some(strategy) => strategy.write(object, &mut out),
+            None => object.write_go_json(&mut out),
+        }
+        out
     }
 
     /// The text of an object with a place for its revision.
@@ -199,7 +234,7 @@ impl Served {
 
     /// An object that says nothing but a revision, and perhaps an annotation: a bookmark.
     pub(super) fn bookmark(&self, revision: &str, annotation: Option<&str>) -> Vec<u8> {
-        let (arena, mut out) = (Bump::new(), Vec::new());
+        let arena = Bump::new();
         let mut metadata = vec![("resourceVersion", Value::String(arena.alloc_str(revision)))];
         if let Some(name) = annotation {
             let annotations = vec![(&*arena.alloc_str(name), Value::String("true"))];
@@ -211,11 +246,7 @@ impl Served {
             ("metadata", Value::Map(Map::from_entries(metadata, &arena))),
         ];
         let object = Value::Map(Map::from_entries(members, &arena));
-        match &self.built_in {
-            Some(strategy) => strategy.write(strategy.empty(object, &arena), &mut out),
-            None => object.write_go_json(&mut out),
-        }
-        out
+        self.printed(self.built_in.as_ref().map_or(object, |strategy| strategy.empty(object, &arena)))
     }
 
     pub(super) fn group_resource(&self) -> GroupResource<'_> {

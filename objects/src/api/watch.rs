@@ -3,20 +3,22 @@
 use super::read::{Selection, revision, selected};
 use super::reply::Shown;
 use super::served::Served;
-use super::{Call, Outcome};
-use crate::accept::{Endpoint, Form, TargetKind, resource};
-use crate::form::{self, ListMeta, Table};
+use super::{Call, Outcome, typed};
+use crate::accept::{Form, TargetKind};
 use crate::options::ListParameters;
 use crate::status::Status;
-use crate::store::{Forgotten, Store, Verb};
-use crate::{proto, value};
+use crate::store::{Forgotten, Store, Stored, Verb};
+use crate::{cbor, proto, value};
 use bytes::Bytes;
+use kubeshape_smd::Bump;
 use kubeshape_smd::managed::Time;
-use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
+use std::borrow::Cow;
 
 /// The media types of a watch.
 const STREAMS: &str = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+const STREAMS_WITH_CBOR: &str =
+    "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch, application/cbor-seq";
 /// How many changes one call looks at.
 const CHANGES: usize = 100;
 /// The annotation of the bookmark after the first events.
@@ -49,13 +51,14 @@ pub struct WatchEnd {
 impl Call<'_> {
     pub(super) fn watch(&self) -> Result<Outcome, Status> {
         let shown = self.shown()?;
-        if shown.form == Form::Yaml {
-            return Err(Status::not_acceptable(STREAMS));
-        }
-        // JSON of a stream is never indented.
-        let form = match resource(self.request.accept, Endpoint::CUSTOM_RESOURCES, false).map(|chosen| chosen.form) {
-            Some(Form::Protobuf) => Form::Protobuf,
-            _ => Form::Json,
+        let form = match shown.form {
+            // JSON of a stream is never indented.
+            Form::Json | Form::Indented => Form::Json,
+            form @ (Form::Protobuf | Form::Cbor) => form,
+            Form::Yaml | Form::Csv => {
+                let cbor = if self.request.has_cbor() { STREAMS_WITH_CBOR } else { STREAMS };
+                return Err(Status::not_acceptable(cbor));
+            }
         };
         let options = ListParameters::read(self.request.query)?;
         let mut selection = self.selection(&options)?;
@@ -96,6 +99,16 @@ impl Watch {
         self.shown.form
     }
 
+    /// What the `Content-Type` says behind the media type of the form.
+    pub fn parameters(&self) -> &str {
+        &self.shown.parameters
+    }
+
+    /// The `Content-Type` of the stream.
+    pub fn content_type(&self) -> Cow<'static, str> {
+        typed(self.shown.form.stream_type(), &self.shown.parameters)
+    }
+
     /// What the client is warned of.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
@@ -126,8 +139,8 @@ impl Watch {
         let mut out = Vec::new();
         if std::mem::take(&mut self.initial) {
             self.position = store.revision();
-            for (_, text) in selected(store, &self.shown.served.id, &self.selection) {
-                self.tell("ADDED", &text, &mut out);
+            for (_, object) in selected(store, &self.shown.served.id, &self.selection) {
+                self.tell("ADDED", &object, &mut out);
             }
             if self.marks_initial {
                 self.mark(Some(INITIAL_EVENTS_END), &mut out);
@@ -140,7 +153,7 @@ impl Watch {
                 let message = format!("too old resource version: {} ({oldest})", self.position);
                 let status = Status::expired(message);
                 let mut last = Vec::new();
-                self.frame("ERROR", &Frame::Status(&status), &mut last);
+                self.refuse(&status, &mut last);
                 return Err(WatchEnd { last: Some(last) });
             }
         };
@@ -159,13 +172,13 @@ impl Watch {
                 (true, false) => "DELETED",
             };
             // An object that is not selected any more is told as it was, with the revision of the change.
-            let text = match (&event.before, event.verb) {
+            match (&event.before, event.verb) {
                 (Some(before), Verb::Modified) if verb == "DELETED" => {
-                    at_revision(&self.shown.served, &before.json(), event.object.revision)
+                    let text = at_revision(&self.shown.served, &before.json(), event.object.revision);
+                    self.tell(verb, &Stored::of_json(&text), &mut out);
                 }
-                _ => event.object.json(),
-            };
-            self.tell(verb, &text, &mut out);
+                _ => self.tell(verb, &event.object, &mut out),
+            }
         }
         if events.len() <= CHANGES {
             self.position = self.position.max(store.revision());
@@ -182,106 +195,68 @@ impl Watch {
 
     fn mark(&mut self, annotation: Option<&str>, out: &mut Vec<u8>) {
         let text = self.shown.served.bookmark(&self.position.to_string(), annotation);
-        self.tell("BOOKMARK", &text.into(), out);
+        // Its revision is all that it says.
+        let export = self.shown.export.take();
+        self.tell("BOOKMARK", &Stored::of_json(&text), out);
+        self.shown.export = export;
     }
 
-    fn tell(&mut self, verb: &str, text: &Bytes, out: &mut Vec<u8>) {
-        let text = match self.shown.in_version(text) {
-            Ok(text) => text,
-            Err(status) => return self.frame("ERROR", &Frame::Status(&status), out),
-        };
-        let Some((kind, version)) = self.shown.target.clone() else {
-            self.frame(verb, &Frame::Json(&text), out);
-            return;
-        };
-        let (mut tape, arena) = (Tape::new(), Bump::new());
-        if value::read(&text, &mut tape).is_err() {
+    fn tell(&mut self, verb: &str, object: &Stored, out: &mut Vec<u8>) {
+        if self.shown.is_plain() {
+            match self.shown.in_version(&object.json()) {
+                Ok(text) => self.frame(verb, &text, out),
+                Err(status) => self.refuse(&status, out),
+            }
             return;
         }
-        let source = std::str::from_utf8(&text).unwrap_or_default();
-        let object = tape.document(source).root().map_or(Value::Null, |root| Value::from_node(root, &arena));
-        match kind {
+        let columns = !std::mem::replace(&mut self.told_columns, true);
+        match (&self.shown.target, self.shown.converted(object, self.shown.rows.as_deref(), columns)) {
+            (_, Ok(content)) => self.frame(verb, &content, out),
+            (Some((TargetKind::Table, _)), Err(status)) => self.refuse(&status, out),
             // An object is no list. The server ends its stream without a word, and so tells nothing.
-            TargetKind::PartialObjectMetadataList => {}
-            TargetKind::PartialObjectMetadata if self.shown.form == Form::Protobuf => {
-                let message = form::partial_protobuf(object);
-                let object = proto::unknown(&format!("meta.k8s.io/{version}"), "PartialObjectMetadata", &message);
-                self.frame(verb, &Frame::Protobuf(&object), out);
-            }
-            TargetKind::PartialObjectMetadata => {
-                let mut json = Vec::new();
-                form::partial(&version, object, &mut json);
-                self.frame(verb, &Frame::Json(&json), out);
-            }
-            TargetKind::Table => {
-                let columns = !std::mem::replace(&mut self.told_columns, true);
-                let include = match &self.shown.include {
-                    Ok(include) => *include,
-                    Err(status) => {
-                        let status = status.clone();
-                        self.frame("ERROR", &Frame::Status(&status), out);
-                        return;
-                    }
-                };
-                let now = self.shown.now;
-                let table = Table { version: &version, convertor: &self.shown.convertor, columns, include, now };
-                let revision = value::meta_text(object, "resourceVersion").to_owned();
-                let json = table.json(&[(object, &text)], &ListMeta { revision, ..ListMeta::default() });
-                self.frame(verb, &Frame::Json(&json), out);
-            }
+            (_, Err(_)) => {}
         }
     }
 
-    /// Appends an event (upstream: `WatchServer` with a JSON or length-delimited framer).
-    fn frame(&self, verb: &str, object: &Frame<'_>, out: &mut Vec<u8>) {
-        if self.shown.form != Form::Protobuf {
-            let status: Vec<u8>;
-            let json = match *object {
-                Frame::Json(json) => json,
-                Frame::Status(object) => {
-                    status = object.to_json();
-                    &status
-                }
-                Frame::Protobuf(_) => return,
-            };
-            out.extend_from_slice(format!("{{\"type\":\"{verb}\",\"object\":").as_bytes());
-            out.extend_from_slice(json);
-            out.extend_from_slice(b"}\n");
-            return;
-        }
-        let status: Vec<u8>;
-        let raw = match *object {
-            Frame::Protobuf(raw) | Frame::Json(raw) => raw,
-            Frame::Status(object) => {
-                status = object.to_protobuf();
-                &status
-            }
+    /// Appends an event with a status.
+    fn refuse(&self, status: &Status, out: &mut Vec<u8>) {
+        let content = match self.shown.form {
+            Form::Protobuf => status.protobuf_as("v1"),
+            _ => status.to_json(),
         };
-        let (mut extension, mut event) = (Vec::new(), Vec::new());
-        proto::bytes(&mut extension, 1, raw);
-        proto::text(&mut event, 1, verb);
-        proto::bytes(&mut event, 2, &extension);
-        let length = u32::try_from(event.len()).unwrap_or(u32::MAX);
-        out.extend_from_slice(&length.to_be_bytes());
-        out.extend_from_slice(&event);
+        self.frame("ERROR", &content, out);
     }
-}
 
-/// The object of an event.
-#[derive(Clone, Copy)]
-enum Frame<'f> {
-    Json(&'f [u8]),
-    Protobuf(&'f [u8]),
-    Status(&'f Status),
+    /// Appends an event with an object in JSON, or in protobuf if the events are (upstream: `WatchServer` with a framer).
+    fn frame(&self, verb: &str, object: &[u8], out: &mut Vec<u8>) {
+        match self.shown.form {
+            Form::Protobuf => {
+                let (mut extension, mut event) = (Vec::new(), Vec::new());
+                proto::bytes(&mut extension, 1, object);
+                proto::text(&mut event, 1, verb);
+                proto::bytes(&mut event, 2, &extension);
+                let length = u32::try_from(event.len()).unwrap_or(u32::MAX);
+                out.extend_from_slice(&length.to_be_bytes());
+                out.extend_from_slice(&event);
+            }
+            // A sequence: each event says its own length.
+            Form::Cbor => {
+                let (mut kind, object) = (Vec::new(), cbor::of_json(object).unwrap_or_default());
+                cbor::text(verb, &mut kind);
+                out.extend_from_slice(&cbor::tagged(&[("type", &kind), ("object", &object)]));
+            }
+            _ => {
+                out.extend_from_slice(format!("{{\"type\":\"{verb}\",\"object\":").as_bytes());
+                out.extend_from_slice(object);
+                out.extend_from_slice(b"}\n");
+            }
+        }
+    }
 }
 
 /// The text of an object with another revision.
 fn at_revision(served: &Served, text: &Bytes, revision: u64) -> Bytes {
     let (mut tape, arena) = (Tape::new(), Bump::new());
-    if value::read(text, &mut tape).is_err() {
-        return text.clone();
-    }
-    let source = std::str::from_utf8(text).unwrap_or_default();
-    let object = tape.document(source).root().map_or(Value::Null, |root| Value::from_node(root, &arena));
+    let Ok(object) = value::parsed(text, &mut tape, &arena) else { return text.clone() };
     served.draft(object, &arena).with_revision(&revision.to_string()).into()
 }

@@ -6,7 +6,7 @@ use crate::patch::{PatchError, json_patch, merge, strategic};
 use crate::status::{Cause, Details, Status};
 use crate::store::{Change, Key, Stored, Then as Becomes};
 use crate::value::{self, meta_text, with_meta};
-use crate::wire;
+use crate::{cbor, wire};
 use kubeshape_registry::{WriteOptions, duplicate_fields};
 use kubeshape_schema::field::{BadValue, Error, Path};
 use kubeshape_smd::managed::{self, keep_times};
@@ -17,6 +17,9 @@ use std::sync::Arc;
 
 /// Media types of objects in bodies.
 const OBJECTS: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+const CBOR: &str = "application/cbor";
+/// The media type of server-side apply in CBOR.
+const APPLY_CBOR: &str = "application/apply-patch+cbor";
 /// Media types of patches of custom resources.
 const PATCHES: &str = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 /// Media types of patches of built-in resources.
@@ -45,10 +48,25 @@ impl Call<'_> {
         Ok(self.request.body)
     }
 
+    /// The body, of one in CBOR the same in JSON.
+    pub(super) fn transcoded(&self) -> Result<Cow<'_, [u8]>, Status> {
+        let body = self.body()?;
+        if self.request.has_cbor() && [CBOR, APPLY_CBOR].contains(&self.media_type()) {
+            return cbor::json(body).map(Cow::Owned).map_err(|why| self.unreadable(&why));
+        }
+        Ok(Cow::Borrowed(body))
+    }
+
+    /// Types of bodies, with those of CBOR.
+    fn media(&self, known: &'static str, cbor: &str) -> String {
+        if self.request.has_cbor() { format!("{known}, {cbor}") } else { known.to_owned() }
+    }
+
     /// The object in the body, as JSON or YAML.
     fn object_sent(&self) -> Result<Cow<'_, [u8]>, Status> {
         let served = self.served;
         match self.media_type() {
+            CBOR if self.request.has_cbor() => self.transcoded(),
             "" | "application/json" | "application/yaml" => Ok(Cow::Borrowed(self.body()?)),
             "application/vnd.kubernetes.protobuf" if wire::knows(&served.api_version, &served.kind) => {
                 let read =
@@ -56,9 +74,9 @@ impl Call<'_> {
                 read.map(Cow::Owned).map_err(|why| self.unreadable(&why))
             }
             "application/vnd.kubernetes.protobuf" if served.is_built_in() => {
-                Err(Status::unsupported_media_type("application/json, application/yaml"))
+                Err(Status::unsupported_media_type(&self.media("application/json, application/yaml", CBOR)))
             }
-            _ => Err(Status::unsupported_media_type(OBJECTS)),
+            _ => Err(Status::unsupported_media_type(&self.media(OBJECTS, CBOR))),
         }
     }
 
@@ -255,15 +273,10 @@ impl Call<'_> {
             (None, None) => draft.without_revision(),
         };
         let reply = match then {
-            Then::Object(code) => shown.object(code, &json)?,
+            Then::Object(code) => shown.object(code, &json.into())?,
             Then::Scale => super::scale::reply(&shown, &json)?,
-            Then::Done(status) => super::reply::status(&status, shown.form),
-            Then::List(list) => Reply {
-                code: 200,
-                form: shown.form,
-                body: crate::form::encode(list.to_vec(), shown.form).into(),
-                warnings: Vec::new(),
-            },
+            Then::Done(status) => shown.status(&status),
+            Then::List(list) => shown.deleted(&list),
         };
         Ok(Outcome::Reply(Reply { warnings, ..reply }))
     }
@@ -361,7 +374,10 @@ impl Call<'_> {
 
     pub(super) fn patch(&self) -> Result<Outcome, Status> {
         let shown = self.shown()?;
-        let is_apply = self.media_type() == "application/apply-patch+yaml";
+        let is_apply = match self.media_type() {
+            "application/apply-patch+yaml" => true,
+            media => media == APPLY_CBOR && self.request.has_cbor(),
+        };
         let parameters = WriteParameters::read(self.request.query, "PatchOptions", is_apply)?;
         if is_apply {
             return self.apply(&parameters, shown);
@@ -371,8 +387,10 @@ impl Call<'_> {
             "application/json-patch+json" => true,
             "application/merge-patch+json" => false,
             "application/strategic-merge-patch+json" if self.served.is_built_in() => false,
-            _ if self.served.is_built_in() => return Err(Status::unsupported_media_type(BUILT_IN_PATCHES)),
-            _ => return Err(Status::unsupported_media_type(PATCHES)),
+            _ => {
+                let known = if self.served.is_built_in() { BUILT_IN_PATCHES } else { PATCHES };
+                return Err(Status::unsupported_media_type(&self.media(known, APPLY_CBOR)));
+            }
         };
         let old = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
         let text = self.body()?;
@@ -429,7 +447,7 @@ impl Call<'_> {
     /// Server-side apply.
     fn apply(&self, parameters: &WriteParameters, shown: super::Shown) -> Result<Outcome, Status> {
         let (mut tape, arena, mut warnings) = (Tape::new(), Bump::new(), self.warnings());
-        let text = self.body()?;
+        let text = &*self.transcoded()?;
         let undecoded = |why: &str| Status::bad_request(format!("error decoding YAML: {why}"));
         value::read(text, &mut tape).map_err(|why| undecoded(&why))?;
         let source = std::str::from_utf8(text).map_err(|why| undecoded(&why.to_string()))?;

@@ -41,14 +41,34 @@ impl<'s> Schema<'s> {
         schema
     }
 
-    fn property(self, name: &str) -> Option<Schema<'s>> {
-        let schema = self.resolved();
-        let node = schema.node.get("properties").and_then(|properties| properties.get(name));
-        let node = node.or_else(|| schema.node.get("additionalProperties"))?;
-        Some(Schema { node, ..schema })
+    /// What stands for a missing value.
+    pub(crate) fn default<'a>(self, arena: &'a Bump) -> Option<Value<'a>>
+    where
+        's: 'a,
+    {
+        self.node.get("default").map(|node| Value::from_node(node, arena))
     }
 
-    fn items(self) -> Option<Schema<'s>> {
+    /// The number of its node in the document.
+    pub(crate) fn place(self) -> usize {
+        self.node.index() as usize
+    }
+
+    /// The schema of a member that has a name.
+    pub(crate) fn declared(self, name: &str) -> Option<Schema<'s>> {
+        let schema = self.resolved();
+        Some(Schema { node: schema.node.get("properties")?.get(name)?, ..schema })
+    }
+
+    /// The schema of a member.
+    pub(crate) fn property(self, name: &str) -> Option<Schema<'s>> {
+        let schema = self.resolved();
+        let additional = || Some(Schema { node: schema.node.get("additionalProperties")?, ..schema });
+        schema.declared(name).or_else(additional)
+    }
+
+    /// The schema of the items of a list.
+    pub(crate) fn items(self) -> Option<Schema<'s>> {
         let schema = self.resolved();
         Some(Schema { node: schema.node.get("items")?, ..schema })
     }

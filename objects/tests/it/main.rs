@@ -4,6 +4,7 @@
 mod common;
 mod definitions;
 mod laws;
+mod representations;
 mod requests;
 mod selectors;
 mod watches;

@@ -140,8 +140,13 @@ impl Base {
         let fallback = definitions::read(builtin::DEFINITIONS, &mut tape, &arena);
         let (definitions, texts) = take(&collected, &fallback);
         let printed = definitions::print(&definitions, &arena).into_iter().map(Definition::from).collect();
-        let paths = paths::all(&texts);
+        let paths = paths::all(&texts, false);
         Ok(Base::new(texts, printed, paths, MetaTypes::new(&definitions)))
+    }
+
+    /// The same with operations that tell of all representations in which a server answers.
+    pub(crate) fn with_alternates(self) -> Base {
+        Base { paths: paths::all(&self.texts, true), ..self }
     }
 
     /// The names of the shared definitions, sorted.

@@ -3,3 +3,4 @@
 mod depth;
 mod losses;
 mod nothing;
+mod representations;

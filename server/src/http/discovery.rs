@@ -3,6 +3,7 @@
 
 use super::accept::{self, Choice, Offer};
 use super::conditional::{Conditions, Outcome, Validators, evaluate};
+use super::encoding::WORTH_COMPRESSING;
 use super::request::RequestParts;
 use super::route::Slashes;
 use super::status::{self, Form, OBJECTS};
@@ -19,8 +20,6 @@ use kubeshape_discovery::print::{self, AggregatedVersion, Encoding};
 use kubeshape_discovery::{Freshness, Group, GroupVersion, Origin};
 use std::sync::Arc;
 
-/// Objects above this size are compressed on request (apiserver `responsewriters`).
-const WORTH_COMPRESSING: usize = 128 << 10;
 /// The same with extensions, for objects whose compressed form is kept.
 const WORTH_COMPRESSING_EXTENDED: usize = 1400;
 

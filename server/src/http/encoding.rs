@@ -1,5 +1,8 @@
 //! Reading `Accept-Encoding`, which two parts of kube-apiserver do differently.
 
+/// Objects above this size are compressed on request (upstream: `defaultGzipThresholdBytes`).
+pub(super) const WORTH_COMPRESSING: usize = 128 << 10;
+
 /// As the wrapper of `/openapi/v2` reads it (NYTimes gziphandler, `parseEncodings`): case is ignored, q must be above 0,
 /// wildcards are not known, and the last mention decides.
 pub(super) fn coding_has_weight(header: &str) -> bool {

@@ -226,15 +226,15 @@ impl Shared {
         B::Error: Into<axum::BoxError>,
     {
         let query = request.uri().query().unwrap_or_default();
-        let parts = OwnedParts::of(&RequestParts {
-            method: request.method(),
-            headers: request.headers(),
-            query,
-            extensions: self.endpoints.extensions,
-        });
-        match resources::quick(objects, request.method(), path, query, request.headers()) {
-            Some(reply) => resources::respond(&parts, reply).into(),
-            None => Answer::Later(resources::answer(objects, request, path, parts, &self.work)),
+        let extensions = self.endpoints.extensions;
+        let parts = RequestParts { method: request.method(), headers: request.headers(), query, extensions };
+        let forms = resources::Forms { alternates: extensions, cbor: self.features.cbor };
+        match resources::quick(objects, path, &parts, forms) {
+            Some(response) => response.into(),
+            None => {
+                let parts = OwnedParts::of(&parts);
+                Answer::Later(resources::answer(objects, request, path, parts, forms, &self.work))
+            }
         }
     }
 

@@ -1,8 +1,10 @@
 //! Objects over HTTP: a thin layer over `kubeshape-objects`.
 
+use super::encoding::WORTH_COMPRESSING;
 use super::reply;
-use super::request::OwnedParts;
+use super::request::{OwnedParts, RequestParts};
 use super::work::{LARGE, Workshop};
+use crate::body::gzip_once;
 use crate::objects::{Answered, Objects};
 use crate::rope::Rope;
 use axum::body::Body;
@@ -14,6 +16,7 @@ use http_body_util::BodyExt;
 use kubeshape_objects::accept::Form;
 use kubeshape_objects::{Moment, Reply, Request as Asked, Status, Watch};
 use kubeshape_yaml::go::warning;
+use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -36,20 +39,29 @@ struct Parts {
     accept: String,
     content_type: String,
     user_agent: String,
+    forms: Forms,
+}
+
+/// The forms in which objects are answered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Forms {
+    /// All of the proposal.
+    pub(super) alternates: bool,
+    /// CBOR, if the gate says so.
+    pub(super) cbor: bool,
 }
 
 impl Parts {
-    fn of(method: &Method, path: &str, query: &str, headers: &HeaderMap) -> Parts {
-        let text = |name: header::HeaderName| {
-            headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).unwrap_or_default()
-        };
+    fn of(method: &Method, path: &str, whole: &RequestParts<'_>, forms: Forms) -> Parts {
+        let text = |name: header::HeaderName| String::from_utf8_lossy(whole.header(name)).into_owned();
         Parts {
             method: method.clone(),
             path: path.to_owned(),
-            query: query.to_owned(),
-            accept: text(header::ACCEPT),
+            query: whole.query.to_owned(),
+            accept: whole.accept().into_owned(),
             content_type: text(header::CONTENT_TYPE),
             user_agent: text(header::USER_AGENT),
+            forms,
         }
     }
 
@@ -62,6 +74,8 @@ impl Parts {
             content_type: &self.content_type,
             user_agent: &self.user_agent,
             body,
+            alternates: self.forms.alternates,
+            cbor: self.forms.cbor,
         }
     }
 }
@@ -72,6 +86,7 @@ pub(super) fn answer<B>(
     request: Request<B>,
     path: &str,
     whole: OwnedParts,
+    forms: Forms,
     work: &Arc<Workshop>,
 ) -> Later
 where
@@ -79,33 +94,39 @@ where
     B::Error: Into<axum::BoxError>,
 {
     let (head, body) = request.into_parts();
-    let parts = Parts::of(&head.method, path, head.uri.query().unwrap_or_default(), &head.headers);
+    let parts = whole.with(|whole| Parts::of(&head.method, path, whole, forms));
+    let compresses = whole.with(|whole| whole.gzip_object());
     let (objects, work, is_head) = (Arc::clone(objects), Arc::clone(work), head.method == Method::HEAD);
     Box::pin(async move {
         let body = match body.collect().await {
             Ok(body) => body.to_bytes(),
-            Err(_) => return respond(&whole, refused(&Status::too_large(kubeshape_objects::MAX_BODY))),
+            Err(_) => return respond(&whole, refused(&Status::too_large(kubeshape_objects::MAX_BODY)), None),
         };
         let make = {
             let objects = Arc::clone(&objects);
             move || {
                 let id = uuid::Uuid::new_v4();
                 let moment = Moment { now: objects.now(), uid: &id.to_string(), random: id.as_u64_pair().1 };
-                objects.answer(&parts.asked(&body), &moment)
+                let answered = objects.answer(&parts.asked(&body), &moment);
+                let compressed = match &answered {
+                    Some(Answered::Reply(reply)) if compresses => compressed(reply),
+                    _ => None,
+                };
+                (answered, compressed)
             }
         };
         match work.run(make).await {
-            Ok(Some(Answered::Reply(reply))) => respond(&whole, reply),
-            Ok(Some(Answered::Watch(watch))) => stream_of(*watch, objects, &whole, is_head),
-            Ok(None) => whole.with(reply::page_not_found),
-            Err(_) => respond(&whole, refused(&Status::unavailable())),
+            Ok((Some(Answered::Reply(reply)), compressed)) => respond(&whole, reply, compressed),
+            Ok((Some(Answered::Watch(watch)), _)) => stream_of(*watch, objects, &whole, is_head),
+            Ok((None, _)) => whole.with(reply::page_not_found),
+            Err(_) => respond(&whole, refused(&Status::unavailable()), None),
         }
     })
 }
 
 /// A short answer that needs no other thread: one small object is read. `None` for all other requests.
-pub(super) fn quick(objects: &Objects, method: &Method, path: &str, query: &str, headers: &HeaderMap) -> Option<Reply> {
-    if method != Method::GET {
+pub(super) fn quick(objects: &Objects, path: &str, whole: &RequestParts<'_>, forms: Forms) -> Option<Response> {
+    if *whole.method != Method::GET {
         return None;
     }
     let (api, store) = (objects.api(), objects.store());
@@ -113,27 +134,57 @@ pub(super) fn quick(objects: &Objects, method: &Method, path: &str, query: &str,
     if size > LARGE {
         return None;
     }
-    let parts = Parts::of(method, path, query, headers);
+    let parts = Parts::of(whole.method, path, whole, forms);
     match objects.answer(&parts.asked(b""), &Moment { now: objects.now(), ..Moment::default() })? {
-        Answered::Reply(reply) => Some(reply),
+        // An object grows when it is indented, but not much.
+        Answered::Reply(reply) => {
+            let compressed = whole.gzip_object().then(|| compressed(&reply)).flatten();
+            Some(respond_to(whole, reply, compressed))
+        }
         Answered::Watch(_) => None,
     }
 }
 
 /// A status that was not negotiated.
 fn refused(status: &Status) -> Reply {
-    Reply { code: status.code, form: Form::Json, body: status.to_json().into(), warnings: Vec::new() }
+    Reply::new(status.code, Form::Json, status.to_json())
 }
 
-pub(super) fn respond(whole: &OwnedParts, reply: Reply) -> Response {
-    whole.with(|parts| {
-        let code = StatusCode::from_u16(reply.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = reply::object(parts, code, Rope::from(reply.body));
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(reply.form.media_type()));
-        warn(headers, &reply.warnings);
-        response
-    })
+/// The compressed body, if it is large enough to be compressed (upstream: `deferredResponseWriter`).
+fn compressed(reply: &Reply) -> Option<Bytes> {
+    (reply.body.len() > WORTH_COMPRESSING).then(|| gzip_once(&reply.body))
+}
+
+fn respond(whole: &OwnedParts, reply: Reply, compressed: Option<Bytes>) -> Response {
+    whole.with(|parts| respond_to(parts, reply, compressed))
+}
+
+fn respond_to(parts: &RequestParts<'_>, reply: Reply, compressed: Option<Bytes>) -> Response {
+    let code = StatusCode::from_u16(reply.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let media = media(reply.content_type());
+    let is_compressed = compressed.is_some();
+    let mut response = reply::object(parts, code, Rope::from(compressed.unwrap_or(reply.body)));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, media);
+    if parts.extensions {
+        headers.append(header::VARY, reply::ACCEPT);
+    }
+    if is_compressed {
+        headers.insert(header::CONTENT_ENCODING, reply::GZIP);
+    }
+    if is_compressed || parts.extensions {
+        headers.append(header::VARY, reply::ACCEPT_ENCODING);
+    }
+    warn(headers, &reply.warnings);
+    response
+}
+
+/// A `Content-Type`. Its parameters are words that are known here.
+fn media(text: Cow<'static, str>) -> HeaderValue {
+    match text {
+        Cow::Borrowed(text) => HeaderValue::from_static(text),
+        Cow::Owned(text) => HeaderValue::try_from(text).unwrap_or(reply::JSON),
+    }
 }
 
 fn warn(headers: &mut HeaderMap, warnings: &[String]) {
@@ -155,7 +206,7 @@ struct Watching {
 }
 
 fn stream_of(watch: Watch, objects: Arc<Objects>, whole: &OwnedParts, is_head: bool) -> Response {
-    let form = watch.form();
+    let media = media(watch.content_type());
     let warnings = watch.warnings().to_vec();
     let asked = watch.timeout_seconds().map_or(LONGEST_WATCH, Duration::from_secs);
     let began = Instant::now();
@@ -175,12 +226,12 @@ fn stream_of(watch: Watch, objects: Arc<Objects>, whole: &OwnedParts, is_head: b
     if !is_head {
         *response.body_mut() = Body::from_stream(events);
     }
-    let media = match form {
-        Form::Protobuf => "application/vnd.kubernetes.protobuf;stream=watch",
-        _ => "application/json",
-    };
+    let varies = whole.with(|parts| parts.extensions);
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media));
+    headers.insert(header::CONTENT_TYPE, media);
+    if varies {
+        headers.append(header::VARY, reply::ACCEPT);
+    }
     warn(headers, &warnings);
     response
 }

@@ -3,8 +3,11 @@
 use super::read::{self, OpenApi};
 use crate::document::Document;
 use bytes::Bytes;
-use kubeshape_discovery::{Group, GroupVersion, Records, assemble, read as discovery};
+use kubeshape_discovery::{
+    Freshness, Group, GroupVersion, Origin, Records, UNSET_PRIORITY, assemble, read as discovery,
+};
 use kubeshape_input::{Code, Content, Finding, Place, Reader};
+use kubeshape_objects::generic_kinds;
 use kubeshape_publish::Profile;
 use kubeshape_schema::Dialect;
 use kubeshape_yaml::Limits;
@@ -185,6 +188,27 @@ impl Documents {
             out.v2 = Some((name, json));
         }
         Ok((out, sources))
+    }
+
+    /// Adds the kinds that all resources can become, if no document has their group. Nothing else refers to them.
+    pub(super) fn add_generic_kinds(&mut self, now: SystemTime) {
+        const PATH: &str = "apis/meta.k8s.io/v1";
+        const GROUP: &str = "meta.k8s.io";
+        if self.v3.contains_key(PATH) || self.groups.contains_key(GROUP) {
+            return;
+        }
+        let document = Document::new(Some(Dialect::V3), Bytes::from(generic_kinds()), now);
+        self.v3.insert(PATH.into(), Arc::new(document));
+        let version = GroupVersion {
+            version: "v1".into(),
+            priority: UNSET_PRIORITY,
+            origin: Origin::BuiltIn,
+            freshness: Freshness::Current,
+            resources: Vec::new(),
+        };
+        if let Some(group) = assemble(GROUP, [Arc::new(version)]) {
+            self.groups.insert(Arc::clone(&group.name), Arc::new(group));
+        }
     }
 
     fn openapi(

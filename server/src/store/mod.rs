@@ -53,6 +53,8 @@ pub struct StoreOptions {
     pub profile: Profile,
     /// How ETags of large documents are computed.
     pub tags: Tags,
+    /// Whether `meta.k8s.io/v1` is published: the kinds that all resources can become.
+    pub generic_kinds: bool,
 }
 
 /// A file that is new, changed or deleted.
@@ -252,7 +254,10 @@ impl Store {
     /// A document of the base cannot be used.
     pub fn new(base: BaseDocuments, options: StoreOptions, now: SystemTime) -> Result<Store, BaseError> {
         let is_release = base.is_release;
-        let (documents, sources) = Documents::read(base, options.profile, now)?;
+        let (mut documents, sources) = Documents::read(base, options.profile, now)?;
+        if options.generic_kinds {
+            documents.add_generic_kinds(now);
+        }
         let definitions = match sources.is_empty() {
             true => Base::builtin(),
             false if is_release => Base::of_release(&sources, false)?,

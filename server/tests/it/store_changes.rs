@@ -92,7 +92,7 @@ const ONTO: &str = r##"{"swagger":"2.0","info":{"title":"Kubernetes","version":"
 
 fn store(onto: bool, tags: Tags) -> Store {
     let onto = onto.then(|| ("onto.json".into(), Bytes::from_static(ONTO.as_bytes())));
-    let options = StoreOptions { profile: Profile::Faithful, tags };
+    let options = StoreOptions { profile: Profile::Faithful, tags, ..StoreOptions::default() };
     Store::new(BaseDocuments { onto, ..BaseDocuments::default() }, options, NOW).expect("the base is good")
 }
 

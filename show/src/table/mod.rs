@@ -11,6 +11,7 @@ use crate::jsonpath::{self, Item, Template};
 use kubeshape_smd::Value;
 use kubeshape_yaml::go::Time;
 use kubeshape_yaml::go::escape::GoQuoted;
+use std::borrow::Cow;
 
 pub use age::age;
 pub use print::{PrintOptions, csv, json, text};
@@ -192,18 +193,50 @@ impl Convertor {
 
     /// The cells of an object at a time; as many as there are columns.
     pub fn row(&self, object: Value<'_>, now: Time) -> Vec<Cell> {
+        let mut cells = self.values(object);
+        for (at, cell) in cells.iter_mut().enumerate() {
+            if let Cow::Owned(shown) = self.shown(at, cell, now) {
+                *cell = shown;
+            }
+        }
+        cells
+    }
+
+    /// The cells of an object, with times in place of ages: what does not change as long as the object does not.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_show::table::Convertor;
+    /// use kubeshape_smd::{Bump, ToValue, managed::Time};
+    ///
+    /// let object = serde_json::json!({"metadata": {"name": "a", "creationTimestamp": "1970-01-01T00:00:00Z"}});
+    /// let convertor = Convertor::new(&[]).unwrap();
+    /// let values = convertor.values(object.to_value(&Bump::new()));
+    /// assert_eq!(format!("{values:?}"), r#"[Text("a"), Text("1970-01-01T00:00:00Z")]"#);
+    /// assert_eq!(format!("{:?}", convertor.shown(1, &values[1], Time(5))), r#"Text("5s")"#);
+    /// ```
+    pub fn values(&self, object: Value<'_>) -> Vec<Cell> {
         let metadata = object.get("metadata");
         let name = metadata.and_then(|metadata| metadata.get("name")?.as_str()).unwrap_or_default();
         let cells = self.templates.iter().zip(&self.columns[1..]);
         let cells = cells.map(|(template, column)| {
             let column_type = if self.shows_times { "string" } else { &column.column_type };
-            cell_of(template, column_type, object, now)
+            cell_of(template, column_type, object)
         });
         std::iter::once(Cell::Text(name.to_owned())).chain(cells).collect()
     }
+
+    /// A cell of [`values`](Self::values), by the number of its column, at a time.
+    pub fn shown<'c>(&self, column: usize, cell: &'c Cell, now: Time) -> Cow<'c, Cell> {
+        let is_age = !self.shows_times && self.columns.get(column).is_some_and(|column| column.column_type == "date");
+        match cell {
+            Cell::Text(time) if is_age => Cow::Owned(Cell::Text(age(time, now))),
+            cell => Cow::Borrowed(cell),
+        }
+    }
 }
 
-fn cell_of(template: &Template, column_type: &str, object: Value<'_>, now: Time) -> Cell {
+fn cell_of(template: &Template, column_type: &str, object: Value<'_>) -> Cell {
     let options = jsonpath::Options { allow_missing_keys: true, json: false };
     let found = template.find(object, options).unwrap_or_default();
     // Only the first value counts.
@@ -219,13 +252,21 @@ fn cell_of(template: &Template, column_type: &str, object: Value<'_>, now: Time)
     match item.value() {
         // A number of the template has Go's type `int`, which no column shows.
         Some(_) if matches!(item, Item::Int(_)) => Cell::Empty,
-        Some(value) => cell(column_type, value, now),
+        Some(value) => value_cell(column_type, value),
         None => Cell::Empty,
     }
 }
 
 /// The cell for a value in a column of a type (upstream: `cellForJSONValue`).
 pub fn cell(column_type: &str, value: Value<'_>, now: Time) -> Cell {
+    match (column_type, value_cell(column_type, value)) {
+        ("date", Cell::Text(time)) => Cell::Text(age(&time, now)),
+        (_, cell) => cell,
+    }
+}
+
+/// The same with times in place of ages.
+fn value_cell(column_type: &str, value: Value<'_>) -> Cell {
     match (column_type, value) {
         ("integer", Value::Int(n)) => Cell::Int(n),
         ("integer", Value::Float(n)) => Cell::Int(truncated(n)),
@@ -233,8 +274,7 @@ pub fn cell(column_type: &str, value: Value<'_>, now: Time) -> Cell {
         ("number", Value::Int(n)) => Cell::Float(n as f64),
         ("number", Value::Float(n)) => Cell::Float(n),
         ("boolean", Value::Bool(yes)) => Cell::Bool(yes),
-        ("string", Value::String(text)) => Cell::Text(text.to_owned()),
-        ("date", Value::String(text)) => Cell::Text(age(text, now)),
+        ("string" | "date", Value::String(text)) => Cell::Text(text.to_owned()),
         _ => Cell::Empty,
     }
 }

@@ -1,9 +1,10 @@
 //! Defaults and nulls: `defaulting.Default` and `PruneNonNullableNullsWithoutDefaults`.
 
-use super::equal::identical;
+use super::equal::{equal, identical};
 use kubeshape_schema::{Bump, Flags, Schema};
 use kubeshape_smd::Value;
 use kubeshape_smd::value::Map;
+use std::collections::BTreeMap;
 
 /// Inserts the defaults of a schema. A property that is missing gets its default; so does null where the schema does not
 /// take null. What is inserted is defaulted, too. Parents that are missing stay missing.
@@ -94,6 +95,80 @@ impl<'a> Defaulting<'a> {
             }
         }
         if changed { Value::Map(Map::from_entries(entries, self.arena)) } else { value }
+    }
+}
+
+/// The opposite of [`default`]: removes what it would insert again, of a value that has all defaults.
+///
+/// # Example
+/// ```
+/// use kubeshape_schema::{Bump, read};
+/// use kubeshape_smd::ToValue;
+/// use kubeshape_validate::object::without_defaults;
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let source = r#"{"properties": {"a": {"default": {}, "properties": {"b": {"default": 1}, "c": {"default": 2}}}}}"#;
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let arena = Bump::new();
+/// let schema = read::Reader::new(&arena, read::Rules::Crd).schema(tape.document(source).root().unwrap());
+/// let said = |object: serde_json::Value| without_defaults(object.to_value(&arena), Some(&schema), &arena).to_serde();
+/// assert_eq!(said(serde_json::json!({"a": {"b": 1, "c": 2}})), serde_json::json!({}));
+/// assert_eq!(said(serde_json::json!({"a": {"b": 1, "c": 3}})), serde_json::json!({"a": {"c": 3}}));
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub fn without_defaults<'a>(value: Value<'a>, schema: Option<&Schema<'_>>, arena: &'a Bump) -> Value<'a> {
+    match schema {
+        Some(schema) if schema.subtree.any(Flags::DEFAULT) => {
+            let memory = Bump::new();
+            let defaulting = Defaulting { arena: &memory };
+            Removing { arena, defaulting, inserted: BTreeMap::new() }.value(value, schema)
+        }
+        _ => value,
+    }
+}
+
+struct Removing<'a, 's> {
+    arena: &'a Bump,
+    defaulting: Defaulting<'s>,
+    /// What defaulting inserts, by the address of the schema: a schema may be that of many values.
+    inserted: BTreeMap<usize, Option<Value<'s>>>,
+}
+
+impl<'a, 's> Removing<'a, 's> {
+    /// What defaulting inserts where a value of the schema is missing.
+    fn inserted(&mut self, schema: &Schema<'s>) -> Option<Value<'s>> {
+        let defaulting = &self.defaulting;
+        let inserted = self.inserted.entry(std::ptr::from_ref(schema).addr());
+        *inserted.or_insert_with(|| Some(defaulting.value(defaulting.default_of(schema)?, schema)))
+    }
+
+    fn value(&mut self, value: Value<'a>, schema: &Schema<'s>) -> Value<'a> {
+        if !schema.subtree.any(Flags::DEFAULT) {
+            return value;
+        }
+        match value {
+            Value::Map(map) => {
+                let mut entries: Vec<(&'a str, Value<'a>)> = Vec::with_capacity(map.len());
+                for (key, child) in map.entries() {
+                    let property = schema.property(key);
+                    if let Some(property) = property
+                        && self.inserted(property).is_some_and(|inserted| equal(inserted, *child))
+                    {
+                        continue;
+                    }
+                    let below = property.or_else(|| schema.additional_schema());
+                    entries.push((key, below.map_or(*child, |below| self.value(*child, below))));
+                }
+                Value::Map(Map::from_entries(entries, self.arena))
+            }
+            Value::List(items) => {
+                let Some(item) = schema.item() else { return value };
+                let new: Vec<Value<'a>> = items.iter().map(|value| self.value(*value, item)).collect();
+                Value::List(self.arena.alloc_slice_copy(&new))
+            }
+            scalar => scalar,
+        }
     }
 }
 

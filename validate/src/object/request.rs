@@ -1,7 +1,7 @@
 //! Requests with custom resources: decoding, and the checks of the registry's strategy.
 
 use super::meta::{self, Malformed};
-use super::{Root, Rules, Validator, before, default, lists, prune, prune_defaults, prune_nulls};
+use super::{Root, Rules, Validator, before, default, lists, prune, prune_defaults, prune_nulls, without_defaults};
 use crate::{Release, metadata, names};
 use kubeshape_schema::compact::Compactor;
 use kubeshape_schema::field::{BadValue, Error, ErrorType, Path};
@@ -139,6 +139,11 @@ impl<'a> Resource<'a> {
         }
         value = set(value, "metadata", metadata, arena);
         Ok(Object { value: default(value, self.schema, arena), unknown })
+    }
+
+    /// The opposite of what [`decode`](Self::decode) inserts: a decoded object without the defaults of the schema.
+    pub fn without_defaults<'v>(&self, object: Value<'v>, arena: &'v Bump) -> Value<'v> {
+        without_defaults(object, self.schema, arena)
     }
 
     /// Judges a decoded object that is created. If it names no namespace and needs one, it is sent to `default`, as clients do

@@ -3,7 +3,15 @@
 //! kube-apiserver parses the header with goautoneg and then matches the clauses in three ways: for OpenAPI documents, for
 //! objects (whose form is selected by the parameters `as`, `g` and `v`), and in go-restful, which routes some of the
 //! endpoints. [`Reading::Kube`] does the same, including the faults. [`Reading::Repaired`] follows RFC 9110.
+//!
+//! The forms of stored objects are chosen by [`resource`], as kube-apiserver does it, or by [`alternate`], which knows all forms
+//! of the proposal "Alternate representations of API resources".
 
+mod alternate;
+mod resource;
+
+pub use alternate::{Alternates, Answers, alternate};
+pub use resource::{Endpoint, Form, Target, TargetKind, Transformed, resource};
 use std::cmp::Reverse;
 
 /// How `Accept` is read.
@@ -64,21 +72,17 @@ impl<'h> Clause<'h> {
         self.parameters.iter().rev().find(|(key, _)| *key == name).map(|(_, value)| *value)
     }
 
-    /// The form with the kind that the parameters select; `None` if the endpoint does not have it (upstream:
-    /// `RequestScope.AllowsMediaTypeTransform`).
-    fn transformed(&self, endpoint: Endpoint, form: Form) -> Option<Transformed<'h>> {
-        let selected = (self.parameter("as"), self.parameter("g"), self.parameter("v"));
-        let (Some(kind), Some("meta.k8s.io"), Some(version @ ("v1" | "v1beta1"))) = selected else {
-            let plain = selected == (None, None, None) && (endpoint.protobuf || form != Form::Protobuf);
-            return plain.then_some(Transformed { form, target: None });
-        };
-        let kind = match kind {
-            "Table" if form != Form::Protobuf => TargetKind::Table,
-            "PartialObjectMetadata" => TargetKind::PartialObjectMetadata,
-            "PartialObjectMetadataList" => TargetKind::PartialObjectMetadataList,
-            _ => return None,
-        };
-        endpoint.transforms.then_some(Transformed { form, target: Some(Target { kind, version }) })
+    /// Reads a parameter according to RFC 9110.
+    fn read(&mut self, piece: &'h str) {
+        let Some((name, value)) = piece.split_once('=') else { return };
+        let (name, value) = (name.trim_matches(BLANKS), value.trim_matches(BLANKS));
+        let value = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value);
+        if name.eq_ignore_ascii_case("q") {
+            let q: f32 = value.parse().unwrap_or(f32::NAN);
+            self.q = if q.is_nan() { LEAST } else { q.clamp(0.0, 1.0) };
+        } else {
+            self.parameters.push((name, value));
+        }
     }
 
     /// The form of the object that the parameters select.
@@ -176,122 +180,6 @@ pub fn object(header: &str, offers: &[Offer], reading: Reading) -> Choice {
         }
         Reading::Repaired => repaired(header, offers, true),
     }
-}
-
-/// A form in which objects are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// Compact JSON.
-    Json,
-    /// Indented JSON.
-    Indented,
-    /// YAML.
-    Yaml,
-    /// Protobuf.
-    Protobuf,
-}
-
-impl Form {
-    /// The media type.
-    pub fn media_type(self) -> &'static str {
-        match self {
-            Form::Json | Form::Indented => "application/json",
-            Form::Yaml => "application/yaml",
-            Form::Protobuf => "application/vnd.kubernetes.protobuf",
-        }
-    }
-}
-
-/// The form of an object and the kind that it is converted to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transformed<'h> {
-    /// How it is written.
-    pub form: Form,
-    /// What it becomes; `None` for the object as it is.
-    pub target: Option<Target<'h>>,
-}
-
-/// A kind of `meta.k8s.io` that an object can become, and its version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Target<'h> {
-    /// The kind.
-    pub kind: TargetKind,
-    /// `v1` or `v1beta1`
-    pub version: &'h str,
-}
-
-/// A kind that an object can become.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TargetKind {
-    /// Rows for people.
-    Table,
-    /// The metadata alone.
-    PartialObjectMetadata,
-    /// The metadata of a list's objects.
-    PartialObjectMetadataList,
-}
-
-/// What an endpoint of objects can answer with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Endpoint {
-    /// Whether objects can become a [`Target`].
-    pub transforms: bool,
-    /// Whether objects as they are can be written as protobuf. Custom resources cannot.
-    pub protobuf: bool,
-}
-
-impl Endpoint {
-    /// Custom resources.
-    pub const CUSTOM_RESOURCES: Endpoint = Endpoint { transforms: true, protobuf: false };
-    /// Errors.
-    pub const ERRORS: Endpoint = Endpoint { transforms: false, protobuf: true };
-}
-
-/// The media types of objects.
-const MEDIA: [Offer; 3] = [
-    Offer::plain("application", "json"),
-    Offer::plain("application", "yaml"),
-    Offer::plain("application", "vnd.kubernetes.protobuf"),
-];
-
-/// The choice of kube-apiserver for an endpoint of objects (upstream: `negotiation.NegotiateMediaTypeOptions`). `pretty` is what the
-/// rest of the request says about indented JSON. `None` if no clause fits.
-///
-/// # Example
-/// ```
-/// use kubeshape_objects::accept::{Endpoint, Form, TargetKind, resource};
-///
-/// let header = "text/html, application/json;as=Table;g=meta.k8s.io;v=v1, application/json";
-/// let chosen = resource(header, Endpoint::CUSTOM_RESOURCES, false).unwrap();
-/// assert_eq!((chosen.form, chosen.target.unwrap().kind), (Form::Json, TargetKind::Table));
-/// assert_eq!(resource("application/vnd.kubernetes.protobuf", Endpoint::CUSTOM_RESOURCES, false), None);
-/// ```
-pub fn resource(header: &str, endpoint: Endpoint, pretty: bool) -> Option<Transformed<'_>> {
-    let json = |pretty| if pretty { Form::Indented } else { Form::Json };
-    if header.is_empty() {
-        return Some(Transformed { form: json(pretty), target: None });
-    }
-    for clause in kube_clauses(header) {
-        for (place, offer) in MEDIA.iter().enumerate() {
-            if !kube_fits(&clause, offer) {
-                continue;
-            }
-            let form = match place {
-                0 => json(pretty || clause.parameter("pretty") == Some("1")),
-                1 => Form::Yaml,
-                _ => Form::Protobuf,
-            };
-            let stream = clause.parameter("stream").unwrap_or_default();
-            let streams = stream.is_empty() || (stream == "watch" && form != Form::Yaml);
-            if !streams || clause.parameter("sv").is_some_and(|version| !version.is_empty()) {
-                continue;
-            }
-            if let Some(transformed) = clause.transformed(endpoint, form) {
-                return Some(transformed);
-            }
-        }
-    }
-    None
 }
 
 /// Whether the selected clause has the parameter `pretty=1`, for indented JSON.
@@ -394,8 +282,9 @@ fn repaired_clauses(header: &str) -> Vec<Clause<'_>> {
     split_outside_quotes(header, ',').filter_map(repaired_clause).collect()
 }
 
+const BLANKS: [char; 2] = [' ', '\t'];
+
 fn repaired_clause(part: &str) -> Option<Clause<'_>> {
-    const BLANKS: [char; 2] = [' ', '\t'];
     let mut pieces = split_outside_quotes(part, ';').map(|piece| piece.trim_matches(BLANKS));
     let (kind, subtype) = match pieces.next()? {
         "*" => ("*", "*"),
@@ -405,16 +294,7 @@ fn repaired_clause(part: &str) -> Option<Clause<'_>> {
         return None;
     }
     let mut clause = Clause { kind, subtype, q: 1.0, parameters: Vec::new() };
-    for (name, value) in pieces.filter_map(|piece| piece.split_once('=')) {
-        let (name, value) = (name.trim_matches(BLANKS), value.trim_matches(BLANKS));
-        let value = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value);
-        if name.eq_ignore_ascii_case("q") {
-            let q: f32 = value.parse().unwrap_or(f32::NAN);
-            clause.q = if q.is_nan() { LEAST } else { q.clamp(0.0, 1.0) };
-        } else {
-            clause.parameters.push((name, value));
-        }
-    }
+    pieces.for_each(|piece| clause.read(piece));
     Some(clause)
 }
 

@@ -1,0 +1,116 @@
+//! What lists of many objects show of each, made when it is first wanted and kept with the object: its metadata, and its cells.
+//!
+//! A list of metadata is then put together like a list of objects, from texts that are there.
+
+use crate::store::Stored;
+use crate::{meta, raw, value};
+use bytes::Bytes;
+use kubeshape_show::table::{Cell, Convertor};
+use kubeshape_smd::{Bump, Value};
+use kubeshape_yaml::Tape;
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+
+/// Cells whose texts are longer than this part of their object are not kept.
+const SHARE: usize = 4;
+/// Metadata that is longer is not kept: objects with much of it would take several times their memory.
+const KEPT: usize = 64 << 10;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Derived {
+    metadata: OnceLock<Bytes>,
+    protobuf: OnceLock<Bytes>,
+    /// Of the first convertor that made any. Objects of a definition that changed make theirs each time.
+    cells: OnceLock<(Arc<Convertor>, Box<[Cell]>)>,
+}
+
+impl Stored {
+    /// The metadata as Go's struct prints it.
+    pub(crate) fn metadata(&self) -> Bytes {
+        self.of_metadata(&self.derived().metadata, |metadata, out| meta::json(metadata, out))
+    }
+
+    /// The revision that the metadata says; empty if it says none.
+    pub(crate) fn said_revision(&self) -> String {
+        let metadata = self.metadata();
+        let revision = raw::member(&metadata, "resourceVersion").unwrap_or_default();
+        String::from_utf8_lossy(revision).trim_matches('"').to_owned()
+    }
+
+    /// The metadata as protobuf.
+    pub(crate) fn metadata_protobuf(&self) -> Bytes {
+        self.of_metadata(&self.derived().protobuf, |metadata, out| out.extend(meta::protobuf(metadata)))
+    }
+
+    fn of_metadata(&self, kept: &OnceLock<Bytes>, print: impl Fn(Value<'_>, &mut Vec<u8>)) -> Bytes {
+        if let Some(kept) = kept.get() {
+            return kept.clone();
+        }
+        let (text, mut tape, arena) = (self.json(), Tape::new(), Bump::new());
+        // Only this part is read.
+        let part = raw::member(&text, "metadata").unwrap_or(b"{}");
+        let metadata = value::parsed(part, &mut tape, &arena).unwrap_or(Value::Null);
+        let mut out = Vec::with_capacity(part.len());
+        print(metadata, &mut out);
+        let made = Bytes::from(out);
+        if made.len() <= KEPT {
+            let _ = kept.set(made.clone());
+        }
+        made
+    }
+
+    /// The cells of a convertor, with times where it shows ages.
+    pub(crate) fn cells(&self, convertor: &Arc<Convertor>) -> Cow<'_, [Cell]> {
+        let derived = self.derived();
+        if let Some((of, cells)) = derived.cells.get().filter(|(of, _)| Arc::ptr_eq(of, convertor)) {
+            debug_assert_eq!(of.columns().len(), cells.len());
+            return Cow::Borrowed(cells);
+        }
+        let (text, mut tape, arena) = (self.json(), Tape::new(), Bump::new());
+        let object = value::parsed(&text, &mut tape, &arena).unwrap_or(Value::Null);
+        let cells = convertor.values(object);
+        let length = |cell: &Cell| if let Cell::Text(text) = cell { text.len() } else { 0 };
+        if cells.iter().map(length).sum::<usize>() <= text.len() / SHARE {
+            let _ = derived.cells.set((Arc::clone(convertor), cells.clone().into()));
+        }
+        Cow::Owned(cells)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::store::Stored;
+    use kubeshape_show::table::{Cell, Column, Convertor};
+    use std::borrow::Cow;
+    use std::sync::Arc;
+
+    fn convertor(path: &str) -> Arc<Convertor> {
+        let column = Column { name: "C", column_type: "string", json_path: path, ..Column::default() };
+        Arc::new(Convertor::new(&[column]).expect("a column"))
+    }
+
+    #[test]
+    fn what_is_kept_is_what_is_made() {
+        let text = r#"{"apiVersion":"v1","metadata":{"labels":{"b":"}","a":"\""},"name":"x"},"spec":{"c":"red"}}"#;
+        let stored = Stored::new(1, format!("{text}\n").into());
+        assert_eq!(&*stored.metadata(), br#"{"name":"x","labels":{"a":"\"","b":"}"}}"#);
+        assert_eq!(stored.metadata_protobuf(), stored.metadata_protobuf());
+        let (one, other) = (convertor(".spec.c"), convertor(".spec.none"));
+        let red = [Cell::Text("x".to_owned()), Cell::Text("red".to_owned())];
+        assert_eq!(*stored.cells(&one), red);
+        assert!(matches!(stored.cells(&one), Cow::Borrowed(_)));
+        // Another convertor never gets the cells of the first.
+        assert_eq!(*stored.cells(&other), [Cell::Text("x".to_owned()), Cell::Empty]);
+        assert_eq!(*stored.cells(&one), red);
+        // What is kept is no part of what the object is.
+        assert_eq!(stored, Stored::new(1, format!("{text}\n").into()));
+    }
+
+    #[test]
+    fn large_cells_are_not_kept() {
+        let text = format!(r#"{{"metadata":{{"name":"x"}},"spec":{{"c":"{}"}}}}"#, "long".repeat(100));
+        let (stored, all) = (Stored::new(1, format!("{text}\n").into()), convertor(".spec"));
+        assert!(matches!(stored.cells(&all), Cow::Owned(_)));
+        assert!(matches!(stored.cells(&all), Cow::Owned(_)));
+    }
+}

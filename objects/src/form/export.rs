@@ -1,0 +1,80 @@
+//! Objects as somebody would write them: without what the server set, and without what defaulting inserts again.
+
+use crate::patch::Schema;
+use crate::value;
+use kubeshape_smd::value::Map;
+use kubeshape_smd::{Bump, Value};
+use std::collections::BTreeMap;
+
+/// How an object is exported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Exported {
+    /// Whether its namespace and a generated name stay (as `exact` of `kubectl export`).
+    pub(crate) exact: bool,
+}
+
+/// The members of metadata that a server sets.
+const SET: [&str; 8] = [
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+];
+
+/// An object without the metadata that a server set (upstream, to 1.17: `exportObjectMeta`).
+pub(crate) fn metadata<'a>(object: Value<'a>, how: Exported, arena: &'a Bump) -> Value<'a> {
+    let Some(map) = value::metadata(object).as_map() else { return object };
+    let is_generated = map.get("generateName").and_then(Value::as_str).is_some_and(|prefix| !prefix.is_empty());
+    let is_kept = |key: &str| match key {
+        "namespace" => how.exact,
+        "name" => how.exact || !is_generated,
+        key => !SET.contains(&key),
+    };
+    let kept = map.entries().iter().copied().filter(|(key, _)| is_kept(key)).collect();
+    value::with(object, "metadata", Some(Value::Map(Map::from_entries(kept, arena))), arena)
+}
+
+/// A value without what the defaults of a document's schema say.
+pub(crate) fn without_defaults<'a>(value: Value<'a>, schema: Schema<'_>, arena: &'a Bump) -> Value<'a> {
+    Removing { arena, memory: &Bump::new(), defaults: BTreeMap::new() }.value(value, schema)
+}
+
+struct Removing<'a, 's> {
+    arena: &'a Bump,
+    memory: &'s Bump,
+    /// The defaults of schemas, by their places: a schema may be that of many values.
+    defaults: BTreeMap<usize, Option<Value<'s>>>,
+}
+
+impl<'a, 's> Removing<'a, 's> {
+    fn default_of(&mut self, schema: Schema<'s>) -> Option<Value<'s>> {
+        let memory = self.memory;
+        *self.defaults.entry(schema.place()).or_insert_with(|| schema.default(memory))
+    }
+
+    fn value(&mut self, value: Value<'a>, schema: Schema<'s>) -> Value<'a> {
+        match value {
+            Value::Map(map) => {
+                let mut entries: Vec<(&'a str, Value<'a>)> = Vec::with_capacity(map.len());
+                for (key, child) in map.entries() {
+                    let child = schema.property(key).map_or(*child, |below| self.value(*child, below));
+                    let default = schema.declared(key).and_then(|below| self.default_of(below));
+                    if default.is_none_or(|default| default != child) {
+                        entries.push((key, child));
+                    }
+                }
+                Value::Map(Map::from_entries(entries, self.arena))
+            }
+            Value::List(items) => {
+                let Some(item) = schema.items() else { return value };
+                let new: Vec<Value<'a>> = items.iter().map(|value| self.value(*value, item)).collect();
+                Value::List(self.arena.alloc_slice_copy(&new))
+            }
+            scalar => scalar,
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The representations of objects and lists: as they are, and as other kinds, each in its file.
+
+mod description;
+mod export;
+mod partial;
+mod scale;
+mod table;
+
+use crate::accept::Form;
+use crate::{cbor, value};
+use bytes::Bytes;
+use kubeshape_registry::print;
+use kubeshape_smd::{Bump, Value};
+use kubeshape_yaml::emit::Emitter;
+use kubeshape_yaml::go::escape::{Escape, string};
+use kubeshape_yaml::{Tape, json};
+
+pub(crate) use description::{description, descriptions};
+pub(crate) use export::{Exported, metadata as exported_metadata, without_defaults};
+pub(crate) use partial::{list_meta, object_meta, partial, partial_list, partial_list_protobuf, partial_protobuf};
+pub(crate) use scale::Scale;
+pub(crate) use table::{ColumnOptions, IncludeObject, Rows, Table, csv, tabular};
+
+/// The group version of the kinds that all resources can become.
+pub(crate) const META_V1: &str = "meta.k8s.io/v1";
+
+/// What a list says of itself.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ListMeta {
+    pub(crate) revision: String,
+    /// Where the next page begins; empty on the last one.
+    pub(crate) token: String,
+    pub(crate) remaining: Option<i64>,
+}
+
+impl ListMeta {
+    /// As Go's struct prints it.
+    pub(super) fn typed(&self, out: &mut Vec<u8>) {
+        out.push(b'{');
+        let start = out.len();
+        for (key, text) in [("resourceVersion", &self.revision), ("continue", &self.token)] {
+            if !text.is_empty() {
+                separate(out, start);
+                out.extend_from_slice(format!("\"{key}\":").as_bytes());
+                string(out, text, Escape::Html);
+            }
+        }
+        if let Some(remaining) = self.remaining {
+            separate(out, start);
+            out.extend_from_slice(format!("\"remainingItemCount\":{remaining}").as_bytes());
+        }
+        out.push(b'}');
+    }
+
+    /// As the map of an unstructured list prints it.
+    fn untyped(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"{\"continue\":");
+        string(out, &self.token, Escape::Html);
+        if let Some(remaining) = self.remaining {
+            out.extend_from_slice(format!(",\"remainingItemCount\":{remaining}").as_bytes());
+        }
+        out.extend_from_slice(b",\"resourceVersion\":");
+        string(out, &self.revision, Escape::Html);
+        out.push(b'}');
+    }
+}
+
+fn separate(out: &mut Vec<u8>, start: usize) {
+    if out.len() > start {
+        out.push(b',');
+    }
+}
+
+/// A `List` of `v1` or `meta.k8s.io/v1` as compact JSON, whose items say their kinds.
+pub(crate) fn generic_list(api_version: &str, items: &[Bytes], meta: &ListMeta) -> Vec<u8> {
+    let mut out = format!(r#"{{"kind":"List","apiVersion":"{api_version}","metadata":"#).into_bytes();
+    meta.typed(&mut out);
+    out.extend_from_slice(b",\"items\":[");
+    join(items.iter(), &mut out, |item, out| out.extend_from_slice(item));
+    out.extend_from_slice(b"]}");
+    out
+}
+
+/// Appends items with commas between them.
+pub(super) fn join<T>(items: impl Iterator<Item = T>, out: &mut Vec<u8>, mut each: impl FnMut(T, &mut Vec<u8>)) {
+    for (at, item) in items.enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        each(item, out);
+    }
+}
+
+/// A list of custom resources as compact JSON, of the JSON of its items.
+pub(crate) fn list(api_version: &str, kind: &str, items: &[Bytes], meta: &ListMeta) -> Vec<u8> {
+    let length: usize = items.iter().map(|item| item.len() + 1).sum();
+    let mut out = Vec::with_capacity(length + 256);
+    out.extend_from_slice(b"{\"apiVersion\":");
+    string(&mut out, api_version, Escape::Html);
+    out.extend_from_slice(b",\"items\":[");
+    for (at, item) in items.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        out.extend_from_slice(item);
+    }
+    out.extend_from_slice(b"],\"kind\":");
+    string(&mut out, kind, Escape::Html);
+    out.extend_from_slice(b",\"metadata\":");
+    meta.untyped(&mut out);
+    out.push(b'}');
+    out
+}
+
+/// A list of objects of a built-in kind as compact JSON, of the JSON of its items. Items do not say their kind.
+pub(crate) fn typed_list(api_version: &str, list: &str, kind: &str, items: &[Bytes], meta: &ListMeta) -> Vec<u8> {
+    let length: usize = items.iter().map(|item| item.len() + 1).sum();
+    let mut out = Vec::with_capacity(length + 256);
+    let head = |out: &mut Vec<u8>, kind: &str| {
+        out.extend_from_slice(b"{\"kind\":");
+        string(out, kind, Escape::Html);
+        out.extend_from_slice(b",\"apiVersion\":");
+        string(out, api_version, Escape::Html);
+        out.push(b',');
+    };
+    let mut of_item = Vec::new();
+    head(&mut of_item, kind);
+    head(&mut out, list);
+    out.extend_from_slice(b"\"metadata\":");
+    meta.typed(&mut out);
+    out.extend_from_slice(b",\"items\":[");
+    for (at, item) in items.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        match item.strip_prefix(&*of_item) {
+            Some(rest) => {
+                out.push(b'{');
+                out.extend_from_slice(rest);
+            }
+            None => out.extend_from_slice(item),
+        }
+    }
+    out.extend_from_slice(b"]}");
+    out
+}
+
+/// A value as YAML, as servers print it.
+pub(crate) fn yaml(value: Value<'_>) -> Vec<u8> {
+    let mut out = Vec::new();
+    print::write_yaml(value, &mut Emitter::new(&mut out).folding());
+    out
+}
+
+/// What a body of JSON becomes in a form: compact with a line break, indented without, YAML, or CBOR.
+pub(crate) fn encode(compact: Vec<u8>, form: Form) -> Vec<u8> {
+    match form {
+        Form::Cbor => cbor::of_json(&compact).unwrap_or(compact),
+        // Rows are never made of JSON.
+        Form::Json | Form::Protobuf | Form::Csv => {
+            let mut out = compact;
+            out.push(b'\n');
+            out
+        }
+        Form::Indented => {
+            let mut out = Vec::with_capacity(compact.len() * 2);
+            json::indent(&compact, &mut out);
+            out
+        }
+        Form::Yaml => {
+            let (mut tape, arena) = (Tape::new(), Bump::new());
+            if value::read(&compact, &mut tape).is_err() {
+                return compact;
+            }
+            let text = std::str::from_utf8(&compact).unwrap_or_default();
+            let value = tape.document(text).root().map_or(Value::Null, |root| Value::from_node(root, &arena));
+            yaml(value)
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Rows for people: `Table`, `TabularOutput`, comma-separated values.
+
+use super::partial::partial;
+use super::{ListMeta, META_V1, join};
+use crate::store::Stored;
+use crate::value;
+use bytes::Bytes;
+use kubeshape_show::table::{self, Cell, ColumnDefinition, Convertor, PrintOptions};
+use kubeshape_smd::managed::Time;
+use kubeshape_smd::value::Map;
+use kubeshape_smd::{Bump, Value};
+use kubeshape_yaml::Tape;
+use kubeshape_yaml::go::escape::{Escape, string};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// What stands beside the cells of a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum IncludeObject {
+    None,
+    #[default]
+    Metadata,
+    Object,
+}
+
+/// The columns that a client wants.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ColumnOptions {
+    /// Whether columns of priority above 0 are among them; `None` leaves it to the kind of the answer.
+    pub(crate) wide: Option<bool>,
+    /// Labels that become columns.
+    pub(crate) labels: Vec<String>,
+    /// Whether all labels become one column.
+    pub(crate) all_labels: bool,
+}
+
+/// The columns of a table, and the cells of objects in them.
+#[derive(Clone, Debug)]
+pub(crate) struct Rows {
+    convertor: Arc<Convertor>,
+    columns: Vec<ColumnDefinition>,
+    /// Whether each column of the convertor is shown; `None` if all are.
+    kept: Option<Vec<bool>>,
+    labels: Vec<String>,
+    all_labels: bool,
+}
+
+impl Rows {
+    /// The columns of a convertor that a client wants. Clients of a `Table` choose by the priorities; others are given the ones
+    /// that everybody wants.
+    pub(crate) fn new(convertor: Arc<Convertor>, options: ColumnOptions, is_wide: bool) -> Rows {
+        let mut columns = convertor.columns().to_vec();
+        let mut kept = None;
+        if !options.wide.unwrap_or(is_wide) && columns.iter().any(|column| column.priority > 0) {
+            kept = Some(columns.iter().map(|column| column.priority <= 0).collect());
+            columns.retain(|column| column.priority <= 0);
+        }
+        let mut add = |name: String, description: String| {
+            columns.push(ColumnDefinition {
+                name,
+                column_type: "string".to_owned(),
+                description,
+                ..ColumnDefinition::default()
+            });
+        };
+        for label in &options.labels {
+            // As kubectl heads it.
+            let name = label.rsplit('/').next().unwrap_or_default().to_uppercase();
+            add(name, format!("The value of the label {label}"));
+        }
+        if options.all_labels {
+            add("Labels".to_owned(), "All labels of the object".to_owned());
+        }
+        Rows { convertor, columns, kept, labels: options.labels, all_labels: options.all_labels }
+    }
+
+    pub(crate) fn columns(&self) -> &[ColumnDefinition] {
+        &self.columns
+    }
+
+    /// The cells of an object at a time.
+    pub(crate) fn cells<'o>(&self, object: &'o Stored, now: Time) -> Vec<Cow<'o, Cell>> {
+        let shown = |at: usize, cell: Cow<'o, Cell>| match cell {
+            Cow::Borrowed(cell) => self.convertor.shown(at, cell, now),
+            Cow::Owned(cell) => Cow::Owned(self.convertor.shown(at, &cell, now).into_owned()),
+        };
+        let mut cells: Vec<Cow<'o, Cell>> = match object.cells(&self.convertor) {
+            Cow::Borrowed(cells) => {
+                cells.iter().map(Cow::Borrowed).enumerate().map(|(at, cell)| shown(at, cell)).collect()
+            }
+            Cow::Owned(cells) => {
+                cells.into_iter().map(Cow::Owned).enumerate().map(|(at, cell)| shown(at, cell)).collect()
+            }
+        };
+        if let Some(kept) = &self.kept {
+            let mut kept = kept.iter();
+            cells.retain(|_| kept.next().copied().unwrap_or(true));
+        }
+        if !self.labels.is_empty() || self.all_labels {
+            self.add_labels(object, &mut cells);
+        }
+        cells
+    }
+
+    fn add_labels(&self, object: &Stored, cells: &mut Vec<Cow<'_, Cell>>) {
+        let (text, mut tape, arena) = (object.metadata(), Tape::new(), Bump::new());
+        let metadata = value::parsed(&text, &mut tape, &arena).unwrap_or(Value::Null);
+        let labels = metadata.get("labels").and_then(Value::as_map).unwrap_or(Map::EMPTY);
+        let of = |label: &str| labels.get(label).and_then(Value::as_str).unwrap_or_default();
+        cells.extend(self.labels.iter().map(|label| Cow::Owned(Cell::Text(of(label).to_owned()))));
+        if self.all_labels {
+            let pairs = labels.entries().iter();
+            let pairs: Vec<String> =
+                pairs.map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default())).collect();
+            // As kubectl shows it.
+            let text = if pairs.is_empty() { "<none>".to_owned() } else { pairs.join(",") };
+            cells.push(Cow::Owned(Cell::Text(text)));
+        }
+    }
+}
+
+/// A `Table` as compact JSON.
+#[derive(Debug)]
+pub(crate) struct Table<'t> {
+    pub(crate) api_version: &'t str,
+    pub(crate) rows: &'t Rows,
+    /// Whether the columns are told.
+    pub(crate) columns: bool,
+    pub(crate) include: IncludeObject,
+    pub(crate) now: Time,
+}
+
+impl Table<'_> {
+    /// The table of these objects, each with its text in the version of the answer.
+    pub(crate) fn json<'o>(&self, objects: impl Iterator<Item = (&'o Stored, Bytes)>, meta: &ListMeta) -> Vec<u8> {
+        let mut out = format!(r#"{{"kind":"Table","apiVersion":"{}","metadata":"#, self.api_version).into_bytes();
+        meta.typed(&mut out);
+        out.extend_from_slice(b",\"columnDefinitions\":");
+        if self.columns {
+            out.push(b'[');
+            join(self.rows.columns().iter(), &mut out, definition);
+            out.push(b']');
+        } else {
+            out.extend_from_slice(b"null");
+        }
+        out.extend_from_slice(b",\"rows\":[");
+        join(objects, &mut out, |(object, text), out| {
+            out.extend_from_slice(b"{\"cells\":[");
+            join(self.rows.cells(object, self.now).iter(), out, |cell, out| self::cell(cell, out));
+            out.extend_from_slice(b"],\"object\":");
+            match self.include {
+                IncludeObject::None => out.extend_from_slice(b"null"),
+                IncludeObject::Metadata => partial(self.api_version, object, out),
+                IncludeObject::Object => out.extend_from_slice(&text),
+            }
+            out.push(b'}');
+        });
+        out.extend_from_slice(b"]}");
+        out
+    }
+}
+
+/// A `TabularOutput` as compact JSON: the table of the proposal. The columns are told if `columns` says so.
+pub(crate) fn tabular<'o>(
+    rows: &Rows,
+    columns: bool,
+    objects: impl Iterator<Item = &'o Stored>,
+    now: Time,
+    meta: &ListMeta,
+) -> Vec<u8> {
+    let mut out = format!(r#"{{"kind":"TabularOutput","apiVersion":"{META_V1}","metadata":"#).into_bytes();
+    meta.typed(&mut out);
+    if columns {
+        out.extend_from_slice(b",\"columns\":[");
+        join(rows.columns().iter(), &mut out, |column, out| {
+            out.extend_from_slice(b"{\"name\":");
+            string(out, &column.name, Escape::Html);
+            out.extend_from_slice(b",\"description\":");
+            string(out, &column.description, Escape::Html);
+            out.push(b'}');
+        });
+        out.push(b']');
+    }
+    out.extend_from_slice(b",\"items\":[");
+    join(objects, &mut out, |object, out| {
+        out.extend_from_slice(b"{\"columns\":[");
+        join(rows.cells(object, now).iter(), out, |cell, out| self::cell(cell, out));
+        out.extend_from_slice(b"]}");
+    });
+    out.extend_from_slice(b"]}");
+    out
+}
+
+/// The rows as comma-separated values, with a line of heads. Control characters are escaped.
+pub(crate) fn csv<'o>(rows: &Rows, objects: impl Iterator<Item = &'o Stored>, now: Time) -> Vec<u8> {
+    let options = PrintOptions { wide: true, no_headers: false };
+    let cells = objects.map(|object| rows.cells(object, now).into_iter().map(Cow::into_owned).collect());
+    table::csv(rows.columns(), &cells.collect::<Vec<Vec<Cell>>>(), options).into_bytes()
+}
+
+fn definition(column: &ColumnDefinition, out: &mut Vec<u8>) {
+    let texts = [
+        ("{\"name\":", &column.name),
+        (",\"type\":", &column.column_type),
+        (",\"format\":", &column.format),
+        (",\"description\":", &column.description),
+    ];
+    for (key, text) in texts {
+        out.extend_from_slice(key.as_bytes());
+        string(out, text, Escape::Html);
+    }
+    out.extend_from_slice(format!(",\"priority\":{}}}", column.priority).as_bytes());
+}
+
+fn cell(cell: &Cell, out: &mut Vec<u8>) {
+    match cell {
+        Cell::Empty => out.extend_from_slice(b"null"),
+        Cell::Text(text) => string(out, text, Escape::Html),
+        Cell::Int(n) => Value::Int(*n).write_go_json(out),
+        Cell::Float(n) => Value::Float(*n).write_go_json(out),
+        Cell::Bool(yes) => Value::Bool(*yes).write_go_json(out),
+    }
+}

@@ -1,0 +1,59 @@
+//! The media types that published operations name.
+
+use kubeshape_publish::{Base, Options, Profile, Publisher};
+use kubeshape_schema::Bump;
+use kubeshape_yaml::{Limits, Stream, Tape};
+use serde_json::{Value, json};
+
+const TABS: &str = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "tabs.example.com"},
+    "spec": {"group": "example.com", "scope": "Cluster", "names": {"plural": "tabs", "kind": "Tab"}, "versions": [
+    {"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}}}]}}"#;
+
+/// The documents of v3 and v2.
+fn documents(profile: Profile) -> [Value; 2] {
+    let publisher = Publisher::new(Base::builtin(), Options { profile, ..Options::default() });
+    let (mut tape, arena) = (Tape::new(), Bump::new());
+    let mut stream = Stream::new(TABS.as_bytes(), Limits::default()).expect("UTF-8");
+    stream.next(&mut tape).expect("a document").expect("within the limits");
+    let root = tape.document(TABS).root().expect("a root");
+    let crd = kubeshape_structural::read::read(root, &arena).value.expect("a definition");
+    let resource = publisher.resource(&crd, &arena);
+    let (mut v3, mut v2) = (Vec::new(), Vec::new());
+    resource.versions()[0].v3(&mut v3);
+    resource.versions()[0].v2(&mut v2);
+    [v3, v2].map(|text| serde_json::from_slice(&text).expect("JSON"))
+}
+
+#[test]
+fn the_faithful_profile_names_all_representations() {
+    let [v3, v2] = documents(Profile::Faithful);
+    let [list, one] = ["/apis/example.com/v1/tabs", "/apis/example.com/v1/tabs/{name}"];
+    let get = &v2["paths"][list]["get"];
+    let expected = json!([
+        "application/json",
+        "application/yaml",
+        "application/json;g=meta.k8s.io;v=v1;as=PartialObjectMetadataList",
+        "application/json;g=meta.k8s.io;v=v1;as=Table",
+        "application/json;stream=watch",
+        "application/vnd.kubernetes.protobuf;g=meta.k8s.io;v=v1;as=PartialObjectMetadataList",
+    ]);
+    assert_eq!(get["produces"], expected);
+    let description = get["description"].as_str().unwrap_or_default();
+    assert!(description.starts_with("list objects of kind Tab. Alternate representations"), "{description}");
+    let content = &v3["paths"][one]["get"]["responses"]["200"]["content"];
+    assert_eq!(content["application/json;g=meta.k8s.io;v=v1;as=Table"], json!({}));
+    assert!(content["application/json"].get("schema").is_some());
+    // What is written has the representations of one object, and nothing to ask for.
+    assert_eq!(v2["paths"][one]["put"]["produces"], json!(["application/json", "application/yaml"]));
+    assert_eq!(v2["paths"][one]["put"]["description"], "replace the specified Tab");
+}
+
+#[test]
+fn the_profile_of_the_server_names_what_the_server_names() {
+    let [v3, v2] = documents(Profile::Kube);
+    let get = &v2["paths"]["/apis/example.com/v1/tabs"]["get"];
+    assert_eq!(get["produces"], json!(["application/json", "application/yaml"]));
+    assert_eq!(get["description"], "list objects of kind Tab");
+    let content = &v3["paths"]["/apis/example.com/v1/tabs"]["get"]["responses"]["200"]["content"];
+    assert_eq!(content.as_object().map(serde_json::Map::len), Some(2));
+}
