@@ -9,7 +9,7 @@ use crate::store::Stored;
 use crate::{cbor, proto, value};
 use bytes::Bytes;
 use kubeshape_smd::managed::Time;
-use kubeshape_smd::{Bump, Value};
+use kubeshape_smd::Bump;
 use kubeshape_yaml::Tape;
 use std::borrow::Cow;
 use std::sync::Arc;
