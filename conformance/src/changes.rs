@@ -341,8 +341,9 @@ fn is_told(changes: &[Change], version: &str, field: &str, detail: &str) -> bool
     if detail.contains("some validation rules were not checked") {
         return true;
     }
-    // Errors of logic name the field in their text.
-    let field = if field.is_empty() || field == "<nil>" { detail.split('"').nth(1).unwrap_or_default() } else { field };
+    // Errors of logic and of ranges of numbers name the field in their text.
+    let named = || detail.split('"').nth(1).or_else(|| detail.rsplit_once(" in ").map(|(_, name)| name));
+    let field = if field.is_empty() || field == "<nil>" { named().unwrap_or_default() } else { field };
     changes.iter().any(|change| {
         change.class_for(Consumer::Writers).is_some_and(|class| class >= Class::Risky)
             && change.version == version

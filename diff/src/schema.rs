@@ -264,14 +264,16 @@ impl<'a> Walk<'_, 'a> {
     fn texts(&mut self, pair: &Pair<'a>, both: Types) {
         let (old, new) = (&pair.old, &pair.new);
         if both.has_strings() {
-            self.text(pair, "pattern", old.extra().pattern, new.extra().pattern);
+            let (was, is) = (old.extra().pattern, new.extra().pattern);
+            self.text(pair, "pattern", (was, was), (is, is));
         }
         if both.has_strings() || both.has_numbers() {
-            self.text(pair, "format", checked_format(old), checked_format(new));
+            self.text(pair, "format", (old.format, checked_format(old)), (new.format, checked_format(new)));
         }
     }
 
-    fn text(&mut self, pair: &Pair<'a>, keyword: &'static str, was: &str, is: &str) {
+    /// A keyword as it is written, and as it counts.
+    fn text(&mut self, pair: &Pair<'a>, keyword: &'static str, (old_text, was): (&str, &str), (new_text, is): (&str, &str)) {
         let (old, new) = (&pair.old, &pair.new);
         if was == is {
             return;
@@ -281,14 +283,10 @@ impl<'a> Walk<'_, 'a> {
             if reach(new, old, keyword, &mut self.memo) == Reach::None {
                 return;
             }
-            self.push(pair, Code::DiffTextWider, format!("{keyword} was {was:?}, and there is none"), WIDER);
+            self.push(pair, Code::DiffTextWider, described(keyword, old_text, new_text), WIDER);
             return;
         }
-        let detail = if was.is_empty() {
-            format!("{keyword} is {is:?}, and there was none")
-        } else {
-            format!("{keyword} was {was:?}, and is {is:?}")
-        };
+        let detail = described(keyword, old_text, new_text);
         let subject = Subject::Keyword(keyword);
         match reach(old, new, keyword, &mut self.memo) {
             Reach::None if was.is_empty() || reach(new, old, keyword, &mut self.memo) == Reach::None => {}
@@ -555,6 +553,15 @@ fn is_unique_newly(pair: &Pair<'_>, (was, old_keys): (&str, &[&str]), (is, new_k
         // What differs in some of the keys differs in all of them.
         ("map", "map") => old_keys.iter().any(|key| !new_keys.contains(key)),
         _ => true,
+    }
+}
+
+/// What a text was and is.
+fn described(keyword: &str, was: &str, is: &str) -> String {
+    match (was, is) {
+        (was, "") => format!("{keyword} was {was:?}, and there is none"),
+        ("", is) => format!("{keyword} is {is:?}, and there was none"),
+        (was, is) => format!("{keyword} was {was:?}, and is {is:?}"),
     }
 }
 
