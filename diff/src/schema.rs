@@ -273,7 +273,13 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// A keyword as it is written, and as it counts.
-    fn text(&mut self, pair: &Pair<'a>, keyword: &'static str, (old_text, was): (&str, &str), (new_text, is): (&str, &str)) {
+    fn text(
+        &mut self,
+        pair: &Pair<'a>,
+        keyword: &'static str,
+        (old_text, was): (&str, &str),
+        (new_text, is): (&str, &str),
+    ) {
         let (old, new) = (&pair.old, &pair.new);
         if was == is {
             return;

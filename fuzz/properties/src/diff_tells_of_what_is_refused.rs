@@ -8,7 +8,7 @@ use kubeshape_schema::{Bump, Code, Extra, Flags, Items, Json, Property, Schema, 
 use kubeshape_show::sample::sample;
 use kubeshape_smd::{ToValue, Value};
 use kubeshape_structural::read::manifests;
-use kubeshape_structural::Crd;
+use kubeshape_structural::{Crd, Version};
 use kubeshape_validate::Release;
 use kubeshape_validate::object::Resource;
 use kubeshape_yaml::{Limits, Stream, Tape};
@@ -76,8 +76,8 @@ fn pairs(source: &str, tapes: &[Tape]) {
             };
             for was in old.versions {
                 let Some(is) = new.versions.iter().find(|is| is.name == was.name) else { continue };
-                let only = |crd: &Crd<'_>, version| (arena.alloc(Crd { versions: std::slice::from_ref(version), ..*crd }));
-                let (before, after): (&Crd<'_>, &Crd<'_>) = (only(old, was), only(new, is));
+                let (before, after) = (only(old, was), only(new, is));
+                let (before, after) = (&before, &after);
                 // Another group or kind is another resource.
                 if (old.group, old.names.kind) == (new.group, new.names.kind)
                     && !changes.iter().any(|change| change.version == was.name && is_told(change))
@@ -96,6 +96,11 @@ fn pairs(source: &str, tapes: &[Tape]) {
             }
         }
     }
+}
+
+/// The definition with one version.
+fn only<'a>(crd: &Crd<'a>, version: &'a Version<'a>) -> Crd<'a> {
+    Crd { versions: std::slice::from_ref(version), ..*crd }
 }
 
 /// Panics if the new definition refuses an object that the old one accepts.
