@@ -385,9 +385,9 @@ codes! {
     DiffDescription = 8432, Note, "A text for people is another one.";
     ExemptionUnused = 8433, Warning, "An exemption is not needed.";
     ExemptionExpired = 8434, Warning, "An exemption has expired.";
-    DiffLogicStricter = 8451, Error, "allOf, anyOf, oneOf or not accept less.";
-    DiffLogicWider = 8452, Note, "allOf, anyOf, oneOf or not accept more.";
-    DiffRenamed = 8453, Error, "A field has another name or another place.";
+    DiffLogicStricter = 8435, Error, "allOf, anyOf, oneOf or not accept less.";
+    DiffLogicWider = 8436, Note, "allOf, anyOf, oneOf or not accept more.";
+    DiffRenamed = 8437, Error, "A field has another name or another place.";
     // 9xxx: what a server publishes
     NameInUse = 9001, Warning, "A name is taken in the group; the definition that asks for it is not published.";
     DocumentHidden = 9021, Warning, "Several documents ask for one place; the first of them is published.";
