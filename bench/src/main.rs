@@ -4,6 +4,7 @@
 //! interleaved, so that a slow phase of the machine affects all of them, and the best round of each is reported.
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::cast_precision_loss)]
 
+mod diff;
 mod documents;
 mod expressions;
 mod forms;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.first().map(String::as_str) {
         Some("one-document") if arguments.len() >= 3 => documents::one(&arguments[1..]),
+        Some("diff") if arguments.len() == 2 => diff::run(Path::new(&arguments[1])),
         Some("documents") => documents::all(&arguments),
         Some("one-smd") => smd::one(&arguments[1..]),
         Some("smd") => smd::all(&arguments),
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         Some(path) if !path.starts_with('-') => report::all(&arguments),
         _ => {
             eprintln!("usage: kubeshape-bench PATH [--rounds N] [--oracle PROGRAM] [--base FOLDER]");
+            eprintln!("       kubeshape-bench diff FOLDER");
             eprintln!("       kubeshape-bench documents --swagger FILE --v3 FILE [--rounds N] [--oracle PROGRAM]");
             eprintln!("       kubeshape-bench forms [N] [BYTES]");
             eprintln!("       kubeshape-bench lifecycle FOLDER");

@@ -4,6 +4,7 @@ pub mod answers;
 pub mod apiserver;
 mod builtins;
 pub mod cel;
+pub mod changes;
 pub mod clients;
 pub mod cluster;
 pub mod crds;

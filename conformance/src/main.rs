@@ -3,7 +3,7 @@
 
 use kubeshape_conformance::known::Known;
 use kubeshape_conformance::table::Table;
-use kubeshape_conformance::{AREAS, BaseFolder, clients, compare, generated, has_records, judged, own};
+use kubeshape_conformance::{AREAS, BaseFolder, changes, clients, compare, generated, has_records, judged, own};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -11,6 +11,7 @@ const USAGE: &str = "\
 usage: kubeshape-conformance [AREA…] [--json] [--all]
        kubeshape-conformance generated [--count N] [--seed S] [--json] [--all]
        kubeshape-conformance judged [--count N] [--seed S] [--json] [--all]
+       kubeshape-conformance changes [--count N] [--seed S] [--json] [--all]
        kubeshape-conformance clients|kubectl [--program KUBESHAPE] [--json] [--all]
 
 Compares kubeshape's answers with recorded answers of Kubernetes and its libraries, and prints a table per area.
@@ -30,15 +31,18 @@ areas:
   corpus      the libraries' answers for the project's own corpus (needs no folder)
   generated   the libraries' answers for generated manifests, documents and sequences (needs Go, and no folder)
   judged      the libraries' verdicts on generated expressions, definitions and objects (needs Go, and no folder)
+  changes     what is said of changed definitions, held against what the libraries accept (needs Go; without folders
+              generated definitions only)
   clients     kubectl and client-go of two minors against `kubeshape serve` (needs Go; without folders the own corpus)
   kubectl     recorded commands about objects, run again by the kubectl of this machine against `kubeshape serve
               --objects`
-Without areas: all but the last five, as far as the folders hold them.
+Without areas: all but the last six, as far as the folders hold them.
 
 --all      print every difference, not only the first of every row
 --count N  how many streams of manifests, and as many YAML documents, are generated (2000); of sequences of
            server-side apply five for every two. In the area `judged`: how many expressions, half as many objects, and
-           a quarter as many generated and changed definitions
+           a quarter as many generated and changed definitions. In the area `changes`: how many generated pairs, half
+           as many changed real definitions, and with fewer than 2000 that share of the real pairs
 --seed S   where generating begins (1)
 --program  the `kubeshape` command that serves (the one built beside this program)
 
@@ -87,7 +91,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Arguments
             "--program" => out.program = arguments.next().map(PathBuf::from),
             "--help" | "-h" => return Ok(None),
             area if AREAS.contains(&area)
-                || ["corpus", "generated", "judged", "clients", "kubectl"].contains(&area) =>
+                || ["corpus", "generated", "judged", "changes", "clients", "kubectl"].contains(&area) =>
             {
                 out.areas.push(argument);
             }
@@ -131,6 +135,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
             }
             "generated" => generated::compare(&arguments.generated, known)?,
             "judged" => judged::compare(&arguments.generated, known)?,
+            "changes" => changes::compare(&arguments.generated, known)?,
             "clients" | "kubectl" => {
                 let program = arguments.program.clone().unwrap_or_else(clients::program_of_this_build);
                 let recorded = folder("KUBESHAPE_CORPUS").zip(golden.clone());

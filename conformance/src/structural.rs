@@ -309,6 +309,31 @@ fn record(area: &str, record: &Record, files: &mut Files<'_>, table: &mut Table)
     }
 }
 
+/// Definitions of the folder of inputs and what recorded changes make of them, where a server accepts the result.
+pub(crate) fn changed_definitions(
+    golden: &Path,
+    corpus: &Path,
+    most: usize,
+    table: &mut Table,
+) -> Vec<(String, Value, Value)> {
+    let mut files = Files { corpus, read: BTreeMap::new() };
+    let mut out = Vec::new();
+    let mut found: Vec<Record> = records(&golden.join("structural/crd-mutations.ndjson.gz"), table);
+    found.retain(|record| record.errors.is_empty() && record.decode_error.is_none() && record.panic.is_none());
+    // Evenly from all of them.
+    let step = found.len().div_ceil(most.max(1)).max(1);
+    for record in found.iter().step_by(step) {
+        let label = format!("{} {} {}", record.crd.file, record.crd.index, record.mutations.join("+"));
+        let Some(old) = files.crd(&record.crd.file, record.crd.index) else { continue };
+        let Ok(old) = serde_json::from_str::<Value>(&old) else { continue };
+        let mut new = old.clone();
+        if record.patch.iter().all(|operation| apply(&mut new, operation).is_some()) {
+            out.push((label, old, new));
+        }
+    }
+    out
+}
+
 /// Applies one operation of a JSON Patch.
 fn apply(document: &mut Value, operation: &Operation) -> Option<()> {
     let (parent, last) = operation.path.rsplit_once('/')?;

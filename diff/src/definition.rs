@@ -25,7 +25,7 @@ pub(crate) fn find<'a>(old: &Crd<'a>, new: &Crd<'a>) -> Found<'a> {
         let Some(is) = by_name.get(was.name) else { continue };
         version(was, is, &mut out);
         match (was.schema, is.schema) {
-            (Some(old), Some(new)) => schema::compare(was.name, old, new, &mut out),
+            (Some(old), Some(new)) => schema::compare(was.name, old, new, None, &mut out),
             (None, Some(_)) => {
                 let effects = [(Storage, Risky), (Writers, Risky)];
                 push(

@@ -46,15 +46,19 @@
 mod bounds;
 mod change;
 mod definition;
+mod document;
 mod exempt;
 mod found;
+mod moves;
 mod reach;
 mod schema;
 mod types;
 pub mod upgrade;
+mod within;
 mod witness;
 
 pub use change::{Change, Class, Consumer};
 pub use definition::definitions;
+pub use document::{Documents, KindChanges, documents};
 pub use exempt::{Day, Exemption, ExemptionError, Exemptions};
 pub use witness::{Effort, Outcome, Proof, Witness, witnesses};

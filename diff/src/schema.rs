@@ -1,9 +1,12 @@
 //! Changes of the schema of one version.
 
+use crate::document::Definitions;
 use crate::found::{Found, Spot, Subject};
+use crate::moves::{self, Field};
+use crate::reach::{Reach, reach};
 use crate::types::{self, Types};
-use crate::{Change, Class, Consumer};
-use crate::{bounds, reach};
+use crate::within::{Memo, checked_format};
+use crate::{Change, Class, Consumer, bounds};
 use kubeshape_schema::escape::Escape;
 use kubeshape_schema::{Additional, Code, Flags, Json, Property, Rule, Schema, Type};
 use kubeshape_show::sample::Step;
@@ -23,16 +26,33 @@ const UNKNOWN: &[(Consumer, Class)] = &[(Storage, Risky), (Writers, Risky)];
 /// What refuses nothing that was accepted.
 const WIDER: &[(Consumer, Class)] = &[(Writers, Compatible)];
 
+/// The definitions that references lead to.
+pub(crate) struct Sides<'s, 'a> {
+    pub(crate) old: &'s Definitions<'a>,
+    pub(crate) new: &'s Definitions<'a>,
+    /// Definitions that were compared.
+    pub(crate) seen: &'s mut HashSet<(&'a str, &'a str)>,
+}
+
 /// Compares the schemas of one version, from the root of objects.
-pub(crate) fn compare<'a>(version: &str, old: &Schema<'a>, new: &Schema<'a>, found: &mut Found<'a>) {
-    let mut walk = Walk { version, found };
+pub(crate) fn compare<'a>(
+    version: &str,
+    old: &Schema<'a>,
+    new: &Schema<'a>,
+    sides: Option<Sides<'_, 'a>>,
+    found: &mut Found<'a>,
+) {
+    let mut walk = Walk { version, found, sides, memo: Memo::default(), gone: Vec::new(), came: Vec::new() };
     let mut todo = vec![Pair { old: *old, new: *new, path: String::new(), trail: 0 }];
     while let Some(pair) = todo.pop() {
         let before = todo.len();
+        let Some(pair) = walk.resolved(pair) else { continue };
         walk.pair(&pair, &mut todo);
         // The first below comes first.
         todo[before..].reverse();
     }
+    let Walk { gone, came, found, .. } = walk;
+    moves::tell(&gone, &came, found);
 }
 
 /// A value that both schemas describe.
@@ -47,6 +67,12 @@ struct Pair<'a> {
 struct Walk<'w, 'a> {
     version: &'w str,
     found: &'w mut Found<'a>,
+    sides: Option<Sides<'w, 'a>>,
+    memo: Memo,
+    /// Fields that are dropped now.
+    gone: Vec<Field<'a>>,
+    /// Fields that were dropped before.
+    came: Vec<Field<'a>>,
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -79,9 +105,23 @@ impl<'a> Walk<'_, 'a> {
         self.found.push(Change { code, version, path, old, new, detail, effects: effects.to_vec() }, Some(spot));
     }
 
+    /// The schemas that references lead to. None if both lead to definitions that were compared.
+    fn resolved(&mut self, mut pair: Pair<'a>) -> Option<Pair<'a>> {
+        let Some(sides) = &mut self.sides else { return Some(pair) };
+        let ((old, was), (new, is)) = (sides.old.resolve(pair.old), sides.new.resolve(pair.new));
+        if let (Some(was), Some(is)) = (was, is)
+            && !sides.seen.insert((was, is))
+        {
+            return None;
+        }
+        (pair.old, pair.new) = (old, new);
+        Some(pair)
+    }
+
     fn pair(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
         let (old, new) = (&pair.old, &pair.new);
-        if old.says_the_same(new) {
+        // What references lead to may differ.
+        if self.sides.is_none() && old.says_the_same(new) {
             return;
         }
         self.description(pair);
@@ -101,16 +141,24 @@ impl<'a> Walk<'_, 'a> {
         }
         self.enumeration(pair);
         for change in bounds::changes(old, new, both) {
-            if change.is_stricter && !reach::reaches(old, new, change.keyword) {
+            let subject = Subject::Keyword(change.keyword);
+            if !change.is_stricter {
+                // It may be said elsewhere in the schema.
+                if reach(new, old, change.keyword, &mut self.memo) == Reach::None {
+                    continue;
+                }
+                self.push_about(pair, subject, Code::DiffBoundWider, change.detail, WIDER);
                 continue;
             }
-            let code = if change.is_stricter { Code::DiffBound } else { Code::DiffBoundWider };
-            let effects = if change.is_stricter { STRICTER } else { WIDER };
-            self.push_about(pair, Subject::Keyword(change.keyword), code, change.detail, effects);
+            match reach(old, new, change.keyword, &mut self.memo) {
+                Reach::None => {}
+                Reach::Refuses => self.push_about(pair, subject, Code::DiffBound, change.detail, STRICTER),
+                Reach::Open(why) => {
+                    self.push_about(pair, subject, Code::DiffLogic, open(&change.detail, &why), UNKNOWN);
+                }
+            }
         }
-        if both.has_strings() {
-            self.texts(pair);
-        }
+        self.texts(pair, both);
         self.default(pair);
         self.rules(pair);
         self.logic(pair);
@@ -212,22 +260,46 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    fn texts(&mut self, pair: &Pair<'a>) {
+    /// Patterns and formats. A format counts if a server checks it for one of the types.
+    fn texts(&mut self, pair: &Pair<'a>, both: Types) {
         let (old, new) = (&pair.old, &pair.new);
-        for (keyword, was, is) in
-            [("pattern", old.extra().pattern, new.extra().pattern), ("format", old.format, new.format)]
-        {
-            if was == is || !is.is_empty() && !reach::reaches(old, new, keyword) {
-                continue;
+        if both.has_strings() {
+            let (was, is) = (old.extra().pattern, new.extra().pattern);
+            self.text(pair, "pattern", (was, was), (is, is));
+        }
+        if both.has_strings() || both.has_numbers() {
+            self.text(pair, "format", (old.format, checked_format(old)), (new.format, checked_format(new)));
+        }
+    }
+
+    /// A keyword as it is written, and as it counts.
+    fn text(
+        &mut self,
+        pair: &Pair<'a>,
+        keyword: &'static str,
+        (old_text, was): (&str, &str),
+        (new_text, is): (&str, &str),
+    ) {
+        let (old, new) = (&pair.old, &pair.new);
+        if was == is {
+            return;
+        }
+        if is.is_empty() {
+            // It may be said elsewhere in the schema.
+            if reach(new, old, keyword, &mut self.memo) == Reach::None {
+                return;
             }
-            if is.is_empty() {
-                self.push(pair, Code::DiffTextWider, format!("{keyword} was {was:?}, and there is none"), WIDER);
-            } else if was.is_empty() {
-                let detail = format!("{keyword} is {is:?}, and there was none");
-                self.push_about(pair, Subject::Keyword(keyword), Code::DiffText, detail, STRICTER);
-            } else {
-                let detail = format!("{keyword} was {was:?}, and is {is:?}");
-                self.push_about(pair, Subject::Keyword(keyword), Code::DiffTextUnknown, detail, UNKNOWN);
+            self.push(pair, Code::DiffTextWider, described(keyword, old_text, new_text), WIDER);
+            return;
+        }
+        let detail = described(keyword, old_text, new_text);
+        let subject = Subject::Keyword(keyword);
+        match reach(old, new, keyword, &mut self.memo) {
+            Reach::None if was.is_empty() || reach(new, old, keyword, &mut self.memo) == Reach::None => {}
+            Reach::None => self.push(pair, Code::DiffTextWider, format!("{detail}, which accepts more"), WIDER),
+            Reach::Refuses => self.push_about(pair, subject, Code::DiffText, detail, STRICTER),
+            Reach::Open(why) => {
+                self.push_about(pair, subject, Code::DiffTextUnknown, open(&detail, &why), UNKNOWN);
             }
         }
     }
@@ -281,24 +353,37 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Schemas that are put together by logic are compared as a whole.
+    /// What is put together by logic is compared keyword by keyword: whether the new one accepts all that the whole old schema
+    /// accepts.
     fn logic(&mut self, pair: &Pair<'a>) {
         let (old, new) = (pair.old.extra(), pair.new.extra());
-        let all =
-            |a: &[Schema<'_>], b: &[Schema<'_>]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.says_the_same(b));
         for (keyword, was, is) in [
             ("allOf", old.all_of, new.all_of),
             ("anyOf", old.any_of, new.any_of),
             ("oneOf", old.one_of, new.one_of),
             ("not", not(old.not), not(new.not)),
         ] {
-            if all(was, is) {
+            if same(was, is) {
                 continue;
             }
-            match (was.is_empty(), is.is_empty()) {
-                (_, true) => self.push(pair, Code::DiffBoundWider, format!("there is no {keyword} any more"), WIDER),
-                (true, false) => self.push(pair, Code::DiffLogic, format!("{keyword} is new"), UNKNOWN),
-                (false, false) => self.push(pair, Code::DiffLogic, format!("{keyword} is another one"), UNKNOWN),
+            let detail = match (was.is_empty(), is.is_empty()) {
+                (_, true) => format!("there is no {keyword} any more"),
+                (true, false) => format!("{keyword} is new"),
+                (false, false) => branches(keyword, was, is),
+            };
+            if is.is_empty() {
+                if reach(&pair.new, &pair.old, keyword, &mut self.memo) != Reach::None {
+                    self.push(pair, Code::DiffLogicWider, detail, WIDER);
+                }
+                continue;
+            }
+            let subject = Subject::Keyword(keyword);
+            match reach(&pair.old, &pair.new, keyword, &mut self.memo) {
+                Reach::None if was.is_empty() => {}
+                Reach::None if reach(&pair.new, &pair.old, keyword, &mut self.memo) == Reach::None => {}
+                Reach::None => self.push(pair, Code::DiffLogicWider, format!("{detail}; it accepts more"), WIDER),
+                Reach::Refuses => self.push_about(pair, subject, Code::DiffLogicStricter, detail, STRICTER),
+                Reach::Open(why) => self.push_about(pair, subject, Code::DiffLogic, open(&detail, &why), UNKNOWN),
             }
         }
     }
@@ -387,11 +472,26 @@ impl<'a> Walk<'_, 'a> {
                 let detail = "fields without a schema are dropped, and were kept";
                 self.push_about(pair, Subject::Field(KEY), Code::DiffKept, detail, &effects);
             }
+            (Rest::Kept, Rest::Schema(schema)) if Types::of(schema) == Types::ANY => {
+                let trail = self.found.step(pair.trail, Step::Key(KEY));
+                todo.push(Pair { old: anything(), new: *schema, path: format!("{}.*", pair.path), trail });
+            }
             (Rest::Kept, Rest::Schema(schema)) => {
                 let detail =
                     format!("the values of fields must be of type {}, and could be anything", types::name(schema));
                 self.push_about(pair, Subject::Field(KEY), Code::DiffType, detail, STRICTER);
             }
+        }
+    }
+
+    /// The field of the change that is told next.
+    fn field(&self, pair: &Pair<'a>, property: &Property<'a>, path: &str) -> Field<'a> {
+        Field {
+            at: self.found.changes.len(),
+            name: property.name,
+            parent: pair.path.clone(),
+            path: path.to_owned(),
+            schema: property.schema,
         }
     }
 
@@ -411,6 +511,7 @@ impl<'a> Walk<'_, 'a> {
                 let detail = "its values are dropped, and strict requests that name it are refused".to_owned();
                 let effects =
                     [(Storage, Breaking), (Writers, Breaking), (Readers, Breaking), (Apply, Risky), (V2, Breaking)];
+                self.gone.push(self.field(pair, property, &path));
                 self.at(&spot, path, places, Code::DiffFieldGone, detail, &effects);
             }
         }
@@ -423,6 +524,9 @@ impl<'a> Walk<'_, 'a> {
         let spot = Spot { old: Schema::of_type(Type::Absent), new: property.schema, trail, subject: Subject::Value };
         match rest(&pair.old) {
             Rest::Schema(schema) => todo.push(Pair { old: *schema, new: property.schema, path, trail }),
+            Rest::Kept if Types::of(&property.schema) == Types::ANY => {
+                todo.push(Pair { old: anything(), new: property.schema, path, trail });
+            }
             Rest::Kept => {
                 let detail =
                     format!("its values must be of type {}, and could be anything", types::name(&property.schema));
@@ -430,6 +534,7 @@ impl<'a> Walk<'_, 'a> {
             }
             Rest::Dropped => {
                 let effects = [(Writers, Compatible), (Readers, Compatible), (V2, Compatible)];
+                self.came.push(self.field(pair, property, &path));
                 self.at(&spot, path.clone(), places, Code::DiffFieldNew, "the field is new".to_owned(), &effects);
                 if let Some(default) = property.schema.default {
                     let detail = format!("the default is {}, and there was none", text(default));
@@ -455,6 +560,67 @@ fn is_unique_newly(pair: &Pair<'_>, (was, old_keys): (&str, &[&str]), (is, new_k
         ("map", "map") => old_keys.iter().any(|key| !new_keys.contains(key)),
         _ => true,
     }
+}
+
+/// What a text was and is.
+fn described(keyword: &str, was: &str, is: &str) -> String {
+    match (was, is) {
+        (was, "") => format!("{keyword} was {was:?}, and there is none"),
+        ("", is) => format!("{keyword} is {is:?}, and there was none"),
+        (was, is) => format!("{keyword} was {was:?}, and is {is:?}"),
+    }
+}
+
+/// A change of which it is not known what it refuses, and why.
+fn open(detail: &str, why: &str) -> String {
+    format!("{detail}; whether it refuses what was accepted cannot be told, because {why}")
+}
+
+/// Whether two lists of branches have the same branches, in any order.
+fn same(a: &[Schema<'_>], b: &[Schema<'_>]) -> bool {
+    // In longer lists, the order counts.
+    const SORTED: usize = 64;
+    if a.len() != b.len() {
+        return false;
+    }
+    if a.iter().zip(b).all(|(a, b)| a.says_the_same(b)) {
+        return true;
+    }
+    if a.len() > SORTED {
+        return false;
+    }
+    let mut left: Vec<&Schema<'_>> = b.iter().collect();
+    a.iter().all(|branch| match left.iter().position(|other| other.says_the_same(branch)) {
+        Some(at) => {
+            left.swap_remove(at);
+            true
+        }
+        None => false,
+    })
+}
+
+/// What happened to branches.
+fn branches(keyword: &str, was: &[Schema<'_>], is: &[Schema<'_>]) -> String {
+    let count = |all: &[Schema<'_>], of: &[Schema<'_>]| {
+        all.iter().filter(|branch| !of.iter().any(|other| other.says_the_same(branch))).count()
+    };
+    if keyword == "not" || was.len().max(is.len()) > 64 {
+        return format!("{keyword} is another one");
+    }
+    let (gone, came) = (count(was, is), count(is, was));
+    let s = |count: usize| if count == 1 { "" } else { "es" };
+    match (gone, came) {
+        (0, came) => format!("{keyword} has {came} more branch{}", s(came)),
+        (gone, 0) => format!("{keyword} has {gone} branch{} less", s(gone)),
+        (gone, came) if gone == came => format!("{gone} branch{} of {keyword} changed", s(gone)),
+        (gone, came) => format!("{keyword} lost {gone} and got {came} other branch{}", s(came)),
+    }
+}
+
+/// The schema of values that could be anything.
+fn anything<'a>() -> Schema<'a> {
+    let any = Schema::of_type(Type::Absent);
+    Schema { flags: any.flags.with(Flags::PRESERVE_UNKNOWN), subtree: any.subtree.with(Flags::PRESERVE_UNKNOWN), ..any }
 }
 
 /// What becomes of fields that have no property.

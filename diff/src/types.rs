@@ -16,6 +16,9 @@ impl Types {
     const OBJECT: u8 = 32;
     const ALL: u8 = 63;
 
+    /// All of them.
+    pub(crate) const ANY: Types = Types(Types::ALL);
+
     /// What a schema takes, without null.
     pub(crate) fn of(schema: &Schema<'_>) -> Types {
         Types(match schema.ty {
@@ -41,6 +44,14 @@ impl Types {
 
     pub(crate) fn is_empty(self) -> bool {
         self.0 == 0
+    }
+
+    pub(crate) fn has_booleans(self) -> bool {
+        self.0 & Types::BOOLEAN != 0
+    }
+
+    pub(crate) fn has_fractions(self) -> bool {
+        self.0 & Types::FRACTION != 0
     }
 
     pub(crate) fn has_numbers(self) -> bool {

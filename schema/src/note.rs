@@ -373,7 +373,7 @@ codes! {
     DiffOwnership = 8420, Warning, "Server-side apply owns other parts of a field.";
     DiffRule = 8421, Warning, "A rule is new or says something else.";
     DiffRuleGone = 8422, Note, "A rule is gone.";
-    DiffLogic = 8423, Warning, "Whether fewer values are accepted cannot be told: allOf, anyOf, oneOf or not changed.";
+    DiffLogic = 8423, Warning, "Whether fewer values are accepted than before cannot be told.";
     DiffVersionGone = 8424, Error, "A definition or a version is no longer served.";
     DiffVersionNew = 8425, Note, "A version is new.";
     DiffStorage = 8426, Warning, "Objects are stored in another version.";
@@ -385,6 +385,9 @@ codes! {
     DiffDescription = 8432, Note, "A text for people is another one.";
     ExemptionUnused = 8433, Warning, "An exemption is not needed.";
     ExemptionExpired = 8434, Warning, "An exemption has expired.";
+    DiffLogicStricter = 8435, Error, "allOf, anyOf, oneOf or not accept less.";
+    DiffLogicWider = 8436, Note, "allOf, anyOf, oneOf or not accept more.";
+    DiffRenamed = 8437, Error, "A field has another name or another place.";
     // 844x: how a cluster gets from one definition to another
     UpgradeRefused = 8441, Error, "A server refuses the new definition, whatever is done before.";
     UpgradeRecreate = 8442, Error, "What changed can only be deleted and created again.";

@@ -2,12 +2,13 @@
 
 use super::{LevelArgs, OutputFormat, WalkArgs};
 use clap::{Args, ValueEnum};
+use kubeshape_builtin::Release;
 use kubeshape_diff::{Class, Consumer};
 use std::path::PathBuf;
 
 /// Say what a change of CustomResourceDefinitions does, and to whom
 ///
-/// Compares the definitions of OLD and NEW by name. Each change has a class for those whom it concerns: stored objects,
+/// Compares the definitions of OLD and NEW by name, and the kinds of OpenAPI documents by group, version and kind. Each change has a class for those whom it concerns: stored objects,
 /// writers, readers, server-side apply, clients of OpenAPI v2, rules in CEL, and whoever uses the names and versions. What
 /// schemas mean is compared, not their texts: a description is never more than cosmetic. What cannot be decided is risky.
 #[derive(Args, Debug)]
@@ -19,19 +20,28 @@ Examples:
   kubeshape diff old/ new/ --exempt agreed.yaml --output-format markdown
   kubeshape diff old/ new/ --for storage,writers --fail-on risky
   kubeshape diff git:HEAD~1:config/crd config/crd --output-format github
+  kubeshape diff --kubernetes 1.34 1.36 --kind Pod
 
 Exit codes: 0 if no change is breaking (see --fail-on), 1 if one is or if a
 finding is denied, 2 if something could not be read.
 
 Run `kubeshape explain-code KS8409` to learn what a code means.")]
 pub(crate) struct DiffArgs {
-    /// Old definitions: a file, a folder, `-` for standard input, or git:REV:PATH
-    #[arg(value_name = "OLD")]
-    pub(crate) old: String,
+    /// Old definitions or OpenAPI documents: a file, a folder, `-` for standard input, or git:REV:PATH
+    #[arg(value_name = "OLD", required_unless_present = "kubernetes")]
+    pub(crate) old: Option<String>,
 
-    /// New definitions
-    #[arg(value_name = "NEW")]
-    pub(crate) new: String,
+    /// New definitions or OpenAPI documents
+    #[arg(value_name = "NEW", required_unless_present = "kubernetes")]
+    pub(crate) new: Option<String>,
+
+    /// Compare the built-in kinds of two releases of Kubernetes, such as 1.34 and 1.36, in place of OLD and NEW
+    #[arg(long, value_names = ["OLD", "NEW"], num_args = 2, conflicts_with_all = ["old", "new", "witness"])]
+    pub(crate) kubernetes: Vec<Release>,
+
+    /// Look at these kinds only: Pod, or apps/v1/Deployment (comma-separated)
+    #[arg(long = "kind", value_name = "KINDS", value_delimiter = ',')]
+    pub(crate) kinds: Vec<String>,
 
     /// Whom to look at: storage, writers, readers, apply, v2, cel, meta (comma-separated) [default: all]
     #[arg(long = "for", value_name = "CONSUMERS", value_delimiter = ',', value_parser = consumer)]

@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Default)]
 pub(crate) struct Definitions {
     documents: Vec<Document>,
+    /// OpenAPI documents, which define kinds of their own.
+    openapi: Vec<Document>,
     by_name: BTreeMap<String, Place>,
 }
 
@@ -39,13 +41,13 @@ impl Definitions {
     ) -> Result<Definitions, Fatal> {
         let mut out = Definitions::default();
         for source in sources {
-            let before = out.by_name.len();
+            let before = out.by_name.len() + out.openapi.len();
             if let Some(spec) = source.strip_prefix("git:") {
                 git::read(spec, limits, |name, bytes| out.add(name, bytes, limits, &mut tell))?;
             } else {
                 out.files(Path::new(source), filter, limits, &mut tell)?;
             }
-            if out.by_name.len() == before {
+            if out.by_name.len() + out.openapi.len() == before {
                 let detail = "no CustomResourceDefinition was found in it";
                 tell(&Finding::new(Code::Nothing, detail).in_input(source.as_str()));
             }
@@ -81,6 +83,10 @@ impl Definitions {
         let read = read(name, bytes, limits);
         read.findings.iter().for_each(tell);
         for document in read.documents {
+            if document.content().dialect().is_some() {
+                self.openapi.push(document);
+                continue;
+            }
             let number = self.documents.len();
             let mut is_used = false;
             for manifest in document.manifests().0 {
@@ -94,6 +100,11 @@ impl Definitions {
                 self.documents.push(document);
             }
         }
+    }
+
+    /// The OpenAPI documents among what was read.
+    pub(crate) fn openapi(&self) -> &[Document] {
+        &self.openapi
     }
 
     /// The names of the definitions.

@@ -6,11 +6,13 @@ use crate::error::Fatal;
 use crate::input::Filter;
 use crate::report::{Setup, Ui};
 use crate::ssa::text::check_stdin;
+use kubeshape_builtin::Release;
 use kubeshape_diff::{
-    Change, Class, Consumer, Day, Effort, Exemption, Exemptions, Proof, Witness, definitions, witnesses,
+    Change, Class, Consumer, Day, Documents, Effort, Exemption, Exemptions, KindChanges, Proof, Witness, definitions,
+    documents, witnesses,
 };
 use kubeshape_input::{Code, Document, Finding, Limits, Place};
-use kubeshape_schema::{Bump, Note};
+use kubeshape_schema::{Bump, Gvk, Note};
 use kubeshape_smd::ToValue;
 use kubeshape_structural::Crd;
 use kubeshape_structural::read::Manifest;
@@ -32,13 +34,21 @@ pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
         None => Exemptions::default(),
     };
     let ui = ui.on_output(setup.color).in_format(args.output_format);
-    let mut run = Run { args, ui, exemptions, errors: 0, worst: None, compared: 0 };
-    check_stdin([&args.old, &args.new].map(PathBuf::from).iter())?;
+    let mut run = Run { args, ui, exemptions, errors: 0, worst: None, compared: 0, what: "CustomResourceDefinition" };
+    if let [old, new] = args.kubernetes[..] {
+        run.what = "kind";
+        run.kinds(&built_in(old), &built_in(new), false);
+        return run.end();
+    }
+    let (Some(old), Some(new)) = (&args.old, &args.new) else {
+        return Err(Fatal::Usage("OLD and NEW are missing".to_owned()));
+    };
+    check_stdin([old, new].map(PathBuf::from).iter())?;
     let filter = Filter::new(&args.walk)?;
     let mut read = |side: &String| {
         Definitions::read(std::slice::from_ref(side), &filter, Limits::default(), |finding| run.problem(finding))
     };
-    let (old, new) = (read(&args.old)?, read(&args.new)?);
+    let (old, new) = (read(old)?, read(new)?);
     let names: BTreeSet<&str> = old.names().chain(new.names()).collect();
     for name in names {
         match (old.get(name), new.get(name)) {
@@ -49,7 +59,21 @@ pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
             (None, _) => run.ui.say(&format!("{name}: the definition is new")),
         }
     }
+    if !old.openapi().is_empty() || !new.openapi().is_empty() {
+        run.what = if run.compared == 0 { "kind" } else { "definition" };
+        run.kinds(old.openapi(), new.openapi(), true);
+    }
     run.end()
+}
+
+/// The OpenAPI documents of a release.
+fn built_in(release: Release) -> Vec<Document> {
+    let api = release.api();
+    let all = api.openapi_v3_of(|_| true).into_iter();
+    let read = |(path, text): (&str, String)| {
+        kubeshape_input::read(format!("kubernetes-{release}/{path}"), text.as_bytes(), Limits::default()).documents
+    };
+    all.flat_map(read).collect()
 }
 
 struct Run<'r> {
@@ -60,6 +84,8 @@ struct Run<'r> {
     errors: usize,
     worst: Option<Class>,
     compared: usize,
+    /// What is counted.
+    what: &'static str,
 }
 
 impl Run<'_> {
@@ -79,27 +105,91 @@ impl Run<'_> {
         let (Some(was), Some(is)) = (self.definition(name, old, &arena), self.definition(name, new, &arena)) else {
             return;
         };
+        if !self.is_wanted(Gvk::default(), was.names.kind) {
+            return;
+        }
         self.compared += 1;
-        let mut counts = [0_usize; 4];
-        let mut changes = Vec::new();
-        let (mut before, mut after) = (old.0.resolver().of_resource(name), new.0.resolver().of_resource(name));
         let all = definitions(&was, &is);
-        let mut proofs =
-            if self.args.witness { witnesses(&was, &is, &Effort::default()) } else { Vec::new() }.into_iter();
+        let proofs = if self.args.witness { witnesses(&was, &is, &Effort::default()) } else { Vec::new() };
+        let (mut before, mut after) = (old.0.resolver().of_resource(name), new.0.resolver().of_resource(name));
         let input = after.finding(&Note::new(Code::DiffDescription, new.1.node.index(), "")).input;
         self.ui.case(input.as_deref().unwrap_or_default(), name);
-        for change in all {
-            let proof = proofs.next().unwrap_or(Proof::NotNeeded);
+        self.changes(
+            name,
+            all.into_iter().zip(proofs.into_iter().chain(std::iter::repeat(Proof::NotNeeded))),
+            &mut |note| before.finding(note),
+            &mut |note| after.finding(note),
+        );
+    }
+
+    /// Whether a kind is one of those that were asked for. Those of definitions are known by their names only.
+    fn is_wanted(&self, gvk: Gvk<'_>, kind: &str) -> bool {
+        self.args.kinds.is_empty()
+            || self.args.kinds.iter().any(|wanted| match wanted.rsplit_once('/') {
+                Some((api_version, name)) => api_version == gvk.api_version() && name == kind,
+                None => wanted == kind,
+            })
+    }
+
+    /// Compares the kinds of OpenAPI documents. Those of a release have no places that anybody could look up.
+    fn kinds(&mut self, old: &[Document], new: &[Document], has_places: bool) {
+        let arena = Bump::new();
+        let was = Documents::new(old.iter().map(Document::root), &arena);
+        let is = Documents::new(new.iter().map(Document::root), &arena);
+        let all = documents(&was, &is, |kind| self.is_wanted(kind, kind.kind()));
+        self.compared += all.len();
+        if all.is_empty() {
+            let named = self.args.kinds.join(", ");
+            let detail =
+                if named.is_empty() { "no kind was found".to_owned() } else { format!("there is no kind {named}") };
+            self.problem(&Finding::new(Code::Nothing, detail));
+        }
+        for KindChanges { kind, documents: (was, is), changes } in all {
+            if changes.is_empty() && !self.args.verbose {
+                continue;
+            }
+            let name = format!("{} {}", kind.api_version(), kind.kind());
+            let (was, is) = (was.and_then(|at| old.get(at)), is.and_then(|at| new.get(at)));
+            let tell = |document: Option<&Document>, note: &Note<'_>| match document {
+                Some(document) if has_places => document.resolver().of_resource(&name).finding(note),
+                document => {
+                    let input = document.map(|document| document.source().name().to_string()).unwrap_or_default();
+                    Finding::new(note.code, note.detail.as_ref()).in_input(input).of_resource(name.as_str())
+                }
+            };
+            self.ui.case(&is.or(was).map(|document| document.source().name().to_string()).unwrap_or_default(), &name);
+            self.changes(
+                &name,
+                changes.into_iter().map(|change| (change, Proof::NotNeeded)),
+                &mut |note| tell(was, note),
+                &mut |note| tell(is.or(was), note),
+            );
+        }
+    }
+
+    /// Tells the changes of one definition.
+    fn changes(
+        &mut self,
+        name: &str,
+        all: impl Iterator<Item = (Change, Proof)>,
+        before: &mut dyn FnMut(&Note<'_>) -> Finding,
+        after: &mut dyn FnMut(&Note<'_>) -> Finding,
+    ) {
+        let mut counts = [0_usize; 4];
+        let mut changes = Vec::new();
+        for (change, proof) in all {
             let effects = self.effects(name, &change);
             let Some(class) = effects.iter().map(|(_, class)| *class).max() else { continue };
             counts[class as usize] += 1;
             self.worst = self.worst.max(Some(class));
             let field = if change.path.is_empty() { String::new() } else { format!("{}: ", change.path) };
             let detail = format!("{field}{}; {}", change.detail, whom(&effects));
-            let mut finding = after.finding(&Note::new(change.code, change.new, detail));
+            let mut finding = after(&Note::new(change.code, change.new, detail));
             finding.version = (!change.version.is_empty()).then(|| change.version.clone());
-            let place = before.finding(&Note::new(change.code, change.old, ""));
-            finding.notes.push(format!("it was at {}", place.location()));
+            let place = before(&Note::new(change.code, change.old, ""));
+            if !place.location().is_empty() {
+                finding.notes.push(format!("it was at {}", place.location()));
+            }
             changes.push(of_change(&change, &effects, &place.location(), &finding.location(), &proof));
             match &proof {
                 Proof::NotNeeded => {}
@@ -178,10 +268,10 @@ impl Run<'_> {
 
     fn end(mut self) -> Result<bool, Fatal> {
         self.idle_exemptions();
-        let Run { args, mut ui, errors, worst, compared, .. } = self;
+        let Run { args, mut ui, errors, worst, compared, what, .. } = self;
         if worst.is_none() && errors == 0 {
             let s = if compared == 1 { "" } else { "s" };
-            ui.say(&format!("{compared} CustomResourceDefinition{s} compared: nothing changed."));
+            ui.say(&format!("{compared} {what}{s} compared: nothing changed."));
         }
         let is_denied = ui.end(None, "", "");
         ui.written()?;

@@ -124,3 +124,52 @@ fn reviewers_and_ci_servers_get_documents() {
     let run = folder.run("diff old.yaml old.yaml --output-format junit");
     assert!(run.out.contains("<testsuite name=\"old.yaml\" tests=\"1\" failures=\"0\">"), "{}", run.out);
 }
+
+#[test]
+fn kinds_of_documents_are_compared() {
+    let folder = Folder::new();
+    let document = |fields: &str| {
+        format!(
+            r##"{{"openapi": "3.0.0", "components": {{"schemas": {{
+  "io.example.v1.Tab": {{"type": "object", "properties": {{"spec": {{"allOf": [{{"$ref": "#/components/schemas/io.example.v1.Spec"}}]}}}},
+    "x-kubernetes-group-version-kind": [{{"group": "example.io", "version": "v1", "kind": "Tab"}}]}},
+  "io.example.v1.Spec": {{"type": "object", "properties": {{{fields}, "self": {{"$ref": "#/components/schemas/io.example.v1.Spec"}}}}}}}}}}}}"##
+        )
+    };
+    folder.write("old.json", document(r#""size": {"type": "integer"}, "color": {"type": "string"}"#));
+    folder.write("new.json", document(r#""size": {"type": "integer", "format": "int32"}"#));
+    let run = folder.run("diff old.json new.json --output-format short");
+    run.says(1, &["spec.color: its values are dropped", "spec.size: format is \"int32\"", "new.json:"]);
+    assert!(!run.out.contains("spec.self"), "{}", run.out);
+    folder.run("diff old.json old.json").says(0, &["1 kind compared: nothing changed"]);
+    folder.run("diff old.json new.json --kind Cat").says(2, &["there is no kind Cat"]);
+    folder.run("diff old.json new.json --kind example.io/v1/Tab").says(1, &[]);
+    // A definition is no kind of the other side.
+    folder.write("crd.yaml", crd_with_schema("{type: object}"));
+    folder.run("diff old.json crd.yaml").says(1, &["the kind is gone"]);
+}
+
+#[test]
+fn built_in_kinds_of_two_releases_are_compared() {
+    let folder = Folder::new();
+    let run = folder.run("diff --kubernetes 1.34 1.36 --kind Pod --verbose");
+    assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+    assert!(run.out.contains("v1 Pod: ") && run.out.contains("compatible"), "{}", run.out);
+    let run = folder.run("diff --kubernetes 1.36 1.34 --kind Pod --output-format short");
+    run.says(1, &["kubernetes-1.34/api/v1: ", "breaking for"]);
+    folder.run("diff --kubernetes 1.36 1.36").says(0, &["kinds compared: nothing changed"]);
+    folder.run("diff --kubernetes 1.34").says(2, &[]);
+    folder.run("diff --kubernetes 1.34 1.36 old new").says(2, &[]);
+    folder.run("diff").says(2, &["OLD"]);
+}
+
+#[test]
+fn what_cannot_be_told_says_why() {
+    let folder = Folder::new();
+    let schema = |pattern: &str| {
+        crd_with_schema(&format!("{{type: object, properties: {{a: {{type: string, pattern: '{pattern}'}}}}}}"))
+    };
+    folder.write("old.yaml", schema("[pq]*p[pq]{900}$"));
+    folder.write("new.yaml", schema("p[pq]{900}$"));
+    folder.run("diff old.yaml new.yaml").says(0, &["KS8412", "cannot be told", "the patterns have too many states"]);
+}

@@ -2,7 +2,8 @@
 
 use super::{Effort, is_about_stored};
 use crate::found::{Spot, Subject};
-use crate::reach::only;
+use crate::reach::{only, probes as at_the_ends, refused};
+use crate::within::Memo;
 use kubeshape_schema::{Bump, Code, Extra, Flags, Schema, Type};
 use kubeshape_show::sample::{Step, values};
 use kubeshape_smd::Value;
@@ -50,7 +51,7 @@ pub(super) fn attempts<'a>(
             let given = schema.map(|schema| values(schema, 3, arena)).unwrap_or_default();
             given.into_iter().map(|value| Attempt::holds(&steps, Some(value))).collect()
         }
-        (Code::DiffFieldGone, _) => {
+        (Code::DiffFieldGone | Code::DiffRenamed, _) => {
             let old: &'a Schema<'a> = arena.alloc(spot.old);
             let given = values(old, 3, arena).into_iter().map(|value| Attempt::holds(steps, Some(value)));
             [Attempt::holds(steps, None)].into_iter().chain(given).collect()
@@ -76,7 +77,7 @@ pub(super) fn attempts<'a>(
                 .into_iter()
                 .map(|value| Attempt::holds(steps, Some(value)))
                 .collect();
-            if matches!(code, Code::DiffRule | Code::DiffLogic) {
+            if matches!(code, Code::DiffRule | Code::DiffLogic | Code::DiffLogicStricter) {
                 out.insert(0, Attempt::holds(steps, None));
             }
             out
@@ -110,6 +111,18 @@ fn of_values<'a>(code: Code, spot: &Spot<'a>, most: usize, arena: &'a Bump) -> V
         return tried;
     }
     let demand: &'a Schema<'a> = arena.alloc(demand(code, spot, new, arena));
+    if let Subject::Keyword(_) = spot.subject {
+        // The values for which the change was told come first.
+        let mut memo = Memo::default();
+        let mut ends = at_the_ends(old, demand, arena, &mut memo);
+        ends.extend(refused(old, demand, arena, &mut memo));
+        match code {
+            Code::DiffText | Code::DiffTextUnknown | Code::DiffLogic | Code::DiffLogicStricter => {
+                tried.splice(0..0, ends);
+            }
+            _ => tried.extend(ends),
+        }
+    }
     let mut out = refused_by(Some(demand), old, tried, arena);
     out.dedup_by(|a, b| a == b);
     out.truncate(most);

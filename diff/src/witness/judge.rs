@@ -101,10 +101,15 @@ impl<'o> Judge<'o> {
     }
 }
 
-/// The path of an error. Errors of logic name it in their text (upstream: `kube-openapi/pkg/validation/errors`).
+/// The path of an error. Errors of logic and of ranges of numbers name it in their text (upstream:
+/// `kube-openapi/pkg/validation/errors`).
 fn place(error: &Error) -> &str {
+    let detail = error.detail.as_str();
     match error.path.as_str() {
-        "" | "<nil>" => error.detail.split('"').nth(1).unwrap_or_default(),
+        "" | "<nil>" => match detail.split('"').nth(1) {
+            Some(name) => name,
+            None => detail.rsplit_once(" in ").map_or("", |(_, name)| name),
+        },
         path => path,
     }
 }

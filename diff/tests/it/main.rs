@@ -1,6 +1,7 @@
 //! What changes of definitions are, for whom.
 #![allow(clippy::unwrap_used)]
 
+mod laws;
 mod plans;
 mod upgrades;
 mod witnesses;
@@ -64,7 +65,7 @@ fn pairs() -> Vec<(String, String, String, Vec<String>)> {
 #[test]
 fn changes_of_schemas() {
     let pairs = pairs();
-    assert!(pairs.len() >= 60, "{}", pairs.len());
+    assert!(pairs.len() >= 85, "{}", pairs.len());
     for (name, old, new, expected) in pairs {
         let line = |change: &Change| format!("{} {}: {}", change.code, change.path, change.class());
         let found: Vec<String> = changes(&old, &new).iter().map(line).collect();
@@ -145,4 +146,32 @@ fn what_is_large_stays_linear() {
         changes[0].detail,
         r#"no longer accepted: "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7" and 49992 more"#
     );
+}
+
+#[test]
+fn logic_stays_within_its_limits() {
+    // Each branch holds branches, and all of them patterns that have many states together.
+    let branches = |depth: usize, letter: char| {
+        let mut inner = format!("{{pattern: '[pq]*{letter}[pq]{{300}}$'}}");
+        for level in 0..depth {
+            let all: Vec<String> =
+                (0..12).map(|at| format!("{{minLength: {at}, anyOf: [{inner}, {{maxLength: {level}}}]}}")).collect();
+            if level == depth - 1 {
+                return format!("{{type: string, anyOf: [{}]}}", all.join(", "));
+            }
+            inner = all[level].clone();
+        }
+        inner
+    };
+    let start = std::time::Instant::now();
+    let found = changes(&crd("", &branches(8, 'p')), &crd("", &branches(8, 'q')));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].class_for(Consumer::Writers) >= Some(kubeshape_diff::Class::Risky));
+    // Long lists of branches.
+    let many = |letter: char| {
+        let all: Vec<String> = (0..2_000).map(|at| format!("{{enum: [{letter}{at}]}}")).collect();
+        format!("{{type: string, oneOf: [{}]}}", all.join(", "))
+    };
+    assert_eq!(changes(&crd("", &many('p')), &crd("", &many('q'))).len(), 1);
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }

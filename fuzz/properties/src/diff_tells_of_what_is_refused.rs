@@ -1,13 +1,14 @@
 //! Of a definition and itself there is no change. If a changed definition refuses an object that was accepted, there is a change
-//! that is risky or breaking for writers.
+//! that is risky or breaking for writers. The same holds for two definitions that have nothing to do with each other, and each
+//! witness is an object that the old one accepts and the new one does not.
 
-use kubeshape_diff::{Class, Consumer, definitions};
+use kubeshape_diff::{Class, Consumer, Effort, Outcome, Proof, definitions, witnesses};
 use kubeshape_schema::field::Error;
-use kubeshape_schema::{Bump, Extra, Flags, Items, Json, Property, Schema, Type};
+use kubeshape_schema::{Bump, Code, Extra, Flags, Items, Json, Property, Schema, Type};
 use kubeshape_show::sample::sample;
 use kubeshape_smd::{ToValue, Value};
 use kubeshape_structural::read::manifests;
-use kubeshape_structural::Crd;
+use kubeshape_structural::{Crd, Version};
 use kubeshape_validate::Release;
 use kubeshape_validate::object::Resource;
 use kubeshape_yaml::{Limits, Stream, Tape};
@@ -19,17 +20,24 @@ const FIELDS: usize = 12;
 const DEPTH: usize = 6;
 /// So many changes are tried.
 const ROUNDS: u32 = 8;
+/// So many documents are compared with the one before.
+const DOCUMENTS: usize = 3;
 
 /// Checks the property. The bytes also decide what changes.
 pub fn holds(data: &[u8]) {
     let limits = Limits { nodes: 5_000, depth: 64, ..Limits::default() };
     let Ok(mut stream) = Stream::new(data, limits) else { return };
     let source = stream.source();
-    let mut tape = Tape::new();
-    if !matches!(stream.next(&mut tape), Some(Ok(()))) {
-        return;
+    let mut tapes = Vec::new();
+    while tapes.len() < DOCUMENTS {
+        let mut tape = Tape::new();
+        match stream.next(&mut tape) {
+            Some(Ok(())) => tapes.push(tape),
+            _ => break,
+        }
     }
-    let Some(root) = tape.document(source).root() else { return };
+    pairs(source, &tapes);
+    let Some(root) = tapes.first().and_then(|tape| tape.document(source).root()) else { return };
     let seed = data.iter().fold(7_u32, |seed, byte| seed.wrapping_mul(31).wrapping_add(u32::from(*byte)));
     for manifest in manifests(root).0 {
         let arena = Bump::new();
@@ -50,6 +58,49 @@ pub fn holds(data: &[u8]) {
             }
         }
     }
+}
+
+/// Compares each definition with the one before and the one behind it.
+fn pairs(source: &str, tapes: &[Tape]) {
+    let arena = Bump::new();
+    let roots = tapes.iter().filter_map(|tape| tape.document(source).root());
+    let crds: Vec<Crd<'_>> = roots.filter_map(|root| manifests(root).0.first()?.read(&arena).value).collect();
+    for pair in crds.windows(2) {
+        for (old, new) in [(&pair[0], &pair[1]), (&pair[1], &pair[0])] {
+            let changes = definitions(old, new);
+            assert_eq!(changes, definitions(old, new));
+            let proofs = witnesses(old, new, &Effort { changes: 3, values: 4, rounds: 4, shrinking: 8, ..Effort::default() });
+            assert_eq!(changes.len(), proofs.len());
+            let is_told = |change: &kubeshape_diff::Change| {
+                change.class_for(Consumer::Writers).is_some_and(|class| class >= Class::Risky)
+            };
+            for was in old.versions {
+                let Some(is) = new.versions.iter().find(|is| is.name == was.name) else { continue };
+                let (before, after) = (only(old, was), only(new, is));
+                let (before, after) = (&before, &after);
+                // Another group or kind is another resource.
+                if (old.group, old.names.kind) == (new.group, new.names.kind)
+                    && !changes.iter().any(|change| change.version == was.name && is_told(change))
+                {
+                    refuses_nothing(before, after, &arena);
+                }
+                for (change, proof) in changes.iter().zip(&proofs).filter(|(change, _)| change.version == was.name) {
+                    let Proof::Witness(witness) = proof else { continue };
+                    if witness.outcome == Outcome::Refused && change.code != Code::DiffSubresource {
+                        let resource = Resource::new(before, was, Release::DEFAULT, &arena);
+                        let memory = Bump::new();
+                        let errors = errors(&resource, witness.object.to_value(&memory), &memory);
+                        assert!(errors.is_empty(), "{change:?}: {:?} was not accepted: {errors:?}", witness.object);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The definition with one version.
+fn only<'a>(crd: &Crd<'a>, version: &'a Version<'a>) -> Crd<'a> {
+    Crd { versions: std::slice::from_ref(version), ..*crd }
 }
 
 /// Panics if the new definition refuses an object that the old one accepts.

@@ -13,7 +13,7 @@ use std::str::Chars;
 /// A compiled expression takes at most so many bytes.
 pub const COMPILED_SIZE: usize = 10 << 20;
 /// Go's limit of nesting, and some for what the translation adds.
-const NESTING: u32 = 1100;
+pub(super) const NESTING: u32 = 1100;
 
 /// Why an expression was not compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ const SPACE: &str = r"\t\n\x0c\r\x20";
 const WORD: &str = "0-9A-Za-z_";
 
 /// The same expression in the language of the crate `regex`. The pattern is one that Go takes.
-fn translate(pattern: &str) -> String {
+pub(super) fn translate(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len() + 16);
     let mut rest = pattern.chars().peekable();
     while let Some(c) = rest.next() {

@@ -1,4 +1,5 @@
-//! Regular expressions of Go: [`check`] gives Go's error for a text that is none, [`compile`] makes one that matches.
+//! Regular expressions of Go: [`check`] gives Go's error for a text that is none, [`compile`] makes one that matches, and
+//! [`Texts`] compares what several accept.
 //!
 //! The API server compiles every `pattern` with Go's `regexp` package. Its language is that of RE2: no back-references,
 //! no look-around, and repetition up to a limit. The check builds no program. It follows
@@ -17,9 +18,11 @@ mod escape;
 mod limits;
 mod names;
 mod parse;
+mod texts;
 
 pub use compile::{COMPILED_SIZE, CompileError, compile};
 use std::fmt;
+pub use texts::{STATES, Texts, Undecided};
 
 /// What is wrong with an expression, as Go's `syntax.ErrorCode` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,0 +1,431 @@
+//! Area `changes`: what `kubeshape-diff` says of two definitions, held against the Kubernetes libraries. Each witness is accepted
+//! under the old definition and not under the new one; and where the new definition refuses an object that the old one accepts,
+//! some change says so.
+//!
+//! Pairs are those of real projects (`upgrades` in the folder of inputs), definitions and changed ones of the recorded answers,
+//! and generated ones.
+
+use crate::generated::Plan;
+use crate::golden;
+use crate::known::Known;
+use crate::oracle::{self, Oracle};
+use crate::structural::{changed_definitions, crds_of};
+use crate::table::{Table, Verdict};
+use kubeshape_corpus::generate::Draw;
+use kubeshape_corpus::generate::definition::{changed, custom_resource, definition};
+use kubeshape_diff::{Change, Class, Consumer, Effort, Outcome, Proof, definitions, witnesses};
+use kubeshape_schema::{Bump, Code, Schema};
+use kubeshape_show::sample::{Step, Wanted, sample_with, values};
+use kubeshape_smd::Value as Object;
+use kubeshape_structural::Crd;
+use kubeshape_validate::Release;
+use kubeshape_validate::object::Resource;
+use kubeshape_yaml::{Limits, Stream, Tape};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Objects that are drawn for a real pair, and for another one.
+const DRAWN: usize = 300;
+const DRAWN_OF_OTHERS: usize = 24;
+/// So many generated pairs stand for all real ones; fewer stand for a part of them.
+const ALL: u64 = 2_000;
+
+/// Compares all of a plan: as many generated pairs as it counts, a half as many changed real definitions, and all real pairs or
+/// their share.
+///
+/// # Errors
+/// Go is not installed, or the Go program fails.
+pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
+    let program = oracle::build()?;
+    let mut area = Area {
+        oracle: Oracle::start(&program, &["objects"])?,
+        table: Table::new("changes", known),
+        tally: Tally::default(),
+    };
+    let folder = |name: &str| std::env::var_os(name).map(std::path::PathBuf::from);
+    let share = usize::try_from(ALL.div_ceil(plan.count.clamp(1, ALL))).unwrap_or(1);
+    if let Some(corpus) = folder("KUBESHAPE_CORPUS") {
+        let pairs = upgrades(&corpus.join("upgrades"))?;
+        for (at, pair) in pairs.iter().enumerate().filter(|(at, _)| at % share == 0) {
+            area.pair("upgrades", pair, DRAWN, &[], plan.seed.wrapping_add(at as u64))?;
+        }
+        area.end_of("upgrades");
+        if let Some(golden) = folder("KUBESHAPE_GOLDEN") {
+            let most = usize::try_from(plan.count / 2).unwrap_or(usize::MAX);
+            for (at, (label, old, new)) in
+                changed_definitions(&golden, &corpus, most, &mut area.table).into_iter().enumerate()
+            {
+                let seed = plan.seed.wrapping_add(at as u64);
+                area.pair("mutations", &Pair { label, old, new }, DRAWN_OF_OTHERS, &[], seed)?;
+            }
+            area.end_of("mutations");
+        }
+    }
+    for n in 0..plan.count {
+        let seed = plan.seed.wrapping_add(n);
+        let mut draw = Draw::new(seed);
+        let old = definition(&mut draw);
+        let new = changed(&mut draw, &old);
+        let objects: Vec<Value> = (0..DRAWN_OF_OTHERS / 2).map(|_| custom_resource(&mut draw, &old)).collect();
+        let pair = Pair { label: format!("seed {seed}"), old, new };
+        area.pair("generated", &pair, DRAWN_OF_OTHERS, &objects, seed)?;
+    }
+    area.end_of("generated");
+    Ok(area.table)
+}
+
+/// An old and a new definition.
+struct Pair {
+    label: String,
+    old: Value,
+    new: Value,
+}
+
+/// The definitions of real projects, as `pairs.ndjson` lists them.
+fn upgrades(folder: &Path) -> Result<Vec<Pair>, String> {
+    let list = folder.join("pairs.ndjson");
+    if !list.is_file() {
+        return Ok(Vec::new());
+    }
+    let failed = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let text = std::fs::read_to_string(&list).map_err(|error| failed(&list, &error))?;
+    let mut out = Vec::new();
+    for line in text.lines() {
+        let pair: Value = serde_json::from_str(line).map_err(|error| failed(&list, &error))?;
+        let name = pair["name"].as_str().unwrap_or_default();
+        let side = |side: &str| {
+            let file = folder.join("crds").join(format!("{}.yaml.gz", pair[side]["sha"].as_str().unwrap_or_default()));
+            let text = golden::read(&file).map_err(|error| failed(&file, &error))?;
+            let crds = crds_of(&text).into_iter().filter_map(|source| serde_json::from_str::<Value>(&source).ok());
+            let found = crds.into_iter().find(|crd| crd["metadata"]["name"] == name);
+            found.ok_or_else(|| format!("{}: there is no {name}", file.display()))
+        };
+        let tag = |side: &str| pair[side]["tag"].as_str().unwrap_or_default().to_owned();
+        let label = format!("{name} {} {}", tag("old"), tag("new"));
+        out.push(Pair { label, old: side("old")?, new: side("new")? });
+    }
+    Ok(out)
+}
+
+/// What the Go program answers.
+#[derive(Deserialize)]
+struct Answer {
+    error: Option<String>,
+    #[serde(default)]
+    cases: Vec<Case>,
+}
+
+/// What it says of one object.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Case {
+    decode_error: Option<String>,
+    panic: Option<String>,
+    #[serde(default)]
+    unknown: Vec<String>,
+    result: Option<Value>,
+    #[serde(default)]
+    errors: Vec<Told>,
+}
+
+#[derive(Deserialize)]
+struct Told {
+    #[serde(default)]
+    field: String,
+    #[serde(default)]
+    detail: String,
+}
+
+impl Case {
+    fn is_accepted(&self) -> bool {
+        self.panic.is_none() && self.decode_error.is_none() && self.errors.is_empty() && self.unknown.is_empty()
+    }
+
+    /// Why a strict request is refused: the fields, and the words.
+    fn refusals(&self) -> Vec<(String, String)> {
+        let decode = self.decode_error.iter().map(|error| (String::new(), error.clone()));
+        let unknown = self.unknown.iter().map(|path| (path.clone(), "unknown field".to_owned()));
+        let errors = self.errors.iter().map(|error| (error.field.clone(), error.detail.clone()));
+        decode.chain(unknown).chain(errors).collect()
+    }
+}
+
+/// Counts for the remarks of a kind of pairs.
+#[derive(Default)]
+struct Tally {
+    pairs: usize,
+    drawn: usize,
+    accepted: usize,
+    refused: usize,
+    unproven: usize,
+}
+
+struct Area {
+    oracle: Oracle,
+    table: Table,
+    tally: Tally,
+}
+
+/// Witnesses of a version, each with its change.
+type Claims = Vec<(String, Outcome, Value)>;
+
+impl Area {
+    /// Judges each version that both definitions have.
+    fn pair(&mut self, kind: &str, pair: &Pair, drawn: usize, more: &[Value], seed: u64) -> Result<(), String> {
+        let versions = |crd: &Value| {
+            let versions = crd["spec"]["versions"].as_array().cloned().unwrap_or_default();
+            versions.into_iter().filter_map(|version| version["name"].as_str().map(str::to_owned)).collect::<Vec<_>>()
+        };
+        let new_versions = versions(&pair.new);
+        let kept: Vec<String> = versions(&pair.old).into_iter().filter(|name| new_versions.contains(name)).collect();
+        if kept.is_empty() || pair.old["apiVersion"] != "apiextensions.k8s.io/v1" {
+            return Ok(());
+        }
+        let per_version = drawn.div_ceil(kept.len());
+        let (old_text, new_text) = (pair.old.to_string(), pair.new.to_string());
+        let judged = with_both(&old_text, &new_text, |old, new| {
+            let changes = definitions(old, new);
+            let proofs = witnesses(old, new, &Effort::default());
+            let mut per = Vec::new();
+            for name in &kept {
+                let claims = claims(&changes, &proofs, name);
+                per.push((claims, objects(old, new, name, per_version, seed)));
+            }
+            (changes, proofs, per)
+        });
+        let Some((changes, proofs, per)) = judged else { return Ok(()) };
+        let mut is_judged = false;
+        for (name, (claims, mut objects)) in kept.iter().zip(per) {
+            if pair.old["spec"]["versions"][0]["name"] == name.as_str() {
+                objects.extend(more.iter().cloned());
+            }
+            let first = claims.len();
+            let all: Vec<Value> = claims.iter().map(|(_, _, object)| object.clone()).chain(objects).collect();
+            let mut ask = |crd: &Value| -> Result<Answer, String> {
+                self.oracle.ask(&pair.label, &json!({"definition": of_version(crd, name), "objects": all}))
+            };
+            let (before, after) = (ask(&pair.old)?, ask(&pair.new)?);
+            if before.error.is_some() || after.error.is_some() {
+                // A server refuses one of the definitions.
+                continue;
+            }
+            is_judged = true;
+            let label = format!("{} {name}", pair.label);
+            for ((what, outcome, object), (before, after)) in claims.iter().zip(before.cases.iter().zip(&after.cases)) {
+                let verdict = witness_verdict(*outcome, object, before, after);
+                self.table.add(&format!("{kind} witnesses"), &format!("{label} {what}"), verdict);
+            }
+            for at in first..all.len() {
+                let (Some(before), Some(after)) = (before.cases.get(at), after.cases.get(at)) else { continue };
+                self.tally.drawn += 1;
+                if !before.is_accepted() || after.panic.is_some() {
+                    continue;
+                }
+                self.tally.accepted += 1;
+                let refusals = after.refusals();
+                if refusals.is_empty() {
+                    continue;
+                }
+                self.tally.refused += 1;
+                let verdict = match refusals.iter().find(|(field, detail)| !is_told(&changes, name, field, detail)) {
+                    None => Verdict::Equal,
+                    Some((field, detail)) => {
+                        Verdict::Differing(format!("nothing is told of {field}: {detail}, for {}", all[at]))
+                    }
+                };
+                self.table.add(&format!("{kind} refusals"), &label, verdict);
+            }
+        }
+        if is_judged {
+            self.tally.pairs += 1;
+            self.proofs(kind, pair, &changes, &proofs);
+        }
+        Ok(())
+    }
+
+    /// Whether breaking claims have witnesses. Those about generated definitions are counted only.
+    fn proofs(&mut self, kind: &str, pair: &Pair, changes: &[Change], proofs: &[Proof]) {
+        for (change, proof) in changes.iter().zip(proofs) {
+            let is_breaking = |consumer| change.class_for(consumer) == Some(Class::Breaking);
+            if !is_breaking(Consumer::Writers) && !is_breaking(Consumer::Storage) {
+                continue;
+            }
+            let record = format!("{} {} {}", pair.label, change.version, change.path);
+            match proof {
+                Proof::None(_) if kind != "upgrades" => self.tally.unproven += 1,
+                Proof::None(why) => {
+                    self.table.add(&format!("{kind} proofs"), &record, Verdict::Missing(why.clone()));
+                }
+                _ => self.table.add(&format!("{kind} proofs"), &record, Verdict::Equal),
+            }
+        }
+    }
+
+    /// Says how many pairs and objects there were.
+    fn end_of(&mut self, kind: &str) {
+        let Tally { pairs, drawn, accepted, refused, unproven } = std::mem::take(&mut self.tally);
+        let remark = format!(
+            "{pairs} pairs, {drawn} objects, of which the old definition accepts {accepted} and the new one refuses \
+             {refused}; {unproven} breaking claims without a witness"
+        );
+        self.table.remark(&format!("{kind} refusals"), &remark);
+    }
+}
+
+/// Reads both definitions. None if one is not decoded.
+fn with_both<T>(old: &str, new: &str, then: impl FnOnce(&Crd<'_>, &Crd<'_>) -> T) -> Option<T> {
+    let (mut old_tape, mut new_tape) = (Tape::new(), Tape::new());
+    Stream::new(old.as_bytes(), Limits::default()).ok()?.next(&mut old_tape)?.ok()?;
+    Stream::new(new.as_bytes(), Limits::default()).ok()?.next(&mut new_tape)?.ok()?;
+    let arena = Bump::new();
+    let old = kubeshape_structural::read::read(old_tape.document(old).root()?, &arena).value?;
+    let new = kubeshape_structural::read::read(new_tape.document(new).root()?, &arena).value?;
+    Some(then(&old, &new))
+}
+
+/// The definition with one version only, which the Go program then judges by.
+fn of_version(crd: &Value, name: &str) -> Value {
+    let mut out = crd.clone();
+    if let Some(versions) = out["spec"]["versions"].as_array_mut() {
+        versions.retain(|version| version["name"] == name);
+        for version in versions {
+            version["served"] = json!(true);
+            version["storage"] = json!(true);
+        }
+    }
+    if let Some(spec) = out["spec"].as_object_mut() {
+        spec.remove("conversion");
+    }
+    if let Some(crd) = out.as_object_mut() {
+        crd.remove("status");
+    }
+    out
+}
+
+/// The witnesses that objects of one version show. What becomes of a request to another place is not in the answers.
+fn claims(changes: &[Change], proofs: &[Proof], version: &str) -> Claims {
+    let about = changes.iter().zip(proofs).filter(|(change, _)| {
+        change.version == version && !matches!(change.code, Code::DiffSubresource | Code::DiffVersionGone)
+    });
+    about
+        .filter_map(|(change, proof)| match proof {
+            Proof::Witness(witness) => {
+                Some((format!("{} {}", change.code, change.path), witness.outcome, witness.object.clone()))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+/// Whether an object shows what a witness is said to show.
+fn witness_verdict(outcome: Outcome, object: &Value, before: &Case, after: &Case) -> Verdict {
+    if !before.is_accepted() {
+        return Verdict::Differing(format!("the old definition refuses {object}: {:?}", before.refusals()));
+    }
+    let is_shown = match outcome {
+        Outcome::Refused => after.decode_error.is_some() || !after.errors.is_empty(),
+        Outcome::Dropped => !after.unknown.is_empty(),
+        Outcome::StoredOtherwise => before.result != after.result,
+    };
+    if is_shown {
+        Verdict::Equal
+    } else {
+        Verdict::Differing(format!("it is not {outcome} by the new definition: {object}"))
+    }
+}
+
+/// Whether a change says that writers may be refused at a field.
+fn is_told(changes: &[Change], version: &str, field: &str, detail: &str) -> bool {
+    // Upstream stops after an error, and says so.
+    if detail.contains("some validation rules were not checked") {
+        return true;
+    }
+    // Errors of logic and of ranges of numbers name the field in their text.
+    let named = || detail.split('"').nth(1).or_else(|| detail.rsplit_once(" in ").map(|(_, name)| name));
+    let field = if field.is_empty() || field == "<nil>" { named().unwrap_or_default() } else { field };
+    changes.iter().any(|change| {
+        change.class_for(Consumer::Writers).is_some_and(|class| class >= Class::Risky)
+            && change.version == version
+            && is_above(&change.path, field)
+    })
+}
+
+/// Whether a field of a change is the one of an error, or above it.
+fn is_above(change: &str, error: &str) -> bool {
+    let steps = |path: &str| {
+        let path = path.replace(['[', ']'], ".");
+        let steps = path.split('.').filter(|step| !step.is_empty() && step.parse::<usize>().is_err());
+        steps.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (change, error) = (steps(change), steps(error));
+    change.len() <= error.len() && change.iter().zip(&error).all(|(change, error)| change == "*" || change == error)
+}
+
+/// Objects of one version: samples of the old definition with some values set, of which most come from the old schema, some from
+/// the new one, and some are of a wrong kind.
+fn objects(old: &Crd<'_>, new: &Crd<'_>, version: &str, count: usize, seed: u64) -> Vec<Value> {
+    let find = |crd: &'_ Crd<'_>| crd.versions.iter().position(|other| other.name == version);
+    let (Some(was), Some(is)) = (find(old), find(new)) else { return Vec::new() };
+    let arena = Bump::new();
+    let mut resource = Resource::new(old, &old.versions[was], Release::DEFAULT, &arena);
+    // So that the status is drawn, too.
+    resource.status = false;
+    let Some(schema) = resource.schema else { return Vec::new() };
+    let other = new.versions[is].schema;
+    let mut draw = Draw::new(seed);
+    let mut out = Vec::new();
+    for _ in 0..count {
+        let memory = Bump::new();
+        let mut wanted = Wanted::default();
+        for _ in 0..=draw.below(4) {
+            let (steps, value) = place(schema, other, &mut draw, &memory);
+            wanted.want(&steps, value);
+        }
+        out.push(sample_with(&resource, &wanted, 2, &memory).value.to_serde());
+    }
+    out
+}
+
+/// A place in a schema, and a value for it.
+fn place<'a>(
+    root: &'a Schema<'a>,
+    other: Option<&'a Schema<'a>>,
+    draw: &mut Draw,
+    arena: &'a Bump,
+) -> (Vec<Step<'a>>, Option<Object<'a>>) {
+    const DEPTH: usize = 12;
+    let (mut schema, mut other) = (root, other);
+    let mut steps = Vec::new();
+    for _ in 0..DEPTH {
+        let is_leaf = schema.properties.is_empty() && schema.item().is_none() && schema.additional_schema().is_none();
+        if is_leaf || !steps.is_empty() && draw.percent(15) {
+            break;
+        }
+        if let Some(item) = schema.item() {
+            steps.push(Step::Item);
+            other = other.and_then(Schema::item);
+            schema = item;
+        } else if !schema.properties.is_empty() {
+            let property = draw.pick(schema.properties);
+            steps.push(Step::Property(property.name));
+            other = other.and_then(|other| other.property(property.name));
+            schema = &property.schema;
+        } else if let Some(below) = schema.additional_schema() {
+            steps.push(Step::Key("any"));
+            other = other.and_then(Schema::additional_schema);
+            schema = below;
+        }
+    }
+    let given = match draw.below(16) {
+        0 | 1 => None,
+        2 => Some(Object::Null),
+        3 => Some(*draw.pick(&[Object::Int(-1), Object::Int(3_000_000_000), Object::String(""), Object::Float(0.5)])),
+        n => {
+            let from = if n < 7 { other.unwrap_or(schema) } else { schema };
+            let values = values(from, 12, arena);
+            (!values.is_empty()).then(|| *draw.pick(&values))
+        }
+    };
+    (steps, given)
+}

@@ -1,0 +1,184 @@
+//! Changes of the kinds that OpenAPI documents define, such as Kubernetes' own.
+
+use crate::found::Found;
+use crate::schema::{self, Sides};
+use crate::{Change, Class, Consumer};
+use kubeshape_schema::Gvk;
+use kubeshape_schema::read::{Reader, Rules};
+use kubeshape_schema::{Bump, Code, Profile, Schema};
+use kubeshape_yaml::Node;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// References that lead to each other.
+const REFERENCES: usize = 16;
+
+/// The OpenAPI documents of one side: one of version 2, or one of version 3 for each group and version.
+#[derive(Debug)]
+pub struct Documents<'a> {
+    documents: Vec<Definitions<'a>>,
+    /// The document and the definition of each kind.
+    kinds: BTreeMap<Gvk<'a>, (usize, &'a str)>,
+}
+
+/// The definitions of one document.
+#[derive(Debug)]
+pub(crate) struct Definitions<'a> {
+    nodes: HashMap<&'a str, Node<'a>>,
+    read: RefCell<HashMap<&'a str, &'a Schema<'a>>>,
+    arena: &'a Bump,
+}
+
+impl<'a> Documents<'a> {
+    /// Takes the documents of one side. What is no OpenAPI document has no kinds. Of a kind that several define, the first counts.
+    pub fn new(roots: impl IntoIterator<Item = Node<'a>>, arena: &'a Bump) -> Documents<'a> {
+        let mut out = Documents { documents: Vec::new(), kinds: BTreeMap::new() };
+        for (at, root) in roots.into_iter().enumerate() {
+            let schemas = root.get("definitions").or_else(|| root.get("components")?.get("schemas"));
+            let nodes: HashMap<&'a str, Node<'a>> =
+                schemas.iter().flat_map(|schemas| schemas.pairs()).map(|(name, node)| (name.text(), node)).collect();
+            for (name, node) in schemas.iter().flat_map(|schemas| schemas.pairs()) {
+                if let Some(kind) = only_kind(node, arena) {
+                    out.kinds.entry(kind).or_insert((at, name.text()));
+                }
+            }
+            out.documents.push(Definitions { nodes, read: RefCell::default(), arena });
+        }
+        out
+    }
+
+    /// The kinds, sorted by group, version and name.
+    pub fn kinds(&self) -> impl Iterator<Item = Gvk<'a>> {
+        self.kinds.keys().copied()
+    }
+}
+
+/// The kind of a definition. One that stands for many, as `DeleteOptions` does, is none.
+fn only_kind<'a>(node: Node<'a>, arena: &'a Bump) -> Option<Gvk<'a>> {
+    let mut kinds = node.get("x-kubernetes-group-version-kind")?.items();
+    let (kind, None) = (kinds.next()?, kinds.next()) else { return None };
+    let text = |name: &str| kind.get(name).and_then(Node::as_str).unwrap_or_default();
+    let (group, version, name) = (text("group"), text("version"), text("kind"));
+    (!name.is_empty()).then(|| Gvk::from_parts(group, version, name, arena))
+}
+
+impl<'a> Definitions<'a> {
+    fn get(&self, name: &str) -> Option<(&'a str, &'a Schema<'a>)> {
+        let (name, node) = self.nodes.get_key_value(name).map(|(name, node)| (*name, *node))?;
+        if let Some(known) = self.read.borrow().get(name) {
+            return Some((name, known));
+        }
+        let schema = Reader::new(self.arena, Rules::Document(Profile::Kube)).schema(node);
+        let schema: &'a Schema<'a> = self.arena.alloc(schema);
+        self.read.borrow_mut().insert(name, schema);
+        Some((name, schema))
+    }
+
+    /// The schema that a reference leads to, and the last definition on the way. What stands beside a reference counts: a
+    /// description and a default.
+    pub(crate) fn resolve(&self, schema: Schema<'a>) -> (Schema<'a>, Option<&'a str>) {
+        let (mut out, mut name) = (schema, None);
+        for _ in 0..REFERENCES {
+            let reference = match out.extra().all_of {
+                [only] if out.reference.is_empty() && out.properties.is_empty() => only.reference,
+                _ => out.reference,
+            };
+            let Some((found, target)) = reference.rsplit_once('/').and_then(|(_, name)| self.get(name)) else { break };
+            name = Some(found);
+            let own = out;
+            out = *target;
+            if !own.description.is_empty() {
+                out.description = own.description;
+            }
+            out.default = own.default.or(out.default);
+            out.at = own.at;
+        }
+        (out, name)
+    }
+}
+
+/// What became of one kind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KindChanges<'a> {
+    /// The kind.
+    pub kind: Gvk<'a>,
+    /// The numbers of the old and of the new document to whose nodes the places belong. Of a kind that is new or gone, there is
+    /// one only, and the other place is the first node.
+    pub documents: (Option<usize>, Option<usize>),
+    /// The changes. One of a definition that several kinds use is told with the first of them.
+    pub changes: Vec<Change>,
+}
+
+/// The changes of kinds between documents, in the order of groups, versions and names. Kinds that did not change are among them.
+///
+/// References are followed. Defaults in these documents are those of Go, and a server's own checks are not in them: what is wider
+/// here may be refused by code.
+///
+/// # Example
+/// ```
+/// use kubeshape_diff::{Class, Documents, documents};
+/// use kubeshape_schema::Bump;
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let text = |fields: &str| format!(r#"{{"openapi": "3.0.0", "components": {{"schemas": {{"io.example.v1.Tab": {{
+///   "type": "object", "properties": {{{fields}}},
+///   "x-kubernetes-group-version-kind": [{{"group": "example.io", "version": "v1", "kind": "Tab"}}]}}}}}}}}"#);
+/// let (old, new) = (text(r#""size": {"type": "integer"}, "color": {"type": "string"}"#), text(r#""size": {"type": "integer"}"#));
+/// let (mut old_tape, mut new_tape) = (Tape::new(), Tape::new());
+/// Stream::new(old.as_bytes(), Limits::default())?.next(&mut old_tape).transpose()?;
+/// Stream::new(new.as_bytes(), Limits::default())?.next(&mut new_tape).transpose()?;
+/// let arena = Bump::new();
+/// let old = Documents::new(old_tape.document(&old).root(), &arena);
+/// let new = Documents::new(new_tape.document(&new).root(), &arena);
+/// let changes = documents(&old, &new, |_| true);
+/// assert_eq!(changes[0].kind.api_version(), "example.io/v1");
+/// assert_eq!((changes[0].changes[0].path.as_str(), changes[0].changes[0].class()), ("color", Class::Breaking));
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub fn documents<'a>(
+    old: &Documents<'a>,
+    new: &Documents<'a>,
+    wanted: impl Fn(Gvk<'a>) -> bool,
+) -> Vec<KindChanges<'a>> {
+    let all: BTreeSet<Gvk<'a>> = old.kinds().chain(new.kinds()).filter(|kind| wanted(*kind)).collect();
+    let mut seen = HashMap::new();
+    let mut out = Vec::with_capacity(all.len());
+    for kind in all {
+        let (was, is) = (old.kinds.get(&kind).copied(), new.kinds.get(&kind).copied());
+        let mut found = Found::default();
+        match (was, is) {
+            (Some((old_at, was)), Some((new_at, is))) => {
+                let (Some(before), Some(after)) = (old.documents.get(old_at), new.documents.get(new_at)) else {
+                    continue;
+                };
+                let (Some((_, was)), Some((_, is))) = (before.get(was), after.get(is)) else { continue };
+                let seen = seen.entry((old_at, new_at)).or_default();
+                let sides = Sides { old: before, new: after, seen };
+                schema::compare(kind.version(), was, is, Some(sides), &mut found);
+            }
+            (Some(_), None) => {
+                let effects = [(Consumer::Storage, Class::Risky), (Consumer::Meta, Class::Breaking)];
+                found.push(of_kind(kind, Code::DiffVersionGone, "the kind is gone", &effects), None);
+            }
+            _ => {
+                let effects = [(Consumer::Meta, Class::Compatible)];
+                found.push(of_kind(kind, Code::DiffVersionNew, "the kind is new", &effects), None);
+            }
+        }
+        let documents = (was.map(|(at, _)| at), is.map(|(at, _)| at));
+        out.push(KindChanges { kind, documents, changes: found.changes });
+    }
+    out
+}
+
+fn of_kind(kind: Gvk<'_>, code: Code, detail: &str, effects: &[(Consumer, Class)]) -> Change {
+    Change {
+        code,
+        version: kind.version().to_owned(),
+        path: String::new(),
+        old: 0,
+        new: 0,
+        detail: detail.to_owned(),
+        effects: effects.to_vec(),
+    }
+}

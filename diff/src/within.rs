@@ -1,0 +1,645 @@
+//! Whether a schema accepts all that other schemas accept together.
+//!
+//! A proof goes keyword by keyword, and by cases: a value that `anyOf` accepts is one of a branch, a value of several types is of
+//! one of them. Patterns and lengths are compared as languages. What is proven holds; what is not proven may hold, too, and the
+//! reason why it is not is kept. Work is bounded by a number of steps.
+
+use crate::types::Types;
+use kubeshape_schema::{Bump, Extra, Flags, Schema, Type};
+use kubeshape_smd::Value;
+use kubeshape_structural::regex::Texts;
+use kubeshape_validate::object::{Format, Validator};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Schemas that are looked at for one proof.
+const STEPS: usize = 4_000;
+/// Schemas that hold together, or cases.
+const MOST: usize = 64;
+/// Values of an enumeration.
+const VALUES: usize = 1_000;
+/// Cases within cases, and values within values.
+const DEPTH: usize = 12;
+
+/// Languages that were compared, by their patterns and lengths.
+#[derive(Default)]
+pub(crate) struct Memo {
+    texts: HashMap<(Vec<String>, Vec<String>, u64, Option<u64>), Shortest>,
+}
+
+/// A shortest text of a language, if there is one, or why it is not known.
+type Shortest = Result<Option<Rc<str>>, String>;
+
+impl Memo {
+    /// The shortest text that matches some patterns and none of others.
+    pub(crate) fn shortest(&mut self, texts: &Texts<'_>) -> Shortest {
+        let owned = |patterns: &[&str]| {
+            let mut owned: Vec<String> = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
+            owned.sort_unstable();
+            owned.dedup();
+            owned
+        };
+        let key = (owned(texts.matched), owned(texts.unmatched), texts.least, texts.most);
+        let found = self.texts.entry(key).or_insert_with_key(|key| {
+            let (matched, unmatched): (Vec<&str>, Vec<&str>) =
+                (key.0.iter().map(String::as_str).collect(), key.1.iter().map(String::as_str).collect());
+            let texts = Texts { matched: &matched, unmatched: &unmatched, ..*texts };
+            texts.shortest().map(|text| text.map(Rc::from)).map_err(|why| why.to_string())
+        });
+        found.clone()
+    }
+}
+
+/// What was found out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Within {
+    /// All values are accepted.
+    Proven,
+    /// It is not proven; the first step that is missing.
+    Open(String),
+    /// A limit was met; which one.
+    Limited(String),
+}
+
+/// Whether a schema accepts what all the others accept together, null aside.
+pub(crate) fn within<'s>(all: &[&'s Schema<'s>], of: &'s Schema<'s>, arena: &'s Bump, memo: &mut Memo) -> Within {
+    let mut prover = Prover { arena, memo, steps: STEPS, why: None, limit: None };
+    if prover.within(all, of, 0) {
+        return Within::Proven;
+    }
+    match (prover.limit, prover.why) {
+        (Some(limit), _) => Within::Limited(limit),
+        (None, why) => Within::Open(why.unwrap_or_else(|| "it does not follow from the old schema".to_owned())),
+    }
+}
+
+struct Prover<'s, 'm> {
+    arena: &'s Bump,
+    memo: &'m mut Memo,
+    steps: usize,
+    /// Why the first step that was not proven was not.
+    why: Option<String>,
+    /// The limit that was met.
+    limit: Option<String>,
+}
+
+impl<'s> Prover<'s, '_> {
+    fn fail(&mut self, why: impl FnOnce() -> String) -> bool {
+        if self.why.is_none() {
+            self.why = Some(why());
+        }
+        false
+    }
+
+    /// Tries something whose failure explains nothing.
+    fn quietly<T>(&mut self, attempt: impl FnOnce(&mut Self) -> T) -> T {
+        let why = self.why.take();
+        let out = attempt(self);
+        self.why = why;
+        out
+    }
+
+    /// Whether there is a step left.
+    fn step(&mut self, depth: usize) -> bool {
+        self.steps = self.steps.saturating_sub(1);
+        if self.steps == 0 || depth > DEPTH {
+            return self.exceeds(|| "there are too many cases".to_owned());
+        }
+        true
+    }
+
+    fn exceeds(&mut self, limit: impl FnOnce() -> String) -> bool {
+        if self.limit.is_none() {
+            self.limit = Some(limit());
+        }
+        false
+    }
+
+    fn within(&mut self, all: &[&'s Schema<'s>], of: &'s Schema<'s>, depth: usize) -> bool {
+        if !self.step(depth) {
+            return false;
+        }
+        if !of.reference.is_empty() {
+            return self.fail(|| "a reference is not followed".to_owned());
+        }
+        let Some(all) = spread(all) else { return self.fail(|| "too many schemas hold at once".to_owned()) };
+        if all.iter().any(|schema| schema.says_the_same(of)) || self.quietly(|me| me.is_empty(&all, depth + 1)) {
+            return true;
+        }
+        if let Some(values) = self.values(&all) {
+            let accepts = Validator::new(of, self.arena);
+            return values.into_iter().all(|value| accepts.is_valid(value))
+                || self.fail(|| "a value of the enum is refused".to_owned());
+        }
+        let before = self.why.take();
+        if self.keywords(&all, of, depth) {
+            self.why = before;
+            return true;
+        }
+        let own = self.why.take();
+        if let Some(cases) = self.cases(&all, of)
+            && cases.iter().all(|case| self.within(case, of, depth + 1))
+        {
+            self.why = before;
+            return true;
+        }
+        self.why = before.or(self.why.take()).or(own);
+        false
+    }
+
+    /// The cases of [`cases`], which cost what they take.
+    fn cases(&mut self, all: &[&'s Schema<'s>], of: &Schema<'s>) -> Option<Vec<Vec<&'s Schema<'s>>>> {
+        let cases = cases(all, of, self.arena)?;
+        self.steps = self.steps.saturating_sub(cases.iter().map(Vec::len).sum());
+        Some(cases)
+    }
+
+    /// The values that the schemas accept, if one of them names them.
+    fn values(&mut self, all: &[&'s Schema<'s>]) -> Option<Vec<Value<'s>>> {
+        let named = all.iter().find(|schema| !schema.enumeration.is_empty())?;
+        // Numbers are listed by other values, too: those that become equal when Go converts them.
+        if types(all).has_numbers() {
+            return None;
+        }
+        if named.enumeration.len() > VALUES {
+            self.exceeds(|| format!("an enum has more than {VALUES} values"));
+            return None;
+        }
+        self.steps = self.steps.saturating_sub(named.enumeration.len() / 16);
+        let validators: Vec<Validator<'s>> = all.iter().map(|schema| Validator::new(schema, self.arena)).collect();
+        let values = named.enumeration.iter().map(|value| Value::from_json(value, self.arena));
+        Some(values.filter(|value| validators.iter().all(|validator| validator.is_valid(*value))).collect())
+    }
+
+    /// Whether each keyword of a schema follows.
+    fn keywords(&mut self, all: &[&'s Schema<'s>], of: &'s Schema<'s>, depth: usize) -> bool {
+        let taken = types(all);
+        let known_type = !matches!(of.ty, Type::Other | Type::Several);
+        if !known_type || !taken.without(Types::of(of)).is_empty() {
+            return self.fail(|| "the types differ".to_owned());
+        }
+        if !of.enumeration.is_empty() && !all.iter().any(|schema| lists_less(schema, of)) {
+            return self.fail(|| "an enum is not implied".to_owned());
+        }
+        let extra = of.extra();
+        if of.flags.any(Flags::EMBEDDED_RESOURCE) && !has(all, Flags::EMBEDDED_RESOURCE)
+            || of.flags.any(Flags::UNIQUE_ITEMS) && !has(all, Flags::UNIQUE_ITEMS)
+        {
+            return self.fail(|| "a keyword about the whole value is not implied".to_owned());
+        }
+        let rules = |schema: &Schema<'s>| schema.extra().validations;
+        if rules(of).iter().any(|rule| !all.iter().any(|schema| rules(schema).contains(rule))) {
+            return self.fail(|| "a rule is not implied".to_owned());
+        }
+        if matches!(extra.list_type, Some("set" | "map"))
+            && !all.iter().any(|schema| {
+                schema.extra().list_type == extra.list_type && schema.extra().list_map_keys == extra.list_map_keys
+            })
+        {
+            return self.fail(|| "the type of a list is not implied".to_owned());
+        }
+        self.numbers(all, of)
+            && (!taken.has_strings() || self.texts(all, of))
+            && self.formats(all, of, taken)
+            && (!taken.has_arrays() || self.lists(all, of, depth))
+            && (!taken.has_objects() || self.objects(all, of, depth))
+            && extra.all_of.iter().all(|branch| self.within(all, branch, depth + 1))
+            && self.any_of(all, extra.any_of, depth)
+            && self.one_of(all, extra.one_of, depth)
+            && extra.not.is_none_or(|not| self.excludes(all, not, depth))
+    }
+
+    fn numbers(&mut self, all: &[&'s Schema<'s>], of: &'s Schema<'s>) -> bool {
+        if !types(all).has_numbers() {
+            return true;
+        }
+        let extra = of.extra();
+        // An integer loses the fraction of its bound.
+        let is_exact = |bound: f64, other: f64| other.to_bits() == bound.to_bits() || bound.fract() == 0.0;
+        let (above, below) = (Flags::EXCLUSIVE_MINIMUM, Flags::EXCLUSIVE_MAXIMUM);
+        let least = |bound: f64| {
+            all.iter().any(|schema| {
+                schema.extra().minimum.is_some_and(|own| {
+                    let is_open = schema.flags.any(above) || !of.flags.any(above);
+                    is_exact(bound, own) && (own > bound || own >= bound && is_open)
+                })
+            })
+        };
+        let most = |bound: f64| {
+            all.iter().any(|schema| {
+                schema.extra().maximum.is_some_and(|own| {
+                    let is_open = schema.flags.any(below) || !of.flags.any(below);
+                    is_exact(bound, own) && (own < bound || own <= bound && is_open)
+                })
+            })
+        };
+        let factor =
+            |factor: f64| all.iter().any(|schema| schema.extra().multiple_of.is_some_and(|own| own % factor == 0.0));
+        let follows =
+            extra.minimum.is_none_or(least) && extra.maximum.is_none_or(most) && extra.multiple_of.is_none_or(factor);
+        follows || self.fail(|| "a bound of numbers is not implied".to_owned())
+    }
+
+    /// Lengths and patterns.
+    fn texts(&mut self, all: &[&'s Schema<'s>], of: &'s Schema<'s>) -> bool {
+        let extra = of.extra();
+        let language = Language::of(all);
+        if let Some(least) = extra.min_length.filter(|least| *least > 0)
+            && language.least < least.unsigned_abs()
+        {
+            let shorter = least.unsigned_abs() - 1;
+            let texts =
+                Texts { most: Some(language.most.map_or(shorter, |most| most.min(shorter))), ..language.texts() };
+            if !self.has_none(&texts) {
+                return self.fail(|| format!("minLength {least} is not implied"));
+            }
+        }
+        if let Some(most) = extra.max_length {
+            let longer = u64::try_from(most).map_or(0, |most| most.saturating_add(1));
+            let texts = Texts { least: language.least.max(longer), ..language.texts() };
+            if language.most.is_none_or(|most| most >= longer) && !self.has_none(&texts) {
+                return self.fail(|| format!("maxLength {most} is not implied"));
+            }
+        }
+        if !extra.pattern.is_empty() && !language.patterns.contains(&extra.pattern) {
+            let texts = Texts { unmatched: &[extra.pattern], ..language.texts() };
+            if !self.has_none(&texts) {
+                return self.fail(|| format!("the pattern {:?} is not implied", extra.pattern));
+            }
+        }
+        true
+    }
+
+    /// Whether a language is known to be empty.
+    fn has_none(&mut self, texts: &Texts<'_>) -> bool {
+        match self.memo.shortest(texts) {
+            Ok(found) => found.is_none(),
+            Err(limit) => self.exceeds(|| limit),
+        }
+    }
+
+    fn formats(&mut self, all: &[&'s Schema<'s>], of: &'s Schema<'s>, taken: Types) -> bool {
+        let format = checked_format(of);
+        if format.is_empty() || !taken.has_numbers() && !taken.has_strings() {
+            return true;
+        }
+        all.iter().any(|schema| implies_format(checked_format(schema), format))
+            || self.fail(|| format!("the format {format:?} is not implied"))
+    }
+
+    fn lists(&mut self, all: &[&'s Schema<'s>], of: &'s Schema<'s>, depth: usize) -> bool {
+        let extra = of.extra();
+        let least = all.iter().filter_map(|schema| schema.extra().min_items).max().unwrap_or_default();
+        let most = all.iter().filter_map(|schema| schema.extra().max_items).min();
+        if extra.min_items.is_some_and(|bound| bound > least)
+            || extra.max_items.is_some_and(|bound| most.is_none_or(|most| most > bound))
+        {
+            return self.fail(|| "a bound of items is not implied".to_owned());
+        }
+        let Some(item) = of.item() else { return true };
+        let items: Vec<&'s Schema<'s>> = all.iter().filter_map(|schema| schema.item()).collect();
+        most == Some(0) || self.below(&items, item, depth)
+    }
+
+    fn objects(&mut self, all: &[&'s Schema<'s>], of: &'s Schema<'s>, depth: usize) -> bool {
+        let extra = of.extra();
+        let required = required(all);
+        let least = all.iter().filter_map(|schema| schema.extra().min_properties).max().unwrap_or_default();
+        let least = least.max(i64::try_from(required.len()).unwrap_or_default());
+        let most = all.iter().filter_map(|schema| schema.extra().max_properties).min();
+        if extra.min_properties.is_some_and(|bound| bound > least)
+            || extra.max_properties.is_some_and(|bound| most.is_none_or(|most| most > bound))
+        {
+            return self.fail(|| "a bound of properties is not implied".to_owned());
+        }
+        if let Some(name) = of.required.iter().find(|name| !required.contains(name)) {
+            return self.fail(|| format!("{name:?} need not be there"));
+        }
+        for property in of.properties {
+            let values = values_of(all, property.name);
+            if !self.below(&values, &property.schema, depth) {
+                return false;
+            }
+        }
+        // Other fields.
+        let Some(rest) = of.additional_schema() else { return true };
+        let mut names: Vec<&'s str> =
+            all.iter().flat_map(|schema| schema.properties).map(|property| property.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        names.retain(|name| of.property(name).is_none());
+        if names.len() > MOST {
+            return self.fail(|| "there are too many fields".to_owned());
+        }
+        let others: Vec<&'s Schema<'s>> = all.iter().filter_map(|schema| schema.additional_schema()).collect();
+        self.below(&others, rest, depth)
+            && names.iter().all(|name| {
+                let values = values_of(all, name);
+                self.below(&values, rest, depth)
+            })
+    }
+
+    /// As [`Prover::within`], for values of fields and items, which can be null.
+    fn below(&mut self, all: &[&'s Schema<'s>], of: &'s Schema<'s>, depth: usize) -> bool {
+        if !takes_null(of) && all.iter().all(|schema| takes_null(schema)) {
+            return self.fail(|| "a field can be null".to_owned());
+        }
+        self.within(all, of, depth + 1)
+    }
+
+    fn any_of(&mut self, all: &[&'s Schema<'s>], branches: &'s [Schema<'s>], depth: usize) -> bool {
+        if branches.is_empty()
+            || branches.len() <= MOST
+                && branches.iter().any(|branch| self.quietly(|me| me.within(all, branch, depth + 1)))
+        {
+            return true;
+        }
+        self.fail(|| "no branch of anyOf accepts all of it".to_owned())
+    }
+
+    fn one_of(&mut self, all: &[&'s Schema<'s>], branches: &'s [Schema<'s>], depth: usize) -> bool {
+        if branches.is_empty() {
+            return true;
+        }
+        if branches.len() > MOST {
+            return self.fail(|| "there are too many branches".to_owned());
+        }
+        for (at, branch) in branches.iter().enumerate() {
+            let others = branches.iter().enumerate().filter(|(other, _)| *other != at);
+            if self.quietly(|me| me.within(all, branch, depth + 1))
+                && others.map(|(_, other)| other).all(|other| self.quietly(|me| me.excludes(all, other, depth)))
+            {
+                return true;
+            }
+        }
+        self.fail(|| "no branch of oneOf is the only one that accepts all of it".to_owned())
+    }
+
+    /// Whether a schema accepts none of the values.
+    fn excludes(&mut self, all: &[&'s Schema<'s>], of: &'s Schema<'s>, depth: usize) -> bool {
+        let mut both = all.to_vec();
+        both.push(of);
+        self.is_empty(&both, depth + 1) || self.fail(|| "a value may be one that must not be accepted".to_owned())
+    }
+
+    /// Whether it is known that there is no value that all schemas accept, null aside.
+    fn is_empty(&mut self, all: &[&'s Schema<'s>], depth: usize) -> bool {
+        if !self.step(depth) {
+            return false;
+        }
+        let Some(all) = spread(all) else { return false };
+        let all = &all;
+        let taken = types(all);
+        if taken.is_empty() {
+            return true;
+        }
+        if let Some(values) = self.values(all) {
+            return values.is_empty();
+        }
+        // What holds for no type holds for no value.
+        let is_possible = taken.has_booleans()
+            || taken.has_numbers() && !no_number(all)
+            || taken.has_strings() && !self.no_text(all)
+            || taken.has_arrays() && !no_list(all)
+            || taken.has_objects() && !self.no_object(all, depth);
+        if !is_possible {
+            return true;
+        }
+        for (at, schema) in all.iter().enumerate() {
+            let Some(not) = schema.extra().not else { continue };
+            let mut rest = all.clone();
+            rest[at] = self.arena.alloc(without_not(schema, self.arena));
+            if self.quietly(|me| me.within(&rest, not, depth + 1)) {
+                return true;
+            }
+        }
+        match self.cases(all, &Schema::of_type(Type::Absent)) {
+            Some(cases) => cases.iter().all(|case| self.is_empty(case, depth + 1)),
+            None => false,
+        }
+    }
+
+    fn no_text(&mut self, all: &[&'s Schema<'s>]) -> bool {
+        let language = Language::of(all);
+        if language.most.is_some_and(|most| most < language.least) {
+            return true;
+        }
+        // One pattern alone nearly always accepts something.
+        let unmatched: Vec<&str> = all
+            .iter()
+            .filter_map(|schema| schema.extra().not)
+            .filter(|not| is_only_pattern(not))
+            .map(|not| not.extra().pattern)
+            .collect();
+        if language.patterns.len() + unmatched.len() < 2 && language.least == 0 && language.most.is_none() {
+            return false;
+        }
+        let texts = Texts { unmatched: &unmatched, ..language.texts() };
+        matches!(self.memo.shortest(&texts), Ok(None))
+    }
+
+    fn no_object(&mut self, all: &[&'s Schema<'s>], depth: usize) -> bool {
+        let required = required(all);
+        let least = all.iter().filter_map(|schema| schema.extra().min_properties).max().unwrap_or_default();
+        let least = least.max(i64::try_from(required.len()).unwrap_or_default());
+        if all.iter().filter_map(|schema| schema.extra().max_properties).any(|most| most < least) {
+            return true;
+        }
+        required.iter().any(|name| {
+            let values = values_of(all, name);
+            !values.is_empty() && !values.iter().all(|schema| takes_null(schema)) && self.is_empty(&values, depth + 1)
+        })
+    }
+}
+
+/// The schemas, with the branches of `allOf` beside them. None if there are too many.
+fn spread<'s>(all: &[&'s Schema<'s>]) -> Option<Vec<&'s Schema<'s>>> {
+    let mut out = all.to_vec();
+    let mut at = 0;
+    while let Some(schema) = out.get(at) {
+        for branch in schema.extra().all_of {
+            if !out.iter().any(|known| std::ptr::eq(*known, branch)) {
+                out.push(branch);
+            }
+        }
+        if out.len() > MOST {
+            return None;
+        }
+        at += 1;
+    }
+    Some(out)
+}
+
+/// Values of one branch after the other, or of one type after the other. None if there is nothing to tell apart.
+fn cases<'s>(all: &[&'s Schema<'s>], of: &Schema<'s>, arena: &'s Bump) -> Option<Vec<Vec<&'s Schema<'s>>>> {
+    for (at, schema) in all.iter().enumerate() {
+        let extra = schema.extra();
+        let (branches, is_one) = match (extra.any_of, extra.one_of) {
+            ([], []) => continue,
+            ([], branches) => (branches, true),
+            (branches, _) => (branches, false),
+        };
+        if branches.len() > MOST || all.len() + branches.len() > MOST {
+            return None;
+        }
+        let left = if is_one { Extra { one_of: &[], ..*extra } } else { Extra { any_of: &[], ..*extra } };
+        let mut rest = all.to_vec();
+        rest[at] = arena.alloc(Schema { extra: Some(arena.alloc(left)), ..**schema });
+        let case = |chosen: usize| {
+            let mut case = rest.clone();
+            case.push(&branches[chosen]);
+            // Of oneOf, the other branches accept nothing.
+            for (_, other) in branches.iter().enumerate().filter(|(other, _)| is_one && *other != chosen) {
+                let extra = Extra { not: Some(other), ..Extra::default() };
+                case.push(arena.alloc(Schema { extra: Some(arena.alloc(extra)), ..Schema::of_type(Type::Absent) }));
+            }
+            case
+        };
+        return Some((0..branches.len()).map(case).collect());
+    }
+    // `Schema` differs between types only where there is logic.
+    let extra = of.extra();
+    if extra.any_of.is_empty() && extra.one_of.is_empty() && extra.not.is_none() {
+        return None;
+    }
+    let taken = types(all);
+    let kinds = [
+        (Type::Boolean, taken.has_booleans()),
+        (Type::Number, taken.has_fractions()),
+        (Type::Integer, taken.has_numbers() && !taken.has_fractions()),
+        (Type::String, taken.has_strings()),
+        (Type::Array, taken.has_arrays()),
+        (Type::Object, taken.has_objects()),
+    ];
+    let kinds: Vec<Type> = kinds.into_iter().filter_map(|(ty, has)| has.then_some(ty)).collect();
+    if kinds.len() < 2 {
+        return None;
+    }
+    let case = |ty: Type| {
+        let mut case = all.to_vec();
+        let of_type: &'s Schema<'s> = arena.alloc(Schema::of_type(ty));
+        case.push(of_type);
+        case
+    };
+    Some(kinds.into_iter().map(case).collect())
+}
+
+/// The texts that schemas accept together, formats aside.
+pub(crate) struct Language<'s> {
+    pub(crate) patterns: Vec<&'s str>,
+    pub(crate) least: u64,
+    pub(crate) most: Option<u64>,
+}
+
+impl<'s> Language<'s> {
+    pub(crate) fn of(all: &[&'s Schema<'s>]) -> Language<'s> {
+        let length = |bound: i64| u64::try_from(bound).unwrap_or_default();
+        let patterns = all.iter().map(|schema| schema.extra().pattern).filter(|pattern| !pattern.is_empty());
+        Language {
+            patterns: patterns.collect(),
+            least: all.iter().filter_map(|schema| schema.extra().min_length).map(length).max().unwrap_or_default(),
+            most: all.iter().filter_map(|schema| schema.extra().max_length).map(length).min(),
+        }
+    }
+
+    pub(crate) fn texts(&self) -> Texts<'_> {
+        Texts { matched: &self.patterns, unmatched: &[], least: self.least, most: self.most }
+    }
+}
+
+fn types(all: &[&Schema<'_>]) -> Types {
+    all.iter().fold(Types::ANY, |types, schema| types.both(Types::of(schema)))
+}
+
+fn has(all: &[&Schema<'_>], flag: Flags) -> bool {
+    all.iter().any(|schema| schema.flags.any(flag))
+}
+
+/// Whether an enumeration lists only what another one lists.
+fn lists_less(schema: &Schema<'_>, of: &Schema<'_>) -> bool {
+    let (own, others) = (schema.enumeration, of.enumeration);
+    !own.is_empty() && own.len().max(others.len()) <= VALUES && own.iter().all(|value| others.contains(value))
+}
+
+fn required<'s>(all: &[&'s Schema<'s>]) -> Vec<&'s str> {
+    let mut out: Vec<&str> = all.iter().flat_map(|schema| schema.required).copied().collect();
+    out.sort_unstable();
+    out.dedup();
+    out
+}
+
+/// What schemas say of the values of a field.
+fn values_of<'s>(all: &[&'s Schema<'s>], name: &str) -> Vec<&'s Schema<'s>> {
+    all.iter().filter_map(|schema| schema.property(name).or_else(|| schema.additional_schema())).collect()
+}
+
+/// Whether null is a value, as kube-openapi's validation has it: it is none of an enumeration.
+fn takes_null(schema: &Schema<'_>) -> bool {
+    let has_type = schema.ty != Type::Absent || schema.flags.any(Flags::INT_OR_STRING);
+    schema.enumeration.is_empty() && (!has_type || schema.flags.any(Flags::NULLABLE))
+}
+
+fn no_number(all: &[&Schema<'_>]) -> bool {
+    let least = all.iter().filter_map(|schema| schema.extra().minimum).reduce(f64::max);
+    let most = all.iter().filter_map(|schema| schema.extra().maximum).reduce(f64::min);
+    // The fraction of a bound may be lost.
+    least.zip(most).is_some_and(|(least, most)| least.trunc() > most.trunc())
+}
+
+fn no_list(all: &[&Schema<'_>]) -> bool {
+    let least = all.iter().filter_map(|schema| schema.extra().min_items).max();
+    let most = all.iter().filter_map(|schema| schema.extra().max_items).min();
+    least.zip(most).is_some_and(|(least, most)| least > most)
+}
+
+fn without_not<'s>(schema: &Schema<'s>, arena: &'s Bump) -> Schema<'s> {
+    Schema { extra: Some(arena.alloc(Extra { not: None, ..*schema.extra() })), ..*schema }
+}
+
+/// Whether a schema says nothing but a pattern, so that texts without it are the others.
+fn is_only_pattern(schema: &Schema<'_>) -> bool {
+    let extra = schema.extra();
+    let rest = Extra { pattern: "", ..*extra };
+    !extra.pattern.is_empty()
+        && rest == Extra::default()
+        && schema.ty == Type::Absent
+        && schema.enumeration.is_empty()
+        && schema.format.is_empty()
+        && schema.required.is_empty()
+        && schema.properties.is_empty()
+        && schema.items.is_none()
+        && schema.additional.is_none()
+}
+
+/// The format of a schema, if a server checks it (`StripUnsupportedFormatsPostProcess`) and it refuses something: all integers fit
+/// `int64`, and all numbers `double`.
+pub(crate) fn checked_format<'s>(schema: &Schema<'s>) -> &'s str {
+    let format = schema.format;
+    let is_checked = match schema.ty {
+        _ if format.is_empty() => false,
+        _ if schema.flags.any(Flags::INT_OR_STRING) => Format::named(format).is_some(),
+        Type::Integer => format == "int32",
+        Type::Number => format == "float",
+        Type::Absent | Type::Other | Type::Several | Type::String => Format::named(format).is_some(),
+        Type::Array | Type::Boolean | Type::Object => false,
+    };
+    if is_checked { format } else { "" }
+}
+
+/// Whether all texts or numbers of one format are of another one.
+pub(crate) fn implies_format(format: &str, other: &str) -> bool {
+    match (Format::named(format), Format::named(other)) {
+        _ if format == other => true,
+        (_, Some(Format::Password)) => true,
+        (Some(format), Some(other)) => {
+            format == other
+                || matches!(
+                    (format, other),
+                    (Format::Uuid3 | Format::Uuid4 | Format::Uuid5, Format::Uuid)
+                        | (Format::Isbn10 | Format::Isbn13, Format::Isbn)
+                        | (Format::ShortName, Format::LongName)
+                )
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,399 @@
+//! Which texts some expressions find and others do not.
+//!
+//! The expressions become automata over bytes that are built as far as a search needs them. The search walks over all of
+//! them at once, over the bytes of UTF-8, from shorter texts to longer ones. It has visited each state once when it ends, so
+//! it decides whether there is such a text. Limits bound the states, since an automaton can have exponentially many.
+
+use super::compile::{NESTING, translate};
+use super::{RegexError, check};
+use regex_automata::Anchored;
+use regex_automata::hybrid::LazyStateID;
+use regex_automata::hybrid::dfa::{Cache, DFA};
+use regex_automata::nfa::thompson::{self, WhichCaptures};
+use regex_automata::util::{start, syntax};
+use std::collections::{HashMap, HashSet};
+
+/// A search visits at most so many states.
+pub const STATES: usize = 20_000;
+/// An automaton takes at most so many bytes, and what it is built from as many.
+const BYTES: usize = 2 << 20;
+
+/// Texts that all of some expressions find something in, and none of others.
+///
+/// # Example: what one pattern accepts and another one refuses
+/// ```
+/// use kubeshape_structural::regex::Texts;
+/// let texts = Texts { matched: &["^[a-z-]+$"], unmatched: &["^[a-z]([a-z-]*[a-z])?$"], ..Texts::default() };
+/// assert_eq!(texts.shortest(), Ok(Some("-".to_owned())));
+/// let texts = Texts { matched: &["^[a-c]{2}$"], unmatched: &["^[a-z]+$"], ..Texts::default() };
+/// assert_eq!(texts.shortest(), Ok(None));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Texts<'p> {
+    /// Patterns of Go that match.
+    pub matched: &'p [&'p str],
+    /// Patterns of Go that do not match.
+    pub unmatched: &'p [&'p str],
+    /// The texts have at least so many characters.
+    pub least: u64,
+    /// And at most so many.
+    pub most: Option<u64>,
+}
+
+/// Why it is not decided whether there is a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Undecided {
+    /// Go refuses a pattern.
+    Invalid(RegexError),
+    /// The automata have more states than [`STATES`], or take too much memory.
+    TooLarge,
+    /// A pattern asks for places that are no word boundary (`\B`); an automaton over bytes finds some inside characters.
+    NoBoundary,
+}
+
+impl std::fmt::Display for Undecided {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Undecided::Invalid(error) => error.fmt(f),
+            Undecided::TooLarge => f.write_str("the patterns have too many states"),
+            Undecided::NoBoundary => f.write_str("a pattern holds \\B"),
+        }
+    }
+}
+
+impl std::error::Error for Undecided {}
+
+impl Texts<'_> {
+    /// The shortest of these texts, in characters. None if there is none.
+    ///
+    /// # Errors
+    /// A pattern is none, or the limits do not suffice.
+    pub fn shortest(&self) -> Result<Option<String>, Undecided> {
+        if self.most.is_some_and(|most| most < self.least) {
+            return Ok(None);
+        }
+        let mut automata = Vec::new();
+        for (patterns, is_matched) in [(self.matched, true), (self.unmatched, false)] {
+            for pattern in patterns {
+                automata.push(Automaton::new(pattern, is_matched)?);
+            }
+        }
+        if automata.is_empty() {
+            let Some(length) = usize::try_from(self.least).ok().filter(|least| *least <= BYTES) else {
+                return Err(Undecided::TooLarge);
+            };
+            return Ok(Some("a".repeat(length)));
+        }
+        Search { texts: self, bytes: bytes(&automata), automata, seen: HashSet::new(), nodes: Vec::new() }.run()
+    }
+}
+
+/// Where an automaton is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum State {
+    At(LazyStateID),
+    /// What follows does not matter: the expression has found something, or never will.
+    Settled,
+}
+
+struct Automaton {
+    dfa: DFA,
+    cache: Cache,
+    is_matched: bool,
+}
+
+impl Automaton {
+    fn new(pattern: &str, is_matched: bool) -> Result<Automaton, Undecided> {
+        check(pattern).map_err(Undecided::Invalid)?;
+        let pattern = translate(pattern);
+        if pattern.contains("\\B") {
+            return Err(Undecided::NoBoundary);
+        }
+        let too_large = |_| Undecided::TooLarge;
+        let config = DFA::config().cache_capacity(BYTES).minimum_cache_clear_count(Some(0));
+        let nfa = thompson::Config::new().nfa_size_limit(Some(BYTES)).which_captures(WhichCaptures::None);
+        let dfa = DFA::builder()
+            .syntax(syntax::Config::new().nest_limit(NESTING))
+            .thompson(nfa)
+            .configure(config)
+            .build(&pattern)
+            .map_err(too_large)?;
+        let cache = dfa.create_cache();
+        Ok(Automaton { dfa, cache, is_matched })
+    }
+
+    /// The state before the first byte; none if no text is one that is looked for.
+    fn start(&mut self) -> Result<Option<State>, Undecided> {
+        let config = start::Config::new().anchored(Anchored::No);
+        let id = self.dfa.start_state(&mut self.cache, &config).map_err(|_| Undecided::TooLarge)?;
+        Ok(self.state(id))
+    }
+
+    fn next(&mut self, state: State, byte: u8) -> Result<Option<State>, Undecided> {
+        let State::At(id) = state else { return Ok(Some(state)) };
+        let id = self.dfa.next_state(&mut self.cache, id, byte).map_err(|_| Undecided::TooLarge)?;
+        Ok(self.state(id))
+    }
+
+    /// None if no text that goes on from here is one that is looked for.
+    fn state(&self, id: LazyStateID) -> Option<State> {
+        if id.is_match() {
+            return self.is_matched.then_some(State::Settled);
+        }
+        if id.is_dead() {
+            return (!self.is_matched).then_some(State::Settled);
+        }
+        Some(State::At(id))
+    }
+
+    /// Whether a text that ends here is as it should be.
+    fn ends(&mut self, state: State) -> Result<bool, Undecided> {
+        let State::At(id) = state else { return Ok(true) };
+        let id = self.dfa.next_eoi_state(&mut self.cache, id).map_err(|_| Undecided::TooLarge)?;
+        Ok(id.is_match() == self.is_matched)
+    }
+}
+
+/// Bytes that stand for all of them, letters and digits first.
+fn bytes(automata: &[Automaton]) -> Vec<u8> {
+    let plain = (b'a'..=b'z').chain(b'0'..=b'9').chain(b'A'..=b'Z').chain(*b"-._/ ");
+    let mut classes = HashMap::new();
+    for byte in plain.chain(b'!'..=b'~').chain(0..=255) {
+        let class: Vec<u8> = automata.iter().map(|automaton| automaton.dfa.byte_classes().get(byte)).collect();
+        let number = classes.len();
+        classes.entry((class, utf8_class(byte))).or_insert((number, byte));
+    }
+    let mut bytes: Vec<(usize, u8)> = classes.into_values().collect();
+    bytes.sort_unstable();
+    bytes.into_iter().map(|(_, byte)| byte).collect()
+}
+
+/// Bytes that UTF-8 treats alike.
+fn utf8_class(byte: u8) -> u8 {
+    match byte {
+        0..=0x7f => 0,
+        0x80..=0x8f => 1,
+        0x90..=0x9f => 2,
+        0xa0..=0xbf => 3,
+        0xc2..=0xdf => 4,
+        0xe0 => 5,
+        0xe1..=0xec | 0xee..=0xef => 6,
+        0xed => 7,
+        0xf0 => 8,
+        0xf1..=0xf3 => 9,
+        0xf4 => 10,
+        0xc0 | 0xc1 | 0xf5..=0xff => 11,
+    }
+}
+
+/// A place in a character of UTF-8.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Place {
+    /// Between characters.
+    Between,
+    /// So many bytes are missing, of which the first is in a range.
+    Within(u8, u8, u8),
+}
+
+impl Place {
+    fn next(self, byte: u8) -> Option<Place> {
+        match self {
+            Place::Between => Some(match byte {
+                0..=0x7f => Place::Between,
+                0xc2..=0xdf => Place::Within(1, 0x80, 0xbf),
+                0xe0 => Place::Within(2, 0xa0, 0xbf),
+                0xe1..=0xec | 0xee..=0xef => Place::Within(2, 0x80, 0xbf),
+                0xed => Place::Within(2, 0x80, 0x9f),
+                0xf0 => Place::Within(3, 0x90, 0xbf),
+                0xf1..=0xf3 => Place::Within(3, 0x80, 0xbf),
+                0xf4 => Place::Within(3, 0x80, 0x8f),
+                _ => return None,
+            }),
+            Place::Within(missing, first, last) if (first..=last).contains(&byte) => {
+                Some(if missing == 1 { Place::Between } else { Place::Within(missing - 1, 0x80, 0xbf) })
+            }
+            Place::Within(..) => None,
+        }
+    }
+}
+
+/// What decides how a text can go on.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Key {
+    states: Vec<State>,
+    place: Place,
+    /// The characters before, as far as the least length counts them.
+    count: u64,
+}
+
+struct Search<'t> {
+    texts: &'t Texts<'t>,
+    automata: Vec<Automaton>,
+    bytes: Vec<u8>,
+    seen: HashSet<Key>,
+    /// The byte before a state, and the node before it. The first node has none.
+    nodes: Vec<(usize, u8)>,
+}
+
+impl Search<'_> {
+    fn run(&mut self) -> Result<Option<String>, Undecided> {
+        let mut states = Vec::with_capacity(self.automata.len());
+        for automaton in &mut self.automata {
+            let Some(state) = automaton.start()? else { return Ok(None) };
+            states.push(state);
+        }
+        self.nodes.push((0, 0));
+        // The texts of one length, each with its state.
+        let mut level = vec![(0, Key { states, place: Place::Between, count: 0 })];
+        let mut length = 0;
+        while !level.is_empty() {
+            if length >= self.texts.least {
+                for (node, key) in &level {
+                    if self.ends(key)? {
+                        return Ok(Some(self.text(*node)));
+                    }
+                }
+            }
+            if self.texts.most == Some(length) {
+                return Ok(None);
+            }
+            length += 1;
+            let mut next = Vec::new();
+            for (node, key) in level {
+                self.step(node, key, length.min(self.texts.least), &mut next)?;
+            }
+            level = next;
+        }
+        Ok(None)
+    }
+
+    fn ends(&mut self, key: &Key) -> Result<bool, Undecided> {
+        for (automaton, state) in self.automata.iter_mut().zip(&key.states) {
+            if !automaton.ends(*state)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The states that are one character further.
+    fn step(&mut self, node: usize, key: Key, count: u64, next: &mut Vec<(usize, Key)>) -> Result<(), Undecided> {
+        let mut within = vec![(node, key)];
+        while let Some((node, key)) = within.pop() {
+            for at in 0..self.bytes.len() {
+                let byte = self.bytes[at];
+                let Some(place) = key.place.next(byte) else { continue };
+                let Some(states) = self.all(&key.states, byte)? else { continue };
+                let key = Key { states, place, count };
+                if self.seen.contains(&key) {
+                    continue;
+                }
+                if self.nodes.len() >= STATES {
+                    return Err(Undecided::TooLarge);
+                }
+                self.seen.insert(key.clone());
+                self.nodes.push((node, byte));
+                let list = if place == Place::Between { &mut *next } else { &mut within };
+                list.push((self.nodes.len() - 1, key));
+            }
+        }
+        Ok(())
+    }
+
+    fn all(&mut self, states: &[State], byte: u8) -> Result<Option<Vec<State>>, Undecided> {
+        let mut out = Vec::with_capacity(states.len());
+        for (automaton, state) in self.automata.iter_mut().zip(states) {
+            let Some(state) = automaton.next(*state, byte)? else { return Ok(None) };
+            out.push(state);
+        }
+        Ok(Some(out))
+    }
+
+    fn text(&self, node: usize) -> String {
+        let (mut out, mut at) = (Vec::new(), node);
+        while at != 0 {
+            let (before, byte) = self.nodes[at];
+            out.push(byte);
+            at = before;
+        }
+        out.reverse();
+        String::from_utf8_lossy(&out).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Texts, Undecided};
+    use crate::regex::compile;
+
+    fn shortest(matched: &[&str], unmatched: &[&str]) -> Option<String> {
+        let text = Texts { matched, unmatched, ..Texts::default() }.shortest().expect("it is decided");
+        if let Some(text) = &text {
+            let is_match = |pattern: &str| compile(pattern).expect("a pattern").is_match(text);
+            assert!(matched.iter().all(|pattern| is_match(pattern)), "{matched:?} {text:?}");
+            assert!(!unmatched.iter().any(|pattern| is_match(pattern)), "{unmatched:?} {text:?}");
+        }
+        text
+    }
+
+    #[test]
+    fn the_shortest_text_is_found() {
+        for (matched, unmatched, expected) in [
+            ("", "", None),
+            ("", "x", Some("")),
+            ("x", "z", Some("x")),
+            ("^x$", "x", None),
+            ("x", "^x", Some("ax")),
+            ("^a{3,}$", "^a{3,5}$", Some("aaaaaa")),
+            ("^a{3,5}$", "^a{3,}$", None),
+            ("^[a-z]+$", "^[a-z0-9]+$", None),
+            ("^[a-z0-9]+$", "^[a-z]+$", Some("0")),
+            ("^(a|b)+$", "^(b|a)(a|b)*$", None),
+            // A dot is no line break, and `$` is the end of the text.
+            ("", "^.*$", Some("\n")),
+            ("", "(?s)^.*$", None),
+            (".*", ".", Some("")),
+            ("(?m)^a$", "^a$", Some("a\n")),
+            ("^.$", "^[[:ascii:]]$", Some("\u{80}")),
+            ("^[à-é]$", "^[à-è]$", Some("é")),
+            ("^\\pL$", "^[\\pL\\pN]$", None),
+            (r"a\b", "a$", Some("a-")),
+            ("(?i)^k$", "^[kK]$", Some("\u{212a}")),
+            // An expression that finds nothing.
+            ("a^", "", None),
+            ("", "a^", Some("")),
+        ] {
+            let found = shortest(&[matched], &[unmatched]);
+            assert_eq!(found.as_deref(), expected, "{matched} without {unmatched}");
+        }
+        assert_eq!(shortest(&["a", "b"], &["ab"]).as_deref(), Some("ba"));
+        assert_eq!(shortest(&["^[a-z]*$", "^[m-p]*$"], &["^[n-z]*$"]).as_deref(), Some("m"));
+    }
+
+    #[test]
+    fn lengths_count_characters() {
+        let texts = Texts { matched: &["^é*$"], ..Texts::default() };
+        assert_eq!(Texts { least: 3, ..texts }.shortest(), Ok(Some("ééé".to_owned())));
+        assert_eq!(Texts { least: 3, most: Some(2), ..texts }.shortest(), Ok(None));
+        let texts = Texts { matched: &["^(ab)+$"], ..Texts::default() };
+        assert_eq!(Texts { least: 3, most: Some(3), ..texts }.shortest(), Ok(None));
+        assert_eq!(Texts { least: 3, most: Some(4), ..texts }.shortest(), Ok(Some("abab".to_owned())));
+        assert_eq!(Texts { least: 2, ..Texts::default() }.shortest(), Ok(Some("aa".to_owned())));
+    }
+
+    #[test]
+    fn what_is_large_is_not_decided() {
+        let texts = |matched| Texts { matched, ..Texts::default() }.shortest();
+        // Whether the letter before the last thousand is an a takes 2^1000 states.
+        assert_eq!(
+            Texts { matched: &["a[ab]{1000}$"], unmatched: &["b[ab]{999}$"], ..Texts::default() }.shortest(),
+            Err(Undecided::TooLarge)
+        );
+        assert_eq!(texts(&[r"(\pL{30}){33}(\pL{30}){33}(\pN\pL\pS){333}"]), Err(Undecided::TooLarge));
+        assert_eq!(texts(&[r"\B"]), Err(Undecided::NoBoundary));
+        assert!(matches!(texts(&["("]), Err(Undecided::Invalid(_))));
+        let least = Texts { matched: &["^a*$"], least: 1 << 40, ..Texts::default() };
+        assert_eq!(least.shortest(), Err(Undecided::TooLarge));
+        assert_eq!(Texts { least: u64::MAX, ..Texts::default() }.shortest(), Err(Undecided::TooLarge));
+    }
+}
