@@ -106,7 +106,10 @@ fn stored_versions_are_told_or_read() {
     assert_eq!(run.code, Some(1));
     assert!(run.out.contains("KS8443"), "{}", run.out);
     folder.write("many/a.yaml", folder.read("old.yaml"));
-    folder.write("many/b.yaml", folder.read("old.yaml").replace("tabs", "tubs").replace("Tab", "Tub").replace("tab", "tub"));
+    folder.write(
+        "many/b.yaml",
+        folder.read("old.yaml").replace("tabs", "tubs").replace("Tab", "Tub").replace("tab", "tub"),
+    );
     folder.run("upgrade many new.yaml --stored v1").says(2, &["--stored is about one definition"]);
 }
 
@@ -115,7 +118,9 @@ fn objects_that_break_are_told_with_their_places() {
     let folder = folder();
     folder.write("wide.yaml", definition(&[("v1beta1*", BOTH)]));
     let tab = |name: &str, spec: &str| {
-        format!("apiVersion: example.com/v1beta1\nkind: Tab\nmetadata: {{name: {name}, namespace: web}}\nspec: {{{spec}}}\n")
+        format!(
+            "apiVersion: example.com/v1beta1\nkind: Tab\nmetadata: {{name: {name}, namespace: web}}\nspec: {{{spec}}}\n"
+        )
     };
     folder.write("objects/a.yaml", tab("a", "size: 1, colour: red"));
     folder.write("objects/b.yaml", tab("b", "size: 1"));
@@ -125,7 +130,8 @@ fn objects_that_break_are_told_with_their_places() {
     assert!(run.out.contains("objects/a.yaml:1:1: error[KS8448]: An object loses fields: spec.colour"), "{}", run.out);
     assert!(!run.out.contains("b.yaml:1:1: error"), "{}", run.out);
     assert!(run.out.contains("b.yaml:1:1: warning[KS8450]"), "{}", run.out);
-    folder.write("strict.yaml", definition(&[("v1beta1*", "size: {type: integer, minimum: 5}, colour: {type: string}")]));
+    folder
+        .write("strict.yaml", definition(&[("v1beta1*", "size: {type: integer, minimum: 5}, colour: {type: string}")]));
     let run = folder.run("upgrade wide.yaml strict.yaml --objects objects --output-format short");
     assert_eq!(run.code, Some(0), "{}", run.out);
     assert!(run.out.contains("warning[KS8449]"), "{}", run.out);
@@ -157,7 +163,8 @@ fn programs_and_reviewers_get_the_plan() {
     let objects: Vec<Value> = run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let plan = objects.iter().find(|object| object["steps"].is_array()).unwrap();
     assert_eq!(plan["resource"], "tabs.example.com");
-    let actions: Vec<&str> = plan["steps"].as_array().unwrap().iter().filter_map(|step| step["action"].as_str()).collect();
+    let actions: Vec<&str> =
+        plan["steps"].as_array().unwrap().iter().filter_map(|step| step["action"].as_str()).collect();
     assert_eq!(actions, ["apply", "migrate", "prune", "apply"]);
     assert_eq!(plan["steps"][0]["definition"]["spec"]["versions"][0]["name"], "v1");
     assert_eq!(plan["versions"][0]["changesWith"], 4);

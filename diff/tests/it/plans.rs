@@ -94,7 +94,8 @@ fn what_is_large_stays_small_in_a_plan() {
         fields.join(", ")
     );
     let empty = format!("{{type: object, properties: {{{}: {{type: object}}}}}}", "n".repeat(1_000));
-    let (old, new) = (definition("tabs", &version("v1", true, &spec)), definition("tabs", &version("v2", true, &empty)));
+    let (old, new) =
+        (definition("tabs", &version("v1", true, &spec)), definition("tabs", &version("v2", true, &empty)));
     let plan = planned(&old, &new, &Cluster::default());
     assert_eq!((plan.losses[0].fields.len(), plan.losses[0].more), (20, 1_980));
     assert!(plan.losses[0].fields.iter().all(|field| field.len() < 210), "{:?}", plan.losses[0].fields);
@@ -110,8 +111,10 @@ fn names_that_no_server_takes_reach_no_command() {
     let hostile = definition("$(reboot)", &version("v1", true, "{type: object}"));
     let plan = planned(&hostile, &hostile.replace("v1,", "v2,"), &Cluster::default());
     assert!(matches!(plan.obstacle, Some(Obstacle::Refused { .. })) && plan.steps.is_empty(), "{plan}");
-    let (old, new) =
-        (definition("tabs", &version("v1", true, "{type: object}")), definition("tabs", &version("'$(v)'", true, "{type: object}")));
+    let (old, new) = (
+        definition("tabs", &version("v1", true, "{type: object}")),
+        definition("tabs", &version("'$(v)'", true, "{type: object}")),
+    );
     let plan = planned(&old, &new, &Cluster::default());
     assert!(matches!(plan.obstacle, Some(Obstacle::Refused { .. })) && plan.steps.is_empty(), "{plan}");
 }
