@@ -409,8 +409,7 @@ fn real_pairs_are_played() {
             let path = folder.join("crds").join(format!("{}.yaml.gz", pair[side]["sha"].as_str().unwrap()));
             let mut text = String::new();
             GzDecoder::new(std::fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();
-            let crd = Crd::read_all(side, text).0.into_iter().find(|crd| crd.name() == name).unwrap();
-            crd
+            Crd::read_all(side, text).0.into_iter().find(|crd| crd.name() == name).unwrap()
         };
         let (old, new) = (read("old"), read("new"));
         let stored: Vec<String> = old.versions().to_vec();
