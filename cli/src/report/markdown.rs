@@ -61,7 +61,7 @@ impl Markdown {
             return;
         }
         let _ = writeln!(self.plans, "#### {}\n\n{}\n", escaped(&plan.name), escaped(&plan.summary()));
-        for (at, step) in plan.steps.iter().enumerate() {
+        for (at, step) in plan.steps.iter().enumerate().filter(|_| !plan.is_plain()) {
             let _ = writeln!(self.plans, "{}. **{}.** {}\n", at + 1, escaped(&step.action.title()), escaped(&step.why));
             if !step.commands.is_empty() {
                 let commands: Vec<String> = step.commands.iter().map(|command| clean(command)).collect();

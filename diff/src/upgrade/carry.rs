@@ -65,7 +65,8 @@ impl Plan {
     ///
     /// # Example: all steps, one after the other
     /// ```no_run
-    /// # fn send(request: &kubeshape_diff::upgrade::Request) -> kubeshape_diff::upgrade::Answer { todo!() }
+    /// # use kubeshape_diff::upgrade::{Answer, Request};
+    /// # fn send(_: &Request) -> Answer { Answer { code: 200, body: serde_json::Value::Null } }
     /// # fn all(plan: &kubeshape_diff::upgrade::Plan) -> Result<(), kubeshape_diff::upgrade::Failure> {
     /// for number in 0..plan.steps.len() {
     ///     plan.carry_out(number, &mut send)?;

@@ -62,7 +62,8 @@ pub struct Plan {
     pub name: String,
     /// The versions in which objects may be stored at the beginning.
     pub stored: Vec<String>,
-    /// Whether that is only assumed, because neither the caller nor the old definition says it.
+    /// Whether that is only assumed, because the old definition has several versions, and neither the caller nor its status says
+    /// more.
     pub is_assumed: bool,
     /// The version in which objects are stored at the end.
     pub storage: String,

@@ -37,7 +37,7 @@ pub struct ObjectReport {
 pub struct Seen {
     /// The version.
     pub version: String,
-    /// Fields that are lost.
+    /// Fields that are lost: those that the version of storage does not have, or with a webhook this version.
     pub lost: Vec<String>,
     /// Why a server refuses to create it, in its words.
     pub errors: Vec<String>,
@@ -155,8 +155,12 @@ impl<'a> Judge<'a> {
             } else if version != given {
                 return Ok(None);
             }
-            if self.webhook || version != self.storages.1 {
+            if self.webhook {
                 read.through(version, self.new.get(version))?;
+            } else if version != self.storages.1 {
+                read.through(version, self.new.get(version))?;
+                // What a version does not show is stored all the same.
+                read.lost.clear();
             }
             Ok(self.new.get(version))
         })();

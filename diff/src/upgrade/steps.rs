@@ -101,7 +101,7 @@ fn stored(old: &Side, cluster: &Cluster) -> (Vec<String>, bool) {
             out.push(version.to_owned());
         }
     }
-    (out, told.is_empty())
+    (out, told.is_empty() && old.versions().count() > 1)
 }
 
 /// A definition, given in two ways, and another one.

@@ -8,8 +8,10 @@ const WIDTH: usize = 80;
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", wrapped(&format!("{}: {}", self.name, self.summary()), 0))?;
-        for (at, step) in self.steps.iter().enumerate() {
+        let head = format!("{}: {}", self.name, self.summary());
+        // A command stays in one piece.
+        writeln!(f, "{}", if self.is_plain() { head } else { wrapped(&head, 0) })?;
+        for (at, step) in self.steps.iter().enumerate().filter(|_| !self.is_plain()) {
             let head = format!("{}. {}", at + 1, step.action.title());
             writeln!(f, "\n  {}", wrapped(&format!("{head}. {}", step.why), 5))?;
             for command in &step.commands {
@@ -25,13 +27,20 @@ impl fmt::Display for Plan {
 }
 
 impl Plan {
+    /// Whether all that is to be done is to apply the new definition.
+    pub fn is_plain(&self) -> bool {
+        matches!(self.steps.as_slice(), [Step { action: Action::Apply { is_new: true, .. }, .. }])
+    }
+
     /// What there is to know beside the steps, a sentence or two each.
     pub fn remarks(&self) -> Vec<String> {
-        let mut out: Vec<String> = self.versions.iter().filter_map(VersionPlan::told).collect();
+        // That a new version is served once it is there goes without saying.
+        let told = self.versions.iter().filter(|version| version.was_served || !self.is_plain());
+        let mut out: Vec<String> = told.filter_map(VersionPlan::told).collect();
         if let Some(Obstacle::Recreate { lost, .. }) = &self.obstacle {
             out.extend(lost.iter().map(|what| format!("Lost with the old definition: {what}.")));
         }
-        if self.is_assumed && self.obstacle.is_none() && self.versions.len() > 1 {
+        if self.is_assumed && self.obstacle.is_none() {
             out.push(format!(
                 "It is assumed that objects are stored in {} only. The cluster knows: kubectl get crd {} -o \
                  jsonpath='{{.status.storedVersions}}'",
@@ -60,9 +69,7 @@ impl Plan {
             }
             None => match self.steps.as_slice() {
                 [] => "nothing is to be done".to_owned(),
-                [Step { action: Action::Apply { is_new: true, .. }, commands, .. }] => {
-                    commands.first().cloned().unwrap_or_default()
-                }
+                [Step { commands, .. }] if self.is_plain() => commands.first().cloned().unwrap_or_default(),
                 steps if self.refused.is_empty() => format!("{} steps", steps.len()),
                 steps => {
                     format!("{} steps, because a server refuses the new definition as it stands", steps.len())

@@ -23,10 +23,13 @@ impl Served {
         let Some(from) = version(written) else {
             return Err(Status::internal(format!("request to convert CR from an invalid group/version: {written}")));
         };
-        let object = default(pruned(stored, from, arena), from.schema, arena);
+        if self.by_webhook && written != self.api_version {
+            return Ok(renamed(stored));
+        }
+        let object = renamed(default(pruned(stored, from, arena), from.schema, arena));
         match version(&self.api_version) {
-            Some(to) if written != self.api_version && !self.by_webhook => Ok(pruned(renamed(object), to, arena)),
-            _ => Ok(renamed(object)),
+            Some(to) if written != self.api_version => Ok(pruned(object, to, arena)),
+            _ => Ok(object),
         }
     }
 
