@@ -96,7 +96,7 @@ fn programs_get_the_costs_of_rules_by_release() {
         .map(|costs| (costs["releases"][0].clone(), costs["expressions"][0]["total"].clone()))
         .collect();
     // Tests of presence cost less since 1.29.
-    assert_eq!(costs, [(json!("1.28"), json!(6)), (json!("1.29"), json!(5))]);
+    assert_eq!(costs, [(json!("1.28"), json!(4)), (json!("1.29"), json!(3))]);
     let expression = &verdict["costs"][0]["expressions"][0];
     let path = expression["path"].as_str().expect("a path");
     assert!(path.ends_with(".properties[size].x-kubernetes-validations[0].rule"), "{path}");
