@@ -152,7 +152,7 @@ fn once(
         let detail = "the server publishes only OpenAPI v2; the documents are converted from it";
         ui.finding(&Finding::new(Code::ConvertedFromV2, detail).in_input(server.to_owned()));
     }
-    let said = summary(&pulled);
+    let said = summary(wanted, &pulled);
     let Some(folder) = &args.output else {
         ui.say(&said);
         return Ok(failed.is_empty());
@@ -294,7 +294,7 @@ fn yaml(json: &[u8]) -> Vec<u8> {
     printed.unwrap_or(text)
 }
 
-fn summary(pulled: &Pulled) -> String {
+fn summary(wanted: &Wanted, pulled: &Pulled) -> String {
     let downloaded: Vec<&Fetched> = pulled.documents.iter().filter(|fetched| !fetched.is_cached).collect();
     let bytes: usize = downloaded.iter().map(|fetched| fetched.document.bytes.len()).sum();
     let mut text = format!(
@@ -308,6 +308,9 @@ fn summary(pulled: &Pulled) -> String {
     if let Some(v2) = &pulled.v2 {
         let how = if v2.is_cached { "from the cache".to_owned() } else { size(v2.bytes.len() as u64) };
         let _ = write!(text, "; OpenAPI v2, {how}");
+    } else if wanted.v2 && !pulled.failures.iter().any(|error| error.path == "/openapi/v2") {
+        let place = if wanted.offline { "in the cache" } else { "on the server" };
+        let _ = write!(text, "; there is no OpenAPI v2 {place}");
     }
     if !pulled.definitions.is_empty() {
         let new = pulled.definitions.iter().filter(|definition| !definition.is_known).count();

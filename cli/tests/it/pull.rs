@@ -180,6 +180,8 @@ fn other_commands_read_from_clusters() {
     let offline = run("pull --context dev --offline -o out");
     assert_eq!(offline.code, Some(0), "{}", offline.err);
     assert!(folder.path("out/apis__example.com__v1_openapi.json").exists());
+    let without = run("pull --context dev --offline --openapi-v2 -o out");
+    assert!(without.code == Some(0) && without.err.contains("there is no OpenAPI v2 in the cache"), "{}", without.err);
 }
 
 #[test]
