@@ -1,5 +1,6 @@
 //! A document of either dialect.
 
+use crate::budget::too_large;
 use crate::smd::{self, SmdError};
 use crate::v2::from_v3::{self, LOSS, Scratch};
 use crate::v3::from_v2;
@@ -60,6 +61,29 @@ impl<'a> Document<'a> {
         match self {
             Document::V2(document) => document.print_within(out, Style::V2, profile, most_bytes),
             Document::V3(document) => document.print_within(out, profile, most_bytes),
+        }
+    }
+
+    /// Gives the same text away in pieces, so that it is never in memory as a whole: what definitions share is printed once for
+    /// each of them, so it may be much larger than the document. Whether it has at most so many bytes; if not, what was given
+    /// is of no use.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_convert::document::Document;
+    /// use kubeshape_convert::v2;
+    /// use kubeshape_schema::Profile;
+    ///
+    /// let document = Document::V2(v2::Document { swagger: "2.0", ..v2::Document::default() });
+    /// let mut out = Vec::new();
+    /// assert!(document.print_in_pieces(Profile::Kube, 100, &mut |piece| out.extend_from_slice(piece)));
+    /// assert_eq!(out, br#"{"swagger":"2.0","paths":null}"#);
+    /// ```
+    #[must_use]
+    pub fn print_in_pieces(&self, profile: Profile, most_bytes: usize, give: &mut dyn FnMut(&[u8])) -> bool {
+        match self {
+            Document::V2(document) => document.print_in_pieces(Style::V2, profile, most_bytes, give),
+            Document::V3(document) => document.print_in_pieces(profile, most_bytes, give),
         }
     }
 
@@ -227,13 +251,4 @@ impl<'a> Document<'a> {
 /// Whether entries of losses in a v2 document are read.
 fn carries_losses(source: &str, options: from_v3::Options) -> bool {
     options.profile == Profile::Faithful && memchr::memmem::find(source.as_bytes(), LOSS.as_bytes()).is_some()
-}
-
-/// Memory that the parts of a converted document may have, in bytes. What shared parts of a document become is written
-/// wherever they are used, so this may be more than the document by any factor.
-pub(crate) const MOST_MEMORY: usize = 1 << 30;
-
-/// The note that the result of the part at that place would be larger than allowed.
-pub(crate) fn too_large(at: u32, most_bytes: usize) -> Note<'static> {
-    Note::new(Code::OutputBudget, at, format!("here there are more than {most_bytes} bytes"))
 }

@@ -15,6 +15,7 @@
 //! | [`model`] | the parts that the models of documents are made of |
 
 pub mod aggregate;
+mod budget;
 pub mod document;
 pub mod graph;
 pub mod jsonschema;

@@ -32,16 +32,27 @@ impl Style {
 
 /// Appends a schema as compact JSON.
 pub fn schema(out: &mut Vec<u8>, schema: &Schema<'_>, style: Style) {
-    let mut p = Printer { out, style, first: true };
-    p.out.push(b'{');
-    p.members(schema);
-    p.out.push(b'}');
+    let mut p = Printer { out, style, first: true, drain: None };
+    p.object(schema);
+}
+
+/// The same for a schema whose text may be much larger than the schema, because parts of it are shared: behind each inner
+/// schema, `drain` may take out of the buffer what is there.
+pub fn schema_in_pieces(
+    out: &mut Vec<u8>,
+    schema: &Schema<'_>,
+    style: Style,
+    drain: &mut (dyn FnMut(&mut Vec<u8>) + '_),
+) {
+    let mut p = Printer { out, style, first: true, drain: Some(drain) };
+    p.object(schema);
 }
 
 struct Printer<'o> {
     out: &'o mut Vec<u8>,
     style: Style,
     first: bool,
+    drain: Option<&'o mut (dyn FnMut(&mut Vec<u8>) + 'o)>,
 }
 
 /// Writes `,"name":`; the name must need no escapes.
@@ -332,6 +343,9 @@ impl Printer<'_> {
         self.members(s);
         self.out.push(b'}');
         self.first = false;
+        if let Some(drain) = &mut self.drain {
+            drain(self.out);
+        }
     }
 
     fn named(&mut self, properties: &[Property<'_>]) {

@@ -18,7 +18,7 @@ use tokio::sync::watch;
 const ATTEMPTS: usize = 5;
 
 /// Is told the names of the definitions that clients changed.
-type Told = Box<dyn Fn(Vec<Arc<str>>) + Send + Sync>;
+type Listener = Box<dyn Fn(Vec<Arc<str>>) + Send + Sync>;
 
 /// What tells the time.
 pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
@@ -62,7 +62,7 @@ pub struct Objects {
     store: ArcSwap<Store>,
     /// Held while the store is exchanged. It is the revision up to which definitions are settled.
     writing: Mutex<u64>,
-    told: OnceLock<Told>,
+    told: OnceLock<Listener>,
     clock: Clock,
     /// What keeps the objects, if anything does.
     keeper: Option<Arc<dyn Keeper>>,

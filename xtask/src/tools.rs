@@ -17,6 +17,8 @@ pub(crate) fn msrv() -> Result {
     }
     let mut check = Command::new("rustup");
     check.args(["run", version, "cargo", "check", "--quiet"]).env_remove("RUSTUP_TOOLCHAIN");
+    // A folder of its own, so that other builds can go on meanwhile.
+    check.arg("--target-dir").arg(metadata.target().join("msrv"));
     for package in published {
         check.args(["-p", package.name]);
     }

@@ -3,6 +3,10 @@
 //! Block style, two spaces per level, sequences at the column of their key, texts without quotes where
 //! Kubernetes' reader reads the same text back.
 
+mod rewrite;
+
+pub use rewrite::Rewriter;
+
 use crate::go::number;
 use crate::resolve::{self, Tag, Value};
 use crate::{Kind, Node};

@@ -147,53 +147,92 @@ pub fn write_str(text: &str, out: &mut Vec<u8>, escape_html: bool) {
 /// assert_eq!(out, b"{\n  \"a\": [\n    1,\n    {}\n  ]\n}");
 /// ```
 pub fn indent(json: &[u8], out: &mut Vec<u8>) {
-    let mut depth = 0_usize;
-    let mut bytes = json.iter().copied().peekable();
-    let (mut in_text, mut escaped) = (false, false);
-    let line = |out: &mut Vec<u8>, depth: usize| {
-        out.push(b'\n');
-        out.extend(std::iter::repeat_n(b' ', depth * 2));
-    };
-    while let Some(byte) = bytes.next() {
-        if in_text {
-            out.push(byte);
-            (in_text, escaped) = (escaped || byte != b'"', !escaped && byte == b'\\');
-            continue;
-        }
-        match byte {
-            b'"' => {
-                in_text = true;
-                out.push(byte);
-            }
-            b'{' | b'[' => {
-                out.push(byte);
-                while bytes.next_if(|next| matches!(next, b' ' | b'\t' | b'\n' | b'\r')).is_some() {}
-                if let Some(close) = bytes.next_if(|next| matches!(next, b'}' | b']')) {
-                    out.push(close);
-                } else {
-                    depth += 1;
-                    line(out, depth);
+    Indenter::default().piece(json, out);
+}
+
+/// The same for JSON that comes in pieces, which may begin and end anywhere.
+///
+/// ```
+/// let (mut indenter, mut out) = (kubeshape_yaml::json::Indenter::default(), Vec::new());
+/// for piece in [&b"{\"a\":[1,{"[..], b"}]}"] {
+///     indenter.piece(piece, &mut out);
+/// }
+/// assert_eq!(out, b"{\n  \"a\": [\n    1,\n    {}\n  ]\n}");
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Indenter {
+    depth: usize,
+    in_text: bool,
+    is_escaped: bool,
+    /// Whether a collection was begun and nothing of it is printed.
+    is_open: bool,
+}
+
+impl Indenter {
+    /// Appends a piece.
+    pub fn piece(&mut self, json: &[u8], out: &mut Vec<u8>) {
+        let mut at = 0;
+        while let Some(&byte) = json.get(at) {
+            if self.in_text {
+                if std::mem::take(&mut self.is_escaped) {
+                    out.push(byte);
+                    at += 1;
+                    continue;
                 }
+                let end = memchr::memchr2(b'"', b'\\', &json[at..]).map_or(json.len(), |n| at + n);
+                out.extend_from_slice(&json[at..end]);
+                if let Some(&sign) = json.get(end) {
+                    out.push(sign);
+                    (self.in_text, self.is_escaped) = (sign != b'"', sign != b'"');
+                }
+                at = end + 1;
+                continue;
             }
-            b'}' | b']' => {
-                depth = depth.saturating_sub(1);
-                line(out, depth);
-                out.push(byte);
+            at += 1;
+            if matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
+                continue;
             }
-            b',' => {
-                out.push(byte);
-                line(out, depth);
+            if std::mem::take(&mut self.is_open) {
+                if matches!(byte, b'}' | b']') {
+                    out.push(byte);
+                    continue;
+                }
+                self.depth += 1;
+                self.line(out);
             }
-            b':' => out.extend_from_slice(b": "),
-            b' ' | b'\t' | b'\n' | b'\r' => {}
-            _ => out.push(byte),
+            match byte {
+                b'"' => {
+                    self.in_text = true;
+                    out.push(byte);
+                }
+                b'{' | b'[' => {
+                    self.is_open = true;
+                    out.push(byte);
+                }
+                b'}' | b']' => {
+                    self.depth = self.depth.saturating_sub(1);
+                    self.line(out);
+                    out.push(byte);
+                }
+                b',' => {
+                    out.push(byte);
+                    self.line(out);
+                }
+                b':' => out.extend_from_slice(b": "),
+                _ => out.push(byte),
+            }
         }
+    }
+
+    fn line(&self, out: &mut Vec<u8>) {
+        out.push(b'\n');
+        out.extend(std::iter::repeat_n(b' ', self.depth * 2));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::indent;
+    use super::{Indenter, indent};
 
     #[test]
     fn texts_keep_their_bytes_and_empty_collections_stay_on_their_line() {
@@ -201,5 +240,17 @@ mod tests {
         indent(br#"{"a,{\"":[ ],"b":{},"c":["\\",1 , null]}"#, &mut out);
         let expected = "{\n  \"a,{\\\"\": [],\n  \"b\": {},\n  \"c\": [\n    \"\\\\\",\n    1,\n    null\n  ]\n}";
         assert_eq!(String::from_utf8_lossy(&out), expected);
+    }
+
+    #[test]
+    fn pieces_give_what_the_whole_gives() {
+        let json = br#"{"a,{\"":[ ],"b":{},"c":["\\",1 , null, {"d\\\"e":[{}]}]}"#;
+        let mut whole = Vec::new();
+        indent(json, &mut whole);
+        for size in 1..json.len() {
+            let (mut indenter, mut out) = (Indenter::default(), Vec::new());
+            json.chunks(size).for_each(|piece| indenter.piece(piece, &mut out));
+            assert_eq!(String::from_utf8_lossy(&out), String::from_utf8_lossy(&whole), "pieces of {size}");
+        }
     }
 }

@@ -4,8 +4,10 @@ use crate::args::Format;
 use kubeshape_convert::proto;
 use kubeshape_input::{Finding, Note};
 use kubeshape_schema::{Converted, Dialect};
-use kubeshape_yaml::emit::Emitter;
-use kubeshape_yaml::{Document, Limits, Stream, Tape, json};
+use kubeshape_yaml::emit::{Emitter, Rewriter};
+use kubeshape_yaml::json::{self, Indenter};
+use kubeshape_yaml::{Document, Limits, Stream, Tape};
+use std::io;
 
 /// Rewrites compact JSON and keeps its buffers.
 #[derive(Debug, Default)]
@@ -15,6 +17,21 @@ pub(crate) struct Formatter {
 }
 
 impl Formatter {
+    /// A document in a format, as [`format`](Self::format) gives it.
+    pub(crate) fn formatted(
+        json: Vec<u8>,
+        format: Format,
+        pretty: bool,
+        remarks: &mut Vec<Finding>,
+    ) -> Option<Vec<u8>> {
+        if format == Format::Json && !pretty {
+            return Some(json);
+        }
+        let mut formatter = Formatter::default();
+        formatter.format(&json, format, pretty, remarks)?;
+        Some(formatter.out)
+    }
+
     /// The document in a format; `None` if the format cannot express it. Compact JSON does not change, because its bytes
     /// are hashed. Other text ends with a line break. What the format cannot express is added to `remarks`, with pointers
     /// into the printed document.
@@ -49,6 +66,104 @@ impl Formatter {
     }
 }
 
+/// Writes a printed JSON document that comes in pieces. It is in memory as a whole only for protobuf, where lengths stand in
+/// front of what they are about.
+pub(crate) struct Writer<'w> {
+    form: Form,
+    buffer: Vec<u8>,
+    sink: &'w mut dyn FnMut(&[u8]) -> io::Result<()>,
+    /// Bytes that may be written, and that were.
+    most: u64,
+    written: u64,
+    failure: Option<io::Error>,
+}
+
+/// How pieces are written.
+enum Form {
+    Compact,
+    Indented(Indenter),
+    Yaml(Box<Rewriter>),
+    Protobuf(Vec<u8>),
+}
+
+/// What was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Written {
+    /// So many bytes.
+    Whole(u64),
+    /// More than the limit, so that it is of no use.
+    TooMuch,
+    /// Nothing, because the format cannot express the document.
+    Nothing,
+}
+
+impl<'w> Writer<'w> {
+    /// Writes at most `most` bytes to `sink`.
+    pub(crate) fn new(
+        format: Format,
+        pretty: bool,
+        most: u64,
+        sink: &'w mut dyn FnMut(&[u8]) -> io::Result<()>,
+    ) -> Writer<'w> {
+        let form = match format {
+            Format::Json if !pretty => Form::Compact,
+            Format::Json => Form::Indented(Indenter::default()),
+            Format::Yaml => Form::Yaml(Box::default()),
+            Format::Pb => Form::Protobuf(Vec::new()),
+        };
+        Writer { form, buffer: Vec::new(), sink, most, written: 0, failure: None }
+    }
+
+    /// Takes a piece, which ends behind a token.
+    pub(crate) fn piece(&mut self, json: &[u8]) {
+        match &mut self.form {
+            _ if self.failure.is_some() || self.written > self.most => return,
+            Form::Compact => return self.give(json),
+            Form::Indented(indenter) => indenter.piece(json, &mut self.buffer),
+            Form::Yaml(rewriter) => rewriter.piece(&String::from_utf8_lossy(json), &mut self.buffer),
+            Form::Protobuf(whole) => return whole.extend_from_slice(json),
+        }
+        let buffer = std::mem::take(&mut self.buffer);
+        self.give(&buffer);
+        self.buffer = buffer;
+        self.buffer.clear();
+    }
+
+    fn give(&mut self, bytes: &[u8]) {
+        self.written = self.written.saturating_add(bytes.len() as u64);
+        if self.written <= self.most
+            && let Err(error) = (self.sink)(bytes)
+        {
+            self.failure.get_or_insert(error);
+        }
+    }
+
+    /// Ends the document. What the format cannot express is added to `remarks`.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub(crate) fn end(mut self, remarks: &mut Vec<Finding>) -> io::Result<Written> {
+        match std::mem::replace(&mut self.form, Form::Compact) {
+            Form::Compact => {}
+            Form::Indented(_) => self.give(b"\n"),
+            Form::Yaml(mut rewriter) => {
+                let mut rest = Vec::new();
+                rewriter.end(&mut rest);
+                self.give(&rest);
+            }
+            Form::Protobuf(json) => match Formatter::formatted(json, Format::Pb, false, remarks) {
+                Some(bytes) => self.give(&bytes),
+                None => return Ok(Written::Nothing),
+            },
+        }
+        match self.failure {
+            Some(error) => Err(error),
+            None if self.written > self.most => Ok(Written::TooMuch),
+            None => Ok(Written::Whole(self.written)),
+        }
+    }
+}
+
 /// The protobuf form of a printed document; `None` if there is none.
 fn encode(document: Document<'_>, remarks: &mut Vec<Finding>) -> Option<Vec<u8>> {
     let root = document.root()?;
@@ -80,6 +195,33 @@ mod tests {
         let mut formatter = Formatter::default();
         let formatted = formatter.format(json.as_bytes(), format, pretty, &mut Vec::new());
         String::from_utf8_lossy(formatted.unwrap_or_default()).into_owned()
+    }
+
+    /// What a writer writes of a document that comes in pieces of so many tokens.
+    fn written(pieces: &[&str], format: Format, pretty: bool, most: u64) -> (Written, String) {
+        let mut out = Vec::new();
+        let mut sink = |bytes: &[u8]| {
+            out.extend_from_slice(bytes);
+            Ok(())
+        };
+        let mut writer = Writer::new(format, pretty, most, &mut sink);
+        pieces.iter().for_each(|piece| writer.piece(piece.as_bytes()));
+        let written = writer.end(&mut Vec::new()).expect("the sink takes everything");
+        (written, String::from_utf8_lossy(&out).into_owned())
+    }
+
+    #[test]
+    fn pieces_are_written_as_the_whole_document_and_within_the_limit() {
+        let pieces = [r#"{"a":[1,"#, r#"{"b\"\n":"x \u003c\n"},"#, r#""yes"],"c""#, r#":{},"d":1.50"#, r#","e":-0}"#];
+        let whole = pieces.concat();
+        for (format, pretty) in [(Format::Json, false), (Format::Json, true), (Format::Yaml, false)] {
+            let expected = formatted(&whole, format, pretty);
+            let size = expected.len() as u64;
+            assert_eq!(written(&pieces, format, pretty, size), (Written::Whole(size), expected.clone()));
+            let (over, out) = written(&pieces, format, pretty, size - 1);
+            assert!(over == Written::TooMuch && expected.starts_with(&out), "{format:?}: {out}");
+        }
+        assert_eq!(written(&pieces, Format::Pb, false, 1000), (Written::Nothing, String::new()));
     }
 
     #[test]

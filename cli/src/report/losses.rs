@@ -1,7 +1,7 @@
 //! Losses on a terminal: per code a count and an example.
 
 use super::clean::clean;
-use super::render::{self, Look};
+use super::render::{self, Appearance};
 use super::tally::Tally;
 use super::wrap::wrap;
 use kubeshape_input::{Code, Finding, NoteKind};
@@ -33,7 +33,7 @@ impl Losses {
     }
 
     /// The overview. `all` says where all of them are listed.
-    pub(crate) fn overview(&self, tally: &Tally, all: &str, look: Look) -> String {
+    pub(crate) fn overview(&self, tally: &Tally, all: &str, look: Appearance) -> String {
         let mut out = String::new();
         for kind in ORDER {
             let codes: Vec<(Code, u64)> = tally.codes().filter(|(code, _)| code.kind() == kind).collect();
@@ -54,7 +54,7 @@ impl Losses {
         out
     }
 
-    fn code(&self, code: Code, n: u64, look: Look, out: &mut String) {
+    fn code(&self, code: Code, n: u64, look: Appearance, out: &mut String) {
         let title = format!("  {code}  {:>6}  {}", thousands(n), code.title().trim_end_matches('.'));
         let _ = writeln!(out, "{}", wrap(&title, look.width, 0, "                  "));
         let kept = self.0.get(&code).map_or(&[][..], Vec::as_slice);
@@ -111,7 +111,8 @@ mod tests {
             losses.keep(&finding);
             tally.count(code);
         }
-        let text = losses.overview(&tally, "`--report FILE` lists all of them.", Look { styled: false, width: 80 });
+        let text =
+            losses.overview(&tally, "`--report FILE` lists all of them.", Appearance { styled: false, width: 80 });
         let expected = "\
 22 narrowed: the result rejects objects that the source accepts
   KS2012      21  OpenAPI v2 shows a nullable resource that preserves unknown

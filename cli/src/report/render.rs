@@ -8,7 +8,7 @@ use kubeshape_schema::Level as How;
 
 /// How messages look.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Look {
+pub(crate) struct Appearance {
     /// Whether they are coloured.
     pub(crate) styled: bool,
     /// The number of columns.
@@ -16,7 +16,7 @@ pub(crate) struct Look {
 }
 
 /// A finding with its place, its line of the source, and advice.
-pub(crate) fn full(finding: &Finding, how: How, look: Look) -> String {
+pub(crate) fn full(finding: &Finding, how: How, look: Appearance) -> String {
     let level = match how {
         How::Error => Level::ERROR,
         How::Warning => Level::WARNING,
@@ -78,7 +78,7 @@ pub(crate) fn full(finding: &Finding, how: How, look: Look) -> String {
 }
 
 /// A finding in a few lines, without its source.
-pub(crate) fn brief(finding: &Finding, how: How, look: Look) -> String {
+pub(crate) fn brief(finding: &Finding, how: How, look: Appearance) -> String {
     let (label, bold, reset) = match (look.styled, how) {
         (false, _) => ("", "", ""),
         (true, How::Error) => ("\u{1b}[1;31m", "\u{1b}[1m", "\u{1b}[0m"),
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use kubeshape_input::{Code, Excerpt, Place};
 
-    const LOOK: Look = Look { styled: false, width: 80 };
+    const LOOK: Appearance = Appearance { styled: false, width: 80 };
 
     fn finding(place: Option<Place>, excerpt: Option<Excerpt>) -> Finding {
         let detail = "found a list, expected a text\u{1b}[31m";

@@ -4,7 +4,7 @@ use super::clean;
 use super::junit::Junit;
 use super::losses::{Losses, examples, thousands};
 use super::markdown::Markdown;
-use super::render::{self, Look};
+use super::render::{self, Appearance};
 use super::tally::{Tally, Totals};
 use super::wrap::{width_of_messages, width_of_output, wrap};
 use super::{github, sarif, write_line};
@@ -156,7 +156,7 @@ impl Filter {
 
 /// Messages of a run on standard error.
 pub(crate) struct Ui {
-    look: Look,
+    look: Appearance,
     filter: Filter,
     /// Whether to show a progress bar and a summary.
     pub(crate) lively: bool,
@@ -203,7 +203,7 @@ impl Ui {
             notes: false,
         };
         Ui {
-            look: Look { styled: is_coloured(color), width: width_of_messages() },
+            look: Appearance { styled: is_coloured(color), width: width_of_messages() },
             filter,
             lively,
             started: Instant::now(),
@@ -244,7 +244,7 @@ impl Ui {
     /// The same, but findings are what the command prints, so that they go to standard output.
     pub(crate) fn on_output(mut self, color: When) -> Ui {
         self.on_output = true;
-        self.look = Look { styled: is_output_coloured(color), width: width_of_output() };
+        self.look = Appearance { styled: is_output_coloured(color), width: width_of_output() };
         self
     }
 
@@ -532,7 +532,7 @@ impl Drop for Pending {
 }
 
 /// `error: TEXT`
-fn labelled(text: &str, look: Look) -> String {
+fn labelled(text: &str, look: Appearance) -> String {
     let text = &*clean::lines(text);
     let label = if look.styled { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
     // Further lines are lists, which are indented already.
@@ -543,7 +543,7 @@ fn labelled(text: &str, look: Look) -> String {
 
 /// Prints the error that ends a command.
 pub(crate) fn fatal(error: &Fatal, coloured: bool) {
-    let look = Look { styled: coloured, width: width_of_messages() };
+    let look = Appearance { styled: coloured, width: width_of_messages() };
     let text = match error {
         Fatal::Config(finding) => render::full(finding, Level::Error, look),
         Fatal::Usage(_) => format!("{}\n\nFor more, try `kubeshape --help`.", labelled(&error.to_string(), look)),

@@ -374,14 +374,6 @@ impl Hub {
         }
         let snapshot = self.store.snapshot();
         let made = began.elapsed();
-        if !applied.groups.is_empty() {
-            let began = Instant::now();
-            // Make it here, so that no request waits for it.
-            snapshot.discovery.aggregated.hash();
-            let time = made / u32::try_from(applied.groups.len()).unwrap_or(u32::MAX) + began.elapsed();
-            self.metrics.discovery_aggregated(time);
-            self.metrics.regenerated("discovery", if remote { "remote" } else { "update" }, time);
-        }
         // They are made together, so the time of each is not known.
         let each = made / u32::try_from(applied.documents.len().max(1)).unwrap_or(u32::MAX);
         if !applied.documents.is_empty() {
@@ -396,7 +388,19 @@ impl Hub {
             };
             self.metrics.regenerated("v3", reason, each);
         }
-        self.live.swap(snapshot);
+        self.live.swap(Arc::clone(&snapshot));
+        // With `Tags::Content`, all of a list behind what changed is hashed. Requests for documents do not wait for that, and
+        // those for the list find it begun.
+        if !applied.documents.is_empty() {
+            snapshot.index.hash();
+        }
+        if !applied.groups.is_empty() {
+            let began = Instant::now();
+            snapshot.discovery.aggregated.hash();
+            let time = made / u32::try_from(applied.groups.len()).unwrap_or(u32::MAX) + began.elapsed();
+            self.metrics.discovery_aggregated(time);
+            self.metrics.regenerated("discovery", if remote { "remote" } else { "update" }, time);
+        }
     }
 
     /// What is wrong with files.

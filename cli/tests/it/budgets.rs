@@ -167,6 +167,32 @@ fn results_of_several_documents_have_a_budget() {
     }
 }
 
+/// The results have a quarter more bytes than memory may be used, in each format, and come from 130 kB.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_does_not_grow_with_inlined_results() {
+    // What a run without a large result needs: stacks of threads, mostly.
+    const MEBIBYTES: u64 = 112;
+    let folder = Folder::new();
+    folder.write("double.json", doubling(13)).write("small.json", doubling(2));
+    let limited = |line: &str| {
+        let program = env!("CARGO_BIN_EXE_kubeshape");
+        let script = format!("ulimit -d {}; exec {program} {line}", MEBIBYTES << 10);
+        let output = std::process::Command::new("bash").args(["-c", &script]).current_dir(folder.path(".")).output();
+        output.expect("a run")
+    };
+    for options in ["", "--pretty", "--format yaml", "--per resource --pretty", "--per resource --format yaml"] {
+        for (input, least) in [("small", 1 << 10), ("double", 5 * (MEBIBYTES << 18))] {
+            let line = format!("convert {input}.json --to v3 --inline {options} -o out/ -q --jobs 1");
+            let output = limited(&line);
+            assert_eq!(output.status.code(), Some(0), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+            let written: u64 = folder.tree("out").values().map(|bytes| bytes.len() as u64).sum();
+            assert!(written > least, "{line}: {written} bytes");
+            fs::remove_dir_all(folder.path("out")).expect("a folder");
+        }
+    }
+}
+
 /// Processor time of a run in seconds, the best of a few.
 #[cfg(target_os = "linux")]
 fn work(folder: &Folder, line: &str) -> f64 {

@@ -23,13 +23,13 @@ fn revision(object: &Value) -> u64 {
 
 /// What one writer was told: the number that it wrote last, and the revision.
 #[derive(Clone, Copy, Default)]
-struct Told {
+struct Answered {
     number: u64,
     revision: u64,
 }
 
 /// Writes numbers until the server is gone.
-fn write(address: &str, name: &str, from: Told, is_over: &AtomicBool) -> Told {
+fn write(address: &str, name: &str, from: Answered, is_over: &AtomicBool) -> Answered {
     let mut told = from;
     if told.revision == 0 {
         let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"n": "0"}});
@@ -43,7 +43,7 @@ fn write(address: &str, name: &str, from: Told, is_over: &AtomicBool) -> Told {
         let path = format!("{CONFIG_MAPS}/{name}");
         let Some((200, patched)) = send(address, "PATCH", &path, "application/merge-patch+json", &patch) else { break };
         assert!(revision(&patched) > told.revision, "{patched}");
-        told = Told { number: told.number + 1, revision: revision(&patched) };
+        told = Answered { number: told.number + 1, revision: revision(&patched) };
     }
     told
 }
@@ -52,7 +52,7 @@ fn write(address: &str, name: &str, from: Told, is_over: &AtomicBool) -> Told {
 fn what_was_answered_is_there_after_the_process_was_killed() {
     let rounds = std::env::var("KUBESHAPE_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS);
     let folder = Folder::new();
-    let mut told = [Told::default(); WRITERS];
+    let mut told = [Answered::default(); WRITERS];
     let mut seed: u64 = 0x5DEE_CE66;
     for round in 0..rounds {
         let server = Server::start(&folder, "--data objects.db --log-level error");
@@ -68,7 +68,7 @@ fn what_was_answered_is_there_after_the_process_was_killed() {
             let last = told.number..=told.number + 1;
             assert!(last.contains(&number), "round {round}: found {number}, expected {last:?}");
             assert!(revision(&object) >= told.revision, "round {round}: revisions went back");
-            *told = Told { number, revision: revision(&object) };
+            *told = Answered { number, revision: revision(&object) };
         }
         let (_, list) = send(&address, "GET", CONFIG_MAPS, "", "").expect("an answer");
         assert!(told.iter().all(|told| told.revision <= revision(&list)), "round {round}: {}", list["metadata"]);

@@ -4,6 +4,9 @@ use kubeshape_schema::escape;
 use kubeshape_schema::print::Style;
 use kubeshape_schema::{Json, Profile, Schema, print};
 
+/// Bytes that wait for more before they are given away.
+const PIECE: usize = 64 << 10;
+
 /// Prints the members of objects as compact JSON.
 #[derive(Debug)]
 pub struct Printer<'o> {
@@ -11,14 +14,37 @@ pub struct Printer<'o> {
     pub(crate) style: Style,
     pub(crate) profile: Profile,
     pub(crate) first: bool,
-    /// The length of `out` beyond which nothing more is written.
+    /// The length of `out` and of what was given away beyond which nothing more is written.
     most: usize,
+    /// Where pieces go, if the document is not kept in `out`, and how many bytes went there.
+    pieces: Option<Pieces<'o>>,
+    given: usize,
+}
+
+/// What takes a printed document in pieces.
+struct Pieces<'o>(&'o mut (dyn FnMut(&[u8]) + 'o));
+
+impl std::fmt::Debug for Pieces<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pieces").finish_non_exhaustive()
+    }
+}
+
+impl Pieces<'_> {
+    /// Gives away what is in the buffer, if it has `least` bytes.
+    fn take(&mut self, out: &mut Vec<u8>, least: usize, given: &mut usize) {
+        if out.len() >= least {
+            (self.0)(out);
+            *given = given.saturating_add(out.len());
+            out.clear();
+        }
+    }
 }
 
 impl<'o> Printer<'o> {
     /// A printer that appends to `out`.
     pub fn new(out: &'o mut Vec<u8>, style: Style, profile: Profile) -> Self {
-        Printer { out, style, profile, first: true, most: usize::MAX }
+        Printer { out, style, profile, first: true, most: usize::MAX, pieces: None, given: 0 }
     }
 
     /// The same, which writes nothing more once there are more than `most` bytes. What was written is then of no use.
@@ -28,10 +54,26 @@ impl<'o> Printer<'o> {
         self
     }
 
+    /// The same, which gives away what it printed in pieces. `out` must be empty before, and is empty after [`end`](Self::end).
+    #[must_use]
+    pub fn in_pieces(mut self, give: &'o mut (dyn FnMut(&[u8]) + 'o)) -> Self {
+        self.pieces = Some(Pieces(give));
+        self
+    }
+
+    /// Gives away what is left. Whether there were not too many bytes.
+    #[must_use]
+    pub fn end(mut self) -> bool {
+        if let Some(pieces) = &mut self.pieces {
+            pieces.take(self.out, 0, &mut self.given);
+        }
+        !self.is_full()
+    }
+
     /// Whether there are too many bytes.
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.out.len() > self.most
+        self.out.len().saturating_add(self.given) > self.most
     }
 
     /// Opens an object.
@@ -50,6 +92,9 @@ impl<'o> Printer<'o> {
         }
         self.out.push(b'}');
         self.first = false;
+        if let Some(pieces) = &mut self.pieces {
+            pieces.take(self.out, PIECE, &mut self.given);
+        }
     }
 
     /// Writes `"name":` of a member whose name needs no escapes, after a comma unless it is the first.
@@ -105,7 +150,14 @@ impl<'o> Printer<'o> {
         if self.is_full() {
             return;
         }
-        print::schema(self.out, schema, self.style);
+        match &mut self.pieces {
+            None => print::schema(self.out, schema, self.style),
+            Some(pieces) => {
+                let given = &mut self.given;
+                let mut drain = |out: &mut Vec<u8>| pieces.take(out, PIECE, given);
+                print::schema_in_pieces(self.out, schema, self.style, &mut drain);
+            }
+        }
     }
 
     /// Writes a free value.

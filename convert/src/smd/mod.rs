@@ -16,8 +16,6 @@ mod merging;
 mod models;
 mod references;
 pub mod served;
-#[cfg(test)]
-mod tests;
 mod unions;
 
 pub use kubeshape_schema::Profile;

@@ -55,4 +55,16 @@ impl Document<'_> {
         }
         fits
     }
+
+    /// Gives the same text away in pieces, so that it is never in memory as a whole. Whether it has at most so many bytes; if
+    /// not, what was given is of no use.
+    #[must_use]
+    pub fn print_in_pieces(&self, profile: Profile, most_bytes: usize, give: &mut dyn FnMut(&[u8])) -> bool {
+        let mut out = Vec::new();
+        let mut printer = Printer::new(&mut out, Style::V3, profile).within(most_bytes).in_pieces(give);
+        printer.open();
+        Object::print(self, &mut printer);
+        printer.close();
+        printer.end()
+    }
 }

@@ -1,14 +1,18 @@
 //! Integration tests of the conversions.
 
+mod from_structural;
 mod from_v2;
 mod from_v2_distance;
 mod from_v2_properties;
 mod from_v3;
 mod graph;
+mod inner;
 mod jsonschema_rules;
 mod jsonschema_soundness;
+mod merge;
 mod proto;
 mod proto_generated;
 mod proto_golden;
+mod smd;
 mod smd_size;
 mod support;

@@ -109,8 +109,10 @@ pub(super) fn is_made(
     tagged.json().len() < LARGE
         || match list(parts, features) {
             Some(List::Aggregated(version, form)) => {
+                // Of JSON, only what stands around it is printed.
                 tagged.is_hashed()
                     && (is_unchanged(parts, tagged)
+                        || (form == Form::Json && !parts.gzip_object())
                         || printed.made_aggregated(core, version, form).is_some_and(|document| is_sent(document)))
             }
             Some(List::Plain(form)) => core || printed.made_groups(form).is_some_and(|document| is_sent(document)),

@@ -1,6 +1,6 @@
 //! What is printed reads back as the same value.
 
-use kubeshape_yaml::emit::Emitter;
+use kubeshape_yaml::emit::{Emitter, Rewriter};
 use kubeshape_yaml::{Limits, Path, Stream, Tape, json, number};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -101,6 +101,18 @@ fn round(value: &Value) {
     let mut out = Vec::new();
     Emitter::new(&mut out).node(tape.document(&expected).root().expect("a root"));
     assert_eq!(String::from_utf8(out).expect("UTF-8"), yaml);
+    // And so does what comes in pieces, wherever they end.
+    for size in [1, 7, expected.len().max(1)] {
+        let (mut rewriter, mut out) = (Rewriter::default(), Vec::new());
+        let mut rest = expected.as_str();
+        while let Some(end) = rest.char_indices().map(|(at, _)| at).find(|at| *at >= size) {
+            rewriter.piece(&rest[..end], &mut out);
+            rest = &rest[end..];
+        }
+        rewriter.piece(rest, &mut out);
+        rewriter.end(&mut out);
+        assert_eq!(String::from_utf8(out).expect("UTF-8"), yaml, "in pieces of {size}");
+    }
 }
 
 fn text() -> impl Strategy<Value = String> {

@@ -11,7 +11,7 @@ use super::worker::{Context, Notes, discard};
 use crate::args::{Format, Per, Shape};
 use crate::error::Fatal;
 use crate::output::Output;
-use crate::output::format::Formatter;
+use crate::output::format::{Formatter, Writer, Written};
 use crate::output::names;
 use kubeshape_convert::document::Document;
 use kubeshape_convert::v2::from_v3::Scratch;
@@ -23,6 +23,8 @@ use rayon::prelude::*;
 use source::{Needs, Source, printed};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
 
 /// The printed documents that are published for CustomResourceDefinitions.
 #[derive(Debug, Default)]
@@ -119,10 +121,53 @@ fn plain_answers(json: Vec<u8>, target: Target, context: &Context<'_>, answers: 
 
 /// JSON in the format of the target.
 fn formatted(json: Vec<u8>, target: Target, context: &Context<'_>, remarks: &mut Vec<Finding>) -> Option<Vec<u8>> {
-    if target.format == Format::Json && !context.pretty {
-        return Some(json);
+    Formatter::formatted(json, target.format, context.pretty, remarks)
+}
+
+/// What became of a document that was printed.
+pub(super) enum Printed {
+    /// A result, and its size.
+    Result(Output, u64),
+    /// There are more bytes than allowed.
+    TooLarge,
+    /// The format cannot express it.
+    Nothing,
+}
+
+/// Writes a document in the format of the target while it is printed, because its text may be much larger than it is.
+fn printed_as(
+    name: &str,
+    document: &Document<'_>,
+    target: Target,
+    most: u64,
+    context: &Context<'_>,
+    remarks: &mut Vec<Finding>,
+) -> Result<Printed, Fatal> {
+    let mut written = Written::Nothing;
+    let mut print = |sink: &mut dyn FnMut(&[u8]) -> io::Result<()>| {
+        let mut writer = Writer::new(target.format, context.pretty, most, sink);
+        let (profile, bytes) = (context.engine.settings().profile, usize::try_from(most).unwrap_or(usize::MAX));
+        let fits = document.print_in_pieces(profile, bytes, &mut |piece| writer.piece(piece));
+        written = if fits { writer.end(remarks)? } else { Written::TooMuch };
+        Ok(())
+    };
+    let output = match context.folder {
+        Some(folder) => Output::Staged(context.stage.write_pieces(folder.join(name), print)?, name.to_owned()),
+        None => {
+            let mut bytes = Vec::new();
+            let mut hold = |piece: &[u8]| {
+                bytes.extend_from_slice(piece);
+                Ok(())
+            };
+            print(&mut hold).map_err(|error| Fatal::write(Path::new(name), error))?;
+            Output::Held(bytes, name.to_owned())
+        }
+    };
+    if let Written::Whole(size) = written {
+        return Ok(Printed::Result(output, size));
     }
-    Formatter::default().format(&json, target.format, context.pretty, remarks).map(<[u8]>::to_vec)
+    discard(context.stage, output);
+    Ok(if written == Written::TooMuch { Printed::TooLarge } else { Printed::Nothing })
 }
 
 /// Writes a result to a temporary file, because several large results would need too much memory.
@@ -197,8 +242,8 @@ struct Results<'j, 'a> {
     written: u64,
 }
 
-/// Results of kinds that are made at the same time, at most.
-const WINDOW: usize = 64;
+/// Results of kinds that are made before their sizes are added up. Each may be as large as all together may be.
+const WINDOW: usize = 16;
 
 impl<'a> Results<'_, 'a> {
     fn target(&mut self, target: Target) -> Result<(), Fatal> {
@@ -346,9 +391,15 @@ impl<'a> Results<'_, 'a> {
         let context = self.context;
         let mut made = Made::default();
         for parts in parts.chunks(WINDOW) {
+            let left = self.settings.max_output.saturating_sub(self.written);
             let window: Vec<MadePart<'_, '_>> =
-                parts.par_iter().map(|part| part.made(&cutter, target, context)).collect();
+                parts.par_iter().map(|part| part.made(&cutter, target, left, context)).collect();
             for MadePart { part, output, remarks, notes } in window {
+                if made.is_over {
+                    // It is too late for this one.
+                    output.into_iter().flat_map(|(output, _)| output).for_each(|output| discard(context.stage, output));
+                    continue;
+                }
                 for (code, at, detail) in notes {
                     made.is_over |= code == Code::OutputBudget;
                     self.say(&whole.of, Note::new(code, at, detail), target);

@@ -1,6 +1,6 @@
 //! What has a result of its own: whole documents, parts of them, and kinds.
 
-use super::{formatted, placed};
+use super::{Printed, printed_as};
 use crate::convert::documents::{self, Cutter, KindName};
 use crate::convert::plan::Target;
 use crate::convert::worker::Context;
@@ -60,7 +60,14 @@ impl<'a> Part<'a> {
         }
     }
 
-    pub(super) fn made(&self, cutter: &Cutter<'_, 'a>, target: Target, context: &Context<'_>) -> MadePart<'_, 'a> {
+    /// The result, which has at most `most` bytes.
+    pub(super) fn made(
+        &self,
+        cutter: &Cutter<'_, 'a>,
+        target: Target,
+        most: u64,
+        context: &Context<'_>,
+    ) -> MadePart<'_, 'a> {
         let (arena, settings) = (Bump::new(), context.engine.settings());
         let document = self.document(cutter, &arena);
         let kind = match self.of {
@@ -70,20 +77,20 @@ impl<'a> Part<'a> {
         let Converted { value, notes } = documents::inline(&document, kind, &arena, settings);
         let mut notes: Vec<(Code, u32, String)> =
             notes.into_iter().map(|note| (note.code, note.at, note.detail.into_owned())).collect();
-        let (mut json, mut remarks) = (Vec::new(), Vec::new());
-        let most = usize::try_from(settings.max_output).unwrap_or(usize::MAX);
-        let is_inlined = value.is_some();
-        let fits = value.is_some_and(|document| document.print_within(&mut json, settings.profile, most));
-        if is_inlined && !fits {
-            let (what, at) = self.told();
-            let note = documents::over_budget(what, at, settings);
-            notes.push((note.code, note.at, note.detail.into_owned()));
-        }
-        let bytes = if fits { formatted(json, target, context, &mut remarks) } else { None };
-        let output = bytes.map(|bytes| {
-            let size = bytes.len() as u64;
-            (placed(self.name.clone(), bytes, context), size)
-        });
+        let mut remarks = Vec::new();
+        let printed =
+            value.map(|document| printed_as(&self.name, &document, target, most, context, &mut remarks)).transpose();
+        let output = match printed {
+            Ok(Some(Printed::Result(output, size))) => Some((Ok(output), size)),
+            Ok(Some(Printed::TooLarge)) => {
+                let (what, at) = self.told();
+                let note = documents::over_budget(what, at, settings);
+                notes.push((note.code, note.at, note.detail.into_owned()));
+                None
+            }
+            Ok(Some(Printed::Nothing) | None) => None,
+            Err(fatal) => Some((Err(fatal), 0)),
+        };
         MadePart { part: self, output, remarks, notes }
     }
 }

@@ -122,10 +122,10 @@ impl fmt::Display for Action<'_> {
 const ACTIONS: [&str; 11] =
     ["set", "apply", "update", "judge", "validate", "fieldset", "compare", "merge", "remove", "extract", "reconcile"];
 
-/// Something that is not as it should be; it was told.
-struct Told;
+/// Something that is not as it should be; it was reported.
+struct Reported;
 
-type Read<T> = Result<T, Told>;
+type Read<T> = Result<T, Reported>;
 
 /// Reads a scenario; what is wrong with it is told.
 pub(in crate::ssa) fn scenario<'a>(
@@ -150,10 +150,10 @@ struct Reader<'r, 'a> {
 }
 
 impl<'a> Reader<'_, 'a> {
-    fn tell(&mut self, node: Node<'_>, detail: impl Into<String>) -> Told {
+    fn tell(&mut self, node: Node<'_>, detail: impl Into<String>) -> Reported {
         self.wrong = true;
         self.session.tell(&self.text.about(Code::Scenario, node, detail));
-        Told
+        Reported
     }
 
     fn expected<T>(&mut self, node: Node<'_>, expected: &str) -> Read<T> {

@@ -3,7 +3,7 @@
 use super::Converter;
 use super::body::is_binary;
 use super::reference::follow;
-use crate::document::{MOST_MEMORY, too_large};
+use crate::budget::{MOST_MEMORY, too_large};
 use crate::model::{Boxed, Entry, Map, Texts};
 use crate::{v2, v3};
 use kubeshape_schema::{Code, Flags, Json, Schema, Type};

@@ -14,7 +14,7 @@ mod print;
 mod schema;
 
 use super::Document;
-use crate::document::{MOST_MEMORY, too_large};
+use crate::budget::{MOST_MEMORY, too_large};
 use crate::model::{Boxed, Map, Texts};
 use crate::v2;
 use kubeshape_schema::{Bump, Code, Converted, Extra, Flags, Note, Profile, Schema, Type};

@@ -4,7 +4,7 @@
 //! and its memory is used again for the next one.
 
 use super::Notes;
-use crate::document::too_large;
+use crate::budget::too_large;
 use crate::model::{Member, Object, Printer, print_extensions};
 use crate::{v2, v3};
 use kubeshape_schema::print::Style;

@@ -164,6 +164,34 @@ fn what_definitions_say_is_counted_wherever_it_is_inlined() {
 }
 
 #[test]
+fn what_is_shared_is_printed_in_pieces_and_never_there_as_a_whole() {
+    let room = Room::default();
+    // By properties, by branches and by items: what is printed doubles with each step.
+    let twice = |n: usize| {
+        let next = to(&format!("D{:02}", n + 1));
+        let what = match n % 3 {
+            0 => format!(r#""properties":{{"x":{next},"y":{next}}}"#),
+            1 => format!(r#""anyOf":[{next},{next}]"#),
+            _ => format!(r#""items":{{"not":{next}}},"additionalProperties":{next}"#),
+        };
+        format!(r#""D{n:02}":{{"description":"text {n}",{what}}}"#)
+    };
+    let schemas: Vec<String> = (0..16).map(twice).chain([r#""D16":{}"#.to_owned()]).collect();
+    let document = room.v3(&document(&path("/a", &to("D00")), &schemas.join(",")));
+    let whole = inline::document(&document, &Options::default(), &room.arena).value.expect("a document");
+    let profile = kubeshape_schema::Profile::Faithful;
+    let mut expected = Vec::new();
+    whole.print(&mut expected, profile);
+    let (mut out, mut largest) = (Vec::new(), 0);
+    let fits = whole.print_in_pieces(profile, expected.len(), &mut |piece| {
+        largest = largest.max(piece.len());
+        out.extend_from_slice(piece);
+    });
+    assert!(fits && out == expected && expected.len() > 40 * largest, "{largest} of {}", expected.len());
+    assert!(!whole.print_in_pieces(profile, expected.len() - 1, &mut |_| {}));
+}
+
+#[test]
 fn a_long_chain_is_an_error_and_no_overflow() {
     let room = Room::default();
     let link = |n: usize| format!(r#""D{n:05}":{{"items":{}}}"#, to(&format!("D{:05}", n + 1)));

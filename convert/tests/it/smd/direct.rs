@@ -1,7 +1,7 @@
 //! The rules of the direct converter, one test each.
 
 use super::{read_yaml, show};
-use crate::smd::{Options, SmdCompat, from_v3};
+use kubeshape_convert::smd::{Options, SmdCompat, from_v3};
 
 /// Converts definitions written as YAML and shows the types among them without the built-in ones.
 fn convert(source: &str, preserve_unknown: bool, compat: SmdCompat) -> Result<String, Vec<String>> {

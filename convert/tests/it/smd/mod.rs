@@ -1,9 +1,12 @@
+//! Types of server-side apply.
+
 mod direct;
 mod faithful;
 mod losses;
 mod models;
+mod served;
 
-use super::{Built, Profile};
+use kubeshape_convert::smd::{Built, Profile};
 use kubeshape_schema::{Bump, Property, read};
 use kubeshape_yaml::{Document, Limits, Stream, Tape};
 

@@ -1,7 +1,7 @@
 //! What is done better than upstream, one test each.
 
 use super::{read_yaml, show};
-use crate::smd::{Options, Profile, SmdCompat, from_v2, from_v3};
+use kubeshape_convert::smd::{Options, Profile, SmdCompat, from_v2, from_v3};
 
 const FAITHFUL: Options = Options { preserve_unknown: false, compat: SmdCompat::V64, profile: Profile::Faithful };
 

@@ -1,7 +1,7 @@
 //! The rules of the converter by way of models, one test each.
 
 use super::show;
-use crate::smd::{Options, from_v2};
+use kubeshape_convert::smd::{Options, from_v2};
 use kubeshape_yaml::{Limits, Stream, Tape};
 
 /// Converts definitions written as YAML or JSON.

@@ -1,7 +1,7 @@
 //! What is reported as lost.
 
 use super::read_yaml;
-use crate::smd::{Options, Profile, SmdCompat, losses};
+use kubeshape_convert::smd::{Options, Profile, SmdCompat, losses};
 use kubeshape_schema::{Bump, Dialect, Note, read};
 use kubeshape_yaml::{Document, Limits, Stream, Tape};
 

@@ -1,0 +1,241 @@
+//! Changes in folders, from inotify.
+//!
+//! The system is asked only for what changes something. Files that are read, by this process too, wake nobody.
+
+use super::super::event::Change;
+use super::Notice;
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+use rustix::io::Errno;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What happens in a folder and to it.
+const EVENTS: WatchFlags = WatchFlags::ATTRIB
+    .union(WatchFlags::CLOSE_WRITE)
+    .union(WatchFlags::CREATE)
+    .union(WatchFlags::DELETE)
+    .union(WatchFlags::DELETE_SELF)
+    .union(WatchFlags::MODIFY)
+    .union(WatchFlags::MOVE)
+    .union(WatchFlags::MOVE_SELF);
+
+/// Bytes of events that are read at once. One has at most 272: its head and a name.
+const BUFFER: usize = 16 << 10;
+
+/// The watches of this process.
+#[derive(Debug)]
+pub(super) struct System {
+    queue: Arc<OwnedFd>,
+    folders: Arc<Mutex<Folders>>,
+}
+
+/// The folders that are watched.
+#[derive(Debug, Default)]
+struct Folders {
+    /// The paths of a watched folder; several if it is mounted at several places.
+    paths: BTreeMap<i32, Vec<PathBuf>>,
+    watches: BTreeMap<PathBuf, i32>,
+    is_over: bool,
+}
+
+impl System {
+    /// Starts a thread that calls `tell` with whatever happens.
+    ///
+    /// # Errors
+    /// The system has no room for another queue of events, or for a thread.
+    pub(super) fn new(tell: impl FnMut(Notice) + Send + 'static) -> io::Result<System> {
+        let queue = Arc::new(inotify::init(CreateFlags::CLOEXEC)?);
+        let system = System { queue: Arc::clone(&queue), folders: Arc::default() };
+        let folders = Arc::clone(&system.folders);
+        std::thread::Builder::new().name("watch".to_owned()).spawn(move || read(&queue, &folders, tell))?;
+        Ok(system)
+    }
+
+    /// Watches a folder.
+    ///
+    /// # Errors
+    /// It is gone, or there are too many watches.
+    pub(super) fn watch(&mut self, folder: &Path) -> io::Result<()> {
+        // Locked until its path is known: events are read before that.
+        let mut folders = lock(&self.folders);
+        let watch = inotify::add_watch(&self.queue, folder, EVENTS).map_err(|error| match error {
+            Errno::NOSPC => io::Error::other("the limit on watches (fs.inotify.max_user_watches) is reached"),
+            error => error.into(),
+        })?;
+        match folders.watches.insert(folder.to_owned(), watch) {
+            Some(before) if before == watch => return Ok(()),
+            // Another folder had this path.
+            Some(before) => self.leave(&mut folders, folder, before),
+            None => {}
+        }
+        folders.paths.entry(watch).or_default().push(folder.to_owned());
+        Ok(())
+    }
+
+    /// Watches a folder no more.
+    pub(super) fn unwatch(&mut self, folder: &Path) {
+        let mut folders = lock(&self.folders);
+        if let Some(watch) = folders.watches.remove(folder) {
+            self.leave(&mut folders, folder, watch);
+        }
+    }
+
+    fn leave(&self, folders: &mut Folders, folder: &Path, watch: i32) {
+        let Some(paths) = folders.paths.get_mut(&watch) else { return };
+        paths.retain(|path| path != folder);
+        if paths.is_empty() {
+            folders.paths.remove(&watch);
+            // The folder may be deleted, and its watch with it.
+            let _ = inotify::remove_watch(&self.queue, watch);
+        }
+    }
+}
+
+impl Drop for System {
+    fn drop(&mut self) {
+        lock(&self.folders).is_over = true;
+        // The thread waits for an event. A watch that ends is one.
+        if let Ok(watch) = inotify::add_watch(&self.queue, "/", WatchFlags::DELETE_SELF | WatchFlags::MASK_ADD) {
+            let _ = inotify::remove_watch(&self.queue, watch);
+        }
+    }
+}
+
+fn lock(folders: &Mutex<Folders>) -> MutexGuard<'_, Folders> {
+    folders.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Reads events until the watcher is dropped.
+fn read(queue: &OwnedFd, folders: &Mutex<Folders>, mut tell: impl FnMut(Notice)) {
+    let mut buffer = [MaybeUninit::uninit(); BUFFER];
+    let mut reader = inotify::Reader::new(queue, &mut buffer);
+    loop {
+        let event = match reader.next() {
+            Ok(event) => event,
+            Err(Errno::INTR) => continue,
+            Err(error) => return tell(Notice::End(error.into())),
+        };
+        let happened = event.events();
+        if happened.contains(ReadFlags::QUEUE_OVERFLOW) {
+            tell(Notice::Missed(None));
+            continue;
+        }
+        let paths = {
+            let mut folders = lock(folders);
+            if folders.is_over {
+                return;
+            }
+            if happened.contains(ReadFlags::IGNORED) {
+                for path in folders.paths.remove(&event.wd()).unwrap_or_default() {
+                    folders.watches.remove(&path);
+                }
+                continue;
+            }
+            let paths = folders.paths.get(&event.wd()).into_iter().flatten();
+            let of = |path: &PathBuf| match event.file_name() {
+                Some(name) => path.join(OsStr::from_bytes(name.to_bytes())),
+                None => path.clone(),
+            };
+            paths.map(of).collect()
+        };
+        tell(Notice::Change(paths, change(happened)));
+    }
+}
+
+/// What events say of a path.
+fn change(happened: ReadFlags) -> Change {
+    if happened.contains(ReadFlags::CLOSE_WRITE) {
+        Change::Closed
+    } else if happened.contains(ReadFlags::MOVED_TO) {
+        Change::Named
+    } else if happened.contains(ReadFlags::MODIFY) {
+        Change::Writing
+    } else if happened.contains(ReadFlags::ATTRIB) {
+        Change::Other
+    } else {
+        // It is new or gone, or moved away.
+        Change::Open
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::sync::mpsc::{Receiver, channel};
+    use std::time::Duration;
+
+    /// What is told until nothing is told for a while, as file names and changes.
+    fn told(receiver: &Receiver<Notice>) -> Vec<(String, Change)> {
+        let mut out = Vec::new();
+        while let Ok(Notice::Change(paths, change)) = receiver.recv_timeout(Duration::from_millis(200)) {
+            let name = |path: PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            out.extend(paths.into_iter().map(|path| (name(path), change)));
+        }
+        out
+    }
+
+    #[test]
+    fn what_changes_is_told_and_reading_is_not() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        fs::write(folder.path().join("a"), "1")?;
+        let (sender, receiver) = channel();
+        let mut system = System::new(move |told| _ = sender.send(told))?;
+        system.watch(folder.path())?;
+        system.watch(folder.path())?;
+        for _ in 0..10 {
+            fs::read(folder.path().join("a"))?;
+            fs::read_dir(folder.path())?.for_each(drop);
+        }
+        assert_eq!(told(&receiver), []);
+        fs::write(folder.path().join("a"), "2")?;
+        let of_a = told(&receiver);
+        assert_eq!(of_a.last(), Some(&("a".to_owned(), Change::Closed)), "{of_a:?}");
+        assert!(of_a.iter().rev().skip(1).all(|(_, change)| *change == Change::Writing), "{of_a:?}");
+        fs::rename(folder.path().join("a"), folder.path().join("b"))?;
+        assert_eq!(told(&receiver), [("a".to_owned(), Change::Open), ("b".to_owned(), Change::Named)]);
+        fs::remove_file(folder.path().join("b"))?;
+        assert_eq!(told(&receiver), [("b".to_owned(), Change::Open)]);
+        system.unwatch(folder.path());
+        fs::write(folder.path().join("c"), "3")?;
+        assert_eq!(told(&receiver), []);
+        Ok(())
+    }
+
+    #[test]
+    fn a_folder_in_the_place_of_another_gets_a_watch_of_its_own() -> io::Result<()> {
+        let parent = tempfile::tempdir()?;
+        let [folder, away] = ["folder", "away"].map(|name| parent.path().join(name));
+        fs::create_dir(&folder)?;
+        let (sender, receiver) = channel();
+        let mut system = System::new(move |told| _ = sender.send(told))?;
+        system.watch(&folder)?;
+        fs::rename(&folder, &away)?;
+        assert_eq!(told(&receiver), [("folder".to_owned(), Change::Open)]);
+        fs::create_dir(&folder)?;
+        system.watch(&folder)?;
+        fs::write(away.join("a"), "")?;
+        assert_eq!(told(&receiver), [], "the old folder has another path");
+        fs::remove_dir_all(&folder)?;
+        assert_eq!(told(&receiver), [("folder".to_owned(), Change::Open)]);
+        assert!(system.watch(&folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound));
+        assert!(lock(&system.folders).watches.is_empty());
+        Ok(())
+    }
+
+    #[test]
+    fn the_thread_ends_with_the_watcher() -> io::Result<()> {
+        let (sender, receiver) = channel();
+        let system = System::new(move |told| _ = sender.send(told))?;
+        drop(system);
+        let end = receiver.recv_timeout(Duration::from_secs(10));
+        assert_eq!(end.err(), Some(std::sync::mpsc::RecvTimeoutError::Disconnected));
+        Ok(())
+    }
+}

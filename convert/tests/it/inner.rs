@@ -1,0 +1,47 @@
+//! The unit tests of modules that are not public. They stand in the modules, which are compiled into this program, because
+//! the whole library would have to be compiled once more for them.
+
+// The library uses more of the modules than their tests, and from elsewhere.
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../src/graph/inline/feedback.rs"]
+mod feedback;
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../src/jsonschema/pattern/mod.rs"]
+mod pattern;
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../src/proto/refusal.rs"]
+mod refusal;
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../src/proto/resolve.rs"]
+mod resolve;
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../src/proto/source.rs"]
+mod source;
+
+use std::path::Path;
+
+/// Files below a folder that have unit tests.
+fn with_tests(folder: &Path, found: &mut Vec<String>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            with_tests(&path, found)?;
+        } else if std::fs::read_to_string(&path)?.contains("cfg(test)") {
+            found.push(path.to_string_lossy().replace('\\', "/"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn no_unit_test_is_left_out() -> std::io::Result<()> {
+    let mut found = Vec::new();
+    with_tests(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found)?;
+    let here = include_str!("inner.rs");
+    for file in &found {
+        let name = file.rsplit_once("/src/").map_or("", |(_, name)| name);
+        assert!(here.contains(&format!("\"../../src/{name}\"")), "the tests of {name} do not run");
+    }
+    assert!(found.len() > 3, "{found:?}");
+    Ok(())
+}
