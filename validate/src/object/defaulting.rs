@@ -1,9 +1,9 @@
 //! Defaults and nulls: `defaulting.Default` and `PruneNonNullableNullsWithoutDefaults`.
 
-use super::equal::identical;
-use kubeshape_schema::{Bump, Flags, Schema};
+use super::Root;
+use super::fit::{Bare, Steps, Whole, fit};
+use kubeshape_schema::{Bump, Schema};
 use kubeshape_smd::Value;
-use kubeshape_smd::value::Map;
 
 /// Inserts the defaults of a schema. A property that is missing gets its default; so does null where the schema does not
 /// take null. What is inserted is defaulted, too. Parents that are missing stay missing.
@@ -26,105 +26,10 @@ use kubeshape_smd::value::Map;
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
 pub fn default<'a>(value: Value<'a>, schema: Option<&Schema<'a>>, arena: &'a Bump) -> Value<'a> {
-    let Some(schema) = schema else { return value };
-    if !schema.subtree.any(Flags::DEFAULT) && !has_nulls(value) {
-        return value;
-    }
-    Defaulting { arena }.value(value, schema)
-}
-
-/// Whether a value holds a null, for which a schema without defaults still matters.
-fn has_nulls(value: Value<'_>) -> bool {
-    match value {
-        Value::Null => true,
-        Value::List(items) => items.iter().any(|item| has_nulls(*item)),
-        Value::Map(map) => map.entries().iter().any(|(_, value)| has_nulls(*value)),
-        _ => false,
-    }
-}
-
-struct Defaulting<'a> {
-    arena: &'a Bump,
-}
-
-impl<'a> Defaulting<'a> {
-    fn default_of(&self, schema: &Schema<'a>) -> Option<Value<'a>> {
-        schema.default.map(|json| Value::from_json(json, self.arena))
-    }
-
-    /// Null where the schema does not take it becomes the default, or stays.
-    fn replace_null(&self, value: Value<'a>, schema: &Schema<'a>) -> Value<'a> {
-        if value.is_null() && !schema.flags.any(Flags::NULLABLE) {
-            return self.default_of(schema).unwrap_or(Value::Null);
-        }
-        value
-    }
-
-    /// A schema nests as deep as its reader allows.
-    fn value(&self, value: Value<'a>, schema: &Schema<'a>) -> Value<'a> {
-        match value {
-            Value::Map(map) => self.map(value, map, schema),
-            Value::List(items) => {
-                let Some(item) = schema.item() else { return value };
-                let new: Vec<Value<'a>> =
-                    items.iter().map(|value| self.value(self.replace_null(*value, item), item)).collect();
-                let same = new.iter().zip(items).all(|(new, old)| identical(*new, *old));
-                if same { value } else { Value::List(self.arena.alloc_slice_copy(&new)) }
-            }
-            scalar => scalar,
-        }
-    }
-
-    fn map(&self, value: Value<'a>, map: Map<'a>, schema: &Schema<'a>) -> Value<'a> {
-        let mut changed = false;
-        let mut entries: Vec<(&'a str, Value<'a>)> = Vec::with_capacity(map.len());
-        for (key, child) in map.entries() {
-            let new = match (schema.property(key), schema.additional_schema()) {
-                (Some(below), _) | (None, Some(below)) => self.value(self.replace_null(*child, below), below),
-                (None, None) => *child,
-            };
-            changed |= !identical(new, *child);
-            entries.push((key, new));
-        }
-        for property in schema.properties {
-            let Some(value) = self.default_of(&property.schema) else { continue };
-            if map.get(property.name).is_none() {
-                entries.push((property.name, self.value(value, &property.schema)));
-                changed = true;
-            }
-        }
-        if changed { Value::Map(Map::from_entries(entries, self.arena)) } else { value }
-    }
+    fit(value, schema.map(Whole), Root::Value, Steps { defaults: true, ..Steps::default() }, arena).0
 }
 
 /// Removes nulls of properties that take no null and have no default. Nulls in lists stay.
 pub fn prune_nulls<'a>(value: Value<'a>, schema: Option<&Schema<'_>>, arena: &'a Bump) -> Value<'a> {
-    let Some(schema) = schema else { return value };
-    if !has_nulls(value) {
-        return value;
-    }
-    match value {
-        Value::Map(map) => {
-            let mut entries: Vec<(&'a str, Value<'a>)> = Vec::with_capacity(map.len());
-            let mut changed = false;
-            for (key, child) in map.entries() {
-                let below = schema.property(key).or(schema.additional_schema());
-                let refuses_null = |schema: &Schema<'_>| !schema.flags.any(Flags::NULLABLE) && schema.default.is_none();
-                if child.is_null() && below.is_some_and(refuses_null) {
-                    changed = true;
-                    continue;
-                }
-                let new = prune_nulls(*child, below, arena);
-                changed |= !identical(new, *child);
-                entries.push((key, new));
-            }
-            if changed { Value::Map(Map::from_entries(entries, arena)) } else { value }
-        }
-        Value::List(items) => {
-            let new: Vec<Value<'a>> = items.iter().map(|item| prune_nulls(*item, schema.item(), arena)).collect();
-            let same = new.iter().zip(items).all(|(new, old)| identical(*new, *old));
-            if same { value } else { Value::List(arena.alloc_slice_copy(&new)) }
-        }
-        scalar => scalar,
-    }
+    fit(value, schema.map(Bare), Root::Value, Steps { nulls: true, ..Steps::default() }, arena).0
 }
