@@ -51,18 +51,19 @@ fn one(file: &str, oracle: Option<&str>) -> Result<(), Box<dyn std::error::Error
         .find(|version| first.contains(&format!("\"apiVersion\":\"{}/{}\"", crd.group, version.name)))
         .ok_or("found no version of the objects")?;
     let resource = Resource::new(&crd, version, Release::DEFAULT, &arena);
-    let read = |text: &'_ str, with: &mut dyn FnMut(Value<'_>, &Bump)| -> bool {
-        let mut tape = Tape::new();
+    // Whoever judges many objects keeps the memory.
+    let (mut tape, mut memory) = (Tape::new(), Bump::new());
+    let mut read = |text: &'_ str, with: &mut dyn FnMut(Value<'_>, &Bump)| -> bool {
         let Ok(mut stream) = Stream::new(text.as_bytes(), Limits::default()) else { return false };
         if !matches!(stream.next(&mut tape), Some(Ok(()))) {
             return false;
         }
-        let arena = Bump::new();
+        memory.reset();
         let Some(root) = tape.document(text).root() else { return false };
-        with(Value::from_node(root, &arena), &arena);
+        with(Value::from_node(root, &memory), &memory);
         true
     };
-    let per_object = |step: &dyn Fn(&str)| {
+    let per_object = |step: &mut dyn FnMut(&str)| {
         let (start, mut rounds) = (Instant::now(), 0u32);
         while start.elapsed() < TIME {
             for object in &objects {
@@ -72,17 +73,17 @@ fn one(file: &str, oracle: Option<&str>) -> Result<(), Box<dyn std::error::Error
         }
         start.elapsed().as_secs_f64() * 1e6 / f64::from(rounds) / objects.len() as f64
     };
-    let only_read = per_object(&|text| {
+    let only_read = per_object(&mut |text| {
         read(text, &mut |value, _| {
             std::hint::black_box(value);
         });
     });
-    let decoded = per_object(&|text| {
+    let decoded = per_object(&mut |text| {
         read(text, &mut |value, arena| {
             let _ = std::hint::black_box(resource.decode(value, arena));
         });
     });
-    let judged = per_object(&|text| {
+    let judged = per_object(&mut |text| {
         read(text, &mut |value, arena| {
             if let Ok(object) = resource.decode(value, arena) {
                 std::hint::black_box(resource.validate(object.value));
@@ -93,7 +94,7 @@ fn one(file: &str, oracle: Option<&str>) -> Result<(), Box<dyn std::error::Error
         None => f64::NAN,
         Some(rules) => {
             let without = decoded;
-            per_object(&|text| {
+            per_object(&mut |text| {
                 read(text, &mut |value, arena| {
                     if let Ok(object) = resource.decode(value, arena) {
                         std::hint::black_box(rules.check(object.value, &Path::Root, Rules::BUDGET));

@@ -1,7 +1,7 @@
 //! Documents, owned and lent.
 
 use crate::resolve::LinesOf;
-use crate::{Code, Content, Finding, Lines, Resolver, Source};
+use crate::{Code, Content, Excerpt, Finding, Lines, Resolver, Source};
 use kubeshape_structural::read::{Manifest, expand_list, manifests};
 use kubeshape_yaml::{Node, Parents, Tape};
 use std::ops::Range;
@@ -100,9 +100,39 @@ impl<'r> DocumentRef<'r> {
         self.document.node(0)
     }
 
+    /// Its objects: see [`Document::objects`].
+    pub fn objects(&self) -> Vec<Node<'r>> {
+        expand_list(self.root())
+    }
+
+    /// The name of the input.
+    pub fn name(&self) -> &'r Arc<str> {
+        self.name
+    }
+
     /// Whether lines and columns of the text are those of the input.
     pub fn has_lines(&self) -> bool {
         self.has_lines
+    }
+
+    /// A finding about a node, with its place. [`DocumentRef::explain`] adds what programs and people want to know besides.
+    pub fn finding(&mut self, code: Code, at: Node<'_>, detail: impl Into<String>) -> Finding {
+        let mut finding = Finding::new(code, detail).in_input(Arc::clone(self.name));
+        if self.has_lines {
+            finding.place = Some(self.lines.place(self.document.source(), at.span().start));
+            finding.span = Some(at.span());
+        }
+        finding
+    }
+
+    /// Adds the pointer and the excerpt to a finding about a node.
+    pub fn explain(&mut self, finding: &mut Finding, at: Node<'_>) {
+        if self.has_lines {
+            let excerpt = self.lines.excerpt(self.document.source(), at.span());
+            finding.excerpt = Some(excerpt).filter(|excerpt| *excerpt != Excerpt::default());
+        }
+        let parents = self.parents.get_or_init(|| Parents::of(self.document));
+        finding.pointer = Some(parents.pointer(self.document, at.index()));
     }
 
     /// Its CustomResourceDefinitions and its other objects: see [`Document::manifests`].

@@ -17,33 +17,53 @@ use std::collections::BTreeSet;
 /// # Ok::<(), Box<kubeshape_input::Finding>>(())
 /// ```
 pub fn duplicate_fields(object: Node<'_>) -> Vec<(String, Node<'_>)> {
-    let mut out = Vec::new();
-    walk(object, &Path::Root, &mut out);
-    out
+    let mut walk = Walk { keys: Vec::new(), out: Vec::new() };
+    walk.node(object, &Path::Root);
+    walk.out
 }
 
-/// The depth of a document is limited by its reader.
-fn walk<'a>(node: Node<'a>, path: &Path<'_>, out: &mut Vec<(String, Node<'a>)>) {
-    match node.kind() {
-        Kind::Map => {
-            let mut keys: Vec<&str> = node.pairs().map(|(key, _)| key.text()).collect();
-            keys.sort_unstable();
-            let mut seen = BTreeSet::new();
-            let has_duplicates = keys.windows(2).any(|two| two[0] == two[1]);
-            for (key, value) in node.pairs() {
-                if has_duplicates && !seen.insert(key.text()) {
-                    out.push((path.child(key.text()).to_string(), key));
-                }
-                if value.entry().is_container() {
-                    walk(value, &path.child(key.text()), out);
+struct Walk<'a> {
+    /// The keys of one mapping, used again for the next.
+    keys: Vec<&'a str>,
+    out: Vec<(String, Node<'a>)>,
+}
+
+impl<'a> Walk<'a> {
+    /// The depth of a document is limited by its reader.
+    fn node(&mut self, node: Node<'a>, path: &Path<'_>) {
+        match node.kind() {
+            Kind::Map => {
+                let mut seen = BTreeSet::new();
+                let has_duplicates = self.has_duplicates(node);
+                for (key, value) in node.pairs() {
+                    if has_duplicates && !seen.insert(key.text()) {
+                        self.out.push((path.child(key.text()).to_string(), key));
+                    }
+                    if value.entry().is_container() {
+                        self.node(value, &path.child(key.text()));
+                    }
                 }
             }
-        }
-        Kind::Seq => {
-            for (at, item) in node.items().enumerate().filter(|(_, item)| item.entry().is_container()) {
-                walk(item, &path.index(at), out);
+            Kind::Seq => {
+                for (at, item) in node.items().enumerate().filter(|(_, item)| item.entry().is_container()) {
+                    self.node(item, &path.index(at));
+                }
             }
+            _ => {}
         }
-        _ => {}
+    }
+
+    fn has_duplicates(&mut self, mapping: Node<'a>) -> bool {
+        if mapping.len() < 2 {
+            return false;
+        }
+        self.keys.clear();
+        self.keys.extend(mapping.pairs().map(|(key, _)| key.text()));
+        // Programs write keys in order.
+        if self.keys.windows(2).all(|two| two[0] < two[1]) {
+            return false;
+        }
+        self.keys.sort_unstable();
+        self.keys.windows(2).any(|two| two[0] == two[1])
     }
 }

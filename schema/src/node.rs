@@ -111,6 +111,8 @@ flags! {
     ARRAY_WITHOUT_ITEMS = 19;
     /// `$ref` was written in a CustomResourceDefinition, if only as an empty text: schemas with and without it differ.
     REF_WRITTEN = 20;
+    /// `x-kubernetes-list-type` is there.
+    LIST_TYPE = 21;
 }
 
 impl Flags {

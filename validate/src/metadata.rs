@@ -6,6 +6,7 @@ use kubeshape_schema::{Bump, read::Reader};
 use kubeshape_yaml::Node;
 use kubeshape_yaml::go::Time;
 use kubeshape_yaml::go::escape::{self, Escape, is_printable};
+use std::borrow::Cow;
 
 /// All keys and values of annotations together have at most so many bytes.
 pub const ANNOTATIONS_SIZE: usize = 256 << 10;
@@ -315,7 +316,9 @@ pub fn annotations(annotations: &[(&str, &str)], path: &Path<'_>, at: u32, error
     let mut size = 0usize;
     for (key, value) in annotations {
         size = size.saturating_add(key.len()).saturating_add(value.len());
-        for message in names::qualified_name(&key.to_lowercase()) {
+        let is_lowercase = key.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+        let lower = if is_lowercase { Cow::Borrowed(*key) } else { Cow::Owned(key.to_lowercase()) };
+        for message in names::qualified_name(&lower) {
             errors.push(Error::invalid(path, *key, message, at));
         }
     }

@@ -110,6 +110,8 @@ impl Struct {
 struct Field {
     ty: Type,
     required: bool,
+    /// Whether it is a struct that is always there in Go, so that a server asks for what it requires.
+    is_there: bool,
     /// The texts that it may be; empty if it may be any.
     allowed: Vec<String>,
     go_name: names::Name,

@@ -1,9 +1,12 @@
 //! Conversion of many files in parallel, with commits in order.
 //!
-//! Workers take files in order, but are never more than a window ahead of the commit, so that the memory for waiting results
-//! does not grow with the number of files. The commit runs on the calling thread and sees the files in order.
+//! Workers are never more than a window ahead of the commit, so that the memory for waiting results does not grow with the number
+//! of files. The window has two blocks, and in a block each worker has a lane of its own: neighbours are often about the same, and
+//! what one worker prepares for them, another would have to wait for. The commit runs on the calling thread and sees the files in
+//! order.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -35,7 +38,9 @@ pub(crate) fn pool(jobs: usize) -> std::io::Result<rayon::ThreadPool> {
 }
 
 struct State<R> {
-    /// The next file to take.
+    /// What is left to take of the block that is worked on, for each worker.
+    lanes: Vec<Range<usize>>,
+    /// The first file of the next block.
     next: usize,
     /// Number of files that were committed.
     committed: usize,
@@ -46,6 +51,35 @@ struct State<R> {
     /// Number of workers that wait for room.
     idle_workers: usize,
     stop: bool,
+}
+
+impl<R> State<R> {
+    /// The next portion of a worker: of its own lane, and of the fullest one when that is empty. None if all files of the block are
+    /// taken.
+    fn take(&mut self, worker: usize, at_once: usize) -> Option<Range<usize>> {
+        let fullest = || (0..self.lanes.len()).max_by_key(|lane| self.lanes[*lane].len());
+        let own = Some(worker).filter(|own| self.lanes.get(*own).is_some_and(|lane| !lane.is_empty()));
+        let from = own.or_else(fullest)?;
+        let lane = self.lanes.get_mut(from).filter(|lane| lane.start < lane.end)?;
+        let first = lane.start;
+        lane.start = lane.end.min(first + at_once);
+        Some(first..lane.start)
+    }
+
+    /// Begins the next block. Returns whether there is room for one.
+    fn begin(&mut self, portions: Portions) -> bool {
+        let Portions { count, window, jobs, .. } = portions;
+        let end = count.min(self.next + (window / 2).max(1));
+        if end > self.committed + window {
+            return false;
+        }
+        let (start, length) = (self.next, end - self.next);
+        let place = |lane: usize| start + length * lane / jobs;
+        self.lanes = (0..jobs).map(|lane| place(lane)..place(lane + 1)).collect();
+        self.waiting.extend((start..end).map(|_| None));
+        self.next = end;
+        true
+    }
 }
 
 struct Shared<R> {
@@ -89,13 +123,21 @@ pub(crate) fn run<R: Send, W: FnMut(usize) -> R, E: From<std::io::Error>>(
     let window = jobs * window;
     let at_once = (count / (jobs * PORTIONS)).clamp(1, MOST_AT_ONCE);
     let pool = pool(jobs)?;
-    let state =
-        State { next: 0, committed: 0, waiting: VecDeque::new(), is_commit_idle: false, idle_workers: 0, stop: false };
+    let state = State {
+        lanes: Vec::new(),
+        next: 0,
+        committed: 0,
+        waiting: VecDeque::new(),
+        is_commit_idle: false,
+        idle_workers: 0,
+        stop: false,
+    };
     let shared: Shared<Option<R>> = Shared { state: Mutex::new(state), ready: Condvar::new(), room: Condvar::new() };
     pool.in_place_scope(|scope| {
         let _stop = StopAtEnd(&shared);
-        for _ in 0..jobs {
-            scope.spawn(|_| work(&shared, Portions { count, window, at_once }, &worker));
+        let (shared, worker) = (&shared, &worker);
+        for number in 0..jobs {
+            scope.spawn(move |_| work(shared, number, Portions { count, window, at_once, jobs }, worker));
         }
         let mut ready = Vec::with_capacity(at_once);
         let mut state = shared.lock();
@@ -142,27 +184,33 @@ struct Portions {
     /// Files that are taken before the first of them is committed.
     window: usize,
     at_once: usize,
+    jobs: usize,
 }
 
-fn work<R, W: FnMut(usize) -> R>(shared: &Shared<Option<R>>, portions: Portions, worker: impl Fn() -> W) {
-    let Portions { count, window, at_once } = portions;
+fn work<R, W: FnMut(usize) -> R>(shared: &Shared<Option<R>>, own: usize, portions: Portions, worker: impl Fn() -> W) {
+    let Portions { count, at_once, .. } = portions;
     let mut run = worker();
     let mut results = Vec::with_capacity(at_once);
     loop {
         let mut state = shared.lock();
-        while !state.stop && state.next < count && state.next >= state.committed + window {
-            state.idle_workers += 1;
-            state = shared.room.wait(state).unwrap_or_else(PoisonError::into_inner);
-            state.idle_workers -= 1;
-        }
-        if state.stop || state.next >= count {
-            return;
-        }
-        let first = state.next;
-        state.next = count.min(first + at_once);
-        let numbers = first..state.next;
-        state.waiting.extend(numbers.clone().map(|_| None));
+        let numbers = loop {
+            if state.stop {
+                return;
+            }
+            if let Some(numbers) = state.take(own, at_once) {
+                break numbers;
+            }
+            if state.next >= count {
+                return;
+            }
+            if !state.begin(portions) {
+                state.idle_workers += 1;
+                state = shared.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state.idle_workers -= 1;
+            }
+        };
         drop(state);
+        let first = numbers.start;
         for number in numbers {
             // After a panic the state of a worker is unknown, so the next file gets a new one.
             let result = catch_unwind(AssertUnwindSafe(|| run(number))).ok();
@@ -192,7 +240,7 @@ mod tests {
 
     #[test]
     fn commits_come_in_order_for_any_number_of_workers() -> std::io::Result<()> {
-        for (jobs, count) in [(1, 200), (2, 200), (3, 2_000), (16, 200)] {
+        for (jobs, count) in [(1, 200), (2, 200), (3, 2_000), (16, 200), (7, 3)] {
             let mut seen = Vec::new();
             let worker = || {
                 |n: usize| {

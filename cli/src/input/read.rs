@@ -7,6 +7,8 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 
+/// With less room than this behind what was read, the end of a file is looked for by a read of its own.
+const PROBE: usize = 32;
 /// Bytes of a buffer that are kept.
 const KEPT: usize = 1 << 20;
 
@@ -83,7 +85,7 @@ impl Reader {
             return Err(too_large("it has", metadata.len(), limits));
         }
         self.bytes.clear();
-        self.bytes.reserve(metadata.len() as usize + 1);
+        self.bytes.reserve(metadata.len() as usize + PROBE);
         self.bounded(file, limits)
     }
 

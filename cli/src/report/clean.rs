@@ -15,6 +15,9 @@ pub(crate) fn is_hostile(c: char) -> bool {
 
 /// A text for a place on one line: line breaks and tabs become blanks.
 pub(crate) fn clean(text: &str) -> String {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.to_owned();
+    }
     let one = |c| match c {
         '\n' | '\t' | '\r' => ' ',
         c if is_hostile(c) => char::REPLACEMENT_CHARACTER,
@@ -26,6 +29,9 @@ pub(crate) fn clean(text: &str) -> String {
 /// A text of several lines, with its tabs.
 pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     let is_kept = |c: char| matches!(c, '\n' | '\t') || !is_hostile(c);
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
+        return Cow::Borrowed(text);
+    }
     if text.chars().all(is_kept) {
         return Cow::Borrowed(text);
     }

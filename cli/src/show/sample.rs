@@ -46,7 +46,14 @@ pub(crate) fn sample(args: &SampleArgs, session: &mut Session<'_>) -> Result<boo
         };
         session.tell(&definition.finding(Code::InvalidValue, format!("the server would refuse the sample: {place}")));
     }
-    if sampled.is_typed {
+    let is_beside = |other: &&Kind| other.definition().location() == definition;
+    let has_resources = || registry.kinds().filter(is_beside).any(|other| other.resource().is_some());
+    if kind.resource().is_none() && has_resources() {
+        session.remark(&format!(
+            "No resource has the kind {}: it is a part of requests and answers, and a server stores no object of it.",
+            kind.kind()
+        ));
+    } else if sampled.is_typed {
         session.remark(&format!(
             "A server may have more rules for {} than its OpenAPI document tells: they exist as Go code only.",
             kind.kind()

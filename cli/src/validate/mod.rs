@@ -24,6 +24,7 @@ use kubeshape_smd::Value;
 use schemas::Schemas;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::sync::Arc;
 use worker::{Context, Event, FileResult, Identity, Verdict, Worker};
@@ -59,7 +60,8 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
         paths.push(PathBuf::from("-"));
     }
     check_stdin(args.schemas.iter().chain(&args.old).chain(&paths))?;
-    let schemas = run.schemas(&filter, threads)?;
+    // What is prepared is kept to the end of the process, which gives back everything at once.
+    let schemas = ManuallyDrop::new(run.schemas(&filter, threads)?);
     let old = run.old(&filter, threads)?;
 
     let gathered = gather(&paths, None, &filter);
@@ -74,7 +76,7 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
         let detail = "no object was found in the folder";
         run.finding(&Finding::new(Code::Nothing, detail).in_input(folder.to_string_lossy()));
     }
-    let context = Context {
+    let context = ManuallyDrop::new(Context {
         kinds: Kinds::new(&schemas, args.kubernetes),
         old,
         cluster: Cluster {
@@ -85,7 +87,9 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
         field_validation: args.field_validation,
         missing_schemas: args.missing_schemas,
         print: args.print == Some(Printed::Stored),
-    };
+        names: run.names(),
+        explain: args.output_format != OutputFormat::Short,
+    });
     let inputs = &gathered.inputs;
     let worker = || {
         let mut worker = Worker::new(&context);
@@ -94,7 +98,7 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
     run_in_order(threads, WINDOW, inputs.len(), worker, |done| {
         let Some((number, result)) = done else { return Ok(()) };
         let Some(result) = result else { return Err(Fatal::Internal { input: inputs[number].name() }) };
-        run.file(&inputs[number].name(), result)
+        run.file(&inputs[number], result)
     })?;
     run.summary();
     let Run { counts, mut ui, .. } = run;
@@ -174,7 +178,13 @@ impl Run<'_> {
         Ok(out)
     }
 
-    fn file(&mut self, input: &str, result: FileResult<'_>) -> Result<(), Fatal> {
+    /// Whether the names of all objects are told.
+    fn names(&self) -> bool {
+        let is_junit = self.args.output_format == OutputFormat::Junit;
+        is_junit || (self.args.verbose && self.args.output_format == OutputFormat::Human)
+    }
+
+    fn file(&mut self, input: &Input, result: FileResult<'_>) -> Result<(), Fatal> {
         self.counts.unread |= result.unreadable;
         for event in result.events {
             match event {
@@ -203,7 +213,7 @@ impl Run<'_> {
         }
     }
 
-    fn object(&mut self, input: &str, name: &str, verdict: Verdict) -> Result<(), Fatal> {
+    fn object(&mut self, input: &Input, name: &str, verdict: Verdict) -> Result<(), Fatal> {
         let word = match verdict {
             Verdict::Accepted(bytes) => {
                 self.counts.accepted += 1;
@@ -227,9 +237,12 @@ impl Run<'_> {
                 return Ok(());
             }
         };
-        self.ui.case(input, name);
-        if self.args.verbose && self.args.output_format == OutputFormat::Human {
-            self.ui.say(&format!("{input}: {name}: {word}"));
+        if self.names() {
+            let input = input.name();
+            self.ui.case(&input, name);
+            if self.args.verbose {
+                self.ui.say(&format!("{input}: {name}: {word}"));
+            }
         }
         Ok(())
     }

@@ -1,11 +1,11 @@
 //! Objects as they are stored, in the order of their source, with comments on what the server changed.
 
 use crate::report::clean::clean;
-use kubeshape_registry::{Location, print};
+use kubeshape_registry::print;
 use kubeshape_smd::Value;
 use kubeshape_smd::value::Map;
 use kubeshape_yaml::emit::Emitter;
-use kubeshape_yaml::{Kind, Node};
+use kubeshape_yaml::{Document, Kind, Node};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -123,9 +123,8 @@ fn scalar(key: &str) -> String {
 }
 
 /// The template of a Helm chart that a document comes from: `# Source:`, which Helm prints above it.
-pub(super) fn template(location: &Location) -> Option<String> {
-    let text = location.document().source().text();
-    let before = text.get(..location.document().root().span().start)?;
+pub(super) fn template(document: Document<'_>) -> Option<String> {
+    let before = document.source().get(..document.root()?.span().start)?;
     let mut comments = before.lines().rev().map(str::trim).take_while(|line| line.is_empty() || line.starts_with('#'));
     let template = comments.find_map(|line| line.strip_prefix("# Source: "))?;
     Some(clean(template.trim()))

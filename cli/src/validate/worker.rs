@@ -6,7 +6,7 @@ use super::stored;
 use crate::args::{FieldValidation, MissingSchemas};
 use crate::input::{self, Input};
 use crate::report::clean::clean;
-use kubeshape_input::{Code, Document, Finding, Limits};
+use kubeshape_input::{Code, DocumentRef, Finding, Limits};
 use kubeshape_lifecycle::warn::Cluster;
 use kubeshape_registry::{Gvk, Location, describe, duplicate_fields, locate};
 use kubeshape_schema::Bump;
@@ -16,8 +16,8 @@ use kubeshape_smd::managed::ObjectName;
 use kubeshape_validate::object::{self as server, Resource};
 use kubeshape_validate::typed::Typed;
 use kubeshape_yaml::{Kind, Node};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Errors that are shown of one object.
 const MOST: usize = 50;
@@ -33,6 +33,20 @@ pub(super) struct Context<'a> {
     pub(super) field_validation: FieldValidation,
     pub(super) missing_schemas: MissingSchemas,
     pub(super) print: bool,
+    /// Whether somebody wants to know the names of objects about which there is nothing to tell.
+    pub(super) names: bool,
+    /// Whether pointers and excerpts are shown.
+    pub(super) explain: bool,
+}
+
+impl Context<'_> {
+    fn finding(&self, document: &mut DocumentRef<'_>, code: Code, at: Node<'_>, detail: impl Into<String>) -> Finding {
+        let mut finding = document.finding(code, at, detail);
+        if self.explain {
+            document.explain(&mut finding, at);
+        }
+        finding
+    }
 }
 
 /// What tells objects apart: group, kind, namespace, name.
@@ -54,6 +68,7 @@ pub(super) enum Event<'a> {
     /// What was found when the files of the next object's kind were read.
     Schemas(&'a Read),
     Object {
+        /// Empty if nobody wants to know it.
         name: String,
         verdict: Verdict,
         by_structure: Option<String>,
@@ -76,66 +91,95 @@ pub(super) enum Verdict {
 pub(super) struct Worker<'c, 'a> {
     context: &'c Context<'a>,
     bytes: input::Reader,
+    documents: kubeshape_input::Reader,
     arena: Bump,
 }
 
 impl<'c, 'a> Worker<'c, 'a> {
     pub(super) fn new(context: &'c Context<'a>) -> Self {
-        Worker { context, bytes: input::Reader::default(), arena: Bump::new() }
+        let (bytes, documents) = (input::Reader::default(), kubeshape_input::Reader::new());
+        Worker { context, bytes, documents, arena: Bump::new() }
     }
 
     /// Judges the objects of a file.
     pub(super) fn file(&mut self, input: &Input) -> FileResult<'a> {
+        let Worker { context, bytes, documents, arena } = self;
         let mut out = FileResult::default();
         let limits = Limits::default();
-        let read = match self.bytes.read(input, &limits) {
-            Ok(bytes) => kubeshape_input::read(input.name(), bytes, limits),
+        let bytes = match bytes.read(input, &limits) {
+            Ok(bytes) => bytes,
             Err(finding) => {
                 out.unreadable = finding.code == Code::Unreadable;
                 out.events.push(Event::Finding(finding));
                 return out;
             }
         };
-        let failed = read.findings.iter().any(Finding::is_error);
-        out.events.extend(read.findings.into_iter().map(|finding| Event::Finding(Box::new(finding))));
-        if read.documents.is_empty() && input.named && !failed {
+        // What is told about the objects comes behind what is told about the file.
+        let mut judged = Vec::new();
+        let (mut count, mut failed) = (0, false);
+        let mut documents = documents.documents(input.name().into(), bytes, limits);
+        while let Some(document) = documents.next() {
+            let mut document = match document {
+                Ok(document) => document,
+                Err(finding) => {
+                    failed |= finding.is_error();
+                    out.events.push(Event::Finding(finding));
+                    continue;
+                }
+            };
+            count += 1;
+            if let Some(ignored) = document.ignored() {
+                failed |= ignored.is_error();
+                out.events.push(Event::Finding(Box::new(ignored)));
+            }
+            for node in document.objects() {
+                if node.kind() == Kind::Map {
+                    arena.reset();
+                    object(context, &mut document, node, arena, &mut judged);
+                } else {
+                    let detail = format!("found {}, expected an object", describe(node));
+                    let finding = context.finding(&mut document, Code::NotAnObject, node, detail);
+                    judged.push(Event::Finding(Box::new(finding)));
+                }
+            }
+        }
+        if count == 0 && input.named && !failed {
             let finding = Finding::new(Code::NotAnObject, "found nothing, expected an object");
             out.events.push(Event::Finding(Box::new(finding.in_input(input.name()))));
         }
-        let documents: Vec<Arc<Document>> = read.documents.into_iter().map(Arc::new).collect();
-        for document in &documents {
-            for node in document.objects() {
-                let location = Location::new(Arc::clone(document), node.index());
-                if node.kind() != Kind::Map {
-                    let detail = format!("found {}, expected an object", describe(node));
-                    out.events.push(Event::Finding(Box::new(location.finding(Code::NotAnObject, detail))));
-                    continue;
-                }
-                self.object(&location, &mut out.events);
-            }
-        }
+        out.events.append(&mut judged);
         out
     }
+}
 
-    fn object(&mut self, location: &Location, events: &mut Vec<Event<'a>>) {
-        self.arena.reset();
-        let value = in_list(Value::from_node(location.node(), &self.arena), location, &self.arena);
-        let name = name_of(value);
-        events.extend(self.context.kinds.told(value.gvk()).map(Event::Schemas));
-        let mut judged = Judged {
-            context: self.context,
-            location,
-            name: &name,
-            findings: Vec::new(),
-            by_structure: None,
-            arena: &self.arena,
-        };
-        let verdict = judged.judge(value);
-        judged.lifecycles(value.gvk());
-        let (findings, by_structure) = (judged.findings, judged.by_structure);
-        events.extend(findings.into_iter().map(|finding| Event::Finding(Box::new(finding))));
-        events.push(Event::Object { name, verdict, by_structure });
+fn object<'a>(
+    context: &Context<'a>,
+    document: &mut DocumentRef<'_>,
+    node: Node<'_>,
+    arena: &Bump,
+    events: &mut Vec<Event<'a>>,
+) {
+    let value = in_list(Value::from_node(node, arena), node, arena);
+    let gvk = value.gvk();
+    events.extend(context.kinds.told(gvk).map(Event::Schemas));
+    let mut judged = Judged {
+        context,
+        document,
+        node,
+        object: value,
+        name: OnceCell::new(),
+        findings: Vec::new(),
+        by_structure: None,
+        arena,
+    };
+    let verdict = judged.judge(value);
+    judged.lifecycles(gvk);
+    if context.names {
+        judged.name();
     }
+    let Judged { name, findings, by_structure, .. } = judged;
+    events.extend(findings.into_iter().map(|finding| Event::Finding(Box::new(finding))));
+    events.push(Event::Object { name: name.into_inner().unwrap_or_default(), verdict, by_structure });
 }
 
 /// `Widget x/a`: the kind, namespace and name, as far as it has them.
@@ -159,13 +203,11 @@ pub(super) fn identity(value: Value<'_>) -> Option<Identity> {
 
 /// An item of a typed list, such as a `ConfigMapList`, with the kind and version that the list implies, if it has none of
 /// its own. That is how kubectl sends it.
-fn in_list<'v>(value: Value<'v>, location: &'v Location, arena: &'v Bump) -> Value<'v> {
-    let Some(root) = location.document().document().root() else { return value };
+fn in_list<'v>(value: Value<'v>, node: Node<'v>, arena: &'v Bump) -> Value<'v> {
+    let Some(root) = node.document().root().filter(|root| root.index() != node.index()) else { return value };
     let text = |key| root.get(key).and_then(Node::as_str).unwrap_or_default();
     match (value, text("kind").strip_suffix("List")) {
-        (Value::Map(map), Some(kind))
-            if !kind.is_empty() && root.index() != location.node().index() && map.get("kind").is_none() =>
-        {
+        (Value::Map(map), Some(kind)) if !kind.is_empty() && map.get("kind").is_none() => {
             let map = map.with("kind", Some(Value::String(kind)), arena);
             Value::Map(map.with("apiVersion", Some(Value::String(text("apiVersion"))), arena))
         }
@@ -182,22 +224,29 @@ fn without_sops<'v>(value: Value<'v>, arena: &'v Bump) -> Value<'v> {
 }
 
 /// An object that is judged, and what was found.
-struct Judged<'j, 'c> {
+struct Judged<'j, 'c, 'd> {
     context: &'j Context<'c>,
-    location: &'j Location,
-    name: &'j str,
+    document: &'j mut DocumentRef<'d>,
+    node: Node<'j>,
+    object: Value<'j>,
+    /// Made when it is asked for.
+    name: OnceCell<String>,
     findings: Vec<Finding>,
     by_structure: Option<String>,
     arena: &'j Bump,
 }
 
-impl<'j> Judged<'j, '_> {
+impl<'j> Judged<'j, '_, '_> {
+    fn name(&self) -> &str {
+        self.name.get_or_init(|| name_of(self.object))
+    }
+
     fn judge(&mut self, value: Value<'j>) -> Verdict {
         let gvk = value.gvk();
         if gvk.group() == "apiextensions.k8s.io" && gvk.kind() == "CustomResourceDefinition" {
             return Verdict::Definition;
         }
-        let at = self.location.node().get("apiVersion").unwrap_or_else(|| self.location.node());
+        let at = self.node.get("apiVersion").unwrap_or_else(|| self.node);
         let Some((resource, deprecated)) = self.context.kinds.resource(gvk) else {
             if let Some((is_removed, warning)) = self.context.kinds.deprecation(gvk) {
                 self.tell(if is_removed { Code::KindRemoved } else { Code::KindDeprecated }, at, warning);
@@ -216,12 +265,12 @@ impl<'j> Judged<'j, '_> {
         let decoded = match resource.decode(value, arena) {
             Ok(decoded) => decoded,
             Err(message) => {
-                let at = self.location.node().get("metadata").unwrap_or_else(|| self.location.node());
+                let at = self.node.get("metadata").unwrap_or_else(|| self.node);
                 self.tell(Code::ObjectNotDecoded, at, message);
                 return Verdict::Refused;
             }
         };
-        self.fields(&decoded.unknown, &duplicate_fields(self.location.node()));
+        self.fields(&decoded.unknown, &duplicate_fields(self.node));
         let server::Judged { stored, errors } = match self.old(decoded.value, resource) {
             Some(old) => resource.update(decoded.value, old, arena),
             None => resource.create(decoded.value, arena),
@@ -231,25 +280,25 @@ impl<'j> Judged<'j, '_> {
         }
         if errors.len() > MOST {
             let detail = format!("{} more errors are not shown", errors.len() - MOST);
-            self.tell(Code::ObjectRefused, self.location.node(), detail);
+            self.tell(Code::ObjectRefused, self.node, detail);
         }
         if self.findings.iter().any(Finding::is_error) {
             return Verdict::Refused;
         }
-        let printed = if self.context.print { stored::print(stored, self.location.node()) } else { Vec::new() };
+        let printed = if self.context.print { stored::print(stored, self.node) } else { Vec::new() };
         Verdict::Accepted(printed)
     }
 
     /// Tells of fields that are alpha, beta, deprecated or off.
     fn lifecycles(&mut self, gvk: Gvk<'_>) {
         let Some(known) = self.context.kinds.lifecycles(gvk) else { return };
-        let warnings = known.warnings(self.location.node(), &self.context.cluster);
+        let warnings = known.warnings(self.node, &self.context.cluster);
         let more = warnings.len().saturating_sub(MOST);
         for warning in warnings.into_iter().take(MOST) {
             self.tell(warning.kind.code(), warning.at, warning.text);
         }
         if more > 0 {
-            self.tell(Code::FieldAlpha, self.location.node(), format!("{more} more fields are not shown"));
+            self.tell(Code::FieldAlpha, self.node, format!("{more} more fields are not shown"));
         }
     }
 
@@ -257,19 +306,19 @@ impl<'j> Judged<'j, '_> {
     fn structure(&mut self, value: Value<'j>, gvk: Gvk<'_>, typed: &Typed) -> Verdict {
         self.by_structure = Some(clean(gvk.kind()));
         let decoded = typed.decode(without_sops(value, self.arena));
-        self.fields(&decoded.unknown, &decoded.told_twice(duplicate_fields(self.location.node())));
+        self.fields(&decoded.unknown, &decoded.told_twice(duplicate_fields(self.node)));
         for error in decoded.errors.iter().take(MOST) {
-            let found = locate::at_field(self.location.node(), &error.path);
+            let found = locate::at_field(self.node, &error.path);
             self.tell(Code::ObjectNotDecoded, found.shown(), format!("{}: {}", error.path, error.message));
         }
         for departure in decoded.departures.iter().take(MOST) {
-            let found = locate::at_field(self.location.node(), &departure.path);
+            let found = locate::at_field(self.node, &departure.path);
             self.tell(Code::ObjectDeparts, found.shown(), departure.to_string());
         }
         let more = decoded.errors.len().saturating_sub(MOST) + decoded.departures.len().saturating_sub(MOST);
         if more > 0 {
             let code = if decoded.errors.len() > MOST { Code::ObjectNotDecoded } else { Code::ObjectDeparts };
-            self.tell(code, self.location.node(), format!("{more} more values are not shown"));
+            self.tell(code, self.node, format!("{more} more values are not shown"));
         }
         if self.findings.iter().any(Finding::is_error) { Verdict::Refused } else { Verdict::Accepted(Vec::new()) }
     }
@@ -280,7 +329,8 @@ impl<'j> Judged<'j, '_> {
         match resource.decode(Value::from_node(location.node(), self.arena), self.arena) {
             Ok(old) => Some(old.value),
             Err(message) => {
-                self.findings.push(location.finding(Code::ObjectNotDecoded, message).of_resource(self.name));
+                let finding = location.finding(Code::ObjectNotDecoded, message).of_resource(self.name());
+                self.findings.push(finding);
                 None
             }
         }
@@ -297,22 +347,22 @@ impl<'j> Judged<'j, '_> {
             self.tell(code, *key, format!("duplicate field {path:?}"));
         }
         for path in unknown.iter().take(MOST) {
-            let found = locate::at_field(self.location.node(), path);
+            let found = locate::at_field(self.node, path);
             self.tell(code, found.key.unwrap_or(found.value), format!("unknown field {path:?}"));
         }
         let more = again.len().saturating_sub(MOST) + unknown.len().saturating_sub(MOST);
         if more > 0 {
-            self.tell(code, self.location.node(), format!("{more} more fields are not shown"));
+            self.tell(code, self.node, format!("{more} more fields are not shown"));
         }
     }
 
     fn refused(&mut self, error: &Error) {
-        let found = locate::at_field(self.location.node(), &error.path);
+        let found = locate::at_field(self.node, &error.path);
         self.tell(Code::ObjectRefused, found.shown(), error.to_string());
     }
 
     fn unknown(&mut self, gvk: Gvk<'_>) -> Verdict {
-        let node = self.location.node();
+        let node = self.node;
         let at = node.get("kind").unwrap_or(node);
         let code = match self.context.missing_schemas {
             MissingSchemas::Error => Code::UnknownKind,
@@ -327,8 +377,9 @@ impl<'j> Judged<'j, '_> {
     }
 
     fn tell(&mut self, code: Code, at: Node<'_>, detail: impl Into<String>) {
-        let mut finding = self.location.at(at).finding(code, detail).of_resource(self.name);
-        if let Some(template) = stored::template(self.location) {
+        let finding = self.context.finding(self.document, code, at, detail);
+        let mut finding = finding.of_resource(self.name());
+        if let Some(template) = stored::template(self.document.document()) {
             finding.notes.push(format!("this document comes from the template {template}"));
         }
         self.findings.push(finding);

@@ -187,6 +187,8 @@ spec:
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), expected, more));
     folder.write("job.yaml", &run.out);
     folder.run("validate --kubernetes 1.36 job.yaml -q").says(0, &[]);
+    let run = folder.run("sample --kubernetes 1.36 Status");
+    assert!(run.err.starts_with("No resource has the kind Status:"), "{}", run.err);
     // Descriptions come from a document that has them.
     let document = r##"{"openapi": "3.0.0", "info": {"title": "", "version": ""}, "paths": {}, "components": {"schemas": {
       "io.k8s.api.example.v1.Tab": {"type": "object",

@@ -84,6 +84,34 @@ fn what_happens_to_fields_that_are_not_known_is_chosen() {
 }
 
 #[test]
+fn strict_validation_refuses_whatever_none_refuses() {
+    let folder = folder();
+    let specs = [
+        "{}",
+        "{max: 11}",
+        "{max: 11, x: 1}",
+        "{min: 3, max: 2}",
+        "{min: 3, max: 2, max: 2}",
+        "{ports: [{}], y: 1}",
+        "x",
+    ];
+    for (at, spec) in specs.iter().enumerate() {
+        folder.write(&format!("o/{at}.yaml"), tab(spec));
+    }
+    folder.write("o/meta.yaml", tab("{}").replace("name: t", "name: t, labels: 1"));
+    let errors = |validation: &str| {
+        let run =
+            folder.run(&format!("validate --schemas crds o --output-format short --field-validation {validation}"));
+        assert_eq!(run.code, Some(1), "{}", run.err);
+        let lines = run.out.lines().filter(|line| line.contains("error["));
+        lines.map(str::to_owned).collect::<std::collections::BTreeSet<String>>()
+    };
+    let [strict, warn, ignore] = ["strict", "warn", "ignore"].map(errors);
+    assert_eq!(warn, ignore);
+    assert!(strict.is_superset(&ignore) && strict.len() > ignore.len() && ignore.len() >= 5, "{strict:#?} {ignore:#?}");
+}
+
+#[test]
 fn an_update_is_judged_against_the_old_object() {
     let folder = folder();
     folder.write("old.yaml", tab("{name: a, max: 99}")).write("new.yaml", tab("{name: b, max: 99}"));
@@ -136,6 +164,56 @@ fn streams_lists_and_templates_are_understood() {
     assert!(results[0]["message"]["text"].as_str().unwrap().contains("chart/templates/tab.yaml"), "{results:#}");
 }
 
+/// Streams as the programs of the recipes print them.
+#[test]
+fn what_other_programs_print_is_understood() {
+    let folder = folder();
+    let good = "apiVersion: example.com/v1\nkind: Tab\nmetadata:\n  name: t\nspec:\n  max: 3\n";
+    let settings = "apiVersion: v1\ndata:\n  a: b\nkind: ConfigMap\nmetadata:\n  name: settings-4h2mbtbbt6\n";
+    // Flux does not show what is secret, and ends with a line.
+    let secret = "apiVersion: v1\ndata:\n  token: KipTT1BTKio=\nkind: Secret\nmetadata:\n  name: s\ntype: Opaque\n";
+    let hook = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: \"web-test\"\n  annotations:\n    \"helm.sh/hook\": test\n\
+                spec:\n  containers:\n    - name: wget\n      image: busybox\n      args: ['web:80']\n  restartPolicy: Never\n";
+    for (program, text, count) in [
+        ("kustomize build", format!("{settings}---\n{good}"), 2),
+        (
+            "helm template",
+            format!(
+                "---\n# Source: web/templates/tab.yaml\n{good}---\n# Source: web/templates/empty.yaml\n\n---\n# Source: web/templates/tests/\
+             test.yaml\n{hook}"
+            ),
+            2,
+        ),
+        ("flux build kustomization", format!("---\n{secret}---\n{good}---\n"), 2),
+        ("argocd app manifests", format!("---\n{settings}\n---\n{good}\n"), 2),
+    ] {
+        let run = folder.pipe("validate --kubernetes 1.36 --schemas crds -", text);
+        let summary = format!("{count} objects: {count} accepted, 0 refused\n");
+        assert!(run.code == Some(0) && run.out.contains(&summary), "{program}: {} {}", run.out, run.err);
+    }
+    // A program that failed prints nothing, and that is no success.
+    folder.pipe("validate --kubernetes 1.36 --schemas crds -", "").says(1, &[]);
+}
+
+#[test]
+fn the_output_of_kustomize_is_judged() {
+    let program = std::env::var("KUBESHAPE_KUSTOMIZE").unwrap_or_else(|_| "kustomize".to_owned());
+    let folder = folder();
+    folder.write("base/kustomization.yaml", "resources: [tab.yaml]\n").write("base/tab.yaml", tab("{max: 3}"));
+    let patch = "resources: [../../base]\nnamePrefix: prod-\npatches:\n- target: {kind: Tab}\n  patch: \
+                 '[{\"op\": \"add\", \"path\": \"/spec/maximum\", \"value\": 3}]'\n";
+    folder.write("overlays/prod/kustomization.yaml", patch);
+    let built = std::process::Command::new(&program).arg("build").arg(folder.path("overlays/prod")).output();
+    let Ok(built) = built else {
+        println!("not checked: what kustomize prints (KUBESHAPE_KUSTOMIZE names no program)");
+        return;
+    };
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let run = folder.pipe("validate --kubernetes 1.36 --schemas crds --output-format short -", built.stdout);
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    assert!(run.out.contains("unknown field \"spec.maximum\" (in Tab prod-t)"), "{}", run.out);
+}
+
 #[test]
 fn kinds_that_are_not_known_and_test_cases() {
     let folder = folder();
@@ -182,6 +260,18 @@ fn the_structure_of_built_in_kinds_is_judged_by_the_documents_of_a_release() {
     let text = "1 object: 1 accepted, 0 refused\nOf 1 object only the structure was judged (Secret): a server has more rules for\nthese \
                 kinds.\n";
     assert_eq!((accepted.code, accepted.out.as_str()), (Some(0), text), "{}", accepted.err);
+}
+
+#[test]
+fn a_workload_without_a_spec_lacks_what_its_spec_requires() {
+    let folder = folder();
+    folder.write("a.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\n");
+    let run = folder.run("validate --kubernetes 1.36 a.yaml --output-format short");
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    for field in ["spec.selector", "spec.template"] {
+        assert!(run.out.contains("KS8106]: ") && run.out.contains(&format!("{field}: Required value")), "{}", run.out);
+    }
+    assert_eq!(folder.run("validate --kubernetes 1.36 a.yaml --deny KS8106 -q").code, Some(1));
 }
 
 #[test]

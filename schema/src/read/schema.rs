@@ -658,6 +658,7 @@ fn finish<'a>(schema: &mut Schema<'a>, extra: Option<&'a mut Extra<'a>>) {
         }
         flags.set(Flags::PATTERN, !extra.pattern.is_empty());
         flags.set(Flags::VALIDATIONS, !extra.validations.is_empty());
+        flags.set(Flags::LIST_TYPE, extra.list_type.is_some());
         let forbidden = !extra.id.is_empty()
             || !extra.schema_uri.is_empty()
             || !extra.pattern_properties.is_empty()

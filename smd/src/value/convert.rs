@@ -140,30 +140,39 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The reader bounds how deep a document nests.
 fn of_node<'a>(node: Node<'a>, arena: &'a Bump) -> Value<'a> {
+    let mut value = Value::Null;
+    write_node(node, arena, &mut value);
+    value
+}
+
+/// Writes the value to its place: it is read again at once, and a processor waits if what it reads was written in other pieces. The
+/// reader bounds how deep a document nests.
+fn write_node<'a>(node: Node<'a>, arena: &'a Bump, out: &mut Value<'a>) {
     match node.kind() {
-        Kind::Null => Value::Null,
-        Kind::False => Value::Bool(false),
-        Kind::True => Value::Bool(true),
+        Kind::Null => *out = Value::Null,
+        Kind::False => *out = Value::Bool(false),
+        Kind::True => *out = Value::Bool(true),
         Kind::Int | Kind::Float => match node.as_number() {
-            Some(Number::Int(n)) => Value::Int(n),
-            Some(number) => Value::Float(number.as_f64()),
-            None => Value::String(node.text()),
+            Some(Number::Int(n)) => *out = Value::Int(n),
+            Some(number) => *out = Value::Float(number.as_f64()),
+            None => *out = Value::String(node.text()),
         },
-        Kind::Str => Value::String(node.text()),
+        Kind::Str => *out = Value::String(node.text()),
         Kind::Seq => {
-            let mut items = node.items();
-            let item = |_| items.next().map_or(Value::Null, |item| of_node(item, arena));
-            Value::List(arena.alloc_slice_fill_with(node.len(), item))
+            let items = arena.alloc_slice_fill_copy(node.len(), Value::Null);
+            for (slot, item) in items.iter_mut().zip(node.items()) {
+                write_node(item, arena, slot);
+            }
+            *out = Value::List(items);
         }
         Kind::Map => {
-            let mut pairs = node.pairs();
-            let pair = |_| match pairs.next() {
-                Some((key, value)) => (key.text(), of_node(value, arena)),
-                None => ("", Value::Null),
-            };
-            Value::Map(Map::in_place(arena.alloc_slice_fill_with(node.len(), pair)))
+            let entries = arena.alloc_slice_fill_copy(node.len(), ("", Value::Null));
+            for (slot, (key, value)) in entries.iter_mut().zip(node.pairs()) {
+                slot.0 = key.text();
+                write_node(value, arena, &mut slot.1);
+            }
+            *out = Value::Map(Map::in_place(entries));
         }
     }
 }

@@ -17,6 +17,7 @@ mod read;
 mod tests;
 
 use kubeshape_schema::Gvk;
+use std::cmp::Ordering;
 
 pub use convert::ToValue;
 pub use json::{GoText, NotFinite};
@@ -116,6 +117,15 @@ impl<'a> Value<'a> {
     }
 }
 
+/// Compares two keys by their bytes, as [`str::cmp`]. Most differ in the first one, for which no call is needed.
+#[inline]
+pub fn compare_keys(a: &str, b: &str) -> Ordering {
+    match (a.as_bytes().first(), b.as_bytes().first()) {
+        (Some(first), Some(other)) if first != other => first.cmp(other),
+        _ => a.cmp(b),
+    }
+}
+
 impl<'a> Map<'a> {
     /// A map without entries.
     pub const EMPTY: Map<'static> = Map { entries: &[] };
@@ -140,9 +150,9 @@ impl<'a> Map<'a> {
         Map::in_place(arena.alloc_slice_fill_iter(entries))
     }
 
-    /// As [`from_entries`](Self::from_entries), where the entries are.
-    pub(crate) fn in_place(entries: &'a mut [(&'a str, Value<'a>)]) -> Self {
-        if entries.is_sorted_by(|a, b| a.0 < b.0) {
+    /// As [`from_entries`](Self::from_entries), of entries that are in an arena already.
+    pub fn in_place(entries: &'a mut [(&'a str, Value<'a>)]) -> Self {
+        if entries.is_sorted_by(|a, b| compare_keys(a.0, b.0).is_lt()) {
             return Map { entries };
         }
         entries.sort_by(|a, b| a.0.cmp(b.0));
@@ -177,22 +187,22 @@ impl<'a> Map<'a> {
     /// The value below a key.
     #[inline]
     pub fn get(self, key: &str) -> Option<Value<'a>> {
-        let at = self.entries.binary_search_by(|entry| entry.0.cmp(key)).ok()?;
+        let at = self.entries.binary_search_by(|entry| compare_keys(entry.0, key)).ok()?;
         Some(self.entries[at].1)
     }
 
     /// The same map with this key set, or without it.
     #[must_use]
     pub fn with(self, key: &'a str, value: Option<Value<'a>>, arena: &'a crate::Bump) -> Self {
-        let mut entries = Vec::with_capacity(self.len() + 1);
         let split = self.entries.partition_point(|entry| entry.0 < key);
-        entries.extend_from_slice(&self.entries[..split]);
-        entries.extend(value.map(|value| (key, value)));
-        let behind = &self.entries[split..];
-        entries.extend_from_slice(match behind.first() {
+        let (before, behind) = self.entries.split_at(split);
+        let behind = match behind.first() {
             Some(first) if first.0 == key => &behind[1..],
             _ => behind,
-        });
-        Map { entries: arena.alloc_slice_copy(&entries) }
+        };
+        let own = value.map(|value| (key, value));
+        let count = before.len() + usize::from(own.is_some()) + behind.len();
+        let mut entries = before.iter().copied().chain(own).chain(behind.iter().copied());
+        Map { entries: arena.alloc_slice_fill_with(count, |_| entries.next().unwrap_or((key, Value::Null))) }
     }
 }

@@ -12,7 +12,7 @@ use super::prepare::{Node, Rest, Types, Validator};
 use kubeshape_schema::Type;
 use kubeshape_schema::field::{BadValue, Error, ErrorType, Path};
 use kubeshape_smd::Value;
-use kubeshape_smd::value::Map;
+use kubeshape_smd::value::{Map, compare_keys};
 use kubeshape_yaml::go::escape::GoQuoted;
 use std::collections::HashSet;
 
@@ -508,7 +508,7 @@ fn object<'v, 's, 'a>(
     // Both are sorted, so this is a zip.
     let mut properties = node.properties.iter().peekable();
     for (key, child) in map.entries() {
-        while properties.next_if(|property| property.0 < *key).is_some() {}
+        while properties.next_if(|property| compare_keys(property.0, key).is_lt()).is_some() {}
         let (schema, path) = match (properties.next_if(|property| property.0 == *key), node.rest) {
             (Some(property), _) => (property.1, Name::Property(name, key)),
             (None, Rest::Schema(schema)) => (schema, Name::Additional(name, key)),

@@ -2,7 +2,7 @@
 
 use super::equal::{bad_value, json};
 use kubeshape_schema::field::{Error, Path};
-use kubeshape_schema::{Bump, Schema};
+use kubeshape_schema::{Bump, Flags, Schema};
 use kubeshape_smd::Value;
 use kubeshape_smd::value::Map;
 use std::collections::HashMap;
@@ -22,6 +22,9 @@ pub fn list_types(value: Value<'_>, schema: Option<&Schema<'_>>, path: &Path<'_>
 
 /// A schema nests as deep as its reader allows.
 fn check(value: Value<'_>, schema: &Schema<'_>, path: &Path<'_>, errors: &mut Vec<Error>) {
+    if !schema.subtree.any(Flags::LIST_TYPE) {
+        return;
+    }
     match value {
         Value::Map(map) => {
             let additional = schema.additional_schema();
@@ -36,7 +39,7 @@ fn check(value: Value<'_>, schema: &Schema<'_>, path: &Path<'_>, errors: &mut Ve
         }
         Value::List(items) => {
             match schema.extra().list_type {
-                Some("set") => {
+                Some("set") if !are_distinct(items.iter().copied()) => {
                     for at in repeated(items.iter().map(|item| identity(*item))) {
                         errors.push(Error::duplicate(&path.index(at), bad_value(items[at]), 0));
                     }
@@ -61,6 +64,11 @@ fn check_map(items: &[Value<'_>], keys: &[&str], path: &Path<'_>, errors: &mut V
         errors.push(Error::invalid(&path.index(at), bad_value(items[at]), detail, 0));
         return;
     }
+    if let [key] = keys
+        && are_distinct(items.iter().map(|item| item.get(key).unwrap_or(Value::Null)))
+    {
+        return;
+    }
     let identities = items.iter().map(|item| match keys {
         [key] => item.get(key).map_or_else(Vec::new, identity),
         _ => json(keys_of(*item, keys, &Bump::new())).into_bytes(),
@@ -69,6 +77,31 @@ fn check_map(items: &[Value<'_>], keys: &[&str], path: &Path<'_>, errors: &mut V
         let arena = Bump::new();
         errors.push(Error::duplicate(&path.index(at), bad_value(keys_of(items[at], keys, &arena)), 0));
     }
+}
+
+/// Whether all values are texts, of which none stands twice: what most lists of names are.
+fn are_distinct<'v>(values: impl ExactSizeIterator<Item = Value<'v>>) -> bool {
+    /// So many are compared with each other.
+    const FEW: usize = 8;
+    let mut few = [""; FEW];
+    let mut many = Vec::new();
+    if values.len() > FEW {
+        many.resize(values.len(), "");
+    }
+    let count = values.len();
+    let seen = if many.is_empty() { &mut few[..] } else { &mut many[..] };
+    for (at, value) in values.enumerate() {
+        let Value::String(text) = value else { return false };
+        if count <= FEW && seen[..at].contains(&text) {
+            return false;
+        }
+        seen[at] = text;
+    }
+    if count > FEW {
+        many.sort_unstable();
+        return many.windows(2).all(|two| two[0] != two[1]);
+    }
+    true
 }
 
 /// The keys of an item that it has, as an object.

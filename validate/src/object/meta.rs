@@ -3,6 +3,7 @@
 //! A server decodes metadata into Go structs and writes them back. That refuses fields of wrong types, drops unknown and
 //! empty ones, and brings times into one form. The structs are tables here.
 
+use super::edit::Entries;
 use super::equal::{bad_value, identical};
 use crate::metadata::{self, ManagedFields, ObjectMeta, OwnerReference};
 use crate::names;
@@ -12,6 +13,7 @@ use kubeshape_smd::Value;
 use kubeshape_smd::value::Map;
 use kubeshape_yaml::go::Time;
 use kubeshape_yaml::go::time::parse_error;
+use std::fmt;
 
 /// A Go struct.
 struct Struct {
@@ -117,7 +119,7 @@ pub fn decode_metadata<'a>(value: Value<'a>, arena: &'a Bump) -> Result<Decoded<
     let mut decoder = Decoder { arena, unknown: Vec::new(), mismatch: None };
     let value = match value {
         Value::Null => Value::Map(Map::EMPTY),
-        Value::Map(map) => decoder.fields(map, &OBJECT_META, "", "")?,
+        Value::Map(map) => decoder.fields(map, &OBJECT_META, None)?,
         other => {
             return Err(format!("json: cannot unmarshal {} into Go value of type v1.ObjectMeta", json_name(other)));
         }
@@ -145,40 +147,31 @@ struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// `parent` is the field path of Go's errors, `path` that of unknown fields.
-    fn fields(&mut self, map: Map<'a>, ty: &'static Struct, parent: &str, path: &str) -> Result<Value<'a>, String> {
-        let mut out: Vec<(&'a str, Value<'a>)> = Vec::with_capacity(map.len());
+    fn fields(&mut self, map: Map<'a>, ty: &'static Struct, place: Place) -> Result<Value<'a>, String> {
+        let mut entries = Entries::of(map, self.arena);
         for (key, value) in map.entries() {
             let Some((name, kind, keep)) = ty.fields.iter().find(|field| field.0 == *key) else {
-                self.unknown.push(format!("{path}{key}"));
+                self.unknown.push(format!("{}{key}", Prefix(place, true)));
+                entries.drop();
                 continue;
             };
-            let field = format!("{parent}{name}");
-            let written = self.field(*value, ty, kind, &field, &format!("{path}{name}"))?;
-            out.extend(written.filter(|value| *keep || !is_empty(*value, kind)).map(|value| (*key, value)));
+            let written = self.field(*value, At { ty, kind, name, place })?;
+            entries.put_or_drop(written.filter(|value| *keep || !is_empty(*value, kind)));
         }
-        for (name, _, _) in ty.fields.iter().filter(|field| field.2) {
-            if !out.iter().any(|(key, _)| key == name) {
-                out.push((name, Value::String("")));
+        for (name, ..) in ty.fields.iter().filter(|field| field.2) {
+            if map.get(name).is_none_or(|value| value.as_str().is_none()) {
+                entries.replace(name, Value::String(""));
             }
         }
-        let value = Value::Map(Map::from_entries(out, self.arena));
-        Ok(if super::equal::equal(value, Value::Map(map)) { Value::Map(map) } else { value })
+        Ok(entries.finish(Value::Map(map)))
     }
 
     /// The value as it is written; none if that is null.
-    fn field(
-        &mut self,
-        value: Value<'a>,
-        ty: &'static Struct,
-        kind: &'static Kind,
-        field: &str,
-        path: &str,
-    ) -> Result<Option<Value<'a>>, String> {
+    fn field(&mut self, value: Value<'a>, at: At) -> Result<Option<Value<'a>>, String> {
         if value.is_null() {
             return Ok(None);
         }
-        Ok(match (kind, value) {
+        Ok(match (at.kind, value) {
             (Text(_), Value::String(_)) | (OptionalBool, Value::Bool(_)) | (Int | OptionalInt, Value::Int(_)) => {
                 Some(value)
             }
@@ -187,75 +180,111 @@ impl<'a> Decoder<'a> {
             (Int | OptionalInt, Value::Float(n)) => {
                 let mut text = Vec::new();
                 kubeshape_yaml::go::number::write_json(n, &mut text);
-                self.wrong(&format!("number {}", String::from_utf8_lossy(&text)), ty, field, "int64");
+                self.wrong(&format!("number {}", String::from_utf8_lossy(&text)), at, "int64");
                 None
             }
-            (Text(name), other) => self.other(other, ty, field, name),
-            (Int | OptionalInt, other) => self.other(other, ty, field, "int64"),
-            (OptionalBool, other) => self.other(other, ty, field, "bool"),
+            (Text(name), other) => self.other(other, at, name),
+            (Int | OptionalInt, other) => self.other(other, at, "int64"),
+            (OptionalBool, other) => self.other(other, at, "bool"),
             (Instant, Value::String(text)) => match Time::parse(text) {
                 Some(time) if time == Time::ZERO => None,
-                Some(time) => Some(Value::String(self.arena.alloc_str(&time.to_string()))),
+                Some(time) => {
+                    let written = time.to_string();
+                    Some(if written == text { value } else { Value::String(self.arena.alloc_str(&written)) })
+                }
                 None => return Err(time_error(text)),
             },
-            (Instant, other) => {
-                let found = json_name(other);
-                return Err(mismatch(found, ty, field, "string"));
-            }
+            (Instant, other) => return Err(mismatch(json_name(other), at, "string")),
             (TextMap, Value::Map(map)) => {
-                let entries = map.entries().iter().map(|(key, value)| (*key, self.text(*value, ty, field))).collect();
-                Some(Value::Map(Map::from_entries(entries, self.arena)))
+                let mut entries = Entries::of(map, self.arena);
+                for (_, value) in map.entries() {
+                    entries.put(self.text(*value, at));
+                }
+                Some(entries.finish(value))
             }
-            (TextMap, other) => self.other(other, ty, field, "map[string]string"),
+            (TextMap, other) => self.other(other, at, "map[string]string"),
             (TextList, Value::List(items)) => {
-                let items: Vec<Value<'a>> = items.iter().map(|item| self.text(*item, ty, field)).collect();
+                if items.iter().all(|item| item.as_str().is_some()) {
+                    return Ok(Some(value));
+                }
+                let items: Vec<Value<'a>> = items.iter().map(|item| self.text(*item, at)).collect();
                 Some(Value::List(self.arena.alloc_slice_copy(&items)))
             }
-            (TextList, other) => self.other(other, ty, field, "[]string"),
+            (TextList, other) => self.other(other, at, "[]string"),
             (List(inner), Value::List(items)) => {
                 let mut list = Vec::with_capacity(items.len());
-                for (at, item) in items.iter().enumerate() {
+                for (number, item) in items.iter().enumerate() {
                     list.push(match item {
-                        Value::Map(map) => self.fields(*map, inner, &format!("{field}."), &format!("{path}[{at}]."))?,
-                        Value::Null => self.fields(Map::EMPTY, inner, "", "")?,
+                        Value::Map(map) => self.fields(*map, inner, Some((at.name, number)))?,
+                        Value::Null => self.fields(Map::EMPTY, inner, None)?,
                         other => {
-                            self.wrong(json_name(*other), ty, field, &format!("v1.{}", inner.name));
+                            self.wrong(json_name(*other), at, &format!("v1.{}", inner.name));
                             Value::Null
                         }
                     });
                 }
-                Some(Value::List(self.arena.alloc_slice_copy(&list)))
+                let is_same = list.iter().zip(items).all(|(new, old)| identical(*new, *old));
+                Some(if is_same { value } else { Value::List(self.arena.alloc_slice_copy(&list)) })
             }
-            (List(inner), other) => self.other(other, ty, field, &format!("[]v1.{}", inner.name)),
+            (List(inner), other) => self.other(other, at, &format!("[]v1.{}", inner.name)),
             (Any, value) => Some(value),
         })
     }
 
     /// A text among others; null is an empty one.
-    fn text(&mut self, value: Value<'a>, ty: &'static Struct, field: &str) -> Value<'a> {
+    fn text(&mut self, value: Value<'a>, at: At) -> Value<'a> {
         match value {
             Value::String(_) => value,
             Value::Null => Value::String(""),
-            other => self.other(other, ty, field, "string").unwrap_or(Value::String("")),
+            other => self.other(other, at, "string").unwrap_or(Value::String("")),
         }
     }
 
-    fn other(&mut self, value: Value<'a>, ty: &'static Struct, field: &str, expected: &str) -> Option<Value<'a>> {
-        self.wrong(json_name(value), ty, field, expected);
+    fn other(&mut self, value: Value<'a>, at: At, expected: &str) -> Option<Value<'a>> {
+        self.wrong(json_name(value), at, expected);
         None
     }
 
     #[cold]
-    fn wrong(&mut self, found: &str, ty: &'static Struct, field: &str, expected: &str) {
+    fn wrong(&mut self, found: &str, at: At, expected: &str) {
         if self.mismatch.is_none() {
-            self.mismatch = Some(mismatch(found, ty, field, expected));
+            self.mismatch = Some(mismatch(found, at, expected));
+        }
+    }
+}
+
+/// The list that a struct is in, and its number there; none for the metadata itself. No list is in a list.
+type Place = Option<(&'static str, usize)>;
+
+/// A field.
+#[derive(Clone, Copy)]
+struct At {
+    /// The struct that it is in.
+    ty: &'static Struct,
+    kind: &'static Kind,
+    name: &'static str,
+    place: Place,
+}
+
+/// What stands before the name of a field in paths, with the number of the struct in its list if that is wanted: Go's errors have
+/// none.
+struct Prefix(Place, bool);
+
+impl fmt::Display for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Prefix(None, _) => Ok(()),
+            Prefix(Some((list, number)), true) => write!(f, "{list}[{number}]."),
+            Prefix(Some((list, _)), false) => write!(f, "{list}."),
         }
     }
 }
 
 #[cold]
-fn mismatch(found: &str, ty: &Struct, field: &str, expected: &str) -> String {
-    format!("json: cannot unmarshal {found} into Go struct field {}.{field} of type {expected}", ty.name)
+fn mismatch(found: &str, at: At, expected: &str) -> String {
+    let At { ty, name, place, .. } = at;
+    let prefix = Prefix(place, false);
+    format!("json: cannot unmarshal {found} into Go struct field {}.{prefix}{name} of type {expected}", ty.name)
 }
 
 /// Whether a field is left out.
@@ -324,27 +353,20 @@ impl<'a> Coercer<'a> {
         }
         match value {
             Value::Map(map) => {
-                let mut entries = Vec::with_capacity(map.len());
-                let mut changed = false;
+                let mut entries = Entries::of(map, self.arena);
                 for (key, child) in map.entries() {
                     let Some(mut new) = (if embedded { self.meta(key, *child, path)? } else { Some(*child) }) else {
-                        changed = true;
+                        entries.drop();
                         continue;
                     };
-                    let Some(schema) = schema else {
-                        changed |= !identical(new, *child);
-                        entries.push((*key, new));
-                        continue;
-                    };
-                    if let Some(below) = schema.property(key) {
+                    if let Some(below) = schema.and_then(|schema| schema.property(key)) {
                         new = self.value(new, Some(below), false, &path.child(key))?;
-                    } else if let Some(below) = schema.additional_schema() {
+                    } else if let Some(below) = schema.and_then(Schema::additional_schema) {
                         new = self.value(new, Some(below), false, &path.key(key))?;
                     }
-                    changed |= !identical(new, *child);
-                    entries.push((*key, new));
+                    entries.put(new);
                 }
-                Ok(if changed { Value::Map(Map::from_entries(entries, self.arena)) } else { value })
+                Ok(entries.finish(value))
             }
             Value::List(items) => {
                 let below = schema.and_then(Schema::item);
@@ -497,50 +519,57 @@ fn path_segment(name: &str, prefix: bool) -> names::Messages {
 
 /// The fields of decoded metadata.
 pub(super) fn object_meta<'a>(value: Value<'a>, arena: &'a Bump) -> ObjectMeta<'a> {
-    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
-    let int = |key: &str| match value.get(key) {
-        Some(Value::Int(n)) => Some(n),
+    let text = |value: Value<'a>| value.as_str().unwrap_or_default();
+    let time = |value: Value<'a>| value.as_str().and_then(Time::parse);
+    let int = |value| match value {
+        Value::Int(n) => Some(n),
         _ => None,
     };
-    let time = |key: &str| value.get(key).and_then(Value::as_str).and_then(Time::parse);
-    let map = |key: &str| -> &'a [(&'a str, &'a str)] {
-        let entries = value.get(key).and_then(Value::as_map).unwrap_or_default().entries();
-        arena.alloc_slice_fill_iter(entries.iter().map(|(key, value)| (*key, value.as_str().unwrap_or_default())))
+    let texts = |value: Value<'a>| -> &'a [(&'a str, &'a str)] {
+        let entries = value.as_map().unwrap_or_default().entries();
+        arena.alloc_slice_fill_iter(entries.iter().map(|(key, value)| (*key, text(*value))))
     };
-    let list = |key: &str| value.get(key).and_then(Value::as_list).unwrap_or_default();
-    let of = |item: Value<'a>, key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default();
-    let flag = |item: Value<'a>, key: &str| match item.get(key) {
+    let items = |value: Value<'a>| value.as_list().unwrap_or_default().iter();
+    let of = |item: &Value<'a>, key: &str| item.get(key).map(text).unwrap_or_default();
+    let flag = |item: &Value<'a>, key: &str| match item.get(key) {
         Some(Value::Bool(yes)) => Some(yes),
         _ => None,
     };
-    ObjectMeta {
-        name: text("name"),
-        generate_name: text("generateName"),
-        namespace: text("namespace"),
-        uid: text("uid"),
-        resource_version: text("resourceVersion"),
-        generation: int("generation").unwrap_or(0),
-        creation_timestamp: time("creationTimestamp"),
-        deletion_timestamp: time("deletionTimestamp"),
-        deletion_grace_period_seconds: int("deletionGracePeriodSeconds"),
-        labels: map("labels"),
-        annotations: map("annotations"),
-        owner_references: arena.alloc_slice_fill_iter(list("ownerReferences").iter().map(|item| OwnerReference {
-            api_version: of(*item, "apiVersion"),
-            kind: of(*item, "kind"),
-            name: of(*item, "name"),
-            uid: of(*item, "uid"),
-            controller: flag(*item, "controller"),
-            block_owner_deletion: flag(*item, "blockOwnerDeletion"),
-        })),
-        finalizers: arena
-            .alloc_slice_fill_iter(list("finalizers").iter().map(|item| item.as_str().unwrap_or_default())),
-        managed_fields: arena.alloc_slice_fill_iter(list("managedFields").iter().map(|item| ManagedFields {
-            manager: of(*item, "manager"),
-            operation: of(*item, "operation"),
-            fields_type: of(*item, "fieldsType"),
-            subresource: of(*item, "subresource"),
-        })),
-        node: None,
+    let mut meta = ObjectMeta::default();
+    for (key, value) in value.as_map().unwrap_or_default().entries() {
+        match *key {
+            "name" => meta.name = text(*value),
+            "generateName" => meta.generate_name = text(*value),
+            "namespace" => meta.namespace = text(*value),
+            "uid" => meta.uid = text(*value),
+            "resourceVersion" => meta.resource_version = text(*value),
+            "generation" => meta.generation = int(*value).unwrap_or(0),
+            "creationTimestamp" => meta.creation_timestamp = time(*value),
+            "deletionTimestamp" => meta.deletion_timestamp = time(*value),
+            "deletionGracePeriodSeconds" => meta.deletion_grace_period_seconds = int(*value),
+            "labels" => meta.labels = texts(*value),
+            "annotations" => meta.annotations = texts(*value),
+            "ownerReferences" => {
+                meta.owner_references = arena.alloc_slice_fill_iter(items(*value).map(|item| OwnerReference {
+                    api_version: of(item, "apiVersion"),
+                    kind: of(item, "kind"),
+                    name: of(item, "name"),
+                    uid: of(item, "uid"),
+                    controller: flag(item, "controller"),
+                    block_owner_deletion: flag(item, "blockOwnerDeletion"),
+                }));
+            }
+            "finalizers" => meta.finalizers = arena.alloc_slice_fill_iter(items(*value).map(|item| text(*item))),
+            "managedFields" => {
+                meta.managed_fields = arena.alloc_slice_fill_iter(items(*value).map(|item| ManagedFields {
+                    manager: of(item, "manager"),
+                    operation: of(item, "operation"),
+                    fields_type: of(item, "fieldsType"),
+                    subresource: of(item, "subresource"),
+                }));
+            }
+            _ => {}
+        }
     }
+    meta
 }

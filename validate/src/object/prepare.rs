@@ -2,16 +2,20 @@
 
 use super::check::{self, Outcome};
 use super::correlate::{Correlation, NodeOf};
+use super::fit::{Part, Steps, fit};
 use super::format::Format;
 use super::name::Name;
 use super::number::{Number, Range};
+use super::pruning::Root;
 use crate::release::{AskedRelease, Change};
 use ::regex::Regex;
 use kubeshape_schema::compact::Identity;
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_schema::{Additional, Bump, Extra, Flags, Items, Schema, Type};
 use kubeshape_smd::Value;
+use kubeshape_smd::value::{Map, compare_keys};
 use kubeshape_structural::regex::{CompileError, compile};
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
@@ -92,6 +96,13 @@ pub(super) struct Node<'a> {
     rare: Option<Box<Rare<'a>>>,
     /// The keys of a list of type map.
     pub(super) map_keys: Option<&'a [&'a str]>,
+    flags: Flags,
+    /// Whether it or a schema below it has a default.
+    has_defaults: bool,
+    /// Whether there is `additionalProperties`.
+    has_additional: bool,
+    /// The properties that have defaults, with the defaults, in order.
+    missing: Box<[(&'a str, Value<'a>)]>,
 }
 
 /// What few schemas have.
@@ -103,6 +114,8 @@ struct Rare<'a> {
     any_of: Box<[u32]>,
     one_of: Box<[u32]>,
     not: Option<u32>,
+    /// With the defaults below it.
+    default: Option<Value<'a>>,
 }
 
 /// The types that a schema takes.
@@ -139,7 +152,7 @@ impl Types<'_> {
 }
 
 impl<'a> Validator<'a> {
-    /// Prepares a schema for objects of requests. The arena holds values of enumerations.
+    /// Prepares a schema for objects of requests. The arena holds values of enumerations, and defaults.
     pub fn new(schema: &'a Schema<'a>, arena: &'a Bump) -> Validator<'a> {
         Validator::with_purpose(schema, Purpose::Objects, arena)
     }
@@ -210,6 +223,86 @@ impl<'a> Validator<'a> {
     pub(super) fn node(&self, at: u32) -> &Node<'a> {
         &self.nodes[at as usize]
     }
+
+    /// The schema, for walks that fit a value to it.
+    pub(super) fn part(&self) -> Prepared<'_, 'a> {
+        Prepared { nodes: &self.nodes, node: self.root }
+    }
+}
+
+/// A prepared schema, for walks that fit a value to it.
+#[derive(Clone, Copy)]
+pub(super) struct Prepared<'p, 'a> {
+    nodes: &'p [Node<'a>],
+    node: u32,
+}
+
+impl<'p, 'a> Prepared<'p, 'a> {
+    #[inline]
+    fn node(self) -> &'p Node<'a> {
+        &self.nodes[self.node as usize]
+    }
+
+    #[inline]
+    fn at(self, node: u32) -> Self {
+        Prepared { node, ..self }
+    }
+}
+
+impl<'a> Part<'a> for Prepared<'_, 'a> {
+    #[inline]
+    fn flags(self) -> Flags {
+        self.node().flags
+    }
+
+    #[inline]
+    fn has_defaults(self) -> bool {
+        self.node().has_defaults
+    }
+
+    #[inline]
+    fn property(self, name: &str, cursor: &mut usize) -> Option<Self> {
+        let properties = &self.node().properties;
+        while let Some((known, schema)) = properties.get(*cursor) {
+            match compare_keys(known, name) {
+                Ordering::Less => *cursor += 1,
+                Ordering::Equal => return Some(self.at(*schema)),
+                Ordering::Greater => return None,
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn additional(self) -> Option<Option<Self>> {
+        let node = self.node();
+        node.has_additional.then(|| match node.rest {
+            Rest::Schema(schema) => Some(self.at(schema)),
+            Rest::Any | Rest::None => None,
+        })
+    }
+
+    #[inline]
+    fn item(self) -> Option<Self> {
+        self.node().items.map(|items| self.at(items))
+    }
+
+    fn is_defaulted(self) -> bool {
+        self.node().default().is_some()
+    }
+
+    fn default(self, _: &'a Bump) -> Option<Value<'a>> {
+        self.node().default()
+    }
+
+    #[inline]
+    fn add_missing(self, map: Map<'a>, _: &'a Bump, mut add: impl FnMut(&'a str, Value<'a>)) {
+        for (name, value) in &self.node().missing {
+            if map.get(name).is_none() {
+                add(name, *value);
+            }
+        }
+    }
 }
 
 impl<'a> Node<'a> {
@@ -273,6 +366,10 @@ impl<'a> Node<'a> {
     pub(super) fn not(&self) -> Option<u32> {
         self.rare.as_ref()?.not
     }
+
+    fn default(&self) -> Option<Value<'a>> {
+        self.rare.as_ref()?.default
+    }
 }
 
 struct Builder<'a> {
@@ -331,8 +428,13 @@ impl<'a> Builder<'a> {
         let (all_of, any_of, one_of) = (branches(extra.all_of), branches(extra.any_of), branches(extra.one_of));
         let not = extra.not.map(|schema| self.node(schema, true));
         let enumeration = schema.enumeration.iter().map(|json| Value::from_json(json, self.arena)).collect();
-        let rare = Rare { pattern: OnceLock::new(), enumeration, all_of, any_of, one_of, not };
+        // What is checked in definitions is not defaulted.
+        let default = schema.default.filter(|_| objects).map(|default| Value::from_json(default, self.arena));
+        let missing = properties.iter().filter_map(|(name, node)| Some((*name, self.nodes[*node as usize].default()?)));
+        let missing = missing.collect();
+        let rare = Rare { pattern: OnceLock::new(), enumeration, all_of, any_of, one_of, not, default };
         let is_empty = extra.pattern.is_empty()
+            && default.is_none()
             && rare.enumeration.is_empty()
             && rare.all_of.is_empty()
             && rare.any_of.is_empty()
@@ -356,9 +458,21 @@ impl<'a> Builder<'a> {
             rare: (!is_empty).then(|| Box::new(rare)),
             map_keys: (extra.list_type == Some("map") && schema.ty == Type::Array && !extra.list_map_keys.is_empty())
                 .then_some(extra.list_map_keys),
+            flags: schema.flags,
+            has_defaults: schema.subtree.any(Flags::DEFAULT),
+            has_additional: schema.additional.is_some(),
+            missing,
         };
         self.nodes.push(node);
         let at = self.nodes.len() as u32 - 1;
+        if let Some(default) = default {
+            let part = Prepared { nodes: &self.nodes, node: at };
+            let steps = Steps { defaults: true, ..Steps::default() };
+            let (default, _) = fit(default, Some(part), Root::Value, steps, self.arena);
+            if let Some(rare) = &mut self.nodes[at as usize].rare {
+                rare.default = Some(default);
+            }
+        }
         self.known.insert(key, at);
         at
     }

@@ -1,11 +1,12 @@
 //! Requests with custom resources: decoding, and the checks of the registry's strategy.
 
+use super::fit::{Steps, fit};
 use super::meta::{self, Malformed};
-use super::{Root, Rules, Validator, before, default, lists, prune, prune_defaults, prune_nulls, without_defaults};
+use super::{Root, Rules, Validator, before, lists, prune_defaults, without_defaults};
 use crate::{Release, metadata, names};
 use kubeshape_schema::compact::Compactor;
 use kubeshape_schema::field::{BadValue, Error, ErrorType, Path};
-use kubeshape_schema::{Bump, Schema};
+use kubeshape_schema::{Bump, Flags, Schema};
 use kubeshape_smd::Value;
 use kubeshape_smd::value::GoText;
 use kubeshape_smd::value::Map;
@@ -124,21 +125,27 @@ impl<'a> Resource<'a> {
                 Some(decoded.value)
             }
         };
-        let mut value = object;
-        if !self.preserve_unknown_fields {
-            let pruned = prune(value, self.schema, Root::Resource, arena);
-            unknown.extend(pruned.unknown);
-            value = prune_nulls(pruned.value, self.schema, arena);
+        let schema = self.validator.as_ref().map(Validator::part);
+        let removes = !self.preserve_unknown_fields;
+        let steps = Steps { prune: removes, nulls: removes, defaults: true };
+        if !self.schema.is_some_and(|schema| schema.subtree.any(Flags::EMBEDDED_RESOURCE)) {
+            let (value, pruned) = fit(set(object, "metadata", metadata, arena), schema, Root::Decoded, steps, arena);
+            unknown.extend(pruned);
+            return Ok(Object { value, unknown });
         }
+        // Metadata of embedded resources is decoded before there are defaults.
+        let (value, pruned) = fit(object, schema, Root::Resource, Steps { defaults: false, ..steps }, arena);
+        unknown.extend(pruned);
         let coerced = meta::coerce(value, self.schema, Root::Value, Malformed::Refuse, &Path::Root, arena)
             .map_err(|error| error.to_string())?;
         unknown.extend(coerced.unknown);
-        value = coerced.value;
+        let mut value = coerced.value;
         for key in ["apiVersion", "kind"] {
             value = set(value, key, map.get(key), arena);
         }
         value = set(value, "metadata", metadata, arena);
-        Ok(Object { value: default(value, self.schema, arena), unknown })
+        let steps = Steps { defaults: true, ..Steps::default() };
+        Ok(Object { value: fit(value, schema, Root::Decoded, steps, arena).0, unknown })
     }
 
     /// The opposite of what [`decode`](Self::decode) inserts: a decoded object without the defaults of the schema.

@@ -2,7 +2,7 @@
 
 use super::names::Names;
 use super::{Field, Special, Struct, Type, Typed, is_zero};
-use kubeshape_yaml::Node;
+use kubeshape_yaml::{Kind, Node};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// References that are followed one after the other until a schema says what it is.
@@ -123,7 +123,13 @@ impl<'d> Compiler<'d> {
             let default = property.get("default").filter(|default| !(is_go && is_zero(*default)));
             let required = required.contains(name.text()) && default.is_none();
             let go_name = self.names.get(&definition, name.text());
-            let field = Field { ty: self.ty(property, 0), required, allowed, go_name };
+            let ty = self.ty(property, 0);
+            // Documents of v2 have no defaults.
+            let is_empty = |default: Node<'_>| default.kind() == Kind::Map && default.is_empty();
+            let is_there = is_go
+                && matches!(ty, Type::Struct(_))
+                && (name.text() == "spec" || property.get("default").is_some_and(is_empty));
+            let field = Field { ty, required, is_there, allowed, go_name };
             fields.insert(name.text().to_owned(), field);
         }
         let others = match schema.get("additionalProperties") {

@@ -10,6 +10,11 @@ use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::go::Time;
 use std::collections::BTreeSet;
 
+/// Structs in structs that an object lacks and that are looked into.
+const MAX_DEPTH: usize = 8;
+/// All structs that an object lacks and that are looked into: a document may have many in each.
+const MAX_LACKING: usize = 1_000;
+
 /// What a server finds when it decodes an object.
 #[derive(Clone, Debug, Default)]
 pub struct Decoded {
@@ -50,7 +55,7 @@ impl Decoded {
 impl Typed {
     /// Decodes an object. The depth of the object is limited by its reader.
     pub fn decode(&self, object: Value<'_>) -> Decoded {
-        let mut decoder = Decoder { typed: self, out: Decoded::default(), in_status: false, stopped: None };
+        let mut decoder = Decoder { typed: self, out: Decoded::default(), in_status: false, lacking: 0, stopped: None };
         decoder.value(object, &self.root, &Path::Root, Place { owner: "", fields: None, go_type: None });
         if let Some(at) = decoder.stopped {
             decoder.out.errors[..=at].rotate_right(1);
@@ -143,6 +148,8 @@ struct Decoder<'t> {
     typed: &'t Typed,
     out: Decoded,
     in_status: bool,
+    /// Structs that the object lacks and that were looked into.
+    lacking: usize,
     /// The first error of a type that reads its JSON itself. Go stops there, and tells no error before it.
     stopped: Option<usize>,
 }
@@ -231,12 +238,7 @@ impl Decoder<'_> {
                     self.in_status &= !is_root;
                 }
                 if !self.in_status {
-                    let required = found.fields.iter().filter(|(_, field)| field.required);
-                    for (name, _) in required.filter(|(name, _)| map.get(name).is_none_or(Value::is_null)) {
-                        if !(is_root && name == "status") {
-                            self.out.departures.push(Error::required(&path.child(name), "", 0));
-                        }
-                    }
+                    self.missing(found, Some(map), path, MAX_DEPTH);
                 }
             }
             (Type::Map(items), Value::Map(map)) => {
@@ -250,6 +252,28 @@ impl Decoder<'_> {
                 }
             }
             (_, other) => self.mismatch(json_name(other), &self.typed.go_name(ty), path, place),
+        }
+    }
+
+    /// Tells of required fields that a struct lacks, also in structs that are always there in Go; `map` is none if the struct
+    /// itself is such a one.
+    fn missing(&mut self, found: &Struct, map: Option<Map<'_>>, path: &Path<'_>, depth: usize) {
+        for (name, field) in &found.fields {
+            let is_given = map.and_then(|map| map.get(name)).is_some_and(|value| !value.is_null());
+            if is_given || name == "status" && (field.is_there || matches!(path, Path::Root)) {
+                continue;
+            }
+            if field.required {
+                self.out.departures.push(Error::required(&path.child(name), "", 0));
+            } else if field.is_there
+                && let Type::Struct(at) = field.ty
+                && depth > 0
+                && self.lacking < MAX_LACKING
+                && let Some(below) = self.typed.at(at).filter(|below| below.is_go)
+            {
+                self.lacking += 1;
+                self.missing(below, None, &path.child(name), depth - 1);
+            }
         }
     }
 

@@ -2,8 +2,8 @@
 
 use kubeshape_schema::field::Path;
 use kubeshape_schema::{Bump, Schema, read};
-use kubeshape_smd::ToValue;
-use kubeshape_validate::object::{self, Root, Validator};
+use kubeshape_smd::{self as smd, ToValue};
+use kubeshape_validate::object::{self, Malformed, Resource, Root, Validator};
 use kubeshape_yaml::{Limits, Stream, Tape};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -46,6 +46,7 @@ fn schema() -> impl Strategy<Value = Value> {
         Just(json!({"type": "string", "nullable": true, "enum": ["a", "b"]})),
         Just(json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true})),
         Just(json!({"type": "object", "additionalProperties": true})),
+        Just(json!({"type": "object", "x-kubernetes-embedded-resource": true, "default": {"metadata": {"a": 1}}})),
     ];
     leaf.prop_recursive(4, 24, 4, |inner| {
         let branches = prop::collection::vec(inner.clone(), 1..3);
@@ -61,6 +62,21 @@ fn schema() -> impl Strategy<Value = Value> {
                 .prop_map(|(any, one, not)| json!({"anyOf": any, "oneOf": one, "not": not})),
         ]
     })
+}
+
+/// A kind in namespaces with a status.
+fn tabs<'a>(schema: &'a Schema<'a>, preserve_unknown_fields: bool, arena: &'a Bump) -> Resource<'a> {
+    Resource {
+        api_version: "example.com/v1",
+        kind: "Tab",
+        namespaced: true,
+        schema: Some(schema),
+        preserve_unknown_fields,
+        scale: None,
+        status: true,
+        validator: Some(Validator::new(schema, arena)),
+        rules: None,
+    }
 }
 
 proptest! {
@@ -82,6 +98,65 @@ proptest! {
         })?;
     }
 
+    /// A request goes through one walk, which does what a server does in several.
+    #[test]
+    fn decoding_is_pruning_and_then_defaulting(
+        properties in prop::collection::btree_map(key(), schema(), 0..4),
+        object in prop::collection::btree_map(key(), value(), 0..4),
+        preserves in any::<bool>(),
+    ) {
+        let (schema, object) = (json!({"type": "object", "properties": properties}), json!(object));
+        with_schema(&schema, |schema, arena| {
+            let resource = tabs(schema, preserves, arena);
+            let sent = arena.alloc(object.clone()).to_value(arena);
+            let steps = || -> Result<_, String> {
+                let mut unknown = Vec::new();
+                let metadata = sent.get("metadata").map(|metadata| object::decode_metadata(metadata, arena)).transpose()?;
+                unknown.extend(metadata.iter().flat_map(|metadata| &metadata.unknown).map(|field| format!("metadata.{field}")));
+                let mut value = sent;
+                if !preserves {
+                    let pruned = object::prune(value, Some(schema), Root::Resource, arena);
+                    unknown.extend(pruned.unknown);
+                    value = object::prune_nulls(pruned.value, Some(schema), arena);
+                }
+                let coerced = object::coerce(value, Some(schema), Root::Value, Malformed::Refuse, &Path::Root, arena);
+                let coerced = coerced.map_err(|error| error.to_string())?;
+                unknown.extend(coerced.unknown);
+                let mut map = coerced.value.as_map().unwrap_or_default();
+                for key in ["apiVersion", "kind"] {
+                    map = map.with(key, sent.get(key), arena);
+                }
+                map = map.with("metadata", metadata.map(|metadata| metadata.value), arena);
+                Ok((object::default(smd::Value::Map(map), Some(schema), arena).to_serde(), unknown))
+            };
+            let decoded = resource.decode(sent, arena).map(|decoded| (decoded.value.to_serde(), decoded.unknown));
+            prop_assert_eq!(decoded, steps());
+            Ok(())
+        })?;
+    }
+
+    #[test]
+    fn what_is_stored_is_accepted_again_as_it_is(spec in schema(), value in value()) {
+        let schema = json!({"type": "object", "properties": {"spec": spec, "status": {"type": "object"}}});
+        let object = json!({
+            "apiVersion": "example.com/v1", "kind": "Tab", "metadata": {"name": "t"}, "spec": value, "status": {}});
+        with_schema(&schema, |schema, arena| {
+            let resource = tabs(object::prune_defaults(schema, arena), false, arena);
+            let judge = |object| {
+                let decoded = resource.decode(object, arena)?;
+                Ok::<_, String>((resource.create(decoded.value, arena), decoded.unknown))
+            };
+            let Ok((first, _)) = judge(arena.alloc(object.clone()).to_value(arena)) else { return Ok(()) };
+            // Definitions with nulls in defaults are refused.
+            if first.errors.is_empty() && !first.stored.to_serde().to_string().contains("null") {
+                let (second, unknown) = judge(first.stored).unwrap();
+                prop_assert_eq!((second.errors, unknown), (Vec::new(), Vec::new()));
+                prop_assert_eq!(second.stored.to_serde(), first.stored.to_serde());
+            }
+            Ok(())
+        })?;
+    }
+
     #[test]
     fn the_quick_walk_and_the_full_one_agree(schema in schema(), value in value(), old in value()) {
         with_schema(&schema, |schema, arena| {
@@ -94,6 +169,33 @@ proptest! {
             prop_assert!(update.len() <= errors.len());
             Ok(())
         })?;
+    }
+}
+
+#[test]
+fn items_that_stand_twice_are_found_among_few_and_many() {
+    let lists = json!({"type": "object", "properties": {
+        "set": {"type": "array", "x-kubernetes-list-type": "set", "items": {}},
+        "map": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"], "items": {}}}});
+    for count in [1, 2, 8, 9, 100] {
+        let names: Vec<String> = (0..count).map(|n| format!("n{n}")).collect();
+        let errors = |names: &[Value]| {
+            let items: Vec<Value> = names.iter().map(|name| json!({"name": name})).collect();
+            with_schema(&lists, |schema, arena| {
+                let value = arena.alloc(json!({"set": names, "map": items})).to_value(arena);
+                object::list_types(value, Some(schema), &Path::Root).iter().map(ToString::to_string).collect::<Vec<_>>()
+            })
+        };
+        let mut names: Vec<Value> = names.into_iter().map(Value::from).collect();
+        assert_eq!(errors(&names), Vec::<String>::new());
+        names.push(json!(1));
+        assert_eq!(errors(&names), Vec::<String>::new());
+        names[count] = names[0].clone();
+        let expected = [
+            format!("map[{count}]: Duplicate value: {{\"name\":\"n0\"}}"),
+            format!("set[{count}]: Duplicate value: \"n0\""),
+        ];
+        assert_eq!(errors(&names), expected);
     }
 }
 

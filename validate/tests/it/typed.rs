@@ -165,6 +165,44 @@ fn the_zero_value_of_go_fills_in_no_required_field() {
 }
 
 #[test]
+fn a_struct_that_is_always_there_in_go_is_asked_for_what_it_requires() {
+    let refer = |name: &str| json!({"allOf": [{"$ref": format!("#/components/schemas/{name}")}], "default": {}});
+    // Each struct has many structs, down to one that requires something.
+    let wide = |below: &str| {
+        let fields: serde_json::Map<String, Value> = (0..40).map(|n| (format!("f{n}"), refer(below))).collect();
+        json!({"type": "object", "properties": fields})
+    };
+    let mut document = json!({"components": {"schemas": {
+        "io.k8s.api.apps.v1.Deployment": {"type": "object", "properties": {
+            "spec": refer("io.k8s.api.apps.v1.DeploymentSpec"), "status": refer("io.k8s.api.apps.v1.DeploymentSpec")}},
+        "io.k8s.api.apps.v1.DeploymentSpec": {"type": "object", "required": ["selector"], "properties": {
+            "selector": {"type": "string"},
+            "pointer": {"$ref": "#/components/schemas/io.k8s.api.apps.v1.DeploymentSpec"},
+            "strategy": refer("io.k8s.api.apps.v1.Strategy")}},
+        "io.k8s.api.apps.v1.Strategy": {"type": "object", "required": ["type"], "properties": {"type": {"type": "string"}}}}}});
+    for n in 0..9 {
+        document["components"]["schemas"][format!("io.k8s.api.apps.v1.W{n}")] =
+            wide(&format!("io.k8s.api.apps.v1.W{}", n + 1));
+    }
+    document["components"]["schemas"]["io.k8s.api.apps.v1.W9"] = wide("io.k8s.api.apps.v1.Strategy");
+    let text = document.to_string();
+    let mut tape = Tape::new();
+    Stream::new(text.as_bytes(), Limits::default()).unwrap().next(&mut tape).unwrap().unwrap();
+    let root = tape.document(&text).root().unwrap();
+    let departures = |definition: &str, object: Value| -> Vec<String> {
+        let arena = Bump::new();
+        let typed = Typed::of_document(root, definition).unwrap();
+        typed.decode(object.to_value(&arena)).departures.iter().map(ToString::to_string).collect()
+    };
+    let expected = ["spec.selector: Required value", "spec.strategy.type: Required value"];
+    assert_eq!(departures("io.k8s.api.apps.v1.Deployment", json!({})), expected);
+    assert_eq!(departures("io.k8s.api.apps.v1.Deployment", json!({"spec": {}})), expected);
+    let spec = json!({"spec": {"selector": "a", "strategy": {"type": "b"}}});
+    assert_eq!(departures("io.k8s.api.apps.v1.Deployment", spec), Vec::<String>::new());
+    assert!(departures("io.k8s.api.apps.v1.W0", json!({})).len() < 1_000);
+}
+
+#[test]
 fn unknown_fields_are_told_once() {
     let decoded =
         decode_own("io.k8s.api.core.v1.Pod", &json!({"spec": {"name": "a"}, "nope": {"b": 1}, "empty": {"c": 1}}));

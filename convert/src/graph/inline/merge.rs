@@ -212,6 +212,7 @@ pub(super) fn settled(mut schema: Schema<'_>) -> Schema<'_> {
     flags.set(Flags::ARRAY_WITHOUT_ITEMS, schema.ty == Type::Array && schema.items.is_none());
     flags.set(Flags::PATTERN, !extra.pattern.is_empty());
     flags.set(Flags::VALIDATIONS, !extra.validations.is_empty());
+    flags.set(Flags::LIST_TYPE, extra.list_type.is_some());
     let junctor = !(extra.all_of.is_empty() && extra.any_of.is_empty() && extra.one_of.is_empty());
     flags.set(Flags::JUNCTOR, junctor || extra.not.is_some());
     let structural = extra.pattern_properties.is_empty()

@@ -1,0 +1,329 @@
+//! What a server does to an object before it checks it, in one walk: `pruning.PruneWithOptions`,
+//! `defaulting.PruneNonNullableNullsWithoutDefaults` and `defaulting.Default`.
+//!
+//! A server goes over the object once for each. What becomes of a field follows from its own schema and from what the steps before
+//! made of it, never from the fields beside it, so one walk gives the same.
+
+use super::edit::Entries;
+use super::pruning::{Root, is_meta};
+use kubeshape_schema::{Additional, Bump, Flags, Schema};
+use kubeshape_smd::Value;
+use kubeshape_smd::value::Map;
+use std::fmt;
+
+/// What the walk needs to know of a schema.
+pub(super) trait Part<'a>: Copy {
+    /// Facts about the schema.
+    fn flags(self) -> Flags;
+
+    /// Whether it or a schema below it has a default.
+    fn has_defaults(self) -> bool;
+
+    /// The schema of a property. Names are asked for in the order of their bytes, and `cursor`, 0 at first, is where the search
+    /// goes on.
+    fn property(self, name: &str, cursor: &mut usize) -> Option<Self>;
+
+    /// `additionalProperties`: the inner value is the schema, if they have one.
+    fn additional(self) -> Option<Option<Self>>;
+
+    /// The schema of items.
+    fn item(self) -> Option<Self>;
+
+    /// Whether there is a default.
+    fn is_defaulted(self) -> bool;
+
+    /// The default, with the defaults below it.
+    fn default(self, arena: &'a Bump) -> Option<Value<'a>>;
+
+    /// The defaults of properties that a map has not.
+    fn add_missing(self, map: Map<'a>, arena: &'a Bump, add: impl FnMut(&'a str, Value<'a>));
+}
+
+/// What the walk does.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Steps {
+    /// Unknown fields are removed.
+    pub(super) prune: bool,
+    /// Nulls are removed that the schema does not take.
+    pub(super) nulls: bool,
+    /// Defaults are inserted.
+    pub(super) defaults: bool,
+}
+
+/// What becomes of unknown fields of a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unknown {
+    /// They are removed.
+    Drop,
+    /// They stay, because the schema around them preserves them; but those of what has a schema go.
+    Preserve,
+    /// Nothing is looked for.
+    Keep,
+}
+
+/// A path as pruning prints it.
+#[derive(Clone, Copy)]
+enum Step<'p> {
+    Root,
+    Key(&'p Step<'p>, &'p str),
+    Index(&'p Step<'p>, usize),
+}
+
+impl fmt::Display for Step<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Step::Root => Ok(()),
+            Step::Key(Step::Root, key) => f.write_str(key),
+            Step::Key(parent, key) => write!(f, "{parent}.{key}"),
+            Step::Index(parent, at) => write!(f, "{parent}[{at}]"),
+        }
+    }
+}
+
+/// The value after the steps, and the paths of the fields that were removed because nobody knows them, sorted.
+pub(super) fn fit<'a, P: Part<'a>>(
+    value: Value<'a>,
+    schema: Option<P>,
+    root: Root,
+    steps: Steps,
+    arena: &'a Bump,
+) -> (Value<'a>, Vec<String>) {
+    let mut walk = Walk { arena, steps, unknown: Vec::new() };
+    let how =
+        How { unknown: if steps.prune { Unknown::Drop } else { Unknown::Keep }, nulls: steps.nulls, root: Some(root) };
+    let value = walk.value(&value, schema, how, &Step::Root).unwrap_or(value);
+    walk.unknown.sort_unstable();
+    (value, walk.unknown)
+}
+
+struct Walk<'a> {
+    arena: &'a Bump,
+    steps: Steps,
+    unknown: Vec<String>,
+}
+
+/// How a value is looked at.
+#[derive(Clone, Copy)]
+struct How {
+    unknown: Unknown,
+    /// Whether nulls are removed.
+    nulls: bool,
+    /// What the value is, if it is the whole.
+    root: Option<Root>,
+}
+
+impl<'a> Walk<'a> {
+    /// Whether the walk can change anything in a list or a map.
+    #[inline]
+    fn enters<P: Part<'a>>(&self, schema: Option<P>, how: How) -> bool {
+        let Some(schema) = schema else { return how.unknown == Unknown::Drop };
+        how.unknown != Unknown::Keep || how.nulls || (self.steps.defaults && schema.has_defaults())
+    }
+
+    /// What becomes of a list or a map; none if it stays as it is. A value nests as deep as its reader allows.
+    fn value<P: Part<'a>>(
+        &mut self,
+        value: &Value<'a>,
+        schema: Option<P>,
+        how: How,
+        path: &Step<'_>,
+    ) -> Option<Value<'a>> {
+        if !self.enters(schema, how) {
+            return None;
+        }
+        match value {
+            Value::Map(map) => self.map(*map, schema, how, path).map(Value::Map),
+            Value::List(items) => self.list(items, schema, how, path).map(Value::List),
+            _ => None,
+        }
+    }
+
+    fn map<P: Part<'a>>(&mut self, map: Map<'a>, schema: Option<P>, how: How, path: &Step<'_>) -> Option<Map<'a>> {
+        let flags = schema.map_or(Flags::NONE, Part::flags);
+        let is_resource =
+            matches!(how.root, Some(Root::Resource | Root::Decoded)) || flags.any(Flags::EMBEDDED_RESOURCE);
+        let keeps = how.unknown != Unknown::Drop || flags.any(Flags::PRESERVE_UNKNOWN);
+        let additional = schema.and_then(Part::additional);
+        let mut entries = Entries::of(map, self.arena);
+        let mut cursor = 0;
+        for (key, child) in map.entries() {
+            let property = schema.and_then(|schema| schema.property(key, &mut cursor));
+            let is_known = property.is_some() || additional.is_some();
+            let mut below = How { root: None, ..how };
+            if is_resource && is_meta(key) {
+                below.unknown = Unknown::Keep;
+                // What was decoded has its form.
+                below.nulls &= how.root != Some(Root::Decoded);
+            } else if how.unknown != Unknown::Keep {
+                if is_known {
+                    below.unknown = Unknown::Drop;
+                } else if keeps {
+                    below.unknown = Unknown::Keep;
+                } else {
+                    if !(is_meta(key) && schema.is_some() && matches!(path, Step::Root)) {
+                        self.unknown.push(Step::Key(path, key).to_string());
+                    }
+                    entries.drop();
+                    continue;
+                }
+            }
+            let schema = property.or(additional.flatten());
+            match child {
+                Value::Null => match self.null(schema, below.nulls) {
+                    None => entries.drop(),
+                    Some(new) => entries.put(new),
+                },
+                Value::Map(_) | Value::List(_) => match self.value(child, schema, below, &Step::Key(path, key)) {
+                    None => entries.keep(),
+                    Some(new) => entries.change(new),
+                },
+                _ => entries.keep(),
+            }
+        }
+        if let Some(schema) = schema.filter(|_| self.steps.defaults) {
+            schema.add_missing(map, self.arena, |name, value| entries.add(name, value));
+        }
+        entries.changed()
+    }
+
+    /// What becomes of a null in a map; none if it is removed.
+    fn null<P: Part<'a>>(&self, schema: Option<P>, nulls: bool) -> Option<Value<'a>> {
+        let Some(schema) = schema.filter(|schema| !schema.flags().any(Flags::NULLABLE)) else {
+            return Some(Value::Null);
+        };
+        if nulls && !schema.is_defaulted() {
+            return None;
+        }
+        Some(self.default_of(schema).unwrap_or(Value::Null))
+    }
+
+    fn default_of<P: Part<'a>>(&self, schema: P) -> Option<Value<'a>> {
+        if self.steps.defaults { schema.default(self.arena) } else { None }
+    }
+
+    fn list<P: Part<'a>>(
+        &mut self,
+        items: &'a [Value<'a>],
+        schema: Option<P>,
+        how: How,
+        path: &Step<'_>,
+    ) -> Option<&'a [Value<'a>]> {
+        let preserves = schema.is_some_and(|schema| schema.flags().any(Flags::PRESERVE_UNKNOWN));
+        let unknown = match how.unknown {
+            Unknown::Drop if preserves => Unknown::Preserve,
+            other => other,
+        };
+        let below = How { unknown, root: None, ..how };
+        let schema = schema.and_then(Part::item);
+        let mut changed: Option<bumpalo::collections::Vec<'a, Value<'a>>> = None;
+        for (at, item) in items.iter().enumerate() {
+            let new = match item {
+                // Nulls in lists stay, unless there is a default.
+                Value::Null => schema
+                    .filter(|schema| !schema.flags().any(Flags::NULLABLE))
+                    .and_then(|schema| self.default_of(schema)),
+                _ => self.value(item, schema, below, &Step::Index(path, at)),
+            };
+            match (&mut changed, new) {
+                (None, None) => {}
+                (Some(list), new) => list.push(new.unwrap_or(*item)),
+                (None, Some(new)) => {
+                    let mut list = bumpalo::collections::Vec::with_capacity_in(items.len(), self.arena);
+                    list.extend_from_slice_copy(&items[..at]);
+                    list.push(new);
+                    changed = Some(list);
+                }
+            }
+        }
+        changed.map(|list| &*list.into_bump_slice())
+    }
+}
+
+/// A schema whose defaults are inserted.
+#[derive(Clone, Copy)]
+pub(super) struct Whole<'s, 'a>(pub(super) &'s Schema<'a>);
+
+/// A schema of which nothing is inserted.
+#[derive(Clone, Copy)]
+pub(super) struct Bare<'s, 't>(pub(super) &'s Schema<'t>);
+
+impl<'a, 's> Part<'a> for Whole<'s, 'a> {
+    fn flags(self) -> Flags {
+        self.0.flags
+    }
+
+    fn has_defaults(self) -> bool {
+        self.0.subtree.any(Flags::DEFAULT)
+    }
+
+    fn property(self, name: &str, _: &mut usize) -> Option<Self> {
+        self.0.property(name).map(Whole)
+    }
+
+    fn additional(self) -> Option<Option<Self>> {
+        additional(self.0).map(|schema| schema.map(Whole))
+    }
+
+    fn item(self) -> Option<Self> {
+        self.0.item().map(Whole)
+    }
+
+    fn is_defaulted(self) -> bool {
+        self.0.default.is_some()
+    }
+
+    fn default(self, arena: &'a Bump) -> Option<Value<'a>> {
+        let value = Value::from_json(self.0.default?, arena);
+        Some(fit(value, Some(self), Root::Value, Steps { defaults: true, ..Steps::default() }, arena).0)
+    }
+
+    fn add_missing(self, map: Map<'a>, arena: &'a Bump, mut add: impl FnMut(&'a str, Value<'a>)) {
+        for property in self.0.properties {
+            if property.schema.default.is_some()
+                && map.get(property.name).is_none()
+                && let Some(value) = Whole(&property.schema).default(arena)
+            {
+                add(property.name, value);
+            }
+        }
+    }
+}
+
+impl<'a> Part<'a> for Bare<'_, '_> {
+    fn flags(self) -> Flags {
+        self.0.flags
+    }
+
+    fn has_defaults(self) -> bool {
+        false
+    }
+
+    fn property(self, name: &str, _: &mut usize) -> Option<Self> {
+        self.0.property(name).map(Bare)
+    }
+
+    fn additional(self) -> Option<Option<Self>> {
+        additional(self.0).map(|schema| schema.map(Bare))
+    }
+
+    fn item(self) -> Option<Self> {
+        self.0.item().map(Bare)
+    }
+
+    fn is_defaulted(self) -> bool {
+        self.0.default.is_some()
+    }
+
+    fn default(self, _: &'a Bump) -> Option<Value<'a>> {
+        None
+    }
+
+    fn add_missing(self, _: Map<'a>, _: &'a Bump, _: impl FnMut(&'a str, Value<'a>)) {}
+}
+
+fn additional<'s, 'a>(schema: &'s Schema<'a>) -> Option<Option<&'s Schema<'a>>> {
+    match schema.additional? {
+        Additional::Schema(schema) => Some(Some(schema)),
+        Additional::Allowed(_) => Some(None),
+    }
+}
