@@ -4,6 +4,7 @@
 mod definitions;
 mod objects;
 mod reduce;
+mod samples;
 
 use crate::doctor;
 use crate::generated::Plan;
@@ -41,6 +42,10 @@ pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
     let count = plan.count / 2 / objects::PER_DEFINITION / 2;
     each(plan, count, oracle, objects::generated, &objects::compare, &mut table)?;
     each(plan, count, oracle, |draw| objects::of_real(draw, &real), &objects::compare, &mut table)?;
+    each(plan, count, oracle, samples::generated, &samples::compare, &mut table)?;
+    let mut rest = real.iter();
+    let next = |_: &mut Draw| rest.next().map_or(Value::Null, samples::of);
+    each(plan, real.len() as u64, oracle, next, &samples::compare, &mut table)?;
     Ok(table)
 }
 

@@ -1,0 +1,53 @@
+//! What `kubeshape sample` makes of a definition: the libraries accept it.
+
+use super::objects;
+use crate::table::{Table, Verdict};
+use kubeshape_corpus::generate::{Draw, definition};
+use kubeshape_registry::Registry;
+use kubeshape_validate::Release;
+use serde_json::{Value, json};
+
+/// A generated definition with its samples.
+pub(super) fn generated(draw: &mut Draw) -> Value {
+    of(&definition::definition(draw))
+}
+
+/// A definition with the smallest and the largest sample of its first version, those of them of which nothing else is said.
+pub(super) fn of(definition: &Value) -> Value {
+    let mut registry = Registry::default();
+    let text = definition.to_string();
+    registry.set_input(
+        "definition",
+        kubeshape_input::read("definition", text.as_bytes(), kubeshape_input::Limits::default()),
+    );
+    let version = definition["spec"]["versions"][0]["name"].as_str().unwrap_or_default();
+    let kind = registry.kinds().find(|kind| kind.version_name() == version);
+    let samples = [false, true].map(|maximal| kind.and_then(|kind| kind.sample(maximal, Release::DEFAULT)));
+    let taken = samples.iter().flatten().filter(|sample| sample.problems.is_empty());
+    json!({"definition": definition, "objects": taken.map(|sample| &sample.object).collect::<Vec<_>>()})
+}
+
+/// The libraries say of a sample what we say, and that is nothing.
+pub(super) fn compare(id: &str, input: &Value, answer: &Value, table: &mut Table) {
+    let objects = input["objects"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if answer["error"].is_string() || objects.is_empty() {
+        // No server has objects of it, or we know of none that a server takes.
+        return;
+    }
+    for (object, theirs) in objects.iter().zip(answer["cases"].as_array().into_iter().flatten()) {
+        if theirs["panic"].is_string() {
+            continue;
+        }
+        let complaints: Vec<&Value> = ["decodeError", "unknown", "errors"]
+            .into_iter()
+            .map(|key| &theirs[key])
+            .filter(|found| !found.is_null() && found.as_array().is_none_or(|found| !found.is_empty()))
+            .collect();
+        let verdict = match complaints.first() {
+            None => Verdict::Equal,
+            Some(complaint) => Verdict::Differing(format!("{complaint} about {object}")),
+        };
+        table.add("samples", id, verdict);
+    }
+    objects::compare(id, input, answer, table);
+}
