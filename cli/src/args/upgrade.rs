@@ -21,8 +21,8 @@ Examples:
   kubeshape upgrade old/ new/ --output-format markdown
 
 Files in DIR, in the order of the steps: NAME-N.yaml with a definition to apply,
-and NAME-N-migration.yaml with a StorageVersionMigration, which lets a cluster do
-what the command of step N does.
+and NAME-N-migration.yaml with a StorageVersionMigration, by which a cluster
+does what the command of step N does.
 
 Exit codes: 0 if the steps lead to the new definitions, nothing is lost and no
 object breaks, 1 if one of this is not so or a finding is denied, 2 if something

