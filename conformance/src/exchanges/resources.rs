@@ -153,6 +153,7 @@ pub(super) fn answer(api: &Api, store: &mut Store, exchange: &Exchange, (path, q
         content_type: header("Content-Type"),
         user_agent: header("User-Agent"),
         body: exchange.request.body.as_deref().unwrap_or_default().as_bytes(),
+        ..Request::default()
     };
     let Some(reply) = api.answer(store, &request, &Moment { now, uid: &uid, random: 0 }) else {
         let is_page = exchange.status == 404 && expected == b"404 page not found\n";
