@@ -36,12 +36,14 @@ pub(super) struct Shown {
     pub(super) now: Time,
 }
 
+/// The group version of a status, for a version of `meta.k8s.io` that is wanted.
+pub(super) fn status_version(version: Option<&str>) -> Cow<'static, str> {
+    version.map_or(Cow::Borrowed("v1"), |version| Cow::Owned(format!("meta.k8s.io/{version}")))
+}
+
 /// A status as a reply, in a version of `meta.k8s.io` if one is wanted.
 pub(super) fn status(status: &Status, form: Form, version: Option<&str>) -> Reply {
-    let api_version: Cow<'_, str> = match version {
-        None => Cow::Borrowed("v1"),
-        Some(version) => Cow::Owned(format!("meta.k8s.io/{version}")),
-    };
+    let api_version = status_version(version);
     let body = match form {
         Form::Protobuf => status.protobuf_as(&api_version),
         Form::Yaml => form::yaml(status.value_as(&api_version, &Bump::new())),

@@ -1,7 +1,7 @@
 //! Watching objects.
 
 use super::read::{Selection, revision, selected};
-use super::reply::Shown;
+use super::reply::{Shown, status_version};
 use super::served::Served;
 use super::{Call, Outcome, typed};
 use crate::accept::{Form, TargetKind};
@@ -56,8 +56,8 @@ impl Call<'_> {
             Form::Json | Form::Indented => Form::Json,
             form @ (Form::Protobuf | Form::Cbor) => form,
             Form::Yaml | Form::Csv => {
-                let cbor = if self.request.has_cbor() { STREAMS_WITH_CBOR } else { STREAMS };
-                return Err(Status::not_acceptable(cbor));
+                let streams = if self.request.has_cbor() { STREAMS_WITH_CBOR } else { STREAMS };
+                return Err(Status::not_acceptable(streams));
             }
         };
         let options = ListParameters::read(self.request.query)?;
@@ -220,9 +220,10 @@ impl Watch {
 
     /// Appends an event with a status.
     fn refuse(&self, status: &Status, out: &mut Vec<u8>) {
+        let api_version = status_version(self.shown.server_version.as_deref());
         let content = match self.shown.form {
-            Form::Protobuf => status.protobuf_as("v1"),
-            _ => status.to_json(),
+            Form::Protobuf => status.protobuf_as(&api_version),
+            _ => status.json_as(&api_version),
         };
         self.frame("ERROR", &content, out);
     }

@@ -474,9 +474,21 @@ fn watches_tell_events_in_every_form() {
         "{:x?}",
         cbor.body
     );
+    let old = "watch=1&resourceVersion=1";
+    server.store = shortened(&server.store);
+    let ended = parsed(&told(&mut server, "application/json;sv=v2", old));
+    assert_eq!((&ended["type"], &ended["object"]["apiVersion"]), (&json!("ERROR"), &json!("meta.k8s.io/v2")));
     // A form in which nothing can be told is skipped.
     assert_eq!(told(&mut server, "text/csv", query).code, 406);
     assert_eq!(told(&mut server, "text/csv, application/json", query).code, 200);
+}
+
+/// The same store without its history.
+fn shortened(store: &Store) -> Store {
+    use kubeshape_objects::store::{Limits, Saved};
+    let objects = store.objects().map(|(key, object)| (key.clone(), std::sync::Arc::clone(object))).collect();
+    let revision = store.revision();
+    Store::restore(Limits::default(), Saved { revision, forgotten: revision, objects, history: Vec::new() })
 }
 
 #[test]
