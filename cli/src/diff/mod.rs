@@ -37,7 +37,7 @@ pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
     let mut run = Run { args, ui, exemptions, errors: 0, worst: None, compared: 0, what: "CustomResourceDefinition" };
     if let [old, new] = args.kubernetes[..] {
         run.what = "kind";
-        run.kinds(&built_in(old), &built_in(new), false);
+        run.kinds(&built_in(old), &built_in(new), false)?;
         return run.end();
     }
     let (Some(old), Some(new)) = (&args.old, &args.new) else {
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
     }
     if !old.openapi().is_empty() || !new.openapi().is_empty() {
         run.what = if run.compared == 0 { "kind" } else { "definition" };
-        run.kinds(old.openapi(), new.openapi(), true);
+        run.kinds(old.openapi(), new.openapi(), true)?;
     }
     run.end()
 }
@@ -132,17 +132,14 @@ impl Run<'_> {
     }
 
     /// Compares the kinds of OpenAPI documents. Those of a release have no places that anybody could look up.
-    fn kinds(&mut self, old: &[Document], new: &[Document], has_places: bool) {
+    fn kinds(&mut self, old: &[Document], new: &[Document], has_places: bool) -> Result<(), Fatal> {
         let arena = Bump::new();
         let was = Documents::new(old.iter().map(Document::root), &arena);
         let is = Documents::new(new.iter().map(Document::root), &arena);
         let all = documents(&was, &is, |kind| self.is_wanted(kind, kind.kind()));
         self.compared += all.len();
-        if all.is_empty() {
-            let named = self.args.kinds.join(", ");
-            let detail =
-                if named.is_empty() { "no kind was found".to_owned() } else { format!("there is no kind {named}") };
-            self.problem(&Finding::new(Code::Nothing, detail));
+        if self.compared == 0 && !self.args.kinds.is_empty() {
+            return Err(Fatal::Usage(format!("--kind: there is no kind {}", self.args.kinds.join(", "))));
         }
         for KindChanges { kind, documents: (was, is), changes } in all {
             if changes.is_empty() && !self.args.verbose {
@@ -165,6 +162,7 @@ impl Run<'_> {
                 &mut |note| tell(is.or(was), note),
             );
         }
+        Ok(())
     }
 
     /// Tells the changes of one definition.
