@@ -59,7 +59,10 @@ pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
             (None, _) => run.ui.say(&format!("{name}: the definition is new")),
         }
     }
-    if !old.openapi().is_empty() || !new.openapi().is_empty() {
+    // A cluster has documents of all that it serves. Definitions are not compared with these.
+    let is_document = |side: &Definitions| side.names().next().is_none() && !side.openapi().is_empty();
+    let has_documents = !old.openapi().is_empty() && !new.openapi().is_empty();
+    if has_documents || is_document(&old) || is_document(&new) {
         run.what = if run.compared == 0 { "kind" } else { "definition" };
         run.kinds(old.openapi(), new.openapi(), true)?;
     }

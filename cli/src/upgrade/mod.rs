@@ -164,7 +164,7 @@ impl Run<'_> {
         }
         self.ui.json(&serde_json::to_value(&plan).unwrap_or_default());
         if plan.steps.is_empty() && plan.obstacle.is_none() {
-            self.ui.say(&plan.summary());
+            self.ui.say(plan.to_string().trim_end());
         } else {
             self.ui.verbatim(&plan.to_string());
         }

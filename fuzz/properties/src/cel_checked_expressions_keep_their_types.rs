@@ -57,7 +57,8 @@ fn fits(value: &Value<'_>, ty: &Type) -> bool {
         (Value::Optional(inner), ty) => ty.as_optional().is_some_and(|ty| {
             inner.iter().all(|value| matches!(**value, Value::Error(_)) || fits(value, ty))
         }),
-        (Value::Type(_), Type::Type(_)) | (Value::Null, Type::Wrapper(_)) => true,
+        // Null is assignable to types such as `kubernetes.NamedFormat`, so `optional.of(null).orValue(x)` has the type of null.
+        (_, Type::Null) | (Value::Type(_), Type::Type(_)) | (Value::Null, Type::Wrapper(_)) => true,
         (value, Type::Wrapper(inner)) => fits(value, inner),
         (value, ty) => value.type_of().name() == ty.name(),
     }

@@ -177,7 +177,12 @@ fn pair(data: &[u8]) {
         definition.remove("status");
         definition.insert("metadata".to_owned(), json!({"name": was.name}));
     }
-    if first.obstacle.is_some() || !server.apply(&definition) {
+    // A server does not apply what has unknown fields, whatever the old definition is.
+    let mut wanted = Borrowed::from_node(new.node, &arena).to_serde();
+    if let Some(wanted) = wanted.as_object_mut() {
+        wanted.remove("status");
+    }
+    if first.obstacle.is_some() || !server.apply(&definition) || !Server::new().apply(&wanted) {
         return;
     }
     for (at, version) in was.versions.iter().take(SAMPLES).enumerate() {

@@ -2,7 +2,7 @@
 
 use super::{Emitter, Level, Place};
 use crate::go::number::{self, Number};
-use crate::{Limits, Stream, Tape};
+use crate::{Limits, Path, Stream, Tape};
 use std::borrow::Cow;
 
 /// Rewrites JSON that comes in pieces as YAML. Only what is incomplete at the end of a piece is kept, so memory does not
@@ -141,7 +141,8 @@ fn decoded<'t>(quoted: &'t str, tape: &mut Tape) -> Cow<'t, str> {
     if !inner.contains('\\') {
         return Cow::Borrowed(inner);
     }
-    let read = Stream::new(quoted.as_bytes(), Limits::PRINTED).ok().and_then(|mut stream| {
+    // YAML would fold line breaks that JSON takes as they are.
+    let read = Stream::with_path(quoted.as_bytes(), Limits::PRINTED, Path::Json).ok().and_then(|mut stream| {
         let source = stream.source();
         stream.next(tape)?.ok()?;
         tape.document(source).root().map(|root| root.text().to_owned())
