@@ -117,8 +117,8 @@ fn find<'a>(text: &'a str, name: &str, tapes: &'a mut Vec<Tape>, arena: &'a Bump
         tapes.push(tape);
     }
     let roots = tapes.iter().filter_map(|tape| tape.document(text).root());
-    let named = roots.flat_map(|root| manifests(root).0).filter(|manifest| {
+    let mut named = roots.flat_map(|root| manifests(root).0).filter(|manifest| {
         manifest.node.get("metadata").and_then(|metadata| metadata.get("name")?.as_str()) == Some(name)
     });
-    named.filter_map(|manifest| manifest.read(arena).value).next()
+    named.find_map(|manifest| manifest.read(arena).value)
 }

@@ -191,18 +191,16 @@ fn go(oracle: &str, all: &[Json]) -> Result<BTreeMap<usize, Times>, Box<dyn std:
     let mut child =
         Command::new(oracle).arg("bench-expressions").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let mut input = child.stdin.take().ok_or("the program has no input")?;
-    let lines: String = all
-        .iter()
-        .enumerate()
-        .map(|(number, record)| {
-            let expression = serde_json::json!({
-                "expr": record["expr"],
-                "vars": record.get("vars").cloned().unwrap_or_else(|| serde_json::json!({})),
-                "bindings": record.get("bindings").cloned().unwrap_or_else(|| serde_json::json!({})),
-            });
-            format!("{}\n", serde_json::json!({ "id": number.to_string(), "expression": expression }))
-        })
-        .collect();
+    let mut lines = String::new();
+    for (number, record) in all.iter().enumerate() {
+        let expression = serde_json::json!({
+            "expr": record["expr"],
+            "vars": record.get("vars").cloned().unwrap_or_else(|| serde_json::json!({})),
+            "bindings": record.get("bindings").cloned().unwrap_or_else(|| serde_json::json!({})),
+        });
+        lines += &serde_json::json!({ "id": number.to_string(), "expression": expression }).to_string();
+        lines.push('\n');
+    }
     let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
     let output = child.wait_with_output()?;
     let _ = writer.join();

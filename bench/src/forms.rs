@@ -10,6 +10,7 @@ use kubeshape_objects::{Api, Moment, Request};
 use kubeshape_registry::{Registry, Time};
 use kubeshape_server::http::Http;
 use kubeshape_server::{BaseDocuments, Endpoints, Live, Metrics, Objects, Readiness, Store, StoreOptions};
+use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -124,7 +125,8 @@ fn service(count: usize, bytes: usize) -> Option<Http> {
         let mut entries = String::new();
         while entries.len() + 1_000 < bytes {
             let place = entries.len();
-            entries.push_str(&format!(r#"{{"name":"entry-{place}","value":"{text} {n}","port":{place},"on":true}},"#));
+            // Writing to a text cannot fail.
+            let _ = write!(entries, r#"{{"name":"entry-{place}","value":"{text} {n}","port":{place},"on":true}},"#);
         }
         let body = format!(
             r#"{{"apiVersion":"example.com/v1","kind":"Widget","metadata":{{"name":"widget-{n:05}","labels":{{"app":"widgets","tier":"t{}"}}}},"spec":{{"color":"red","entries":[{}]}}}}"#,
@@ -132,7 +134,7 @@ fn service(count: usize, bytes: usize) -> Option<Http> {
             entries.trim_end_matches(',')
         );
         let uid = format!("00000000-0000-0000-0000-{n:012}");
-        let moment = Moment { now: Time(1_700_000_000 + n as i64), uid: &uid, random: 0 };
+        let moment = Moment { now: Time(1_700_000_000 + n.cast_signed() as i64), uid: &uid, random: 0 };
         let post =
             Request { method: "POST", path: WIDGETS, body: body.as_bytes(), user_agent: "bench", ..Request::default() };
         let path = format!("{WIDGETS}/widget-{n:05}/status");

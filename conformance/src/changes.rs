@@ -216,8 +216,8 @@ impl Area {
                 let verdict = witness_verdict(*outcome, object, before, after);
                 self.table.add(&format!("{kind} witnesses"), &format!("{label} {what}"), verdict);
             }
-            for at in first..all.len() {
-                let (Some(before), Some(after)) = (before.cases.get(at), after.cases.get(at)) else { continue };
+            let answers = before.cases.iter().zip(&after.cases);
+            for ((before, after), object) in answers.zip(&all).skip(first) {
                 self.tally.drawn += 1;
                 if !before.is_accepted() || after.panic.is_some() {
                     continue;
@@ -231,7 +231,7 @@ impl Area {
                 let verdict = match refusals.iter().find(|(field, detail)| !is_told(&changes, name, field, detail)) {
                     None => Verdict::Equal,
                     Some((field, detail)) => {
-                        Verdict::Differing(format!("nothing is told of {field}: {detail}, for {}", all[at]))
+                        Verdict::Differing(format!("nothing is told of {field}: {detail}, for {object}"))
                     }
                 };
                 self.table.add(&format!("{kind} refusals"), &label, verdict);

@@ -5,7 +5,7 @@
 
 use crate::found::Found;
 use kubeshape_schema::{Code, Schema, Type};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// So many schemas below new fields are looked at.
 const BELOW: usize = 20_000;
@@ -31,8 +31,8 @@ pub(crate) fn tell<'a>(gone: &[Field<'a>], came: &[Field<'a>], found: &mut Found
         dropped.push(came[is].at);
     }
     for (was, path, own) in moved(gone, came) {
-        if !told.contains_key(&gone[was].at) {
-            told.insert(gone[was].at, path);
+        if let std::collections::btree_map::Entry::Vacant(e) = told.entry(gone[was].at) {
+            e.insert(path);
             dropped.extend(own.map(|is| came[is].at));
         }
     }
@@ -51,15 +51,15 @@ pub(crate) fn tell<'a>(gone: &[Field<'a>], came: &[Field<'a>], found: &mut Found
 
 /// Fields of one object.
 fn renamed<'a>(gone: &[Field<'a>], came: &[Field<'a>]) -> Vec<(usize, usize)> {
-    let mut objects: HashMap<&str, (Vec<usize>, Vec<usize>)> = HashMap::new();
+    // A definition whose fields are all other ones was not renamed field by field.
+    const MANY: usize = 32;
+    let mut objects: BTreeMap<&str, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
     for (at, field) in gone.iter().enumerate() {
         objects.entry(field.parent.as_str()).or_default().0.push(at);
     }
     for (at, field) in came.iter().enumerate() {
         objects.entry(field.parent.as_str()).or_default().1.push(at);
     }
-    // A definition whose fields are all other ones was not renamed field by field.
-    const MANY: usize = 32;
     let mut out = Vec::new();
     for (old, new) in objects.values() {
         if old.len() > MANY || new.len() > MANY {
@@ -80,9 +80,12 @@ fn renamed<'a>(gone: &[Field<'a>], came: &[Field<'a>]) -> Vec<(usize, usize)> {
     out
 }
 
+/// The path of a field, its schema, and its number among the new ones if it is one itself.
+type Place<'a> = (String, Schema<'a>, Option<usize>);
+
 /// Fields of one name in different objects: the field that is gone, where it is now, and the new field if it is one itself.
 fn moved<'a>(gone: &[Field<'a>], came: &[Field<'a>]) -> Vec<(usize, String, Option<usize>)> {
-    let mut wanted: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut wanted: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, field) in gone.iter().enumerate() {
         wanted.entry(field.name).or_default().push(at);
     }
@@ -90,7 +93,7 @@ fn moved<'a>(gone: &[Field<'a>], came: &[Field<'a>]) -> Vec<(usize, String, Opti
     if wanted.is_empty() {
         return Vec::new();
     }
-    let mut places: HashMap<&str, Vec<(String, Schema<'a>, Option<usize>)>> = HashMap::new();
+    let mut places: BTreeMap<&str, Vec<Place<'a>>> = BTreeMap::new();
     let mut todo: Vec<(String, &str, Schema<'a>, Option<usize>)> = came
         .iter()
         .enumerate()

@@ -96,8 +96,8 @@ fn is_plain(old: &Schema<'_>, keyword: &str) -> bool {
     let is_number = matches!(keyword, "minimum" | "maximum" | "multipleOf");
     !is_logic
         && old.enumeration.is_empty()
-        && !(is_text && !checked_format(old).is_empty())
-        && !(keyword == "format" && (!extra.pattern.is_empty() || extra.max_length.is_some()))
+        && (!is_text || checked_format(old).is_empty())
+        && (keyword != "format" || (extra.pattern.is_empty() && extra.max_length.is_none()))
         && !(is_number && (extra.minimum.is_some() || extra.maximum.is_some() || extra.multiple_of.is_some()))
 }
 

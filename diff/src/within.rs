@@ -21,10 +21,13 @@ const VALUES: usize = 1_000;
 /// Cases within cases, and values within values.
 const DEPTH: usize = 12;
 
+/// The patterns that texts match, those that they do not, and their lengths.
+type Compared = (Vec<String>, Vec<String>, u64, Option<u64>);
+
 /// Languages that were compared, by their patterns and lengths.
 #[derive(Default)]
 pub(crate) struct Memo {
-    texts: HashMap<(Vec<String>, Vec<String>, u64, Option<u64>), Shortest>,
+    texts: HashMap<Compared, Shortest>,
 }
 
 /// A shortest text of a language, if there is one, or why it is not known.

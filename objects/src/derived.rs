@@ -27,7 +27,7 @@ pub(crate) struct Derived {
 impl Stored {
     /// The metadata as Go's struct prints it.
     pub(crate) fn metadata(&self) -> Bytes {
-        self.of_metadata(&self.derived().metadata, |metadata, out| meta::json(metadata, out))
+        self.of_metadata(&self.derived().metadata, meta::json)
     }
 
     /// The revision that the metadata says; empty if it says none.

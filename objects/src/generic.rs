@@ -315,9 +315,10 @@ impl Definition {
         out.extend_from_slice(b":{\"description\":");
         string(out, self.description, Escape::Html);
         out.extend_from_slice(b",\"type\":\"object\",\"properties\":{");
-        let own: &[Member] = match self.is_kind {
-            true => &[("apiVersion", Text, "The version of this kind."), ("kind", Text, "The name of this kind.")],
-            false => &[],
+        let own: &[Member] = if self.is_kind {
+            &[("apiVersion", Text, "The version of this kind."), ("kind", Text, "The name of this kind.")]
+        } else {
+            &[]
         };
         let mut members: Vec<&Member> = own.iter().chain(self.members).collect();
         members.sort_by_key(|(name, ..)| *name);

@@ -48,11 +48,14 @@ pub fn schema_in_pieces(
     p.object(schema);
 }
 
+/// Takes what is printed so far.
+type Drain<'o> = dyn FnMut(&mut Vec<u8>) + 'o;
+
 struct Printer<'o> {
     out: &'o mut Vec<u8>,
     style: Style,
     first: bool,
-    drain: Option<&'o mut (dyn FnMut(&mut Vec<u8>) + 'o)>,
+    drain: Option<&'o mut Drain<'o>>,
 }
 
 /// Writes `,"name":`; the name must need no escapes.

@@ -205,7 +205,9 @@ mod tests {
             Ok(())
         };
         let mut writer = Writer::new(format, pretty, most, &mut sink);
-        pieces.iter().for_each(|piece| writer.piece(piece.as_bytes()));
+        for piece in pieces {
+            writer.piece(piece.as_bytes());
+        }
         let written = writer.end(&mut Vec::new()).expect("the sink takes everything");
         (written, String::from_utf8_lossy(&out).into_owned())
     }

@@ -141,7 +141,9 @@ impl Inner {
             match made {
                 Ok(file) => staged.push((key, file)),
                 Err(why) => {
-                    staged.into_iter().for_each(|(_, file)| self.stage.discard(file));
+                    for (_, file) in staged {
+                        self.stage.discard(file);
+                    }
                     self.stage.tidy();
                     return Err(why);
                 }

@@ -56,6 +56,8 @@ pub(crate) fn run(args: &UpgradeArgs, setup: &Setup) -> Result<bool, Fatal> {
 }
 
 type Side<'d> = (&'d Document, Manifest<'d>);
+/// A name, and the definitions of it.
+type Pair<'d> = (&'d str, Option<Side<'d>>, Option<Side<'d>>);
 
 /// The objects of files and folders, with their places.
 fn objects(paths: &[PathBuf], filter: &Filter, errors: &mut usize, ui: &mut Ui) -> Result<Vec<Object>, Fatal> {
@@ -99,11 +101,7 @@ impl Run<'_> {
     ///
     /// # Errors
     /// `--stored` is about one of several definitions.
-    fn pairs<'d>(
-        &self,
-        old: &'d Definitions,
-        new: &'d Definitions,
-    ) -> Result<Vec<(&'d str, Option<Side<'d>>, Option<Side<'d>>)>, Fatal> {
+    fn pairs<'d>(&self, old: &'d Definitions, new: &'d Definitions) -> Result<Vec<Pair<'d>>, Fatal> {
         let (was, is): (BTreeSet<&str>, BTreeSet<&str>) = (old.names().collect(), new.names().collect());
         if !self.args.stored.is_empty() && was.len() > 1 {
             let why = format!("--stored is about one definition, and {} has {}", self.args.old, was.len());

@@ -246,7 +246,7 @@ impl<'j> Judged<'j, '_, '_> {
         if gvk.group() == "apiextensions.k8s.io" && gvk.kind() == "CustomResourceDefinition" {
             return Verdict::Definition;
         }
-        let at = self.node.get("apiVersion").unwrap_or_else(|| self.node);
+        let at = self.node.get("apiVersion").unwrap_or(self.node);
         let Some((resource, deprecated)) = self.context.kinds.resource(gvk) else {
             if let Some((is_removed, warning)) = self.context.kinds.deprecation(gvk) {
                 self.tell(if is_removed { Code::KindRemoved } else { Code::KindDeprecated }, at, warning);
@@ -265,7 +265,7 @@ impl<'j> Judged<'j, '_, '_> {
         let decoded = match resource.decode(value, arena) {
             Ok(decoded) => decoded,
             Err(message) => {
-                let at = self.node.get("metadata").unwrap_or_else(|| self.node);
+                let at = self.node.get("metadata").unwrap_or(self.node);
                 self.tell(Code::ObjectNotDecoded, at, message);
                 return Verdict::Refused;
             }

@@ -20,7 +20,7 @@ spec:
 "
     );
     for (at, (name, schema)) in versions.iter().enumerate() {
-        out += &format!(
+        let version = format!(
             "  - name: {name}
     served: true
     storage: {}
@@ -32,6 +32,7 @@ spec:
 ",
             at == 0
         );
+        out += &version;
     }
     out + "---\n"
 }
@@ -186,7 +187,8 @@ fn two_groups_two_versions_and_two_kinds_stand_side_by_side() {
     let Some(world) = World::new() else { return };
     let mut all = foo("a", "{image: x}") + "---\n" + &object("example.com/v1", "Loose", "a", "{b: c}");
     for version in ["v1", "v2"] {
-        all += &format!("---\n{}", object(&format!("example.org/{version}"), "Bar", version, "{image: x}"));
+        all += "---\n";
+        all += &object(&format!("example.org/{version}"), "Bar", version, "{image: x}");
     }
     let expected = "foo.example.com/a created\nloose.example.com/a created\nbar.example.org/v1 created\nbar.example.org/v2 created\n";
     assert_eq!(world.sent("apply -f -", &all), expected);

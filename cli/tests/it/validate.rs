@@ -205,7 +205,9 @@ fn the_output_of_kustomize_is_judged() {
     folder.write("overlays/prod/kustomization.yaml", patch);
     let built = std::process::Command::new(&program).arg("build").arg(folder.path("overlays/prod")).output();
     let Ok(built) = built else {
-        println!("not checked: what kustomize prints (KUBESHAPE_KUSTOMIZE names no program)");
+        use std::io::Write;
+        let _ =
+            writeln!(std::io::stderr(), "not checked: what kustomize prints (KUBESHAPE_KUSTOMIZE names no program)");
         return;
     };
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));

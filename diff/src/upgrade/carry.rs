@@ -3,6 +3,7 @@
 use super::{Action, Plan};
 use serde_json::{Value, json};
 use std::fmt;
+use std::fmt::Write as _;
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 /// Objects that are read at once.
@@ -67,14 +68,14 @@ impl Plan {
     /// ```no_run
     /// # use kubeshape_diff::upgrade::{Answer, Request};
     /// # fn send(_: &Request) -> Answer { Answer { code: 200, body: serde_json::Value::Null } }
-    /// # fn all(plan: &kubeshape_diff::upgrade::Plan) -> Result<(), kubeshape_diff::upgrade::Failure> {
+    /// # fn all(plan: &kubeshape_diff::upgrade::Plan) -> Result<(), Box<kubeshape_diff::upgrade::Failure>> {
     /// for number in 0..plan.steps.len() {
     ///     plan.carry_out(number, &mut send)?;
     /// }
     /// # Ok(())
     /// # }
     /// ```
-    pub fn carry_out(&self, number: usize, send: &mut Send<'_>) -> Result<(), Failure> {
+    pub fn carry_out(&self, number: usize, send: &mut Send<'_>) -> Result<(), Box<Failure>> {
         let of_definition = format!("{DEFINITIONS}/{}", self.name);
         match self.steps.get(number).map(|step| &step.action) {
             Some(Action::Apply { definition, .. }) => {
@@ -95,7 +96,7 @@ impl Plan {
 }
 
 /// Reads every object of a resource, and writes it back.
-fn migrate(root: &str, plural: &str, send: &mut Send<'_>) -> Result<(), Failure> {
+fn migrate(root: &str, plural: &str, send: &mut Send<'_>) -> Result<(), Box<Failure>> {
     let mut token = String::new();
     for _ in 0..PAGES {
         let target = format!("{root}/{plural}?limit={PAGE}{token}");
@@ -125,13 +126,13 @@ fn ask(
     body: Option<Value>,
     passed_over: &[u16],
     send: &mut Send<'_>,
-) -> Result<Value, Failure> {
+) -> Result<Value, Box<Failure>> {
     let request = Request { method, target, media_type, body };
     let answer = send(&request);
     if (200..300).contains(&answer.code) || passed_over.contains(&answer.code) {
         Ok(answer.body)
     } else {
-        Err(Failure { request, answer })
+        Err(Box::new(Failure { request, answer }))
     }
 }
 
@@ -141,7 +142,10 @@ fn encoded(text: &str) -> String {
     for byte in text.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
-            byte => out.push_str(&format!("%{byte:02X}")),
+            byte => {
+                // Writing to a text cannot fail.
+                let _ = write!(out, "%{byte:02X}");
+            }
         }
     }
     out

@@ -70,7 +70,7 @@ impl Side {
 
     /// The name of the version of storage.
     pub(super) fn storage(&self) -> &str {
-        self.versions().find(Version::is_storage).map_or("", |version| version.name())
+        self.versions().find(|version| version.is_storage()).map_or("", |version| version.name())
     }
 
     pub(super) fn name(&self) -> &str {
@@ -115,15 +115,15 @@ pub(super) struct Version<'v> {
 }
 
 impl<'v> Version<'v> {
-    pub(super) fn name(&self) -> &'v str {
+    pub(super) fn name(self) -> &'v str {
         self.entry["name"].as_str().unwrap_or_default()
     }
 
-    pub(super) fn is_served(&self) -> bool {
+    pub(super) fn is_served(self) -> bool {
         self.entry["served"] == true
     }
 
-    pub(super) fn is_storage(&self) -> bool {
+    pub(super) fn is_storage(self) -> bool {
         self.entry["storage"] == true
     }
 }

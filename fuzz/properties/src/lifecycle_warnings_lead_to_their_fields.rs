@@ -17,7 +17,9 @@ pub fn holds(data: &[u8]) {
     let documents = read("schemas", documents.as_bytes(), Limits::default()).documents;
     let objects = read("objects", objects.as_bytes(), Limits::default()).documents;
     let (mut schemas, mut inputs) = (Schemas::default(), Inputs::default());
-    documents.iter().for_each(|document| schemas.add_annotated(document));
+    for document in &documents {
+        schemas.add_annotated(document);
+    }
     inputs.set("one".into(), &documents);
     let clusters = [
         Cluster::default(),

@@ -21,7 +21,9 @@ impl Inputs {
     /// Takes in the documents of an input in place of those that it had before.
     pub fn set(&mut self, name: Arc<str>, documents: &[Document]) {
         let mut schemas = Schemas::default();
-        documents.iter().for_each(|document| schemas.add_annotated(document));
+        for document in documents {
+            schemas.add_annotated(document);
+        }
         if schemas.is_empty() {
             self.by_name.remove(&name);
         } else {

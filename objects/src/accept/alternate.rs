@@ -242,9 +242,10 @@ impl<'e> Alternates<'e> {
         }
         match (group, kind) {
             (META, "Table") if is_json => Some(To::Table),
-            (META, "PartialObjectMetadata") if is_many => Some(To::PartialObjectMetadataList),
-            (META, "PartialObjectMetadata") => Some(To::PartialObjectMetadata),
-            (META, "PartialObjectMetadataList") if is_many => Some(To::PartialObjectMetadataList),
+            (META, "PartialObjectMetadata") if !is_many => Some(To::PartialObjectMetadata),
+            (META, "PartialObjectMetadata" | "PartialObjectMetadataList") if is_many => {
+                Some(To::PartialObjectMetadataList)
+            }
             _ if is_beta || !is_json => None,
             (META, "TabularOutput") => Some(To::TabularOutput),
             (META, "Description") => Some(To::Description),

@@ -195,6 +195,7 @@ pub fn resource(header: &str, endpoint: Endpoint, pretty: bool) -> Option<Transf
 
 /// The kind that the parameters select, if any; `None` if the endpoint does not have it in this form (upstream:
 /// `RequestScope.AllowsMediaTypeTransform`).
+#[allow(clippy::option_option)] // No kind is an answer, too.
 fn target<'h>(clause: &Clause<'h>, endpoint: Endpoint, form: Form) -> Option<Option<Target<'h>>> {
     let selected = (clause.parameter("as"), clause.parameter("g"), clause.parameter("v"));
     let (Some(kind), Some(group @ "meta.k8s.io"), Some(version @ ("v1" | "v1beta1"))) = selected else {

@@ -150,6 +150,7 @@ fn typed(media: &'static str, parameters: &str) -> Cow<'static, str> {
 
 /// What becomes of a request.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant)] // There is one of them per request.
 pub enum Outcome {
     /// It is answered.
     Reply(Reply),
@@ -455,9 +456,10 @@ impl Call<'_> {
         let names: Vec<&str> = versions.iter().map(|served| served.version.as_str()).collect();
         let is_scale = self.path.subresource == "scale";
         let served = self.served;
-        let (group, version, kind) = match is_scale {
-            true => ("autoscaling", "v1", "Scale"),
-            false => (served.group.as_str(), served.version.as_str(), served.kind.as_str()),
+        let (group, version, kind) = if is_scale {
+            ("autoscaling", "v1", "Scale")
+        } else {
+            (served.group.as_str(), served.version.as_str(), served.kind.as_str())
         };
         let endpoint = Alternates {
             group,

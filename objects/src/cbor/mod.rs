@@ -120,9 +120,9 @@ mod tests {
         ] {
             assert_eq!(read(bytes), Err(expected.to_owned()), "{bytes}");
         }
-        let deep = json(&[0x81; 100_000]);
+        let deep = json(&vec![0x81; 100_000]);
         assert_eq!(deep, Err("cbor: the document nests deeper than 512 levels".to_owned()));
-        let tags = json(&[0xc6; 100_000]);
+        let tags = json(&vec![0xc6; 100_000]);
         assert_eq!(tags, Err("cbor: the document nests deeper than 512 levels".to_owned()));
     }
 

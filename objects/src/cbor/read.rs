@@ -244,10 +244,17 @@ impl<'b> Reader<'b> {
 
     fn simple(&mut self, head: Head) -> Result<(), String> {
         let at = head.at;
+        let word: &[u8] = match head.short {
+            20 => b"false",
+            21 => b"true",
+            22 => b"null",
+            _ => b"",
+        };
+        if !word.is_empty() {
+            self.out.extend_from_slice(word);
+            return Ok(());
+        }
         let number = match (head.short, head.argument) {
-            (20, _) => return self.word("false"),
-            (21, _) => return self.word("true"),
-            (22, _) => return self.word("null"),
             (25, Some(bits)) => of_half(bits as u16),
             (26, Some(bits)) => f64::from(f32::from_bits(bits as u32)),
             (27, Some(bits)) => f64::from_bits(bits),
@@ -261,11 +268,6 @@ impl<'b> Reader<'b> {
         }
         // With a point or an exponent: it stays a float.
         self.write(format_args!("{number:?}"));
-        Ok(())
-    }
-
-    fn word(&mut self, word: &str) -> Result<(), String> {
-        self.out.extend_from_slice(word.as_bytes());
         Ok(())
     }
 }

@@ -43,17 +43,17 @@ fn head(major: u8, length: u64, out: &mut Vec<u8>) {
     let bytes = length.to_be_bytes();
     match length {
         0..24 => out.push(major | bytes[7]),
-        24..0x100 => out.extend_from_slice(&[major | 24, bytes[7]]),
+        24..0x100 => out.extend_from_slice(&[major | 0x18, bytes[7]]),
         0x100..0x1_0000 => {
-            out.push(major | 25);
+            out.push(major | 0x19);
             out.extend_from_slice(&bytes[6..]);
         }
         0x1_0000..0x1_0000_0000 => {
-            out.push(major | 26);
+            out.push(major | 0x1a);
             out.extend_from_slice(&bytes[4..]);
         }
         _ => {
-            out.push(major | 27);
+            out.push(major | 0x1b);
             out.extend_from_slice(&bytes);
         }
     }

@@ -309,8 +309,8 @@ fn columns_of_a_priority_are_for_those_who_want_them() {
         let accept = format!("application/json;as={kind};g=meta.k8s.io;v=v1");
         let request = asked(ALL, query, &accept);
         let table = parsed(&api.answer(&mut store, &request, &Moment::default()).unwrap());
-        let columns = table.get("columns").or(table.get("columnDefinitions")).unwrap().as_array().unwrap().len();
-        columns
+
+        table.get("columns").or(table.get("columnDefinitions")).unwrap().as_array().unwrap().len()
     };
     // Clients of a Table choose by the priorities that it tells.
     assert_eq!([heads("", "Table"), heads("wide=1", "Table"), heads("wide=0", "Table")], [2, 2, 1]);

@@ -229,13 +229,11 @@ impl Shared {
         let extensions = self.endpoints.extensions;
         let parts = RequestParts { method: request.method(), headers: request.headers(), query, extensions };
         let forms = resources::Forms { alternates: extensions, cbor: self.features.cbor };
-        match resources::quick(objects, path, &parts, forms) {
-            Some(response) => response.into(),
-            None => {
-                let parts = OwnedParts::of(&parts);
-                Answer::Later(resources::answer(objects, request, path, parts, forms, &self.work))
-            }
+        if let Some(response) = resources::quick(objects, path, &parts, forms) {
+            return response.into();
         }
+        let parts = OwnedParts::of(&parts);
+        Answer::Later(resources::answer(objects, request, path, parts, forms, &self.work))
     }
 
     /// The v2 document that is served.

@@ -191,7 +191,6 @@ async fn applies_of_one_field_conflict_or_follow_each_other() {
     // With force, they follow each other: revisions never repeat, and the last one says what is there.
     let clients: Vec<_> = (0..CLIENTS)
         .map(|client| {
-            let apply = apply.clone();
             let writes = (0..TIMES).map(move |n| apply(client, true, 100 + client * TIMES + n)).collect::<Vec<_>>();
             tokio::spawn(async move {
                 let mut written: Vec<(u64, i64)> = Vec::new();

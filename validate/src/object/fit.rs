@@ -24,6 +24,7 @@ pub(super) trait Part<'a>: Copy {
     fn property(self, name: &str, cursor: &mut usize) -> Option<Self>;
 
     /// `additionalProperties`: the inner value is the schema, if they have one.
+    #[allow(clippy::option_option)] // Allowed without a schema is not the same as not allowed.
     fn additional(self) -> Option<Option<Self>>;
 
     /// The schema of items.
@@ -235,7 +236,7 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        changed.map(|list| &*list.into_bump_slice())
+        changed.map(bumpalo::collections::Vec::into_bump_slice)
     }
 }
 
@@ -247,7 +248,7 @@ pub(super) struct Whole<'s, 'a>(pub(super) &'s Schema<'a>);
 #[derive(Clone, Copy)]
 pub(super) struct Bare<'s, 't>(pub(super) &'s Schema<'t>);
 
-impl<'a, 's> Part<'a> for Whole<'s, 'a> {
+impl<'a> Part<'a> for Whole<'_, 'a> {
     fn flags(self) -> Flags {
         self.0.flags
     }
@@ -321,6 +322,7 @@ impl<'a> Part<'a> for Bare<'_, '_> {
     fn add_missing(self, _: Map<'a>, _: &'a Bump, _: impl FnMut(&'a str, Value<'a>)) {}
 }
 
+#[allow(clippy::option_option)] // As above.
 fn additional<'s, 'a>(schema: &'s Schema<'a>) -> Option<Option<&'s Schema<'a>>> {
     match schema.additional? {
         Additional::Schema(schema) => Some(Some(schema)),

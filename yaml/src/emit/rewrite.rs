@@ -87,15 +87,12 @@ impl Rewriter {
                 b'"' => {
                     let Some(end) = end_of_text(bytes, at) else { break };
                     let text = decoded(&json[at..end], &mut self.tape);
-                    match self.open.last_mut() {
-                        Some((true, is_key @ true)) => {
-                            *is_key = false;
-                            emitter.key(&text);
-                        }
-                        _ => {
-                            before(&mut self.open, &mut emitter);
-                            emitter.str(&text);
-                        }
+                    if let Some((true, is_key @ true)) = self.open.last_mut() {
+                        *is_key = false;
+                        emitter.key(&text);
+                    } else {
+                        before(&mut self.open, &mut emitter);
+                        emitter.str(&text);
                     }
                     at = end;
                 }

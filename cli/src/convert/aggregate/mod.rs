@@ -151,17 +151,16 @@ fn printed_as(
         written = if fits { writer.end(remarks)? } else { Written::TooMuch };
         Ok(())
     };
-    let output = match context.folder {
-        Some(folder) => Output::Staged(context.stage.write_pieces(folder.join(name), print)?, name.to_owned()),
-        None => {
-            let mut bytes = Vec::new();
-            let mut hold = |piece: &[u8]| {
-                bytes.extend_from_slice(piece);
-                Ok(())
-            };
-            print(&mut hold).map_err(|error| Fatal::write(Path::new(name), error))?;
-            Output::Held(bytes, name.to_owned())
-        }
+    let output = if let Some(folder) = context.folder {
+        Output::Staged(context.stage.write_pieces(folder.join(name), print)?, name.to_owned())
+    } else {
+        let mut bytes = Vec::new();
+        let mut hold = |piece: &[u8]| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        };
+        print(&mut hold).map_err(|error| Fatal::write(Path::new(name), error))?;
+        Output::Held(bytes, name.to_owned())
     };
     if let Written::Whole(size) = written {
         return Ok(Printed::Result(output, size));

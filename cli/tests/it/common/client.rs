@@ -57,7 +57,8 @@ impl<'f> Kubectl<'f> {
         let kubectl = Kubectl { folder, server: format!("http://{address}") };
         let found = kubectl.command(&["version", "--client"]).output().is_ok_and(|output| output.status.success());
         if !found {
-            eprintln!("skipped: there is no kubectl");
+            use std::io::Write;
+            let _ = writeln!(std::io::stderr(), "skipped: there is no kubectl");
         }
         found.then_some(kubectl)
     }
