@@ -58,7 +58,7 @@ pub(super) fn prune(name: &str, stored: &[String]) -> Vec<String> {
 /// Lets somebody change objects.
 pub(super) fn edit(side: &Side, objects: &[&ObjectReport]) -> Vec<String> {
     let served = side.versions().filter(|version| version.is_served());
-    let version = served.max_by_key(|version| version.is_storage()).map_or("", |version| version.name());
+    let version = served.max_by_key(|version| version.is_storage()).map_or("", super::side::Version::name);
     let resource = format!("{}.{version}.{}", side.text("plural"), side.text("group"));
     let edit = |object: &&ObjectReport| {
         let (namespace, name) = match object.name.split_once('/') {

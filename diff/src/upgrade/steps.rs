@@ -312,8 +312,8 @@ impl<'c> Context<'c> {
 
     /// The versions that the old definition serves and the new one does not.
     fn no_longer_served(&self) -> impl Iterator<Item = &'c str> {
-        let served = |version: &str| self.new.version(version).is_some_and(|version| version.is_served());
-        let all = self.old.versions().filter(|version| version.is_served()).map(|version| version.name());
+        let served = |version: &str| self.new.version(version).is_some_and(super::side::Version::is_served);
+        let all = self.old.versions().filter(|version| version.is_served()).map(super::side::Version::name);
         all.filter(move |version| !served(version)).collect::<Vec<_>>().into_iter()
     }
 
@@ -327,7 +327,7 @@ impl<'c> Context<'c> {
     fn between(&self) -> Option<Value> {
         let storage = self.new.storage();
         let lacks = |version: &String| self.new.version(version).is_none() || self.needs_old_schema(version);
-        let is_storage_served = self.new.version(storage).is_some_and(|version| version.is_served());
+        let is_storage_served = self.new.version(storage).is_some_and(super::side::Version::is_served);
         let loses_webhook = self.old.converts_by_webhook() && !self.new.converts_by_webhook();
         if is_storage_served && !loses_webhook && !self.stored.iter().any(lacks) {
             return None;
@@ -344,7 +344,7 @@ impl<'c> Context<'c> {
             };
             let is_storage = version.name() == storage;
             entry["storage"] = is_storage.into();
-            let was_served = was.is_some_and(|was| was.is_served());
+            let was_served = was.is_some_and(super::side::Version::is_served);
             entry["served"] = (version.is_served() || was_served || is_storage).into();
             versions.push(entry);
         }
@@ -379,7 +379,7 @@ impl<'c> Context<'c> {
         if !narrowed.is_empty() {
             reasons.push(format!("still keeps the fields of {}", listed(&narrowed)));
         }
-        if !self.new.version(storage).is_some_and(|version| version.is_served()) {
+        if !self.new.version(storage).is_some_and(super::side::Version::is_served) {
             reasons.push(format!("serves {storage}, through which objects are written"));
         }
         if self.old.converts_by_webhook() && !self.new.converts_by_webhook() {
@@ -438,10 +438,10 @@ impl<'c> Context<'c> {
     fn versions(&self, steps: &[Step]) -> Vec<VersionPlan> {
         let first = steps.iter().position(|step| matches!(step.action, Action::Apply { .. })).map(|at| at + 1);
         let last = steps.iter().rposition(|step| matches!(step.action, Action::Apply { .. })).map(|at| at + 1);
-        let new = self.new.versions().map(|version| version.name()).filter(|name| self.old.version(name).is_none());
-        let all = self.old.versions().map(|version| version.name()).chain(new);
+        let new = self.new.versions().map(super::side::Version::name).filter(|name| self.old.version(name).is_none());
+        let all = self.old.versions().map(super::side::Version::name).chain(new);
         all.map(|name| {
-            let served = |side: &Side| side.version(name).is_some_and(|version| version.is_served());
+            let served = |side: &Side| side.version(name).is_some_and(super::side::Version::is_served);
             let (was_served, is_served) = (served(self.old), served(self.new));
             let changes_with = match (was_served, is_served) {
                 (true, false) => last,

@@ -95,6 +95,7 @@ where
 {
     let (head, body) = request.into_parts();
     let parts = whole.with(|whole| Parts::of(&head.method, path, whole, forms));
+    #[allow(clippy::redundant_closure_for_method_calls)] // The method is not general enough for the compiler.
     let compresses = whole.with(|whole| whole.gzip_object());
     let (objects, work, is_head) = (Arc::clone(objects), Arc::clone(work), head.method == Method::HEAD);
     Box::pin(async move {
