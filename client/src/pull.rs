@@ -94,7 +94,7 @@ impl Pulled {
 ///
 /// # Errors
 /// The server does not give its index of OpenAPI v3 documents, and has no OpenAPI v2 instead; a wanted path is not there; or
-/// all documents are larger than [`Limits::total`]. Whatever else fails is in [`Pulled::failures`].
+/// all documents are larger than [`Limits::total`](crate::Limits::total). Whatever else fails is in [`Pulled::failures`].
 ///
 /// # Example
 /// See [`Client`] for a transport.

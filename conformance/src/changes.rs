@@ -201,7 +201,11 @@ impl Area {
                 objects.extend(more.iter().cloned());
             }
             let first = claims.len();
-            let all: Vec<Value> = claims.iter().map(|(_, _, object)| object.clone()).chain(objects).collect();
+            let mut all: Vec<Value> = claims.iter().map(|(_, _, object)| object.clone()).chain(objects).collect();
+            // Upstream's strategies want the namespace that a request would add.
+            if pair.old["spec"]["scope"] == "Namespaced" {
+                all.iter_mut().for_each(in_namespace);
+            }
             let mut ask = |crd: &Value| -> Result<Answer, String> {
                 self.oracle.ask(&pair.label, &json!({"definition": of_version(crd, name), "objects": all}))
             };
@@ -332,6 +336,13 @@ fn witness_verdict(outcome: Outcome, object: &Value, before: &Case, after: &Case
         Verdict::Equal
     } else {
         Verdict::Differing(format!("it is not {outcome} by the new definition: {object}"))
+    }
+}
+
+/// Gives an object a namespace if it has none.
+fn in_namespace(object: &mut Value) {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.entry("namespace").or_insert_with(|| "default".into());
     }
 }
 
