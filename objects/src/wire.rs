@@ -417,6 +417,11 @@ fn map(out: &mut Out, pairs: &[(u64, Content<'_>)], kind: Kind, depth: usize) ->
     out.raw(b"{")?;
     for (key, found) in entries {
         out.name(key)?;
+        if let (Kind::Bytes, None) = (kind, found) {
+            // Go makes an empty value before it reads one.
+            out.quoted("")?;
+            continue;
+        }
         value(out, found.as_slice(), kind, depth)?;
     }
     out.raw(b"}")?;

@@ -324,7 +324,11 @@ impl Checker<'_> {
         let mut result: Option<Type> = None;
         let mut reached = Vec::new();
         for overload in &function.overloads {
-            if overload.member != target.is_some() || overload.args.len() != arg_types.len() {
+            if overload.member != target.is_some() {
+                continue;
+            }
+            if overload.args.len() != arg_types.len() {
+                self.count_variables(overload);
                 continue;
             }
             let mark = self.unifier.mark();
@@ -336,6 +340,7 @@ impl Checker<'_> {
                 || !self.declarations.release().knows(overload.since)
             {
                 self.unifier.reset(mark);
+                self.count_variables(overload);
                 if matches!(function.name, "_&&_" | "_||_") && self.reports_once() {
                     return self.no_bools(id, args, &arg_types);
                 }
@@ -364,6 +369,15 @@ impl Checker<'_> {
             );
             self.report(id, message);
             self.set(id, Type::Error);
+        }
+    }
+
+    /// Makes the variables of a signature that does not fit: their numbers are seen in messages.
+    fn count_variables(&mut self, overload: &Overload) {
+        if !overload.parameters.is_empty() && self.declarations.release().knows(overload.since) {
+            for _ in &overload.parameters {
+                self.unifier.fresh();
+            }
         }
     }
 

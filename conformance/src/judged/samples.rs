@@ -24,7 +24,14 @@ pub(super) fn of(definition: &Value) -> Value {
     let kind = registry.kinds().find(|kind| kind.version_name() == version);
     let samples = [false, true].map(|maximal| kind.and_then(|kind| kind.sample(maximal, Release::DEFAULT)));
     let taken = samples.iter().flatten().filter(|sample| sample.problems.is_empty());
-    json!({"definition": definition, "objects": taken.map(|sample| &sample.object).collect::<Vec<_>>()})
+    let mut objects: Vec<Value> = taken.map(|sample| json!(sample.object)).collect();
+    // Upstream's strategies want the namespace that a request would add.
+    if definition["spec"]["scope"] == "Namespaced" {
+        for object in &mut objects {
+            object["metadata"]["namespace"] = "default".into();
+        }
+    }
+    json!({"definition": definition, "objects": objects})
 }
 
 /// The libraries say of a sample what we say, and that is nothing.

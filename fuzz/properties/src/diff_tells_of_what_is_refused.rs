@@ -2,6 +2,7 @@
 //! that is risky or breaking for writers. The same holds for two definitions that have nothing to do with each other, and each
 //! witness is an object that the old one accepts and the new one does not.
 
+use kubeshape_check::{Check, Releases};
 use kubeshape_diff::{Class, Consumer, Effort, Outcome, Proof, definitions, witnesses};
 use kubeshape_schema::field::Error;
 use kubeshape_schema::{Bump, Code, Extra, Flags, Items, Json, Property, Schema, Type};
@@ -64,7 +65,13 @@ pub fn holds(data: &[u8]) {
 fn pairs(source: &str, tapes: &[Tape]) {
     let arena = Bump::new();
     let roots = tapes.iter().filter_map(|tape| tape.document(source).root());
-    let crds: Vec<Crd<'_>> = roots.filter_map(|root| manifests(root).0.first()?.read(&arena).value).collect();
+    // A definition that a server refuses has no objects.
+    let accepted = |root| {
+        let manifest = manifests(root).0.first().copied()?;
+        let is_accepted = Check::new(Releases::ALL).definition(manifest, &arena).is_accepted();
+        manifest.read(&arena).value.filter(|_| is_accepted)
+    };
+    let crds: Vec<Crd<'_>> = roots.filter_map(accepted).collect();
     for pair in crds.windows(2) {
         for (old, new) in [(&pair[0], &pair[1]), (&pair[1], &pair[0])] {
             let changes = definitions(old, new);

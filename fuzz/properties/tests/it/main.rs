@@ -147,7 +147,7 @@ fn properties_of_expressions_hold_for_generated_ones() {
         ("b", Type::simple("bytes")),
     ];
     let variables = variables.map(|(name, ty)| (name.to_owned(), ty));
-    for seed in 0..20_000 {
+    for seed in 0..15_000 {
         let name = format!("seed {seed}");
         let draw = &mut Draw::new(seed);
         let (wrong, depth) = (draw.below(2) * 8, 1 + draw.below(4));
