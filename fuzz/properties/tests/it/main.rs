@@ -147,6 +147,7 @@ fn properties_of_expressions_hold_for_generated_ones() {
         ("b", Type::simple("bytes")),
     ];
     let variables = variables.map(|(name, ty)| (name.to_owned(), ty));
+    // The property does not hold for seed 15617 yet: `optional.unwrap` of a list that `unwrapOpt` made has no overload.
     for seed in 0..15_000 {
         let name = format!("seed {seed}");
         let draw = &mut Draw::new(seed);
