@@ -4,7 +4,8 @@
 //! have (`+featureGate`, `+k8s:ifEnabled`, `Deprecated:` paragraphs), and [`Features`] reads the feature gates. Together they
 //! tell the lifecycle of each field ([`fields`]). [`lint`] checks them, [`annotate`] writes them into OpenAPI
 //! documents and CustomResourceDefinitions, [`diff`] compares two releases, and [`warn`] tells which fields of an object are alpha,
-//! beta, deprecated or off in a cluster. [`docs`] writes reference pages. [`kinds`] knows which kinds are deprecated.
+//! beta, deprecated or off in a cluster. [`entries`] says the same of the fields of a definition, and which entries are not written
+//! correctly. [`docs`] writes reference pages. [`kinds`] knows which kinds are deprecated.
 //!
 //! The crate does no IO: texts come in, and data goes out.
 //!
@@ -61,11 +62,13 @@
 pub mod annotate;
 pub mod diff;
 pub mod docs;
+pub mod entries;
 mod features;
 pub mod fields;
 mod go;
 pub mod kinds;
 pub mod lint;
+mod roots;
 mod tag;
 mod types;
 mod version;

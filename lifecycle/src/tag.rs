@@ -59,7 +59,7 @@ impl Key {
         }
     }
 
-    fn of(name: &str) -> Option<Key> {
+    pub(crate) fn of(name: &str) -> Option<Key> {
         [Key::MinVersion, Key::Status, Key::FeatureGate].into_iter().find(|key| key.name() == name)
     }
 }

@@ -344,6 +344,9 @@ codes! {
     LifecycleUnplaced = 8314, Warning, "The lifecycle of a field cannot be written into a document.";
     LifecycleKindTag = 8315, Error, "A tag about the releases of a kind is missing or not written correctly.";
     LifecycleKindOrder = 8316, Error, "The releases of a kind are in no order that can be.";
+    LifecycleEntry = 8317, Warning, "The lifecycle of a field is not written correctly in a document.";
+    DefinedOff = 8318, Warning, "A definition requires or sets a field that is off in the cluster.";
+    DefinedField = 8319, Note, "A definition has a field that is alpha, beta, deprecated or off in the cluster.";
     FieldAlpha = 8321, Warning, "An object has a field that is alpha.";
     FieldBeta = 8322, Note, "An object has a field that is beta.";
     FieldDeprecated = 8323, Warning, "An object has a field that is deprecated.";

@@ -1,6 +1,6 @@
 //! The command line of `kubeshape check`.
 
-use super::{FilenameArgs, LevelArgs, OutputFormat, WalkArgs};
+use super::{FilenameArgs, GateArgs, LevelArgs, OutputFormat, WalkArgs};
 use clap::{Args, ValueEnum, ValueHint};
 use kubeshape_check::Releases;
 use kubeshape_schema::Level;
@@ -52,6 +52,9 @@ pub(crate) struct CheckArgs {
     /// Releases to ask: 1.30, a range such as 1.28..1.36 with both ends, or all [default: 1.36]
     #[arg(long, value_name = "RELEASES")]
     pub(crate) kubernetes: Option<Releases>,
+
+    #[command(flatten)]
+    pub(crate) gates: GateArgs,
 
     /// Show findings of this level and those above it
     #[arg(long, value_name = "LEVEL", default_value = "warning")]

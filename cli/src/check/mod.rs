@@ -16,6 +16,7 @@ use crate::report::{Setup, Ui, print};
 use fix::{Fix, Fixed};
 use kubeshape_check::{Check, Costs, Releases};
 use kubeshape_input::{Code, Finding, Limits};
+use kubeshape_lifecycle::warn::Cluster;
 use kubeshape_schema::{Level, Levels, NoteKind};
 use kubeshape_validate::crd::ExpressionCost;
 use serde_json::json;
@@ -28,6 +29,9 @@ use worker::{Event, FileResult, Verdict, Worker};
 #[derive(Debug)]
 pub(super) struct Context {
     check: Check,
+    releases: Releases,
+    /// What is known of the clusters, for the lifecycles of fields.
+    cluster: Cluster,
     against: Definitions,
     limits: Limits,
     /// Findings below this level are left out.
@@ -73,6 +77,8 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
     let advice = args.level == CheckLevel::Advice || Code::ALL.iter().any(is_denied);
     let context = Context {
         check: Check::new(releases).with_advice(advice).with_costs(args.output_format == OutputFormat::Json),
+        releases,
+        cluster: Cluster { gates: args.gates.all(), ..Cluster::default() },
         against,
         limits,
         least: args.level.least(),

@@ -6,8 +6,11 @@ use crate::input::{self, Input};
 use kubeshape_check::fix::{CODES, Plan, Types, plan};
 use kubeshape_check::{Problem, Report};
 use kubeshape_input::{Code, Finding, Note, Place, Reader, Resolver, describe};
+use kubeshape_lifecycle::{Version, entries};
 use kubeshape_schema::Bump;
 use kubeshape_structural::read::Manifest;
+use kubeshape_validate::Release;
+use kubeshape_yaml::Node;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -157,6 +160,7 @@ impl Judged {
                 others.push(document.root());
             }
             out.found |= !definitions.is_empty();
+            let has_lifecycles = entries::are_in(document.document().source());
             let mut resolver = document.resolver_mut();
             for node in others {
                 let detail = format!("found {}, expected a CustomResourceDefinition", describe(node));
@@ -167,7 +171,7 @@ impl Judged {
             }
             let Some(types) = types else {
                 for manifest in definitions {
-                    let report = context.judge(manifest, arena);
+                    let report = context.judge(manifest, has_lifecycles, arena);
                     arena.reset();
                     out.definition(context, report, None, document.resolver_mut().within(manifest.node), name);
                 }
@@ -177,7 +181,7 @@ impl Judged {
             let mut problems = Vec::new();
             let mut types = types;
             for manifest in definitions {
-                let report = context.judge(manifest, arena);
+                let report = context.judge(manifest, has_lifecycles, arena);
                 arena.reset();
                 if report.replaces {
                     types = Types::Kept;
@@ -202,12 +206,32 @@ impl Context {
         self.levels.of(code) >= self.least
     }
 
-    /// What the releases say about a definition.
-    fn judge(&self, manifest: Manifest<'_>, arena: &Bump) -> Report {
-        match self.against.replaced_by(manifest.node) {
+    /// What the releases say about a definition. Most texts have no lifecycles.
+    fn judge(&self, manifest: Manifest<'_>, has_lifecycles: bool, arena: &Bump) -> Report {
+        let mut report = match self.against.replaced_by(manifest.node) {
             Some(old) => self.check.replacement(manifest, old, arena),
             None => self.check.definition(manifest, arena),
+        };
+        if has_lifecycles {
+            report.problems.extend(self.lifecycles(manifest.node));
+            report.problems.sort_by_key(|problem| problem.note.at);
         }
+        report
+    }
+
+    /// What the definition says of the lifecycles of its fields.
+    fn lifecycles(&self, definition: Node<'_>) -> Vec<Problem> {
+        let problem = |note, releases| Problem { note, releases, error: None, advice: None };
+        let mut out: Vec<Problem> =
+            entries::faults_of(definition).into_iter().map(|note| problem(note, Vec::new())).collect();
+        let asked: Vec<(Version, Release)> =
+            self.releases.iter().filter_map(|release| Some((Version::parse(&release.to_string())?, release))).collect();
+        let versions: Vec<Version> = asked.iter().map(|(version, _)| *version).collect();
+        for (field, of) in entries::fields_by_release(definition, &versions, &self.cluster) {
+            let releases = asked.iter().filter(|(version, _)| of.contains(version)).map(|(_, release)| *release);
+            out.push(problem(field.note(), releases.collect()));
+        }
+        out
     }
 }
 

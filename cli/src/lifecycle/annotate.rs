@@ -7,7 +7,7 @@ use crate::input::{Filter, Gathered, Input, Reader, gather};
 use crate::output::Stage;
 use crate::report;
 use kubeshape_input::{Code, Finding, Limits, unpack};
-use kubeshape_lifecycle::{Features, Options, Types, annotate};
+use kubeshape_lifecycle::{Features, Options, Types, annotate, entries};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -86,6 +86,9 @@ fn one(
         let detail = "the document is protobuf, which is not edited; convert it to JSON first (kubeshape convert)";
         session.tell(&Finding::new(Code::Nothing, detail).in_input(name));
         return None;
+    }
+    for finding in read.documents.iter().flat_map(entries::findings) {
+        session.tell(&finding);
     }
     let before = first.source().text().len();
     let result = annotate::annotate(&read.documents, types, features, options);

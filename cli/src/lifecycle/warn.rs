@@ -6,8 +6,8 @@ use crate::error::Fatal;
 use crate::input::{Filter, Reader, gather};
 use crate::report::{self, clean};
 use kubeshape_input::{Code, Document, Finding, Limits};
-use kubeshape_lifecycle::kinds;
 use kubeshape_lifecycle::warn::{Cluster, MAX_WARNINGS, Schemas, headers};
+use kubeshape_lifecycle::{entries, kinds};
 use kubeshape_yaml::Node;
 use std::path::PathBuf;
 
@@ -21,8 +21,9 @@ pub(super) fn run(args: &LifecycleWarnArgs, mut session: Session) -> Result<bool
     let gates = args.feature_gates.iter().flatten().map(|(gate, value)| (gate.clone(), *value)).collect();
     let cluster = Cluster { release: args.kubernetes, gates, features };
     let mut schemas = Schemas::default();
-    each(&args.schemas, &mut session, |document, _| {
+    each(&args.schemas, &mut session, |document, session| {
         schemas.add(document);
+        entries::findings(document).iter().for_each(|finding| session.tell(finding));
         Ok(())
     })?;
     let (mut objects, mut unknown, mut all) = (0, 0, 0);

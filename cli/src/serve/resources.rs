@@ -8,6 +8,7 @@ use crate::input::{Filter, Gathered, Reader, gather};
 use bytes::Bytes;
 use kubeshape_builtin::Release;
 use kubeshape_input::{Code, Document, Finding, Limits};
+use kubeshape_lifecycle::entries;
 use kubeshape_objects::store::{self, Store};
 use kubeshape_objects::{Advisor, Api, Documents, Status};
 use kubeshape_registry::{Location, Object};
@@ -100,6 +101,7 @@ impl Resources {
                 content.as_ref().map(|bytes| kubeshape_input::read(Arc::clone(name), bytes, Limits::default()));
             let documents = documents.map(|read| read.documents).unwrap_or_default();
             self.lifecycles.set(name, &documents);
+            defined.findings.extend(documents.iter().flat_map(entries::findings));
             let (new, findings) = definitions_in(documents);
             defined.findings.extend(findings);
             let old = self.files.remove(name).unwrap_or_default();

@@ -7,6 +7,7 @@ use crate::args::{SmdCompat, TypeArgs};
 use crate::error::Fatal;
 use kubeshape_builtin::{Api, Release};
 use kubeshape_input::{Code, Finding, Limits};
+use kubeshape_lifecycle::entries;
 use kubeshape_registry::{Gvk, Kind, Location, Registry, Settings};
 use kubeshape_structural::read::expand_list;
 use kubeshape_yaml::Node;
@@ -42,7 +43,10 @@ pub(crate) fn read(args: &TypeArgs, session: &mut Session<'_>) -> Result<Registr
         // In folders, everything else is passed over.
         for text in read_all(std::slice::from_ref(path), Missing::Error, session) {
             is_used |= add(&mut registry, text.locations(), session);
-            text.documents().iter().for_each(|document| session.lifecycles.add_annotated(document));
+            for document in text.documents() {
+                session.lifecycles.add_annotated(document);
+                entries::findings(document).iter().for_each(|finding| session.tell(finding));
+            }
         }
         if !is_used && session.errors() == before {
             let detail = "neither a CustomResourceDefinition, an OpenAPI document nor a structured-merge-diff schema \

@@ -3,6 +3,7 @@
 use crate::error::Fatal;
 use crate::input::{Filter, Input, Reader, gather};
 use kubeshape_input::{Code, Finding, Limits, skim};
+use kubeshape_lifecycle::entries;
 use kubeshape_lifecycle::warn::Schemas as Lifecycles;
 use kubeshape_registry::{Gvk, Kind, Location, Registry, Release, Requests, Settings};
 use petgraph::unionfind::UnionFind;
@@ -264,12 +265,15 @@ fn set(
     number: usize,
     input: kubeshape_input::Input,
 ) -> (Vec<Finding>, bool) {
-    input.documents.iter().for_each(|document| lifecycles.add_annotated(document));
+    let mut findings = input.findings;
+    for document in &input.documents {
+        lifecycles.add_annotated(document);
+        findings.extend(entries::findings(document));
+    }
     // Inputs count in the order in which they are given.
     let name = format!("{number:09}");
     let parts = input.documents.into_iter().map(|document| Location::root(Arc::new(document)));
     let is_used = registry.set(name.as_str(), parts, Vec::new());
-    let mut findings = input.findings;
     findings.extend(registry.text_findings(&name).cloned());
     (findings, is_used)
 }

@@ -367,3 +367,43 @@ fn a_definition_that_stands_twice_is_told() {
     assert!(run.out.contains("widgets.example.com is already defined in ./a.yaml:4:9"), "{}", run.out);
     assert_eq!(run.code, Some(0));
 }
+
+#[test]
+fn lifecycles_of_fields_are_told() {
+    let lifecycle = "{type: integer, x-kubernetes-api-lifecycle: {kubernetes: {minVersion: v1.30, status: beta}}}";
+    let text = WIDGET.replace("{type: integer}", lifecycle);
+    let told = |command: &str| {
+        let run = folder(&text).run(command);
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        run.out.lines().filter(|line| line.contains("KS831")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let said = "a.yaml:20:15: note[KS8319]: A definition has a field that is alpha, beta, deprecated or off in the cluster: \
+                spec.size: beta since v1.30";
+    let found = told("check a.yaml --level info --output-format short");
+    assert!(found.len() == 1 && found[0].starts_with(said), "{found:#?}");
+    assert_eq!(told("check a.yaml --output-format short"), [""; 0]);
+    let range = told("check a.yaml --kubernetes 1.29..1.31 --level info --output-format short");
+    assert_eq!(range.len(), 2, "{range:#?}");
+    assert!(range[0].contains("spec.size: beta since v1.30; it is not in v1.29"), "{range:#?}");
+    let off = told("check a.yaml --level info --feature-gates AllBeta=false --output-format short");
+    assert_eq!(off.len(), 1, "{off:#?}");
+
+    let text = text.replace("v1.30", "1.30");
+    let folder = folder(&text);
+    let run = folder.run("check a.yaml --output-format short");
+    assert!(run.out.contains("warning[KS8317]"), "{}", run.out);
+    let run = folder.run("check a.yaml --deny KS8317 -q");
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    // The same is told wherever the definition is read for its lifecycles.
+    folder.write("object.yaml", "{apiVersion: example.com/v1, kind: Widget, metadata: {name: a}, spec: {size: 1}}");
+    for command in [
+        "validate --schemas a.yaml object.yaml --output-format short",
+        "apply --schemas a.yaml object.yaml --field-manager me --output-format short",
+        "lifecycle warn --schemas a.yaml object.yaml --output-format short",
+        "lifecycle annotate a.yaml --output-format short",
+    ] {
+        let run = folder.run(command);
+        let told = run.out.matches("KS8317").count() + run.err.matches("KS8317").count();
+        assert_eq!(told, 1, "{command}: {}{}", run.out, run.err);
+    }
+}

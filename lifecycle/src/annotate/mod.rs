@@ -5,6 +5,7 @@
 mod text;
 
 use crate::fields::{self, Lifecycle, Tags};
+use crate::roots::{Openapi, Root, openapi, roots};
 use crate::tag::KUBERNETES;
 use crate::types::TypePlace;
 use crate::{Features, GoField, GoType, Json, Options, Stage, Step, Types};
@@ -98,45 +99,15 @@ pub fn annotate(documents: &[Document], types: &Types, features: &Features, opti
 
 impl<'w> Walk<'w> {
     fn document(&mut self) {
-        let root = self.document.root();
-        if root.get("swagger").is_some() {
+        if let Some(Openapi::V2(_)) = openapi(self.document.root()) {
             self.dialect = Dialect::V2;
-            self.definitions(root.get("definitions"));
-        } else if root.get("openapi").is_some() {
-            self.definitions(root.get("components").and_then(|components| components.get("schemas")));
-        } else if root.get("kind").and_then(Node::as_str) == Some("CustomResourceDefinition") {
-            self.definition(root);
-        } else if let Some(items) = root.get("items") {
-            for item in items.items() {
-                if item.get("kind").and_then(Node::as_str) == Some("CustomResourceDefinition") {
-                    self.definition(item);
-                }
-            }
         }
-    }
-
-    fn definitions(&mut self, definitions: Option<Node<'w>>) {
-        for (name, schema) in definitions.into_iter().flat_map(Node::pairs) {
-            let place = self.types.of_definition(name.text());
+        for (root, schema) in roots(self.document) {
+            let place = match root {
+                Root::Definition { name } => self.types.of_definition(name),
+                Root::Version { group, version, kind } => self.types.of_kind(group, version, kind),
+            };
             self.schema(schema, place);
-        }
-    }
-
-    fn definition(&mut self, root: Node<'w>) {
-        let text = |node: Option<Node<'w>>| node.and_then(Node::as_str).unwrap_or_default();
-        let Some(spec) = root.get("spec") else { return };
-        let (group, kind) = (text(spec.get("group")), text(spec.get("names").and_then(|names| names.get("kind"))));
-        let own = |at: Node<'w>, key: &str| at.get(key).and_then(|schema| schema.get("openAPIV3Schema"));
-        // v1beta1 may have one schema for all versions.
-        if let Some(schema) = own(spec, "validation") {
-            let place = self.types.of_kind(group, text(spec.get("version")), kind);
-            self.schema(schema, place);
-        }
-        for version in spec.get("versions").into_iter().flat_map(Node::items) {
-            if let Some(schema) = own(version, "schema") {
-                let place = self.types.of_kind(group, text(version.get("name")), kind);
-                self.schema(schema, place);
-            }
         }
     }
 

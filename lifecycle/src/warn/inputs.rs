@@ -1,7 +1,7 @@
 //! The schemas of several inputs that change one by one, as those of a server do.
 
 use super::{Cluster, Schemas, Warning};
-use crate::annotate::EXTENSION;
+use crate::entries;
 use crate::kinds;
 use kubeshape_input::{Document, Limits};
 use kubeshape_yaml::Node;
@@ -33,7 +33,7 @@ impl Inputs {
 
     /// As [`set`](Self::set), of a text: it is read if it may have the extension.
     pub fn read(&mut self, name: Arc<str>, bytes: &[u8]) {
-        let has_none = std::str::from_utf8(bytes).is_ok_and(|text| !text.contains(EXTENSION));
+        let has_none = std::str::from_utf8(bytes).is_ok_and(|text| !entries::are_in(text));
         if has_none {
             self.by_name.remove(&name);
         } else {

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 
 pub use inputs::{Deprecations, Inputs};
 pub use kubeshape_yaml::go::warning::{header, headers};
+pub(crate) use schemas::printable;
 pub use schemas::{MAX_WARNINGS, Schemas, Warning};
 
 /// What is known of a cluster.

@@ -1,10 +1,11 @@
 //! The schemas of kinds as far as they say something about lifecycles, and objects beside them.
 
 use super::{Cluster, Kind};
-use crate::Lifecycle;
 use crate::annotate::{self, EXTENSION};
 use crate::kinds::{CustomVersion, custom_warning};
+use crate::roots::{Openapi, is_definition, openapi, text};
 use crate::tag::KUBERNETES;
+use crate::{Lifecycle, entries};
 use kubeshape_input::Document;
 use kubeshape_yaml::Node;
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,10 +79,6 @@ struct Reader<'d, 's> {
     todo: Vec<(usize, Node<'d>)>,
 }
 
-fn text(node: Option<Node<'_>>) -> &str {
-    node.and_then(Node::as_str).unwrap_or_default()
-}
-
 fn api_version(group: &str, version: &str) -> String {
     if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
 }
@@ -92,10 +89,10 @@ impl Schemas {
     pub fn add(&mut self, document: &Document) {
         let root = document.root();
         let before = self.schemas.len();
-        let definitions = match (root.get("swagger"), root.get("openapi")) {
-            (Some(_), _) => root.get("definitions"),
-            (None, Some(_)) => root.get("components").and_then(|components| components.get("schemas")),
-            (None, None) => None,
+        let openapi = openapi(root);
+        let definitions = match openapi {
+            Some(Openapi::V2(definitions) | Openapi::V3(definitions)) => definitions,
+            None => None,
         };
         let names = definitions.into_iter().flat_map(Node::pairs).map(|(key, value)| (key.text(), value)).collect();
         let mut reader = Reader { out: self, names, known: BTreeMap::new(), todo: Vec::new() };
@@ -106,12 +103,12 @@ impl Schemas {
                 kinds.push(((version, text(gvk.get("kind")).to_owned()), definition, None));
             }
         }
-        if definitions.is_none() {
-            for object in document.objects() {
-                if text(object.get("kind")) == "CustomResourceDefinition" {
-                    custom(object, &mut kinds);
-                }
-            }
+        if openapi.is_none() {
+            document
+                .objects()
+                .into_iter()
+                .filter(|object| is_definition(*object))
+                .for_each(|object| custom(object, &mut kinds));
         }
         for (kind, schema, deprecated) in kinds {
             let schema = reader.schema(schema);
@@ -124,7 +121,7 @@ impl Schemas {
     /// Takes in a document, if it has the extension. That costs a search in its text; most documents have none.
     pub fn add_annotated(&mut self, document: &Document) {
         let source = document.source();
-        if !source.has_lines() || source.text().contains(EXTENSION) {
+        if !source.has_lines() || entries::are_in(source.text()) {
             self.add(document);
         }
     }
@@ -454,7 +451,7 @@ impl<'o> Walk<'_, 'o> {
 }
 
 /// Without control characters, which no header may have.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if c.is_control() {

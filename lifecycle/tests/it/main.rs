@@ -4,6 +4,7 @@ mod annotate;
 mod bounds;
 mod changes;
 mod docs;
+mod entries;
 mod kinds;
 mod lint;
 mod releases;
