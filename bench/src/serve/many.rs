@@ -34,13 +34,19 @@ pub(super) fn templates(folder: &Path) -> Vec<Template> {
     // The folder may have several releases of a resource.
     let mut known = std::collections::BTreeSet::new();
     templates.retain(|template| known.insert((template.group.clone(), template.plural.clone())));
-    // The first one will be changed. It must have a document of its own with an average size, and a text that can be changed.
+    // The first two will be changed: one of average size, and one of median size. Both must have a document of their own and a
+    // text that can be changed.
     let average = templates.iter().map(|template| template.text.len()).sum::<usize>() / templates.len().max(1);
-    let alone = |template: &Template| templates.iter().filter(|other| other.group == template.group).count() == 1;
-    let fit = |(_, template): &(usize, &Template)| alone(template) && can_change(&template.text);
-    let first = templates.iter().enumerate().filter(fit).min_by_key(|(_, t)| t.text.len().abs_diff(average));
-    if let Some((first, _)) = first {
-        templates.rotate_left(first);
+    let mut sizes: Vec<usize> = templates.iter().map(|template| template.text.len()).collect();
+    sizes.sort_unstable();
+    let median = sizes.get(sizes.len() / 2).copied().unwrap_or_default();
+    for (place, size) in [average, median].into_iter().enumerate() {
+        let alone = |template: &Template| templates.iter().filter(|other| other.group == template.group).count() == 1;
+        let fit = |(_, template): &(usize, &Template)| alone(template) && can_change(&template.text);
+        let all = templates.iter().enumerate().skip(place);
+        if let Some((at, _)) = all.filter(fit).min_by_key(|(_, template)| template.text.len().abs_diff(size)) {
+            templates.swap(place, at);
+        }
     }
     templates
 }
@@ -68,9 +74,9 @@ impl Template {
     }
 }
 
-/// Writes `count` CustomResourceDefinitions, one per file, and returns the path of the first.
-pub(super) fn write_copies(templates: &[Template], count: usize, folder: &Path) -> Result<PathBuf, String> {
-    let first = folder.join("00000.yaml");
+/// Writes `count` CustomResourceDefinitions, one per file, and returns the paths of the first two.
+pub(super) fn write_copies(templates: &[Template], count: usize, folder: &Path) -> Result<[PathBuf; 2], String> {
+    let first = [0, 1].map(|at| folder.join(format!("{at:05}.yaml")));
     let copies = templates.iter().cycle().enumerate().take(count);
     for (at, template) in copies {
         let text = template.copy(at / templates.len());

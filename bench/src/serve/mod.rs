@@ -91,11 +91,11 @@ impl Plan {
         }
         for &count in self.counts.iter().filter(|_| self.wants("updates")) {
             let folder = scratch.join(format!("many-{count}"));
-            let first = many::write_copies(&templates, count, &folder)?;
+            let changed = many::write_copies(&templates, count, &folder)?;
             let oracle = self.oracle.as_ref().filter(|_| count < TOO_MANY_FOR_GO);
             let theirs = oracle.map(|oracle| updates::theirs(oracle, &folder)).transpose()?;
             #[allow(clippy::cast_precision_loss)]
-            let many = (count as f64, folder.as_path(), first.as_path());
+            let many = (count as f64, folder.as_path(), &changed);
             updates::measure(self, many, theirs, scratch, &mut table)?;
         }
         Ok(table)

@@ -8,7 +8,7 @@ use super::process::Server;
 use super::requests::ask_over;
 use super::table::{Table, Unit};
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -48,7 +48,7 @@ pub(super) fn theirs(oracle: &Path, folder: &Path) -> Result<GoTimes, String> {
 /// Measures a server with `count` CustomResourceDefinitions.
 pub(super) fn measure(
     plan: &Plan,
-    (count, folder, first): (f64, &Path, &Path),
+    (count, folder, [first, small]): (f64, &Path, &[PathBuf; 2]),
     theirs: Option<GoTimes>,
     scratch: &Path,
     table: &mut Table,
@@ -69,10 +69,16 @@ pub(super) fn measure(
     let idle = (server.seconds()? - before) / IDLE.as_secs_f64();
     table.limited(&format!("a core's share while idle, {of}"), idle, 1e-3, Unit::Share);
 
-    let original = std::fs::read_to_string(first).map_err(|error| format!("{}: {error}", first.display()))?;
-    let connection = Connection::open(server.address).map_err(|error| error.to_string())?;
-    let mut changing =
-        Changing { server: &server, connection, file: first, original, changes: 0, document: None, length: 0 };
+    // The average is that of a few large ones; half of all definitions are not larger than the median.
+    let mut changing = Changing::of(&server, small)?;
+    let (seconds, _) = changing.v3()?;
+    let one = format!("a median one changed {of}");
+    #[allow(clippy::cast_precision_loss)]
+    table.noted(&format!("{one}: its v3 document"), changing.length as f64, Unit::Bytes);
+    table.limited(&format!("{one}: v3, index, discovery"), seconds, 1e-3, Unit::Seconds);
+    replace(small, &changing.original)?;
+
+    let mut changing = Changing::of(&server, first)?;
     let (seconds, wall) = changing.v3()?;
     let one = format!("one changed {of}");
     #[allow(clippy::cast_precision_loss)]
@@ -95,7 +101,7 @@ pub(super) fn measure(
     replace(first, &changing.original)
 }
 
-/// A server whose first file is changed again and again, over one connection.
+/// A server with a file that is changed again and again, over one connection.
 struct Changing<'s> {
     server: &'s Server,
     connection: Connection,
@@ -108,7 +114,13 @@ struct Changing<'s> {
     length: usize,
 }
 
-impl Changing<'_> {
+impl<'s> Changing<'s> {
+    fn of(server: &'s Server, file: &'s Path) -> Result<Changing<'s>, String> {
+        let original = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+        let connection = Connection::open(server.address).map_err(|error| error.to_string())?;
+        Ok(Changing { server, connection, file, original, changes: 0, document: None, length: 0 })
+    }
+
     /// The processor time of a change until it is visible in discovery, the index and its document, and the wall time.
     ///
     /// A period with a change is compared with a period of the same length without one. Both have the same requests over the

@@ -1,8 +1,9 @@
 //! Any schemas and any objects: warnings about fields are bounded, can be sent, say where their fields are, and are the same for
-//! inputs that change one by one.
+//! inputs that change one by one. The same holds of what is told about the entries of the schemas, and a release says of a
+//! definition's fields what several releases say of them.
 
-use kubeshape_input::{Limits, read};
-use kubeshape_lifecycle::Version;
+use kubeshape_input::{Document, Limits, read};
+use kubeshape_lifecycle::{Version, entries};
 use kubeshape_lifecycle::warn::{Cluster, Inputs, MAX_WARNINGS, Schemas, headers};
 use kubeshape_yaml::Node;
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ pub fn holds(data: &[u8]) {
         Cluster { release: Version::parse("1.30"), ..Cluster::default() },
         Cluster { gates: BTreeMap::from([("AllAlpha".to_owned(), true)]), ..Cluster::default() },
     ];
+    documents.iter().for_each(entries_of);
     for object in objects.iter().flat_map(kubeshape_input::Document::objects) {
         let told = |key| object.get(key).and_then(Node::as_str).unwrap_or_default();
         for cluster in &clusters {
@@ -45,4 +47,29 @@ pub fn holds(data: &[u8]) {
     }
     inputs.set("one".into(), &[]);
     assert!(!inputs.has("", ""));
+}
+
+fn entries_of(document: &Document) {
+    let nodes = u32::try_from(document.document().len()).unwrap_or(u32::MAX);
+    let found = entries::faults(document);
+    assert!(found.len() <= MAX_WARNINGS);
+    for note in &found {
+        assert!(note.at < nodes && !note.detail.contains(char::is_control), "{note:?}");
+    }
+    assert!(entries::findings(document).len() <= found.len());
+    let cluster = Cluster::default();
+    let releases: Vec<Version> = ["1.20", "1.30"].into_iter().filter_map(Version::parse).collect();
+    for object in document.objects() {
+        let together = entries::fields_by_release(object, &releases, &cluster);
+        for release in &releases {
+            let alone = entries::fields(object, &Cluster { release: Some(*release), ..cluster.clone() });
+            assert!(alone.len() <= MAX_WARNINGS);
+            let of_it = together.iter().filter(|(_, releases)| releases.contains(release)).count();
+            assert_eq!(of_it, alone.len());
+            for field in alone {
+                assert!(field.at < nodes && !field.text.contains(char::is_control), "{field:?}");
+                assert!(together.iter().any(|(other, releases)| *other == field && releases.contains(release)));
+            }
+        }
+    }
 }
