@@ -4,8 +4,11 @@ mod check;
 #[cfg(feature = "cluster")]
 mod cluster;
 mod diff;
+#[cfg(any(feature = "cluster", feature = "serve"))]
+mod duration;
 mod findings;
 mod lifecycle;
+#[cfg(feature = "serve")]
 mod serve;
 mod show;
 mod ssa;
@@ -22,6 +25,7 @@ pub(crate) use lifecycle::{
     AnnotateArgs, GateArgs, LifecycleArgs, LifecycleCommand, LifecycleDiffArgs, LifecycleDocsArgs, LifecycleFormat,
     LifecycleTableArgs, LifecycleWarnArgs, LintArgs, ReportArgs,
 };
+#[cfg(feature = "serve")]
 pub(crate) use serve::{LogFormat, LogLevel, ServeArgs};
 pub(crate) use show::{ExplainFieldArgs, ExplainFormat, SampleArgs, TableArgs, TableFormat};
 pub(crate) use ssa::{
@@ -98,6 +102,7 @@ pub(crate) enum Command {
     Explain(ExplainFieldArgs),
     Sample(SampleArgs),
     Lifecycle(LifecycleArgs),
+    #[cfg(feature = "serve")]
     Serve(Box<ServeArgs>),
     #[cfg(feature = "cluster")]
     Pull(PullArgs),

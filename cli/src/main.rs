@@ -9,6 +9,11 @@
 //! expectations that do not hold; 2 if the command line is wrong or something cannot be read or written; 130 if the
 //! user interrupted it. A reader that closes standard output early, as `head` does, ends a command with 0.
 
+#![cfg_attr(
+    not(feature = "serve"),
+    allow(dead_code, unused_imports, reason = "the server uses more of what reads inputs and reports")
+)]
+
 mod args;
 mod check;
 mod cluster;
@@ -22,6 +27,7 @@ mod input;
 mod lifecycle;
 mod output;
 mod report;
+#[cfg(feature = "serve")]
 mod serve;
 mod show;
 mod ssa;
@@ -84,6 +90,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => ssa::run(ssa::Job::Explain(args), &setup),
         Command::Sample(args) => ssa::run(ssa::Job::Sample(args), &setup),
         Command::Lifecycle(args) => lifecycle::run(args, &setup),
+        #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args, &setup),
         #[cfg(feature = "cluster")]
         Command::Pull(args) => cluster::pull(args, &setup),

@@ -28,7 +28,7 @@ usage: cargo xtask COMMAND [ARGUMENT…]
   package            packs every crate, builds the command from the archives alone, and runs the main job with it
   fuzz [SECONDS [TARGET…]]
                      builds all fuzz targets and runs each on its seeds and on changes of them: for a second, or for
-                     so many; or some of them only. With --check, only checks that they compile
+                     so many; or some of them only
   msrv               checks that everything compiles with the oldest Rust that Cargo.toml promises
   deny               checks licences, advisories and sources of dependencies with cargo-deny
   soak [--minutes N] [--hostile N] [--honest N] [--program FILE]

@@ -1,6 +1,6 @@
 //! The command lines about clusters: `pull`, `cache`.
 
-use super::serve::duration;
+use super::duration::duration;
 use super::walk::CLUSTERS;
 use super::{LevelArgs, OutputFormat};
 use clap::{Args, Subcommand, ValueHint};

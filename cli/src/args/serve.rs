@@ -1,5 +1,6 @@
 //! The command line of the server.
 
+use super::duration::duration;
 use super::{FilenameArgs, LevelArgs, Profile, WalkArgs};
 use clap::{Args, ValueEnum, ValueHint};
 use kubeshape_builtin::Release;
@@ -309,23 +310,6 @@ fn host(text: &str) -> Result<String, String> {
     Err("expected a host name or an address, as in shapes.example.com or 10.0.0.7, or `*` for all".to_owned())
 }
 
-/// `500ms`, `10s`, `5m`, `1h`, or seconds
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || "expected a time, as in 500ms, 10s, 5m or 1h".to_owned();
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let number: u32 = number.parse().map_err(|_| wrong())?;
-    let number = u64::from(number);
-    let time = match unit {
-        "ms" => Duration::from_millis(number),
-        "" | "s" => Duration::from_secs(number),
-        "m" => Duration::from_secs(number * 60),
-        "h" => Duration::from_secs(number * 3600),
-        _ => return Err(wrong()),
-    };
-    if time.is_zero() { Err("expected a time greater than zero".to_owned()) } else { Ok(time) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -356,16 +340,6 @@ mod tests {
         assert_eq!(gate("OpenAPIV3=false"), Ok(("OpenAPIV3".to_owned(), false)));
         for text in ["", "OpenAPIV3", "OpenAPIV3=", "OpenAPIV3=on"] {
             assert!(gate(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn times() {
-        for (text, ms) in [("500ms", 500), ("10s", 10_000), ("10", 10_000), ("5m", 300_000), ("1h", 3_600_000)] {
-            assert_eq!(duration(text), Ok(Duration::from_millis(ms)));
-        }
-        for text in ["", "s", "0", "0s", "-1s", "1d", "1.5s", "99999999999s"] {
-            assert!(duration(text).is_err(), "{text}");
         }
     }
 }
