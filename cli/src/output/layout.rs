@@ -162,7 +162,11 @@ impl Layout {
         let fits = |(pieces, name): (&Vec<Piece>, &&str)| {
             // A dot at the beginning is written so.
             let dotted = name.strip_prefix("%2E").map(|rest| format!(".{rest}"));
-            fits_as(pieces, name) || dotted.is_some_and(|name| fits_as(pieces, &name))
+            // So is a name without a stem.
+            let empty = name.strip_prefix('%').filter(|rest| rest.is_empty() || *rest == ".json");
+            fits_as(pieces, name)
+                || dotted.is_some_and(|name| fits_as(pieces, &name))
+                || empty.is_some_and(|name| fits_as(pieces, name))
         };
         let all_fit = |parts: &Vec<Vec<Piece>>| parts.len() == names.len() && parts.iter().zip(names).all(fits);
         !self.is_own() && (all_fit(&self.parts) || self.openshift.as_ref().is_some_and(all_fit))
@@ -306,6 +310,7 @@ mod tests {
             "{group}/{kind}.json",
             "{kind}/{version}/x.json",
             "{kind}.{group}.json",
+            "{kind}/.json",
             "flat",
         ] {
             let layout = Layout::parse(layout)?;
