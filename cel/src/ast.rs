@@ -1,6 +1,7 @@
 //! Parsed expressions.
 
-use std::sync::Arc;
+use crate::decls::{Function, Functions, Name};
+use std::sync::{Arc, LazyLock};
 
 /// The number of a node. Positions, types and references are found by it.
 pub(crate) type Id = u32;
@@ -15,6 +16,57 @@ pub(crate) enum Literal {
     Double(f64),
     String(Arc<str>),
     Bytes(Arc<[u8]>),
+}
+
+/// The name of a function that is called.
+#[derive(Clone, Debug)]
+pub(crate) enum Called {
+    /// A function of some release.
+    Known(&'static Function),
+    /// Any other name.
+    Unknown(Arc<str>),
+}
+
+impl Called {
+    /// The function of a name, if there is one.
+    pub(crate) fn named(text: &str) -> Called {
+        Functions::all().named(text).map_or_else(|| Called::Unknown(text.into()), Called::Known)
+    }
+
+    /// The function, if there is one of this name.
+    pub(crate) fn known(&self) -> Option<&'static Function> {
+        match self {
+            Called::Known(function) => Some(function),
+            Called::Unknown(_) => None,
+        }
+    }
+
+    /// Whether it is the function of this name.
+    pub(crate) fn is(&self, name: Name) -> bool {
+        matches!(self, Called::Known(function) if function.name == name)
+    }
+}
+
+impl From<Name> for Called {
+    fn from(name: Name) -> Called {
+        Called::Known(Functions::all().get(name))
+    }
+}
+
+impl std::ops::Deref for Called {
+    type Target = str;
+    fn deref(&self) -> &str {
+        match self {
+            Called::Known(function) => function.text,
+            Called::Unknown(text) => text,
+        }
+    }
+}
+
+impl PartialEq for Called {
+    fn eq(&self, other: &Called) -> bool {
+        **self == **other
+    }
 }
 
 /// A node with its number.
@@ -37,7 +89,7 @@ pub(crate) enum Kind {
         test_only: bool,
     },
     Call {
-        function: Arc<str>,
+        function: Called,
         target: Option<Box<Expr>>,
         args: Vec<Expr>,
     },
@@ -86,35 +138,53 @@ pub(crate) struct Fold {
 /// The hidden variable that comprehensions gather their result in.
 pub(crate) const ACCUMULATOR: &str = "@result";
 
+/// [`ACCUMULATOR`] as names are kept.
+pub(crate) fn accumulator() -> Arc<str> {
+    static NAME: LazyLock<Arc<str>> = LazyLock::new(|| ACCUMULATOR.into());
+    NAME.clone()
+}
+
 impl Expr {
     pub(crate) fn new(id: Id, kind: Kind) -> Expr {
         Expr { id, kind }
     }
 
-    /// `a.b.c` as a name, if the expression is one.
-    pub(crate) fn qualified_name(&self) -> Option<String> {
+    /// Appends `a.b.c` as a name, if the expression is one.
+    pub(crate) fn push_qualified_name(&self, out: &mut String) -> bool {
         match &self.kind {
-            Kind::Ident(name) => Some(name.to_string()),
-            Kind::Select { operand, field, test_only: false } => {
-                let mut name = operand.qualified_name()?;
-                name.push('.');
-                name.push_str(field);
-                Some(name)
+            Kind::Ident(name) => {
+                out.push_str(name);
+                true
             }
-            _ => None,
+            Kind::Select { operand, field, test_only: false } => {
+                if !operand.push_qualified_name(out) {
+                    return false;
+                }
+                out.push('.');
+                out.push_str(field);
+                true
+            }
+            _ => false,
         }
     }
 
-    /// The direct children, in the order in which upstream visits them.
-    pub(crate) fn children(&self) -> Vec<&Expr> {
+    /// Passes the direct children on, in the order in which upstream visits them.
+    pub(crate) fn each_child<'e>(&'e self, mut on: impl FnMut(&'e Expr)) {
         match &self.kind {
-            Kind::Unspecified | Kind::Literal(_) | Kind::Ident(_) => Vec::new(),
-            Kind::Select { operand, .. } => vec![operand],
-            Kind::Call { target, args, .. } => target.as_deref().into_iter().chain(args).collect(),
-            Kind::List { elements, .. } => elements.iter().collect(),
-            Kind::Map(entries) => entries.iter().flat_map(|entry| [&entry.key, &entry.value]).collect(),
-            Kind::Struct { fields, .. } => fields.iter().map(|field| &field.value).collect(),
-            Kind::Fold(fold) => vec![&fold.range, &fold.init, &fold.condition, &fold.step, &fold.result],
+            Kind::Unspecified | Kind::Literal(_) | Kind::Ident(_) => {}
+            Kind::Select { operand, .. } => on(operand),
+            Kind::Call { target, args, .. } => target.as_deref().into_iter().chain(args).for_each(on),
+            Kind::List { elements, .. } => elements.iter().for_each(on),
+            Kind::Map(entries) => {
+                for entry in entries {
+                    on(&entry.key);
+                    on(&entry.value);
+                }
+            }
+            Kind::Struct { fields, .. } => fields.iter().for_each(|field| on(&field.value)),
+            Kind::Fold(fold) => {
+                [&fold.range, &fold.init, &fold.condition, &fold.step, &fold.result].into_iter().for_each(on)
+            }
         }
     }
 }

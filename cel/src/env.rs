@@ -78,8 +78,8 @@ impl Declarations for Env {
         &self.container
     }
 
-    fn variable(&self, name: &str) -> Option<Type> {
-        self.variables.iter().find(|(own, _)| **own == *name).map(|(_, ty)| ty.clone())
+    fn variable(&self, name: &str) -> Option<&(Arc<str>, Type)> {
+        self.variables.iter().find(|(own, _)| **own == *name)
     }
 
     fn has_object(&self, name: &str) -> bool {
@@ -114,6 +114,11 @@ impl Ast {
     /// Whether the expression uses a variable.
     pub fn uses(&self, variable: &str) -> bool {
         self.checked.names().any(|name| name == variable)
+    }
+
+    /// The types of all parts of the expression.
+    pub fn types(&self) -> impl Iterator<Item = &Type> {
+        self.checked.types()
     }
 
     /// Whether some part of the expression has no type before it is evaluated, so that it can fail for a type then.
@@ -157,12 +162,13 @@ impl Program {
         variables: impl IntoIterator<Item = (&'a str, Value<'a>)>,
         limit: u64,
     ) -> Outcome<'a> {
-        let mut values: Vec<Option<Value<'a>>> = vec![None; self.variables.len()];
-        for (name, value) in variables {
-            if let Some(index) = self.variables.iter().position(|own| **own == *name) {
-                values[index] = Some(value);
+        eval::with_places(self.variables.len(), |values| {
+            for (name, value) in variables {
+                if let Some(index) = self.variables.iter().position(|own| **own == *name) {
+                    values[index] = Some(value);
+                }
             }
-        }
-        eval::run(&self.node, self.slots, &values, limit)
+            eval::run(&self.node, self.slots, values, limit)
+        })
     }
 }

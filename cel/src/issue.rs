@@ -14,38 +14,43 @@ pub struct Issue {
 }
 
 /// Why an expression does not compile. `Display` gives upstream's text: every error with the line and a mark below it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Issues {
     reported: Vec<Issue>,
     total: usize,
     source: String,
 }
 
+/// The errors that were found so far.
+#[derive(Debug, Default)]
+pub(crate) struct Reports(Issues);
+
 /// Further errors are only counted.
 const MAX_ISSUES: usize = 100;
 /// Longer lines are not shown.
 const MAX_SNIPPET: usize = 16384;
 
-impl Issues {
-    pub(crate) fn new(source: &str) -> Issues {
-        Issues { reported: Vec::new(), total: 0, source: source.to_owned() }
-    }
-
+impl Reports {
     pub(crate) fn report(&mut self, (line, column): (i32, i32), message: impl Into<String>) {
-        self.total += 1;
-        if self.reported.len() < MAX_ISSUES {
-            self.reported.push(Issue { line, column, message: message.into() });
+        self.0.total += 1;
+        if self.0.reported.len() < MAX_ISSUES {
+            self.0.reported.push(Issue { line, column, message: message.into() });
         }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.reported.is_empty()
+        self.0.reported.is_empty()
     }
 
-    pub(crate) fn sort(&mut self) {
-        self.reported.sort_by_key(|issue| (issue.line, issue.column));
+    /// The errors of a source in the order of their places.
+    pub(crate) fn of(mut self, source: &str) -> Issues {
+        self.0.reported.sort_by_key(|issue| (issue.line, issue.column));
+        source.clone_into(&mut self.0.source);
+        self.0
     }
+}
 
+impl Issues {
     /// The errors in the order of their places.
     pub fn issues(&self) -> &[Issue] {
         &self.reported

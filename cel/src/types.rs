@@ -1,7 +1,7 @@
 //! The types of expressions.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// A type of CEL, as the checker uses and prints it.
 ///
@@ -67,7 +67,8 @@ impl Type {
 
     /// `optional_type(inner)`
     pub fn optional(inner: Type) -> Type {
-        Type::Opaque("optional_type".into(), Arc::from([inner]))
+        static NAME: LazyLock<Arc<str>> = LazyLock::new(|| "optional_type".into());
+        Type::Opaque(NAME.clone(), Arc::from([inner]))
     }
 
     /// An object type. The names of protobuf's well-known types give the types that stand for them.

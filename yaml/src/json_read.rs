@@ -8,8 +8,12 @@ use crate::{Entry, Flags, Kind, Limits, Tape};
 pub(crate) fn read(source: &str, at: usize, limits: &Limits, tape: &mut Tape) -> Result<usize, Fault> {
     tape.json = true;
     tape.content = true;
-    let mut reader = Reader { source, bytes: source.as_bytes(), at, limits, tape, stack: Vec::new() };
-    reader.document()
+    let mut stack = std::mem::take(&mut tape.open);
+    stack.clear();
+    let mut reader = Reader { source, bytes: source.as_bytes(), at, limits, tape, stack };
+    let end = reader.document();
+    reader.tape.open = reader.stack;
+    end
 }
 
 /// How many bytes stand before the first one that a string does not hold as it is: a quote, a backslash or
@@ -47,8 +51,8 @@ struct Reader<'a> {
 }
 
 /// A collection that is being read.
-#[derive(Clone, Copy)]
-struct Open {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Open {
     /// Its entry.
     index: usize,
     /// Items or pairs so far.
@@ -214,9 +218,13 @@ impl Reader<'_> {
         let word = |word: &str| self.bytes[start..].starts_with(word.as_bytes());
         let (kind, len) = match self.bytes.get(start) {
             Some(b'-' | b'0'..=b'9') => {
-                let Some((len, _)) = number::json_literal(&self.bytes[start..]) else {
+                let Some((len, integral)) = number::json_literal(&self.bytes[start..]) else {
                     return Err(self.fault("a number", open));
                 };
+                // So few digits fit whatever they are.
+                if integral && len <= 18 {
+                    return self.scalar(Kind::Int, start, len);
+                }
                 match number::from_json_literal(&self.source[start..start + len]) {
                     Some(number::Number::Float(_)) => (Kind::Float, len),
                     Some(_) => (Kind::Int, len),
@@ -230,6 +238,10 @@ impl Reader<'_> {
             Some(b'n') if word("null") => (Kind::Null, 4),
             _ => return Err(self.fault("a value", open)),
         };
+        self.scalar(kind, start, len)
+    }
+
+    fn scalar(&mut self, kind: Kind, start: usize, len: usize) -> Result<(), Fault> {
         self.at += len;
         self.check_length(start, len)?;
         self.push(Entry {

@@ -29,8 +29,8 @@ pub struct Stream<'a> {
     limits: Limits,
     path: Path,
     at: usize,
-    /// The next character that is refused or special, if it is not before `at`.
-    odd: Option<(usize, Odd)>,
+    /// The next character that is refused or special, once it was looked for: JSON is read without.
+    odd: Option<Option<(usize, Odd)>>,
     /// A place whose line is known.
     line: (usize, usize),
     ignored: Option<(usize, usize)>,
@@ -77,13 +77,12 @@ impl<'a> Stream<'a> {
             Err(error) => return Err(no_utf8(source, error.valid_up_to())),
         };
         let at = if source.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-        let odd = if path == Path::Json { None } else { chars::next_odd(source, at) };
         Ok(Stream {
             source: text,
             limits,
             path,
             at,
-            odd,
+            odd: None,
             line: (0, 1),
             ignored: None,
             fast: crate::fast::Stack::default(),
@@ -165,9 +164,6 @@ impl<'a> Stream<'a> {
     /// Reads the document that begins at `start`.
     fn document(&mut self, start: usize, tape: &mut Tape) -> Result<Stop, Fault> {
         let bytes = self.source.as_bytes();
-        if self.odd.is_some_and(|(at, _)| at < start) {
-            self.odd = chars::next_odd(bytes, start);
-        }
         let mut json_fault = None;
         if self.path == Path::Auto {
             let first = bytes[start..].iter().position(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r'));
@@ -184,7 +180,7 @@ impl<'a> Stream<'a> {
             }
         }
         if self.path != Path::Full && json_fault.is_none() {
-            let end = self.odd.map_or(bytes.len(), |(at, _)| at);
+            let end = self.next_odd(start).map_or(bytes.len(), |(at, _)| at);
             if let Some(at) = crate::fast::read(self.source, start, end, &self.limits, tape, &mut self.fast) {
                 self.shares[0] += at - start;
                 return Ok(Stop { at, dots: false });
@@ -247,10 +243,18 @@ impl<'a> Stream<'a> {
         next_marker(self.source.as_bytes(), from + 1).is_none_or(|at| at > to)
     }
 
+    /// The next character that is refused or special.
+    fn next_odd(&mut self, from: usize) -> Option<(usize, Odd)> {
+        match self.odd {
+            Some(odd) if odd.is_none_or(|(at, _)| at >= from) => odd,
+            _ => *self.odd.insert(chars::next_odd(self.source.as_bytes(), from)),
+        }
+    }
+
     /// The next character that YAML does not allow.
     fn next_refused(&mut self, from: usize) -> Option<usize> {
         let bytes = self.source.as_bytes();
-        let mut odd = self.odd;
+        let mut odd = self.next_odd(from);
         while let Some((at, kind)) = odd {
             if kind == Odd::Refused && at >= from {
                 return Some(at);

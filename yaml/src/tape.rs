@@ -102,6 +102,8 @@ pub struct Tape {
     pub(crate) json: bool,
     /// The first entry with half of a surrogate pair in its text.
     pub(crate) lone_surrogate: Option<u32>,
+    /// The memory of the reader of JSON, to be used again.
+    pub(crate) open: Vec<crate::json_read::Open>,
 }
 
 impl Tape {
@@ -123,6 +125,7 @@ impl Tape {
     pub fn shrink_to_fit(&mut self) {
         self.entries.shrink_to_fit();
         self.text.shrink_to_fit();
+        self.open = Vec::new();
     }
 
     /// The document that was read from `source`.
@@ -337,7 +340,11 @@ impl<'a> Node<'a> {
     /// tape where a repeated key replaces it.
     pub fn as_number(self) -> Option<Number> {
         match self.kind() {
-            Kind::Int | Kind::Float if self.document.tape.json => number::from_json_literal(self.text()),
+            Kind::Int | Kind::Float if self.document.tape.json => {
+                let text = self.text();
+                let int = if self.kind() == Kind::Int { text.parse().ok() } else { None };
+                int.map(Number::Int).or_else(|| number::from_json_literal(text))
+            }
             Kind::Int | Kind::Float => resolve::number_of(self.text()),
             _ => None,
         }

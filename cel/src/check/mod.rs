@@ -3,14 +3,14 @@
 mod unify;
 mod validate;
 
-use crate::ast::{Expr, Id, Kind, Literal};
-use crate::decls::{self, Function, Functions, Overload};
-use crate::issue::Issues;
+use crate::ast::{Called, Expr, Id, Kind, Literal};
+use crate::decls::{self, Function, Functions, Name, Overload};
+use crate::issue::{Issues, Reports};
 use crate::parse::{Parsed, Places};
 use crate::release::{AskedRelease, Change};
 use crate::types::Type;
 use std::sync::Arc;
-use unify::{NO_TYPE, Unifier, instantiate, most_general};
+use unify::{NO_TYPE, Unifier, instantiate, is_open, most_general, never_assignable};
 pub(crate) use validate::validate;
 
 /// What an environment tells the checker.
@@ -19,8 +19,8 @@ pub(crate) trait Declarations {
     fn release(&self) -> &AskedRelease;
     /// The container in which names are looked up.
     fn container(&self) -> &str;
-    /// The type of a variable.
-    fn variable(&self, name: &str) -> Option<Type>;
+    /// The name and the type of a variable.
+    fn variable(&self, name: &str) -> Option<&(Arc<str>, Type)>;
     /// Whether an object type exists.
     fn has_object(&self, name: &str) -> bool;
     /// The type of a field of an object type.
@@ -32,6 +32,8 @@ pub(crate) trait Declarations {
 pub(crate) enum Reference {
     /// A variable or a type, by its full name.
     Ident(Arc<str>),
+    /// The only overload that may be reached.
+    Overload(&'static Overload),
     /// Overloads that may be reached.
     Overloads(Vec<&'static Overload>),
 }
@@ -61,6 +63,7 @@ impl Checked {
 
     pub(crate) fn overloads(&self, id: Id) -> &[&'static Overload] {
         match self.reference(id) {
+            Some(Reference::Overload(overload)) => std::slice::from_ref(overload),
             Some(Reference::Overloads(overloads)) => overloads,
             _ => &[],
         }
@@ -80,20 +83,24 @@ pub(crate) fn check(parsed: Parsed, declarations: &dyn Declarations, source: &st
     let Parsed { mut expr, places } = parsed;
     let mut checker = Checker {
         declarations,
-        types: vec![None; places.len()],
-        references: vec![None; places.len()],
+        types: std::iter::repeat_with(|| None).take(places.len()).collect(),
+        references: std::iter::repeat_with(|| None).take(places.len()).collect(),
         places,
         unifier: Unifier::default(),
-        issues: Issues::new(source),
+        issues: Reports::default(),
         scopes: Vec::new(),
+        name: String::new(),
     };
     checker.check(&mut expr);
-    let Checker { types, references, places, unifier, mut issues, .. } = checker;
+    let Checker { mut types, references, places, unifier, issues, .. } = checker;
     if !issues.is_empty() {
-        issues.sort();
-        return Err(issues);
+        return Err(issues.of(source));
     }
-    let types = types.into_iter().map(|ty| ty.map(|ty| unifier.substitute(&ty, true))).collect();
+    for ty in types.iter_mut().flatten() {
+        if is_open(ty, true) {
+            *ty = unifier.substitute(ty, true);
+        }
+    }
     Ok(Checked { expr, places, types, references })
 }
 
@@ -103,8 +110,10 @@ struct Checker<'a> {
     references: Vec<Option<Reference>>,
     places: Places,
     unifier: Unifier,
-    issues: Issues,
+    issues: Reports,
     scopes: Vec<(Arc<str>, Type)>,
+    /// A name with dots is put together here.
+    name: String,
 }
 
 impl Checker<'_> {
@@ -134,44 +143,69 @@ impl Checker<'_> {
         }
     }
 
-    /// The names that a name can mean in the container, the longest first.
-    fn candidates(&self, name: &str) -> Vec<String> {
+    /// What the first of the names is that a name can mean in the container, the longest first.
+    fn look_up<T>(&self, name: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
         if let Some(absolute) = name.strip_prefix('.') {
-            return vec![absolute.to_owned()];
+            return find(absolute);
         }
         let mut container = self.declarations.container();
-        let mut out = Vec::new();
         while !container.is_empty() {
-            out.push(format!("{container}.{name}"));
+            let found = find(&format!("{container}.{name}"));
+            if found.is_some() {
+                return found;
+            }
             container = container.rfind('.').map_or("", |dot| &container[..dot]);
         }
-        out.push(name.to_owned());
-        out
+        find(name)
     }
 
     fn ident(&self, name: &str) -> Option<(Arc<str>, Type)> {
-        self.candidates(name).into_iter().find_map(|name| {
-            let ty = self
-                .scopes
-                .iter()
-                .rev()
-                .find(|(own, _)| **own == *name)
-                .map(|(_, ty)| ty.clone())
-                .or_else(|| self.declarations.variable(&name))
-                .or_else(|| {
-                    let named = decls::named_type(&name, self.declarations.release());
-                    let named = named
-                        .or_else(|| self.declarations.has_object(&name).then(|| Type::Struct(name.as_str().into())));
-                    named.map(|ty| Type::Type(Some(Arc::new(ty))))
-                })
+        self.look_up(name, |name| {
+            if let Some(own) = self.scopes.iter().rev().find(|(own, _)| **own == *name) {
+                return Some(own.clone());
+            }
+            if let Some(own) = self.declarations.variable(name) {
+                return Some(own.clone());
+            }
+            let ty = decls::named_type(name, self.declarations.release())
+                .or_else(|| self.declarations.has_object(name).then(|| Type::Struct(name.into())))
+                .map(|ty| Type::Type(Some(Arc::new(ty))))
                 .or_else(|| (name == "google.protobuf.NullValue.NULL_VALUE").then_some(Type::Int))?;
             Some((name.into(), ty))
         })
     }
 
-    fn function(&self, name: &str) -> Option<&'static Function> {
-        let release = self.declarations.release();
-        self.candidates(name).iter().find_map(|name| Functions::all().find(name, release))
+    /// The function of a name, if it exists in the release.
+    fn function(&self, name: &Called) -> Option<&'static Function> {
+        let exists = |function: &&Function| function.exists_in(self.declarations.release());
+        match name.known() {
+            Some(function) if self.declarations.container().is_empty() => Some(function).filter(exists),
+            _ => self.look_up(name, |name| Functions::all().named(name).filter(exists)),
+        }
+    }
+
+    /// The function `prefix.name`, if the expression before a call is a name.
+    fn function_of(&mut self, receiver: &Expr, name: &str) -> Option<&'static Function> {
+        let mut text = std::mem::take(&mut self.name);
+        text.clear();
+        let found = receiver.push_qualified_name(&mut text).then(|| {
+            text.push('.');
+            text.push_str(name);
+            self.look_up(&text, |name| {
+                Functions::all().named(name).filter(|function| function.exists_in(self.declarations.release()))
+            })
+        });
+        self.name = text;
+        found.flatten()
+    }
+
+    /// The variable or type of a name with dots, if the expression is one.
+    fn qualified(&mut self, expr: &Expr) -> Option<(Arc<str>, Type)> {
+        let mut text = std::mem::take(&mut self.name);
+        text.clear();
+        let found = if expr.push_qualified_name(&mut text) { self.ident(&text) } else { None };
+        self.name = text;
+        found
     }
 
     fn check(&mut self, expr: &mut Expr) {
@@ -221,9 +255,7 @@ impl Checker<'_> {
 
     fn select(&mut self, expr: &mut Expr) {
         let id = expr.id;
-        if let Some(name) = expr.qualified_name()
-            && let Some((full, ty)) = self.ident(&name)
-        {
+        if let Some((full, ty)) = self.qualified(expr) {
             self.set(id, ty);
             self.refer(id, Reference::Ident(full.clone()));
             expr.kind = Kind::Ident(full);
@@ -275,14 +307,14 @@ impl Checker<'_> {
     fn call(&mut self, expr: &mut Expr) {
         let id = expr.id;
         let Kind::Call { function, target, args } = &mut expr.kind else { return };
-        if &**function == "_?._" {
+        if function.is(Name::OptionalSelect) {
             if let [operand, field] = args.as_mut_slice()
                 && let Kind::Literal(Literal::String(field)) = &field.kind
             {
                 let ty = self.field(id, operand, &field.clone(), true);
                 let ty = self.unifier.substitute(&ty, false);
                 self.set(id, ty);
-                let select = self.function("_?._").map(|function| function.overloads.iter().collect());
+                let select = self.function(function).map(|function| function.overloads.iter().collect());
                 self.refer(id, Reference::Overloads(select.unwrap_or_default()));
             }
             return;
@@ -290,81 +322,81 @@ impl Checker<'_> {
         for arg in args.iter_mut() {
             self.check(arg);
         }
-        let name = function.clone();
         let Some(receiver) = target else {
-            if let Some(found) = self.function(&name) {
-                *function = found.name.into();
+            if let Some(found) = self.function(function) {
+                *function = Called::Known(found);
                 self.resolve(id, found, None, args);
             } else {
-                self.undeclared(id, &name);
+                self.undeclared(id, &function.clone());
                 self.set(id, Type::Error);
             }
             return;
         };
-        if let Some(prefix) = receiver.qualified_name()
-            && let Some(found) = self.function(&format!("{prefix}.{name}"))
-        {
-            *function = found.name.into();
+        if let Some(found) = self.function_of(receiver, function) {
+            *function = Called::Known(found);
             *target = None;
             self.resolve(id, found, None, args);
             return;
         }
         self.check(receiver);
-        if let Some(found) = self.function(&name) {
+        if let Some(found) = self.function(function) {
             self.resolve(id, found, Some(receiver), args);
         } else {
             let known = self.reports_once();
             self.set(id, if known { Type::Error } else { Type::Opaque(NO_TYPE.into(), Arc::from([])) });
-            self.undeclared(id, &name);
+            self.undeclared(id, &function.clone());
         }
     }
 
     fn resolve(&mut self, id: Id, function: &'static Function, target: Option<&Expr>, args: &[Expr]) {
-        let arg_types: Vec<Type> = target.into_iter().chain(args).map(|arg| self.get(arg.id)).collect();
+        let given = || target.into_iter().chain(args).map(|arg| arg.id);
+        let count = args.len() + usize::from(target.is_some());
         let mut result: Option<Type> = None;
-        let mut reached = Vec::new();
+        let mut reached: Option<Reference> = None;
         for overload in &function.overloads {
             if overload.member != target.is_some() {
                 continue;
             }
-            if overload.args.len() != arg_types.len() {
+            if overload.args.len() != count {
                 self.count_variables(overload);
                 continue;
             }
-            let mark = self.unifier.mark();
-            let variables: Vec<Type> = overload.parameters.iter().map(|_| self.unifier.fresh()).collect();
-            let declared: Vec<Type> =
-                overload.args.iter().map(|ty| instantiate(ty, &overload.parameters, &variables)).collect();
             // Whether a signature exists matters only if it takes the arguments.
-            if !self.unifier.assignable_all(arg_types.iter().zip(&declared))
-                || !self.declarations.release().knows(overload.since)
-            {
+            let mark = self.unifier.mark();
+            let found = self.result_of(overload, given());
+            let Some(ty) = found.filter(|_| self.declarations.release().knows(overload.since)) else {
                 self.unifier.reset(mark);
                 self.count_variables(overload);
-                if matches!(function.name, "_&&_" | "_||_") && self.reports_once() {
-                    return self.no_bools(id, args, &arg_types);
+                if matches!(function.name, Name::And | Name::Or) && self.reports_once() {
+                    return self.no_bools(id, args);
                 }
                 continue;
-            }
-            reached.push(overload);
-            let ty = instantiate(&overload.result, &overload.parameters, &variables);
-            let ty = self.unifier.substitute(&ty, false);
+            };
+            reached = Some(match reached {
+                None => Reference::Overload(overload),
+                Some(Reference::Overload(first)) => Reference::Overloads(vec![first, overload]),
+                Some(Reference::Overloads(mut all)) => {
+                    all.push(overload);
+                    Reference::Overloads(all)
+                }
+                Some(other) => other,
+            });
             result = Some(match result {
                 None => ty,
                 Some(result) if !result.is_dyn() && ty != result => Type::Dyn,
                 Some(result) => result,
             });
         }
-        if let Some(ty) = result {
+        if let (Some(ty), Some(reached)) = (result, reached) {
             self.set(id, ty);
-            self.refer(id, Reference::Overloads(reached));
+            self.refer(id, reached);
         } else {
             let mut shown: Vec<String> =
-                arg_types.iter().map(|ty| self.unifier.substitute(ty, true).in_message()).collect();
+                given().map(|id| self.unifier.substitute(&self.get(id), true).in_message()).collect();
             let receiver = if target.is_some() { format!("{}.", shown.remove(0)) } else { String::new() };
             let message = format!(
                 "found no matching overload for '{}' applied to '{receiver}({})'",
-                function.name,
+                function.text,
                 shown.join(", ")
             );
             self.report(id, message);
@@ -372,19 +404,42 @@ impl Checker<'_> {
         }
     }
 
+    /// The type of a call by a signature, if it takes the arguments.
+    fn result_of(&mut self, overload: &'static Overload, given: impl Iterator<Item = Id> + Clone) -> Option<Type> {
+        const UNKNOWN: &Type = &Type::Error;
+        let types = &self.types;
+        let type_of = |id: Id| types.get(id as usize).and_then(Option::as_ref).unwrap_or(UNKNOWN);
+        let unifier = &mut self.unifier;
+        // Most signatures fail here, without a copy of a type.
+        if given.clone().zip(&overload.args).any(|(id, ty)| never_assignable(unifier.known(type_of(id)), ty)) {
+            return None;
+        }
+        if overload.parameters == 0 {
+            let takes = unifier.assignable_all(given.map(type_of).zip(&overload.args));
+            return takes.then(|| overload.result.clone());
+        }
+        let first = unifier.fresh_all(overload.parameters);
+        let takes = unifier.attempt(|unifier| {
+            given.map(type_of).zip(&overload.args).all(|(ty, declared)| match declared {
+                Type::Var(number) => unifier.assignable_step(ty, &Type::Var(first + number)),
+                declared => unifier.assignable_step(ty, &instantiate(declared, first)),
+            })
+        });
+        takes.then(|| unifier.substitute(&instantiate(&overload.result, first), false))
+    }
+
     /// Makes the variables of a signature that does not fit: their numbers are seen in messages.
     fn count_variables(&mut self, overload: &Overload) {
-        if !overload.parameters.is_empty() && self.declarations.release().knows(overload.since) {
-            for _ in &overload.parameters {
-                self.unifier.fresh();
-            }
+        if overload.parameters > 0 && self.declarations.release().knows(overload.since) {
+            self.unifier.fresh_all(overload.parameters);
         }
     }
 
     /// Reports the arguments of `&&` and `||` that are no booleans.
-    fn no_bools(&mut self, id: Id, args: &[Expr], types: &[Type]) {
-        for (arg, ty) in args.iter().zip(types) {
-            if !self.unifier.assignable(ty, &Type::Bool) {
+    fn no_bools(&mut self, id: Id, args: &[Expr]) {
+        for arg in args {
+            let ty = self.get(arg.id);
+            if !self.unifier.assignable(&ty, &Type::Bool) {
                 self.report(arg.id, format!("expected type 'bool' but found '{}'", ty.in_message()));
             }
         }

@@ -19,6 +19,21 @@ impl Unifier {
         Type::Var(self.variables.len() as u32 - 1)
     }
 
+    /// Makes so many variables, and tells the number of the first one.
+    pub(super) fn fresh_all(&mut self, count: usize) -> u32 {
+        let first = self.variables.len() as u32;
+        self.variables.resize(self.variables.len() + count, None);
+        first
+    }
+
+    /// What a type is as far as that is known: a variable that stands for nothing, or the type itself.
+    pub(super) fn known<'t>(&'t self, mut ty: &'t Type) -> &'t Type {
+        while let Some(found) = self.find(ty) {
+            ty = found;
+        }
+        ty
+    }
+
     /// The state that [`Unifier::reset`] goes back to.
     pub(super) fn mark(&self) -> (usize, usize) {
         (self.trail.len(), self.variables.len())
@@ -53,23 +68,26 @@ impl Unifier {
     }
 
     pub(super) fn assignable(&mut self, to: &Type, from: &Type) -> bool {
+        self.attempt(|unifier| unifier.internal(to, from))
+    }
+
+    pub(super) fn assignable_all<'a>(&mut self, mut pairs: impl Iterator<Item = (&'a Type, &'a Type)>) -> bool {
+        self.attempt(|unifier| pairs.all(|(to, from)| unifier.internal(to, from)))
+    }
+
+    /// A part of an [`attempt`](Unifier::attempt).
+    pub(super) fn assignable_step(&mut self, to: &Type, from: &Type) -> bool {
+        self.internal(to, from)
+    }
+
+    /// Tries something, and undoes what it found if it fails.
+    pub(super) fn attempt(&mut self, what: impl FnOnce(&mut Unifier) -> bool) -> bool {
         let mark = self.trail.len();
-        let ok = self.internal(to, from);
+        let ok = what(self);
         if !ok {
             self.undo(mark);
         }
         ok
-    }
-
-    pub(super) fn assignable_all<'a>(&mut self, pairs: impl Iterator<Item = (&'a Type, &'a Type)>) -> bool {
-        let mark = self.trail.len();
-        for (to, from) in pairs {
-            if !self.internal(to, from) {
-                self.undo(mark);
-                return false;
-            }
-        }
-        true
     }
 
     fn internal(&mut self, t1: &Type, t2: &Type) -> bool {
@@ -138,9 +156,10 @@ impl Unifier {
         }
         match within {
             Type::Var(_) => self.find(within).is_none_or(|inner| self.not_referenced(variable, inner)),
-            Type::Opaque(..) | Type::List(_) | Type::Map(_) | Type::Type(_) => {
-                within.parameters().into_iter().all(|parameter| self.not_referenced(variable, parameter))
-            }
+            Type::List(inner) => self.not_referenced(variable, inner),
+            Type::Map(entry) => self.not_referenced(variable, &entry.0) && self.not_referenced(variable, &entry.1),
+            Type::Type(Some(inner)) => self.not_referenced(variable, inner),
+            Type::Opaque(_, parameters) => parameters.iter().all(|parameter| self.not_referenced(variable, parameter)),
             _ => true,
         }
     }
@@ -150,6 +169,9 @@ impl Unifier {
         if let Some(found) = self.find(ty) {
             return self.substitute(found, free_to_dyn);
         }
+        if !is_open(ty, free_to_dyn) {
+            return ty.clone();
+        }
         match ty {
             Type::Var(_) | Type::Param(_) if free_to_dyn => Type::Dyn,
             Type::List(inner) => Type::list(self.substitute(inner, free_to_dyn)),
@@ -157,7 +179,7 @@ impl Unifier {
                 Type::map(self.substitute(&entry.0, free_to_dyn), self.substitute(&entry.1, free_to_dyn))
             }
             Type::Type(Some(inner)) => Type::Type(Some(Arc::new(self.substitute(inner, free_to_dyn)))),
-            Type::Opaque(name, parameters) if !parameters.is_empty() => {
+            Type::Opaque(name, parameters) => {
                 Type::Opaque(name.clone(), parameters.iter().map(|p| self.substitute(p, free_to_dyn)).collect())
             }
             other => other.clone(),
@@ -165,20 +187,38 @@ impl Unifier {
     }
 }
 
-/// A declared type with its parameters replaced by variables.
-pub(super) fn instantiate(ty: &Type, names: &[Arc<str>], variables: &[Type]) -> Type {
+/// Whether there is a variable in a type, or also a type parameter.
+pub(super) fn is_open(ty: &Type, or_parameter: bool) -> bool {
     match ty {
-        Type::Param(name) => {
-            names.iter().position(|own| own == name).map_or_else(|| ty.clone(), |i| variables[i].clone())
-        }
-        Type::List(inner) => Type::list(instantiate(inner, names, variables)),
-        Type::Map(entry) => Type::map(instantiate(&entry.0, names, variables), instantiate(&entry.1, names, variables)),
-        Type::Type(Some(inner)) => Type::Type(Some(Arc::new(instantiate(inner, names, variables)))),
-        Type::Opaque(name, parameters) if !parameters.is_empty() => {
-            Type::Opaque(name.clone(), parameters.iter().map(|p| instantiate(p, names, variables)).collect())
+        Type::Var(_) => true,
+        Type::Param(_) => or_parameter,
+        Type::List(inner) => is_open(inner, or_parameter),
+        Type::Map(entry) => is_open(&entry.0, or_parameter) || is_open(&entry.1, or_parameter),
+        Type::Type(Some(inner)) => is_open(inner, or_parameter),
+        Type::Opaque(_, parameters) => parameters.iter().any(|parameter| is_open(parameter, or_parameter)),
+        _ => false,
+    }
+}
+
+/// A declared type with variables of the checker from `first` on.
+pub(super) fn instantiate(ty: &Type, first: u32) -> Type {
+    match ty {
+        Type::Var(number) => Type::Var(first + number),
+        _ if !is_open(ty, false) => ty.clone(),
+        Type::List(inner) => Type::list(instantiate(inner, first)),
+        Type::Map(entry) => Type::map(instantiate(&entry.0, first), instantiate(&entry.1, first)),
+        Type::Type(Some(inner)) => Type::Type(Some(Arc::new(instantiate(inner, first)))),
+        Type::Opaque(name, parameters) => {
+            Type::Opaque(name.clone(), parameters.iter().map(|p| instantiate(p, first)).collect())
         }
         other => other.clone(),
     }
+}
+
+/// Whether two types can never stand for each other, whatever their variables are. It need not be told of all such types.
+pub(super) fn never_assignable(a: &Type, b: &Type) -> bool {
+    let is_special = |ty: &Type| is_variable(ty) || dyn_or_error(ty) || matches!(ty, Type::Null | Type::Wrapper(_));
+    std::mem::discriminant(a) != std::mem::discriminant(b) && !is_special(a) && !is_special(b)
 }
 
 fn is_variable(ty: &Type) -> bool {

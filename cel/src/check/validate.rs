@@ -2,8 +2,9 @@
 //! format strings.
 
 use super::Checked;
-use crate::ast::{Expr, Id, Kind, Literal};
-use crate::issue::Issues;
+use crate::ast::{Entry, Expr, Id, Kind, Literal};
+use crate::decls::Name;
+use crate::issue::{Issues, Reports};
 use crate::library::format::{self, Piece};
 use crate::release::AskedRelease;
 use crate::types::Type;
@@ -14,53 +15,49 @@ const TEXTS: u8 = 29;
 
 /// Reports what is wrong with the literals of a checked expression.
 pub(crate) fn validate(checked: &Checked, release: &AskedRelease, source: &str) -> Result<(), Issues> {
-    let mut issues = Issues::new(source);
+    let mut found = Found::default();
+    gather(&checked.expr, false, &mut found);
+    let mut issues = Reports::default();
     let mut report = |id: Id, message: String| issues.report(checked.places.of(id), message);
-    let mut all = Vec::new();
-    gather(&checked.expr, false, &mut all);
-    for function in ["duration", "timestamp", "matches"] {
-        for (expr, _) in &all {
-            if let Kind::Call { function: name, args, .. } = &expr.kind
-                && **name == *function
-                && let Some(Expr { id, kind: Kind::Literal(literal) }) = args.first()
-                && !literal_fits(function, literal)
-                && release.knows(TEXTS)
-            {
+    for name in [Name::Duration, Name::Timestamp, Name::Matches] {
+        for (function, id, literal) in &found.literals {
+            if *function == name && !literal_fits(name, literal) && release.knows(TEXTS) {
+                let function = match name {
+                    Name::Duration => "duration",
+                    Name::Timestamp => "timestamp",
+                    _ => "matches",
+                };
                 report(*id, format!("invalid {function} argument"));
             }
         }
     }
-    for (expr, exempt) in &all {
-        if let (Kind::List { elements, optional }, false) = (&expr.kind, exempt) {
-            let mut first: Option<&Type> = None;
-            for (i, element) in elements.iter().enumerate() {
-                let ty = inner(checked.ty(element.id), optional.contains(&i));
-                if let Some(first) = first
-                    && !equivalent(first, ty)
-                {
-                    report(element.id, mismatch(first, ty));
-                    break;
-                }
-                first = first.or(Some(ty));
+    for (elements, optional) in &found.lists {
+        let mut first: Option<&Type> = None;
+        for (i, element) in elements.iter().enumerate() {
+            let ty = inner(checked.ty(element.id), optional.contains(&i));
+            if let Some(first) = first
+                && !equivalent(first, ty)
+            {
+                report(element.id, mismatch(first, ty));
+                break;
             }
+            first = first.or(Some(ty));
         }
     }
-    for (expr, exempt) in &all {
-        if let (Kind::Map(entries), false) = (&expr.kind, exempt) {
-            let mut first: Option<(&Type, &Type)> = None;
-            for entry in entries {
-                let key = checked.ty(entry.key.id);
-                let value = inner(checked.ty(entry.value.id), entry.optional);
-                let Some((first_key, first_value)) = first else {
-                    first = Some((key, value));
-                    continue;
-                };
-                if !equivalent(first_key, key) {
-                    report(entry.key.id, mismatch(first_key, key));
-                }
-                if !equivalent(first_value, value) {
-                    report(entry.value.id, mismatch(first_value, value));
-                }
+    for entries in &found.maps {
+        let mut first: Option<(&Type, &Type)> = None;
+        for entry in *entries {
+            let key = checked.ty(entry.key.id);
+            let value = inner(checked.ty(entry.value.id), entry.optional);
+            let Some((first_key, first_value)) = first else {
+                first = Some((key, value));
+                continue;
+            };
+            if !equivalent(first_key, key) {
+                report(entry.key.id, mismatch(first_key, key));
+            }
+            if !equivalent(first_value, value) {
+                report(entry.value.id, mismatch(first_value, value));
             }
         }
     }
@@ -69,23 +66,41 @@ pub(crate) fn validate(checked: &Checked, release: &AskedRelease, source: &str) 
             report(id, message);
         }
     };
-    for (expr, _) in &all {
+    for expr in &found.formats {
         format_call(checked, expr, &mut of_texts);
     }
-    if issues.is_empty() {
-        return Ok(());
-    }
-    issues.sort();
-    Err(issues)
+    if issues.is_empty() { Ok(()) } else { Err(issues.of(source)) }
 }
 
-/// All nodes, children first; with each whether it is inside a call of `format`.
-fn gather<'e>(expr: &'e Expr, exempt: bool, out: &mut Vec<(&'e Expr, bool)>) {
-    let inside = exempt || matches!(&expr.kind, Kind::Call { function, .. } if &**function == "format");
-    for child in expr.children() {
-        gather(child, inside, out);
+/// What is looked at, children first.
+#[derive(Default)]
+struct Found<'e> {
+    /// Literals that stand for something else, by the function that takes them.
+    literals: Vec<(Name, Id, &'e Literal)>,
+    /// Lists and maps of several elements that are not inside a call of `format`.
+    lists: Vec<(&'e [Expr], &'e [usize])>,
+    maps: Vec<&'e [Entry]>,
+    /// Calls of `format`.
+    formats: Vec<&'e Expr>,
+}
+
+fn gather<'e>(expr: &'e Expr, exempt: bool, out: &mut Found<'e>) {
+    let is_format = matches!(&expr.kind, Kind::Call { function, .. } if function.is(Name::Format));
+    expr.each_child(|child| gather(child, exempt || is_format, out));
+    match &expr.kind {
+        Kind::Call { .. } if is_format => out.formats.push(expr),
+        Kind::Call { function, args, .. } => {
+            let name = function.known().map(|function| function.name);
+            if let Some(name @ (Name::Duration | Name::Timestamp | Name::Matches)) = name
+                && let Some(Expr { id, kind: Kind::Literal(literal) }) = args.first()
+            {
+                out.literals.push((name, *id, literal));
+            }
+        }
+        Kind::List { elements, optional } if !exempt && elements.len() > 1 => out.lists.push((elements, optional)),
+        Kind::Map(entries) if !exempt && entries.len() > 1 => out.maps.push(entries),
+        _ => {}
     }
-    out.push((expr, exempt));
 }
 
 fn inner(ty: &Type, optional: bool) -> &Type {
@@ -93,19 +108,21 @@ fn inner(ty: &Type, optional: bool) -> &Type {
 }
 
 fn equivalent(a: &Type, b: &Type) -> bool {
-    let plain = |ty: &Type| if let Type::Wrapper(inner) = ty { (**inner).clone() } else { ty.clone() };
-    a == b || plain(a) == plain(b)
+    fn plain(ty: &Type) -> &Type {
+        if let Type::Wrapper(inner) = ty { inner } else { ty }
+    }
+    plain(a) == plain(b)
 }
 
 fn mismatch(expected: &Type, actual: &Type) -> String {
     format!("expected type '{}' but found '{}'", expected.in_message(), actual.in_message())
 }
 
-fn literal_fits(function: &str, literal: &Literal) -> bool {
-    let to = if function == "duration" { Type::Duration } else { Type::Timestamp };
+fn literal_fits(function: Name, literal: &Literal) -> bool {
+    let to = if function == Name::Duration { Type::Duration } else { Type::Timestamp };
     match (function, literal) {
-        ("matches", Literal::String(pattern)) => kubeshape_structural::regex::check(pattern).is_ok(),
-        ("matches", _) => true,
+        (Name::Matches, Literal::String(pattern)) => kubeshape_structural::regex::check(pattern).is_ok(),
+        (Name::Matches, _) => true,
         (_, Literal::String(text)) => !convert::convert(&Value::text(text.clone()), &to).is_error(),
         (_, Literal::Int(value)) => !convert::convert(&Value::Int(*value), &to).is_error(),
         _ => true,
@@ -113,15 +130,12 @@ fn literal_fits(function: &str, literal: &Literal) -> bool {
 }
 
 fn format_call(checked: &Checked, expr: &Expr, report: &mut dyn FnMut(Id, String)) {
-    let Kind::Call { function, target: Some(target), args } = &expr.kind else { return };
+    let Kind::Call { target: Some(target), args, .. } = &expr.kind else { return };
     let (Kind::Literal(Literal::String(text)), [Expr { kind: Kind::List { elements, .. }, .. }]) =
         (&target.kind, args.as_slice())
     else {
         return;
     };
-    if &**function != "format" {
-        return;
-    }
     let mut place = expr.id;
     let result = format::walk(text, elements.len(), true, &mut |piece, index| {
         let Piece::Clause(clause) = piece else { return Ok(()) };

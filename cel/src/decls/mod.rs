@@ -1,9 +1,14 @@
 //! The functions that exist, and since which release.
 
+mod name;
+
+use crate::eval::Charge;
 use crate::release::AskedRelease;
 use crate::types::Type;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
+
+pub(crate) use name::Name;
 
 /// One signature of a function.
 #[derive(Debug)]
@@ -14,27 +19,37 @@ pub(crate) struct Overload {
     pub(crate) member: bool,
     pub(crate) args: Vec<Type>,
     pub(crate) result: Type,
-    /// The type parameters, in the order in which they occur.
-    pub(crate) parameters: Vec<Arc<str>>,
+    /// How many type parameters there are. They stand in `args` and `result` as the variables from 0 on, in the order in which
+    /// they occur.
+    pub(crate) parameters: usize,
+    /// What a call costs when it runs.
+    pub(crate) charge: Charge,
 }
 
 /// A function and its signatures.
 #[derive(Debug)]
 pub(crate) struct Function {
-    pub(crate) name: &'static str,
+    pub(crate) name: Name,
+    pub(crate) text: &'static str,
     pub(crate) overloads: Vec<Overload>,
+    /// The minor release in which the first signature appeared.
+    since: u8,
+    /// What a call costs when it runs, if more than one signature can be reached.
+    pub(crate) charge: Charge,
 }
 
 impl Function {
-    /// The minor release in which the first signature appeared.
-    fn since(&self) -> u8 {
-        self.overloads.iter().map(|overload| overload.since).min().unwrap_or(0)
+    /// Whether any of the signatures exists in the release.
+    pub(crate) fn exists_in(&self, release: &AskedRelease) -> bool {
+        release.knows(self.since)
     }
 }
 
-/// Functions that exist in every release, at first without those that need a newer one.
+/// Functions that exist in some release.
 pub(crate) struct Functions {
-    by_name: HashMap<&'static str, Function>,
+    /// By the number of their name.
+    all: Vec<Function>,
+    by_text: HashMap<&'static str, Name>,
 }
 
 /// All functions of all releases: one signature a line, as upstream declares them.
@@ -45,46 +60,65 @@ impl Functions {
     pub(crate) fn all() -> &'static Functions {
         static ALL: OnceLock<Functions> = OnceLock::new();
         ALL.get_or_init(|| {
-            let mut by_name: HashMap<&'static str, Function> = HashMap::new();
-            for (name, overload) in TABLE.lines().filter(|line| !line.starts_with('#')).filter_map(read) {
-                by_name
-                    .entry(name)
-                    .or_insert_with(|| Function { name, overloads: Vec::new() })
-                    .overloads
-                    .push(overload);
+            let mut all: Vec<Function> = Vec::with_capacity(Name::ALL.len());
+            for (name, text) in Name::ALL {
+                all.push(Function { name, text, overloads: Vec::new(), since: u8::MAX, charge: Charge::of(text, "") });
             }
-            Functions { by_name }
+            let by_text: HashMap<&'static str, Name> = Name::ALL.into_iter().map(|(name, text)| (text, name)).collect();
+            for (text, overload) in TABLE.lines().filter(|line| !line.starts_with('#')).filter_map(read) {
+                if let Some(function) = by_text.get(text).and_then(|name| all.get_mut(*name as usize)) {
+                    function.since = function.since.min(overload.since);
+                    function.overloads.push(overload);
+                }
+            }
+            Functions { all, by_text }
         })
     }
 
-    /// A function, if any of its signatures exists in the release.
-    pub(crate) fn find(&'static self, name: &str, release: &AskedRelease) -> Option<&'static Function> {
-        self.by_name.get(name).filter(|function| release.knows(function.since()))
+    /// A function.
+    pub(crate) fn get(&'static self, name: Name) -> &'static Function {
+        &self.all[name as usize]
+    }
+
+    /// A function by the text of its name, whether it exists in a release or not.
+    pub(crate) fn named(&'static self, text: &str) -> Option<&'static Function> {
+        Some(self.get(*self.by_text.get(text)?))
     }
 }
 
 fn read(line: &'static str) -> Option<(&'static str, Overload)> {
     let (head, result) = line.rsplit_once("-> ")?;
     let mut words = head.splitn(5, ' ');
-    let (name, id, since, style) = (words.next()?, words.next()?, words.next()?, words.next()?);
-    let args: Vec<Type> =
+    let (text, id, since, style) = (words.next()?, words.next()?, words.next()?, words.next()?);
+    let mut args: Vec<Type> =
         words.next()?.split(';').filter(|text| !text.trim().is_empty()).map(Type::parse).collect::<Option<_>>()?;
-    let result = Type::parse(result)?;
+    let mut result = Type::parse(result)?;
     let mut parameters = Vec::new();
-    for ty in args.iter().chain([&result]) {
-        collect(ty, &mut parameters);
+    for ty in args.iter_mut().chain([&mut result]) {
+        *ty = numbered(ty, &mut parameters);
     }
-    Some((name, Overload { id, since: since.parse().ok()?, member: style == "member", args, result, parameters }))
+    let (since, member, charge) = (since.parse().ok()?, style == "member", Charge::of(text, id));
+    Some((text, Overload { id, since, member, args, result, parameters: parameters.len(), charge }))
 }
 
-fn collect(ty: &Type, out: &mut Vec<Arc<str>>) {
-    if let Type::Param(name) = ty
-        && !out.contains(name)
-    {
-        out.push(name.clone());
-    }
-    for parameter in ty.parameters() {
-        collect(parameter, out);
+/// The type with variables in place of type parameters.
+fn numbered(ty: &Type, parameters: &mut Vec<Arc<str>>) -> Type {
+    match ty {
+        Type::Param(name) => {
+            let known = parameters.iter().position(|own| own == name);
+            let number = known.unwrap_or_else(|| {
+                parameters.push(name.clone());
+                parameters.len() - 1
+            });
+            Type::Var(number as u32)
+        }
+        Type::List(element) => Type::list(numbered(element, parameters)),
+        Type::Map(entry) => Type::map(numbered(&entry.0, parameters), numbered(&entry.1, parameters)),
+        Type::Type(Some(inner)) => Type::Type(Some(Arc::new(numbered(inner, parameters)))),
+        Type::Opaque(name, inner) => {
+            Type::Opaque(name.clone(), inner.iter().map(|inner| numbered(inner, parameters)).collect())
+        }
+        other => other.clone(),
     }
 }
 

@@ -77,88 +77,208 @@ fn first<'a>(list: &List<'a>) -> Option<Value<'a>> {
     list.get(0)
 }
 
-/// Whether the cost of a call depends on its result. All others are charged before they run, so that one that costs too much
-/// does not run.
-pub(crate) fn needs_result(function: &str, overload: &str) -> bool {
-    function == "join" || matches!(overload, "list_slice" | "lists_range" | "list_reverse")
+/// What the cost of a call follows from, found once for each signature.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Charge {
+    own: Own,
+    /// What counts if `own` says nothing of the arguments.
+    standard: Standard,
 }
 
-/// Whether the cost of a call follows from everything that its receiver holds.
-pub(crate) fn goes_through(function: &str) -> bool {
-    matches!(function, "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf")
+/// What functions of libraries cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Own {
+    Nothing,
+    Fixed(u64),
+    /// Both lists, so many times.
+    Pairs(u64),
+    /// The list that is made.
+    MadeList,
+    /// The list.
+    Flatten,
+    /// The list, as often as the second argument says.
+    FlattenTo,
+    /// The square of the list with this number.
+    Square(usize),
+    /// Everything that the receiver holds.
+    All,
+    /// The first text, so many times.
+    Text(u8),
+    /// The text that is made.
+    Join,
+    /// A text and a regular expression.
+    Search,
+    /// A network and an address; whether the address is a text.
+    Address(bool),
+    /// Two networks; whether the second one is a text.
+    Network(bool),
+    /// A named format and a text.
+    Validate,
+    /// Values of Kubernetes' types.
+    Equality,
 }
 
-/// The cost of a call whose arguments are known, and its result if [`needs_result`] says so.
-pub(crate) fn call(function: &str, overload: &str, args: &[Value<'_>], result: &Value<'_>) -> Result<u64, String> {
-    match overload {
-        "list_sets_contains_list" | "list_sets_intersects_list" => return Ok(1 + size(&args[0]) * size(&args[1])),
-        "list_sets_equivalent_list" => return Ok(1 + size(&args[0]) * size(&args[1]) * 2),
-        "list_slice" | "lists_range" | "list_reverse" => return Ok(list_call(size(result), 1.0)),
-        "list_flatten" => return Ok(list_call(size(&args[0]), 1.0)),
-        #[allow(clippy::cast_precision_loss)]
-        "list_flatten_int" => {
-            let Value::Int(depth) = args[1] else {
-                let ty = crate::value::print::go_type(&args[1]);
-                return Err(format!("internal error: interface conversion: ref.Val is {ty}, not types.Int"));
-            };
-            return Ok(list_call(size(&args[0]), depth as f64));
-        }
-        "list_distinct" => return self_compare(&args[0]),
-        other if other.starts_with("list_") && other.ends_with("_sort") => return self_compare(&args[0]),
-        other if other.ends_with("_sortByAssociatedKeys") => return self_compare(&args[1]),
-        _ => {}
+/// What functions of the standard library cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standard {
+    One,
+    First,
+    Second,
+    /// The shorter one.
+    Compare,
+    /// Both.
+    Join,
+    Matches,
+    Contains,
+}
+
+impl Charge {
+    /// `a == b`
+    pub(crate) const EQUALS: Charge = Charge { own: Own::Equality, standard: Standard::Compare };
+    /// `a != b`
+    pub(crate) const NOT_EQUALS: Charge = Charge { own: Own::Nothing, standard: Standard::Compare };
+
+    /// The charge of a signature; no signature is named if several can be reached.
+    pub(crate) fn of(function: &str, overload: &str) -> Charge {
+        let own = match overload {
+            "list_sets_contains_list" | "list_sets_intersects_list" => Own::Pairs(1),
+            "list_sets_equivalent_list" => Own::Pairs(2),
+            "list_slice" | "lists_range" | "list_reverse" => Own::MadeList,
+            "list_flatten" => Own::Flatten,
+            "list_flatten_int" => Own::FlattenTo,
+            "list_distinct" => Own::Square(0),
+            other if other.starts_with("list_") && other.ends_with("_sort") => Own::Square(0),
+            other if other.ends_with("_sortByAssociatedKeys") => Own::Square(1),
+            _ => Own::of(function, overload),
+        };
+        let standard = match overload {
+            "starts_with_string" | "ends_with_string" | "string_to_bytes" | "bytes_to_string" | "strings_quote"
+            | "string_format" => Standard::First,
+            "in_list" => Standard::Second,
+            "less_string"
+            | "greater_string"
+            | "less_equals_string"
+            | "greater_equals_string"
+            | "less_bytes"
+            | "greater_bytes"
+            | "less_equals_bytes"
+            | "greater_equals_bytes"
+            | "equals"
+            | "not_equals" => Standard::Compare,
+            "add_string" | "add_bytes" => Standard::Join,
+            "matches_string" => Standard::Matches,
+            "contains_string" => Standard::Contains,
+            _ => Standard::One,
+        };
+        Charge { own, standard }
     }
-    let text = |index: usize, factor: f64| args.get(index).map(|arg| traverse(size(arg), factor));
-    let kubernetes = match function {
-        name if goes_through(name) => Some(args.first().map_or(0, full_traversal)),
-        "ip" if overload == "cidr_ip" => Some(1),
-        "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" | "cidr" | "isIP" | "isCIDR" | "quantity"
-        | "isQuantity" | "semver" | "isSemver" | "ip" => text(0, STRING_FACTOR),
-        "replace" | "split" | "ip.isCanonical" => text(0, 2.0 * STRING_FACTOR),
-        "join" => Some(traverse(size(result), 2.0 * STRING_FACTOR)),
-        "find" | "findAll" if args.len() >= 2 => Some(regex(size(&args[0]), size(&args[1]))),
-        name if is_flat(name) => Some(1),
-        "check" => Some(350_000),
-        "containsIP" if args.len() >= 2 => {
-            let cost = traverse(size(&args[0]) * 2, STRING_FACTOR);
-            let other = if overload == "cidr_contains_ip_string" { text(1, STRING_FACTOR) } else { None };
-            Some(cost + other.unwrap_or(0))
-        }
-        "containsCIDR" if args.len() >= 2 => {
-            let own = size(&args[0]);
-            let cost = traverse(own * 2, STRING_FACTOR) + traverse(own, STRING_FACTOR) + 1;
-            let other = if overload == "cidr_contains_cidr_string" { text(1, STRING_FACTOR) } else { None };
-            Some(cost + other.unwrap_or(0))
-        }
-        "validate" => match args {
-            [Value::Kube(Kube::Format(format)), value] => Some(regex(size(value), format.regex_size)),
-            _ => None,
-        },
-        "_==_" if matches!(args.first(), Some(Value::Kube(_))) => Some(1),
-        _ => None,
-    };
-    if let Some(cost) = kubernetes {
-        return Ok(cost);
+
+    /// Whether every call costs one.
+    pub(crate) fn is_one(self) -> bool {
+        self.own == Own::Nothing && self.standard == Standard::One
     }
-    Ok(match overload {
-        "starts_with_string" | "ends_with_string" | "string_to_bytes" | "bytes_to_string" | "strings_quote"
-        | "string_format" => traverse(inner_size(&args[0]), STRING_FACTOR),
-        "in_list" => inner_size(&args[1]),
-        "less_string"
-        | "greater_string"
-        | "less_equals_string"
-        | "greater_equals_string"
-        | "less_bytes"
-        | "greater_bytes"
-        | "less_equals_bytes"
-        | "greater_equals_bytes"
-        | "equals"
-        | "not_equals" => traverse(inner_size(&args[0]).min(inner_size(&args[1])), STRING_FACTOR),
-        "add_string" | "add_bytes" => traverse(inner_size(&args[0]) + inner_size(&args[1]), STRING_FACTOR),
-        "matches_string" => regex(inner_size(&args[0]), inner_size(&args[1])),
-        "contains_string" => {
-            traverse(inner_size(&args[0]), STRING_FACTOR) * traverse(inner_size(&args[1]), STRING_FACTOR)
+
+    /// Whether the cost depends on the result. All others are charged before they run, so that one that costs too much does not
+    /// run.
+    pub(crate) fn needs_result(self) -> bool {
+        matches!(self.own, Own::MadeList | Own::Join)
+    }
+
+    /// Whether the cost follows from everything that the receiver holds.
+    pub(crate) fn goes_through(self) -> bool {
+        self.own == Own::All
+    }
+
+    /// The cost of a call whose arguments are known, and its result if [`needs_result`](Charge::needs_result) says so.
+    #[inline]
+    pub(crate) fn call(self, args: &[Value<'_>], result: &Value<'_>) -> Result<u64, String> {
+        if self.own != Own::Nothing
+            && let Some(cost) = self.own.call(args, result)?
+        {
+            return Ok(cost);
         }
-        _ => 1,
-    })
+        Ok(match self.standard {
+            Standard::One => 1,
+            other => other.call(args),
+        })
+    }
+}
+
+impl Own {
+    fn of(function: &str, overload: &str) -> Own {
+        match function {
+            "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" => Own::All,
+            "ip" if overload == "cidr_ip" => Own::Fixed(1),
+            "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" | "cidr" | "isIP" | "isCIDR" | "quantity"
+            | "isQuantity" | "semver" | "isSemver" | "ip" => Own::Text(1),
+            "replace" | "split" | "ip.isCanonical" => Own::Text(2),
+            "join" => Own::Join,
+            "find" | "findAll" => Own::Search,
+            "check" => Own::Fixed(350_000),
+            "containsIP" => Own::Address(overload == "cidr_contains_ip_string"),
+            "containsCIDR" => Own::Network(overload == "cidr_contains_cidr_string"),
+            "validate" => Own::Validate,
+            "_==_" => Own::Equality,
+            name if is_flat(name) => Own::Fixed(1),
+            _ => Own::Nothing,
+        }
+    }
+
+    /// None if it follows from something else.
+    fn call(self, args: &[Value<'_>], result: &Value<'_>) -> Result<Option<u64>, String> {
+        let text = |index: usize, factor: f64| args.get(index).map(|arg| traverse(size(arg), factor));
+        Ok(match self {
+            Own::Nothing => None,
+            Own::Fixed(cost) => Some(cost),
+            Own::Pairs(times) => Some(1 + size(&args[0]) * size(&args[1]) * times),
+            Own::MadeList => Some(list_call(size(result), 1.0)),
+            Own::Flatten => Some(list_call(size(&args[0]), 1.0)),
+            #[allow(clippy::cast_precision_loss)]
+            Own::FlattenTo => {
+                let Value::Int(depth) = args[1] else {
+                    let ty = crate::value::print::go_type(&args[1]);
+                    return Err(format!("internal error: interface conversion: ref.Val is {ty}, not types.Int"));
+                };
+                Some(list_call(size(&args[0]), depth as f64))
+            }
+            Own::Square(index) => Some(self_compare(&args[index])?),
+            Own::All => Some(args.first().map_or(0, full_traversal)),
+            Own::Text(times) => text(0, f64::from(times) * STRING_FACTOR),
+            Own::Join => Some(traverse(size(result), 2.0 * STRING_FACTOR)),
+            Own::Search => match args {
+                [searched, pattern, ..] => Some(regex(size(searched), size(pattern))),
+                _ => None,
+            },
+            Own::Address(is_text) => (args.len() >= 2).then(|| {
+                let cost = traverse(size(&args[0]) * 2, STRING_FACTOR);
+                cost + if is_text { text(1, STRING_FACTOR).unwrap_or(0) } else { 0 }
+            }),
+            Own::Network(is_text) => (args.len() >= 2).then(|| {
+                let own = size(&args[0]);
+                let cost = traverse(own * 2, STRING_FACTOR) + traverse(own, STRING_FACTOR) + 1;
+                cost + if is_text { text(1, STRING_FACTOR).unwrap_or(0) } else { 0 }
+            }),
+            Own::Validate => match args {
+                [Value::Kube(Kube::Format(format)), value] => Some(regex(size(value), format.regex_size)),
+                _ => None,
+            },
+            Own::Equality => matches!(args.first(), Some(Value::Kube(_))).then_some(1),
+        })
+    }
+}
+
+impl Standard {
+    fn call(self, args: &[Value<'_>]) -> u64 {
+        match self {
+            Standard::One => 1,
+            Standard::First => traverse(inner_size(&args[0]), STRING_FACTOR),
+            Standard::Second => inner_size(&args[1]),
+            Standard::Compare => traverse(inner_size(&args[0]).min(inner_size(&args[1])), STRING_FACTOR),
+            Standard::Join => traverse(inner_size(&args[0]) + inner_size(&args[1]), STRING_FACTOR),
+            Standard::Matches => regex(inner_size(&args[0]), inner_size(&args[1])),
+            Standard::Contains => {
+                traverse(inner_size(&args[0]), STRING_FACTOR) * traverse(inner_size(&args[1]), STRING_FACTOR)
+            }
+        }
+    }
 }

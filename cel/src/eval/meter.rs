@@ -1,6 +1,7 @@
 //! What an evaluation takes beside its cost. Upstream's costs do not count what nested values hold, nor what memory results
 //! take, so that a cheap expression can run for hours or fill all memory.
 
+use crate::decls::Name;
 use crate::library::Kube;
 use crate::limits::{MAX_MADE, MAX_STEPS};
 use crate::value::{List, Map, Value};
@@ -20,19 +21,21 @@ const STEP: u64 = 64;
 
 impl Meter {
     /// Before a call.
-    pub(super) fn before(&mut self, function: &str, args: &[Value<'_>]) -> Result<(), String> {
+    pub(super) fn before(&mut self, function: Name, args: &[Value<'_>]) -> Result<(), String> {
         let left = MAX_STEPS.saturating_sub(self.steps);
         let steps = match (function, args) {
-            ("_==_" | "_!=_", [a, b]) => equality(a, b, left),
-            ("@in" | "indexOf" | "lastIndexOf", [a @ Value::List(_), b] | [b, a @ Value::List(_)]) => {
+            (Name::Equals | Name::NotEquals, [a, b]) => equality(a, b, left),
+            (Name::In | Name::IndexOf | Name::LastIndexOf, [a @ Value::List(_), b] | [b, a @ Value::List(_)]) => {
                 equality(a, a, left).saturating_add(flat(b))
             }
-            ("sets.contains" | "sets.intersects" | "sets.equivalent", [a, b]) => {
+            (Name::SetsContains | Name::SetsIntersects | Name::SetsEquivalent, [a, b]) => {
                 pairs(a, b, left).saturating_add(pairs(b, a, left))
             }
-            ("distinct", [list]) => pairs(list, list, left),
-            ("format" | "sum" | "min" | "max" | "isSorted", _) => args.iter().map(|arg| deep(arg, left)).sum(),
-            ("quantity" | "isQuantity", [Value::String(text)]) => digits(text.len() as u64),
+            (Name::Distinct, [list]) => pairs(list, list, left),
+            (Name::Format | Name::Sum | Name::Min | Name::Max | Name::IsSorted, _) => {
+                args.iter().map(|arg| deep(arg, left)).sum()
+            }
+            (Name::Quantity | Name::IsQuantity, [Value::String(text)]) => digits(text.len() as u64),
             _ => args.iter().map(flat).sum(),
         };
         self.steps = self.steps.saturating_add(steps);
@@ -50,6 +53,12 @@ impl Meter {
         };
         let length = |value: &Value<'_>| if let Value::List(list) = value { list.len() as u64 } else { 0 };
         self.make(length(b) + if in_place { 0 } else { length(a) }, size_of::<Value<'_>>() as u64)
+    }
+
+    /// Before a list grows by one.
+    pub(super) fn append(&mut self, items: &Arc<Vec<Value<'_>>>) -> Result<(), String> {
+        let copied = if Arc::strong_count(items) == 1 { 0 } else { items.len() as u64 };
+        self.make(1 + copied, size_of::<Value<'_>>() as u64)
     }
 
     /// After a value was made.

@@ -5,16 +5,17 @@ mod meter;
 mod plan;
 mod run;
 
-use crate::decls::Overload;
-use crate::library::regex::Regex;
+use crate::decls::{Function, Overload};
+use crate::library::regex::Constant;
 use crate::library::standard::Singleton;
 use crate::value::{Key, Value};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+pub(crate) use cost::Charge;
 pub(crate) use plan::plan;
 pub use run::Outcome;
-pub(crate) use run::run;
+pub(crate) use run::{run, with_places};
 
 /// A step of a program.
 #[derive(Clone, Debug)]
@@ -30,6 +31,11 @@ pub(crate) enum Node {
         sides: Box<[Node; 2]>,
     },
     Call(Box<Call>),
+    /// `accumulator + [item]`, as a call and the item.
+    Append {
+        call: Box<Call>,
+        item: Box<Node>,
+    },
     List {
         items: Vec<Node>,
         optional: Vec<bool>,
@@ -60,9 +66,8 @@ pub(crate) enum Node {
 /// A call of a function.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
-    pub(crate) function: &'static str,
-    /// The overload, if only one can be reached.
-    pub(crate) overload: &'static str,
+    pub(crate) function: &'static Function,
+    pub(crate) charge: Charge,
     pub(crate) args: Vec<Node>,
     pub(crate) kind: CallKind,
 }
@@ -77,7 +82,7 @@ pub(crate) enum CallKind {
     /// The first overload that takes the arguments.
     Dispatch(&'static [Overload]),
     /// A regular expression that is a constant.
-    Regex(Regex),
+    Regex(Constant),
 }
 
 impl std::fmt::Debug for CallKind {

@@ -4,11 +4,11 @@
 #![allow(clippy::float_cmp)]
 
 use super::{Attr, Call, CallKind, Fold, Node, Qualifier, QualifierKind, run};
-use crate::ast::{Expr, Kind, Literal};
+use crate::ast::{Called, Expr, Kind, Literal};
 use crate::check::{Checked, Reference};
-use crate::decls::{self, Functions, Overload};
+use crate::decls::{self, Function, Name, Overload};
 use crate::library::regex::Regex;
-use crate::library::{bindings, standard};
+use crate::library::standard;
 use crate::release::AskedRelease;
 use crate::types::Type;
 use crate::value::{Key, Text, Value, print};
@@ -149,13 +149,16 @@ impl Planner<'_> {
         Attr::Variable { name: name.clone(), index, path: Vec::new() }
     }
 
-    fn call(&mut self, expr: &Expr, function: &Arc<str>, target: Option<&Expr>, args: &[Expr]) -> Planned {
+    fn call(&mut self, expr: &Expr, function: &Called, target: Option<&Expr>, args: &[Expr]) -> Planned {
         let mut planned: Vec<Node> = Vec::with_capacity(args.len() + 1);
         for arg in target.into_iter().chain(args) {
             planned.push(self.plan(arg)?);
         }
-        let name = &**function;
-        if let ("_?_:_", [_, _, _]) = (name, planned.as_slice()) {
+        let Some(function) = function.known().filter(|function| function.exists_in(self.release)) else {
+            return Err(format!("no such overload: {}", &**function));
+        };
+        let name = function.name;
+        if let (Name::Conditional, [_, _, _]) = (name, planned.as_slice()) {
             let no = planned.pop().map(|node| as_attr(inner(node)));
             let yes = planned.pop().map(|node| as_attr(inner(node)));
             if let (Some(yes), Some(no), Some(condition)) = (yes, no, planned.pop()) {
@@ -169,15 +172,17 @@ impl Planner<'_> {
             Err(other) => Err(other),
         };
         let planned = match (name, pair) {
-            ("_&&_", Ok(pair)) => return Ok(Node::And(pair)),
-            ("_||_", Ok(pair)) => return Ok(Node::Or(pair)),
-            ("_==_", Ok(sides)) => return Ok(Node::Equal { not: false, sides }),
-            ("_!=_", Ok(sides)) => return Ok(Node::Equal { not: true, sides }),
-            ("_[_]" | "_[?_]" | "_?._", Ok(pair)) => {
+            (Name::And, Ok(pair)) => return Ok(Node::And(pair)),
+            (Name::Or, Ok(pair)) => return Ok(Node::Or(pair)),
+            (Name::Equals, Ok(sides)) => return Ok(Node::Equal { not: false, sides }),
+            (Name::NotEquals, Ok(sides)) => return Ok(Node::Equal { not: true, sides }),
+            (Name::Index | Name::OptionalIndex | Name::OptionalSelect, Ok(pair)) => {
                 let [operand, index] = *pair;
-                return index_of(operand, index, name != "_[_]");
+                return index_of(operand, index, name != Name::Index);
             }
-            ("or" | "orValue", Ok(sides)) => return Ok(Node::OptionalOr { value: name == "orValue", sides }),
+            (Name::OptionalOr | Name::OrValue, Ok(sides)) => {
+                return Ok(Node::OptionalOr { value: name == Name::OrValue, sides });
+            }
             (_, Ok(pair)) => pair.into_iter().collect(),
             (_, Err(planned)) => planned,
         };
@@ -186,15 +191,20 @@ impl Planner<'_> {
             [one] => Some(*one),
             _ => None,
         };
-        self.function(name, overload, planned)
+        self.function(function, overload, planned)
     }
 
-    fn function(&mut self, name: &str, overload: Option<&'static Overload>, args: Vec<Node>) -> Planned {
-        let found = Functions::all().find(name, self.release).ok_or_else(|| format!("no such overload: {name}"))?;
+    fn function(
+        &mut self,
+        function: &'static Function,
+        overload: Option<&'static Overload>,
+        args: Vec<Node>,
+    ) -> Planned {
+        let name = function.name;
         let kind = if let Some(singleton) = standard::singleton(name) {
             CallKind::Singleton(singleton)
         } else {
-            let one = match (overload, found.overloads.as_slice()) {
+            let one = match (overload, function.overloads.as_slice()) {
                 (Some(overload), _) => Some(overload),
                 (None, [one]) => Some(one),
                 _ => None,
@@ -202,32 +212,41 @@ impl Planner<'_> {
             match one {
                 Some(overload) => CallKind::Guarded {
                     overload,
-                    unguarded: matches!(name, "contains" | "startsWith" | "endsWith" | "flatten"),
-                    early: args.len() > 2 || name == "format",
+                    unguarded: matches!(name, Name::Contains | Name::StartsWith | Name::EndsWith | Name::Flatten),
+                    early: args.len() > 2 || name == Name::Format,
                 },
-                None => CallKind::Dispatch(&found.overloads),
+                None => CallKind::Dispatch(&function.overloads),
             }
         };
         let constant_pattern = match args.get(1) {
-            Some(Node::Const(Value::String(pattern))) if matches!(name, "matches" | "find" | "findAll") => {
-                Some(Regex::new(pattern)?)
+            Some(Node::Const(Value::String(pattern))) if matches!(name, Name::Matches | Name::Find | Name::FindAll) => {
+                Some(Regex::constant(pattern)?)
             }
             _ => None,
         };
         let kind = constant_pattern.map_or(kind, CallKind::Regex);
-        let overload_id = overload.map_or("", |overload| overload.id);
-        if name == "@in"
-            && overload_id == "in_list"
+        if name == Name::In
+            && overload.is_some_and(|overload| overload.id == "in_list")
             && let Some(node) = in_set(&args)
         {
             return Ok(node);
         }
         let folds = matches!(
             name,
-            "bool" | "bytes" | "double" | "duration" | "dyn" | "int" | "string" | "timestamp" | "type" | "uint"
+            Name::Bool
+                | Name::Bytes
+                | Name::Double
+                | Name::Duration
+                | Name::Dyn
+                | Name::Int
+                | Name::String
+                | Name::Timestamp
+                | Name::Type
+                | Name::Uint
         );
         let is_const = matches!(args.as_slice(), [Node::Const(_)]);
-        let node = Node::Call(Box::new(Call { function: found.name, overload: overload_id, args, kind }));
+        let charge = overload.map_or(function.charge, |overload| overload.charge);
+        let node = Node::Call(Box::new(Call { function, charge, args, kind }));
         if folds && is_const {
             return match run::constant(&node) {
                 Value::Error(error) => Err(error.to_string()),
@@ -307,11 +326,19 @@ fn in_set(args: &[Node]) -> Option<Node> {
 /// Lets a step move the accumulator where it only adds to it, so that lists and maps grow in place.
 fn owning(step: Node, accu: usize) -> Node {
     match step {
-        Node::Call(mut call) if matches!(call.function, "_+_" | "cel.@mapInsert") => {
+        Node::Call(mut call) if matches!(call.function.name, Name::Plus | Name::MapInsert) => {
             if matches!(call.args.first(), Some(Node::Attr(Attr::Accu { slot, path, .. })) if *slot == accu && path.is_empty())
                 && let Node::Attr(attr) = call.args.remove(0)
             {
                 call.args.insert(0, Node::Take(attr));
+                if let (Name::Plus, [_, Node::List { items, optional }]) =
+                    (call.function.name, call.args.as_mut_slice())
+                    && *optional == [false]
+                    && let Some(item) = items.pop()
+                {
+                    call.args.truncate(1);
+                    return Node::Append { call, item: Box::new(item) };
+                }
             }
             Node::Call(call)
         }
@@ -326,11 +353,6 @@ fn owning(step: Node, accu: usize) -> Node {
         }
         other => other,
     }
-}
-
-/// Whether an overload is one that a function implements for the values at hand.
-pub(super) fn implemented<'a>(function: &str, overload: &Overload, args: &mut [Value<'a>]) -> Option<Value<'a>> {
-    bindings::call(function, overload.id, args)
 }
 
 /// A node as something that qualifiers can be added to.

@@ -6,8 +6,8 @@
 #![allow(clippy::float_cmp)]
 
 use super::meter::Meter;
-use super::{Attr, Call, CallKind, Fold, Node, Qualifier, QualifierKind, cost};
-use crate::decls::Overload;
+use super::{Attr, Call, CallKind, Charge, Fold, Node, Qualifier, QualifierKind};
+use crate::decls::{Name, Overload};
 use crate::library::{Kube, bindings, standard};
 use crate::value::{Key, List, Map, Value, message, print};
 use std::sync::Arc;
@@ -33,24 +33,37 @@ type Ran<'a> = Result<Value<'a>, Stopped>;
 
 /// Evaluates a program.
 pub(crate) fn run<'a>(node: &'a Node, slots: usize, variables: &[Option<Value<'a>>], limit: u64) -> Outcome<'a> {
-    let mut runner = Runner { variables, slots: vec![None; slots], cost: 0, limit, meter: Meter::default() };
-    let result = match runner.eval(node) {
-        Ok(Value::Error(error)) => Err(error.to_string()),
-        Ok(value) => Ok(value),
-        Err(Stopped(reason)) => Err(reason),
-    };
-    Outcome { result, cost: runner.cost, steps: runner.meter.steps }
+    with_places(slots, |slots| {
+        let mut runner = Runner { variables, slots, cost: 0, limit, meter: Meter::default() };
+        let result = match runner.eval(node) {
+            Ok(Value::Error(error)) => Err(error.to_string()),
+            Ok(value) => Ok(value),
+            Err(Stopped(reason)) => Err(reason),
+        };
+        Outcome { result, cost: runner.cost, steps: runner.meter.steps }
+    })
+}
+
+/// Calls something with so many empty places for values. Few of them are not allocated.
+#[inline]
+pub(crate) fn with_places<'a, T>(count: usize, call: impl FnOnce(&mut [Option<Value<'a>>]) -> T) -> T {
+    const FEW: usize = 4;
+    let mut few = [const { None }; FEW];
+    match few.get_mut(..count) {
+        Some(few) => call(few),
+        None => call(&mut vec![None; count]),
+    }
 }
 
 /// The value of a node that depends on nothing.
 pub(super) fn constant(node: &Node) -> Value<'static> {
-    let mut runner = Runner { variables: &[], slots: Vec::new(), cost: 0, limit: u64::MAX, meter: Meter::default() };
+    let mut runner = Runner { variables: &[], slots: &mut [], cost: 0, limit: u64::MAX, meter: Meter::default() };
     runner.eval(node).unwrap_or_else(|Stopped(reason)| Value::error(reason))
 }
 
 struct Runner<'v, 'a> {
     variables: &'v [Option<Value<'a>>],
-    slots: Vec<Option<Value<'a>>>,
+    slots: &'v mut [Option<Value<'a>>],
     cost: u64,
     limit: u64,
     meter: Meter,
@@ -62,19 +75,30 @@ impl<'a> Runner<'_, 'a> {
         if self.cost > self.limit { Err(Stopped(LIMIT.to_owned())) } else { Ok(()) }
     }
 
-    fn charge_call(
-        &mut self,
-        function: &str,
-        overload: &str,
-        args: &[Value<'a>],
-        result: &Value<'a>,
-    ) -> Result<(), Stopped> {
-        self.charge(cost::call(function, overload, args, result).map_err(Stopped)?)
+    fn charge_call(&mut self, charge: Charge, args: &[Value<'a>], result: &Value<'a>) -> Result<(), Stopped> {
+        self.charge(charge.call(args, result).map_err(Stopped)?)
     }
 
     fn eval(&mut self, node: &Node) -> Ran<'a> {
+        // These are most of all, and what they need of the stack is little.
         match node {
             Node::Const(value) => Ok(value.clone()),
+            Node::Call(call) => self.call(call),
+            Node::Attr(Attr::Local { slot, path })
+                if path.is_empty() && !matches!(self.slots[*slot], Some(Value::Optional(_))) =>
+            {
+                self.charge(1)?;
+                Ok(self.slots[*slot].clone().unwrap_or(Value::Null))
+            }
+            other => self.eval_other(other),
+        }
+    }
+
+    #[inline(never)]
+    fn eval_other(&mut self, node: &Node) -> Ran<'a> {
+        match node {
+            Node::Const(value) => Ok(value.clone()),
+            Node::Call(call) => self.call(call),
             Node::Attr(attr) => {
                 let value = self.attr(attr)?;
                 if !matches!(attr, Attr::Choice { .. }) {
@@ -107,16 +131,21 @@ impl<'a> Runner<'_, 'a> {
             Node::And(terms) => self.logic(terms, false),
             Node::Equal { not, sides } => {
                 let args = [self.eval(&sides[0])?, self.eval(&sides[1])?];
-                let (function, overload) = if *not { ("_!=_", "not_equals") } else { ("_==_", "equals") };
-                self.charge_call(function, overload, &args, &Value::Null)?;
+                if args.iter().all(is_plain) {
+                    self.charge(1)?;
+                    let equal = args[0].equals(&args[1]);
+                    return Ok(if *not { Value::Bool(!matches!(equal, Value::Bool(true))) } else { equal });
+                }
+                let charge = if *not { Charge::NOT_EQUALS } else { Charge::EQUALS };
+                self.charge_call(charge, &args, &Value::Null)?;
                 if let Some(error) = args.iter().find(|arg| arg.is_error()) {
                     return Ok(error.clone());
                 }
-                self.meter.before(function, &args).map_err(Stopped)?;
+                self.meter.before(Name::Equals, &args).map_err(Stopped)?;
                 let equal = args[0].equals(&args[1]);
                 Ok(if *not { Value::Bool(!matches!(equal, Value::Bool(true))) } else { equal })
             }
-            Node::Call(call) => self.call(call),
+            Node::Append { call, item } => self.append(call, item),
             Node::List { items, optional } => {
                 let value = self.list(items, optional)?;
                 self.charge(10)?;
@@ -247,70 +276,113 @@ impl<'a> Runner<'_, 'a> {
     }
 
     fn call(&mut self, call: &Call) -> Ran<'a> {
+        // Nearly all functions take few arguments, for which nothing is allocated.
+        match call.args.len() {
+            0 => self.call_with(call, &mut []),
+            1 => self.call_with(call, &mut [Value::Null]),
+            2 => self.call_with(call, &mut [Value::Null, Value::Null]),
+            count => self.call_with(call, &mut vec![Value::Null; count]),
+        }
+    }
+
+    /// `args` has a place for each argument.
+    fn call_with(&mut self, call: &Call, args: &mut [Value<'a>]) -> Ran<'a> {
+        let name = call.function.name;
         let early = match &call.kind {
             CallKind::Guarded { early, .. } => *early,
             CallKind::Dispatch(_) | CallKind::Regex(_) => true,
             CallKind::Singleton(_) => call.args.len() > 2,
         };
-        let strict = call.function != "@not_strictly_false";
-        let mut args = Vec::with_capacity(call.args.len());
+        let strict = name != Name::NotStrictlyFalse;
         for (i, arg) in call.args.iter().enumerate() {
-            let value = self.eval(arg)?;
-            if early && strict && value.is_error() {
+            args[i] = self.eval(arg)?;
+            if early && strict && args[i].is_error() {
                 // The arguments that are not evaluated are missing on upstream's stack, so nothing is charged.
                 if i + 1 == call.args.len() {
-                    args.push(value.clone());
-                    self.charge_call(call.function, call.overload, &args, &value)?;
+                    self.charge_call(call.charge, args, &args[i])?;
                 }
-                return Ok(value);
+                return Ok(args[i].clone());
             }
-            args.push(value);
         }
-        let failed = if strict { args.iter().find(|arg| arg.is_error()).cloned() } else { None };
-        if let Some(error) = failed {
-            self.charge_call(call.function, call.overload, &args, &error)?;
-            return Ok(error);
+        self.apply(call, args)
+    }
+
+    /// `list + [item]`, which makes no list of the item if it need not.
+    fn append(&mut self, call: &Call, item: &Node) -> Ran<'a> {
+        let list = self.eval(&call.args[0])?;
+        let item = self.eval(item)?;
+        self.charge(10)?;
+        if item.is_error() {
+            return self.apply(call, &mut [list, item]);
         }
-        match (call.function, &args[..]) {
-            ("cel.@mapInsert", [_, key, _]) => hashable(key)?,
-            ("@in", [key, Value::Map(Map::Made(entries))]) if !entries.is_empty() => hashable(key)?,
+        let Value::List(List::Made(mut items)) = list else {
+            return self.apply(call, &mut [list, Value::list(vec![item])]);
+        };
+        self.meter.append(&items).map_err(Stopped)?;
+        if items.is_empty() {
+            items = Arc::new(vec![item]);
+        } else {
+            Arc::make_mut(&mut items).push(item);
+        }
+        self.charge(1)?;
+        Ok(Value::List(List::Made(items)))
+    }
+
+    /// A call whose arguments are evaluated.
+    fn apply(&mut self, call: &Call, args: &mut [Value<'a>]) -> Ran<'a> {
+        // Such calls are most of all, and there is nothing to count.
+        if call.charge.is_one() && args.iter().all(is_plain) {
+            self.charge(1)?;
+            let result = invoke(call, args);
+            self.meter.after(&result).map_err(Stopped)?;
+            return Ok(result);
+        }
+        let name = call.function.name;
+        if name != Name::NotStrictlyFalse
+            && let Some(error) = args.iter().find(|arg| arg.is_error())
+        {
+            self.charge_call(call.charge, args, error)?;
+            return Ok(error.clone());
+        }
+        match (name, &*args) {
+            (Name::MapInsert, [_, key, _]) => hashable(key)?,
+            (Name::In, [key, Value::Map(Map::Made(entries))]) if !entries.is_empty() => hashable(key)?,
             _ => {}
         }
         // Lists and maps grow in place, so their sizes are looked at before.
         if let CallKind::Singleton((wanted, f)) = &call.kind
-            && call.function == "_+_"
+            && name == Name::Plus
             && matches!(args[0], Value::List(_))
             && standard::has(&args[0], *wanted)
         {
-            if let [a, b] = &args[..] {
+            if let [a, b] = &*args {
                 self.meter.join(a, b).map_err(Stopped)?;
             }
-            let result = f(&mut args);
+            let result = f(args);
             self.charge(1)?;
             return Ok(result);
         }
-        if call.function == "cel.@mapInsert" {
-            let result = invoke(call, &mut args);
+        if name == Name::MapInsert {
+            let result = invoke(call, args);
             self.charge(1)?;
             return Ok(result);
         }
-        if cost::needs_result(call.function, call.overload) {
-            let mut taken = args.clone();
-            let result = invoke(call, &mut taken);
-            self.charge_call(call.function, call.overload, &args, &result)?;
+        if call.charge.needs_result() {
+            let result = invoke(call, &mut args.to_vec());
+            self.charge_call(call.charge, args, &result)?;
             self.meter.after(&result).map_err(Stopped)?;
             return Ok(result);
         }
         // What costs too much does not run; where the cost itself follows from all that a value holds, that is counted before.
-        let costs_follow = cost::goes_through(call.function);
+        let costs_follow = call.charge.goes_through();
         if costs_follow {
-            self.meter.before(call.function, &args).map_err(Stopped)?;
+            self.meter.before(name, args).map_err(Stopped)?;
         }
-        self.charge_call(call.function, call.overload, &args, &Value::Null)?;
+        self.charge_call(call.charge, args, &Value::Null)?;
         if !costs_follow {
-            self.meter.before(call.function, &args).map_err(Stopped)?;
+            self.meter.before(name, args).map_err(Stopped)?;
         }
-        let result = invoke(call, &mut args);
+        let result = invoke(call, args);
         self.meter.after(&result).map_err(Stopped)?;
         Ok(result)
     }
@@ -363,7 +435,8 @@ impl<'a> Runner<'_, 'a> {
     }
 
     fn step(&mut self, fold: &Fold) -> Result<bool, Stopped> {
-        if matches!(self.eval(&fold.condition)?, Value::Bool(false)) {
+        let always = matches!(fold.condition, Node::Const(Value::Bool(true)));
+        if !always && matches!(self.eval(&fold.condition)?, Value::Bool(false)) {
             return Ok(false);
         }
         let value = self.eval(&fold.step)?;
@@ -412,15 +485,17 @@ impl<'a> Runner<'_, 'a> {
         for qualifier in path {
             optional = optional || qualifier.optional;
             let present_only = matches!(qualifier.kind, QualifierKind::Present(_));
-            let key: Value<'a> = match &qualifier.kind {
-                QualifierKind::Const(key) | QualifierKind::Present(key) => key.clone(),
+            let made;
+            let key: &Value<'_> = match &qualifier.kind {
+                QualifierKind::Const(key) | QualifierKind::Present(key) => key,
                 QualifierKind::Attr(attr) => match self.attr(attr)? {
                     error @ Value::Error(_) => {
                         self.charge(u64::from(!optional))?;
                         return Ok(error);
                     }
                     key @ (Value::String(_) | Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_)) => {
-                        key
+                        made = key;
+                        &made
                     }
                     other => {
                         self.charge(u64::from(!optional))?;
@@ -428,7 +503,7 @@ impl<'a> Runner<'_, 'a> {
                     }
                 },
             };
-            match find(&value, &key, optional || present_only) {
+            match find(&value, key, optional || present_only) {
                 Ok(Some(found)) => {
                     self.charge(1)?;
                     value = if present_only && !optional { Value::Bool(true) } else { found };
@@ -519,6 +594,11 @@ fn find<'a>(value: &Value<'a>, key: &Value<'a>, test: bool) -> Result<Option<Val
     }
 }
 
+/// Whether a value has the size 1 and holds no other one.
+fn is_plain(value: &Value<'_>) -> bool {
+    matches!(value, Value::Null | Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Double(_))
+}
+
 /// Upstream keeps what it makes in Go's maps, and those end the evaluation at a key that they cannot hash.
 fn hashable(key: &Value<'_>) -> Result<(), Stopped> {
     if matches!(key, Value::Bytes(_) | Value::Kube(Kube::Semver(_) | Kube::Format(_))) {
@@ -532,7 +612,7 @@ fn hashable(key: &Value<'_>) -> Result<(), Stopped> {
 fn invoke<'a>(call: &Call, args: &mut [Value<'a>]) -> Value<'a> {
     let unmatched = |args: &[Value<'a>]| {
         let shown: Vec<String> = args.iter().map(|arg| arg.type_of().name().to_owned()).collect();
-        Value::error(format!("no such overload: {}({})", call.function, shown.join(", ")))
+        Value::error(format!("no such overload: {}({})", call.function.text, shown.join(", ")))
     };
     let takes = |overload: &Overload, args: &[Value<'a>]| {
         overload.args.len() == args.len() && overload.args.iter().zip(args).all(|(ty, arg)| arg.is_of(ty))
@@ -544,26 +624,25 @@ fn invoke<'a>(call: &Call, args: &mut [Value<'a>]) -> Value<'a> {
             } else if standard::receives(&args[0]) {
                 Value::no_such_overload()
             } else {
-                Value::error(format!("no such overload: {}", call.function))
+                Value::error(format!("no such overload: {}", call.function.text))
             }
         }
         CallKind::Guarded { overload, unguarded, .. } => {
-            let lenient = *unguarded || call.function == "@not_strictly_false" && args[0].is_error();
+            let lenient = *unguarded || call.function.name == Name::NotStrictlyFalse && args[0].is_error();
             if !lenient && !takes(overload, args) {
                 return unmatched(args);
             }
-            super::plan::implemented(call.function, overload, args).unwrap_or_else(|| unmatched(args))
+            bindings::call(call.function.name, overload, args).unwrap_or_else(|| unmatched(args))
         }
         CallKind::Dispatch(overloads) => match overloads.iter().find(|overload| takes(overload, args)) {
-            Some(overload) => {
-                super::plan::implemented(call.function, overload, args).unwrap_or_else(|| unmatched(args))
-            }
+            Some(overload) => bindings::call(call.function.name, overload, args).unwrap_or_else(|| unmatched(args)),
             None => unmatched(args),
         },
-        CallKind::Regex(regex) => match &args[0] {
-            Value::String(text) => match call.function {
-                "matches" => Value::Bool(regex.is_match(text)),
-                "find" => Value::text(regex.find(text).unwrap_or("")),
+        CallKind::Regex(constant) => match (&args[0], constant.get()) {
+            (_, Err(error)) => Value::error(error),
+            (Value::String(text), Ok(regex)) => match call.function.name {
+                Name::Matches => Value::Bool(regex.is_match(text)),
+                Name::Find => Value::text(regex.find(text).unwrap_or("")),
                 _ => bindings::find_all(regex, text, args.get(2)),
             },
             _ => Value::no_such_overload(),

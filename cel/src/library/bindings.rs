@@ -9,17 +9,18 @@ use super::quantity::Quantity;
 use super::regex::Regex;
 use super::semver::Version;
 use super::{Kube, format, lists, standard, strings};
+use crate::decls::{Name, Overload};
 use crate::types::Type;
 use crate::value::{Map, Value, convert};
 use kubeshape_yaml::go::Url;
 use std::sync::Arc;
 
 /// Calls an overload with arguments of its types. `None` if the overload is not one of these.
-pub(crate) fn call<'a>(function: &str, overload: &str, args: &mut [Value<'a>]) -> Option<Value<'a>> {
-    if let Some(zone) = date_part(overload) {
+pub(crate) fn call<'a>(function: Name, overload: &Overload, args: &mut [Value<'a>]) -> Option<Value<'a>> {
+    if standard::is_part(function) {
         return Some(match (&args[0], args.get(1)) {
             (Value::Timestamp(at), None) => standard::part_of(*at, "UTC", function),
-            (Value::Timestamp(at), Some(Value::String(name))) if zone => standard::part_of(*at, name, function),
+            (Value::Timestamp(at), Some(Value::String(name))) => standard::part_of(*at, name, function),
             (Value::Duration(nanos), None) => standard::whole(*nanos, function),
             _ => Value::no_such_overload(),
         });
@@ -32,61 +33,63 @@ pub(crate) fn call<'a>(function: &str, overload: &str, args: &mut [Value<'a>]) -
         });
     }
     Some(match (function, &mut *args) {
-        ("@not_strictly_false", [value]) => match value {
+        (Name::NotStrictlyFalse, [value]) => match value {
             Value::Bool(b) => Value::Bool(*b),
             _ => Value::Bool(true),
         },
-        ("contains", [Value::String(text), Value::String(part)]) => Value::Bool(text.contains(&**part)),
-        ("startsWith", [Value::String(text), Value::String(part)]) => Value::Bool(text.starts_with(&**part)),
-        ("endsWith", [Value::String(text), Value::String(part)]) => Value::Bool(text.ends_with(&**part)),
-        ("contains" | "startsWith" | "endsWith", [first, second]) => {
+        (Name::Contains, [Value::String(text), Value::String(part)]) => Value::Bool(text.contains(&**part)),
+        (Name::StartsWith, [Value::String(text), Value::String(part)]) => Value::Bool(text.starts_with(&**part)),
+        (Name::EndsWith, [Value::String(text), Value::String(part)]) => Value::Bool(text.ends_with(&**part)),
+        (Name::Contains | Name::StartsWith | Name::EndsWith, [first, second]) => {
             let wrong = if matches!(first, Value::String(_)) { second } else { first };
             if wrong.is_error() { wrong.clone() } else { Value::no_such_overload() }
         }
-        ("charAt", [Value::String(text), Value::Int(index)]) => strings::char_at(text, *index),
-        ("indexOf", [Value::String(text), Value::String(part)]) => strings::index_of(text, part, 0),
-        ("indexOf", [Value::String(text), Value::String(part), Value::Int(at)]) => strings::index_of(text, part, *at),
-        ("lastIndexOf", [Value::String(text), Value::String(part)]) => strings::last_index_of(text, part, None),
-        ("lastIndexOf", [Value::String(text), Value::String(part), Value::Int(at)]) => {
+        (Name::CharAt, [Value::String(text), Value::Int(index)]) => strings::char_at(text, *index),
+        (Name::IndexOf, [Value::String(text), Value::String(part)]) => strings::index_of(text, part, 0),
+        (Name::IndexOf, [Value::String(text), Value::String(part), Value::Int(at)]) => {
+            strings::index_of(text, part, *at)
+        }
+        (Name::LastIndexOf, [Value::String(text), Value::String(part)]) => strings::last_index_of(text, part, None),
+        (Name::LastIndexOf, [Value::String(text), Value::String(part), Value::Int(at)]) => {
             strings::last_index_of(text, part, Some(*at))
         }
-        ("indexOf", [Value::List(list), item]) => lists::index_of(list, item, false),
-        ("lastIndexOf", [Value::List(list), item]) => lists::index_of(list, item, true),
-        ("lowerAscii", [Value::String(text)]) => Value::text(text.to_ascii_lowercase()),
-        ("upperAscii", [Value::String(text)]) => Value::text(text.to_ascii_uppercase()),
-        ("trim", [Value::String(text)]) => Value::text(strings::trim(text)),
-        ("replace", [Value::String(text), Value::String(old), Value::String(new)]) => {
+        (Name::IndexOf, [Value::List(list), item]) => lists::index_of(list, item, false),
+        (Name::LastIndexOf, [Value::List(list), item]) => lists::index_of(list, item, true),
+        (Name::LowerAscii, [Value::String(text)]) => Value::text(text.to_ascii_lowercase()),
+        (Name::UpperAscii, [Value::String(text)]) => Value::text(text.to_ascii_uppercase()),
+        (Name::Trim, [Value::String(text)]) => Value::text(strings::trim(text)),
+        (Name::Replace, [Value::String(text), Value::String(old), Value::String(new)]) => {
             strings::replace(text, old, new, -1)
         }
-        ("replace", [Value::String(text), Value::String(old), Value::String(new), Value::Int(most)]) => {
+        (Name::Replace, [Value::String(text), Value::String(old), Value::String(new), Value::Int(most)]) => {
             strings::replace(text, old, new, *most)
         }
-        ("split", [Value::String(text), Value::String(separator)]) => strings::split(text, separator, -1),
-        ("split", [Value::String(text), Value::String(separator), Value::Int(most)]) => {
+        (Name::Split, [Value::String(text), Value::String(separator)]) => strings::split(text, separator, -1),
+        (Name::Split, [Value::String(text), Value::String(separator), Value::Int(most)]) => {
             strings::split(text, separator, *most)
         }
-        ("substring", [Value::String(text), Value::Int(start)]) => strings::substring(text, *start, None),
-        ("substring", [Value::String(text), Value::Int(start), Value::Int(end)]) => {
+        (Name::Substring, [Value::String(text), Value::Int(start)]) => strings::substring(text, *start, None),
+        (Name::Substring, [Value::String(text), Value::Int(start), Value::Int(end)]) => {
             strings::substring(text, *start, Some(*end))
         }
-        ("join", [list]) => strings::join(list, ""),
-        ("join", [list, Value::String(separator)]) => strings::join(list, separator),
-        ("format", [Value::String(text), Value::List(list)]) => {
+        (Name::Join, [list]) => strings::join(list, ""),
+        (Name::Join, [list, Value::String(separator)]) => strings::join(list, separator),
+        (Name::Format, [Value::String(text), Value::List(list)]) => {
             let args: Vec<Value<'a>> = list.iter().collect();
             format::format(text, &args)
         }
-        ("strings.quote", [Value::String(text)]) => Value::text(strings::quote(text)),
-        ("find", [Value::String(text), Value::String(pattern)]) => match Regex::new(pattern) {
+        (Name::StringsQuote, [Value::String(text)]) => Value::text(strings::quote(text)),
+        (Name::Find, [Value::String(text), Value::String(pattern)]) => match Regex::new(pattern) {
             Ok(regex) => Value::text(regex.find(text).unwrap_or("")),
             Err(error) => Value::error(format!("Illegal regex: {error}")),
         },
-        ("findAll", [Value::String(text), Value::String(pattern), rest @ ..]) => match Regex::new(pattern) {
+        (Name::FindAll, [Value::String(text), Value::String(pattern), rest @ ..]) => match Regex::new(pattern) {
             Ok(regex) => find_all(&regex, text, rest.first()),
             Err(error) => Value::error(format!("Illegal regex: {error}")),
         },
-        ("isSorted", [Value::List(list)]) => lists::is_sorted(list),
-        ("sum", [Value::List(list)]) => {
-            let zero = match overload {
+        (Name::IsSorted, [Value::List(list)]) => lists::is_sorted(list),
+        (Name::Sum, [Value::List(list)]) => {
+            let zero = match overload.id {
                 "list_int_sum_int" => Value::Int(0),
                 "list_uint_sum_uint" => Value::Uint(0),
                 "list_double_sum_double" => Value::Double(0.0),
@@ -94,51 +97,51 @@ pub(crate) fn call<'a>(function: &str, overload: &str, args: &mut [Value<'a>]) -
             };
             lists::sum(list, zero)
         }
-        ("max", [Value::List(list)]) => lists::extreme(list, true),
-        ("min", [Value::List(list)]) => lists::extreme(list, false),
-        ("slice", [Value::List(list), Value::Int(start), Value::Int(end)]) => lists::slice(list, *start, *end),
-        ("flatten", [Value::List(list)]) => lists::flatten(list, 1),
-        ("flatten", [Value::List(list), Value::Int(depth)]) => lists::flatten(list, *depth),
-        ("flatten", [first, ..]) if first.is_error() => first.clone(),
-        ("flatten", args) => {
+        (Name::Max, [Value::List(list)]) => lists::extreme(list, true),
+        (Name::Min, [Value::List(list)]) => lists::extreme(list, false),
+        (Name::Slice, [Value::List(list), Value::Int(start), Value::Int(end)]) => lists::slice(list, *start, *end),
+        (Name::Flatten, [Value::List(list)]) => lists::flatten(list, 1),
+        (Name::Flatten, [Value::List(list), Value::Int(depth)]) => lists::flatten(list, *depth),
+        (Name::Flatten, [first, ..]) if first.is_error() => first.clone(),
+        (Name::Flatten, args) => {
             let shown: Vec<String> = args.iter().map(|arg| arg.type_of().name().to_owned()).collect();
             Value::error(format!("no such overload: {}.flatten({})", shown[0], shown[1..].join(", ")))
         }
-        ("lists.range", [Value::Int(count)]) => lists::range(*count),
-        ("reverse", [Value::List(list)]) => {
+        (Name::ListsRange, [Value::Int(count)]) => lists::range(*count),
+        (Name::Reverse, [Value::List(list)]) => {
             Value::list((0..list.len()).rev().filter_map(|index| list.get(index)).collect())
         }
-        ("distinct", [Value::List(list)]) => lists::distinct(list),
-        ("first", [Value::List(list)]) => Value::Optional(list.get(0).map(Arc::new)),
-        ("last", [Value::List(list)]) => {
+        (Name::Distinct, [Value::List(list)]) => lists::distinct(list),
+        (Name::First, [Value::List(list)]) => Value::Optional(list.get(0).map(Arc::new)),
+        (Name::Last, [Value::List(list)]) => {
             Value::Optional(list.len().checked_sub(1).and_then(|last| list.get(last)).map(Arc::new))
         }
-        ("optional.unwrap" | "unwrapOpt", [Value::List(list)]) => lists::unwrap(list),
-        ("optional.none", []) => Value::Optional(None),
-        ("optional.of", [value]) => Value::some(value.clone()),
-        ("optional.ofNonZeroValue", [value]) => {
+        (Name::OptionalUnwrap | Name::UnwrapOpt, [Value::List(list)]) => lists::unwrap(list),
+        (Name::OptionalNone, []) => Value::Optional(None),
+        (Name::OptionalOf, [value]) => Value::some(value.clone()),
+        (Name::OptionalOfNonZeroValue, [value]) => {
             if is_zero(value) {
                 Value::Optional(None)
             } else {
                 Value::some(value.clone())
             }
         }
-        ("value", [Value::Optional(inner)]) => {
+        (Name::Value, [Value::Optional(inner)]) => {
             inner.as_deref().cloned().unwrap_or_else(|| Value::error("optional.none() dereference"))
         }
-        ("hasValue", [Value::Optional(inner)]) => Value::Bool(inner.is_some()),
-        ("sets.contains", [Value::List(list), Value::List(part)]) => {
+        (Name::HasValue, [Value::Optional(inner)]) => Value::Bool(inner.is_some()),
+        (Name::SetsContains, [Value::List(list), Value::List(part)]) => {
             Value::Bool(part.iter().all(|item| list.contains(&item)))
         }
-        ("sets.equivalent", [Value::List(a), Value::List(b)]) => {
+        (Name::SetsEquivalent, [Value::List(a), Value::List(b)]) => {
             Value::Bool(b.iter().all(|item| a.contains(&item)) && a.iter().all(|item| b.contains(&item)))
         }
-        ("sets.intersects", [Value::List(a), Value::List(b)]) => Value::Bool(a.iter().any(|item| b.contains(&item))),
-        ("cel.@mapInsert", [map @ Value::Map(_), key, value]) => {
+        (Name::SetsIntersects, [Value::List(a), Value::List(b)]) => Value::Bool(a.iter().any(|item| b.contains(&item))),
+        (Name::MapInsert, [map @ Value::Map(_), key, value]) => {
             let (map, key, value) = (take(map), key.clone(), value.clone());
             insert(map, key, value)
         }
-        ("cel.@mapInsert", [map @ Value::Map(_), Value::Map(more)]) => {
+        (Name::MapInsert, [map @ Value::Map(_), Value::Map(more)]) => {
             let mut out = take(map);
             for (key, value) in more.iter() {
                 out = insert(out, key, value);
@@ -180,27 +183,16 @@ pub(crate) fn find_all<'a>(regex: &Regex, text: &str, most: Option<&Value<'a>>) 
     Value::list(regex.find_all(text, most).into_iter().map(Value::text).collect())
 }
 
-/// Whether the overload is about dates, and then whether it takes a zone.
-fn date_part(overload: &str) -> Option<bool> {
-    if overload.starts_with("timestamp_to_")
-        && !matches!(overload, "timestamp_to_timestamp" | "timestamp_to_int64" | "timestamp_to_string")
-    {
-        return Some(overload.ends_with("_tz"));
-    }
-    matches!(overload, "duration_to_hours" | "duration_to_minutes" | "duration_to_seconds" | "duration_to_milliseconds")
-        .then_some(false)
-}
-
-fn conversion(function: &str) -> Option<Type> {
+fn conversion(function: Name) -> Option<Type> {
     Some(match function {
-        "bool" => Type::Bool,
-        "bytes" => Type::Bytes,
-        "double" => Type::Double,
-        "duration" => Type::Duration,
-        "int" => Type::Int,
-        "string" => Type::String,
-        "timestamp" => Type::Timestamp,
-        "uint" => Type::Uint,
+        Name::Bool => Type::Bool,
+        Name::Bytes => Type::Bytes,
+        Name::Double => Type::Double,
+        Name::Duration => Type::Duration,
+        Name::Int => Type::Int,
+        Name::String => Type::String,
+        Name::Timestamp => Type::Timestamp,
+        Name::Uint => Type::Uint,
         _ => return None,
     })
 }
@@ -225,93 +217,101 @@ fn is_zero(value: &Value<'_>) -> bool {
     }
 }
 
-fn kube<'a>(function: &str, args: &mut [Value<'a>]) -> Option<Value<'a>> {
+fn kube<'a>(function: Name, args: &mut [Value<'a>]) -> Option<Value<'a>> {
     let quantity = |quantity: Quantity, made: bool| Value::Kube(Kube::Quantity(Arc::new(quantity), made));
     Some(match (function, &*args) {
-        ("quantity", [Value::String(text)]) => {
+        (Name::Quantity, [Value::String(text)]) => {
             Quantity::parse(text).map_or_else(Value::error, |parsed| quantity(parsed, false))
         }
-        ("isQuantity", [Value::String(text)]) => Value::Bool(Quantity::parse(text).is_ok()),
-        ("sign", [Value::Kube(Kube::Quantity(q, _))]) => Value::Int(q.sign()),
-        ("isGreaterThan", [Value::Kube(Kube::Quantity(a, _)), Value::Kube(Kube::Quantity(b, _))]) => {
+        (Name::IsQuantity, [Value::String(text)]) => Value::Bool(Quantity::parse(text).is_ok()),
+        (Name::Sign, [Value::Kube(Kube::Quantity(q, _))]) => Value::Int(q.sign()),
+        (Name::IsGreaterThan, [Value::Kube(Kube::Quantity(a, _)), Value::Kube(Kube::Quantity(b, _))]) => {
             Value::Bool(a.cmp(b).is_gt())
         }
-        ("isLessThan", [Value::Kube(Kube::Quantity(a, _)), Value::Kube(Kube::Quantity(b, _))]) => {
+        (Name::IsLessThan, [Value::Kube(Kube::Quantity(a, _)), Value::Kube(Kube::Quantity(b, _))]) => {
             Value::Bool(a.cmp(b).is_lt())
         }
-        ("compareTo", [Value::Kube(Kube::Quantity(a, _)), Value::Kube(Kube::Quantity(b, _))]) => {
+        (Name::CompareTo, [Value::Kube(Kube::Quantity(a, _)), Value::Kube(Kube::Quantity(b, _))]) => {
             Value::Int(a.cmp(b) as i64)
         }
-        ("asApproximateFloat", [Value::Kube(Kube::Quantity(q, _))]) => Value::Double(q.as_float()),
-        ("asInteger", [Value::Kube(Kube::Quantity(q, _))]) => {
+        (Name::AsApproximateFloat, [Value::Kube(Kube::Quantity(q, _))]) => Value::Double(q.as_float()),
+        (Name::AsInteger, [Value::Kube(Kube::Quantity(q, _))]) => {
             q.as_int().map_or_else(|| Value::error("cannot convert value to integer"), Value::Int)
         }
-        ("isInteger", [Value::Kube(Kube::Quantity(q, _))]) => Value::Bool(q.as_int().is_some()),
-        ("add" | "sub", [Value::Kube(Kube::Quantity(a, _)), Value::Kube(Kube::Quantity(b, _))]) => {
-            a.add(b, function == "sub").map_or_else(Value::error, |sum| quantity(sum, true))
+        (Name::IsInteger, [Value::Kube(Kube::Quantity(q, _))]) => Value::Bool(q.as_int().is_some()),
+        (Name::Add | Name::Sub, [Value::Kube(Kube::Quantity(a, _)), Value::Kube(Kube::Quantity(b, _))]) => {
+            a.add(b, function == Name::Sub).map_or_else(Value::error, |sum| quantity(sum, true))
         }
-        ("add" | "sub", [Value::Kube(Kube::Quantity(a, _)), Value::Int(b)]) => {
-            a.add(&Quantity::of_int(*b), function == "sub").map_or_else(Value::error, |sum| quantity(sum, true))
+        (Name::Add | Name::Sub, [Value::Kube(Kube::Quantity(a, _)), Value::Int(b)]) => {
+            a.add(&Quantity::of_int(*b), function == Name::Sub).map_or_else(Value::error, |sum| quantity(sum, true))
         }
-        ("ip", [Value::String(text)]) => Addr::parse(text).map_or_else(Value::error, |ip| Value::Kube(Kube::Ip(ip))),
-        ("isIP", [Value::String(text)]) => Value::Bool(Addr::parse(text).is_ok()),
-        ("ip.isCanonical", [Value::String(text)]) => {
+        (Name::Ip, [Value::String(text)]) => {
+            Addr::parse(text).map_or_else(Value::error, |ip| Value::Kube(Kube::Ip(ip)))
+        }
+        (Name::IsIp, [Value::String(text)]) => Value::Bool(Addr::parse(text).is_ok()),
+        (Name::IpIsCanonical, [Value::String(text)]) => {
             Addr::parse(text).map_or_else(Value::error, |ip| Value::Bool(ip.to_string() == **text))
         }
-        ("family", [Value::Kube(Kube::Ip(ip))]) => Value::Int(if ip.is_v4() { 4 } else { 6 }),
-        ("isUnspecified", [Value::Kube(Kube::Ip(ip))]) => Value::Bool(ip.is_unspecified()),
-        ("isLoopback", [Value::Kube(Kube::Ip(ip))]) => Value::Bool(ip.is_loopback()),
-        ("isLinkLocalMulticast", [Value::Kube(Kube::Ip(ip))]) => Value::Bool(ip.is_link_local_multicast()),
-        ("isLinkLocalUnicast", [Value::Kube(Kube::Ip(ip))]) => Value::Bool(ip.is_link_local_unicast()),
-        ("isGlobalUnicast", [Value::Kube(Kube::Ip(ip))]) => Value::Bool(ip.is_global_unicast()),
-        ("cidr", [Value::String(text)]) => cidr(text).map_or_else(|error| error, |cidr| Value::Kube(Kube::Cidr(cidr))),
-        ("isCIDR", [Value::String(text)]) => Value::Bool(Cidr::parse(text).is_ok()),
-        ("ip", [Value::Kube(Kube::Cidr(cidr))]) => Value::Kube(Kube::Ip(cidr.addr)),
-        ("prefixLength", [Value::Kube(Kube::Cidr(cidr))]) => Value::Int(i64::from(cidr.bits)),
-        ("masked", [Value::Kube(Kube::Cidr(cidr))]) => Value::Kube(Kube::Cidr(cidr.masked())),
-        ("containsIP", [Value::Kube(Kube::Cidr(cidr)), Value::Kube(Kube::Ip(ip))]) => Value::Bool(cidr.contains(*ip)),
+        (Name::Family, [Value::Kube(Kube::Ip(ip))]) => Value::Int(if ip.is_v4() { 4 } else { 6 }),
+        (Name::IsUnspecified, [Value::Kube(Kube::Ip(ip))]) => Value::Bool(ip.is_unspecified()),
+        (Name::IsLoopback, [Value::Kube(Kube::Ip(ip))]) => Value::Bool(ip.is_loopback()),
+        (Name::IsLinkLocalMulticast, [Value::Kube(Kube::Ip(ip))]) => Value::Bool(ip.is_link_local_multicast()),
+        (Name::IsLinkLocalUnicast, [Value::Kube(Kube::Ip(ip))]) => Value::Bool(ip.is_link_local_unicast()),
+        (Name::IsGlobalUnicast, [Value::Kube(Kube::Ip(ip))]) => Value::Bool(ip.is_global_unicast()),
+        (Name::Cidr, [Value::String(text)]) => {
+            cidr(text).map_or_else(|error| error, |cidr| Value::Kube(Kube::Cidr(cidr)))
+        }
+        (Name::IsCidr, [Value::String(text)]) => Value::Bool(Cidr::parse(text).is_ok()),
+        (Name::Ip, [Value::Kube(Kube::Cidr(cidr))]) => Value::Kube(Kube::Ip(cidr.addr)),
+        (Name::PrefixLength, [Value::Kube(Kube::Cidr(cidr))]) => Value::Int(i64::from(cidr.bits)),
+        (Name::Masked, [Value::Kube(Kube::Cidr(cidr))]) => Value::Kube(Kube::Cidr(cidr.masked())),
+        (Name::ContainsIp, [Value::Kube(Kube::Cidr(cidr)), Value::Kube(Kube::Ip(ip))]) => {
+            Value::Bool(cidr.contains(*ip))
+        }
         // An address that does not parse is reported as the wrong argument.
-        ("containsIP", [Value::Kube(Kube::Cidr(cidr)), Value::String(text)]) => {
+        (Name::ContainsIp, [Value::Kube(Kube::Cidr(cidr)), Value::String(text)]) => {
             Addr::parse(text).map_or_else(|_| Value::no_such_overload(), |ip| Value::Bool(cidr.contains(ip)))
         }
-        ("containsCIDR", [Value::Kube(Kube::Cidr(a)), Value::Kube(Kube::Cidr(b))]) => {
+        (Name::ContainsCidr, [Value::Kube(Kube::Cidr(a)), Value::Kube(Kube::Cidr(b))]) => {
             Value::Bool(a.contains_network(*b))
         }
-        ("containsCIDR", [Value::Kube(Kube::Cidr(a)), Value::String(text)]) => {
+        (Name::ContainsCidr, [Value::Kube(Kube::Cidr(a)), Value::String(text)]) => {
             cidr(text).map_or_else(|error| error, |b| Value::Bool(a.contains_network(b)))
         }
-        ("url", [Value::String(text)]) => match Url::parse_request_uri(text).and_then(|_| Url::parse(text)) {
+        (Name::Url, [Value::String(text)]) => match parse_url(text) {
             Ok(url) => Value::Kube(Kube::Url(Arc::new(url))),
             Err(error) => Value::error(format!("URL parse error during conversion from string: {error}")),
         },
-        ("isURL", [Value::String(text)]) => Value::Bool(Url::parse_request_uri(text).is_ok()),
-        ("getScheme", [Value::Kube(Kube::Url(url))]) => Value::text(url.scheme()),
-        ("getHost", [Value::Kube(Kube::Url(url))]) => Value::text(url.host()),
-        ("getHostname", [Value::Kube(Kube::Url(url))]) => Value::text(url.hostname()),
-        ("getPort", [Value::Kube(Kube::Url(url))]) => Value::text(url.port()),
-        ("getEscapedPath", [Value::Kube(Kube::Url(url))]) => Value::text(url.escaped_path()),
-        ("getQuery", [Value::Kube(Kube::Url(url))]) => Value::map(
+        (Name::IsUrl, [Value::String(text)]) => Value::Bool(Url::parse_request_uri(text).is_ok()),
+        (Name::GetScheme, [Value::Kube(Kube::Url(url))]) => Value::text(url.scheme()),
+        (Name::GetHost, [Value::Kube(Kube::Url(url))]) => Value::text(url.host()),
+        (Name::GetHostname, [Value::Kube(Kube::Url(url))]) => Value::text(url.hostname()),
+        (Name::GetPort, [Value::Kube(Kube::Url(url))]) => Value::text(url.port()),
+        (Name::GetEscapedPath, [Value::Kube(Kube::Url(url))]) => Value::text(url.escaped_path()),
+        (Name::GetQuery, [Value::Kube(Kube::Url(url))]) => Value::map(
             url.query()
                 .into_iter()
                 .map(|(key, values)| (Value::text(key), Value::list(values.into_iter().map(Value::text).collect()))),
         ),
-        ("semver", [Value::String(text), rest @ ..]) => {
+        (Name::Semver, [Value::String(text), rest @ ..]) => {
             semver(text, rest).map_or_else(Value::error, |version| Value::Kube(Kube::Semver(Arc::new(version))))
         }
-        ("isSemver", [Value::String(text), rest @ ..]) => Value::Bool(semver(text, rest).is_ok()),
-        ("major", [Value::Kube(Kube::Semver(version))]) => Value::Int(version.major as i64),
-        ("minor", [Value::Kube(Kube::Semver(version))]) => Value::Int(version.minor as i64),
-        ("patch", [Value::Kube(Kube::Semver(version))]) => Value::Int(version.patch as i64),
-        ("isGreaterThan", [Value::Kube(Kube::Semver(a)), Value::Kube(Kube::Semver(b))]) => {
+        (Name::IsSemver, [Value::String(text), rest @ ..]) => Value::Bool(semver(text, rest).is_ok()),
+        (Name::Major, [Value::Kube(Kube::Semver(version))]) => Value::Int(version.major as i64),
+        (Name::Minor, [Value::Kube(Kube::Semver(version))]) => Value::Int(version.minor as i64),
+        (Name::Patch, [Value::Kube(Kube::Semver(version))]) => Value::Int(version.patch as i64),
+        (Name::IsGreaterThan, [Value::Kube(Kube::Semver(a)), Value::Kube(Kube::Semver(b))]) => {
             Value::Bool(a.cmp(b).is_gt())
         }
-        ("isLessThan", [Value::Kube(Kube::Semver(a)), Value::Kube(Kube::Semver(b))]) => Value::Bool(a.cmp(b).is_lt()),
-        ("compareTo", [Value::Kube(Kube::Semver(a)), Value::Kube(Kube::Semver(b))]) => Value::Int(a.cmp(b) as i64),
-        ("format.named", [Value::String(name)]) => match Format::find(name) {
+        (Name::IsLessThan, [Value::Kube(Kube::Semver(a)), Value::Kube(Kube::Semver(b))]) => {
+            Value::Bool(a.cmp(b).is_lt())
+        }
+        (Name::CompareTo, [Value::Kube(Kube::Semver(a)), Value::Kube(Kube::Semver(b))]) => Value::Int(a.cmp(b) as i64),
+        (Name::FormatNamed, [Value::String(name)]) => match Format::find(name) {
             Some(format) => Value::some(Value::Kube(Kube::Format(format))),
             None => Value::Optional(None),
         },
-        ("validate", [Value::Kube(Kube::Format(format)), Value::String(text)]) => {
+        (Name::Validate, [Value::Kube(Kube::Format(format)), Value::String(text)]) => {
             let wrong = format.validate(text);
             if wrong.is_empty() {
                 Value::Optional(None)
@@ -319,9 +319,16 @@ fn kube<'a>(function: &str, args: &mut [Value<'a>]) -> Option<Value<'a>> {
                 Value::some(Value::list(wrong.into_iter().map(Value::text).collect()))
             }
         }
-        (name, []) => Value::Kube(Kube::Format(Format::find(name.strip_prefix("format.")?)?)),
+        (name, []) => Value::Kube(Kube::Format(Format::of(name)?)),
         _ => return None,
     })
+}
+
+/// Upstream reads the text as the URL of a request, and then once more, because that takes no fragment.
+fn parse_url(text: &str) -> Result<Url, String> {
+    let url = Url::parse_request_uri(text)?;
+    // Without a fragment, only what follows two slashes at the beginning is another part of the URL.
+    if text.contains('#') || text.starts_with("//") { Url::parse(text) } else { Ok(url) }
 }
 
 fn cidr<'a>(text: &str) -> Result<Cidr, Value<'a>> {

@@ -1,10 +1,13 @@
 //! Named formats, such as `format.dns1123Label()`.
 
+use crate::decls::Name;
 use crate::value::time::Timestamp;
 use kubeshape_yaml::go::Url;
 
 /// A named format.
 pub struct Format {
+    /// The function that gives it.
+    constructor: Name,
     /// The name of its function, after `format.`.
     pub(crate) function: &'static str,
     /// The name that it prints.
@@ -27,29 +30,44 @@ impl Format {
     }
 
     /// The format that a function gives.
+    pub(crate) fn of(constructor: Name) -> Option<&'static Format> {
+        FORMATS.iter().find(|format| format.constructor == constructor)
+    }
+
+    /// The format of a name, as `format.named` takes it.
     pub(crate) fn find(function: &str) -> Option<&'static Format> {
         FORMATS.iter().find(|format| format.function == function)
     }
 }
 
-const fn format(function: &'static str, name: &'static str, regex_size: u64, check: fn(&str) -> Vec<String>) -> Format {
-    Format { function, name, regex_size, check }
+const fn format(
+    constructor: Name,
+    function: &'static str,
+    name: &'static str,
+    regex_size: u64,
+    check: fn(&str) -> Vec<String>,
+) -> Format {
+    Format { constructor, function, name, regex_size, check }
 }
 
 static FORMATS: [Format; 13] = [
-    format("dns1123Label", "DNS1123Label", 30, label),
-    format("dns1123Subdomain", "DNS1123Subdomain", 60, subdomain),
-    format("dns1035Label", "DNS1035Label", 30, label_1035),
-    format("qualifiedName", "QualifiedName", 60, qualified_name),
-    format("dns1123LabelPrefix", "DNS1123LabelPrefix", 30, |text| label(&mask(text))),
-    format("dns1123SubdomainPrefix", "DNS1123SubdomainPrefix", 60, |text| subdomain(&mask(text))),
-    format("dns1035LabelPrefix", "DNS1035LabelPrefix", 30, |text| label_1035(&mask(text))),
-    format("labelValue", "LabelValue", 40, label_value),
-    format("uri", "URI", 1103, |text| Url::parse_request_uri(text).err().into_iter().collect()),
-    format("uuid", "uuid", 70, |text| unless(is_uuid(text), "does not match the UUID format")),
-    format("byte", "byte", 84, |text| unless(is_base64(text), "invalid base64")),
-    format("date", "date", 71, |text| unless(Timestamp::parse_date(text).is_some(), "invalid date")),
-    format("datetime", "datetime", 71, |text| unless(is_date_time(text), "invalid datetime")),
+    format(Name::FormatDns1123Label, "dns1123Label", "DNS1123Label", 30, label),
+    format(Name::FormatDns1123Subdomain, "dns1123Subdomain", "DNS1123Subdomain", 60, subdomain),
+    format(Name::FormatDns1035Label, "dns1035Label", "DNS1035Label", 30, label_1035),
+    format(Name::FormatQualifiedName, "qualifiedName", "QualifiedName", 60, qualified_name),
+    format(Name::FormatDns1123LabelPrefix, "dns1123LabelPrefix", "DNS1123LabelPrefix", 30, |text| label(&mask(text))),
+    format(Name::FormatDns1123SubdomainPrefix, "dns1123SubdomainPrefix", "DNS1123SubdomainPrefix", 60, |text| {
+        subdomain(&mask(text))
+    }),
+    format(Name::FormatDns1035LabelPrefix, "dns1035LabelPrefix", "DNS1035LabelPrefix", 30, |text| {
+        label_1035(&mask(text))
+    }),
+    format(Name::FormatLabelValue, "labelValue", "LabelValue", 40, label_value),
+    format(Name::FormatUri, "uri", "URI", 1103, |text| Url::parse_request_uri(text).err().into_iter().collect()),
+    format(Name::FormatUuid, "uuid", "uuid", 70, |text| unless(is_uuid(text), "does not match the UUID format")),
+    format(Name::FormatByte, "byte", "byte", 84, |text| unless(is_base64(text), "invalid base64")),
+    format(Name::FormatDate, "date", "date", 71, |text| unless(Timestamp::parse_date(text).is_some(), "invalid date")),
+    format(Name::FormatDatetime, "datetime", "datetime", 71, |text| unless(is_date_time(text), "invalid datetime")),
 ];
 
 fn unless(ok: bool, message: &str) -> Vec<String> {

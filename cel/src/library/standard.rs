@@ -3,6 +3,7 @@
 // Lengths and sizes are far below the largest int.
 #![allow(clippy::cast_possible_wrap)]
 
+use crate::decls::Name;
 use crate::types::Type;
 use crate::value::{Map, Timestamp, Value, arithmetic, convert, time};
 use std::cmp::Ordering;
@@ -76,31 +77,33 @@ fn contains_key<'a>(map: &Map<'a>, key: &Value<'a>) -> Value<'a> {
 }
 
 /// The functions that one implementation serves, whatever the overload.
-pub(crate) fn singleton(function: &str) -> Option<Singleton> {
+pub(crate) fn singleton(function: Name) -> Option<Singleton> {
     Some(match function {
-        "!_" => (Trait::None, |args| match &args[0] {
+        Name::Not => (Trait::None, |args| match &args[0] {
             Value::Bool(b) => Value::Bool(!b),
             other if other.is_error() => other.clone(),
             _ => Value::no_such_overload(),
         }),
-        "_+_" => (Trait::Adder, |args| {
+        Name::Plus => (Trait::Adder, |args| {
             let left = std::mem::replace(&mut args[0], Value::Null);
             arithmetic::add(left, &args[1])
         }),
-        "_-_" => (Trait::Subtractor, |args| arithmetic::subtract(&args[0], &args[1])),
-        "_*_" => (Trait::Multiplier, |args| arithmetic::multiply(&args[0], &args[1])),
-        "_/_" => (Trait::Divider, |args| arithmetic::divide(&args[0], &args[1])),
-        "_%_" => (Trait::Modder, |args| arithmetic::modulo(&args[0], &args[1])),
-        "-_" => (Trait::Negater, |args| arithmetic::negate(&args[0])),
-        "_<_" => (Trait::Comparer, |args| ordering(args, Ordering::is_lt)),
-        "_<=_" => (Trait::Comparer, |args| ordering(args, Ordering::is_le)),
-        "_>_" => (Trait::Comparer, |args| ordering(args, Ordering::is_gt)),
-        "_>=_" => (Trait::Comparer, |args| ordering(args, Ordering::is_ge)),
-        "@in" => (Trait::None, contains),
-        "size" => (Trait::Sizer, |args| args[0].size().map_or_else(Value::no_such_overload, |n| Value::Int(n as i64))),
-        "type" => (Trait::None, |args| convert::convert(&args[0], &Type::Type(None))),
-        "dyn" => (Trait::None, |args| args[0].clone()),
-        "matches" => (Trait::Matcher, |args| match (&args[0], &args[1]) {
+        Name::Minus => (Trait::Subtractor, |args| arithmetic::subtract(&args[0], &args[1])),
+        Name::Multiply => (Trait::Multiplier, |args| arithmetic::multiply(&args[0], &args[1])),
+        Name::Divide => (Trait::Divider, |args| arithmetic::divide(&args[0], &args[1])),
+        Name::Modulo => (Trait::Modder, |args| arithmetic::modulo(&args[0], &args[1])),
+        Name::Negate => (Trait::Negater, |args| arithmetic::negate(&args[0])),
+        Name::Less => (Trait::Comparer, |args| ordering(args, Ordering::is_lt)),
+        Name::LessEquals => (Trait::Comparer, |args| ordering(args, Ordering::is_le)),
+        Name::Greater => (Trait::Comparer, |args| ordering(args, Ordering::is_gt)),
+        Name::GreaterEquals => (Trait::Comparer, |args| ordering(args, Ordering::is_ge)),
+        Name::In => (Trait::None, contains),
+        Name::Size => {
+            (Trait::Sizer, |args| args[0].size().map_or_else(Value::no_such_overload, |n| Value::Int(n as i64)))
+        }
+        Name::Type => (Trait::None, |args| convert::convert(&args[0], &Type::Type(None))),
+        Name::Dyn => (Trait::None, |args| args[0].clone()),
+        Name::Matches => (Trait::Matcher, |args| match (&args[0], &args[1]) {
             (Value::String(text), Value::String(pattern)) => match super::regex::Regex::new(pattern) {
                 Ok(regex) => Value::Bool(regex.is_match(text)),
                 Err(error) => Value::error(error),
@@ -108,11 +111,11 @@ pub(crate) fn singleton(function: &str) -> Option<Singleton> {
             (_, other) if other.is_error() => other.clone(),
             _ => Value::no_such_overload(),
         }),
-        "sort" => (Trait::Lister, |args| match &args[0] {
+        Name::Sort => (Trait::Lister, |args| match &args[0] {
             Value::List(list) => super::lists::sort_by(list, list),
             _ => Value::no_such_overload(),
         }),
-        "@sortByAssociatedKeys" => (Trait::Lister, |args| match (&args[0], &args[1]) {
+        Name::SortByKeys => (Trait::Lister, |args| match (&args[0], &args[1]) {
             (Value::List(list), Value::List(keys)) => super::lists::sort_by(list, keys),
             _ => Value::no_such_overload(),
         }),
@@ -120,23 +123,40 @@ pub(crate) fn singleton(function: &str) -> Option<Singleton> {
     })
 }
 
+/// Whether a function tells a part of a moment, or how many of a unit a duration has.
+pub(crate) fn is_part(function: Name) -> bool {
+    matches!(
+        function,
+        Name::GetFullYear
+            | Name::GetMonth
+            | Name::GetDayOfYear
+            | Name::GetDayOfMonth
+            | Name::GetDate
+            | Name::GetDayOfWeek
+            | Name::GetHours
+            | Name::GetMinutes
+            | Name::GetSeconds
+            | Name::GetMilliseconds
+    )
+}
+
 /// A part of a moment in a zone: `getHours("Europe/Berlin")`.
-pub(crate) fn part_of<'a>(at: Timestamp, zone: &str, part: &str) -> Value<'a> {
+pub(crate) fn part_of<'a>(at: Timestamp, zone: &str, part: Name) -> Value<'a> {
     let offset = match time::offset_of(at, zone) {
         Ok(offset) => offset,
         Err(error) => return Value::error(error),
     };
     let civil = at.civil(offset);
     Value::Int(match part {
-        "getFullYear" => civil.year,
-        "getMonth" => civil.month - 1,
-        "getDayOfYear" => civil.day_of_year,
-        "getDayOfMonth" => civil.day - 1,
-        "getDate" => civil.day,
-        "getDayOfWeek" => civil.weekday,
-        "getHours" => civil.hour,
-        "getMinutes" => civil.minute,
-        "getSeconds" => civil.second,
+        Name::GetFullYear => civil.year,
+        Name::GetMonth => civil.month - 1,
+        Name::GetDayOfYear => civil.day_of_year,
+        Name::GetDayOfMonth => civil.day - 1,
+        Name::GetDate => civil.day,
+        Name::GetDayOfWeek => civil.weekday,
+        Name::GetHours => civil.hour,
+        Name::GetMinutes => civil.minute,
+        Name::GetSeconds => civil.second,
         _ => i64::from(at.nanos / 1_000_000),
     })
 }
@@ -148,11 +168,11 @@ fn units(nanos: i64, unit: i64) -> i64 {
 }
 
 /// A duration as whole units.
-pub(crate) fn whole<'a>(nanos: i64, unit: &str) -> Value<'a> {
+pub(crate) fn whole<'a>(nanos: i64, unit: Name) -> Value<'a> {
     Value::Int(match unit {
-        "getHours" => units(nanos, 3_600_000_000_000),
-        "getMinutes" => units(nanos, 60_000_000_000),
-        "getSeconds" => units(nanos, 1_000_000_000),
+        Name::GetHours => units(nanos, 3_600_000_000_000),
+        Name::GetMinutes => units(nanos, 60_000_000_000),
+        Name::GetSeconds => units(nanos, 1_000_000_000),
         _ => nanos / 1_000_000,
     })
 }

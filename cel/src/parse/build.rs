@@ -5,9 +5,11 @@ use super::lexer::{Lexeme, Token};
 use super::macros::{Macros, Quoted};
 use super::syntax::{Pos, Syntax};
 use super::{NOWHERE, Places, unescape};
-use crate::ast::{Entry, Expr, Field, Id, Kind, Literal};
-use crate::issue::Issues;
+use crate::ast::{Called, Entry, Expr, Field, Id, Kind, Literal};
+use crate::decls::Name;
+use crate::issue::Reports;
 use crate::limits::MAX_DEPTH;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Words that cannot be names.
@@ -36,9 +38,11 @@ const NO_NAME: &str = "unsupported ident kind";
 
 pub(super) struct Builder<'a> {
     source: &'a [char],
+    /// The source, if each character is a byte of it.
+    ascii: Option<&'a str>,
     pub(super) macros: Macros<'a>,
     pub(super) places: &'a mut Places,
-    issues: &'a mut Issues,
+    issues: &'a mut Reports,
     depth: usize,
 }
 
@@ -49,20 +53,26 @@ type Built<T = Expr> = Result<T, TooDeep>;
 
 impl<'a> Builder<'a> {
     pub(super) fn new(
+        text: &'a str,
         source: &'a [char],
         macros: Macros<'a>,
         places: &'a mut Places,
-        issues: &'a mut Issues,
+        issues: &'a mut Reports,
     ) -> Builder<'a> {
-        Builder { source, macros, places, issues, depth: 0 }
+        let ascii = (text.len() == source.len()).then_some(text);
+        Builder { source, ascii, macros, places, issues, depth: 0 }
     }
 
-    fn text(&self, lexeme: Lexeme) -> String {
+    fn text(&self, lexeme: Lexeme) -> Cow<'a, str> {
         if lexeme.start == lexeme.end {
             // ANTLR's text of a name that it assumes.
-            return "<missing undefined>".to_owned();
+            return Cow::Borrowed("<missing undefined>");
         }
-        self.source[lexeme.start as usize..lexeme.end as usize].iter().collect()
+        let range = lexeme.start as usize..lexeme.end as usize;
+        match self.ascii {
+            Some(text) => Cow::Borrowed(&text[range]),
+            None => Cow::Owned(self.source[range].iter().collect()),
+        }
     }
 
     fn id(&mut self, pos: Pos) -> Id {
@@ -111,7 +121,7 @@ impl<'a> Builder<'a> {
                 let condition = self.visit(&parts[0])?;
                 let id = self.id(*pos);
                 let args = vec![condition, self.visit(&parts[1])?, self.visit(&parts[2])?];
-                self.call(id, "_?_:_", None, args)
+                self.call_of(id, Name::Conditional, args)
             }
             Syntax::Logic { or, terms, ops } => {
                 let mut built = vec![self.visit(&terms[0])?];
@@ -120,7 +130,7 @@ impl<'a> Builder<'a> {
                     built.push(self.visit(term)?);
                     ids.push(self.id(*op));
                 }
-                let function: Arc<str> = if *or { "_||_" } else { "_&&_" }.into();
+                let function = if *or { Name::Or } else { Name::And }.into();
                 let mut terms: Vec<Option<Expr>> = built.into_iter().map(Some).collect();
                 balanced(&function, &mut terms, &ids, 0, ids.len())
             }
@@ -128,13 +138,13 @@ impl<'a> Builder<'a> {
                 let left = self.visit(&sides[0])?;
                 let id = self.id(*pos);
                 let right = self.visit(&sides[1])?;
-                self.call(id, operator(*op), None, vec![left, right])
+                self.call_of(id, operator(*op), vec![left, right])
             }
             Syntax::Prefix { count, operand, .. } if count.is_multiple_of(2) => self.visit(operand)?,
             Syntax::Prefix { op, pos, operand, .. } => {
                 let id = self.id(*pos);
                 let operand = self.visit(operand)?;
-                self.call(id, if *op == Token::Exclamation { "!_" } else { "-_" }, None, vec![operand])
+                self.call_of(id, if *op == Token::Exclamation { Name::Not } else { Name::Negate }, vec![operand])
             }
             Syntax::Select { operand, pos, optional, name } => {
                 let operand = self.visit(operand)?;
@@ -157,7 +167,8 @@ impl<'a> Builder<'a> {
                     }
                     let field = self.node(start, Kind::Literal(Literal::String(field)));
                     let args = vec![operand, field];
-                    return Ok(self.node(*pos, Kind::Call { function: "_?._".into(), target: None, args }));
+                    let id = self.id(*pos);
+                    return Ok(self.call_of(id, Name::OptionalSelect, args));
                 }
                 self.node(*pos, Kind::Select { operand: Box::new(operand), field, test_only: false })
             }
@@ -175,23 +186,23 @@ impl<'a> Builder<'a> {
                 if *optional && !self.macros.optional() {
                     return Ok(self.error(*pos, "unsupported syntax '[?'"));
                 }
-                self.call(id, if *optional { "_[?_]" } else { "_[_]" }, None, vec![operand, index])
+                self.call_of(id, if *optional { Name::OptionalIndex } else { Name::Index }, vec![operand, index])
             }
             Syntax::Ident { dot, start, name } => {
                 let text = self.text(*name);
-                if RESERVED.contains(&text.as_str()) {
+                if RESERVED.contains(&&*text) {
                     return Ok(self.error(*start, format!("reserved identifier: {text}")));
                 }
-                self.node(name.start, Kind::Ident(with_dot(*dot, text)))
+                self.node(name.start, Kind::Ident(with_dot(*dot, &text)))
             }
             Syntax::GlobalCall { dot, start, name, open, args } => {
                 let text = self.text(*name);
-                if RESERVED.contains(&text.as_str()) {
+                if RESERVED.contains(&&*text) {
                     return Ok(self.error(*start, format!("reserved identifier: {text}")));
                 }
                 let id = self.id(*open);
                 let args = self.visit_all(args)?;
-                self.call(id, &with_dot(*dot, text), None, args)
+                if *dot { self.call(id, &format!(".{text}"), None, args) } else { self.call(id, &text, None, args) }
             }
             Syntax::List { pos, elements } => {
                 let id = self.id(*pos);
@@ -218,7 +229,7 @@ impl<'a> Builder<'a> {
                 Expr::new(id, Kind::Map(built))
             }
             Syntax::Message { dot, names, pos, list, fields } => {
-                let names: Vec<String> = names.iter().map(|name| self.text(*name)).collect();
+                let names: Vec<Cow<'_, str>> = names.iter().map(|name| self.text(*name)).collect();
                 let id = self.id(*pos);
                 let mut built = Vec::with_capacity(fields.len());
                 for (optional, name, colon, value) in fields {
@@ -238,7 +249,7 @@ impl<'a> Builder<'a> {
                     let name = self.text(*name).trim_matches('`').into();
                     built.push(Field { id: field, name, value: self.visit(value)?, optional: *optional });
                 }
-                Expr::new(id, Kind::Struct { name: with_dot(*dot, names.join(".")), fields: built })
+                Expr::new(id, Kind::Struct { name: with_dot(*dot, &names.join(".")), fields: built })
             }
             Syntax::Literal { negative, start, token } => self.literal(*negative, *start, *token),
             Syntax::Missing => self.node(NOWHERE, Kind::Unspecified),
@@ -265,21 +276,27 @@ impl<'a> Builder<'a> {
         match self.expand(id, function, target, args) {
             Ok(expanded) => expanded,
             Err((target, args)) => {
-                Expr::new(id, Kind::Call { function: function.into(), target: target.map(Box::new), args })
+                Expr::new(id, Kind::Call { function: Called::named(function), target: target.map(Box::new), args })
             }
         }
     }
 
+    /// A call of an operator.
+    #[allow(clippy::unused_self)] // As `call`.
+    fn call_of(&self, id: Id, function: Name, args: Vec<Expr>) -> Expr {
+        Expr::new(id, Kind::Call { function: function.into(), target: None, args })
+    }
+
     fn literal(&mut self, negative: bool, start: Pos, token: Lexeme) -> Expr {
         let text = self.text(token);
-        let sign = if negative { "-" } else { "" };
         let literal = match token.token {
             Token::True => Literal::Bool(true),
             Token::False => Literal::Bool(false),
             Token::Null => Literal::Null,
             Token::Int => {
-                let (digits, base) = text.strip_prefix("0x").map_or((text.as_str(), 10), |digits| (digits, 16));
-                match i64::from_str_radix(&format!("{sign}{digits}"), base) {
+                let (digits, base) = text.strip_prefix("0x").map_or((&*text, 10), |digits| (digits, 16));
+                let signed = if negative { Cow::Owned(format!("-{digits}")) } else { Cow::Borrowed(digits) };
+                match i64::from_str_radix(&signed, base) {
                     Ok(value) => Literal::Int(value),
                     Err(_) => return self.error(start, "invalid int literal"),
                 }
@@ -292,24 +309,27 @@ impl<'a> Builder<'a> {
                     Err(_) => return self.error(start, "invalid uint literal"),
                 }
             }
-            Token::Float => match format!("{sign}{text}").parse::<f64>() {
-                Ok(value) if value.is_finite() => Literal::Double(value),
+            Token::Float => match text.parse::<f64>() {
+                Ok(value) if value.is_finite() => Literal::Double(if negative { -value } else { value }),
                 _ => return self.error(start, "invalid double literal"),
             },
             Token::Bytes => match unescape::unescape(&text[1..], true) {
                 Ok(bytes) => Literal::Bytes(bytes.into()),
                 Err(error) => return self.error(start, error),
             },
-            _ => match unescape::unescape(&text, false) {
-                Ok(bytes) => Literal::String(String::from_utf8_lossy(&bytes).into()),
-                Err(error) => return self.error(start, error),
+            _ => match unescape::plain(&text) {
+                Some(plain) => Literal::String(plain.into()),
+                None => match unescape::unescape(&text, false) {
+                    Ok(bytes) => Literal::String(String::from_utf8_lossy(&bytes).into()),
+                    Err(error) => return self.error(start, error),
+                },
             },
         };
         self.node(start, Kind::Literal(literal))
     }
 }
 
-fn with_dot(dot: bool, text: String) -> Arc<str> {
+fn with_dot(dot: bool, text: &str) -> Arc<str> {
     if dot { format!(".{text}").into() } else { text.into() }
 }
 
@@ -331,7 +351,7 @@ fn element_start(syntax: &Syntax) -> Pos {
 }
 
 /// A chain of `&&` or `||` as a balanced tree, as upstream builds it: the terms `low..=high` with the operators between.
-fn balanced(function: &Arc<str>, terms: &mut [Option<Expr>], ids: &[Id], low: usize, high: usize) -> Expr {
+fn balanced(function: &Called, terms: &mut [Option<Expr>], ids: &[Id], low: usize, high: usize) -> Expr {
     if low == high {
         return terms[low].take().unwrap_or(Expr::new(0, Kind::Unspecified));
     }
@@ -341,19 +361,19 @@ fn balanced(function: &Arc<str>, terms: &mut [Option<Expr>], ids: &[Id], low: us
     Expr::new(ids[middle], Kind::Call { function: function.clone(), target: None, args: vec![left, right] })
 }
 
-fn operator(token: Token) -> &'static str {
+fn operator(token: Token) -> Name {
     match token {
-        Token::Less => "_<_",
-        Token::LessEquals => "_<=_",
-        Token::GreaterEquals => "_>=_",
-        Token::Greater => "_>_",
-        Token::Equals => "_==_",
-        Token::NotEquals => "_!=_",
-        Token::In => "@in",
-        Token::Star => "_*_",
-        Token::Slash => "_/_",
-        Token::Percent => "_%_",
-        Token::Plus => "_+_",
-        _ => "_-_",
+        Token::Less => Name::Less,
+        Token::LessEquals => Name::LessEquals,
+        Token::GreaterEquals => Name::GreaterEquals,
+        Token::Greater => Name::Greater,
+        Token::Equals => Name::Equals,
+        Token::NotEquals => Name::NotEquals,
+        Token::In => Name::In,
+        Token::Star => Name::Multiply,
+        Token::Slash => Name::Divide,
+        Token::Percent => Name::Modulo,
+        Token::Plus => Name::Plus,
+        _ => Name::Minus,
     }
 }

@@ -1,7 +1,8 @@
 //! Macros: calls that stand for other expressions.
 
 use super::build::Builder;
-use crate::ast::{ACCUMULATOR, Entry, Expr, Fold, Id, Kind, Literal};
+use crate::ast::{ACCUMULATOR, Entry, Expr, Fold, Id, Kind, Literal, accumulator};
+use crate::decls::Name;
 use crate::release::{AskedRelease, Change};
 use std::sync::Arc;
 
@@ -125,14 +126,14 @@ impl Maker<'_, '_> {
     }
 
     fn accu(&mut self) -> Expr {
-        self.ident(ACCUMULATOR)
+        self.node(Kind::Ident(accumulator()))
     }
 
-    fn call(&mut self, function: &str, args: Vec<Expr>) -> Expr {
+    fn call(&mut self, function: Name, args: Vec<Expr>) -> Expr {
         self.node(Kind::Call { function: function.into(), target: None, args })
     }
 
-    fn member(&mut self, function: &str, target: Expr, args: Vec<Expr>) -> Expr {
+    fn member(&mut self, function: Name, target: Expr, args: Vec<Expr>) -> Expr {
         self.node(Kind::Call { function: function.into(), target: Some(Box::new(target)), args })
     }
 
@@ -154,32 +155,32 @@ impl Maker<'_, '_> {
             "all" => {
                 init = self.literal(Literal::Bool(true));
                 let accu = self.accu();
-                condition = self.call("@not_strictly_false", vec![accu]);
+                condition = self.call(Name::NotStrictlyFalse, vec![accu]);
                 let accu = self.accu();
-                step = self.call("_&&_", vec![accu, predicate]);
+                step = self.call(Name::And, vec![accu, predicate]);
                 result = self.accu();
             }
             "exists" => {
                 init = self.literal(Literal::Bool(false));
                 let accu = self.accu();
-                let not = self.call("!_", vec![accu]);
-                condition = self.call("@not_strictly_false", vec![not]);
+                let not = self.call(Name::Not, vec![accu]);
+                condition = self.call(Name::NotStrictlyFalse, vec![not]);
                 let accu = self.accu();
-                step = self.call("_||_", vec![accu, predicate]);
+                step = self.call(Name::Or, vec![accu, predicate]);
                 result = self.accu();
             }
             _ => {
                 init = self.literal(Literal::Int(0));
                 condition = self.literal(Literal::Bool(true));
                 let (accu, one) = (self.accu(), self.literal(Literal::Int(1)));
-                let more = self.call("_+_", vec![accu, one]);
+                let more = self.call(Name::Plus, vec![accu, one]);
                 let accu = self.accu();
-                step = self.call("_?_:_", vec![predicate, more, accu]);
+                step = self.call(Name::Conditional, vec![predicate, more, accu]);
                 let (accu, one) = (self.accu(), self.literal(Literal::Int(1)));
-                result = self.call("_==_", vec![accu, one]);
+                result = self.call(Name::Equals, vec![accu, one]);
             }
         }
-        Ok(self.fold(Fold { range, var, var2, accu: ACCUMULATOR.into(), init, condition, step, result }))
+        Ok(self.fold(Fold { range, var, var2, accu: accumulator(), init, condition, step, result }))
     }
 
     fn fold(&mut self, fold: Fold) -> Expr {
@@ -209,21 +210,21 @@ impl Maker<'_, '_> {
         // Upstream makes the nodes of `map` and of `transformList` in different orders.
         let early = var2.is_none().then(|| (self.list(Vec::new()), self.literal(Literal::Bool(true))));
         let (accu, element) = (self.accu(), self.list(vec![transform]));
-        let step = self.call("_+_", vec![accu, element]);
+        let step = self.call(Name::Plus, vec![accu, element]);
         let step = self.filtered(parts.pop(), step);
         let (init, condition) = match early {
             Some(early) => early,
             None => (self.list(Vec::new()), self.literal(Literal::Bool(true))),
         };
         let result = self.accu();
-        Ok(self.fold(Fold { range, var, var2, accu: ACCUMULATOR.into(), init, condition, step, result }))
+        Ok(self.fold(Fold { range, var, var2, accu: accumulator(), init, condition, step, result }))
     }
 
     fn filtered(&mut self, filter: Option<Expr>, step: Expr) -> Expr {
         match filter {
             Some(filter) => {
                 let accu = self.accu();
-                self.call("_?_:_", vec![filter, step, accu])
+                self.call(Name::Conditional, vec![filter, step, accu])
             }
             None => step,
         }
@@ -235,10 +236,10 @@ impl Maker<'_, '_> {
         let predicate = args.pop();
         let (init, condition) = (self.list(Vec::new()), self.literal(Literal::Bool(true)));
         let (accu, element) = (self.accu(), self.list(args));
-        let step = self.call("_+_", vec![accu, element]);
+        let step = self.call(Name::Plus, vec![accu, element]);
         let step = self.filtered(predicate, step);
         let result = self.accu();
-        Ok(self.fold(Fold { range, var, var2: None, accu: ACCUMULATOR.into(), init, condition, step, result }))
+        Ok(self.fold(Fold { range, var, var2: None, accu: accumulator(), init, condition, step, result }))
     }
 
     fn transform_map(&mut self, function: &str, range: Expr, mut args: Vec<Expr>) -> Result<Expr, Wrong> {
@@ -250,12 +251,12 @@ impl Maker<'_, '_> {
             entry.push(self.ident(&var));
         }
         entry.push(transform);
-        let step = self.call("cel.@mapInsert", entry);
+        let step = self.call(Name::MapInsert, entry);
         let step = self.filtered(filter, step);
         let init = self.node(Kind::Map(Vec::new()));
         let condition = self.literal(Literal::Bool(true));
         let result = self.accu();
-        Ok(self.fold(Fold { range, var, var2, accu: ACCUMULATOR.into(), init, condition, step, result }))
+        Ok(self.fold(Fold { range, var, var2, accu: accumulator(), init, condition, step, result }))
     }
 
     fn opt_map(&mut self, function: &str, target: Expr, mut args: Vec<Expr>) -> Result<Expr, Wrong> {
@@ -263,10 +264,10 @@ impl Maker<'_, '_> {
         let transform = args.pop().ok_or_else(|| (self.id, String::new()))?;
         let copy = |maker: &mut Self, target: &Expr| maker.copy(target);
         let original = target.clone();
-        let has = self.member("hasValue", target, Vec::new());
+        let has = self.member(Name::HasValue, target, Vec::new());
         let range = self.list(Vec::new());
         let copied = copy(self, &original);
-        let init = self.member("value", copied, Vec::new());
+        let init = self.member(Name::Value, copied, Vec::new());
         let condition = self.literal(Literal::Bool(false));
         let step = self.ident(&var);
         let mut some = self.fold(Fold {
@@ -280,10 +281,10 @@ impl Maker<'_, '_> {
             result: transform,
         });
         if function == "optMap" {
-            some = self.call("optional.of", vec![some]);
+            some = self.call(Name::OptionalOf, vec![some]);
         }
-        let none = self.call("optional.none", Vec::new());
-        Ok(self.call("_?_:_", vec![has, some, none]))
+        let none = self.call(Name::OptionalNone, Vec::new());
+        Ok(self.call(Name::Conditional, vec![has, some, none]))
     }
 
     fn sort_by(&mut self, target: Expr, args: Vec<Expr>) -> Result<Expr, Wrong> {
@@ -298,7 +299,7 @@ impl Maker<'_, '_> {
         let input = self.copy(&step);
         let keys = self.map(input, args)?;
         let input = self.copy(&step);
-        let result = self.member("@sortByAssociatedKeys", input, vec![keys]);
+        let result = self.member(Name::SortByKeys, input, vec![keys]);
         let range = self.list(Vec::new());
         let condition = self.literal(Literal::Bool(false));
         Ok(self.fold(Fold {

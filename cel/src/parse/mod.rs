@@ -11,7 +11,7 @@ mod syntax;
 mod unescape;
 
 use crate::ast::{Expr, Id, Kind};
-use crate::issue::Issues;
+use crate::issue::{Issues, Reports};
 use crate::limits::MAX_SOURCE;
 use crate::release::AskedRelease;
 pub(crate) use build::RESERVED;
@@ -92,13 +92,13 @@ impl Places {
 /// Parses an expression.
 pub(crate) fn parse(text: &str, release: &AskedRelease) -> Result<Parsed, Issues> {
     let source: Vec<char> = text.chars().collect();
-    let mut issues = Issues::new(text);
+    let mut issues = Reports::default();
     if source.len() > MAX_SOURCE {
         issues.report(
             (-1, -1),
             format!("expression code point size exceeds limit: size: {}, limit {MAX_SOURCE}", source.len()),
         );
-        return Err(issues);
+        return Err(issues.of(text));
     }
     let mut places = Places::new(&source);
     let macros = Macros(release);
@@ -115,7 +115,7 @@ pub(crate) fn parse(text: &str, release: &AskedRelease) -> Result<Parsed, Issues
     });
     let expr = match syntax {
         Some(syntax) => {
-            let mut builder = build::Builder::new(&source, macros, &mut places, &mut issues);
+            let mut builder = build::Builder::new(text, &source, macros, &mut places, &mut issues);
             builder.build(&syntax).unwrap_or(Expr::new(0, Kind::Unspecified))
         }
         None => Expr::new(0, Kind::Unspecified),
@@ -123,6 +123,5 @@ pub(crate) fn parse(text: &str, release: &AskedRelease) -> Result<Parsed, Issues
     if issues.is_empty() {
         return Ok(Parsed { expr, places });
     }
-    issues.sort();
-    Err(issues)
+    Err(issues.of(text))
 }

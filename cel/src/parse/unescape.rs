@@ -3,6 +3,17 @@
 const NOT_A_STRING: &str = "unable to unescape string";
 const NO_CODE_POINT: &str = "invalid unicode code point";
 
+/// The text of a string literal in single quotes or double quotes without escapes and carriage returns, which stands in the source
+/// as it is.
+pub(crate) fn plain(text: &str) -> Option<&str> {
+    let (quote @ (b'"' | b'\''), inner) = text.as_bytes().split_first()? else { return None };
+    let inner = inner.strip_suffix(&[*quote])?;
+    if inner.first() == Some(quote) || inner.iter().any(|byte| matches!(byte, b'\\' | b'\r')) {
+        return None;
+    }
+    text.get(1..text.len() - 1)
+}
+
 /// The bytes that a literal stands for. `bytes` says that it is a bytes literal; its `b` is not part of `text`.
 pub(crate) fn unescape(text: &str, bytes: bool) -> Result<Vec<u8>, &'static str> {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");

@@ -39,11 +39,23 @@ pub fn holds(data: &[u8]) {
         ("enabled", Value::Bool(true)),
         ("b", Value::Bytes(Arc::from(*b"a\xff"))),
     ];
-    match program.evaluate(values, BUDGET).result {
+    let result = program.evaluate(values, BUDGET).result;
+    // Upstream takes one optional off whenever it reads a variable or a choice that stands for an optional in an optional, so that
+    // the value has another type than the expression.
+    if ast.types().any(holds_nested_optional) {
+        return;
+    }
+    match result {
         Ok(value) => assert!(fits(&value, ast.output_type()), "{value:?} is no {}", ast.output_type()),
         // Upstream's `containsIP` gives this error for a text that is no address.
         Err(error) => assert!(!error.contains("no such overload") || source.contains("containsIP"), "{error}"),
     }
+}
+
+/// Whether there is an optional in an optional.
+fn holds_nested_optional(ty: &Type) -> bool {
+    ty.as_optional().is_some_and(|inner| inner.as_optional().is_some())
+        || ty.parameters().into_iter().any(holds_nested_optional)
 }
 
 /// Whether all of a value has a type.
