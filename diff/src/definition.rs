@@ -25,7 +25,11 @@ pub(crate) fn find<'a>(old: &Crd<'a>, new: &Crd<'a>) -> Found<'a> {
         let Some(is) = by_name.get(was.name) else { continue };
         version(was, is, &mut out);
         match (was.schema, is.schema) {
-            (Some(old), Some(new)) => schema::compare(was.name, old, new, None, &mut out),
+            (Some(before), Some(after)) => {
+                let api_version = format!("{}/{}", old.group, was.name);
+                let of = schema::Of::Definition(&api_version, old.names.kind);
+                schema::compare(was.name, before, after, of, &mut out);
+            }
             (None, Some(_)) => {
                 let effects = [(Storage, Risky), (Writers, Risky)];
                 push(

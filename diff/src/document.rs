@@ -1,7 +1,7 @@
 //! Changes of the kinds that OpenAPI documents define, such as Kubernetes' own.
 
 use crate::found::Found;
-use crate::schema::{self, Sides};
+use crate::schema::{self, Of, Sides};
 use crate::{Change, Class, Consumer};
 use kubeshape_schema::Gvk;
 use kubeshape_schema::read::{Reader, Rules};
@@ -154,7 +154,7 @@ pub fn documents<'a>(
                 let (Some((_, was)), Some((_, is))) = (before.get(was), after.get(is)) else { continue };
                 let seen = seen.entry((old_at, new_at)).or_default();
                 let sides = Sides { old: before, new: after, seen };
-                schema::compare(kind.version(), was, is, Some(sides), &mut found);
+                schema::compare(kind.version(), was, is, Of::Documents(sides), &mut found);
             }
             (Some(_), None) => {
                 let effects = [(Consumer::Storage, Class::Risky), (Consumer::Meta, Class::Breaking)];

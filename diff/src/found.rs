@@ -20,6 +20,8 @@ pub(crate) enum Subject<'a> {
 pub(crate) struct Spot<'a> {
     pub(crate) old: Schema<'a>,
     pub(crate) new: Schema<'a>,
+    /// What the old server demands beside its schema.
+    pub(crate) also: Option<&'static Schema<'static>>,
     /// How it is reached; see [`Found::steps`].
     pub(crate) trail: usize,
     pub(crate) subject: Subject<'a>,

@@ -50,6 +50,7 @@ mod document;
 mod exempt;
 mod found;
 mod moves;
+mod own;
 mod reach;
 mod schema;
 mod types;

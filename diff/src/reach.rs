@@ -60,8 +60,13 @@ pub(crate) fn only<'a>(schema: &Schema<'a>, keyword: &str, arena: &'a Bump) -> O
     }
 }
 
-/// Whether a keyword of the new schema may refuse what the old one takes.
-pub(crate) fn reach(old: &Schema<'_>, new: &Schema<'_>, keyword: &'static str, memo: &mut Memo) -> Reach {
+/// Whether a keyword of the new schema may refuse what the old one takes, and what a server demands beside it.
+pub(crate) fn reach(
+    (old, also): (&Schema<'_>, Option<&'static Schema<'static>>),
+    new: &Schema<'_>,
+    keyword: &'static str,
+    memo: &mut Memo,
+) -> Reach {
     let arena = Bump::new();
     let (old, new): (&Schema<'_>, &Schema<'_>) = (arena.alloc(*old), arena.alloc(*new));
     let Some(demand) = only(new, keyword, &arena) else { return Reach::Refuses };
@@ -75,13 +80,14 @@ pub(crate) fn reach(old: &Schema<'_>, new: &Schema<'_>, keyword: &'static str, m
         .collect();
     let given: &Schema<'_> =
         arena.alloc(Schema { required: arena.alloc_slice_copy(&given), ..Schema::of_type(Type::Absent) });
-    let why = match within(&[old, given], demand, &arena, memo) {
+    let all: Vec<&Schema<'_>> = [old, given].into_iter().chain(also).collect();
+    let why = match within(&all, demand, &arena, memo) {
         Within::Proven => return Reach::None,
         // Keywords that do not depend on each other: what is not implied is refused.
-        Within::Open(_) if is_plain(old, keyword) => return Reach::Refuses,
+        Within::Open(_) if also.is_none() && is_plain(old, keyword) => return Reach::Refuses,
         Within::Open(why) | Within::Limited(why) => why,
     };
-    if refused(old, demand, &arena, memo).is_some() { Reach::Refuses } else { Reach::Open(why) }
+    if refused((old, also), demand, &arena, memo).is_some() { Reach::Refuses } else { Reach::Open(why) }
 }
 
 /// Whether nothing else in a schema decides which values reach a keyword.
@@ -101,16 +107,23 @@ fn is_plain(old: &Schema<'_>, keyword: &str) -> bool {
         && !(is_number && (extra.minimum.is_some() || extra.maximum.is_some() || extra.multiple_of.is_some()))
 }
 
-/// A value that one schema accepts and another one refuses, if one is found.
+/// A value that a server accepts by one schema, and that another one refuses, if one is found.
 pub(crate) fn refused<'a>(
-    old: &'a Schema<'a>,
+    (old, also): (&'a Schema<'a>, Option<&'static Schema<'static>>),
     demand: &'a Schema<'a>,
     arena: &'a Bump,
     memo: &mut Memo,
 ) -> Option<Value<'a>> {
     let (accepts, refuses) = (Validator::new(old, arena), Validator::new(demand, arena));
-    let is_one = |value: &Value<'a>| !value.is_null() && accepts.is_valid(*value) && !refuses.is_valid(*value);
-    probes(old, demand, arena, memo).into_iter().find(is_one).or_else(|| {
+    let demands = also.map(|also| Validator::new(also, arena));
+    let is_one = |value: &Value<'a>| {
+        !value.is_null()
+            && accepts.is_valid(*value)
+            && demands.as_ref().is_none_or(|demands| demands.is_valid(*value))
+            && !refuses.is_valid(*value)
+    };
+    let own = also.map(|also| probes(also, demand, arena, memo)).unwrap_or_default();
+    own.into_iter().chain(probes(old, demand, arena, memo)).find(is_one).or_else(|| {
         shapes(old, demand, arena).into_iter().find_map(|shape| values(shape, TRIED, arena).into_iter().find(is_one))
     })
 }

@@ -3,15 +3,19 @@
 use crate::document::Definitions;
 use crate::found::{Found, Spot, Subject};
 use crate::moves::{self, Field};
+use crate::own::Own;
 use crate::reach::{Reach, reach};
 use crate::types::{self, Types};
 use crate::within::{Memo, checked_format};
 use crate::{Change, Class, Consumer, bounds};
 use kubeshape_schema::escape::Escape;
-use kubeshape_schema::{Additional, Code, Flags, Json, Property, Rule, Schema, Type};
+use kubeshape_schema::{Additional, Bump, Code, Flags, Json, Property, Rule, Schema, Type};
 use kubeshape_show::sample::Step;
+use kubeshape_smd::Value;
+use kubeshape_validate::object::Validator;
 use std::collections::HashSet;
 use std::hash::Hash;
+use std::rc::Rc;
 
 use Class::{Breaking, Compatible, Cosmetic, Risky};
 use Consumer::{Apply, Cel, Readers, Storage, V2, Writers};
@@ -21,6 +25,11 @@ use Consumer::{Apply, Cel, Readers, Storage, V2, Writers};
 const STRICTER: &[(Consumer, Class)] = &[(Storage, Risky), (Writers, Breaking)];
 /// A key of a map in witnesses.
 const KEY: &str = "anything";
+/// What becomes of owners where there is no schema any more, and where there is one now.
+const UNKNOWN_NOW: &str =
+    "parts were owned as the schema said, and there is none: objects field by field, lists as a whole";
+const KNOWN_NOW: &str =
+    "parts are owned as the schema says, and there was none: objects field by field, lists as a whole";
 /// What may refuse them.
 const UNKNOWN: &[(Consumer, Class)] = &[(Storage, Risky), (Writers, Risky)];
 /// What refuses nothing that was accepted.
@@ -34,16 +43,32 @@ pub(crate) struct Sides<'s, 'a> {
     pub(crate) seen: &'s mut HashSet<(&'a str, &'a str)>,
 }
 
+/// What the schemas are of.
+pub(crate) enum Of<'s, 'a> {
+    /// A definition, whose objects have this `apiVersion` and `kind`.
+    Definition(&'s str, &'s str),
+    /// OpenAPI documents, which say all that they mean.
+    Documents(Sides<'s, 'a>),
+}
+
 /// Compares the schemas of one version, from the root of objects.
-pub(crate) fn compare<'a>(
-    version: &str,
-    old: &Schema<'a>,
-    new: &Schema<'a>,
-    sides: Option<Sides<'_, 'a>>,
-    found: &mut Found<'a>,
-) {
-    let mut walk = Walk { version, found, sides, memo: Memo::default(), gone: Vec::new(), came: Vec::new() };
-    let mut todo = vec![Pair { old: *old, new: *new, path: String::new(), trail: 0 }];
+pub(crate) fn compare<'a>(version: &str, old: &Schema<'a>, new: &Schema<'a>, of: Of<'_, 'a>, found: &mut Found<'a>) {
+    let (own, texts, sides) = match of {
+        Of::Definition(api_version, kind) => (Own::Root, (api_version, kind), None),
+        Of::Documents(sides) => (Own::Nothing, ("", ""), Some(sides)),
+    };
+    let mut walk = Walk { version, found, texts, sides, memo: Memo::default(), gone: Vec::new(), came: Vec::new() };
+    let root = Pair {
+        old: *old,
+        new: *new,
+        path: String::new(),
+        trail: 0,
+        own: (own, own),
+        also: None,
+        judge: None,
+        is_ruled: false,
+    };
+    let mut todo = if walk.is_same(old, new) { Vec::new() } else { vec![root] };
     while let Some(pair) = todo.pop() {
         let before = todo.len();
         let Some(pair) = walk.resolved(pair) else { continue };
@@ -62,11 +87,65 @@ struct Pair<'a> {
     path: String,
     /// How it is reached.
     trail: usize,
+    /// What it is to the old server, and to the new one.
+    own: (Own, Own),
+    /// What the old server demands beside the schema.
+    also: Option<&'static Schema<'static>>,
+    /// What above it looks at the value as it is after defaults, if something does.
+    judge: Option<Judge>,
+    /// Whether there is a rule above it.
+    is_ruled: bool,
+}
+
+/// What looks at a whole value: its path, and a keyword of its new schema.
+type Judge = (Rc<str>, &'static str);
+
+impl<'a> Pair<'a> {
+    /// A value inside this one.
+    fn below(&self, old: Schema<'a>, new: Schema<'a>, path: String, trail: usize, name: &str) -> Pair<'a> {
+        let own = |own: Own, schema: &Schema<'a>| own.below(name, schema.flags.any(Flags::EMBEDDED_RESOURCE));
+        let (was, is) = self.own;
+        Pair {
+            old,
+            new,
+            path,
+            trail,
+            own: (own(was, &old), own(is, &new)),
+            also: was.field(name),
+            judge: self.judge_of_below(),
+            is_ruled: self.rules_below(),
+        }
+    }
+
+    /// Whether rules see the values inside this one.
+    fn rules_below(&self) -> bool {
+        self.is_ruled || !self.new.extra().validations.is_empty()
+    }
+
+    /// What looks at the values inside this one.
+    fn judge_of_below(&self) -> Option<Judge> {
+        let (schema, extra) = (&self.new, self.new.extra());
+        let keyword = [
+            ("a rule", !extra.validations.is_empty()),
+            ("allOf", !extra.all_of.is_empty()),
+            ("anyOf", !extra.any_of.is_empty()),
+            ("oneOf", !extra.one_of.is_empty()),
+            ("not", extra.not.is_some()),
+            ("an enum", !schema.enumeration.is_empty()),
+            ("maxProperties", extra.max_properties.is_some()),
+            ("minProperties", extra.min_properties.is_some()),
+            ("the uniqueness of items", matches!(extra.list_type, Some("set" | "map"))),
+        ];
+        let found = keyword.into_iter().find(|(_, is_there)| *is_there);
+        found.map(|(keyword, _)| (Rc::from(self.path.as_str()), keyword)).or_else(|| self.judge.clone())
+    }
 }
 
 struct Walk<'w, 'a> {
     version: &'w str,
     found: &'w mut Found<'a>,
+    /// The `apiVersion` and the `kind` of objects.
+    texts: (&'w str, &'w str),
     sides: Option<Sides<'w, 'a>>,
     memo: Memo,
     /// Fields that are dropped now.
@@ -88,7 +167,7 @@ impl<'a> Walk<'_, 'a> {
         detail: impl Into<String>,
         effects: &[(Consumer, Class)],
     ) {
-        let spot = Spot { old: pair.old, new: pair.new, trail: pair.trail, subject };
+        let spot = Spot { old: pair.old, new: pair.new, also: pair.also, trail: pair.trail, subject };
         self.at(&spot, pair.path.clone(), (pair.old.at, pair.new.at), code, detail.into(), effects);
     }
 
@@ -118,19 +197,54 @@ impl<'a> Walk<'_, 'a> {
         Some(pair)
     }
 
-    fn pair(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
-        let (old, new) = (&pair.old, &pair.new);
-        // What references lead to may differ.
-        if self.sides.is_none() && old.says_the_same(new) {
+    /// Whether there is nothing to tell. What references lead to may differ.
+    fn is_same(&self, old: &Schema<'a>, new: &Schema<'a>) -> bool {
+        self.sides.is_none() && old.says_the_same(new)
+    }
+
+    /// Goes on with a value inside another one, if there is something to tell of it.
+    fn descend(
+        &mut self,
+        pair: &Pair<'a>,
+        (old, new): (Schema<'a>, Schema<'a>),
+        step: Step<'a>,
+        path: impl FnOnce() -> String,
+        todo: &mut Vec<Pair<'a>>,
+    ) {
+        let name = match step {
+            Step::Property(name) => name,
+            Step::Item | Step::Key(_) => "",
+        };
+        if pair.own.0.is_alike(pair.own.1, name) && self.is_same(&old, &new) {
             return;
         }
+        let trail = self.found.step(pair.trail, step);
+        todo.push(pair.below(old, new, path(), trail, name));
+    }
+
+    fn pair(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
+        let (old, new) = (&pair.old, &pair.new);
         self.description(pair);
+        let only = match pair.own.0 {
+            Own::ApiVersion => Some(self.texts.0),
+            Own::Kind => Some(self.texts.1),
+            _ => None,
+        };
+        if let Some(text) = only {
+            self.only(pair, text);
+            return;
+        }
         self.null(pair);
         let (was, is) = (Types::of(old), Types::of(new));
         let (gone, came) = (was.without(is), is.without(was));
         let names = || format!("the type was {}, and is {}", types::name(old), types::name(new));
         if !gone.is_empty() {
-            let effects = [(Storage, Breaking), (Writers, Breaking), (Readers, Risky), (Apply, Risky), (V2, Breaking)];
+            let mut effects = vec![(Storage, Breaking), (Writers, Breaking), (Readers, Risky)];
+            // The types of metadata are the server's, whatever a definition says.
+            if pair.also.is_none() && !was.owned().without(is.owned()).is_empty() {
+                effects.push((Apply, Risky));
+            }
+            effects.push((V2, Breaking));
             self.push(pair, Code::DiffType, names(), &effects);
         } else if !came.is_empty() {
             self.push(pair, Code::DiffTypeWider, names(), &[(Writers, Compatible), (Readers, Risky), (V2, Risky)]);
@@ -144,13 +258,13 @@ impl<'a> Walk<'_, 'a> {
             let subject = Subject::Keyword(change.keyword);
             if !change.is_stricter {
                 // It may be said elsewhere in the schema.
-                if reach(new, old, change.keyword, &mut self.memo) == Reach::None {
+                if reach((new, None), old, change.keyword, &mut self.memo) == Reach::None {
                     continue;
                 }
                 self.push_about(pair, subject, Code::DiffBoundWider, change.detail, WIDER);
                 continue;
             }
-            match reach(old, new, change.keyword, &mut self.memo) {
+            match reach((old, pair.also), new, change.keyword, &mut self.memo) {
                 Reach::None => {}
                 Reach::Refuses => self.push_about(pair, subject, Code::DiffBound, change.detail, STRICTER),
                 Reach::Open(why) => {
@@ -179,6 +293,24 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
+    /// A value that every object has alike.
+    fn only(&mut self, pair: &Pair<'a>, text: &str) {
+        let arena = Bump::new();
+        let accepts = |schema: &Schema<'_>| {
+            let schema: &Schema<'_> = arena.alloc(*schema);
+            Validator::new(schema, &arena).is_valid(Value::String(arena.alloc_str(text)))
+        };
+        if accepts(&pair.old) && !accepts(&pair.new) {
+            self.push(
+                pair,
+                Code::DiffEnum,
+                format!("{text:?} is no longer accepted, and every object has it"),
+                STRICTER,
+            );
+        }
+        self.rules(pair);
+    }
+
     /// Texts for people, one change for all of them.
     fn description(&mut self, pair: &Pair<'a>) {
         let (old, new) = (&pair.old, &pair.new);
@@ -200,6 +332,10 @@ impl<'a> Walk<'_, 'a> {
     /// null is a value, and an enum or a rule can refuse it (upstream: `PruneNonNullableNullsWithoutDefaults`).
     fn null(&mut self, pair: &Pair<'a>) {
         let (old, new) = (&pair.old, &pair.new);
+        // What a server decodes itself is never null.
+        if pair.also.is_some() {
+            return;
+        }
         match (old.flags.any(Flags::NULLABLE), new.flags.any(Flags::NULLABLE)) {
             (true, false) if pair.path.ends_with("[]") => {
                 self.push(pair, Code::DiffNull, "null is refused", STRICTER);
@@ -225,8 +361,8 @@ impl<'a> Walk<'_, 'a> {
                         &[(Storage, Risky), (Writers, Risky), (Readers, Risky)],
                     );
                 } else {
-                    let effects = [(Writers, Compatible), (Readers, Risky)];
-                    self.push(pair, Code::DiffNullWider, "null is kept", &effects);
+                    let (detail, class) = judged("null is kept", pair.judge.as_ref());
+                    self.push(pair, Code::DiffNullWider, detail, &[(Writers, class), (Readers, Risky)]);
                 }
             }
             _ => {}
@@ -286,7 +422,7 @@ impl<'a> Walk<'_, 'a> {
         }
         if is.is_empty() {
             // It may be said elsewhere in the schema.
-            if reach(new, old, keyword, &mut self.memo) == Reach::None {
+            if reach((new, None), old, keyword, &mut self.memo) == Reach::None {
                 return;
             }
             self.push(pair, Code::DiffTextWider, described(keyword, old_text, new_text), WIDER);
@@ -294,8 +430,8 @@ impl<'a> Walk<'_, 'a> {
         }
         let detail = described(keyword, old_text, new_text);
         let subject = Subject::Keyword(keyword);
-        match reach(old, new, keyword, &mut self.memo) {
-            Reach::None if was.is_empty() || reach(new, old, keyword, &mut self.memo) == Reach::None => {}
+        match reach((old, pair.also), new, keyword, &mut self.memo) {
+            Reach::None if was.is_empty() || reach((new, None), old, keyword, &mut self.memo) == Reach::None => {}
             Reach::None => self.push(pair, Code::DiffTextWider, format!("{detail}, which accepts more"), WIDER),
             Reach::Refuses => self.push_about(pair, subject, Code::DiffText, detail, STRICTER),
             Reach::Open(why) => {
@@ -312,12 +448,8 @@ impl<'a> Walk<'_, 'a> {
         match (old, new) {
             (None, Some(new)) => {
                 let detail = format!("the default is {}, and there was none", text(new));
-                self.push(
-                    pair,
-                    Code::DiffDefault,
-                    detail,
-                    &[(Storage, Risky), (Writers, Compatible), (Readers, Risky)],
-                );
+                let (detail, class) = judged(&detail, pair.judge.as_ref());
+                self.push(pair, Code::DiffDefault, detail, &[(Storage, Risky), (Writers, class), (Readers, Risky)]);
             }
             (Some(old), None) => {
                 let detail = format!("the default was {}, and there is none", text(old));
@@ -372,15 +504,15 @@ impl<'a> Walk<'_, 'a> {
                 (false, false) => branches(keyword, was, is),
             };
             if is.is_empty() {
-                if reach(&pair.new, &pair.old, keyword, &mut self.memo) != Reach::None {
+                if reach((&pair.new, None), &pair.old, keyword, &mut self.memo) != Reach::None {
                     self.push(pair, Code::DiffLogicWider, detail, WIDER);
                 }
                 continue;
             }
             let subject = Subject::Keyword(keyword);
-            match reach(&pair.old, &pair.new, keyword, &mut self.memo) {
+            match reach((&pair.old, pair.also), &pair.new, keyword, &mut self.memo) {
                 Reach::None if was.is_empty() => {}
-                Reach::None if reach(&pair.new, &pair.old, keyword, &mut self.memo) == Reach::None => {}
+                Reach::None if reach((&pair.new, None), &pair.old, keyword, &mut self.memo) == Reach::None => {}
                 Reach::None => self.push(pair, Code::DiffLogicWider, format!("{detail}; it accepts more"), WIDER),
                 Reach::Refuses => self.push_about(pair, subject, Code::DiffLogicStricter, detail, STRICTER),
                 Reach::Open(why) => self.push_about(pair, subject, Code::DiffLogic, open(&detail, &why), UNKNOWN),
@@ -399,14 +531,16 @@ impl<'a> Walk<'_, 'a> {
             };
             let detail = format!("the list was {}, and is {}", named(was, old_keys), named(is, new_keys));
             let class = if was == "atomic" { Risky } else { Breaking };
-            self.push(pair, Code::DiffOwnership, &*detail, &[(Apply, class)]);
+            // Rules compare lists, sets and maps each in their own way.
+            let effects = [(Writers, Risky), (Apply, class), (Cel, Risky)];
+            let concerned = if pair.rules_below() { &effects[..] } else { &effects[1..2] };
+            self.push(pair, Code::DiffOwnership, &*detail, concerned);
             if is_unique_newly(pair, (was, old_keys), (is, new_keys)) {
                 self.push(pair, Code::DiffUnique, detail, STRICTER);
             }
         }
         if let (Some(old), Some(new)) = (pair.old.item(), pair.new.item()) {
-            let trail = self.found.step(pair.trail, Step::Item);
-            todo.push(Pair { old: *old, new: *new, path: format!("{}[]", pair.path), trail });
+            self.descend(pair, (*old, *new), Step::Item, || format!("{}[]", pair.path), todo);
         }
     }
 
@@ -429,21 +563,25 @@ impl<'a> Walk<'_, 'a> {
             _ => {}
         }
         self.unknown_fields(pair, todo);
+        self.own_fields(pair, todo);
         for property in old.properties {
             match new.property(property.name) {
+                None if pair.own.1.field(property.name).is_some() => {}
                 Some(schema) => {
-                    let trail = self.found.step(pair.trail, Step::Property(property.name));
-                    todo.push(Pair { old: property.schema, new: *schema, path: below(pair, property), trail });
+                    let step = Step::Property(property.name);
+                    self.descend(pair, (property.schema, *schema), step, || below(pair, property.name), todo);
                 }
                 None => self.gone(pair, property, todo),
             }
         }
         for property in new.properties.iter().filter(|property| old.property(property.name).is_none()) {
-            self.came(pair, property, todo);
+            if pair.own.0.field(property.name).is_none() {
+                self.came(pair, property, todo);
+            }
         }
         for name in missing(new.required, old.required) {
             // A server gives a field without value its default.
-            if new.property(name).is_some_and(|schema| schema.default.is_some()) {
+            if pair.own.0.always_has(name) || new.property(name).is_some_and(|schema| schema.default.is_some()) {
                 continue;
             }
             self.push_about(pair, Subject::Field(name), Code::DiffRequired, format!("{name} is required"), STRICTER);
@@ -454,32 +592,66 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
+    /// Fields that a server knows of itself on one side, and that one of the schemas does not name.
+    fn own_fields(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
+        let (was, is) = pair.own;
+        let mut dropped = Vec::new();
+        for &name in was.fields() {
+            let Some(own) = was.field(name) else { continue };
+            let at = |schema: &Schema<'a>, at: u32| Schema { at, ..*schema };
+            let (before, after) = match (pair.old.property(name), pair.new.property(name), is.field(name)) {
+                // These are compared, or told, as other fields are; or nobody says anything of them.
+                (Some(_), Some(_), _) | (Some(_), None, None) | (None, None, Some(_)) => continue,
+                (Some(old), None, Some(own)) => (*old, at(own, pair.new.at)),
+                (None, Some(new), _) => (at(own, pair.old.at), *new),
+                (None, None, None) => match rest(&pair.new, is) {
+                    Rest::Schema(schema) => (at(own, pair.old.at), *schema),
+                    Rest::Kept => continue,
+                    Rest::Dropped => {
+                        dropped.push(name);
+                        continue;
+                    }
+                },
+            };
+            self.descend(pair, (before, after), Step::Property(name), || below(pair, name), todo);
+        }
+        if !dropped.is_empty() {
+            let detail = format!("it is no embedded resource any more, and its {} are dropped", dropped.join(", "));
+            let effects = [(Storage, Breaking), (Writers, Breaking), (Readers, Breaking), (Apply, Risky)];
+            self.push(pair, Code::DiffFieldGone, detail, &effects);
+        }
+    }
+
     /// Whether fields without a property are kept.
     fn unknown_fields(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
         let (old, new) = (&pair.old, &pair.new);
-        match (rest(old), rest(new)) {
+        match (rest(old, pair.own.0), rest(new, pair.own.1)) {
             (Rest::Dropped, Rest::Dropped) | (Rest::Kept, Rest::Kept) => {}
             (Rest::Schema(old), Rest::Schema(new)) => {
-                let trail = self.found.step(pair.trail, Step::Key(KEY));
-                todo.push(Pair { old: *old, new: *new, path: format!("{}.*", pair.path), trail });
+                self.descend(pair, (*old, *new), Step::Key(KEY), || format!("{}.*", pair.path), todo);
             }
             (Rest::Dropped, _) => self.push(pair, Code::DiffKeptWider, "fields without a schema are kept", WIDER),
-            (Rest::Schema(_), Rest::Kept) => {
+            (Rest::Schema(schema), Rest::Kept) => {
                 self.push(pair, Code::DiffKeptWider, "values of fields can be anything", WIDER);
+                if !is_owned_as_unknown(schema) {
+                    self.push_about(pair, Subject::Field(KEY), Code::DiffOwnership, UNKNOWN_NOW, &[(Apply, Risky)]);
+                }
             }
             (_, Rest::Dropped) => {
-                let effects = [(Storage, Breaking), (Writers, Breaking), (Readers, Breaking)];
+                let effects = [(Storage, Breaking), (Writers, Breaking), (Readers, Breaking), (Apply, Risky)];
                 let detail = "fields without a schema are dropped, and were kept";
                 self.push_about(pair, Subject::Field(KEY), Code::DiffKept, detail, &effects);
             }
             (Rest::Kept, Rest::Schema(schema)) if Types::of(schema) == Types::ANY => {
-                let trail = self.found.step(pair.trail, Step::Key(KEY));
-                todo.push(Pair { old: anything(), new: *schema, path: format!("{}.*", pair.path), trail });
+                self.descend(pair, (anything(), *schema), Step::Key(KEY), || format!("{}.*", pair.path), todo);
             }
             (Rest::Kept, Rest::Schema(schema)) => {
                 let detail =
                     format!("the values of fields must be of type {}, and could be anything", types::name(schema));
                 self.push_about(pair, Subject::Field(KEY), Code::DiffType, detail, STRICTER);
+                if !is_owned_as_unknown(schema) {
+                    self.push_about(pair, Subject::Field(KEY), Code::DiffOwnership, KNOWN_NOW, &[(Apply, Risky)]);
+                }
             }
         }
     }
@@ -496,15 +668,20 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn gone(&mut self, pair: &Pair<'a>, property: &Property<'a>, todo: &mut Vec<Pair<'a>>) {
-        let path = below(pair, property);
+        let path = below(pair, property.name);
         let places = (property.at, pair.new.at);
         let trail = self.found.step(pair.trail, Step::Property(property.name));
-        let spot = Spot { old: property.schema, new: Schema::of_type(Type::Absent), trail, subject: Subject::Value };
-        match rest(&pair.new) {
-            Rest::Schema(schema) => todo.push(Pair { old: property.schema, new: *schema, path, trail }),
+        let (old, new) = (property.schema, Schema::of_type(Type::Absent));
+        let spot = Spot { old, new, also: None, trail, subject: Subject::Value };
+        match rest(&pair.new, pair.own.1) {
+            Rest::Schema(schema) => todo.push(pair.below(property.schema, *schema, path, trail, property.name)),
             Rest::Kept => {
                 let detail = "the field has no schema any more, and its values are kept".to_owned();
-                let effects = [(Writers, Compatible), (Readers, Risky), (Apply, Risky), (V2, Risky)];
+                let mut effects = vec![(Writers, Compatible), (Readers, Risky)];
+                if !is_owned_as_unknown(&property.schema) {
+                    effects.push((Apply, Risky));
+                }
+                effects.push((V2, Risky));
                 self.at(&spot, path, places, Code::DiffTypeWider, detail, &effects);
             }
             Rest::Dropped => {
@@ -518,32 +695,64 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn came(&mut self, pair: &Pair<'a>, property: &Property<'a>, todo: &mut Vec<Pair<'a>>) {
-        let path = below(pair, property);
+        let path = below(pair, property.name);
         let places = (pair.old.at, property.at);
         let trail = self.found.step(pair.trail, Step::Key(property.name));
-        let spot = Spot { old: Schema::of_type(Type::Absent), new: property.schema, trail, subject: Subject::Value };
-        match rest(&pair.old) {
-            Rest::Schema(schema) => todo.push(Pair { old: *schema, new: property.schema, path, trail }),
+        let (old, new) = (Schema::of_type(Type::Absent), property.schema);
+        let spot = Spot { old, new, also: None, trail, subject: Subject::Value };
+        match rest(&pair.old, pair.own.0) {
+            Rest::Schema(schema) => todo.push(pair.below(*schema, property.schema, path, trail, property.name)),
             Rest::Kept if Types::of(&property.schema) == Types::ANY => {
-                todo.push(Pair { old: anything(), new: property.schema, path, trail });
+                todo.push(pair.below(anything(), property.schema, path, trail, property.name));
             }
             Rest::Kept => {
                 let detail =
                     format!("its values must be of type {}, and could be anything", types::name(&property.schema));
-                self.at(&spot, path, places, Code::DiffType, detail, STRICTER);
+                self.at(&spot, path.clone(), places, Code::DiffType, detail, STRICTER);
+                if !is_owned_as_unknown(&property.schema) {
+                    let effects = [(Apply, Risky)];
+                    self.at(&spot, path.clone(), places, Code::DiffOwnership, KNOWN_NOW.to_owned(), &effects);
+                }
+                self.first_default(pair, property, &spot, path, places);
             }
             Rest::Dropped => {
                 let effects = [(Writers, Compatible), (Readers, Compatible), (V2, Compatible)];
                 self.came.push(self.field(pair, property, &path));
                 self.at(&spot, path.clone(), places, Code::DiffFieldNew, "the field is new".to_owned(), &effects);
-                if let Some(default) = property.schema.default {
-                    let detail = format!("the default is {}, and there was none", text(default));
-                    let effects = [(Storage, Risky), (Writers, Compatible), (Readers, Risky)];
-                    self.at(&spot, path, places, Code::DiffDefault, detail, &effects);
-                }
+                self.first_default(pair, property, &spot, path, places);
             }
         }
     }
+
+    /// The default of a field that had no schema.
+    fn first_default(
+        &mut self,
+        pair: &Pair<'a>,
+        property: &Property<'a>,
+        spot: &Spot<'a>,
+        path: String,
+        places: (u32, u32),
+    ) {
+        let Some(default) = property.schema.default else { return };
+        let detail = format!("the default is {}, and there was none", text(default));
+        let (detail, class) = judged(&detail, pair.judge_of_below().as_ref());
+        let effects = [(Storage, Risky), (Writers, class), (Readers, Risky)];
+        self.at(spot, path, places, Code::DiffDefault, detail, &effects);
+    }
+}
+
+/// Whether server-side apply owns the parts of a value as it would without a schema: fields of objects one by one, lists as a whole.
+fn is_owned_as_unknown(schema: &Schema<'_>) -> bool {
+    let mut todo = vec![schema];
+    while let Some(schema) = todo.pop() {
+        let extra = schema.extra();
+        if matches!(extra.list_type, Some("set" | "map")) || extra.map_type == Some("atomic") {
+            return false;
+        }
+        todo.extend(schema.properties.iter().map(|property| &property.schema));
+        todo.extend(schema.additional_schema());
+    }
+    true
 }
 
 /// Whether a list can hold items that the old type tells apart and the new one does not.
@@ -568,6 +777,17 @@ fn described(keyword: &str, was: &str, is: &str) -> String {
         (was, "") => format!("{keyword} was {was:?}, and there is none"),
         ("", is) => format!("{keyword} is {is:?}, and there was none"),
         (was, is) => format!("{keyword} was {was:?}, and is {is:?}"),
+    }
+}
+
+/// What a change of stored values is for writers: something above may look at them.
+fn judged(detail: &str, judge: Option<&Judge>) -> (String, Class) {
+    match judge {
+        None => (detail.to_owned(), Compatible),
+        Some((path, keyword)) => {
+            let at = if path.is_empty() { "the object" } else { path };
+            (format!("{detail}; whether {keyword} of {at} then refuses what was accepted cannot be told"), Risky)
+        }
     }
 }
 
@@ -630,8 +850,9 @@ enum Rest<'a> {
     Schema(&'a Schema<'a>),
 }
 
-fn rest<'a>(schema: &Schema<'a>) -> Rest<'a> {
+fn rest<'a>(schema: &Schema<'a>, own: Own) -> Rest<'a> {
     match schema.additional {
+        _ if own.is_metadata() => Rest::Kept,
         Some(Additional::Schema(schema)) => Rest::Schema(schema),
         Some(Additional::Allowed(true)) => Rest::Kept,
         _ if schema.flags.any(Flags::PRESERVE_UNKNOWN) => Rest::Kept,
@@ -640,11 +861,11 @@ fn rest<'a>(schema: &Schema<'a>) -> Rest<'a> {
 }
 
 /// The path of a property. Of a long name, the beginning: it would stand in every path below.
-fn below(pair: &Pair<'_>, property: &Property<'_>) -> String {
+fn below(pair: &Pair<'_>, name: &str) -> String {
     const LONGEST: usize = 253;
-    let name = match property.name.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &property.name[..end]),
-        None => property.name.to_owned(),
+    let name = match name.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
     };
     if pair.path.is_empty() { name } else { format!("{}.{name}", pair.path) }
 }

@@ -33,6 +33,12 @@ impl Types {
         })
     }
 
+    /// The same as server-side apply tells types apart: numbers are one type.
+    pub(crate) fn owned(self) -> Types {
+        let numbers = Types::INTEGER | Types::FRACTION;
+        if self.has_numbers() { Types(self.0 | numbers) } else { self }
+    }
+
     /// Those that the other set lacks.
     pub(crate) fn without(self, other: Types) -> Types {
         Types(self.0 & !other.0)

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
     let mut run = Run { args, ui, exemptions, errors: 0, worst: None, compared: 0, what: "CustomResourceDefinition" };
     if let [old, new] = args.kubernetes[..] {
         run.what = "kind";
-        run.kinds(&built_in(old), &built_in(new), false)?;
+        run.kinds(&built_in(old), &built_in(new), false);
         return run.end();
     }
     let (Some(old), Some(new)) = (&args.old, &args.new) else {
@@ -56,7 +56,11 @@ pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
             // What could not be read may hold the other one.
             _ if run.errors > 0 => {}
             (Some((document, manifest)), None) => run.gone(name, document, &manifest),
-            (None, _) => run.ui.say(&format!("{name}: the definition is new")),
+            (None, Some((_, manifest))) if run.is_kind_wanted(&manifest) => {
+                run.compared += 1;
+                run.ui.say(&format!("{name}: the definition is new"));
+            }
+            (None, _) => {}
         }
     }
     // A cluster has documents of all that it serves. Definitions are not compared with these.
@@ -64,7 +68,7 @@ pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
     let has_documents = !old.openapi().is_empty() && !new.openapi().is_empty();
     if has_documents || is_document(&old) || is_document(&new) {
         run.what = if run.compared == 0 { "kind" } else { "definition" };
-        run.kinds(old.openapi(), new.openapi(), true)?;
+        run.kinds(old.openapi(), new.openapi(), true);
     }
     run.end()
 }
@@ -134,16 +138,19 @@ impl Run<'_> {
             })
     }
 
+    /// The same for a definition that one side has alone.
+    fn is_kind_wanted(&self, manifest: &Manifest<'_>) -> bool {
+        let kind = || manifest.node.get("spec")?.get("names")?.get("kind")?.as_str();
+        self.is_wanted(Gvk::default(), kind().unwrap_or_default())
+    }
+
     /// Compares the kinds of OpenAPI documents. Those of a release have no places that anybody could look up.
-    fn kinds(&mut self, old: &[Document], new: &[Document], has_places: bool) -> Result<(), Fatal> {
+    fn kinds(&mut self, old: &[Document], new: &[Document], has_places: bool) {
         let arena = Bump::new();
         let was = Documents::new(old.iter().map(Document::root), &arena);
         let is = Documents::new(new.iter().map(Document::root), &arena);
         let all = documents(&was, &is, |kind| self.is_wanted(kind, kind.kind()));
         self.compared += all.len();
-        if self.compared == 0 && !self.args.kinds.is_empty() {
-            return Err(Fatal::Usage(format!("--kind: there is no kind {}", self.args.kinds.join(", "))));
-        }
         for KindChanges { kind, documents: (was, is), changes } in all {
             if changes.is_empty() && !self.args.verbose {
                 continue;
@@ -165,7 +172,6 @@ impl Run<'_> {
                 &mut |note| tell(is.or(was), note),
             );
         }
-        Ok(())
     }
 
     /// Tells the changes of one definition.
@@ -188,7 +194,7 @@ impl Run<'_> {
             let mut finding = after(&Note::new(change.code, change.new, detail));
             finding.version = (!change.version.is_empty()).then(|| change.version.clone());
             let place = before(&Note::new(change.code, change.old, ""));
-            if !place.location().is_empty() {
+            if !place.location().is_empty() && place.location() != finding.location() {
                 finding.notes.push(format!("it was at {}", place.location()));
             }
             changes.push(of_change(&change, &effects, &place.location(), &finding.location(), &proof));
@@ -237,12 +243,31 @@ impl Run<'_> {
         read.value
     }
 
+    /// Tells of a definition that the new side does not have.
     fn gone(&mut self, name: &str, document: &Document, manifest: &Manifest<'_>) {
-        self.worst = self.worst.max(Some(Class::Breaking));
-        let detail = "the definition is gone; a server deletes all of its objects with it";
-        let note = Note::new(Code::DiffVersionGone, manifest.node.index(), detail);
-        self.ui.finding(&document.resolver().of_resource(name).finding(&note));
-        self.ui.json(&json!({ "resource": name, "class": "breaking", "changes": [] }));
+        if !self.is_kind_wanted(manifest) {
+            return;
+        }
+        self.compared += 1;
+        let concerned = [Consumer::Storage, Consumer::Writers, Consumer::Readers, Consumer::Meta];
+        let change = Change {
+            code: Code::DiffVersionGone,
+            version: String::new(),
+            path: String::new(),
+            old: manifest.node.index(),
+            new: manifest.node.index(),
+            detail: "the definition is gone; a server deletes all of its objects with it".to_owned(),
+            effects: concerned.map(|consumer| (consumer, Class::Breaking)).to_vec(),
+        };
+        let (mut before, mut after) = (document.resolver().of_resource(name), document.resolver().of_resource(name));
+        let input = after.finding(&Note::new(change.code, change.new, "")).input;
+        self.ui.case(input.as_deref().unwrap_or_default(), name);
+        self.changes(
+            name,
+            std::iter::once((change, Proof::NotNeeded)),
+            &mut |note| before.finding(note),
+            &mut |note| after.finding(note),
+        );
     }
 
     /// Tells which exemptions do nothing.
@@ -268,6 +293,9 @@ impl Run<'_> {
     }
 
     fn end(mut self) -> Result<bool, Fatal> {
+        if self.compared == 0 && self.errors == 0 && !self.args.kinds.is_empty() {
+            return Err(Fatal::Usage(format!("--kind: there is no kind {}", self.args.kinds.join(", "))));
+        }
         self.idle_exemptions();
         let Run { args, mut ui, errors, worst, compared, what, .. } = self;
         if worst.is_none() && errors == 0 {

@@ -52,6 +52,21 @@ fn definitions_that_come_and_go_are_told() {
     assert_eq!(run.code, Some(1));
     assert!(run.out.contains("the definition is gone"), "{}", run.out);
     assert!(run.out.contains("the definition is new"), "{}", run.out);
+    // As for changes, kinds and consumers choose, and somebody can agree to it.
+    let run = folder.run("diff old new --kind Gadget");
+    assert_eq!(run.code, Some(0), "{}", run.out);
+    assert!(run.out.contains("the definition is new") && !run.out.contains("gone"), "{}", run.out);
+    let run = folder.run("diff old new --kind Widget");
+    assert!(run.code == Some(1) && !run.out.contains("is new"), "{}", run.out);
+    folder.run("diff old new --kind Cat").says(2, &["there is no kind Cat"]);
+    folder.run("diff old.yaml new.yaml --kind Cat").says(2, &["there is no kind Cat"]);
+    assert_eq!(folder.run("diff old new --for v2").code, Some(0));
+    folder.write("agreed.yaml", "- {code: KS8424, reason: Nobody has widgets.}\n");
+    assert_eq!(folder.run("diff old new --exempt agreed.yaml").code, Some(0));
+    let run = folder.run("diff old new --output-format json");
+    let objects: Vec<Value> = run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let definition = objects.iter().find(|object| object["changes"].is_array()).unwrap();
+    assert_eq!(definition["changes"][0]["code"], "KS8424", "{}", run.out);
 }
 
 #[test]

@@ -63,6 +63,12 @@ pub(super) fn attempts<'a>(
             let refused = refused_by(new, any, values(any, most, arena), arena);
             refused.into_iter().map(|value| Attempt::holds(&below(Step::Key(key)), Some(value))).collect()
         }
+        // What a server checks of resources is in no schema.
+        (_, Subject::Keyword("embedded")) => {
+            let old: &'a Schema<'a> = arena.alloc(spot.old);
+            let given = values(old, most, arena).into_iter().map(|value| Attempt::holds(steps, Some(value)));
+            [Attempt::holds(steps, None)].into_iter().chain(given).collect()
+        }
         (Code::DiffUnique, _) => twice(spot, steps, most, arena),
         (Code::DiffDefault, _) => {
             let mut attempt = Attempt::default();
@@ -77,7 +83,7 @@ pub(super) fn attempts<'a>(
                 .into_iter()
                 .map(|value| Attempt::holds(steps, Some(value)))
                 .collect();
-            if matches!(code, Code::DiffRule | Code::DiffLogic | Code::DiffLogicStricter) {
+            if matches!(code, Code::DiffRule | Code::DiffLogic | Code::DiffLogicStricter | Code::DiffEnum) {
                 out.insert(0, Attempt::holds(steps, None));
             }
             out
@@ -115,7 +121,7 @@ fn of_values<'a>(code: Code, spot: &Spot<'a>, most: usize, arena: &'a Bump) -> V
         // The values for which the change was told come first.
         let mut memo = Memo::default();
         let mut ends = at_the_ends(old, demand, arena, &mut memo);
-        ends.extend(refused(old, demand, arena, &mut memo));
+        ends.splice(0..0, refused((old, spot.also), demand, arena, &mut memo));
         match code {
             Code::DiffText | Code::DiffTextUnknown | Code::DiffLogic | Code::DiffLogicStricter => {
                 tried.splice(0..0, ends);
@@ -124,6 +130,10 @@ fn of_values<'a>(code: Code, spot: &Spot<'a>, most: usize, arena: &'a Bump) -> V
         }
     }
     let mut out = refused_by(Some(demand), old, tried, arena);
+    if let Some(also) = spot.also {
+        let demands = Validator::new(also, arena);
+        out.retain(|value| demands.is_valid(*value));
+    }
     out.dedup_by(|a, b| a == b);
     out.truncate(most);
     out

@@ -195,7 +195,7 @@ fn is_about_objects(change: &Change) -> bool {
 fn of_status<'a>(change: &Change, prepared: &Prepared<'a>) -> Option<Spot<'a>> {
     let (Some(old), Some(new)) = prepared.schemas else { return None };
     let is_asked = change.code == Code::DiffSubresource && change.class_for(Consumer::Writers).is_some();
-    is_asked.then_some(Spot { old, new, trail: 0, subject: Subject::Field("status") })
+    is_asked.then_some(Spot { old, new, also: None, trail: 0, subject: Subject::Field("status") })
 }
 
 /// An object of a version that is gone.

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod laws;
+mod ownership;
 mod plans;
 mod upgrades;
 mod witnesses;
@@ -65,7 +66,7 @@ fn pairs() -> Vec<(String, String, String, Vec<String>)> {
 #[test]
 fn changes_of_schemas() {
     let pairs = pairs();
-    assert!(pairs.len() >= 85, "{}", pairs.len());
+    assert!(pairs.len() >= 120, "{}", pairs.len());
     for (name, old, new, expected) in pairs {
         let line = |change: &Change| format!("{} {}: {}", change.code, change.path, change.class());
         let found: Vec<String> = changes(&old, &new).iter().map(line).collect();
@@ -122,6 +123,28 @@ fn a_change_has_a_class_for_each_whom_it_concerns() {
     assert_eq!(found[0].class_for(Consumer::Readers), None);
     assert_eq!(found[0].class(), Class::Breaking);
     assert_eq!(found[0].detail, "maxLength is 3, and there was none");
+}
+
+#[test]
+fn a_default_is_a_risk_for_writers_where_something_looks_at_the_values_around() {
+    let object = |keyword: &str, default: &str| {
+        crd(
+            "",
+            &format!("{{type: object, {keyword}properties: {{b: {{type: string{default}}}, c: {{type: string}}}}}}"),
+        )
+    };
+    let cases = [
+        ("", Class::Compatible),
+        ("not: {required: [b]}, ", Class::Risky),
+        ("oneOf: [{required: [b]}, {required: [c]}], ", Class::Risky),
+        ("maxProperties: 1, ", Class::Risky),
+        ("x-kubernetes-validations: [{rule: '!has(self.b)'}], ", Class::Risky),
+    ];
+    for (keyword, expected) in cases {
+        let found = changes(&object(keyword, ""), &object(keyword, ", default: x"));
+        assert_eq!(found.len(), 1, "{keyword}: {found:?}");
+        assert_eq!(found[0].class_for(Consumer::Writers), Some(expected), "{keyword}: {found:?}");
+    }
 }
 
 #[test]

@@ -17,6 +17,11 @@ use std::path::Path;
 
 /// Calls a function with each pair of definitions. Returns how many there are.
 pub(crate) fn pairs(folder: &Path, mut each: impl FnMut(&str, &Crd<'_>, &Crd<'_>)) -> usize {
+    pairs_with_texts(folder, |name, _, old, new| each(name, old, new))
+}
+
+/// The same, with the files that hold them.
+pub(crate) fn pairs_with_texts(folder: &Path, mut each: impl FnMut(&str, (&str, &str), &Crd<'_>, &Crd<'_>)) -> usize {
     let folder = folder.join("upgrades");
     let list = std::fs::read_to_string(folder.join("pairs.ndjson")).unwrap();
     let mut count = 0;
@@ -38,7 +43,8 @@ pub(crate) fn pairs(folder: &Path, mut each: impl FnMut(&str, &Crd<'_>, &Crd<'_>
             panic!("{line}");
         };
         count += 1;
-        each(&format!("{name} {} {}", pair["old"]["tag"], pair["new"]["tag"]), &old, &new);
+        let label = format!("{name} {} {}", pair["old"]["tag"], pair["new"]["tag"]);
+        each(&label, (&texts.0, &texts.1), &old, &new);
     }
     count
 }

@@ -354,18 +354,28 @@ impl<'b, 'a> Builder<'b, 'a> {
             entries.push((name, self.value(below, salt, &child(path, name))));
         }
         if schemas.iter().any(|schema| schema.flags.any(Flags::EMBEDDED_RESOURCE)) {
-            let metadata = [("name", Value::String("example"))];
-            let metadata = Value::Map(Map::from_entries(metadata.to_vec(), self.arena));
-            let whole =
-                [("apiVersion", Value::String("v1")), ("kind", Value::String("ConfigMap")), ("metadata", metadata)];
-            entries.retain(|(name, _)| !whole.iter().any(|(key, _)| key == name));
-            entries.extend(whole);
+            self.own_fields(path, &mut entries);
         }
         Value::Map(Map::from_entries(entries, self.arena))
     }
 }
 
 impl<'a> Builder<'_, 'a> {
+    /// What every embedded resource has.
+    fn own_fields(&self, path: &str, entries: &mut Vec<(&'a str, Value<'a>)>) {
+        let wanted = |name: &str| self.wanted.and_then(|wanted| wanted.value(&child(path, name)));
+        let text = |name: &str, text: &'static str| wanted(name).unwrap_or(Value::String(text));
+        let mut metadata = vec![("name", text("metadata.name", "example"))];
+        metadata.extend(wanted("metadata.generateName").map(|value| ("generateName", value)));
+        let whole = [
+            ("apiVersion", text("apiVersion", "v1")),
+            ("kind", text("kind", "ConfigMap")),
+            ("metadata", wanted("metadata").unwrap_or(Value::Map(Map::from_entries(metadata, self.arena)))),
+        ];
+        entries.retain(|(name, _)| !whole.iter().any(|(key, _)| key == name));
+        entries.extend(whole);
+    }
+
     /// Adds keys that are wanted and are no properties.
     fn wanted_keys(
         &mut self,

@@ -201,6 +201,7 @@ fn attempt<'a>(
 /// The object with its type and its metadata.
 fn root<'a>(resource: &Resource<'a>, builder: &mut Builder<'_, 'a>) -> Value<'a> {
     let arena = builder.arena;
+    let wanted_prefix = builder.wanted.is_some_and(|wanted| wanted.holds("metadata.generateName"));
     let mut map = match resource.schema.map(|schema| builder.value(&[schema], 0, "")) {
         Some(Value::Map(map)) => map,
         _ => Map::EMPTY,
@@ -210,9 +211,18 @@ fn root<'a>(resource: &Resource<'a>, builder: &mut Builder<'_, 'a>) -> Value<'a>
     }
     map = map.with("apiVersion", Some(Value::String(resource.api_version)), arena);
     map = map.with("kind", Some(Value::String(resource.kind)), arena);
-    let name = metadata_property(resource.schema, "name").map(|schema| builder.value(&[schema], 0, "metadata.name"));
-    let name = name.filter(|name| name.as_str().is_some_and(|name| !name.is_empty())).unwrap_or(Value::String(NAME));
-    let metadata = Map::from_entries(vec![("name", name)], arena);
+    let mut of = |name: &str| {
+        let path = format!("metadata.{name}");
+        let schema = metadata_property(resource.schema, name);
+        let made = schema.map(|schema| builder.value(&[schema], 0, &path));
+        let wanted = builder.wanted.and_then(|wanted| wanted.value(&path));
+        made.or(wanted).filter(|value| value.as_str().is_some_and(|text| !text.is_empty()))
+    };
+    let mut members = vec![("name", of("name").unwrap_or(Value::String(NAME)))];
+    if wanted_prefix {
+        members.extend(of("generateName").map(|value| ("generateName", value)));
+    }
+    let metadata = Map::from_entries(members, arena);
     Value::Map(map.with("metadata", Some(Value::Map(metadata)), arena))
 }
 

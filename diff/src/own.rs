@@ -1,0 +1,105 @@
+//! What a server knows of every resource, whatever the schema says: type and metadata. It decodes them into Go structs, keeps
+//! them, and checks them itself (upstream: `objectmeta` of `k8s.io/apiextensions-apiserver`, `ValidateObjectMeta` of
+//! `k8s.io/apimachinery`).
+
+use kubeshape_schema::{Extra, Flags, Schema, Type};
+use std::sync::LazyLock;
+
+/// What a value is to a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Own {
+    /// An object of the definition.
+    Root,
+    /// A resource inside it: `x-kubernetes-embedded-resource`.
+    Embedded,
+    /// The metadata of an object.
+    RootMetadata,
+    /// The metadata of an embedded resource.
+    Metadata,
+    /// The `apiVersion` of an object: one text.
+    ApiVersion,
+    /// The `kind` of an object: one text.
+    Kind,
+    /// Anything else.
+    Nothing,
+}
+
+/// What the texts have to be: `apiVersion`, `kind` (any case of a DNS label), the name of an object and what it begins with, and
+/// the name of an embedded resource (`IsValidPathSegmentName`).
+static FORMS: LazyLock<[Extra<'static>; 5]> = LazyLock::new(|| {
+    let form = |pattern, least, most| Extra { pattern, min_length: least, max_length: most, ..Extra::default() };
+    [
+        form("^([^/]+/)?[^/]+$", None, None),
+        form("^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$", None, Some(63)),
+        form(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$", Some(1), Some(253)),
+        form(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*-*$", Some(1), Some(253)),
+        form("^([^/%.]|[^/%.][^/%]|[^/%][^/%.]|[^/%]{3,})$", None, None),
+    ]
+});
+static TEXTS: LazyLock<[Schema<'static>; 5]> = LazyLock::new(|| {
+    let of = |extra: &'static Extra<'static>| Schema {
+        extra: Some(extra),
+        flags: Flags::PATTERN,
+        ..Schema::of_type(Type::String)
+    };
+    FORMS.each_ref().map(of)
+});
+static OBJECT: Schema<'static> = Schema::of_type(Type::Object);
+
+impl Own {
+    /// What a property is to a server.
+    pub(crate) fn below(self, name: &str, is_embedded: bool) -> Own {
+        match (self, name) {
+            _ if is_embedded => Own::Embedded,
+            (Own::Root, "metadata") => Own::RootMetadata,
+            (Own::Root, "apiVersion") => Own::ApiVersion,
+            (Own::Root, "kind") => Own::Kind,
+            (Own::Embedded, "metadata") => Own::Metadata,
+            _ => Own::Nothing,
+        }
+    }
+
+    /// Whether a field is the same to two servers.
+    pub(crate) fn is_alike(self, other: Own, name: &str) -> bool {
+        self == other || self.below(name, false) == other.below(name, false)
+    }
+
+    /// What a server takes for a field that it knows of itself.
+    pub(crate) fn field(self, name: &str) -> Option<&'static Schema<'static>> {
+        let texts: &'static [Schema<'static>; 5] = &TEXTS;
+        Some(match (self, name) {
+            (Own::Root | Own::Embedded, "apiVersion") => &texts[0],
+            (Own::Root | Own::Embedded, "kind") => &texts[1],
+            (Own::Root | Own::Embedded, "metadata") => &OBJECT,
+            (Own::RootMetadata, "name") => &texts[2],
+            (Own::RootMetadata, "generateName") => &texts[3],
+            (Own::Metadata, "name" | "generateName") => &texts[4],
+            _ => return None,
+        })
+    }
+
+    /// The names of these fields.
+    pub(crate) fn fields(self) -> &'static [&'static str] {
+        match self {
+            Own::Root | Own::Embedded => &["apiVersion", "kind", "metadata"],
+            // A definition may say something of these two alone.
+            Own::RootMetadata | Own::Metadata => &["generateName", "name"],
+            Own::ApiVersion | Own::Kind | Own::Nothing => &[],
+        }
+    }
+
+    /// Whether a field is always there.
+    pub(crate) fn always_has(self, name: &str) -> bool {
+        match self {
+            Own::Root => matches!(name, "apiVersion" | "kind" | "metadata"),
+            Own::Embedded => matches!(name, "apiVersion" | "kind"),
+            Own::RootMetadata => name == "name",
+            Own::Metadata | Own::ApiVersion | Own::Kind | Own::Nothing => false,
+        }
+    }
+
+    /// Whether fields without a schema are kept because they are metadata.
+    pub(crate) fn is_metadata(self) -> bool {
+        matches!(self, Own::RootMetadata | Own::Metadata)
+    }
+}
