@@ -80,7 +80,10 @@ impl Server {
 }
 
 fn definition(v1: &Value, v2: &Value) -> Value {
-    let selectable = |storage: bool| if storage { json!([{"jsonPath": ".spec.size"}]) } else { json!([]) };
+    // What all versions have alike is one to the server, and it wants fields of selectors beside their schemas.
+    let mut other = v2.clone();
+    other["two"] = json!({"type": "integer"});
+    let selectable = |storage: bool| json!([{"jsonPath": if storage { ".spec.size" } else { ".spec.two" }}]);
     let version = |name: &str, storage: bool, properties: &Value| {
         json!({"name": name, "served": true, "storage": storage, "selectableFields": selectable(storage),
             "additionalPrinterColumns": [{"name": "Size", "type": "integer", "jsonPath": ".spec.size"}],
@@ -91,7 +94,7 @@ fn definition(v1: &Value, v2: &Value) -> Value {
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
         "metadata": {"name": "tabs.example.com"},
         "spec": {"group": "example.com", "scope": "Namespaced", "names": {"plural": "tabs", "kind": "Tab"},
-            "versions": [version("v1", true, v1), version("v2", false, v2)]},
+            "versions": [version("v1", true, v1), version("v2", false, &other)]},
     })
 }
 
