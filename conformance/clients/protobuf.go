@@ -180,9 +180,11 @@ type Sample struct {
 	Kind       string          `json:"kind"`
 	Protobuf   string          `json:"protobuf"`
 	JSON       json.RawMessage `json:"json"`
+	Again      string          `json:"again"`
 }
 
-// protobufSamples prints objects of each kind with random members: protobuf, and the JSON of what Go reads from it.
+// protobufSamples prints objects of each kind with random members: protobuf, the JSON of what Go reads from it, and the
+// protobuf of what Go reads from that JSON.
 func protobufSamples(count int, output io.Writer) error {
 	encoder := json.NewEncoder(output)
 	codec := protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
@@ -209,8 +211,20 @@ func protobufSamples(count int, output io.Writer) error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", kind, err)
 			}
+			again, err := scheme.Scheme.New(kind)
+			if err != nil {
+				return err
+			}
+			if err := json.Unmarshal(text, again); err != nil {
+				return fmt.Errorf("%s: %w", kind, err)
+			}
+			var written strings.Builder
+			if err := codec.Encode(again, &written); err != nil {
+				return fmt.Errorf("%s: %w", kind, err)
+			}
 			version, name := kind.ToAPIVersionAndKind()
-			sample := Sample{version, name, base64.StdEncoding.EncodeToString([]byte(message.String())), text}
+			encoded := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+			sample := Sample{version, name, encoded(message.String()), text, encoded(written.String())}
 			if err := encoder.Encode(sample); err != nil {
 				return err
 			}
@@ -246,7 +260,7 @@ func fill(value reflect.Value, random *rand.Rand, depth int) {
 		}
 		return
 	case reflect.TypeFor[metav1.FieldsV1]():
-		value.Set(reflect.ValueOf(metav1.FieldsV1{Raw: []byte(`{"f:a":{}}`)}))
+		value.Set(reflect.ValueOf(metav1.FieldsV1{Raw: []byte(`{"f:b":{},"f:a":{"k:{\"x\":\"<\"}":{}}}`)}))
 		return
 	case reflect.TypeFor[runtime.RawExtension]():
 		value.Set(reflect.ValueOf(runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"X","a":[1,null]}`)}))
@@ -257,8 +271,10 @@ func fill(value reflect.Value, random *rand.Rand, depth int) {
 		value.SetString(texts[random.Intn(len(texts))])
 	case reflect.Bool:
 		value.SetBool(random.Intn(2) == 0)
-	case reflect.Int32, reflect.Int64:
+	case reflect.Int32:
 		value.SetInt(int64(random.Intn(5)) - 2)
+	case reflect.Int64:
+		value.SetInt((int64(random.Intn(5)) - 2) << (random.Intn(3) * 30))
 	case reflect.Float64:
 		value.SetFloat(float64(random.Intn(9)) / 4)
 	case reflect.Pointer:

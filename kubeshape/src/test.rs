@@ -68,6 +68,39 @@ pub struct Server {
     inner: Arc<Inner>,
 }
 
+/// What a [`Server`] is started with.
+///
+/// # Example: objects in all forms of the proposal "Alternate representations of API resources"
+/// ```
+/// let server = kubeshape::test::Server::builder().extensions(true).start();
+/// server.load("a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default}}")?;
+/// let request = http::Request::get("/api/v1/configmaps").header("Accept", "text/csv");
+/// let request = request.body(http_body_util::Empty::new())?;
+/// let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+/// let response = runtime.block_on(tower::ServiceExt::oneshot(server.service(), request))?;
+/// assert_eq!(response.status(), 200);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Builder {
+    extensions: bool,
+}
+
+impl Builder {
+    /// Whether the server has what kube-apiserver does not have: what `kubeshape serve --extensions on` adds. It is off by
+    /// default, because a test that passes here has to pass on a cluster.
+    #[must_use]
+    pub fn extensions(self, on: bool) -> Builder {
+        Builder { extensions: on }
+    }
+
+    /// A server without objects.
+    #[must_use]
+    pub fn start(self) -> Server {
+        Server::with(self)
+    }
+}
+
 struct Inner {
     http: Http,
     objects: Arc<Objects>,
@@ -88,8 +121,17 @@ impl Default for Server {
 }
 
 impl Server {
-    /// A server without objects.
+    /// A server without objects, which answers as kube-apiserver does, and as nothing else. [`Server::builder`] has settings.
     pub fn new() -> Server {
+        Server::builder().start()
+    }
+
+    /// A server that is not started yet.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    fn with(settings: Builder) -> Server {
         let documents: Vec<(&str, Bytes)> = newest(&GROUP_VERSIONS);
         let named =
             documents.iter().map(|(path, text)| (format!("{}.json", path.replace('/', "__")).into(), text.clone()));
@@ -102,7 +144,7 @@ impl Server {
                 set.unwrap_or_else(SystemTime::now)
             })
         };
-        let options = StoreOptions::default();
+        let options = StoreOptions { generic_kinds: settings.extensions, ..StoreOptions::default() };
         // The documents are part of this program; a test makes a server of them.
         let published = Store::new(base, options, clock())
             .or_else(|_| Store::new(BaseDocuments::default(), options, clock()))
@@ -121,7 +163,7 @@ impl Server {
         });
         let http = Http::new(Endpoints {
             live,
-            extensions: false,
+            extensions: settings.extensions,
             advertise: "localhost".into(),
             metrics: Arc::new(Metrics::default()),
             readiness: Arc::new(Readiness::default()),

@@ -4,7 +4,6 @@
 
 use crate::store::Stored;
 use crate::{meta, raw, value};
-use bytes::Bytes;
 use kubeshape_show::table::{Cell, Convertor};
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
@@ -16,17 +15,17 @@ const SHARE: usize = 4;
 /// Metadata that is longer is not kept: objects with much of it would take several times their memory.
 const KEPT: usize = 64 << 10;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Derived {
-    metadata: OnceLock<Bytes>,
-    protobuf: OnceLock<Bytes>,
+    metadata: OnceLock<Box<[u8]>>,
+    protobuf: OnceLock<Box<[u8]>>,
     /// Of the first convertor that made any. Objects of a definition that changed make theirs each time.
     cells: OnceLock<(Arc<Convertor>, Box<[Cell]>)>,
 }
 
 impl Stored {
     /// The metadata as Go's struct prints it.
-    pub(crate) fn metadata(&self) -> Bytes {
+    pub(crate) fn metadata(&self) -> Cow<'_, [u8]> {
         self.of_metadata(&self.derived().metadata, meta::json)
     }
 
@@ -38,25 +37,28 @@ impl Stored {
     }
 
     /// The metadata as protobuf.
-    pub(crate) fn metadata_protobuf(&self) -> Bytes {
+    pub(crate) fn metadata_protobuf(&self) -> Cow<'_, [u8]> {
         self.of_metadata(&self.derived().protobuf, |metadata, out| out.extend(meta::protobuf(metadata)))
     }
 
-    fn of_metadata(&self, kept: &OnceLock<Bytes>, print: impl Fn(Value<'_>, &mut Vec<u8>)) -> Bytes {
+    fn of_metadata<'s>(
+        &'s self,
+        kept: &'s OnceLock<Box<[u8]>>,
+        print: impl Fn(Value<'_>, &mut Vec<u8>),
+    ) -> Cow<'s, [u8]> {
         if let Some(kept) = kept.get() {
-            return kept.clone();
+            return Cow::Borrowed(kept);
         }
-        let (text, mut tape, arena) = (self.json(), Tape::new(), Bump::new());
+        let (mut tape, arena) = (Tape::new(), Bump::new());
         // Only this part is read.
-        let part = raw::member(&text, "metadata").unwrap_or(b"{}");
+        let part = raw::member(self.as_json(), "metadata").unwrap_or(b"{}");
         let metadata = value::parsed(part, &mut tape, &arena).unwrap_or(Value::Null);
         let mut out = Vec::with_capacity(part.len());
         print(metadata, &mut out);
-        let made = Bytes::from(out);
-        if made.len() <= KEPT {
-            let _ = kept.set(made.clone());
+        if out.len() > KEPT {
+            return Cow::Owned(out);
         }
-        made
+        Cow::Borrowed(kept.get_or_init(|| out.into_boxed_slice()))
     }
 
     /// The cells of a convertor, with times where it shows ages.
@@ -66,8 +68,8 @@ impl Stored {
             debug_assert_eq!(of.columns().len(), cells.len());
             return Cow::Borrowed(cells);
         }
-        let (text, mut tape, arena) = (self.json(), Tape::new(), Bump::new());
-        let object = value::parsed(&text, &mut tape, &arena).unwrap_or(Value::Null);
+        let (text, mut tape, arena) = (self.as_json(), Tape::new(), Bump::new());
+        let object = value::parsed(text, &mut tape, &arena).unwrap_or(Value::Null);
         let cells = convertor.values(object);
         let length = |cell: &Cell| if let Cell::Text(text) = cell { text.len() } else { 0 };
         if cells.iter().map(length).sum::<usize>() <= text.len() / SHARE {

@@ -1,8 +1,9 @@
-//! The kinds of `meta.k8s.io/v1`, which all resources can become or are asked with, as an OpenAPI v3 document of their own.
+//! The kinds of `meta.k8s.io/v1`, which all resources can become or are asked with, as OpenAPI documents of their own.
 //!
 //! kube-apiserver has these kinds as parts of other groups. The proposal "Alternate representations of API resources" makes a
 //! group of them, which a client that knows no other group can ask for.
 
+use kubeshape_schema::Dialect;
 use kubeshape_yaml::go::escape::{Escape, string};
 
 /// What stands before the names of definitions.
@@ -285,32 +286,45 @@ const DEFINITIONS: &[Definition] = &[
     ),
 ];
 
-/// The document of `apis/meta.k8s.io/v1` as compact JSON.
+/// The document of `apis/meta.k8s.io/v1` as compact JSON, in OpenAPI v3 or v2.
 ///
 /// # Example
 /// ```
-/// let document: serde_json::Value = serde_json::from_str(&kubeshape_objects::generic_kinds())?;
+/// use kubeshape_schema::Dialect;
+///
+/// let document: serde_json::Value = serde_json::from_str(&kubeshape_objects::generic_kinds(Dialect::V3))?;
 /// let status = &document["components"]["schemas"]["io.k8s.meta.v1.Status"];
 /// assert_eq!(status["x-kubernetes-group-version-kind"][0]["kind"], "Status");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-pub fn generic_kinds() -> String {
-    let mut out = br#"{"openapi":"3.0.0","info":{"title":"Kubernetes","version":"meta.k8s.io/v1"},"paths":{"#.to_vec();
+pub fn generic_kinds(dialect: Dialect) -> String {
+    let (head, schemas, end) = match dialect {
+        Dialect::V2 => {
+            (r#"{"swagger":"2.0","info":{"title":"Kubernetes","version":"meta.k8s.io/v1"}"#, r#""definitions":{"#, "}}")
+        }
+        Dialect::V3 => (
+            r#"{"openapi":"3.0.0","info":{"title":"Kubernetes","version":"meta.k8s.io/v1"}"#,
+            r#""components":{"schemas":{"#,
+            "}}}",
+        ),
+    };
+    let mut out = head.as_bytes().to_vec();
     out.extend_from_slice(
-        br#""/apis/meta.k8s.io/v1/":{"get":{"tags":["meta_v1"],"description":"get available resources","operationId":"getMetaV1APIResources","responses":{"200":{"description":"OK"},"401":{"description":"Unauthorized"}}}}},"components":{"schemas":{"#,
+        br#","paths":{"/apis/meta.k8s.io/v1/":{"get":{"tags":["meta_v1"],"description":"get available resources","operationId":"getMetaV1APIResources","responses":{"200":{"description":"OK"},"401":{"description":"Unauthorized"}}}}},"#,
     );
+    out.extend_from_slice(schemas.as_bytes());
     for (at, definition) in DEFINITIONS.iter().enumerate() {
         if at > 0 {
             out.push(b',');
         }
-        definition.print(&mut out);
+        definition.print(dialect, &mut out);
     }
-    out.extend_from_slice(b"}}}");
+    out.extend_from_slice(end.as_bytes());
     String::from_utf8_lossy(&out).into_owned()
 }
 
 impl Definition {
-    fn print(&self, out: &mut Vec<u8>) {
+    fn print(&self, dialect: Dialect, out: &mut Vec<u8>) {
         string(out, &format!("{PREFIX}{}", self.name), Escape::Html);
         out.extend_from_slice(b":{\"description\":");
         string(out, self.description, Escape::Html);
@@ -330,7 +344,7 @@ impl Definition {
             out.extend_from_slice(b":{\"description\":");
             string(out, description, Escape::Html);
             out.push(b',');
-            of.print(out);
+            of.print(dialect, out);
             out.push(b'}');
         }
         out.push(b'}');
@@ -349,7 +363,7 @@ impl Definition {
 
 impl Type {
     /// Appends the members of a schema.
-    fn print(self, out: &mut Vec<u8>) {
+    fn print(self, dialect: Dialect, out: &mut Vec<u8>) {
         let text = match self {
             Text => r#""type":"string""#,
             Integer => r#""type":"integer","format":"int64""#,
@@ -357,22 +371,21 @@ impl Type {
             Time => r#""type":"string","format":"date-time""#,
             Any => r#""x-kubernetes-preserve-unknown-fields":true"#,
             Texts => r#""type":"object","additionalProperties":{"type":"string"}"#,
+            // In v2, a reference can have a description beside it.
+            Of(name) if dialect == Dialect::V2 => return reference(name, dialect, out),
             Of(name) => {
-                out.extend_from_slice(b"\"allOf\":[");
-                reference(name, out);
-                out.push(b']');
+                out.extend_from_slice(b"\"allOf\":[{");
+                reference(name, dialect, out);
+                out.extend_from_slice(b"}]");
                 return;
             }
             List(item) => {
-                out.extend_from_slice(b"\"type\":\"array\",\"items\":");
+                out.extend_from_slice(b"\"type\":\"array\",\"items\":{");
                 match item {
-                    Of(name) => reference(name, out),
-                    item => {
-                        out.push(b'{');
-                        item.print(out);
-                        out.push(b'}');
-                    }
+                    Of(name) => reference(name, dialect, out),
+                    item => item.print(dialect, out),
                 }
+                out.push(b'}');
                 return;
             }
         };
@@ -380,13 +393,15 @@ impl Type {
     }
 }
 
-fn reference(name: &str, out: &mut Vec<u8>) {
-    out.extend_from_slice(format!("{{\"$ref\":\"#/components/schemas/{PREFIX}{name}\"}}").as_bytes());
+fn reference(name: &str, dialect: Dialect, out: &mut Vec<u8>) {
+    let place = if dialect == Dialect::V2 { "definitions" } else { "components/schemas" };
+    out.extend_from_slice(format!("\"$ref\":\"#/{place}/{PREFIX}{name}\"").as_bytes());
 }
 
 #[cfg(test)]
 mod tests {
     use super::{DEFINITIONS, Of, Type, generic_kinds};
+    use kubeshape_schema::Dialect;
     use serde_json::Value;
 
     #[test]
@@ -404,7 +419,12 @@ mod tests {
 
     #[test]
     fn the_proposals_kinds_are_there() {
-        let document: Value = serde_json::from_str(&generic_kinds()).expect("JSON");
+        let document: Value = serde_json::from_str(&generic_kinds(Dialect::V3)).expect("JSON");
+        let v2: Value = serde_json::from_str(&generic_kinds(Dialect::V2)).expect("JSON");
+        assert_eq!(
+            v2["definitions"]["io.k8s.meta.v1.Scale"]["properties"]["spec"]["$ref"],
+            "#/definitions/io.k8s.meta.v1.ScaleSpec"
+        );
         for kind in
             ["Status", "ListMeta", "ObjectMeta", "List", "ListOptions", "ExportOptions", "DeleteOptions", "Scale"]
         {

@@ -64,4 +64,4 @@ pub use api::{
 };
 pub use generic::generic_kinds;
 pub use status::{Cause, Details, GroupResource, Status};
-pub use wire::protobuf_to_json;
+pub use wire::{json_to_protobuf, protobuf_to_json};

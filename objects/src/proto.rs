@@ -18,12 +18,23 @@ pub(crate) fn number(out: &mut Vec<u8>, member: u32, value: i64) {
     varint(out, value.cast_unsigned());
 }
 
-fn varint(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push((value & 0x7f) as u8 | 0x80);
+fn varint(out: &mut Vec<u8>, value: u64) {
+    let (bytes, length) = varint_of(value);
+    out.extend_from_slice(bytes.get(..length).unwrap_or_default());
+}
+
+/// The bytes of a number, and how many of them there are.
+pub(crate) fn varint_of(mut value: u64) -> ([u8; 10], usize) {
+    let mut bytes = [0; 10];
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        *byte = (value & 0x7f) as u8;
         value >>= 7;
+        if value == 0 {
+            return (bytes, at + 1);
+        }
+        *byte |= 0x80;
     }
-    out.push(value as u8);
+    (bytes, bytes.len())
 }
 
 /// A `ListMeta`.

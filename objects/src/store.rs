@@ -7,12 +7,13 @@
 
 use crate::api::DEFINITIONS;
 use crate::derived::Derived;
+use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use imbl::{OrdMap, Vector};
 use std::sync::{Arc, OnceLock};
 
 /// An object as it is stored.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Stored {
     /// The revision of its last change.
     pub revision: u64,
@@ -20,6 +21,41 @@ pub struct Stored {
     text: Bytes,
     /// What lists show of it, once it was shown.
     derived: OnceLock<Box<Derived>>,
+    /// What a definition made of it when it was last read.
+    reading: ArcSwapOption<Reading>,
+}
+
+/// What a version of a definition makes of a stored object: it drops what it does not know, and inserts its defaults. It is made
+/// at the first read, and kept with the object until the definition changes.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    /// The version of a definition, which no other one is equal to.
+    by: Arc<Reader>,
+    /// What it made; none if that is what is stored.
+    pub(crate) other: Option<Arc<Stored>>,
+}
+
+/// Tells a version of a definition from all others, also from what it was before.
+#[derive(Debug)]
+struct Reader;
+
+impl Reading {
+    /// A new reader, which reads an object as it is stored.
+    pub(crate) fn as_stored() -> Arc<Reading> {
+        Arc::new(Reading { by: Arc::new(Reader), other: None })
+    }
+
+    /// The same reader, which makes this of an object.
+    pub(crate) fn as_other(&self, other: Arc<Stored>) -> Arc<Reading> {
+        Arc::new(Reading { by: Arc::clone(&self.by), other: Some(other) })
+    }
+}
+
+/// Another object of the same text and revision: nothing is known of it yet.
+impl Clone for Stored {
+    fn clone(&self) -> Stored {
+        Stored::new(self.revision, self.text.clone())
+    }
 }
 
 impl PartialEq for Stored {
@@ -33,7 +69,22 @@ impl Eq for Stored {}
 impl Stored {
     /// An object of a revision; its text is compact JSON with a line break, as [`line`](Self::line) gives it.
     pub fn new(revision: u64, text: Bytes) -> Stored {
-        Stored { revision, text, derived: OnceLock::new() }
+        Stored { revision, text, derived: OnceLock::new(), reading: ArcSwapOption::empty() }
+    }
+
+    /// Whether a reader is known to read it as it is stored.
+    pub(crate) fn is_read_as_stored(&self, reading: &Arc<Reading>) -> bool {
+        self.reading.load().as_ref().is_some_and(|known| Arc::ptr_eq(known, reading))
+    }
+
+    /// What a reader made of it, if that is known.
+    pub(crate) fn reading(&self, by: &Reading) -> Option<Arc<Reading>> {
+        self.reading.load_full().filter(|reading| Arc::ptr_eq(&reading.by, &by.by))
+    }
+
+    /// Keeps what a reader made of it, in place of what another one made.
+    pub(crate) fn keep(&self, reading: Arc<Reading>) {
+        self.reading.store(Some(reading));
     }
 
     /// An object that is not stored, of its JSON.
@@ -48,6 +99,11 @@ impl Stored {
     /// The object as compact JSON.
     pub fn json(&self) -> Bytes {
         self.text.slice(..self.text.len().saturating_sub(1))
+    }
+
+    /// The same without a handle of its own.
+    pub(crate) fn as_json(&self) -> &[u8] {
+        self.text.split_last().map_or(&[], |(_, json)| json)
     }
 
     /// The object as compact JSON, with a line break.
@@ -113,15 +169,27 @@ pub struct Event {
 }
 
 /// A text of an object with a place for the revision.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Draft {
     /// Compact JSON, without the revision.
-    pub(crate) text: Vec<u8>,
+    text: Vec<u8>,
     /// Where the revision belongs.
-    pub(crate) at: usize,
+    at: usize,
+    /// Who reads it as it is, if that is known.
+    reading: Option<Arc<Reading>>,
 }
 
 impl Draft {
+    /// Compact JSON without a revision, and the place where it belongs.
+    pub(crate) fn new(text: Vec<u8>, at: usize) -> Draft {
+        Draft { text, at, reading: None }
+    }
+
+    /// The same, for a reader who is known to read it as it is.
+    pub(crate) fn read_as_stored(self, reading: Arc<Reading>) -> Draft {
+        Draft { reading: Some(reading), ..self }
+    }
+
     /// The text with a revision.
     pub(crate) fn with_revision(&self, revision: &str) -> Vec<u8> {
         let (before, behind) = self.text.split_at(self.at.min(self.text.len()));
@@ -133,8 +201,12 @@ impl Draft {
         text
     }
 
-    /// The text without a revision, as of an object that is not stored.
-    pub(crate) fn without_revision(&self) -> Vec<u8> {
+    /// The object without a revision: one that is not stored.
+    pub(crate) fn not_stored(&self) -> Arc<Stored> {
+        self.object(0, self.without_revision())
+    }
+
+    fn without_revision(&self) -> Vec<u8> {
         const MEMBER: usize = "\"resourceVersion\":\"".len();
         let (mut start, mut end) = (self.at.saturating_sub(MEMBER), (self.at + 1).min(self.text.len()));
         if start > 0 && self.text.get(start - 1) == Some(&b',') {
@@ -145,10 +217,18 @@ impl Draft {
         [&self.text[..start], &self.text[end..]].concat()
     }
 
-    fn stored(&self, revision: u64) -> Arc<Stored> {
-        let mut text = self.with_revision(&revision.to_string());
+    /// The object with a revision.
+    pub(crate) fn stored(&self, revision: u64) -> Arc<Stored> {
+        self.object(revision, self.with_revision(&revision.to_string()))
+    }
+
+    fn object(&self, revision: u64, mut text: Vec<u8>) -> Arc<Stored> {
         text.push(b'\n');
-        Arc::new(Stored::new(revision, text.into()))
+        let stored = Stored::new(revision, text.into());
+        if let Some(reading) = &self.reading {
+            stored.keep(Arc::clone(reading));
+        }
+        Arc::new(stored)
     }
 }
 

@@ -57,7 +57,12 @@ pub fn encoded(path: &str) -> String {
 /// assert_eq!(parameters("timeout=32s&hash=A%2B&Hash=B", "hash").next().as_deref(), Some("A+"));
 /// ```
 pub fn parameters<'q>(query: &'q str, name: &str) -> impl Iterator<Item = Cow<'q, str>> {
-    query.split('&').filter(|pair| !pair.is_empty() && !pair.contains(';')).filter_map(move |pair| {
+    // Most parameters are others, and many are asked for.
+    let may_be = move |pair: &&str| match (pair.as_bytes().first(), name.as_bytes().first()) {
+        (Some(b'%' | b'+'), _) => true,
+        (first, wanted) => first.is_some() && first == wanted,
+    };
+    query.split('&').filter(may_be).filter(|pair| !pair.contains(';')).filter_map(move |pair| {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         let wanted = unescaped(key, true)? == name;
         if wanted { unescaped(value, true) } else { None }
@@ -89,6 +94,7 @@ mod tests {
         let all = |query| parameters(query, "hash").collect::<Vec<_>>();
         assert_eq!(all("hash=A&hash=B+C&x=1"), ["A", "B C"]);
         assert_eq!(all("hash"), [""]);
+        assert_eq!(all("h=1&%68ash=A&+hash=B&ha%73h=C"), ["A", "C"]);
         assert!(all("Hash=A&hash=%zz&hash=a;b").is_empty());
         assert_eq!(parameter("", "hash"), None);
     }

@@ -89,7 +89,7 @@ pub(crate) fn draft_as(object: Value<'_>, arena: &Bump, print: impl Fn(Value<'_>
     if at > 0 {
         text.drain(at..at + PLACE.len());
     }
-    Draft { text, at }
+    Draft::new(text, at)
 }
 
 /// A custom resource as compact JSON with a place for its revision. The revision that it has is left out.
@@ -123,5 +123,5 @@ pub(crate) fn draft(object: Value<'_>, arena: &Bump) -> Draft {
         }
     }
     text.push(b'}');
-    Draft { text, at }
+    Draft::new(text, at)
 }

@@ -1,15 +1,20 @@
-//! Bodies of requests in protobuf, as clients with types of Go send them: `kubectl create deployment`, for example.
+//! Objects of built-in kinds in protobuf, as clients with types of Go send them and ask for them: `kubectl create deployment`, for
+//! example. Here they are read; `write.rs` writes them.
 //!
 //! A message says nothing of the names of its members. They are in a table of all messages of the built-in kinds
 //! ([`members`]). What is read becomes the JSON that Go prints of the same object: members without a value are there if
 //! Go's struct has no `omitempty` for them.
 
 mod members;
+mod write;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kubeshape_yaml::go::{Time, number};
 use members::{Kind, Messages, Shown};
+
+pub use write::json_to_protobuf;
+pub(crate) use write::list_to_protobuf;
 
 /// What stands before a message (upstream: `protobufSerializer.prefix`).
 const PREFIX: &[u8] = b"k8s\0";
@@ -18,7 +23,7 @@ const DEPTH: usize = 64;
 /// Bytes of JSON at most: members of two bytes can become messages with a hundred bytes of JSON.
 const LARGEST: usize = 16 << 20;
 
-/// Whether objects of a kind can be read from protobuf.
+/// Whether objects of a kind can be read from protobuf, and written.
 pub(crate) fn knows(api_version: &str, kind: &str) -> bool {
     members::of_kind(api_version, kind).is_some()
 }

@@ -1,4 +1,4 @@
-//! Objects of built-in kinds in protobuf: what Go reads of them, and the table of their members.
+//! Objects of built-in kinds in protobuf: what Go reads of them and writes, and the table of their members.
 
 use super::go::Program;
 use crate::table::{Table, Verdict};
@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use std::path::Path;
 
 /// Objects of each kind; the first is empty.
@@ -18,7 +19,9 @@ struct Sample {
     api_version: String,
     kind: String,
     protobuf: String,
-    json: Value,
+    json: Box<RawValue>,
+    /// In protobuf, what Go reads from the JSON.
+    again: String,
 }
 
 /// Compares what is read of random objects, and the table of members with the one that Go's types give.
@@ -39,13 +42,23 @@ pub(super) fn compare(program: &Program, table: &mut Table) -> Result<(), String
         let bytes = STANDARD.decode(&sample.protobuf).map_err(|error| error.to_string())?;
         let read = kubeshape_objects::protobuf_to_json(&bytes).unwrap_or_else(|| Err("no protobuf".to_owned()));
         let read = read.and_then(|text| serde_json::from_slice::<Value>(&text).map_err(|error| error.to_string()));
+        let expected: Value = serde_json::from_str(sample.json.get()).map_err(|error| error.to_string())?;
         let verdict = match read {
-            Ok(read) if read == sample.json => Verdict::Equal,
-            Ok(read) => Verdict::Differing(format!("Go: {}\nours: {read}", sample.json)),
-            Err(error) => Verdict::Differing(format!("Go: {}\nours: {error}", sample.json)),
+            Ok(read) if read == expected => Verdict::Equal,
+            Ok(read) => Verdict::Differing(format!("Go: {expected}\nours: {read}")),
+            Err(error) => Verdict::Differing(format!("Go: {expected}\nours: {error}")),
         };
         let record = format!("{} {} {}", sample.api_version, sample.kind, number % SAMPLES);
-        table.add("objects in protobuf", &record, verdict);
+        table.add("objects from protobuf", &record, verdict);
+
+        let json = sample.json.get();
+        let written = kubeshape_objects::json_to_protobuf(&sample.api_version, &sample.kind, json.as_bytes());
+        let verdict = match written.map(|bytes| STANDARD.encode(bytes)) {
+            Ok(written) if written == sample.again => Verdict::Equal,
+            Ok(written) => Verdict::Differing(format!("{json}\nGo: {}\nours: {written}", sample.again)),
+            Err(error) => Verdict::Differing(format!("{json}\nours: {error}")),
+        };
+        table.add("objects to protobuf", &record, verdict);
     }
     Ok(())
 }

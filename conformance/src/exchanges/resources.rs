@@ -19,6 +19,31 @@ pub(super) fn compare(apiserver: &Path, table: &mut Table) {
     if let Err(why) = replayed(apiserver, |row, record, verdict| table.add(row, record, verdict)) {
         table.add("negotiated", "recordings", Verdict::Missing(why));
     }
+    if let Err(why) = native(apiserver, table) {
+        table.add(NATIVE, "recordings", Verdict::Missing(why));
+    }
+}
+
+/// The row of bodies of built-in kinds in protobuf.
+const NATIVE: &str = "negotiated: built-in kinds in protobuf";
+
+/// Recorded bodies in protobuf are the bytes that become of what is read of them.
+fn native(apiserver: &Path, table: &mut Table) -> Result<(), String> {
+    let exchanges = record::read(&recording(&apiserver.join("negotiated"), "negotiated"))?;
+    for (place, exchange) in exchanges.iter().enumerate() {
+        let body = expected(exchange);
+        // Other kinds are those of `meta.k8s.io`, and lists.
+        let Some(Ok(json)) = kubeshape_objects::protobuf_to_json(&body) else { continue };
+        let object: Value = serde_json::from_slice(&json).map_err(|error| error.to_string())?;
+        let text = |key: &str| object[key].as_str().unwrap_or_default();
+        let verdict = match kubeshape_objects::json_to_protobuf(text("apiVersion"), text("kind"), &json) {
+            Ok(written) if written == body => Verdict::Equal,
+            Ok(written) => Verdict::Differing(format!("{written:02x?}, recorded {body:02x?}")),
+            Err(why) => Verdict::Differing(why),
+        };
+        table.add(NATIVE, &format!("{} {}", place + 1, exchange.request.path), verdict);
+    }
+    Ok(())
 }
 
 /// The objects of a server after these exchanges. Each is judged on the way.

@@ -67,6 +67,7 @@ fn forms(header: &str) {
         versions: &["v1beta1"],
         answers: Answers::One,
         scale: true,
+        protobuf: header.len().is_multiple_of(2),
     };
     for answers in [Answers::One, Answers::Many, Answers::Events, Answers::Status] {
         let Some(chosen) = alternate(header, &Alternates { answers, ..tabs }, false) else { continue };

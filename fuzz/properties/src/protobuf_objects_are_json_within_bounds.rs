@@ -1,4 +1,10 @@
-//! Objects in protobuf become JSON of bounded size with their kind, or an error, whatever the bytes are.
+//! Objects in protobuf become JSON of bounded size with their kind, or an error, whatever the bytes are. That JSON becomes protobuf
+//! again, which says the same.
+
+use kubeshape_yaml::{Limits, Stream, Tape};
+
+/// How much larger than its JSON an object in protobuf can be: members without a value are written there.
+const TIMES: usize = 50;
 
 /// Checks the property.
 pub fn holds(data: &[u8]) {
@@ -6,5 +12,16 @@ pub fn holds(data: &[u8]) {
     let Ok(json) = read else { return };
     assert!(json.len() <= 16 << 20);
     let object: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
-    assert!(object["kind"].is_string() && object["apiVersion"].is_string());
+    let (Some(kind), Some(api_version)) = (object["kind"].as_str(), object["apiVersion"].as_str()) else {
+        panic!("an object without its kind");
+    };
+    // Parts that are JSON themselves may be what no object can be: numbers without bounds, for example.
+    let is_read = Stream::new(&json, Limits::default()).is_ok_and(|mut all| matches!(all.next(&mut Tape::new()), Some(Ok(()))));
+    if !is_read {
+        return;
+    }
+    let written = kubeshape_objects::json_to_protobuf(api_version, kind, &json).expect("protobuf");
+    assert!(written.len() <= TIMES * json.len() + 1024, "{} bytes of {}", written.len(), json.len());
+    let again = kubeshape_objects::protobuf_to_json(&written).expect("protobuf").expect("JSON");
+    assert_eq!(String::from_utf8_lossy(&again), String::from_utf8_lossy(&json));
 }

@@ -74,6 +74,35 @@ async fn a_watch_tells_what_others_change() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_watch_ends_when_its_definition_changes() {
+    let server = Server::new();
+    server.load("definition.json", definition().to_string()).unwrap();
+    server.load("a.json", tab("a").to_string()).unwrap();
+    let request = Request::get(format!("{TABS}?watch=1")).body(Full::<bytes::Bytes>::default()).unwrap();
+    let mut events = server.service().oneshot(request).await.unwrap().into_body();
+    assert!(events.frame().await.is_some(), "the object that is there");
+    let mut changed = definition();
+    changed["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["size"]["default"] = json!(7);
+    let path = format!("{DEFINITIONS}/tabs.example.com");
+    let (_, stored) = send(&server, "GET", &path, None).await;
+    changed["metadata"]["resourceVersion"] = stored["metadata"]["resourceVersion"].clone();
+    assert_eq!(send(&server, "PUT", &path, Some(&changed)).await.0, 200);
+    let end = tokio::time::timeout(Duration::from_secs(30), events.frame()).await.expect("the watch ends");
+    assert!(end.is_none(), "{end:?}");
+    assert_eq!(send(&server, "GET", &format!("{TABS}/a"), None).await.1["size"], 7);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn extensions_are_there_for_tests_that_want_them() {
+    for (server, on) in [(Server::new(), false), (Server::builder().extensions(true).start(), true)] {
+        let request = Request::get("/api/v1/configmaps").header("accept", "text/csv");
+        let response = server.service().oneshot(request.body(Full::<bytes::Bytes>::default()).unwrap()).await.unwrap();
+        assert_eq!(response.status().as_u16(), if on { 200 } else { 406 });
+        assert_eq!(send(&server, "GET", "/apis/meta.k8s.io/v1", None).await.0, if on { 200 } else { 404 });
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_test_sets_times_and_revisions() {
     let server = Server::new();
     server.load("definition.json", definition().to_string()).unwrap();

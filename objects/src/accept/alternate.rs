@@ -51,6 +51,8 @@ pub struct Alternates<'e> {
     pub answers: Answers,
     /// Whether they can become a `Scale`.
     pub scale: bool,
+    /// Whether objects as they are can be written as protobuf. Custom resources cannot.
+    pub protobuf: bool,
 }
 
 impl<'e> Alternates<'e> {
@@ -63,6 +65,7 @@ impl<'e> Alternates<'e> {
         versions: &[],
         answers: Answers::Status,
         scale: false,
+        protobuf: true,
     };
 }
 
@@ -74,7 +77,7 @@ impl<'e> Alternates<'e> {
 ///
 /// let tabs = Alternates {
 ///     group: "example.com", version: "v1", kind: "Tab", list_kind: "TabList",
-///     versions: &[], answers: Answers::Many, scale: false,
+///     versions: &[], answers: Answers::Many, scale: false, protobuf: false,
 /// };
 /// let header = "application/json;as=Nothing, application/json;g=meta.k8s.io,v=v1,as=TabularOutput, application/json";
 /// let chosen = alternate(header, &tabs, false).unwrap();
@@ -211,7 +214,7 @@ impl<'e> Alternates<'e> {
             if version != self.version {
                 out.version = Some(*self.versions.iter().find(|known| **known == version)?);
             }
-            if form == Form::Protobuf {
+            if form == Form::Protobuf && !self.protobuf {
                 return None;
             }
         } else {
@@ -270,6 +273,7 @@ mod tests {
         versions: &["v1beta1"],
         answers: Answers::One,
         scale: true,
+        protobuf: false,
     };
     const MANY: Alternates<'_> = Alternates { answers: Answers::Many, ..WIDGETS };
 

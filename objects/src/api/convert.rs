@@ -5,17 +5,65 @@
 
 use super::served::Served;
 use crate::status::Status;
-use crate::value::with;
+use crate::store::{Draft, Stored};
+use crate::value::{self, metadata, with, with_meta};
+use kubeshape_schema::Flags;
+use kubeshape_schema::field::Path;
 use kubeshape_smd::{Bump, Value};
-use kubeshape_validate::object::{Resource, Root, default, prune, prune_nulls};
+use kubeshape_validate::object::{Malformed, Resource, Root, coerce, default, prune, prune_nulls};
+use kubeshape_yaml::Tape;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// A stored object as it is read: in most cases, as it is stored.
+pub(super) type Read<'s> = Cow<'s, Arc<Stored>>;
 
 impl Served {
-    /// A stored object in the version of the request. It is pruned as the version says in which it is stored, gets the defaults of
-    /// that version, and is pruned again as the version of the request says.
+    /// A stored object as it is read in this version. What is stored stays as it is, whatever became of the definition since then:
+    /// a field that comes back has its value again.
     ///
     /// # Errors
     /// It is stored in a version that the definition does not have any more.
-    pub(super) fn of_storage<'a>(&'a self, stored: Value<'a>, arena: &'a Bump) -> Result<Value<'a>, Status> {
+    pub(super) fn read<'s>(&self, stored: &'s Arc<Stored>) -> Result<Read<'s>, Status> {
+        if self.is_built_in() || stored.is_read_as_stored(self.as_stored()) {
+            return Ok(Cow::Borrowed(stored));
+        }
+        if let Some(reading) = stored.reading(self.as_stored()) {
+            return Ok(reading.other.as_ref().map_or(Cow::Borrowed(stored), |other| Cow::Owned(Arc::clone(other))));
+        }
+        let (text, mut tape, arena) = (stored.as_json(), Tape::new(), Bump::new());
+        let object = value::parsed(text, &mut tape, &arena).map_err(Status::internal)?;
+        let mut read = Vec::with_capacity(text.len() + 1);
+        self.of_storage(object, &arena)?.write_go_json(&mut read);
+        if *read == *text {
+            stored.keep(Arc::clone(self.as_stored()));
+            return Ok(Cow::Borrowed(stored));
+        }
+        read.push(b'\n');
+        let read = Arc::new(Stored::new(stored.revision, read.into()));
+        read.keep(Arc::clone(self.as_stored()));
+        stored.keep(self.as_stored().as_other(Arc::clone(&read)));
+        Ok(Cow::Owned(read))
+    }
+
+    /// The draft of an object that was decoded in this version: it is read as it is stored, if nothing is converted between.
+    pub(super) fn decoded(&self, draft: Draft) -> Draft {
+        let is_stored_as_is = |version: &Resource<'_>| {
+            version.api_version == self.storage
+                // Their metadata is brought into its form when they are read, and defaults are not.
+                && !version.schema.is_some_and(|schema| schema.subtree.any(Flags::EMBEDDED_RESOURCE))
+        };
+        let versions = self.versions().filter(|_| self.storage == self.api_version).unwrap_or_default();
+        if versions.iter().any(is_stored_as_is) { draft.read_as_stored(Arc::clone(self.as_stored())) } else { draft }
+    }
+
+    /// A stored object in the version of the request. It is pruned as the version says in which it is stored, gets the defaults of
+    /// that version, and is pruned again as the version of the request says. Malformed metadata is dropped, and a generation counts
+    /// from 1.
+    ///
+    /// # Errors
+    /// It is stored in a version that the definition does not have any more.
+    fn of_storage<'a>(&'a self, stored: Value<'a>, arena: &'a Bump) -> Result<Value<'a>, Status> {
         let renamed = |object| with(object, "apiVersion", Some(Value::String(&self.api_version)), arena);
         let Some(versions) = self.versions() else { return Ok(renamed(stored)) };
         let version = |name: &str| versions.iter().find(|version| version.api_version == name);
@@ -26,7 +74,15 @@ impl Served {
         if self.by_webhook && written != self.api_version {
             return Ok(renamed(stored));
         }
-        let object = renamed(default(pruned(stored, from, arena), from.schema, arena));
+        let object = pruned(stored, from, arena);
+        let object = coerce(object, from.schema, Root::Resource, Malformed::Drop, &Path::Root, arena)
+            .map_err(|error| Status::internal(error.to_string()))?;
+        let generation = metadata(object.value).get("generation");
+        let object = match generation {
+            None | Some(Value::Int(0)) => with_meta(object.value, "generation", Some(Value::Int(1)), arena),
+            _ => object.value,
+        };
+        let object = renamed(default(object, from.schema, arena));
         match version(&self.api_version) {
             Some(to) if written != self.api_version => Ok(pruned(object, to, arena)),
             _ => Ok(object),

@@ -6,9 +6,11 @@
 use super::served::Served;
 use super::strategy::Strategy;
 use super::{Api, Moment, Outcome, Request};
+use crate::raw;
 use crate::status::Status;
 use crate::store::{Change, Key, Store, Then, Verb};
 use crate::value::{self, meta_text, with, with_meta};
+use bytes::Bytes;
 use imbl::OrdMap;
 use kubeshape_discovery::{ClaimedNames, CustomResource, NameField, name_conflicts};
 use kubeshape_input::Limits;
@@ -47,6 +49,8 @@ struct Entry {
     custom: Arc<CustomResource>,
     /// Whether it waits for names.
     waits: bool,
+    /// What of it decides what is served, if it is: its specification, and the names that it has.
+    served: Option<[Bytes; 2]>,
 }
 
 impl Entry {
@@ -236,6 +240,13 @@ impl Api {
     }
 }
 
+/// The parts of a stored definition that decide what is served (upstream: `updateCustomResourceDefinition` of the handler).
+fn deciding(definition: &Bytes) -> [Bytes; 2] {
+    let status = raw::member(definition, "status").unwrap_or_default();
+    let parts = [raw::member(definition, "spec"), raw::member(status, "acceptedNames")];
+    parts.map(|part| definition.slice_ref(part.unwrap_or_default()))
+}
+
 /// A text as a value.
 fn parsed<'a>(text: &[u8], tape: &'a mut Tape, arena: &'a Bump) -> Option<Value<'a>> {
     let text = arena.alloc_str(std::str::from_utf8(text).ok()?);
@@ -260,7 +271,9 @@ impl Settling<'_> {
         let Some(accepted) = accepted.filter(|_| self.api.definitions.entry(name).is_none()) else { return };
         let custom = custom_resource(group_of(name), accepted, accepted);
         // The revision is one that no definition has: it is settled still.
-        self.api.definitions.settled(name, Some(Entry { revision: 0, custom: Arc::new(custom), waits: false }));
+        self.api
+            .definitions
+            .settled(name, Some(Entry { revision: 0, custom: Arc::new(custom), waits: false, served: None }));
     }
 
     /// Settles a definition. Returns whether names are free now that were not.
@@ -291,8 +304,13 @@ impl Settling<'_> {
                     let custom = custom_resource(group_of(name), names, accepted.unwrap_or(Value::Null));
                     let waits = !is_true(definition, "NamesAccepted");
                     let is_established = is_true(definition, "Established");
-                    self.serve(name, text(names, "kind"), is_established.then(|| stored.json()));
-                    let entry = Entry { revision: stored.revision, custom: Arc::new(custom), waits };
+                    let served = is_established.then(|| deciding(&stored.json()));
+                    // Labels and conditions change nothing: who watches its objects watches on.
+                    let is_served = known.is_some_and(|known| known.served.is_some() && known.served == served);
+                    if !is_served {
+                        self.serve(name, text(names, "kind"), is_established.then(|| stored.json()));
+                    }
+                    let entry = Entry { revision: stored.revision, custom: Arc::new(custom), waits, served };
                     return self.api.definitions.settled(name, Some(entry));
                 }
             }

@@ -1,7 +1,7 @@
 //! Deleting objects.
 
 use super::definitions::CLEANUP;
-use super::read::{list_of, selected};
+use super::read::selected;
 use super::{Call, Outcome, Then, Write};
 use crate::options::{ListParameters, dry_run, kind_of_options};
 use crate::status::Status;
@@ -9,7 +9,6 @@ use crate::store::{Change, Key, Stored, Then as Becomes};
 use crate::target::parameter;
 use crate::value::{self, meta_text, with_meta};
 use crate::wire;
-use bytes::Bytes;
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
@@ -72,7 +71,7 @@ impl Call<'_> {
         if let Some(change) = change {
             return self.written(change, options.dry_run, then, shown, self.warnings());
         }
-        let reply = shown.object(200, &old.json())?;
+        let reply = shown.object(200, old)?;
         Ok(Outcome::Reply(super::Reply { warnings: self.warnings(), ..reply }))
     }
 
@@ -80,19 +79,18 @@ impl Call<'_> {
         let shown = self.shown()?;
         let options = self.delete_options()?;
         let selection = self.selection(&ListParameters::read(self.request.query)?)?;
-        let objects = selected(self.store, &self.served.id, &selection);
+        let objects = selected(self.store, self.served, &selection);
         let mut changes = Vec::new();
         for (key, _) in &objects {
             let Some(old) = self.store.get(key) else { continue };
             changes.extend(self.deleted(key, old, &options)?.0);
         }
-        let texts: Vec<Bytes> =
-            objects.iter().map(|(_, object)| shown.in_version(&object.json())).collect::<Result<_, _>>()?;
-        let list = list_of(&shown, &texts, self.store.revision());
+        let read = objects.iter().map(|(_, object)| shown.read(object));
+        let list = shown.deleted(&read.collect::<Result<Vec<_>, Status>>()?, self.store.revision())?;
         if options.dry_run {
             changes.clear();
         }
-        Ok(Outcome::Write(Write { changes, then: Then::List(list), shown, warnings: self.warnings() }))
+        Ok(Outcome::Write(Write { changes, then: Then::List(list.into()), shown, warnings: self.warnings() }))
     }
 
     /// What deletes an object, or marks it for those that its finalizers name (upstream: `Store.Delete`). No change if it is marked

@@ -17,9 +17,9 @@ mod write;
 use crate::accept::{Alternates, Answers, Endpoint, Form, TargetKind, Transformed, alternate, resource};
 use crate::path::ResourcePath;
 use crate::status::{GroupResource, Status};
-use crate::store::{Change, Outdated, Store};
+use crate::store::{Change, Outdated, Store, Stored};
 use crate::target::parameter;
-use crate::{form, options};
+use crate::{form, options, wire};
 use bytes::Bytes;
 use imbl::OrdMap;
 use kubeshape_registry::Registry;
@@ -179,7 +179,7 @@ enum Then {
     /// That it is done.
     Done(Box<Status>),
     /// This list.
-    List(Bytes),
+    List(Box<Reply>),
 }
 
 /// The resources that are served, and what a server answers to requests about their objects.
@@ -260,6 +260,12 @@ impl Api {
         self.served.get(&key).or_else(|| self.documents.find(path.group, path.version, path.resource))
     }
 
+    /// Whether a resource is served as it was when it was found.
+    fn is_current(&self, served: &Arc<Served>) -> bool {
+        let key = (served.group.clone(), served.version.clone(), served.plural.to_string());
+        served.is_built_in() || self.served.get(&key).is_some_and(|now| Arc::ptr_eq(now, served))
+    }
+
     /// The resource of a kind.
     fn of_kind(&self, api_version: &str, kind: &str) -> Option<&Arc<Served>> {
         let mut all = self.served.values();
@@ -298,15 +304,15 @@ impl Api {
     /// An object changed since the request was prepared: prepare it again.
     pub fn commit(&self, store: &mut Store, write: &Write) -> Result<Reply, Outdated> {
         let stored = store.commit(&write.changes)?;
-        let of_first = |make: &dyn Fn(&Bytes) -> Result<Reply, Status>| {
-            let text = stored.first().map(|stored| stored.json()).unwrap_or_default();
-            make(&text).unwrap_or_else(|status| write.shown.status(&status))
+        let of_first = |make: &dyn Fn(&Arc<Stored>) -> Result<Reply, Status>| {
+            let made = stored.first().map_or_else(|| Err(Status::internal("nothing is stored")), make);
+            made.unwrap_or_else(|status| write.shown.status(&status))
         };
         let reply = match &write.then {
-            Then::Object(code) => of_first(&|text| write.shown.object(*code, text)),
-            Then::Scale => of_first(&|text| scale::reply(&write.shown, text)),
+            Then::Object(code) => of_first(&|stored| write.shown.object(*code, stored)),
+            Then::Scale => of_first(&|stored| scale::reply(&write.shown, stored)),
             Then::Done(status) => write.shown.status(status),
-            Then::List(list) => write.shown.deleted(list),
+            Then::List(reply) => Reply::clone(reply),
         };
         Ok(Reply { warnings: write.warnings.clone(), ..reply })
     }
@@ -469,6 +475,7 @@ impl Call<'_> {
             versions: if is_scale { &[] } else { &names },
             answers: self.verb.answers(),
             scale: served.scale().is_some(),
+            protobuf: self.has_protobuf(),
         };
         let chosen = alternate(self.request.accept, &endpoint, self.request.is_pretty());
         let chosen = chosen.ok_or_else(|| Status::not_acceptable(ALTERNATES))?;
@@ -480,11 +487,19 @@ impl Call<'_> {
     }
 
     fn shown_as_upstream(&self) -> Result<Shown, Status> {
-        let endpoint = Endpoint::CUSTOM_RESOURCES.with_cbor(self.request.cbor);
+        let endpoint = Endpoint { protobuf: self.has_protobuf(), ..Endpoint::CUSTOM_RESOURCES };
+        let endpoint = endpoint.with_cbor(self.request.cbor);
         let chosen = resource(self.request.accept, endpoint, self.request.is_pretty());
         let media = if self.request.cbor { MEDIA_WITH_CBOR } else { MEDIA };
         let chosen = chosen.ok_or_else(|| Status::not_acceptable(media))?;
         Ok(self.shown_as(chosen, self.served, form::ColumnOptions::default()))
+    }
+
+    /// Whether what is asked for can be written as protobuf: objects of built-in kinds and their scales, but not those of custom
+    /// resources.
+    fn has_protobuf(&self) -> bool {
+        let (served, is_scale) = (self.served, self.path.subresource == "scale");
+        served.is_built_in() && (is_scale || wire::knows(&served.api_version, &served.kind))
     }
 
     fn shown_as(&self, chosen: Transformed<'_>, served: &Arc<Served>, columns: form::ColumnOptions) -> Shown {
@@ -537,6 +552,6 @@ impl Call<'_> {
 const MEDIA: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 const MEDIA_WITH_CBOR: &str =
     "application/json, application/yaml, application/vnd.kubernetes.protobuf, application/cbor";
-/// Those of all forms. Protobuf is there for metadata.
+/// Those of all forms. Of custom resources, protobuf is there for metadata.
 const ALTERNATES: &str =
     "application/json, application/yaml, application/vnd.kubernetes.protobuf, application/cbor, text/csv";

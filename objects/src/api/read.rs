@@ -1,13 +1,12 @@
 //! Reading one object, or many.
 
-use super::reply::Shown;
+use super::served::Served;
 use super::{Call, Outcome, Reply};
 use crate::form::ListMeta;
 use crate::options::ListParameters;
 use crate::status::Status;
 use crate::store::{Key, Store, Stored};
 use crate::{select, value};
-use bytes::Bytes;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
 use std::sync::Arc;
@@ -24,16 +23,15 @@ pub(super) struct Selection {
 }
 
 impl Selection {
-    /// Whether an object is selected.
-    pub(super) fn takes(&self, key: &Key, text: &str) -> bool {
+    /// Whether a stored object of a resource is selected.
+    pub(super) fn takes(&self, key: &Key, stored: &Arc<Stored>, of: &Served) -> bool {
         if self.labels.is_empty() && self.fields.is_empty() {
             return true;
         }
+        // Whoever shows it tells why it cannot be read.
+        let Ok(read) = of.read(stored) else { return true };
         let (mut tape, arena) = (Tape::new(), Bump::new());
-        if value::read(text.as_bytes(), &mut tape).is_err() {
-            return false;
-        }
-        let object = tape.document(text).root().map_or(Value::Null, |root| Value::from_node(root, &arena));
+        let Ok(object) = value::parsed(read.as_json(), &mut tape, &arena) else { return false };
         let labels = value::metadata(object).get("labels");
         self.labels.matches(|name| labels.and_then(|labels| labels.get(name)?.as_str()))
             && self.fields.matches(|field| match field {
@@ -56,12 +54,7 @@ impl Call<'_> {
             crate::options::no_export(self.request.query)?;
         }
         let stored = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
-        let reply = if shown.is_plain() {
-            shown.object(200, &stored.json())?
-        } else {
-            shown.one(200, stored, shown.rows.as_deref())?
-        };
-        Ok(Outcome::Reply(Reply { warnings: self.warnings(), ..reply }))
+        Ok(Outcome::Reply(Reply { warnings: self.warnings(), ..shown.object(200, stored)? }))
     }
 
     /// The key of the object that the path names.
@@ -112,7 +105,8 @@ impl Call<'_> {
             }
             None => self.store,
         };
-        let (objects, meta) = page(store, &self.served.id, &selection, &from, options.limit);
+        let (objects, meta) = page(store, self.served, &selection, &from, options.limit);
+        let objects = objects.into_iter().map(|object| shown.read(object)).collect::<Result<Vec<_>, _>>()?;
         let reply = shown.list(&objects, &meta)?;
         Ok(Outcome::Reply(Reply { warnings: self.warnings(), ..reply }))
     }
@@ -152,16 +146,16 @@ fn expired(revision: u64) -> Status {
 }
 
 /// The objects of a page, and what the list says of itself.
-fn page(
-    store: &Store,
-    resource: &Arc<str>,
-    selection: &Selection,
+fn page<'s>(
+    store: &'s Store,
+    served: &Served,
+    selection: &'s Selection,
     from: &str,
     limit: usize,
-) -> (Vec<Arc<Stored>>, ListMeta) {
+) -> (Vec<&'s Arc<Stored>>, ListMeta) {
     let mut meta = ListMeta { revision: store.revision().to_string(), ..ListMeta::default() };
     let selected =
-        store.list(resource, &selection.prefix, from).filter(|(key, stored)| selection.takes(key, stored.text()));
+        store.list(&served.id, &selection.prefix, from).filter(|(key, stored)| selection.takes(key, stored, served));
     let mut objects = Vec::new();
     let mut last: Option<&Key> = None;
     let mut left = 0_i64;
@@ -174,7 +168,7 @@ fn page(
             }
             continue;
         }
-        objects.push(Arc::clone(stored));
+        objects.push(stored);
         last = Some(key);
     }
     if left > 0
@@ -244,15 +238,9 @@ impl Token {
 }
 
 /// The objects of a resource that a selection takes, with their keys.
-pub(super) fn selected(store: &Store, resource: &Arc<str>, selection: &Selection) -> Vec<(Key, Arc<Stored>)> {
-    let all = store.list(resource, &selection.prefix, "");
-    all.filter(|(key, stored)| selection.takes(key, stored.text()))
+pub(super) fn selected(store: &Store, served: &Served, selection: &Selection) -> Vec<(Key, Arc<Stored>)> {
+    let all = store.list(&served.id, &selection.prefix, "");
+    all.filter(|(key, stored)| selection.takes(key, stored, served))
         .map(|(key, stored)| (key.clone(), Arc::clone(stored)))
         .collect()
-}
-
-/// A list of objects, as a deletion of many answers it.
-pub(super) fn list_of(shown: &Shown, objects: &[Bytes], revision: u64) -> Bytes {
-    let meta = ListMeta { revision: revision.to_string(), ..ListMeta::default() };
-    crate::form::list(&shown.served.api_version, &shown.served.list_kind, objects, &meta).into()
 }

@@ -1,12 +1,13 @@
 //! Objects, lists and statuses as bodies.
 
 use super::Reply;
+use super::convert::Read;
 use super::served::Served;
 use crate::accept::{Form, TargetKind};
 use crate::form::{self, ColumnOptions, Exported, IncludeObject, ListMeta, Rows, Table};
 use crate::status::Status;
 use crate::store::Stored;
-use crate::{cbor, proto, value};
+use crate::{cbor, proto, value, wire};
 use bytes::Bytes;
 use kubeshape_smd::Bump;
 use kubeshape_smd::managed::Time;
@@ -61,14 +62,18 @@ impl Shown {
         Reply { parameters, ..status(of, form, self.server_version.as_deref()) }
     }
 
-    /// The list of a deletion, as it is.
-    pub(super) fn deleted(&self, list: &Bytes) -> Reply {
+    /// A reply with the objects that a deletion of many deletes, whatever else they could become.
+    ///
+    /// # Errors
+    /// The list cannot be written.
+    pub(super) fn deleted(&self, objects: &[Read<'_>], revision: u64) -> Result<Reply, Status> {
         let form = match self.form {
-            // These are for other kinds.
-            Form::Csv | Form::Protobuf => Form::Json,
+            Form::Csv => Form::Json,
+            Form::Protobuf if !wire::knows(&self.served.api_version, &self.served.kind) => Form::Json,
             form => form,
         };
-        Reply::new(200, form, form::encode(list.to_vec(), form))
+        let shown = Shown { form, target: None, export: None, parameters: String::new(), ..self.clone() };
+        shown.list(objects, &ListMeta { revision: revision.to_string(), ..ListMeta::default() })
     }
 
     /// A reply with a body in the form of the answer.
@@ -86,45 +91,27 @@ impl Shown {
         self.target.is_none() && self.export.is_none()
     }
 
-    /// The object in the version of the request.
+    /// A stored object in the version of the answer.
     ///
     /// # Errors
     /// It is stored in a version that the definition does not have any more.
-    pub(super) fn in_version(&self, text: &Bytes) -> Result<Bytes, Status> {
-        // What is printed in the order of Go's structs is no custom resource: a scale of one, for example.
-        if self.served.is_built_in() || self.served.is_in_version(text) || text.starts_with(b"{\"kind\":") {
-            return Ok(text.clone());
-        }
-        let (mut tape, arena) = (Tape::new(), Bump::new());
-        let Ok(object) = value::parsed(text, &mut tape, &arena) else { return Ok(text.clone()) };
-        let mut out = Vec::new();
-        self.served.of_storage(object, &arena)?.write_go_json(&mut out);
-        Ok(out.into())
+    pub(super) fn read<'s>(&self, stored: &'s Arc<Stored>) -> Result<Read<'s>, Status> {
+        self.served.read(stored)
     }
 
-    /// An object that is stored in another version, in the version of the request.
-    ///
-    /// # Errors
-    /// It is stored in a version that the definition does not have any more.
-    fn versioned(&self, object: &Stored) -> Result<Option<Stored>, Status> {
-        let text = object.json();
-        let versioned = self.in_version(&text)?;
-        // A text that is in the version is not copied.
-        Ok((versioned.as_ptr() != text.as_ptr()).then(|| Stored::of_json(&versioned)))
-    }
-
-    /// A reply with an object, as compact JSON.
+    /// A reply with a stored object.
     ///
     /// # Errors
     /// The object cannot become what is wanted.
-    pub(super) fn object(&self, code: u16, json: &Bytes) -> Result<Reply, Status> {
-        if self.is_plain() {
-            return Ok(self.encoded(code, self.in_version(json)?.to_vec()));
+    pub(super) fn object(&self, code: u16, stored: &Arc<Stored>) -> Result<Reply, Status> {
+        let object = self.read(stored)?;
+        if self.is_plain() && self.form == Form::Json {
+            return Ok(self.made(code, object.line()));
         }
-        self.one(code, &Stored::of_json(json), self.rows.as_deref())
+        self.one(code, &object, self.rows.as_deref())
     }
 
-    /// A reply with a stored object, or what stands in its place, whose rows are these.
+    /// A reply with an object in the version of the answer, or with what stands in its place, whose rows are these.
     ///
     /// # Errors
     /// The object cannot become what is wanted.
@@ -146,12 +133,16 @@ impl Shown {
             let exported = self.exported(object, how)?;
             return Shown { export: None, ..self.clone() }.converted(&exported, rows, columns);
         }
-        let Some((kind, api_version)) = &self.target else { return Ok(self.in_version(&object.json())?.to_vec()) };
-        let versioned = self.versioned(object)?;
-        let object = versioned.as_ref().unwrap_or(object);
+        let Some((kind, api_version)) = &self.target else {
+            return match self.form {
+                Form::Protobuf => {
+                    self.protobuf(wire::json_to_protobuf(&self.served.api_version, &self.served.kind, object.as_json()))
+                }
+                _ => Ok(object.as_json().to_vec()),
+            };
+        };
         let meta = || ListMeta { revision: object.said_revision(), ..ListMeta::default() };
         let no_rows = || Status::internal("a table has rows");
-        let text = || self.in_version(&object.json());
         let (mut tape, arena) = (Tape::new(), Bump::new());
         Ok(match kind {
             TargetKind::PartialObjectMetadataList if self.served.is_built_in() => {
@@ -168,12 +159,12 @@ impl Shown {
             }
             TargetKind::PartialObjectMetadata => {
                 let mut out = Vec::new();
-                form::partial(api_version, object, &mut out);
+                form::partial(&form::partial_head(api_version), object, &mut out);
                 out
             }
             TargetKind::ObjectMeta => form::object_meta(object),
             TargetKind::Description => {
-                let text = text()?;
+                let text = object.json();
                 form::description(value::parsed(&text, &mut tape, &arena).map_err(Status::internal)?)
             }
             TargetKind::Scale => super::scale::converted(self, &object.json())?,
@@ -188,32 +179,42 @@ impl Shown {
                 let rows = rows.ok_or_else(no_rows)?;
                 let include = self.include.clone()?;
                 let table = Table { api_version, rows, columns, include, now: self.now };
-                table.json(std::iter::once((object, text()?)), &meta())
+                table.json(std::iter::once(object), &meta())
             }
         })
     }
 
+    /// A body in protobuf. Objects that are stored can be written in it.
+    fn protobuf(&self, body: Result<Vec<u8>, String>) -> Result<Vec<u8>, Status> {
+        body.map_err(|why| Status::internal(format!("{}: {why}", self.served.kind)))
+    }
+
     /// An object without what the server set.
     fn exported(&self, object: &Stored, how: Exported) -> Result<Stored, Status> {
-        let (text, mut tape, arena) = (self.in_version(&object.json())?, Tape::new(), Bump::new());
+        let (text, mut tape, arena) = (object.json(), Tape::new(), Bump::new());
         let read = value::parsed(&text, &mut tape, &arena).map_err(Status::internal)?;
         Ok(Stored::of_json(&self.served.printed(self.served.exported(read, how, &arena))))
     }
 
-    /// A reply with a list of objects.
+    /// A reply with a list of objects in the version of the answer.
     ///
     /// # Errors
     /// The list cannot become what is wanted.
-    pub(super) fn list(&self, objects: &[Arc<Stored>], meta: &ListMeta) -> Result<Reply, Status> {
+    pub(super) fn list(&self, objects: &[Read<'_>], meta: &ListMeta) -> Result<Reply, Status> {
         let served = &self.served;
         if let Some(how) = self.export {
-            let exported = objects.iter().map(|object| self.exported(object, how).map(Arc::new));
-            let exported = exported.collect::<Result<Vec<_>, _>>()?;
+            let exported = objects.iter().map(|object| Ok(Read::Owned(Arc::new(self.exported(object, how)?))));
+            let exported = exported.collect::<Result<Vec<_>, Status>>()?;
             return Shown { export: None, ..self.clone() }.list(&exported, meta);
         }
-        let texts = || objects.iter().map(|object| self.in_version(&object.json())).collect::<Result<Vec<_>, _>>();
+        let texts = || objects.iter().map(|object| object.as_json()).collect::<Vec<&[u8]>>();
         let Some((kind, api_version)) = &self.target else {
-            let texts: Vec<Bytes> = texts()?;
+            let texts = texts();
+            if self.form == Form::Protobuf {
+                let kinds = [&*served.list_kind, &*served.kind];
+                let list = wire::list_to_protobuf(&served.api_version, kinds, &texts, meta);
+                return Ok(self.made(200, self.protobuf(list)?));
+            }
             let list = if served.is_built_in() {
                 form::typed_list(&served.api_version, &served.list_kind, &served.kind, &texts, meta)
             } else {
@@ -222,9 +223,6 @@ impl Shown {
             return Ok(self.encoded(200, list));
         };
         let rows = || self.rows.as_deref().ok_or_else(|| Status::internal("a table has rows"));
-        let versioned =
-            objects.iter().map(|object| Ok(self.versioned(object)?.map_or_else(|| Arc::clone(object), Arc::new)));
-        let objects: &[Arc<Stored>] = &versioned.collect::<Result<Vec<_>, Status>>()?;
         Ok(match kind {
             TargetKind::PartialObjectMetadata => {
                 return Err(Status::no_such_form(&format!(
@@ -233,11 +231,11 @@ impl Shown {
                 )));
             }
             TargetKind::Scale | TargetKind::ObjectMeta => return Err(Status::internal("content is a list")),
-            TargetKind::List => self.encoded(200, form::generic_list(api_version, &texts()?, meta)),
+            TargetKind::List => self.encoded(200, form::generic_list(api_version, &texts(), meta)),
             TargetKind::ListMeta => self.encoded(200, form::list_meta(meta)),
-            TargetKind::Description => self.encoded(200, form::descriptions(texts()?.into_iter(), meta)),
+            TargetKind::Description => self.encoded(200, form::descriptions(&texts(), meta)),
             TargetKind::TabularOutput => {
-                let (rows, objects) = (rows()?, objects.iter().map(|object| &**object));
+                let (rows, objects) = (rows()?, objects.iter().map(|object| &***object));
                 match self.form {
                     Form::Csv => self.made(200, form::csv(rows, objects, self.now)),
                     _ => self.encoded(200, form::tabular(rows, true, objects, self.now, meta)),
@@ -246,19 +244,16 @@ impl Shown {
             TargetKind::Table => {
                 let include = self.include.clone()?;
                 let table = Table { api_version, rows: rows()?, columns: true, include, now: self.now };
-                // Of other tables, texts are not looked at.
-                let text = |object: &Stored| match include {
-                    // They are in the version of the request.
-                    IncludeObject::Object => object.json(),
-                    _ => Bytes::new(),
-                };
-                self.encoded(200, table.json(objects.iter().map(|object| (&**object, text(object))), meta))
+                self.encoded(200, table.json(objects.iter().map(|object| &***object), meta))
             }
             TargetKind::PartialObjectMetadataList if self.form == Form::Protobuf => {
-                let list = form::partial_list_protobuf(objects, meta);
+                let list = form::partial_list_protobuf(objects.iter().map(|object| &***object), meta);
                 self.made(200, proto::unknown(api_version, "PartialObjectMetadataList", &list))
             }
-            TargetKind::PartialObjectMetadataList => self.encoded(200, form::partial_list(api_version, objects, meta)),
+            TargetKind::PartialObjectMetadataList => {
+                let list = form::partial_list(api_version, objects.iter().map(|object| &***object), meta);
+                self.encoded(200, list)
+            }
         })
     }
 }

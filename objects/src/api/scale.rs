@@ -2,13 +2,14 @@
 
 use super::reply::Shown;
 use super::{Call, Outcome, Reply, Then};
-use crate::accept::TargetKind;
+use crate::accept::{Form, TargetKind};
 use crate::form::{META_V1, Rows, Scale};
 use crate::options::WriteParameters;
 use crate::patch::{json_patch, merge};
 use crate::status::Status;
 use crate::store::Stored;
 use crate::value::{self, at_path, meta_text, with_meta, with_path};
+use crate::wire;
 use kubeshape_registry::kind::Scale as Paths;
 use kubeshape_show::table::{Column, Convertor};
 use kubeshape_smd::managed::scale::{replicas_path, to_parent};
@@ -16,6 +17,7 @@ use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
 use kubeshape_yaml::go::escape::GoQuoted;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The members of metadata that a scale shares with its object.
@@ -81,13 +83,17 @@ pub(super) fn converted(shown: &Shown, json: &[u8]) -> Result<Vec<u8>, Status> {
     Ok(scale_of(object, paths, &arena).json(api_version))
 }
 
-/// A reply with the scale of an object.
+/// A reply with the scale of a stored object.
 ///
 /// # Errors
 /// It cannot become what is wanted.
-pub(super) fn reply(shown: &Shown, json: &[u8]) -> Result<Reply, Status> {
-    let scale = converted(shown, json)?;
+pub(super) fn reply(shown: &Shown, stored: &Arc<Stored>) -> Result<Reply, Status> {
+    let scale = converted(shown, &shown.read(stored)?.json())?;
     match &shown.target {
+        None if shown.form == Form::Protobuf => {
+            let body = wire::json_to_protobuf(AUTOSCALING, "Scale", &scale).map_err(Status::internal)?;
+            Ok(shown.made(200, body))
+        }
         None | Some((TargetKind::Scale, _)) => Ok(shown.encoded(200, scale)),
         Some((kind, _)) => {
             let rows = Rows::new(Arc::new(convertor()), shown.columns.clone(), *kind == TargetKind::Table);
@@ -106,7 +112,7 @@ impl Call<'_> {
     pub(super) fn get_scale(&self) -> Result<Outcome, Status> {
         let shown = self.shown()?;
         let stored = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
-        let reply = reply(&shown, &shown.in_version(&stored.json())?)?;
+        let reply = reply(&shown, stored)?;
         Ok(Outcome::Reply(Reply { warnings: self.warnings(), ..reply }))
     }
 
@@ -155,6 +161,10 @@ impl Call<'_> {
         let Some(paths) = self.served.scale() else { return Err(self.not_found()) };
         let (mut tape, mut memory, arena) = (Tape::new(), Tape::new(), Bump::new());
         let body = self.transcoded()?;
+        let body = match wire::protobuf_to_json(&body) {
+            Some(read) if !is_patch => Cow::Owned(read.map_err(|why| self.unreadable(&why))?),
+            _ => body,
+        };
         let node = self.document(&body, &mut tape)?;
         let sent = Value::from_node(node, &arena);
         let old = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;

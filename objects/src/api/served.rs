@@ -4,7 +4,7 @@ use super::strategy::{BuiltIn, Strategy};
 use crate::form::{self, Exported};
 use crate::patch::Schema;
 use crate::status::GroupResource;
-use crate::store::Draft;
+use crate::store::{Draft, Reading};
 use crate::value;
 use kubeshape_registry::Registry;
 use kubeshape_registry::kind::{Kind, Scale, Scope};
@@ -61,6 +61,8 @@ pub(super) struct Served {
     subresources: Vec<Arc<str>>,
     /// What makes the rows of its tables, once one was wanted.
     convertor: OnceLock<Arc<Convertor>>,
+    /// Stands for this version as a reader of stored objects.
+    as_stored: Arc<Reading>,
 }
 
 impl Served {
@@ -93,6 +95,7 @@ impl Served {
             scale: version.scale.clone(),
             subresources: resource.subresources.clone(),
             convertor: OnceLock::new(),
+            as_stored: Reading::as_stored(),
         })
     }
 
@@ -140,7 +143,13 @@ impl Served {
             scale,
             subresources: resource.subresources.clone(),
             convertor: OnceLock::new(),
+            as_stored: Reading::as_stored(),
         })
+    }
+
+    /// What is known of objects that it reads as they are stored.
+    pub(super) fn as_stored(&self) -> &Arc<Reading> {
+        &self.as_stored
     }
 
     /// What judges its objects. `None` if the definition cannot be used.
@@ -194,13 +203,6 @@ impl Served {
                 None => self.definition.convertor().unwrap_or_else(|_| Convertor::names()),
             })
         })
-    }
-
-    /// Whether the text of a stored object is in this version.
-    pub(super) fn is_in_version(&self, text: &[u8]) -> bool {
-        let rest =
-            text.strip_prefix(b"{\"apiVersion\":\"").and_then(|rest| rest.strip_prefix(self.api_version.as_bytes()));
-        rest.is_some_and(|rest| rest.starts_with(b"\","))
     }
 
     /// An object as somebody would write it: without what the server set, and without defaults.

@@ -3,7 +3,7 @@
 use super::read::{Selection, revision, selected};
 use super::reply::{Shown, status_version};
 use super::served::Served;
-use super::{Call, Outcome, typed};
+use super::{Api, Call, Outcome, typed};
 use crate::accept::{Form, TargetKind};
 use crate::options::ListParameters;
 use crate::status::Status;
@@ -14,6 +14,7 @@ use kubeshape_smd::Bump;
 use kubeshape_smd::managed::Time;
 use kubeshape_yaml::Tape;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The media types of a watch.
 const STREAMS: &str = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
@@ -129,6 +130,12 @@ impl Watch {
         !self.initial && self.position >= store.revision()
     }
 
+    /// Whether the definition of its resource is the one that it began with. When it is not, objects are read in another way, and
+    /// servers end the watch; clients watch on from the revision that they know.
+    pub fn is_served(&self, api: &Api) -> bool {
+        api.is_current(&self.shown.served)
+    }
+
     /// The events since the last call, as they are sent. It may be empty although the client is not [current](Self::is_current):
     /// a call looks at a bounded number of changes.
     ///
@@ -139,8 +146,8 @@ impl Watch {
         let mut out = Vec::new();
         if std::mem::take(&mut self.initial) {
             self.position = store.revision();
-            for (_, object) in selected(store, &self.shown.served.id, &self.selection) {
-                self.tell("ADDED", &object, &mut out);
+            for (_, object) in selected(store, &self.shown.served, &self.selection) {
+                self.tell_stored("ADDED", &object, &mut out);
             }
             if self.marks_initial {
                 self.mark(Some(INITIAL_EVENTS_END), &mut out);
@@ -162,9 +169,9 @@ impl Watch {
             if event.key.resource != self.shown.served.id || !event.key.path.starts_with(&self.selection.prefix) {
                 continue;
             }
-            let takes = |text: &str| self.selection.takes(&event.key, text);
-            let before = event.before.as_ref().is_some_and(|before| takes(before.text()));
-            let after = event.verb != Verb::Deleted && takes(event.object.text());
+            let takes = |stored| self.selection.takes(&event.key, stored, &self.shown.served);
+            let before = event.before.as_ref().is_some_and(takes);
+            let after = event.verb != Verb::Deleted && takes(&event.object);
             let verb = match (before, after) {
                 (false, false) => continue,
                 (false, true) => "ADDED",
@@ -175,9 +182,9 @@ impl Watch {
             match (&event.before, event.verb) {
                 (Some(before), Verb::Modified) if verb == "DELETED" => {
                     let text = at_revision(&self.shown.served, &before.json(), event.object.revision);
-                    self.tell(verb, &Stored::of_json(&text), &mut out);
+                    self.tell_stored(verb, &Arc::new(Stored::of_json(&text)), &mut out);
                 }
-                _ => self.tell(verb, &event.object, &mut out),
+                _ => self.tell_stored(verb, &event.object, &mut out),
             }
         }
         if events.len() <= CHANGES {
@@ -201,18 +208,25 @@ impl Watch {
         self.shown.export = export;
     }
 
+    /// Tells of a stored object.
+    fn tell_stored(&mut self, verb: &str, stored: &Arc<Stored>, out: &mut Vec<u8>) {
+        let read = self.shown.served.read(stored);
+        match read {
+            Ok(object) => self.tell(verb, &object, out),
+            Err(status) => self.refuse(&status, out),
+        }
+    }
+
+    /// Tells of an object in the version of the answer.
     fn tell(&mut self, verb: &str, object: &Stored, out: &mut Vec<u8>) {
-        if self.shown.is_plain() {
-            match self.shown.in_version(&object.json()) {
-                Ok(text) => self.frame(verb, &text, out),
-                Err(status) => self.refuse(&status, out),
-            }
+        if self.shown.is_plain() && self.shown.form != Form::Protobuf {
+            self.frame(verb, &object.json(), out);
             return;
         }
         let columns = !std::mem::replace(&mut self.told_columns, true);
         match (&self.shown.target, self.shown.converted(object, self.shown.rows.as_deref(), columns)) {
             (_, Ok(content)) => self.frame(verb, &content, out),
-            (Some((TargetKind::Table, _)), Err(status)) => self.refuse(&status, out),
+            (None | Some((TargetKind::Table, _)), Err(status)) => self.refuse(&status, out),
             // An object is no list. The server ends its stream without a word, and so tells nothing.
             (_, Err(_)) => {}
         }

@@ -243,7 +243,9 @@ impl Call<'_> {
         if is_deeper(object, MAX_DEPTH) {
             return Err(Status::bad_request(format!("the object nests deeper than {MAX_DEPTH} levels")));
         }
-        Ok(self.served.draft(self.served.in_storage(object, arena), arena))
+        let draft = self.served.draft(self.served.in_storage(object, arena), arena);
+        // A number of replicas may have made an object around it, whose other members get defaults.
+        Ok(if self.path.subresource == "scale" { draft } else { self.served.decoded(draft) })
     }
 
     /// What a request that writes leads to: the change, or without one the object as it would be.
@@ -266,17 +268,17 @@ impl Call<'_> {
         if !dry_run && unchanged.is_none() {
             return Ok(Outcome::Write(Write { changes: vec![change], then, shown, warnings }));
         }
-        let json = match (unchanged, old) {
-            (Some(old), _) => old.json().to_vec(),
-            (None, Some(old)) => draft.with_revision(&old.revision.to_string()),
+        let object = match (unchanged, old) {
+            (Some(old), _) => Arc::clone(old),
+            (None, Some(old)) => draft.stored(old.revision),
             // An object that is not created has no revision.
-            (None, None) => draft.without_revision(),
+            (None, None) => draft.not_stored(),
         };
         let reply = match then {
-            Then::Object(code) => shown.object(code, &json.into())?,
-            Then::Scale => super::scale::reply(&shown, &json)?,
+            Then::Object(code) => shown.object(code, &object)?,
+            Then::Scale => super::scale::reply(&shown, &object)?,
             Then::Done(status) => shown.status(&status),
-            Then::List(list) => shown.deleted(&list),
+            Then::List(reply) => *reply,
         };
         Ok(Outcome::Reply(Reply { warnings, ..reply }))
     }
@@ -302,17 +304,15 @@ impl Call<'_> {
         self.written(change, parameters.dry_run, Then::Object(200), shown, warnings)
     }
 
-    /// A stored object in the version of the request, with defaults.
+    /// A stored object in the version of the request.
     pub(super) fn live<'a>(
         &'a self,
         stored: &Arc<Stored>,
         tape: &'a mut Tape,
         arena: &'a Bump,
     ) -> Result<Value<'a>, Status> {
-        let text = arena.alloc_str(stored.text());
-        value::read(text.as_bytes(), tape).map_err(Status::internal)?;
-        let object = tape.document(text).root().map_or(Value::Null, |root| Value::from_node(root, arena));
-        self.served.of_storage(object, arena)
+        let text = arena.alloc_str(self.served.read(stored)?.text());
+        value::parsed(text.as_bytes(), tape, arena).map_err(Status::internal)
     }
 
     /// What replaces a stored object by a decoded one with its managed fields (upstream: `rest.BeforeUpdate`, the strategy, and

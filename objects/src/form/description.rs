@@ -5,7 +5,6 @@
 
 use super::{ListMeta, META_V1, join};
 use crate::value::{self, meta_text, metadata};
-use bytes::Bytes;
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
@@ -26,13 +25,13 @@ pub(crate) fn description(object: Value<'_>) -> Vec<u8> {
 }
 
 /// The descriptions of a list's objects, which are compact JSON.
-pub(crate) fn descriptions(objects: impl Iterator<Item = Bytes>, meta: &ListMeta) -> Vec<u8> {
+pub(crate) fn descriptions(objects: &[&[u8]], meta: &ListMeta) -> Vec<u8> {
     let mut out = format!(r#"{{"kind":"DescriptionList","apiVersion":"{META_V1}","metadata":"#).into_bytes();
     meta.typed(&mut out);
     out.extend_from_slice(b",\"items\":[");
-    join(objects, &mut out, |text, out| {
+    join(objects.iter(), &mut out, |text, out| {
         let (mut tape, arena) = (Tape::new(), Bump::new());
-        one(value::parsed(&text, &mut tape, &arena).unwrap_or(Value::Null), out);
+        one(value::parsed(text, &mut tape, &arena).unwrap_or(Value::Null), out);
     });
     out.extend_from_slice(b"]}");
     out

@@ -8,7 +8,6 @@ mod table;
 
 use crate::accept::Form;
 use crate::{cbor, value};
-use bytes::Bytes;
 use kubeshape_registry::print;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::emit::Emitter;
@@ -17,7 +16,9 @@ use kubeshape_yaml::{Tape, json};
 
 pub(crate) use description::{description, descriptions};
 pub(crate) use export::{Exported, metadata as exported_metadata, without_defaults};
-pub(crate) use partial::{list_meta, object_meta, partial, partial_list, partial_list_protobuf, partial_protobuf};
+pub(crate) use partial::{
+    list_meta, object_meta, partial, partial_head, partial_list, partial_list_protobuf, partial_protobuf,
+};
 pub(crate) use scale::Scale;
 pub(crate) use table::{ColumnOptions, IncludeObject, Rows, Table, csv, tabular};
 
@@ -72,7 +73,7 @@ fn separate(out: &mut Vec<u8>, start: usize) {
 }
 
 /// A `List` of `v1` or `meta.k8s.io/v1` as compact JSON, whose items say their kinds.
-pub(crate) fn generic_list(api_version: &str, items: &[Bytes], meta: &ListMeta) -> Vec<u8> {
+pub(crate) fn generic_list(api_version: &str, items: &[&[u8]], meta: &ListMeta) -> Vec<u8> {
     let mut out = format!(r#"{{"kind":"List","apiVersion":"{api_version}","metadata":"#).into_bytes();
     meta.typed(&mut out);
     out.extend_from_slice(b",\"items\":[");
@@ -92,7 +93,7 @@ pub(super) fn join<T>(items: impl Iterator<Item = T>, out: &mut Vec<u8>, mut eac
 }
 
 /// A list of custom resources as compact JSON, of the JSON of its items.
-pub(crate) fn list(api_version: &str, kind: &str, items: &[Bytes], meta: &ListMeta) -> Vec<u8> {
+pub(crate) fn list(api_version: &str, kind: &str, items: &[&[u8]], meta: &ListMeta) -> Vec<u8> {
     let length: usize = items.iter().map(|item| item.len() + 1).sum();
     let mut out = Vec::with_capacity(length + 256);
     out.extend_from_slice(b"{\"apiVersion\":");
@@ -113,7 +114,7 @@ pub(crate) fn list(api_version: &str, kind: &str, items: &[Bytes], meta: &ListMe
 }
 
 /// A list of objects of a built-in kind as compact JSON, of the JSON of its items. Items do not say their kind.
-pub(crate) fn typed_list(api_version: &str, list: &str, kind: &str, items: &[Bytes], meta: &ListMeta) -> Vec<u8> {
+pub(crate) fn typed_list(api_version: &str, list: &str, kind: &str, items: &[&[u8]], meta: &ListMeta) -> Vec<u8> {
     let length: usize = items.iter().map(|item| item.len() + 1).sum();
     let mut out = Vec::with_capacity(length + 256);
     let head = |out: &mut Vec<u8>, kind: &str| {

@@ -3,28 +3,39 @@
 use super::{ListMeta, META_V1, join};
 use crate::proto;
 use crate::store::Stored;
-use std::sync::Arc;
 
-/// Appends the `PartialObjectMetadata` of an object.
-pub(crate) fn partial(api_version: &str, object: &Stored, out: &mut Vec<u8>) {
-    out.extend_from_slice(br#"{"kind":"PartialObjectMetadata","apiVersion":""#);
-    out.extend_from_slice(api_version.as_bytes());
-    out.extend_from_slice(br#"","metadata":"#);
+/// Appends the `PartialObjectMetadata` of an object, which has this [head](partial_head).
+pub(crate) fn partial(head: &str, object: &Stored, out: &mut Vec<u8>) {
+    out.extend_from_slice(head.as_bytes());
     out.extend_from_slice(&object.metadata());
     out.push(b'}');
 }
 
+/// What stands before the metadata of a `PartialObjectMetadata`.
+pub(crate) fn partial_head(api_version: &str) -> String {
+    format!(r#"{{"kind":"PartialObjectMetadata","apiVersion":"{api_version}","metadata":"#)
+}
+
 /// The `PartialObjectMetadataList` of objects.
-pub(crate) fn partial_list(api_version: &str, objects: &[Arc<Stored>], meta: &ListMeta) -> Vec<u8> {
-    const AROUND: usize = 96;
-    let length: usize = objects.iter().map(|object| object.metadata().len() + AROUND).sum();
+pub(crate) fn partial_list<'o>(
+    api_version: &str,
+    objects: impl Iterator<Item = &'o Stored>,
+    meta: &ListMeta,
+) -> Vec<u8> {
+    let (all, head): (Vec<_>, _) = (objects.map(Stored::metadata).collect(), partial_head(api_version));
+    // With the brace behind each, and a comma.
+    let length: usize = all.iter().map(|metadata| head.len() + metadata.len() + 2).sum();
     let mut out = Vec::with_capacity(length + 256);
     out.extend_from_slice(
         format!(r#"{{"kind":"PartialObjectMetadataList","apiVersion":"{api_version}","metadata":"#).as_bytes(),
     );
     meta.typed(&mut out);
     out.extend_from_slice(b",\"items\":[");
-    join(objects.iter(), &mut out, |object, out| partial(api_version, object, out));
+    join(all.iter(), &mut out, |metadata, out| {
+        out.extend_from_slice(head.as_bytes());
+        out.extend_from_slice(metadata);
+        out.push(b'}');
+    });
     out.extend_from_slice(b"]}");
     out
 }
@@ -37,7 +48,7 @@ pub(crate) fn partial_protobuf(object: &Stored) -> Vec<u8> {
 }
 
 /// `PartialObjectMetadataList` as protobuf, without its frame.
-pub(crate) fn partial_list_protobuf(objects: &[Arc<Stored>], meta: &ListMeta) -> Vec<u8> {
+pub(crate) fn partial_list_protobuf<'o>(objects: impl Iterator<Item = &'o Stored>, meta: &ListMeta) -> Vec<u8> {
     let mut out = Vec::new();
     proto::bytes(&mut out, 1, &proto::list_meta(&meta.revision, &meta.token, meta.remaining));
     for object in objects {

@@ -1,17 +1,15 @@
 //! Rows for people: `Table`, `TabularOutput`, comma-separated values.
 
-use super::partial::partial;
+use super::partial::{partial, partial_head};
 use super::{ListMeta, META_V1, join};
 use crate::store::Stored;
 use crate::value;
-use bytes::Bytes;
 use kubeshape_show::table::{self, Cell, ColumnDefinition, Convertor, PrintOptions};
 use kubeshape_smd::managed::Time;
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
 use kubeshape_yaml::go::escape::{Escape, string};
-use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What stands beside the cells of a row.
@@ -78,43 +76,42 @@ impl Rows {
         &self.columns
     }
 
-    /// The cells of an object at a time.
-    pub(crate) fn cells<'o>(&self, object: &'o Stored, now: Time) -> Vec<Cow<'o, Cell>> {
-        let shown = |at: usize, cell: Cow<'o, Cell>| match cell {
-            Cow::Borrowed(cell) => self.convertor.shown(at, cell, now),
-            Cow::Owned(cell) => Cow::Owned(self.convertor.shown(at, &cell, now).into_owned()),
-        };
-        let mut cells: Vec<Cow<'o, Cell>> = match object.cells(&self.convertor) {
-            Cow::Borrowed(cells) => {
-                cells.iter().map(Cow::Borrowed).enumerate().map(|(at, cell)| shown(at, cell)).collect()
-            }
-            Cow::Owned(cells) => {
-                cells.into_iter().map(Cow::Owned).enumerate().map(|(at, cell)| shown(at, cell)).collect()
-            }
-        };
-        if let Some(kept) = &self.kept {
-            let mut kept = kept.iter();
-            cells.retain(|_| kept.next().copied().unwrap_or(true));
+    /// Calls this with each cell of an object at a time.
+    fn each_cell(&self, object: &Stored, now: Time, mut with: impl FnMut(&Cell)) {
+        let cells = object.cells(&self.convertor);
+        let is_kept = |at: usize| self.kept.as_ref().is_none_or(|kept| kept.get(at).copied().unwrap_or(true));
+        for (at, cell) in cells.iter().enumerate().filter(|(at, _)| is_kept(*at)) {
+            with(&self.convertor.shown(at, cell, now));
         }
         if !self.labels.is_empty() || self.all_labels {
-            self.add_labels(object, &mut cells);
+            self.each_label(object, with);
         }
-        cells
     }
 
-    fn add_labels(&self, object: &Stored, cells: &mut Vec<Cow<'_, Cell>>) {
+    /// Appends the cells of an object as JSON.
+    fn write(&self, object: &Stored, now: Time, out: &mut Vec<u8>) {
+        let mut first = true;
+        self.each_cell(object, now, |cell| {
+            if !std::mem::take(&mut first) {
+                out.push(b',');
+            }
+            self::cell(cell, out);
+        });
+    }
+
+    fn each_label(&self, object: &Stored, mut with: impl FnMut(&Cell)) {
         let (text, mut tape, arena) = (object.metadata(), Tape::new(), Bump::new());
         let metadata = value::parsed(&text, &mut tape, &arena).unwrap_or(Value::Null);
         let labels = metadata.get("labels").and_then(Value::as_map).unwrap_or(Map::EMPTY);
         let of = |label: &str| labels.get(label).and_then(Value::as_str).unwrap_or_default();
-        cells.extend(self.labels.iter().map(|label| Cow::Owned(Cell::Text(of(label).to_owned()))));
+        self.labels.iter().for_each(|label| with(&Cell::Text(of(label).to_owned())));
         if self.all_labels {
             let pairs = labels.entries().iter();
             let pairs: Vec<String> =
                 pairs.map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default())).collect();
             // As kubectl shows it.
             let text = if pairs.is_empty() { "<none>".to_owned() } else { pairs.join(",") };
-            cells.push(Cow::Owned(Cell::Text(text)));
+            with(&Cell::Text(text));
         }
     }
 }
@@ -131,8 +128,8 @@ pub(crate) struct Table<'t> {
 }
 
 impl Table<'_> {
-    /// The table of these objects, each with its text in the version of the answer.
-    pub(crate) fn json<'o>(&self, objects: impl Iterator<Item = (&'o Stored, Bytes)>, meta: &ListMeta) -> Vec<u8> {
+    /// The table of these objects.
+    pub(crate) fn json<'o>(&self, objects: impl Iterator<Item = &'o Stored>, meta: &ListMeta) -> Vec<u8> {
         let mut out = format!(r#"{{"kind":"Table","apiVersion":"{}","metadata":"#, self.api_version).into_bytes();
         meta.typed(&mut out);
         out.extend_from_slice(b",\"columnDefinitions\":");
@@ -144,14 +141,15 @@ impl Table<'_> {
             out.extend_from_slice(b"null");
         }
         out.extend_from_slice(b",\"rows\":[");
-        join(objects, &mut out, |(object, text), out| {
+        let head = partial_head(self.api_version);
+        join(objects, &mut out, |object, out| {
             out.extend_from_slice(b"{\"cells\":[");
-            join(self.rows.cells(object, self.now).iter(), out, |cell, out| self::cell(cell, out));
+            self.rows.write(object, self.now, out);
             out.extend_from_slice(b"],\"object\":");
             match self.include {
                 IncludeObject::None => out.extend_from_slice(b"null"),
-                IncludeObject::Metadata => partial(self.api_version, object, out),
-                IncludeObject::Object => out.extend_from_slice(&text),
+                IncludeObject::Metadata => partial(&head, object, out),
+                IncludeObject::Object => out.extend_from_slice(object.as_json()),
             }
             out.push(b'}');
         });
@@ -184,7 +182,7 @@ pub(crate) fn tabular<'o>(
     out.extend_from_slice(b",\"items\":[");
     join(objects, &mut out, |object, out| {
         out.extend_from_slice(b"{\"columns\":[");
-        join(rows.cells(object, now).iter(), out, |cell, out| self::cell(cell, out));
+        rows.write(object, now, out);
         out.extend_from_slice(b"]}");
     });
     out.extend_from_slice(b"]}");
@@ -194,7 +192,11 @@ pub(crate) fn tabular<'o>(
 /// The rows as comma-separated values, with a line of heads. Control characters are escaped.
 pub(crate) fn csv<'o>(rows: &Rows, objects: impl Iterator<Item = &'o Stored>, now: Time) -> Vec<u8> {
     let options = PrintOptions { wide: true, no_headers: false };
-    let cells = objects.map(|object| rows.cells(object, now).into_iter().map(Cow::into_owned).collect());
+    let cells = objects.map(|object| {
+        let mut cells = Vec::with_capacity(rows.columns().len());
+        rows.each_cell(object, now, |cell| cells.push(cell.clone()));
+        cells
+    });
     table::csv(rows.columns(), &cells.collect::<Vec<Vec<Cell>>>(), options).into_bytes()
 }
 

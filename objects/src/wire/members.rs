@@ -107,6 +107,11 @@ impl Message {
         self.members.get(at)
     }
 
+    /// All members, in the order of their numbers.
+    pub(super) fn members(&self) -> impl DoubleEndedIterator<Item = &Member> {
+        self.members.iter()
+    }
+
     /// The numbers of the members that JSON has even if nothing was sent of them.
     pub(super) fn shown(&self) -> impl Iterator<Item = u64> {
         self.shown.iter().filter_map(|at| self.members.get(*at)).map(|member| member.number)
@@ -168,6 +173,15 @@ impl Kind {
             Kind::Time | Kind::MicroTime | Kind::Quantity | Kind::IntOrString | Kind::Json | Kind::Message(_) => false,
         }
     }
+}
+
+/// The names of all messages.
+#[cfg(test)]
+pub(super) fn messages() -> impl Iterator<Item = &'static str> {
+    TABLE
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .filter(|name| line(name).is_some_and(|(_, members)| !members.starts_with('@')))
 }
 
 /// A name in the table, and what stands behind it.

@@ -4,7 +4,9 @@
 mod common;
 mod definitions;
 mod laws;
+mod protobuf;
 mod representations;
 mod requests;
 mod selectors;
+mod stored;
 mod watches;

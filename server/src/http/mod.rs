@@ -4,6 +4,9 @@
 //! differences between them, so no framework's router is used here: [`route::Route`] parses the path, an endpoint makes
 //! the response, and [`Http`] adds what all responses have.
 
+#[cfg(test)]
+pub(crate) use {range::MOST as MOST_RANGES, work::MOST_WAITING};
+
 pub use kubeshape_objects::{accept, target};
 pub(crate) mod audit;
 mod body;

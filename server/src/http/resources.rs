@@ -246,6 +246,7 @@ impl Watching {
             match self.watch.next(&self.objects.store(), self.objects.now()) {
                 Ok(events) if !events.is_empty() => return Some(events),
                 Ok(_) if !self.watch.is_current(&self.objects.store()) => continue,
+                Ok(_) if !self.watch.is_served(&self.objects.api()) => return None,
                 Ok(_) => {}
                 Err(end) => {
                     self.is_over = true;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Semaphore, watch};
 
 /// Requests that can wait for an answer of their own.
-const MOST_WAITING: usize = 1024;
+pub(crate) const MOST_WAITING: usize = 1024;
 
 /// A content above this size takes more than about a millisecond to print, hash or compress.
 pub(super) const LARGE: usize = 32 << 10;

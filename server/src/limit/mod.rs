@@ -1,6 +1,8 @@
 //! Limits on clients.
 
 mod caller;
+#[cfg(test)]
+mod guide;
 mod rate;
 
 pub(crate) use caller::Caller;

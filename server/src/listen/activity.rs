@@ -27,9 +27,9 @@ const MOST_FRAMES: u64 = 1 << 16;
 /// Frames that a client may send per answer that ends.
 const FRAMES_PER_ANSWER: u64 = 8;
 /// What a frame costs that cancels a request, because the server has begun to work for it.
-const CANCEL: u64 = 10;
+pub(crate) const CANCEL: u64 = 10;
 /// Frames that do not belong to answers: as many at once are ten seconds' worth.
-const BURST_SECONDS: u64 = 10;
+pub(crate) const BURST_SECONDS: u64 = 10;
 
 /// The activity on a connection. Times are milliseconds since it began, plus one; zero means never.
 #[derive(Debug)]

@@ -29,6 +29,8 @@ use guard::Guard;
 use service::Shared;
 
 pub(crate) use activity::working;
+#[cfg(test)]
+pub(crate) use activity::{BURST_SECONDS, CANCEL};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, watch};

@@ -197,7 +197,7 @@ impl Documents {
         if self.v3.contains_key(PATH) || self.groups.contains_key(GROUP) {
             return;
         }
-        let document = Document::new(Some(Dialect::V3), Bytes::from(generic_kinds()), now);
+        let document = Document::new(Some(Dialect::V3), Bytes::from(generic_kinds(Dialect::V3)), now);
         self.v3.insert(PATH.into(), Arc::new(document));
         let version = GroupVersion {
             version: "v1".into(),

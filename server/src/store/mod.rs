@@ -265,7 +265,7 @@ impl Store {
         };
         let publisher =
             Arc::new(Publisher::new(definitions, Options { profile: options.profile, ..Options::default() }));
-        let v2 = Arc::new(v2::Merging::new(documents.v2.as_ref())?);
+        let v2 = Arc::new(v2::Merging::new(documents.v2.as_ref(), options)?);
         let snapshot = paths::empty(&documents, options.tags, now);
         let mut store = Store {
             options,

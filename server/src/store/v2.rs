@@ -18,7 +18,10 @@ use crate::snapshot::LazyV2;
 use bytes::Bytes;
 use imbl::OrdMap;
 use imbl::ordmap::DiffItem;
-use kubeshape_publish::{Destination, MergeV2, Publisher, Section, SharedParts, V2Fragments};
+use kubeshape_objects::generic_kinds;
+use kubeshape_publish::{
+    Destination, MergeError, MergeV2, Overlay, Profile, Publisher, Section, SharedParts, V2Fragments,
+};
 use kubeshape_schema::Dialect;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -38,9 +41,9 @@ pub(super) struct Merging {
 
 impl Merging {
     /// Merging into a document, or into nothing.
-    pub(super) fn new(base: Option<&(Arc<str>, Bytes)>) -> Result<Merging, BaseError> {
+    pub(super) fn new(base: Option<&(Arc<str>, Bytes)>, options: StoreOptions) -> Result<Merging, BaseError> {
         let (name, base) = base.cloned().unwrap_or_else(|| ("".into(), Bytes::from_static(NOTHING)));
-        let destination = Destination::read(&base).map_err(|error| BaseError::Onto { name, error })?;
+        let destination = destination(&base, options).map_err(|error| BaseError::Onto { name, error })?;
         let read = Some((base.clone(), Arc::new(destination)));
         Ok(Merging { base, state: Mutex::new(State { read, merged: None, overlaid: None }) })
     }
@@ -126,7 +129,7 @@ impl State {
     ) -> Result<Arc<Document>, Arc<str>> {
         let destination = match &self.read {
             Some((bytes, destination)) if bytes == base => Arc::clone(destination),
-            _ => Arc::new(Destination::read(base).map_err(|error| Arc::from(error.to_string()))?),
+            _ => Arc::new(destination(base, options).map_err(|error| Arc::from(error.to_string()))?),
         };
         self.read = Some((base.clone(), Arc::clone(&destination)));
         let before = self.merged.take().filter(|merged| Arc::ptr_eq(&merged.destination, &destination));
@@ -178,6 +181,17 @@ impl State {
         self.overlaid = Some(Overlaid { local, parts: Arc::clone(parts), document: Arc::clone(&document) });
         document
     }
+}
+
+/// What resources are merged into: the document of a base, with the kinds that all resources can become if they are a group.
+fn destination(base: &Bytes, options: StoreOptions) -> Result<Destination, MergeError> {
+    const PATH: &str = "/apis/meta.k8s.io/v1/";
+    let destination = Destination::read(base)?;
+    if !options.generic_kinds || destination.paths().contains_key(PATH) {
+        return Ok(destination);
+    }
+    let generic = Overlay::of(generic_kinds(Dialect::V2).as_bytes(), |_| true)?;
+    Destination::read(&destination.merge(generic, options.profile == Profile::Kube)?.document)
 }
 
 /// Changes of members.

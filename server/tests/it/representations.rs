@@ -144,6 +144,10 @@ async fn the_generic_kinds_are_a_group() {
     let document = get(&http, "/openapi/v3/apis/meta.k8s.io/v1", &[]).await;
     let document: Value = serde_json::from_slice(&document.body).expect("JSON");
     assert!(document["components"]["schemas"].get("io.k8s.meta.v1.ListOptions").is_some());
+    let v2 = get(&http, "/openapi/v2", &[]).await;
+    let v2: Value = serde_json::from_slice(&v2.body).expect("JSON");
+    assert!(v2["definitions"].get("io.k8s.meta.v1.ListOptions").is_some(), "{v2}");
+    assert!(v2["paths"].get("/apis/meta.k8s.io/v1/").is_some(), "{v2}");
     let groups = get(&http, "/apis", &[]).await;
     assert!(
         groups

@@ -63,7 +63,7 @@ pub fn string(out: &mut Vec<u8>, text: &str, escape: Escape) {
 #[inline]
 pub fn body(out: &mut Vec<u8>, text: &str, escape: Escape) {
     let bytes = text.as_bytes();
-    let clean = if escape.lines() { is_clean(bytes, any_html) } else { is_clean(bytes, any_plain) };
+    let clean = if escape.lines() { is_clean(bytes, true, any_html) } else { is_clean(bytes, false, any_plain) };
     if clean {
         out.extend_from_slice(bytes);
     } else {
@@ -71,17 +71,19 @@ pub fn body(out: &mut Vec<u8>, text: &str, escape: Escape) {
     }
 }
 
-/// Whether no byte is special; `any` says it of a chunk. The last chunk overlaps the one before it.
+/// Whether no byte is special; `any` says it of a chunk. The last word overlaps the one before it.
 #[inline]
-fn is_clean(bytes: &[u8], any: impl Fn(&[u8]) -> bool) -> bool {
+fn is_clean(bytes: &[u8], html: bool, any: impl Fn(&[u8]) -> bool) -> bool {
+    // Keys and most texts are a few words long.
+    let is_special = |word: &[u8; WORD]| special(u64::from_le_bytes(*word), html) != 0;
     if let Some(last) = bytes.last_chunk::<WORD>() {
         let (chunks, rest) = bytes.as_chunks::<CHUNK>();
         let (words, _) = rest.as_chunks::<WORD>();
-        !(chunks.iter().any(|chunk| any(chunk)) || words.iter().any(|word| any(word)) || any(last))
+        !(chunks.iter().any(|chunk| any(chunk)) || words.iter().any(is_special) || is_special(last))
     } else {
         let mut word = [b' '; WORD];
         word[..bytes.len()].copy_from_slice(bytes);
-        !any(&word)
+        !is_special(&word)
     }
 }
 
@@ -247,6 +249,22 @@ mod tests {
             let expected =
                 format!(r#""{pad}\u0001\u003c\u003e\u0026\"\\\n\r\t\b\f{}\u2028\u2029{}é{pad}""#, '\u{7f}', '\u{2026}');
             assert_eq!(html(&text), expected);
+        }
+    }
+
+    #[test]
+    fn one_special_character_is_found_at_every_offset() {
+        for escape in [Escape::Html, Escape::Lines, Escape::Plain, Escape::IteratorHtml, Escape::Iterator] {
+            for special in "\u{0}\u{1f} !\"#%&'<=>?[\\]\u{7f}\u{80}é\u{ff}\u{2028}\u{2029}\u{202a}".chars() {
+                for (before, behind) in (0..41).flat_map(|before| [(before, 0), (before, 1), (before, 7), (before, 33)])
+                {
+                    let text = format!("{}{special}{}", "a".repeat(before), "z".repeat(behind));
+                    let (mut quick, mut slow) = (Vec::new(), Vec::new());
+                    body(&mut quick, &text, escape);
+                    escaped(&mut slow, text.as_bytes(), escape);
+                    assert_eq!(quick, slow, "{escape:?} {text:?}");
+                }
+            }
         }
     }
 
