@@ -121,6 +121,13 @@ impl Call<'_> {
                 self.served.api_version
             )));
         }
+        // Custom resources have their kind checked with everything else.
+        if self.served.is_built_in() && kind != self.served.kind {
+            return Err(Status::bad_request(format!(
+                "{kind} in version {:?} cannot be handled as a {}: no kind {kind:?} is registered for version {api_version:?}",
+                self.served.version, self.served.kind
+            )));
+        }
         let decoded = self.strategy.decode(value, arena).map_err(|why| self.unreadable(&why))?;
         let mut strict = strict;
         strict.extend(decoded.unknown.iter().map(|field| format!("unknown field \"{field}\"")));
