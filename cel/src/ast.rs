@@ -183,7 +183,7 @@ impl Expr {
             }
             Kind::Struct { fields, .. } => fields.iter().for_each(|field| on(&field.value)),
             Kind::Fold(fold) => {
-                [&fold.range, &fold.init, &fold.condition, &fold.step, &fold.result].into_iter().for_each(on)
+                [&fold.range, &fold.init, &fold.condition, &fold.step, &fold.result].into_iter().for_each(on);
             }
         }
     }

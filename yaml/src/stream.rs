@@ -30,6 +30,7 @@ pub struct Stream<'a> {
     path: Path,
     at: usize,
     /// The next character that is refused or special, once it was looked for: JSON is read without.
+    #[allow(clippy::option_option)] // Not looked for is not the same as not there.
     odd: Option<Option<(usize, Odd)>>,
     /// A place whose line is known.
     line: (usize, usize),

@@ -156,9 +156,8 @@ impl Unifier {
         }
         match within {
             Type::Var(_) => self.find(within).is_none_or(|inner| self.not_referenced(variable, inner)),
-            Type::List(inner) => self.not_referenced(variable, inner),
+            Type::List(inner) | Type::Type(Some(inner)) => self.not_referenced(variable, inner),
             Type::Map(entry) => self.not_referenced(variable, &entry.0) && self.not_referenced(variable, &entry.1),
-            Type::Type(Some(inner)) => self.not_referenced(variable, inner),
             Type::Opaque(_, parameters) => parameters.iter().all(|parameter| self.not_referenced(variable, parameter)),
             _ => true,
         }
@@ -192,9 +191,8 @@ pub(super) fn is_open(ty: &Type, or_parameter: bool) -> bool {
     match ty {
         Type::Var(_) => true,
         Type::Param(_) => or_parameter,
-        Type::List(inner) => is_open(inner, or_parameter),
+        Type::List(inner) | Type::Type(Some(inner)) => is_open(inner, or_parameter),
         Type::Map(entry) => is_open(&entry.0, or_parameter) || is_open(&entry.1, or_parameter),
-        Type::Type(Some(inner)) => is_open(inner, or_parameter),
         Type::Opaque(_, parameters) => parameters.iter().any(|parameter| is_open(parameter, or_parameter)),
         _ => false,
     }

@@ -3,6 +3,7 @@
 macro_rules! names {
     ($($name:ident = $text:literal,)*) => {
         /// The name of a function.
+        #[allow(clippy::enum_variant_names)] // They are those of the functions.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Name {
             $($name,)*

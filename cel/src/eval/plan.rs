@@ -191,70 +191,66 @@ impl Planner<'_> {
             [one] => Some(*one),
             _ => None,
         };
-        self.function(function, overload, planned)
+        call_of(function, overload, planned)
     }
+}
 
-    fn function(
-        &mut self,
-        function: &'static Function,
-        overload: Option<&'static Overload>,
-        args: Vec<Node>,
-    ) -> Planned {
-        let name = function.name;
-        let kind = if let Some(singleton) = standard::singleton(name) {
-            CallKind::Singleton(singleton)
-        } else {
-            let one = match (overload, function.overloads.as_slice()) {
-                (Some(overload), _) => Some(overload),
-                (None, [one]) => Some(one),
-                _ => None,
-            };
-            match one {
-                Some(overload) => CallKind::Guarded {
-                    overload,
-                    unguarded: matches!(name, Name::Contains | Name::StartsWith | Name::EndsWith | Name::Flatten),
-                    early: args.len() > 2 || name == Name::Format,
-                },
-                None => CallKind::Dispatch(&function.overloads),
-            }
-        };
-        let constant_pattern = match args.get(1) {
-            Some(Node::Const(Value::String(pattern))) if matches!(name, Name::Matches | Name::Find | Name::FindAll) => {
-                Some(Regex::constant(pattern)?)
-            }
+/// A call of a function that has no node of its own.
+fn call_of(function: &'static Function, overload: Option<&'static Overload>, args: Vec<Node>) -> Planned {
+    let name = function.name;
+    let kind = if let Some(singleton) = standard::singleton(name) {
+        CallKind::Singleton(singleton)
+    } else {
+        let one = match (overload, function.overloads.as_slice()) {
+            (Some(overload), _) => Some(overload),
+            (None, [one]) => Some(one),
             _ => None,
         };
-        let kind = constant_pattern.map_or(kind, CallKind::Regex);
-        if name == Name::In
-            && overload.is_some_and(|overload| overload.id == "in_list")
-            && let Some(node) = in_set(&args)
-        {
-            return Ok(node);
+        match one {
+            Some(overload) => CallKind::Guarded {
+                overload,
+                unguarded: matches!(name, Name::Contains | Name::StartsWith | Name::EndsWith | Name::Flatten),
+                early: args.len() > 2 || name == Name::Format,
+            },
+            None => CallKind::Dispatch(&function.overloads),
         }
-        let folds = matches!(
-            name,
-            Name::Bool
-                | Name::Bytes
-                | Name::Double
-                | Name::Duration
-                | Name::Dyn
-                | Name::Int
-                | Name::String
-                | Name::Timestamp
-                | Name::Type
-                | Name::Uint
-        );
-        let is_const = matches!(args.as_slice(), [Node::Const(_)]);
-        let charge = overload.map_or(function.charge, |overload| overload.charge);
-        let node = Node::Call(Box::new(Call { function, charge, args, kind }));
-        if folds && is_const {
-            return match run::constant(&node) {
-                Value::Error(error) => Err(error.to_string()),
-                value => Ok(Node::Const(value)),
-            };
+    };
+    let constant_pattern = match args.get(1) {
+        Some(Node::Const(Value::String(pattern))) if matches!(name, Name::Matches | Name::Find | Name::FindAll) => {
+            Some(Regex::constant(pattern)?)
         }
-        Ok(node)
+        _ => None,
+    };
+    let kind = constant_pattern.map_or(kind, CallKind::Regex);
+    if name == Name::In
+        && overload.is_some_and(|overload| overload.id == "in_list")
+        && let Some(node) = in_set(&args)
+    {
+        return Ok(node);
     }
+    let folds = matches!(
+        name,
+        Name::Bool
+            | Name::Bytes
+            | Name::Double
+            | Name::Duration
+            | Name::Dyn
+            | Name::Int
+            | Name::String
+            | Name::Timestamp
+            | Name::Type
+            | Name::Uint
+    );
+    let is_const = matches!(args.as_slice(), [Node::Const(_)]);
+    let charge = overload.map_or(function.charge, |overload| overload.charge);
+    let node = Node::Call(Box::new(Call { function, charge, args, kind }));
+    if folds && is_const {
+        return match run::constant(&node) {
+            Value::Error(error) => Err(error.to_string()),
+            value => Ok(Node::Const(value)),
+        };
+    }
+    Ok(node)
 }
 
 /// The attribute inside `has(…)`, when it is a branch of a choice.
