@@ -72,6 +72,27 @@ impl Stage {
         Stage { dry: true, ..Stage::default() }
     }
 
+    /// Deletes the temporary files of processes that were killed, in a folder and below it. No link is followed.
+    ///
+    /// # Errors
+    /// A folder cannot be read, or a file not be deleted.
+    pub(crate) fn sweep(folder: &Path) -> io::Result<()> {
+        let mut folders = vec![folder.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder)? {
+                let entry = entry?;
+                let (kind, name) = (entry.file_type()?, entry.file_name());
+                let is_temporary = name.to_str().is_some_and(|name| name.starts_with(BEGIN) && name.ends_with(END));
+                if kind.is_dir() {
+                    folders.push(entry.path());
+                } else if kind.is_file() && is_temporary {
+                    fs::remove_file(entry.path())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The same with an output folder.
     #[must_use]
     pub(crate) fn within(mut self, folder: Option<&Path>) -> Stage {

@@ -5,7 +5,7 @@ use kubeshape_input::Finding;
 
 /// Descriptors that are not for connections of clients: input files that are read, sockets, the watcher, the log, and
 /// connections to aggregated servers.
-const RESERVE: usize = 64;
+pub(super) const RESERVE: usize = 64;
 
 /// Raises the soft limit on open files to the hard limit. Returns the number of connections that there is room for, at most
 /// `wanted`.

@@ -40,7 +40,7 @@ pub(super) enum Change {
 }
 
 /// If more paths than this wait for the hub, it looks at all files instead.
-const MANY: usize = 10_000;
+pub(super) const MANY: usize = 10_000;
 /// A file that nobody closes is read after this time all the same.
 const SLOW: Duration = Duration::from_secs(5);
 

@@ -383,7 +383,7 @@ impl Places {
 }
 
 /// The most bytes of a file that is not an input.
-const LARGEST: u64 = 16 << 20;
+pub(super) const LARGEST: u64 = 16 << 20;
 
 /// The bytes of a file that is not an input. `again` says that it was read before, when it may have been a pipe.
 ///

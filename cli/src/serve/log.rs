@@ -6,6 +6,12 @@
 mod line;
 mod repeated;
 
+#[cfg(test)]
+pub(super) use {
+    line::FIELD,
+    repeated::{WINDOW, WRITTEN},
+};
+
 use crate::args::{LogFormat, LogLevel, When};
 use crate::report;
 use kubeshape_server::Metrics;
@@ -23,10 +29,10 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, fmt};
 
 /// Lines that wait to be written. More are dropped.
-const WAITING: usize = 4096;
+pub(super) const WAITING: usize = 4096;
 
 /// How long the end of the server waits until everything is written.
-const PATIENCE: Duration = Duration::from_secs(1);
+pub(super) const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The log, from its beginning to its end.
 pub(super) struct Log {

@@ -9,6 +9,8 @@ mod data;
 mod descriptors;
 mod event;
 mod finding;
+#[cfg(test)]
+mod guide;
 mod hub;
 mod inputs;
 mod log;

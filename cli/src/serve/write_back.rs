@@ -34,15 +34,16 @@ struct Inner {
 }
 
 impl WriteBack {
-    /// The folder, which must be there. Nothing is written yet.
+    /// The folder, which must be there. Nothing is written yet, and what a server that was killed did not finish is deleted.
     ///
     /// # Errors
-    /// It is no folder.
+    /// It is no folder, or it cannot be read.
     pub(super) fn new(folder: &Path) -> Result<WriteBack, Fatal> {
         if !folder.is_dir() {
             let message = format!("--write-back writes into a folder, and {} is none", folder.display());
             return Err(Fatal::Usage(message));
         }
+        Stage::sweep(folder).map_err(|error| Fatal::Usage(format!("{}: {}", folder.display(), describe(&error))))?;
         let stage = Stage::default().within(Some(folder)).synced(true);
         Ok(WriteBack(Arc::new(Inner { folder: folder.to_owned(), stage, files: Mutex::default() })))
     }

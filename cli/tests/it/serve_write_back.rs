@@ -186,3 +186,89 @@ fn a_definition_of_the_inputs_counts_and_can_be_changed_again() {
     assert_eq!(found["metadata"]["labels"], serde_json::Value::Null);
     label(&server, "second");
 }
+
+/// Rounds of killing; `KUBESHAPE_KILLS` names another number.
+const KILLS: usize = 4;
+
+/// What a writer was told: the number that it wrote last, and the object that is there in turn, or not.
+#[derive(Clone, Debug, Default)]
+struct Told {
+    number: u64,
+    /// The number of the last one that was created, and whether it was deleted again.
+    last: (u64, bool),
+}
+
+/// Writes until the server is gone: numbers into one object, and objects that come and go.
+fn write_until_killed(address: &str, name: &str, mut told: Told) -> Told {
+    let media = "application/merge-patch+json";
+    loop {
+        let next = told.number + 1;
+        let patch = json!({"data": {"a": next.to_string()}}).to_string();
+        match send(address, "PATCH", &format!("{MAPS}/{name}"), media, &patch) {
+            Some(answer) if answer.code == 200 => told.number = next,
+            _ => return told,
+        }
+        let (method, path, number) = match told.last {
+            (number, false) => ("DELETE", format!("{MAPS}/{name}-{number}"), number),
+            (number, true) => ("POST", MAPS.to_owned(), number + 1),
+        };
+        let body = if method == "POST" { map(&format!("{name}-{number}"), "new") } else { String::new() };
+        match send(address, method, &path, "application/json", &body) {
+            Some(answer) if answer.code < 300 => told.last = (number, method == "DELETE"),
+            _ => return told,
+        }
+    }
+}
+
+#[test]
+fn what_was_answered_is_in_the_folder_after_the_process_was_killed() {
+    let rounds = std::env::var("KUBESHAPE_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(KILLS);
+    let folder = folder();
+    let names = ["w0", "w1"];
+    let server = start(&folder);
+    for name in names {
+        ask(&server, "POST", MAPS, &map(name, "0"));
+        ask(&server, "POST", MAPS, &map(&format!("{name}-0"), "new"));
+    }
+    server.kill();
+    let mut told = names.map(|_| Told::default());
+    let mut seed: u64 = 0x5DEE_CE66;
+    for round in 0..rounds {
+        // A server starts with what is there: no file is half an object, or one of a write that did not end.
+        let server = start(&folder);
+        for (name, told) in names.iter().zip(&mut told) {
+            let found = ask(&server, "GET", &format!("{MAPS}/{name}"), "").body;
+            let number = found["data"]["a"].as_str().and_then(|text| text.parse().ok()).expect("a number");
+            // The last write may be there though nobody was told.
+            assert!((told.number..=told.number + 1).contains(&number), "round {round}: {number} after {told:?}");
+            told.number = number;
+            let code = |number: u64| {
+                send(&server.address, "GET", &format!("{MAPS}/{name}-{number}"), "", "").expect("an answer").code
+            };
+            let (last, is_deleted) = told.last;
+            told.last = match (is_deleted, code(last), code(last + 1)) {
+                (_, 404, 404) => (last, true),
+                (false, 200, 404) => (last, false),
+                (true, 404, 200) => (last + 1, false),
+                found => panic!("round {round}: {found:?} after {told:?}"),
+            };
+        }
+        let address = server.address.clone();
+        let writers = names.iter().zip(&told).map(|(name, told)| {
+            let (address, name, told) = (address.clone(), (*name).to_owned(), told.clone());
+            std::thread::spawn(move || write_until_killed(&address, &name, told))
+        });
+        let writers: Vec<_> = writers.collect();
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        std::thread::sleep(std::time::Duration::from_millis(20 + (seed >> 33) % 150));
+        server.kill();
+        for (told, writer) in told.iter_mut().zip(writers) {
+            *told = writer.join().expect("a writer");
+        }
+    }
+    assert!(told.iter().map(|told| told.number).sum::<u64>() > 0, "nothing was written");
+    // What writes left that did not end does not add up.
+    let server = start(&folder);
+    ask(&server, "DELETE", MAPS, "");
+    assert_eq!(folder.names("objects"), Vec::<String>::new());
+}

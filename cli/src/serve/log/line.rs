@@ -11,7 +11,7 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
 /// Bytes of a field. The rest is cut off.
-const FIELD: usize = 1024;
+pub(in crate::serve) const FIELD: usize = 1024;
 
 /// A text without control characters that is not longer than a field may be.
 pub(super) fn cut(text: impl fmt::Display) -> String {

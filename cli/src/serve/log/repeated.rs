@@ -12,10 +12,10 @@ use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::layer::Context;
 
 /// The time over which messages are counted.
-pub(super) const WINDOW: Duration = Duration::from_secs(10);
+pub(in crate::serve) const WINDOW: Duration = Duration::from_secs(10);
 
 /// Messages of a kind that are written in a window.
-const WRITTEN: u64 = 100;
+pub(in crate::serve) const WRITTEN: u64 = 100;
 
 /// The target of the messages that tell the number of others.
 const TARGET: &str = "kubeshape::log";
