@@ -67,6 +67,7 @@ pub(crate) fn compare<'a>(version: &str, old: &Schema<'a>, new: &Schema<'a>, of:
         also: None,
         judge: None,
         is_ruled: false,
+        keys: &[],
     };
     let mut todo = if walk.is_same(old, new) { Vec::new() } else { vec![root] };
     while let Some(pair) = todo.pop() {
@@ -91,10 +92,12 @@ struct Pair<'a> {
     own: (Own, Own),
     /// What the old server demands beside the schema.
     also: Option<&'static Schema<'static>>,
-    /// What above it looks at the value as it is after defaults, if something does.
+    /// What around it looks at the value as it is after defaults, if something does.
     judge: Option<Judge>,
     /// Whether there is a rule above it.
     is_ruled: bool,
+    /// The keys of the list whose item it is.
+    keys: &'a [&'a str],
 }
 
 /// What looks at a whole value: its path, and a keyword of its new schema.
@@ -112,8 +115,9 @@ impl<'a> Pair<'a> {
             trail,
             own: (own(was, &old), own(is, &new)),
             also: was.field(name),
-            judge: self.judge_of_below(),
+            judge: self.judge_of(name),
             is_ruled: self.rules_below(),
+            keys: if self.new.extra().list_type == Some("map") { self.new.extra().list_map_keys } else { &[] },
         }
     }
 
@@ -122,10 +126,11 @@ impl<'a> Pair<'a> {
         self.is_ruled || !self.new.extra().validations.is_empty()
     }
 
-    /// What looks at the values inside this one.
-    fn judge_of_below(&self) -> Option<Judge> {
+    /// What looks at a value inside this one.
+    fn judge_of(&self, name: &str) -> Option<Judge> {
         let (schema, extra) = (&self.new, self.new.extra());
         let keyword = [
+            ("the keys of the list", self.keys.contains(&name)),
             ("a rule", !extra.validations.is_empty()),
             ("allOf", !extra.all_of.is_empty()),
             ("anyOf", !extra.any_of.is_empty()),
@@ -134,7 +139,7 @@ impl<'a> Pair<'a> {
             ("an enum", !schema.enumeration.is_empty()),
             ("maxProperties", extra.max_properties.is_some()),
             ("minProperties", extra.min_properties.is_some()),
-            ("the uniqueness of items", matches!(extra.list_type, Some("set" | "map"))),
+            ("the uniqueness of items", extra.list_type == Some("set")),
         ];
         let found = keyword.into_iter().find(|(_, is_there)| *is_there);
         found.map(|(keyword, _)| (Rc::from(self.path.as_str()), keyword)).or_else(|| self.judge.clone())
@@ -735,7 +740,7 @@ impl<'a> Walk<'_, 'a> {
     ) {
         let Some(default) = property.schema.default else { return };
         let detail = format!("the default is {}, and there was none", text(default));
-        let (detail, class) = judged(&detail, pair.judge_of_below().as_ref());
+        let (detail, class) = judged(&detail, pair.judge_of(property.name).as_ref());
         let effects = [(Storage, Risky), (Writers, class), (Readers, Risky)];
         self.at(spot, path, places, Code::DiffDefault, detail, &effects);
     }
