@@ -67,6 +67,7 @@ pub(crate) fn compare<'a>(version: &str, old: &Schema<'a>, new: &Schema<'a>, of:
         also: None,
         judge: None,
         is_ruled: false,
+        is_whole: false,
         keys: &[],
     };
     let mut todo = if walk.is_same(old, new) { Vec::new() } else { vec![root] };
@@ -96,6 +97,8 @@ struct Pair<'a> {
     judge: Option<Judge>,
     /// Whether there is a rule above it.
     is_ruled: bool,
+    /// Whether it is a part of an atomic list or map, before and after: whoever owns that owns it.
+    is_whole: bool,
     /// The keys of the list whose item it is.
     keys: &'a [&'a str],
 }
@@ -117,6 +120,7 @@ impl<'a> Pair<'a> {
             also: was.field(name),
             judge: self.judge_of(name),
             is_ruled: self.rules_below(),
+            is_whole: self.is_whole || is_atomic(&self.old) && is_atomic(&self.new),
             keys: if self.new.extra().list_type == Some("map") { self.new.extra().list_map_keys } else { &[] },
         }
     }
@@ -263,7 +267,7 @@ impl<'a> Walk<'_, 'a> {
             let subject = Subject::Keyword(change.keyword);
             if !change.is_stricter {
                 // It may be said elsewhere in the schema.
-                if reach((new, None), old, change.keyword, &mut self.memo) == Reach::None {
+                if reach((new, pair.also), old, change.keyword, &mut self.memo) == Reach::None {
                     continue;
                 }
                 self.push_about(pair, subject, Code::DiffBoundWider, change.detail, WIDER);
@@ -427,7 +431,7 @@ impl<'a> Walk<'_, 'a> {
         }
         if is.is_empty() {
             // It may be said elsewhere in the schema.
-            if reach((new, None), old, keyword, &mut self.memo) == Reach::None {
+            if reach((new, pair.also), old, keyword, &mut self.memo) == Reach::None {
                 return;
             }
             self.push(pair, Code::DiffTextWider, described(keyword, old_text, new_text), WIDER);
@@ -436,7 +440,7 @@ impl<'a> Walk<'_, 'a> {
         let detail = described(keyword, old_text, new_text);
         let subject = Subject::Keyword(keyword);
         match reach((old, pair.also), new, keyword, &mut self.memo) {
-            Reach::None if was.is_empty() || reach((new, None), old, keyword, &mut self.memo) == Reach::None => {}
+            Reach::None if was.is_empty() || reach((new, pair.also), old, keyword, &mut self.memo) == Reach::None => {}
             Reach::None => self.push(pair, Code::DiffTextWider, format!("{detail}, which accepts more"), WIDER),
             Reach::Refuses => self.push_about(pair, subject, Code::DiffText, detail, STRICTER),
             Reach::Open(why) => {
@@ -509,7 +513,7 @@ impl<'a> Walk<'_, 'a> {
                 (false, false) => branches(keyword, was, is),
             };
             if is.is_empty() {
-                if reach((&pair.new, None), &pair.old, keyword, &mut self.memo) != Reach::None {
+                if reach((&pair.new, pair.also), &pair.old, keyword, &mut self.memo) != Reach::None {
                     self.push(pair, Code::DiffLogicWider, detail, WIDER);
                 }
                 continue;
@@ -517,7 +521,7 @@ impl<'a> Walk<'_, 'a> {
             let subject = Subject::Keyword(keyword);
             match reach((&pair.old, pair.also), &pair.new, keyword, &mut self.memo) {
                 Reach::None if was.is_empty() => {}
-                Reach::None if reach((&pair.new, None), &pair.old, keyword, &mut self.memo) == Reach::None => {}
+                Reach::None if reach((&pair.new, pair.also), &pair.old, keyword, &mut self.memo) == Reach::None => {}
                 Reach::None => self.push(pair, Code::DiffLogicWider, format!("{detail}; it accepts more"), WIDER),
                 Reach::Refuses => self.push_about(pair, subject, Code::DiffLogicStricter, detail, STRICTER),
                 Reach::Open(why) => self.push_about(pair, subject, Code::DiffLogic, open(&detail, &why), UNKNOWN),
@@ -537,9 +541,14 @@ impl<'a> Walk<'_, 'a> {
             let detail = format!("the list was {}, and is {}", named(was, old_keys), named(is, new_keys));
             let class = if was == "atomic" { Risky } else { Breaking };
             // Rules compare lists, sets and maps each in their own way.
-            let effects = [(Writers, Risky), (Apply, class), (Cel, Risky)];
-            let concerned = if pair.rules_below() { &effects[..] } else { &effects[1..2] };
-            self.push(pair, Code::DiffOwnership, &*detail, concerned);
+            let mut effects = vec![(Writers, Risky), (Apply, class), (Cel, Risky)];
+            effects.retain(|(consumer, _)| match consumer {
+                Apply => !pair.is_whole,
+                _ => pair.rules_below(),
+            });
+            if !effects.is_empty() {
+                self.push(pair, Code::DiffOwnership, &*detail, &effects);
+            }
             if is_unique_newly(pair, (was, old_keys), (is, new_keys)) {
                 self.push(pair, Code::DiffUnique, detail, STRICTER);
             }
@@ -553,6 +562,7 @@ impl<'a> Walk<'_, 'a> {
         let (old, new) = (&pair.old, &pair.new);
         let is_atomic = |schema: &Schema<'a>| schema.extra().map_type == Some("atomic");
         match (is_atomic(old), is_atomic(new)) {
+            _ if pair.is_whole => {}
             (false, true) => self.push(
                 pair,
                 Code::DiffOwnership,
@@ -744,6 +754,12 @@ impl<'a> Walk<'_, 'a> {
         let effects = [(Storage, Risky), (Writers, class), (Readers, Risky)];
         self.at(spot, path, places, Code::DiffDefault, detail, &effects);
     }
+}
+
+/// Whether server-side apply owns a list or a map as a whole.
+fn is_atomic(schema: &Schema<'_>) -> bool {
+    let extra = schema.extra();
+    schema.ty == Type::Array && !matches!(extra.list_type, Some("set" | "map")) || extra.map_type == Some("atomic")
 }
 
 /// Whether server-side apply owns the parts of a value as it would without a schema: fields of objects one by one, lists as a whole.

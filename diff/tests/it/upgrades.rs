@@ -74,7 +74,7 @@ fn orders_and_workers_change_nothing() {
     let Some(folder) = kubeshape_corpus::folder_named_by("KUBESHAPE_CORPUS") else { return };
     let told = |at: usize, old: &Crd<'_>, new: &Crd<'_>| {
         let effort = Effort { changes: 4, values: 4, rounds: 4, shrinking: 8, ..Effort::default() };
-        let proofs = (at % 10 == 0).then(|| witnesses(old, new, &effort));
+        let proofs = at.is_multiple_of(10).then(|| witnesses(old, new, &effort));
         format!("{:?} {proofs:?}", definitions(old, new))
     };
     let mut all: Vec<(String, String, String, String)> = Vec::new();
