@@ -342,7 +342,8 @@ fn witness_verdict(outcome: Outcome, object: &Value, before: &Case, after: &Case
     }
     let is_shown = match outcome {
         Outcome::Refused => after.decode_error.is_some() || !after.errors.is_empty(),
-        Outcome::Dropped => !after.unknown.is_empty(),
+        // What is no object of the kind any more is refused before fields are dropped.
+        Outcome::Dropped => !after.unknown.is_empty() || after.decode_error.is_some(),
         Outcome::StoredOtherwise => before.result != after.result,
     };
     if is_shown {
@@ -370,7 +371,7 @@ fn is_told(changes: &[Change], version: &str, field: &str, detail: &str) -> bool
     let field = if field.is_empty() || field == "<nil>" { named().unwrap_or_default() } else { field };
     changes.iter().any(|change| {
         change.class_for(Consumer::Writers).is_some_and(|class| class >= Class::Risky)
-            && change.version == version
+            && (change.version == version || change.version.is_empty())
             && (is_above(&change.path, field) || changes_values(change.code) && is_above(field, &change.path))
     })
 }

@@ -96,7 +96,10 @@ fn names(old: &Crd<'_>, new: &Crd<'_>, out: &mut Found<'_>) {
         ("listKind", old.names.list_kind, new.names.list_kind),
     ] {
         if was != is {
-            push(out, Code::DiffNames, "", at, format!("{what} was {was:?}, and is {is:?}"), &[(Meta, Breaking)]);
+            // Objects name their group and their kind.
+            let effects = [(Writers, Breaking), (Meta, Breaking)];
+            let effects = if matches!(what, "group" | "kind") { &effects[..] } else { &effects[1..] };
+            push(out, Code::DiffNames, "", at, format!("{what} was {was:?}, and is {is:?}"), effects);
         }
     }
     if old.scope != new.scope {

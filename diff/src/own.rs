@@ -24,19 +24,21 @@ pub(crate) enum Own {
     Nothing,
 }
 
-/// What the texts have to be: `apiVersion`, `kind` (any case of a DNS label), the name of an object and what it begins with, and
-/// the name of an embedded resource (`IsValidPathSegmentName`).
-static FORMS: LazyLock<[Extra<'static>; 5]> = LazyLock::new(|| {
+/// What the texts have to be, or more: `apiVersion`, `kind` (any case of a DNS label; the Kelvin sign is a large k), the name of an
+/// object and what it begins with, and both of an embedded resource (`IsValidPathSegmentName`).
+static FORMS: LazyLock<[Extra<'static>; 6]> = LazyLock::new(|| {
     let form = |pattern, least, most| Extra { pattern, min_length: least, max_length: most, ..Extra::default() };
     [
-        form("^([^/]+/)?[^/]+$", None, None),
-        form("^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$", None, Some(63)),
-        form(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$", Some(1), Some(253)),
-        form(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*-*$", Some(1), Some(253)),
+        form("^[^/]*/?[^/]*$", Some(1), None),
+        form(r"^[a-zA-Z\x{212A}]([-a-zA-Z\x{212A}0-9]*[a-zA-Z\x{212A}0-9])?$", None, Some(63)),
+        form(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$", None, Some(253)),
+        // A dash at the end hides what stands before it.
+        form("", Some(1), Some(254)),
         form("^([^/%.]|[^/%.][^/%]|[^/%][^/%.]|[^/%]{3,})$", None, None),
+        form("^[^/%]+$", None, None),
     ]
 });
-static TEXTS: LazyLock<[Schema<'static>; 5]> = LazyLock::new(|| {
+static TEXTS: LazyLock<[Schema<'static>; 6]> = LazyLock::new(|| {
     let of = |extra: &'static Extra<'static>| Schema {
         extra: Some(extra),
         flags: Flags::PATTERN,
@@ -66,14 +68,15 @@ impl Own {
 
     /// What a server takes for a field that it knows of itself.
     pub(crate) fn field(self, name: &str) -> Option<&'static Schema<'static>> {
-        let texts: &'static [Schema<'static>; 5] = &TEXTS;
+        let texts: &'static [Schema<'static>; 6] = &TEXTS;
         Some(match (self, name) {
             (Own::Root | Own::Embedded, "apiVersion") => &texts[0],
             (Own::Root | Own::Embedded, "kind") => &texts[1],
             (Own::Root | Own::Embedded, "metadata") => &OBJECT,
             (Own::RootMetadata, "name") => &texts[2],
             (Own::RootMetadata, "generateName") => &texts[3],
-            (Own::Metadata, "name" | "generateName") => &texts[4],
+            (Own::Metadata, "name") => &texts[4],
+            (Own::Metadata, "generateName") => &texts[5],
             _ => return None,
         })
     }

@@ -67,6 +67,8 @@ pub(crate) fn compare<'a>(version: &str, old: &Schema<'a>, new: &Schema<'a>, of:
         also: None,
         judge: None,
         is_ruled: false,
+        is_whole: false,
+        keys: &[],
     };
     let mut todo = if walk.is_same(old, new) { Vec::new() } else { vec![root] };
     while let Some(pair) = todo.pop() {
@@ -91,10 +93,14 @@ struct Pair<'a> {
     own: (Own, Own),
     /// What the old server demands beside the schema.
     also: Option<&'static Schema<'static>>,
-    /// What above it looks at the value as it is after defaults, if something does.
+    /// What around it looks at the value as it is after defaults, if something does.
     judge: Option<Judge>,
     /// Whether there is a rule above it.
     is_ruled: bool,
+    /// Whether it is a part of an atomic list or map, before and after: whoever owns that owns it.
+    is_whole: bool,
+    /// The keys of the list whose item it is.
+    keys: &'a [&'a str],
 }
 
 /// What looks at a whole value: its path, and a keyword of its new schema.
@@ -112,8 +118,10 @@ impl<'a> Pair<'a> {
             trail,
             own: (own(was, &old), own(is, &new)),
             also: was.field(name),
-            judge: self.judge_of_below(),
+            judge: self.judge_of(name),
             is_ruled: self.rules_below(),
+            is_whole: self.is_whole || is_atomic(&self.old) && is_atomic(&self.new),
+            keys: if self.new.extra().list_type == Some("map") { self.new.extra().list_map_keys } else { &[] },
         }
     }
 
@@ -122,10 +130,11 @@ impl<'a> Pair<'a> {
         self.is_ruled || !self.new.extra().validations.is_empty()
     }
 
-    /// What looks at the values inside this one.
-    fn judge_of_below(&self) -> Option<Judge> {
+    /// What looks at a value inside this one.
+    fn judge_of(&self, name: &str) -> Option<Judge> {
         let (schema, extra) = (&self.new, self.new.extra());
         let keyword = [
+            ("the keys of the list", self.keys.contains(&name)),
             ("a rule", !extra.validations.is_empty()),
             ("allOf", !extra.all_of.is_empty()),
             ("anyOf", !extra.any_of.is_empty()),
@@ -134,7 +143,7 @@ impl<'a> Pair<'a> {
             ("an enum", !schema.enumeration.is_empty()),
             ("maxProperties", extra.max_properties.is_some()),
             ("minProperties", extra.min_properties.is_some()),
-            ("the uniqueness of items", matches!(extra.list_type, Some("set" | "map"))),
+            ("the uniqueness of items", extra.list_type == Some("set")),
         ];
         let found = keyword.into_iter().find(|(_, is_there)| *is_there);
         found.map(|(keyword, _)| (Rc::from(self.path.as_str()), keyword)).or_else(|| self.judge.clone())
@@ -258,7 +267,7 @@ impl<'a> Walk<'_, 'a> {
             let subject = Subject::Keyword(change.keyword);
             if !change.is_stricter {
                 // It may be said elsewhere in the schema.
-                if reach((new, None), old, change.keyword, &mut self.memo) == Reach::None {
+                if reach((new, pair.also), old, change.keyword, &mut self.memo) == Reach::None {
                     continue;
                 }
                 self.push_about(pair, subject, Code::DiffBoundWider, change.detail, WIDER);
@@ -422,7 +431,7 @@ impl<'a> Walk<'_, 'a> {
         }
         if is.is_empty() {
             // It may be said elsewhere in the schema.
-            if reach((new, None), old, keyword, &mut self.memo) == Reach::None {
+            if reach((new, pair.also), old, keyword, &mut self.memo) == Reach::None {
                 return;
             }
             self.push(pair, Code::DiffTextWider, described(keyword, old_text, new_text), WIDER);
@@ -431,7 +440,7 @@ impl<'a> Walk<'_, 'a> {
         let detail = described(keyword, old_text, new_text);
         let subject = Subject::Keyword(keyword);
         match reach((old, pair.also), new, keyword, &mut self.memo) {
-            Reach::None if was.is_empty() || reach((new, None), old, keyword, &mut self.memo) == Reach::None => {}
+            Reach::None if was.is_empty() || reach((new, pair.also), old, keyword, &mut self.memo) == Reach::None => {}
             Reach::None => self.push(pair, Code::DiffTextWider, format!("{detail}, which accepts more"), WIDER),
             Reach::Refuses => self.push_about(pair, subject, Code::DiffText, detail, STRICTER),
             Reach::Open(why) => {
@@ -504,7 +513,7 @@ impl<'a> Walk<'_, 'a> {
                 (false, false) => branches(keyword, was, is),
             };
             if is.is_empty() {
-                if reach((&pair.new, None), &pair.old, keyword, &mut self.memo) != Reach::None {
+                if reach((&pair.new, pair.also), &pair.old, keyword, &mut self.memo) != Reach::None {
                     self.push(pair, Code::DiffLogicWider, detail, WIDER);
                 }
                 continue;
@@ -512,7 +521,7 @@ impl<'a> Walk<'_, 'a> {
             let subject = Subject::Keyword(keyword);
             match reach((&pair.old, pair.also), &pair.new, keyword, &mut self.memo) {
                 Reach::None if was.is_empty() => {}
-                Reach::None if reach((&pair.new, None), &pair.old, keyword, &mut self.memo) == Reach::None => {}
+                Reach::None if reach((&pair.new, pair.also), &pair.old, keyword, &mut self.memo) == Reach::None => {}
                 Reach::None => self.push(pair, Code::DiffLogicWider, format!("{detail}; it accepts more"), WIDER),
                 Reach::Refuses => self.push_about(pair, subject, Code::DiffLogicStricter, detail, STRICTER),
                 Reach::Open(why) => self.push_about(pair, subject, Code::DiffLogic, open(&detail, &why), UNKNOWN),
@@ -532,9 +541,14 @@ impl<'a> Walk<'_, 'a> {
             let detail = format!("the list was {}, and is {}", named(was, old_keys), named(is, new_keys));
             let class = if was == "atomic" { Risky } else { Breaking };
             // Rules compare lists, sets and maps each in their own way.
-            let effects = [(Writers, Risky), (Apply, class), (Cel, Risky)];
-            let concerned = if pair.rules_below() { &effects[..] } else { &effects[1..2] };
-            self.push(pair, Code::DiffOwnership, &*detail, concerned);
+            let mut effects = vec![(Writers, Risky), (Apply, class), (Cel, Risky)];
+            effects.retain(|(consumer, _)| match consumer {
+                Apply => !pair.is_whole,
+                _ => pair.rules_below(),
+            });
+            if !effects.is_empty() {
+                self.push(pair, Code::DiffOwnership, &*detail, &effects);
+            }
             if is_unique_newly(pair, (was, old_keys), (is, new_keys)) {
                 self.push(pair, Code::DiffUnique, detail, STRICTER);
             }
@@ -548,6 +562,7 @@ impl<'a> Walk<'_, 'a> {
         let (old, new) = (&pair.old, &pair.new);
         let is_atomic = |schema: &Schema<'a>| schema.extra().map_type == Some("atomic");
         match (is_atomic(old), is_atomic(new)) {
+            _ if pair.is_whole => {}
             (false, true) => self.push(
                 pair,
                 Code::DiffOwnership,
@@ -735,10 +750,16 @@ impl<'a> Walk<'_, 'a> {
     ) {
         let Some(default) = property.schema.default else { return };
         let detail = format!("the default is {}, and there was none", text(default));
-        let (detail, class) = judged(&detail, pair.judge_of_below().as_ref());
+        let (detail, class) = judged(&detail, pair.judge_of(property.name).as_ref());
         let effects = [(Storage, Risky), (Writers, class), (Readers, Risky)];
         self.at(spot, path, places, Code::DiffDefault, detail, &effects);
     }
+}
+
+/// Whether server-side apply owns a list or a map as a whole.
+fn is_atomic(schema: &Schema<'_>) -> bool {
+    let extra = schema.extra();
+    schema.ty == Type::Array && !matches!(extra.list_type, Some("set" | "map")) || extra.map_type == Some("atomic")
 }
 
 /// Whether server-side apply owns the parts of a value as it would without a schema: fields of objects one by one, lists as a whole.

@@ -174,6 +174,10 @@ pub fn witnesses(old: &Crd<'_>, new: &Crd<'_>, effort: &Effort) -> Vec<Proof> {
                     }
                 }
                 (None, _) if change.code == Code::DiffVersionGone => of_version(old, &version, effort),
+                // Of another group or kind.
+                (None, _) if change.code == Code::DiffNames => {
+                    of_version(old, old.versions.first().map_or("", |version| version.name), effort)
+                }
                 _ => Proof::NotNeeded,
             };
             out.push(proof);

@@ -100,7 +100,7 @@ fn changes_of_definitions() {
         (
             &plain,
             &plain.replace("kind: Tab", "kind: Tub"),
-            &["KS8427 : meta breaking", "KS8427 : meta breaking", "KS8428 : meta risky"],
+            &["KS8427 : writers breaking, meta breaking", "KS8427 : meta breaking", "KS8428 : meta risky"],
         ),
         (&plain, &plain.replace("Namespaced", "Cluster"), &["KS8427 : meta breaking"]),
         (&plain, &plain.replace(", shortNames: [tb]", ""), &["KS8428 : meta risky"]),
@@ -144,6 +144,23 @@ fn a_default_is_a_risk_for_writers_where_something_looks_at_the_values_around() 
         let found = changes(&object(keyword, ""), &object(keyword, ", default: x"));
         assert_eq!(found.len(), 1, "{keyword}: {found:?}");
         assert_eq!(found[0].class_for(Consumer::Writers), Some(expected), "{keyword}: {found:?}");
+    }
+    // Of a list that is a map, only its keys.
+    let list = |fields: &str| {
+        let item = format!("{{type: object, required: [k], properties: {{k: {{type: string}}, {fields}}}}}");
+        crd(
+            "",
+            &format!("{{type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k, l], items: {item}}}"),
+        )
+    };
+    for (name, expected) in [("m", Class::Compatible), ("l", Class::Risky)] {
+        let with = |default: &str| {
+            let other = if name == "l" { "m" } else { "l" };
+            list(&format!("{name}: {{type: string, default: {default}}}, {other}: {{type: string, default: y}}"))
+        };
+        let found = changes(&list("m: {type: string}, l: {type: string}"), &with("x"));
+        let change = found.iter().find(|change| change.path == format!("a[].{name}")).unwrap();
+        assert_eq!(change.class_for(Consumer::Writers), Some(expected), "{found:?}");
     }
 }
 

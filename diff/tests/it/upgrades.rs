@@ -67,6 +67,39 @@ fn find<'a>(text: &'a str, name: &str, tapes: &'a mut Vec<Tape>, arena: &'a Bump
         .find(|crd| crd.name == name)
 }
 
+/// What is told does not depend on the order of pairs, nor on who tells it. Every tenth pair gets witnesses, too.
+#[test]
+fn orders_and_workers_change_nothing() {
+    const WORKERS: usize = 4;
+    let Some(folder) = kubeshape_corpus::folder_named_by("KUBESHAPE_CORPUS") else { return };
+    let told = |at: usize, old: &Crd<'_>, new: &Crd<'_>| {
+        let effort = Effort { changes: 4, values: 4, rounds: 4, shrinking: 8, ..Effort::default() };
+        let proofs = at.is_multiple_of(10).then(|| witnesses(old, new, &effort));
+        format!("{:?} {proofs:?}", definitions(old, new))
+    };
+    let mut all: Vec<(String, String, String, String)> = Vec::new();
+    pairs_with_texts(&folder, |name, (old_text, new_text), old, new| {
+        let name = name.split(' ').next().unwrap().to_owned();
+        all.push((name, old_text.to_owned(), new_text.to_owned(), told(all.len(), old, new)));
+    });
+    let all = &all;
+    std::thread::scope(|scope| {
+        for worker in 0..WORKERS {
+            scope.spawn(move || {
+                for (at, (name, old, new, expected)) in
+                    all.iter().enumerate().rev().filter(|(at, _)| at % WORKERS == worker)
+                {
+                    let arena = Bump::new();
+                    let (mut old_tapes, mut new_tapes) = (Vec::new(), Vec::new());
+                    let old = find(old, name, &mut old_tapes, &arena).unwrap();
+                    let new = find(new, name, &mut new_tapes, &arena).unwrap();
+                    assert_eq!(told(at, &old, &new), *expected, "{name}");
+                }
+            });
+        }
+    });
+}
+
 /// Objects that are drawn for each pair. `KUBESHAPE_DRAWS` names another number.
 const DRAWS: usize = 8;
 
