@@ -23,7 +23,9 @@ pub(super) fn run(args: &LifecycleWarnArgs, mut session: Session) -> Result<bool
     let mut schemas = Schemas::default();
     each(&args.schemas, &mut session, |document, session| {
         schemas.add(document);
-        entries::findings(document).iter().for_each(|finding| session.tell(finding));
+        for finding in &entries::findings(document) {
+            session.tell(finding);
+        }
         Ok(())
     })?;
     let (mut objects, mut unknown, mut all) = (0, 0, 0);

@@ -45,7 +45,9 @@ pub(crate) fn read(args: &TypeArgs, session: &mut Session<'_>) -> Result<Registr
             is_used |= add(&mut registry, text.locations(), session);
             for document in text.documents() {
                 session.lifecycles.add_annotated(document);
-                entries::findings(document).iter().for_each(|finding| session.tell(finding));
+                for finding in &entries::findings(document) {
+                    session.tell(finding);
+                }
             }
         }
         if !is_used && session.errors() == before {

@@ -66,12 +66,14 @@ fn fits(value: &Value<'_>, ty: &Type) -> bool {
         (Value::Map(map), Type::Map(entry)) => {
             map.iter().all(|(key, value)| fits(&key, &entry.0) && fits(&value, &entry.1))
         }
-        // Upstream's `true ? optional.of(semver('1.0.0')) : optional.none()` is an optional that holds an error, and `[?x]` and
-        // `{?k: x}` take that over.
-        (Value::Error(_), _) => true,
         (Value::Optional(inner), ty) => ty.as_optional().is_some_and(|ty| inner.iter().all(|value| fits(value, ty))),
         // Null is assignable to types such as `kubernetes.NamedFormat`, so `optional.of(null).orValue(x)` has the type of null.
-        (_, Type::Null) | (Value::Type(_), Type::Type(_)) | (Value::Null, Type::Wrapper(_)) => true,
+        // Upstream's `true ? optional.of(semver('1.0.0')) : optional.none()` is an optional that holds an error, and `[?x]` and
+        // `{?k: x}` take that over.
+        (_, Type::Null)
+        | (Value::Type(_), Type::Type(_))
+        | (Value::Null, Type::Wrapper(_))
+        | (Value::Error(_), _) => true,
         (value, Type::Wrapper(inner)) => fits(value, inner),
         (value, ty) => value.type_of().name() == ty.name(),
     }

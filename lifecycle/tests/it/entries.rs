@@ -7,7 +7,7 @@ use kubeshape_lifecycle::{Version, entries};
 
 /// A CustomResourceDefinition with this schema, whose lines have no indentation.
 fn definition(schema: &str) -> String {
-    let schema: String = schema.lines().map(|line| format!("        {line}\n")).collect();
+    let schema = format!("        {}\n", schema.replace('\n', "\n        "));
     format!(
         "apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -97,7 +97,8 @@ properties:
 
 #[test]
 fn faults_are_bounded_and_control_characters_are_escaped() {
-    let many: String = (0..1_000).map(|n| format!("\n  \"p\\u009b{n}\": {{x-kubernetes-api-lifecycle: 1}}")).collect();
+    let line = |n: usize| format!("\n  \"p\\u009b{n}\": {{x-kubernetes-api-lifecycle: 1}}");
+    let many = (0..1_000).map(line).collect::<Vec<_>>().concat();
     let found = faults(&format!("properties:{many}"));
     assert_eq!(found.len(), MAX_WARNINGS);
     assert!(found[0].starts_with("p\\u{9b}0: "), "{}", found[0]);
