@@ -376,16 +376,20 @@ fn curated_pairs_are_played() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// All ways in which up to three versions become up to two others, with every choice of storage.
+/// All ways in which up to three versions become up to two others, with every choice of storage, without a webhook and with one. In its
+/// place, the server changes the `apiVersion` alone, as a webhook of versions with the same fields does.
 #[test]
 fn every_change_of_versions_is_played() {
     const NAMES: [&str; 3] = ["v1beta1", "v1", "v2"];
+    const NONE: &str = "{strategy: None}";
+    const WEBHOOK: &str =
+        "{strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: 'https://a.example/c'}}}";
     let lists: Vec<Vec<&str>> = (1..8)
         .map(|set: usize| {
             NAMES.iter().enumerate().filter(|(at, _)| set >> at & 1 == 1).map(|(_, name)| *name).collect()
         })
         .collect();
-    let text = |list: &[&str], storage: usize| {
+    let text = |list: &[&str], storage: usize, conversion: &str| {
         let version = |(at, name): (usize, &&str)| {
             format!(
                 "{{name: {name}, served: true, storage: {}, schema: {{openAPIV3Schema: {{type: object, properties: \
@@ -396,7 +400,7 @@ fn every_change_of_versions_is_played() {
         let versions: Vec<String> = list.iter().enumerate().map(version).collect();
         format!(
             "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: tabs.example.com}}\nspec:\n  \
-             group: example.com\n  scope: Cluster\n  names: {{plural: tabs, kind: Tab}}\n  versions: [{}]\n",
+             group: example.com\n  scope: Cluster\n  names: {{plural: tabs, kind: Tab}}\n  conversion: {conversion}\n  versions: [{}]\n",
             versions.join(", ")
         )
     };
@@ -406,10 +410,13 @@ fn every_change_of_versions_is_played() {
             for new in &lists {
                 for new_storage in 0..new.len() {
                     // Objects are stored in all old versions, or in that of storage alone.
-                    for stored in [old.as_slice(), &old[old_storage..=old_storage]] {
+                    let stored = [old.as_slice(), &old[old_storage..=old_storage]];
+                    for (stored, conversion) in
+                        stored.into_iter().flat_map(|stored| [(stored, NONE), (stored, WEBHOOK)])
+                    {
                         let stored: Vec<String> = stored.iter().map(|name| (*name).to_owned()).collect();
-                        let was = Crd::read("old.yaml", text(old, old_storage)).unwrap();
-                        let is = Crd::read("new.yaml", text(new, new_storage)).unwrap();
+                        let was = Crd::read("old.yaml", text(old, old_storage, conversion)).unwrap();
+                        let is = Crd::read("new.yaml", text(new, new_storage, conversion)).unwrap();
                         let cluster = Cluster { stored, ..Cluster::default() };
                         let plan = was.upgrade_to(&is, &cluster).unwrap();
                         assert!(plan.is_safe() && plan.losses.is_empty(), "{plan}");
@@ -435,24 +442,13 @@ fn every_change_of_versions_is_played() {
     assert!(played >= 200 && failing >= 100, "{played} played, {failing} of them in several steps");
 }
 
-/// Whether an object is one of each version, if only its `apiVersion` is another one.
-fn all_take(api: &Api, versions: &[String], group: &str, object: &Value) -> bool {
-    versions.iter().all(|version| {
-        let mut object = object.clone();
-        object["apiVersion"] = format!("{group}/{version}").into();
-        let object = kubeshape::Object::from(object);
-        let judged = api.judge(kubeshape::registry::Request::Create(&object));
-        judged.is_ok_and(|judged| judged.is_accepted() && judged.unknown.is_empty())
-    })
-}
-
 /// Definitions as real projects changed them, with a sample of each version that they served.
 #[test]
 fn real_pairs_are_played() {
     let Some(folder) = kubeshape_corpus::folder_named_by("KUBESHAPE_CORPUS") else { return };
     let folder = folder.join("upgrades");
     let list = std::fs::read_to_string(folder.join("pairs.ndjson")).unwrap();
-    let (mut planned, mut played, mut several, mut kept, mut webhooks) = (0, 0, 0, 0, 0);
+    let (mut planned, mut played, mut several, mut kept) = (0, 0, 0, 0);
     let mut wrong = Vec::new();
     let mut known = BTreeSet::new();
     for line in list.lines() {
@@ -472,7 +468,10 @@ fn real_pairs_are_played() {
         if plan.obstacle.is_some() || plan.steps.len() < 2 {
             continue;
         }
-        if !known.insert((name.to_owned(), old.versions().to_vec(), new.versions().to_vec())) {
+        // What a webhook makes of real objects is not known here, or the plan was played.
+        let is_played = plan.conversion == kubeshape::diff::upgrade::Conversion::None
+            && known.insert((name.to_owned(), old.versions().to_vec(), new.versions().to_vec()));
+        if !is_played {
             continue;
         }
         let (was, is) = (json_of(&old), json_of(&new));
@@ -490,15 +489,6 @@ fn real_pairs_are_played() {
                 }
             }
         }
-        // In place of a webhook, the server changes the `apiVersion` alone. So does a webhook of versions with the same fields:
-        // objects are those that every version takes.
-        let by_webhook = plan.conversion == kubeshape::diff::upgrade::Conversion::Webhook;
-        if by_webhook {
-            let other = Api::read([("new.yaml", is.to_string())]).unwrap();
-            let sides = [(&api, old.versions()), (&other, new.versions())];
-            objects.retain(|object| sides.iter().all(|(api, versions)| all_take(api, versions, old.group(), object)));
-            webhooks += 1;
-        }
         // Objects that have to be changed first are left out.
         cluster.objects = objects;
         let judged = old.upgrade_to(&new, &cluster).unwrap();
@@ -514,6 +504,5 @@ fn real_pairs_are_played() {
         }
     }
     assert!(planned > 300 && played > 50 && kept > 50, "{planned} planned, {played} played with {kept} objects");
-    assert!(webhooks > 0, "no plan with a webhook was played");
     assert!(wrong.is_empty(), "{} of {played}, {several} refused: {}", wrong.len(), wrong.join("\n"));
 }
