@@ -428,8 +428,10 @@ fn every_change_of_versions_is_played() {
                             .collect();
                         let (was, is) = (json_of(&was), json_of(&is));
                         let naive = naive(&was, &is, &plan.stored, &objects, &plan);
-                        // Whatever is refused, or leaves objects behind, takes more than one step.
-                        assert_eq!(naive != "passes", plan.steps.len() > 1, "{naive}: {plan}");
+                        // Whatever is refused, or leaves objects behind, takes more than one step. That a webhook converts is not
+                        // one that the server plays.
+                        let steps = plan.steps.iter().filter(|step| !matches!(step.action, Action::Webhook { .. }));
+                        assert_eq!(naive != "passes", steps.count() > 1, "{naive}: {plan}");
                         failing += usize::from(naive != "passes");
                         play(&was, &is, &plan.stored, &objects, false, None, &plan)
                             .unwrap_or_else(|error| panic!("{error}\n{plan}"));
