@@ -11,6 +11,19 @@ use kubeshape_schema::read::describe;
 use kubeshape_yaml::{Kind as Type, Node};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// How many characters a text has at most. Names and values of a document may have any length.
+pub const LONGEST: usize = 400;
+
+/// A text without control characters, cut.
+fn short(text: &str) -> String {
+    let mut out = printable(text);
+    if let Some((end, _)) = out.char_indices().nth(LONGEST - 1) {
+        out.truncate(end);
+        out.push('…');
+    }
+    out
+}
+
 /// What is not written correctly in the entries of a document, in the order of the text, at most [`MAX_WARNINGS`]. Such an
 /// entry counts as far as it is understood.
 ///
@@ -111,7 +124,7 @@ pub fn fields(definition: Node<'_>, cluster: &Cluster) -> Vec<Field> {
             Some(why) => (Code::DefinedOff, format!(", and the field {why}")),
             None => (Code::DefinedField, String::new()),
         };
-        out.push(Field { code, at: field.key.index(), text: printable(&format!("{}: {text}{end}", field.path())) });
+        out.push(Field { code, at: field.key.index(), text: short(&format!("{}: {text}{end}", field.path())) });
     });
     out
 }
@@ -234,12 +247,12 @@ impl Faults {
     fn say(&mut self, at: Node<'_>, field: Option<&Property<'_, '_>>, detail: &str) {
         if self.notes.len() < MAX_WARNINGS {
             let detail = field.map_or_else(|| detail.to_owned(), |field| format!("{}: {detail}", field.path()));
-            self.notes.push(Note::new(Code::LifecycleEntry, at.index(), printable(&detail)));
+            self.notes.push(Note::new(Code::LifecycleEntry, at.index(), short(&detail)));
         }
     }
 
     fn schema(&mut self, schema: Node<'_>, field: Option<&Property<'_, '_>>) {
-        let Some((key, value)) = last(schema, EXTENSION) else { return };
+        let Some((key, value)) = last(schema, EXTENSION).filter(|_| self.notes.len() < MAX_WARNINGS) else { return };
         if field.is_none() {
             self.say(
                 key,

@@ -13,6 +13,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::time::Duration;
 use tempfile::Builder;
 
 /// Prefix and suffix of the names of temporary files.
@@ -66,13 +67,23 @@ pub(crate) struct Placing<'s> {
     _gate: RwLockReadGuard<'s, bool>,
 }
 
+/// How long ago a temporary file was written that nobody is going to finish.
+const LEFT: Duration = Duration::from_secs(3600);
+
+/// Whether nobody is going to finish a temporary file. One of the future may be anything.
+fn is_left(entry: &fs::DirEntry) -> bool {
+    let modified = entry.metadata().and_then(|metadata| metadata.modified());
+    modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > LEFT))
+}
+
 impl Stage {
     /// A stage that writes nothing, and finds out what would be written.
     pub(crate) fn dry() -> Stage {
         Stage { dry: true, ..Stage::default() }
     }
 
-    /// Deletes the temporary files of processes that were killed, in a folder and below it. No link is followed.
+    /// Deletes the temporary files of processes that were killed, in a folder and below it. No link is followed. A file that was written
+    /// within the last hour may be one that another process is going to finish, and stays.
     ///
     /// # Errors
     /// A folder cannot be read, or a file not be deleted.
@@ -85,7 +96,7 @@ impl Stage {
                 let is_temporary = name.to_str().is_some_and(|name| name.starts_with(BEGIN) && name.ends_with(END));
                 if kind.is_dir() {
                     folders.push(entry.path());
-                } else if kind.is_file() && is_temporary {
+                } else if kind.is_file() && is_temporary && is_left(&entry) {
                     fs::remove_file(entry.path())?;
                 }
             }

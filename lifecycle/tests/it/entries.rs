@@ -104,6 +104,20 @@ fn faults_are_bounded_and_control_characters_are_escaped() {
     assert!(found[0].starts_with("p\\u{9b}0: "), "{}", found[0]);
 }
 
+#[test]
+fn texts_are_short_whatever_names_and_values_are() {
+    let (name, value) = ("n".repeat(100_000), "1".repeat(100_000));
+    let ends = "}".repeat(7);
+    let text = format!(
+        "{{\"swagger\": \"2.0\", \"definitions\": {{\"A\": {{\"properties\": {{\"{name}\": {{\"x-kubernetes-api-lifecycle\": \
+         {{\"kubernetes\": {{\"{name}\": 1, \"status\": 0.{value}{ends}"
+    );
+    let found: Vec<String> =
+        entries::faults(&document(&text)).into_iter().map(|note| note.detail.into_owned()).collect();
+    assert_eq!(found.len(), 2);
+    assert!(found.iter().all(|text| text.chars().count() == entries::LONGEST && text.ends_with('…')), "{found:#?}");
+}
+
 const FIELDS: &str = "required: [a]
 properties:
   a: {x-kubernetes-api-lifecycle: {kubernetes: {minVersion: v1.30, status: beta}}}
