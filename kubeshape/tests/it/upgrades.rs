@@ -377,7 +377,8 @@ fn curated_pairs_are_played() {
 }
 
 /// All ways in which up to three versions become up to two others, with every choice of storage, without a webhook and with one. In its
-/// place, the server changes the `apiVersion` alone, as a webhook of versions with the same fields does.
+/// place, the server changes the `apiVersion` alone, as a webhook of versions with the same fields does. A run plays every third of
+/// them.
 #[test]
 fn every_change_of_versions_is_played() {
     const NAMES: [&str; 3] = ["v1beta1", "v1", "v2"];
@@ -404,7 +405,8 @@ fn every_change_of_versions_is_played() {
             versions.join(", ")
         )
     };
-    let (mut played, mut failing) = (0, 0);
+    let step = kubeshape_corpus::one_in(3);
+    let (mut seen, mut played, mut failing) = (0, 0, 0);
     for old in &lists {
         for old_storage in 0..old.len() {
             for new in &lists {
@@ -414,6 +416,10 @@ fn every_change_of_versions_is_played() {
                     for (stored, conversion) in
                         stored.into_iter().flat_map(|stored| [(stored, NONE), (stored, WEBHOOK)])
                     {
+                        seen += 1;
+                        if seen % step > 0 {
+                            continue;
+                        }
                         let stored: Vec<String> = stored.iter().map(|name| (*name).to_owned()).collect();
                         let was = Crd::read("old.yaml", text(old, old_storage, conversion)).unwrap();
                         let is = Crd::read("new.yaml", text(new, new_storage, conversion)).unwrap();
@@ -441,7 +447,7 @@ fn every_change_of_versions_is_played() {
             }
         }
     }
-    assert!(played >= 200 && failing >= 100, "{played} played, {failing} of them in several steps");
+    assert!(played >= 190 && failing >= 30, "{played} of {seen} played, {failing} of them in several steps");
 }
 
 /// Definitions as real projects changed them, with a sample of each version that they served.
