@@ -33,9 +33,9 @@ const TAG_TEXT: &str =
     "Signature: 8a477f597d28d172789f06886806bc55\n# Documents of Kubernetes clusters, kept by kubeshape.\n";
 
 /// Times of use are noted this exactly, so that reading writes rarely.
-const EXACT: Duration = Duration::from_secs(3600);
+const EXACT: Duration = Duration::from_hours(1);
 /// A file that is being written is no older than this.
-const WRITING: Duration = Duration::from_secs(3600);
+const WRITING: Duration = Duration::from_hours(1);
 /// The largest record of a cluster that is read, in bytes.
 const RECORD: u64 = 64 << 20;
 
@@ -53,7 +53,7 @@ pub struct Bounds {
 impl Default for Bounds {
     /// 512 MiB, 50,000 entries, 30 days.
     fn default() -> Bounds {
-        Bounds { bytes: 512 << 20, entries: 50_000, unused: Duration::from_secs(30 * 24 * 3600) }
+        Bounds { bytes: 512 << 20, entries: 50_000, unused: Duration::from_hours(720) }
     }
 }
 

@@ -40,7 +40,7 @@ impl Default for ClusterOptions {
             kubeconfig: None,
             context: None,
             server: None,
-            timeout: Duration::from_secs(60),
+            timeout: Duration::from_mins(1),
             offline: false,
         }
     }

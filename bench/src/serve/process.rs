@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// How long a server may take to become ready. Go first parses and prints thousands of documents.
-const START: Duration = Duration::from_secs(300);
+const START: Duration = Duration::from_mins(5);
 
 /// A running server. It is stopped when this is dropped.
 #[derive(Debug)]

@@ -88,4 +88,4 @@ pub(super) fn failed(error: CacheError) -> Fatal {
 }
 
 /// The time that one request may take, if the command line does not say.
-pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
+pub(super) const TIMEOUT: Duration = Duration::from_mins(1);

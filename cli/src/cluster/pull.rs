@@ -25,7 +25,7 @@ use std::time::Duration;
 /// A progress bar is shown after this time.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The longest time between two requests of `--watch` to a server that fails.
-const LONGEST: Duration = Duration::from_secs(300);
+const LONGEST: Duration = Duration::from_mins(5);
 /// As many files are named when they are written beside others that stay.
 const NAMED: usize = 6;
 

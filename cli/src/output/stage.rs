@@ -68,7 +68,7 @@ pub(crate) struct Placing<'s> {
 }
 
 /// How long ago a temporary file was written that nobody is going to finish.
-const LEFT: Duration = Duration::from_secs(3600);
+const LEFT: Duration = Duration::from_hours(1);
 
 /// Whether nobody is going to finish a temporary file. One of the future may be anything.
 fn is_left(entry: &fs::DirEntry) -> bool {

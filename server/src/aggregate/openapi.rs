@@ -20,7 +20,7 @@ use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 
 /// How often the v2 document of a server with v3 documents is fetched if it has no ETag: it is large.
-const UNTAGGED: Duration = Duration::from_secs(60);
+const UNTAGGED: Duration = Duration::from_mins(1);
 
 /// Polls the OpenAPI documents of a server.
 pub(super) struct OpenApiPoll {

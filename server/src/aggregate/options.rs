@@ -57,7 +57,7 @@ impl AggregateOptions {
             token: None,
             refresh: Duration::from_secs(10),
             // As the work queue of `discoveryManager` in kube-aggregator.
-            backoff: (Duration::from_millis(500), Duration::from_secs(60)),
+            backoff: (Duration::from_millis(500), Duration::from_mins(1)),
             timeouts: Timeouts::default(),
             limits: Limits::default(),
         }

@@ -347,7 +347,7 @@ fn moved(parts: &RequestParts<'_>, path: &str, current: &str, media: HeaderValue
 /// Headers of a content whose URL has its hash: it may be cached for a year. kube-apiserver writes the time zone as `UTC`
 /// instead of `GMT`.
 fn lasting(extensions: bool, now: SystemTime) -> (HeaderValue, HeaderValue) {
-    const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+    const YEAR: Duration = Duration::from_hours(8760);
     let expires = httpdate::fmt_http_date(now + YEAR);
     if extensions {
         let expires = HeaderValue::try_from(expires).unwrap_or(HeaderValue::from_static("0"));

@@ -27,7 +27,7 @@ use tokio::time::{Instant, sleep_until};
 /// How long a watch lasts at most. The client then watches on from the revision that it knows.
 const LONGEST_WATCH: Duration = Duration::from_secs(580);
 /// How often a client that wants bookmarks gets one.
-const BOOKMARK: Duration = Duration::from_secs(60);
+const BOOKMARK: Duration = Duration::from_mins(1);
 
 type Later = Pin<Box<dyn Future<Output = Response> + Send>>;
 

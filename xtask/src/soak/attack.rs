@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// A client that reads or writes waits for so long.
 const STEP: Duration = Duration::from_millis(500);
 /// An attack begins anew after this time.
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_mins(1);
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// Attacks until the test is over. `number` decides how.

@@ -28,7 +28,7 @@ const CUT: u64 = rounds(2000);
 /// Bytes that earn one more round. Who takes 1 MiB in 100 rounds, which is a second, is never too slow.
 const BYTES_PER_ROUND: u64 = (1 << 20) / rounds(1000);
 /// A client with a valid token stays longer than others by so much.
-const TRUSTED_LONGER: Duration = Duration::from_secs(60);
+const TRUSTED_LONGER: Duration = Duration::from_mins(1);
 
 const fn rounds(milliseconds: u64) -> u64 {
     milliseconds / ROUND.as_millis() as u64
