@@ -133,8 +133,9 @@ impl Layout {
                 Some(stem) => (stem, ".json"),
                 None => (out.as_str(), ""),
             };
-            // Avoids `.`, `..` and hidden files, unless the template asks for them.
-            let asks = matches!(pieces.first(), Some(Piece::Text(text)) if text.starts_with('.'));
+            // Avoids hidden files, unless the template asks for them, and `.` and `..` even then.
+            let asks = matches!(pieces.first(), Some(Piece::Text(text)) if text.starts_with('.'))
+                && !matches!(out.as_str(), "." | "..");
             let stem = match stem.strip_prefix('.') {
                 _ if stem.is_empty() => "%".to_owned(),
                 Some(rest) if !asks => format!("%2E{rest}"),
@@ -311,8 +312,10 @@ mod tests {
             "{kind}/{version}/x.json",
             "{kind}.{group}.json",
             "{kind}/.json",
+            "..{kind}/.{group}/a.json",
             "flat",
         ] {
+            let asks = layout.starts_with('.');
             let layout = Layout::parse(layout)?;
             let bad = ["", ".", "..", "../..", "/etc", "a\\b", "a\0b", "é", "~"];
             for group in bad {
@@ -320,7 +323,8 @@ mod tests {
                     let name = layout.name(Subject { group, version: group, kind, strict: false });
                     let parts: Vec<&str> = name.split('/').collect();
                     assert_eq!(parts.len(), layout.parts.len(), "{name}");
-                    assert!(parts.iter().all(|part| !part.is_empty() && !part.starts_with('.')), "{name}");
+                    let is_inside = |part: &&str| !matches!(*part, "" | "." | "..") && (asks || !part.starts_with('.'));
+                    assert!(parts.iter().all(is_inside), "{name}");
                     assert!(name.bytes().all(|b| b.is_ascii_graphic() && b != b'\\'), "{name}");
                     assert!(layout.may_write(&parts), "{name}");
                 }
