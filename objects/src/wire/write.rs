@@ -374,11 +374,11 @@ mod tests {
         }
     }
 
-    /// What protobuf becomes, and protobuf of it.
-    fn there_and_back(body: &[u8]) -> (serde_json::Value, Vec<u8>) {
+    /// The JSON that protobuf becomes, and protobuf of it.
+    fn there_and_back(body: &[u8]) -> (Vec<u8>, Vec<u8>) {
         let read = protobuf_to_json(body).expect("protobuf").expect("JSON");
         let again = json_to_protobuf("apiextensions.k8s.io/v1", "CustomResourceDefinition", &read).expect("protobuf");
-        (serde_json::from_slice(&read).expect("JSON"), again)
+        (read, again)
     }
 
     #[test]
@@ -401,7 +401,8 @@ mod tests {
         let body =
             json_to_protobuf("apiextensions.k8s.io/v1", "CustomResourceDefinition", object.to_string().as_bytes());
         let body = body.expect("protobuf");
-        assert_eq!(there_and_back(&body), (object, body));
+        let (read, again) = there_and_back(&body);
+        assert_eq!((serde_json::from_slice::<serde_json::Value>(&read).expect("JSON"), again), (object, body));
     }
 
     #[test]
@@ -425,8 +426,8 @@ mod tests {
             let body = body.expect("protobuf");
             let (read, again) = there_and_back(&body);
             assert_eq!(again, body);
-            let schema = &read["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
-            assert_eq!(schema, &object["spec"]["versions"][0]["schema"]["openAPIV3Schema"]);
+            // `serde_json` does not read it back: it stops at 128 levels.
+            assert_eq!(read.windows(7).filter(|text| *text == b"\"items\"").count(), levels / 4);
             // Deeper ones are refused, and use no more stack.
             let mut inner = Vec::new();
             for _ in 0..3_000 {

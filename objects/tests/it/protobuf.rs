@@ -138,6 +138,7 @@ fn definitions_are_read_and_written_in_protobuf() {
     assert_eq!(updated.code, 200, "{}", updated.text());
     assert_eq!(read(&updated.body)["spec"]["names"]["shortNames"], json!(["t"]));
     // What the server refuses in JSON, it refuses in protobuf.
+    found["metadata"]["resourceVersion"] = read(&updated.body)["metadata"]["resourceVersion"].clone();
     found["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["size"]["default"] = json!("x");
     let refused = core.ask("PUT", &format!("{DEFINITIONS}/tabs.example.com"), "application/json", &write(&found));
     assert_eq!(refused.code, 422, "{}", refused.text());

@@ -274,8 +274,8 @@ mod tests {
 
     /// A body of chunks that never ends.
     fn endless(chunks: usize) -> impl http_body::Body<Data = Bytes, Error = Infallible> + Send {
-        let chunk = Ok::<_, Infallible>(Frame::data(Bytes::from(vec![b'x'; 1 << 16])));
-        let chunks = stream::iter(vec![chunk; chunks]);
+        let chunk = || Ok::<_, Infallible>(Frame::data(Bytes::from(vec![b'x'; 1 << 16])));
+        let chunks = stream::iter(std::iter::repeat_with(chunk).take(chunks));
         StreamBody::new(futures_util::StreamExt::chain(chunks, stream::pending()))
     }
 

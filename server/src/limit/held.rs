@@ -257,6 +257,7 @@ mod tests {
         assert_eq!(all.state().used, 7 * MIB);
         // Nothing is taken from the server's own work.
         of_second.stays();
+        of_late.stays();
         tokio::time::advance(Duration::from_secs(600)).await;
         let (_own, weak) = body();
         assert_eq!(all.hold(user("greedy"), 4 * MIB, weak).map(|_| ()), Err(Full));
