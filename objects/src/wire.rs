@@ -18,8 +18,8 @@ pub(crate) use write::list_to_protobuf;
 
 /// What stands before a message (upstream: `protobufSerializer.prefix`).
 const PREFIX: &[u8] = b"k8s\0";
-/// Messages in messages at most, counted twice, and once more for maps. Only schemas of CustomResourceDefinitions nest deeply: 255
-/// levels are as deep as JSON may be.
+/// Steps into messages at most; a level of a schema takes three or four. Only the schemas of CustomResourceDefinitions nest deeply: 255
+/// levels of properties are as deep as JSON may be.
 const DEPTH: usize = 1024;
 /// Bytes of JSON at most: members of two bytes can become messages with a hundred bytes of JSON.
 const LARGEST: usize = 16 << 20;
