@@ -158,10 +158,10 @@ impl Content {
         if bytes.len() <= LARGE {
             return Ok(Content::Short(bytes));
         }
-        let (left, counted) = (bytes.len(), bytes.len());
+        let left = bytes.len();
         let sending = Arc::new(Sending { bytes: Mutex::new(Some(bytes)) });
         let held: Arc<dyn Held> = Arc::clone(&sending) as Arc<dyn Held>;
-        let share = bodies.sent.hold(caller, counted, Arc::downgrade(&held))?;
+        let share = bodies.sent.hold(caller, left, Arc::downgrade(&held))?;
         Ok(Content::Long(Holding { sending, left, _share: share }))
     }
 

@@ -119,12 +119,12 @@ impl State {
     /// Takes bytes for a body. Returns what has to be given up for it.
     fn take(&mut self, share: &Share, more: usize, most: usize) -> Result<Vec<Arc<dyn Held>>, Full> {
         let more = more.min(most);
-        // The one that asks is the youngest of its client, or has to be spared: it would make room for itself.
         let mut room = most.saturating_sub(self.used);
         let mut given_up = Vec::new();
         if room < more {
             let now = Instant::now();
             let (_, greatest) = self.ranking.last().ok_or(Full)?;
+            // The one that asks would make room for itself.
             let bodies = self.clients.get(greatest).into_iter().flat_map(|client| &client.bodies);
             for (number, body) in bodies.filter(|(number, body)| **number != share.number && body.is_overdue(now)) {
                 given_up.push((greatest.clone(), *number));
