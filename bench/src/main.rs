@@ -15,6 +15,7 @@ mod report;
 mod serve;
 mod serve_update;
 mod smd;
+mod test_server;
 mod work;
 
 use kubeshape_publish::{Base, Options, Publisher};
@@ -39,6 +40,8 @@ fn main() -> ExitCode {
         Some("serve") => serve::all(&arguments),
         Some("serve-objects") => serve::objects::run(&arguments[1..]),
         Some("serve-update") => serve_update::run(&arguments[1..]),
+        Some("test-server") => test_server::all(&arguments[1..]),
+        Some("one-test-server") => test_server::one(&arguments[1..]),
         Some("one") if arguments.len() >= 4 => one(&arguments),
         Some(path) if !path.starts_with('-') => report::all(&arguments),
         _ => {
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
             eprintln!("       kubeshape-bench pull [FOLDER|--server URL]");
             eprintln!("       kubeshape-bench serve-objects [--program KUBESHAPE] [--time MS]");
             eprintln!("       kubeshape-bench serve-update FOLDER [N…]");
+            eprintln!("       kubeshape-bench test-server [CRDS]");
             eprintln!("       kubeshape-bench smd FOLDER [--oracle PROGRAM] [--rounds N] [--time MS] [--only WORD,…]");
             eprintln!("       kubeshape-bench serve FOLDER [--base FOLDER] [--program KUBESHAPE] [--oracle PROGRAM]");
             eprintln!("           [--time MS] [--counts N,…] [--only requests|discovery|updates]");

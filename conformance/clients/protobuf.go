@@ -13,14 +13,26 @@ import (
 	"strings"
 	"time"
 
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/client-go/kubernetes/scheme"
+	clientgo "k8s.io/client-go/kubernetes/scheme"
 )
+
+// scheme has all kinds of Kubernetes, those of apiextensions included.
+var scheme = func() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgo.AddToScheme, apiextensions.AddToScheme} {
+		if err := add(scheme); err != nil {
+			panic(err)
+		}
+	}
+	return scheme
+}()
 
 // Types whose JSON is not that of a struct, with their letters.
 var special = map[reflect.Type]string{
@@ -31,6 +43,14 @@ var special = map[reflect.Type]string{
 	reflect.TypeFor[intstr.IntOrString]():   "o",
 	reflect.TypeFor[metav1.FieldsV1]():      "j",
 	reflect.TypeFor[runtime.RawExtension](): "r",
+	reflect.TypeFor[apiextensions.JSON]():   "j",
+}
+
+// Types that JSON shows as a schema or as something else, with their letters.
+var unions = map[reflect.Type]string{
+	reflect.TypeFor[apiextensions.JSONSchemaPropsOrBool]():        "B",
+	reflect.TypeFor[apiextensions.JSONSchemaPropsOrArray]():       "A",
+	reflect.TypeFor[apiextensions.JSONSchemaPropsOrStringArray](): "T",
 }
 
 // tables are the messages of the built-in kinds, by name.
@@ -46,6 +66,10 @@ func nameOf(t reflect.Type) string {
 func (tables tables) kind(t reflect.Type) (string, error) {
 	if letters, found := special[t]; found {
 		return letters, nil
+	}
+	if letter, found := unions[t]; found {
+		props := reflect.TypeFor[apiextensions.JSONSchemaProps]()
+		return letter + nameOf(props), tables.message(props)
 	}
 	switch t.Kind() {
 	case reflect.String:
@@ -131,8 +155,9 @@ func (tables tables) message(t reflect.Type) error {
 // kinds are the kinds of the groups of Kubernetes with their types.
 func kinds() []schema.GroupVersionKind {
 	var all []schema.GroupVersionKind
-	for kind, t := range scheme.Scheme.AllKnownTypes() {
-		if kind.Version == runtime.APIVersionInternal || !strings.HasPrefix(t.PkgPath(), "k8s.io/api/") {
+	for kind, t := range scheme.AllKnownTypes() {
+		isBuiltIn := strings.HasPrefix(t.PkgPath(), "k8s.io/api/") || t == reflect.TypeFor[apiextensions.CustomResourceDefinition]()
+		if kind.Version == runtime.APIVersionInternal || !isBuiltIn {
 			continue
 		}
 		if _, list := t.FieldByName("ListMeta"); list {
@@ -149,7 +174,7 @@ func kinds() []schema.GroupVersionKind {
 func protobufTable(output io.Writer) error {
 	tables := tables{}
 	for _, kind := range kinds() {
-		t := scheme.Scheme.AllKnownTypes()[kind]
+		t := scheme.AllKnownTypes()[kind]
 		if err := tables.message(t); err != nil {
 			return err
 		}
@@ -187,11 +212,11 @@ type Sample struct {
 // protobuf of what Go reads from that JSON.
 func protobufSamples(count int, output io.Writer) error {
 	encoder := json.NewEncoder(output)
-	codec := protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
+	codec := protobuf.NewSerializer(scheme, scheme)
 	random := rand.New(rand.NewSource(1))
 	for _, kind := range kinds() {
 		for n := range count {
-			object, err := scheme.Scheme.New(kind)
+			object, err := scheme.New(kind)
 			if err != nil {
 				return err
 			}
@@ -211,7 +236,7 @@ func protobufSamples(count int, output io.Writer) error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", kind, err)
 			}
-			again, err := scheme.Scheme.New(kind)
+			again, err := scheme.New(kind)
 			if err != nil {
 				return err
 			}
@@ -261,6 +286,10 @@ func fill(value reflect.Value, random *rand.Rand, depth int) {
 		return
 	case reflect.TypeFor[metav1.FieldsV1]():
 		value.Set(reflect.ValueOf(metav1.FieldsV1{Raw: []byte(`{"f:b":{},"f:a":{"k:{\"x\":\"<\"}":{}}}`)}))
+		return
+	case reflect.TypeFor[apiextensions.JSON]():
+		raw := []string{`{"a":[1,null]}`, `"\u003c"`, "null", "1.5", ""}[random.Intn(5)]
+		value.Set(reflect.ValueOf(apiextensions.JSON{Raw: []byte(raw)}))
 		return
 	case reflect.TypeFor[runtime.RawExtension]():
 		value.Set(reflect.ValueOf(runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"X","a":[1,null]}`)}))

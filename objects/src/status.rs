@@ -170,6 +170,15 @@ impl Status {
         }
     }
 
+    /// 429: the server has too many requests (upstream: `errors.NewTooManyRequests`, with the text of `WithMaxInFlightLimit`).
+    pub fn too_many_requests(retry_after_seconds: u16) -> Status {
+        let details = Details { retry_after_seconds: retry_after_seconds.into(), ..Details::default() };
+        Status {
+            details: Some(details.into()),
+            ..Status::failure(429, "TooManyRequests", "Too many requests, please try again later.")
+        }
+    }
+
     /// 503: the server has too much to do (upstream: `errors.NewServiceUnavailable`).
     pub fn unavailable() -> Status {
         Status::failure(503, "ServiceUnavailable", "the server is currently unable to handle the request")
@@ -202,6 +211,12 @@ impl Status {
             ..Details::default()
         };
         Status { code: 200, reason: Cow::Borrowed(""), message: String::new(), details: Some(details.into()) }
+    }
+
+    /// After how many seconds a client may ask again; 0 for unsaid (upstream: `ErrorNegotiated` tells it in `Retry-After`).
+    pub fn retry_after_seconds(&self) -> u32 {
+        let seconds = self.details.as_ref().map_or(0, |details| details.retry_after_seconds);
+        u32::try_from(seconds).unwrap_or(0)
     }
 
     /// Whether the request was refused.

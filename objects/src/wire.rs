@@ -18,8 +18,9 @@ pub(crate) use write::list_to_protobuf;
 
 /// What stands before a message (upstream: `protobufSerializer.prefix`).
 const PREFIX: &[u8] = b"k8s\0";
-/// Messages in messages at most.
-const DEPTH: usize = 64;
+/// Steps into messages at most; a level of a schema takes three or four. Only the schemas of CustomResourceDefinitions nest deeply: 255
+/// levels of properties are as deep as JSON may be.
+const DEPTH: usize = 1024;
 /// Bytes of JSON at most: members of two bytes can become messages with a hundred bytes of JSON.
 const LARGEST: usize = 16 << 20;
 
@@ -317,6 +318,7 @@ fn value(out: &mut Out, contents: &[(u64, Content<'_>)], kind: Kind, depth: usiz
             out.raw(b"}")?;
             Ok(Found::zero(!something))
         }
+        Kind::OrBool(name) | Kind::OrList(name) | Kind::OrTexts(name) => either(out, bytes()?, kind, name, below),
         Kind::Time | Kind::MicroTime => time(out, bytes()?, kind),
         Kind::Quantity => {
             let mut text = "";
@@ -364,6 +366,29 @@ fn value(out: &mut Out, contents: &[(u64, Content<'_>)], kind: Kind, depth: usiz
             Ok(Found::Something)
         }
     }
+}
+
+/// A message, or what can stand in its place (upstream: `JSONSchemaPropsOrBool` and its like). Of a list and a message, the list
+/// is shown; of a message and a bool, the message.
+fn either(out: &mut Out, bytes: &[u8], kind: Kind, name: &'static str, depth: usize) -> Result<Found, String> {
+    let is_or_bool = matches!(kind, Kind::OrBool(_));
+    let (mut message, mut others) = (Vec::new(), Vec::new());
+    each(bytes, |number, content| {
+        match (number, is_or_bool) {
+            (2, true) | (1, false) => message.push((number, content)),
+            (1, true) | (2, false) => others.push((number, content)),
+            _ => {}
+        }
+        Ok(())
+    })?;
+    let found = match (kind, &message[..], &others[..]) {
+        (Kind::OrBool(_), [], others) => return value(out, others, Kind::Bool, depth),
+        (Kind::OrList(_), _, [_, ..]) => list(out, &others, Kind::Message(name), depth)?,
+        (Kind::OrTexts(_), _, [_, ..]) => list(out, &others, Kind::Text, depth)?,
+        (_, [], _) => null(out)?,
+        (_, message, _) => value(out, message, Kind::Message(name), depth)?,
+    };
+    Ok(if message.is_empty() && others.is_empty() { found } else { Found::Something })
 }
 
 fn null(out: &mut Out) -> Result<Found, String> {

@@ -318,7 +318,8 @@ impl Document {
 
     /// Whether the other document has the same content.
     pub(crate) fn is_same(&self, other: &Document) -> bool {
-        self.json.len() == other.json.len() && self.hash() == other.hash()
+        // Comparing bytes takes a tenth of the time of hashing them.
+        self.json == other.json
     }
 }
 

@@ -190,7 +190,7 @@ impl Metrics {
         );
         all.register(
             "kubeshape_refused_requests",
-            "Requests that did not reach an endpoint: unauthorized, rate, timeout, panic",
+            "Requests that did not reach an endpoint: unauthorized, rate, timeout, panic, memory …",
             self.refused.clone(),
         );
         all.register_with_unit(
@@ -248,7 +248,7 @@ impl Metrics {
     }
 
     /// Counts a request that was refused before it reached an endpoint. `reason` is `malformed`,
-    /// `unauthorized`, `rate`, `timeout` or `panic`.
+    /// `unauthorized`, `host`, `origin`, `rate`, `timeout`, `panic` or `memory`.
     pub fn refused(&self, reason: &'static str) {
         self.refused.get_or_create(&Reason { reason }).inc();
     }

@@ -33,8 +33,10 @@ pub(super) enum Change {
     Named,
     /// Somebody writes to it, and the system will tell when the file is closed.
     Writing,
-    /// It is new or gone, or is written where the system tells no more. More may follow.
+    /// It is new, or is written where the system tells no more. More may follow.
     Open,
+    /// It is gone and was no folder. More may follow.
+    Gone,
     /// Something else about it changed, such as its mode.
     Other,
 }
@@ -80,9 +82,9 @@ impl Changes {
     pub(super) fn add(&self, paths: Vec<PathBuf>, change: Change, now: Instant) -> bool {
         let places = Arc::clone(&self.pending().places);
         let mut tell = false;
-        // Only files are written.
+        // Only files are written. What is gone cannot be looked at; links that matter are known.
         let concerns = |path: &PathBuf| match change {
-            Change::Closed | Change::Writing => places.concern_file(path),
+            Change::Closed | Change::Writing | Change::Gone => places.concern_file(path),
             _ => places.concern(path),
         };
         for path in paths.into_iter().filter(concerns) {
@@ -93,7 +95,7 @@ impl Changes {
             let before = pending.paths.get(&path).copied();
             let after = match (change, before) {
                 (Change::Closed | Change::Named, _) | (Change::Other, None) => State::Complete,
-                (Change::Open, _) => State::Open,
+                (Change::Open | Change::Gone, _) => State::Open,
                 (Change::Writing, Some(State::Writing(since))) => State::Writing(since),
                 (Change::Writing, _) => State::Writing(now),
                 (Change::Other, Some(state)) => state,

@@ -172,7 +172,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         grace: args.shutdown_grace,
         ..Limits::default()
     };
-    let mut server = Server::new(Http::new(endpoints))
+    let mut server = Server::new(Http::with_limits(endpoints, &limits))
         .limits(limits)
         .metrics(Arc::clone(&metrics))
         .allowed_hosts(allowed_hosts(args, &listeners));

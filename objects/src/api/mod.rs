@@ -124,12 +124,15 @@ pub struct Reply {
     pub body: Bytes,
     /// What clients are warned of: texts of `Warning` headers.
     pub warnings: Vec<String>,
+    /// After how many seconds a client may ask again, for `Retry-After`; 0 for unsaid.
+    pub retry_after_seconds: u32,
 }
 
 impl Reply {
     /// A reply without warnings.
     pub fn new(code: u16, form: Form, body: impl Into<Bytes>) -> Reply {
-        Reply { code, form, parameters: String::new(), body: body.into(), warnings: Vec::new() }
+        let (parameters, warnings) = (String::new(), Vec::new());
+        Reply { code, form, parameters, body: body.into(), warnings, retry_after_seconds: 0 }
     }
 
     /// The `Content-Type`.

@@ -51,7 +51,7 @@ pub(super) fn status(status: &Status, form: Form, version: Option<&str>) -> Repl
         Form::Cbor => cbor::document(status.value_as(&api_version, &Bump::new())),
         form => form::encode(status.json_as(&api_version), form),
     };
-    Reply::new(status.code, form, body)
+    Reply { retry_after_seconds: status.retry_after_seconds(), ..Reply::new(status.code, form, body) }
 }
 
 impl Shown {

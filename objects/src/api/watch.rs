@@ -22,6 +22,8 @@ const STREAMS_WITH_CBOR: &str =
     "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch, application/cbor-seq";
 /// How many changes one call looks at.
 const CHANGES: usize = 100;
+/// After how many bytes one call tells no more changes.
+const PART: usize = 32 << 10;
 /// The annotation of the bookmark after the first events.
 const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
@@ -164,7 +166,12 @@ impl Watch {
                 return Err(WatchEnd { last: Some(last) });
             }
         };
+        let mut looked_at = 0;
         for event in events.iter().take(CHANGES) {
+            if out.len() >= PART {
+                break;
+            }
+            looked_at += 1;
             self.position = event.object.revision;
             if event.key.resource != self.shown.served.id || !event.key.path.starts_with(&self.selection.prefix) {
                 continue;
@@ -187,7 +194,7 @@ impl Watch {
                 _ => self.tell_stored(verb, &event.object, &mut out),
             }
         }
-        if events.len() <= CHANGES {
+        if looked_at == events.len() {
             self.position = self.position.max(store.revision());
         }
         Ok(out)

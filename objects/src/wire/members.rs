@@ -1,6 +1,6 @@
 //! The members of the messages that built-in kinds consist of, by their numbers.
 //!
-//! The table (`members.txt`) is made from the Go types of `k8s.io/api` by the program in `conformance/clients`; numbers
+//! The table (`members.txt`) is made from the Go types of `k8s.io/api` and of CustomResourceDefinitions by the program in `conformance/clients`; numbers
 //! never change, so that one table serves all releases. A line is a message, `NAME NUMBER:JSON_NAME:LETTERS…`, or says
 //! which message a kind is, `API_VERSION.KIND @NAME`. The lines are sorted.
 
@@ -61,6 +61,12 @@ pub(super) enum Kind {
     Json,
     /// By its name.
     Message(&'static str),
+    /// `true`, `false`, or this message.
+    OrBool(&'static str),
+    /// This message, or a list of it.
+    OrList(&'static str),
+    /// This message, or a list of texts.
+    OrTexts(&'static str),
     /// Null if it is not there.
     Pointer(Letters),
     List(Letters),
@@ -146,6 +152,9 @@ impl Letters {
             "o" => Kind::IntOrString,
             "j" | "r" => Kind::Json,
             "@" => Kind::Message(rest),
+            "B" => Kind::OrBool(rest),
+            "A" => Kind::OrList(rest),
+            "T" => Kind::OrTexts(rest),
             "*" => Kind::Pointer(Letters(rest)),
             "[" => match rest.strip_prefix('1') {
                 Some(rest) => Kind::ListMessage(Letters(rest)),
@@ -170,7 +179,8 @@ impl Kind {
             | Kind::List(_)
             | Kind::ListMessage(_)
             | Kind::Map(_) => true,
-            Kind::Time | Kind::MicroTime | Kind::Quantity | Kind::IntOrString | Kind::Json | Kind::Message(_) => false,
+            Kind::Time | Kind::MicroTime | Kind::Quantity | Kind::IntOrString | Kind::Json => false,
+            Kind::Message(_) | Kind::OrBool(_) | Kind::OrList(_) | Kind::OrTexts(_) => false,
         }
     }
 }

@@ -220,6 +220,27 @@ impl Backwards {
                 }
             }
             Kind::Message(name) => self.members(name, found, below)?,
+            Kind::OrBool(name) => match found.map(|found| (found, found.as_bool())) {
+                None => self.number(1, 0),
+                Some((_, Some(yes))) => self.number(1, i64::from(yes)),
+                Some((found, None)) if found.kind() == NodeKind::Map => {
+                    self.value(2, Kind::Message(name), Some(found), below)?;
+                    self.number(1, 1);
+                }
+                Some((found, None)) => return Err(wrong(found, "true, false or an object")),
+            },
+            Kind::OrList(name) | Kind::OrTexts(name) => match found.map(|found| (found, found.kind())) {
+                None => {}
+                Some((found, NodeKind::Map)) => self.value(1, Kind::Message(name), Some(found), below)?,
+                Some((found, NodeKind::Seq)) => {
+                    let inner = if kind == Kind::OrList(name) { Kind::Message(name) } else { Kind::Text };
+                    let items: Vec<_> = found.items().collect();
+                    for item in items.into_iter().rev() {
+                        self.value(2, inner, Some(item).filter(|item| !item.is_null()), below)?;
+                    }
+                }
+                Some((found, _)) => return Err(wrong(found, "an object or a list")),
+            },
             Kind::Time | Kind::MicroTime => {
                 if let Some((seconds, nanoseconds)) = time(text()?, kind)? {
                     self.number(2, nanoseconds);
@@ -351,6 +372,79 @@ mod tests {
             let read = protobuf_to_json(&body).expect("protobuf").expect("JSON");
             assert_eq!(serde_json::from_slice::<serde_json::Value>(&read).expect("JSON"), object);
         }
+    }
+
+    /// The JSON that protobuf becomes, and protobuf of it.
+    fn there_and_back(body: &[u8]) -> (Vec<u8>, Vec<u8>) {
+        let read = protobuf_to_json(body).expect("protobuf").expect("JSON");
+        let again = json_to_protobuf("apiextensions.k8s.io/v1", "CustomResourceDefinition", &read).expect("protobuf");
+        (read, again)
+    }
+
+    #[test]
+    fn a_definition_is_written_and_read_again() {
+        let schema = json!({"type": "object", "default": {"b": [1, null], "a": "<"}, "enum": [1.5, "x", {}], "maximum": 0.5,
+        "required": ["a"], "additionalProperties": false, "x-kubernetes-validations": [{"rule": "true", "message": "m"}],
+        "properties": {
+            "list": {"items": {"type": "string"}, "maxItems": 0, "x-kubernetes-list-type": "set"},
+            "several": {"items": [{"type": "string"}, {}], "additionalItems": true},
+            "map": {"additionalProperties": {"x-kubernetes-preserve-unknown-fields": true}, "nullable": true},
+            "depends": {"dependencies": {"a": ["b", ""], "c": {"type": "object"}}, "$ref": "x", "not": {}},
+        }});
+        let object = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": "tabs.example.com"},
+            "spec": {"group": "example.com", "names": {"plural": "tabs", "kind": "Tab"}, "scope": "Cluster", "versions": [
+                {"name": "v1", "served": true, "storage": false, "schema": {"openAPIV3Schema": schema},
+                    "subresources": {"status": {}, "scale": {"specReplicasPath": ".a", "statusReplicasPath": ".b"}},
+                    "selectableFields": [{"jsonPath": ".spec"}]}]},
+            "status": {"conditions": null, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": null}});
+        let body =
+            json_to_protobuf("apiextensions.k8s.io/v1", "CustomResourceDefinition", object.to_string().as_bytes());
+        let body = body.expect("protobuf");
+        let (read, again) = there_and_back(&body);
+        assert_eq!((serde_json::from_slice::<serde_json::Value>(&read).expect("JSON"), again), (object, body));
+    }
+
+    #[test]
+    fn schemas_nest_as_deep_as_json_does() {
+        // Threads of the server have 2 MiB of stack.
+        let levels = 200;
+        let mut schema = json!({"type": "string"});
+        for level in 0..levels {
+            schema = match level % 4 {
+                0 => json!({"properties": {"a": schema}}),
+                1 => json!({"items": schema}),
+                2 => json!({"additionalProperties": schema}),
+                _ => json!({"allOf": [schema]}),
+            };
+        }
+        let object = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": {"versions": [
+            {"schema": {"openAPIV3Schema": schema}}]}});
+        let run = move || {
+            let text = object.to_string();
+            let body = json_to_protobuf("apiextensions.k8s.io/v1", "CustomResourceDefinition", text.as_bytes());
+            let body = body.expect("protobuf");
+            let (read, again) = there_and_back(&body);
+            assert_eq!(again, body);
+            // `serde_json` does not read it back: it stops at 128 levels.
+            assert_eq!(read.windows(7).filter(|text| *text == b"\"items\"").count(), levels / 4);
+            // Deeper ones are refused, and use no more stack.
+            let mut inner = Vec::new();
+            for _ in 0..3_000 {
+                let mut not = Vec::new();
+                crate::proto::bytes(&mut not, 28, &inner);
+                inner = not;
+            }
+            for number in [1, 4, 7, 2] {
+                let mut around = Vec::new();
+                crate::proto::bytes(&mut around, number, &inner);
+                inner = around;
+            }
+            let body = crate::proto::unknown("apiextensions.k8s.io/v1", "CustomResourceDefinition", &inner);
+            let read = protobuf_to_json(&body).expect("protobuf");
+            assert_eq!(read, Err("protobuf: messages nest too deep".to_owned()));
+        };
+        std::thread::Builder::new().stack_size(2 << 20).spawn(run).expect("a thread").join().expect("no panic");
     }
 
     #[test]

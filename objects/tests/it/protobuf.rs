@@ -4,6 +4,7 @@ use kubeshape_objects::store::Store;
 use kubeshape_objects::{Api, Documents, Moment, Outcome, Reply, Request, json_to_protobuf, protobuf_to_json};
 use serde_json::{Value, json};
 
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 /// As typed clients ask.
@@ -112,11 +113,63 @@ fn scales_are_read_and_written_in_protobuf() {
 }
 
 #[test]
-fn other_kinds_have_no_protobuf() {
+fn definitions_are_read_and_written_in_protobuf() {
     let mut core = Core::new();
-    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    let definition = json!({
+        "metadata": {"name": "tabs.example.com"},
+        "spec": {"group": "example.com", "scope": "Namespaced", "names": {"plural": "tabs", "kind": "Tab"}, "versions": [
+            {"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object", "properties": {
+                "size": {"type": "integer", "default": 1, "enum": [1, 2]},
+                "any": {"type": "object", "additionalProperties": {"type": "string"}}}}}}]}});
+    let write = |definition: &Value| {
+        let text = definition.to_string();
+        json_to_protobuf("apiextensions.k8s.io/v1", "CustomResourceDefinition", text.as_bytes()).expect("protobuf")
+    };
+    let created = core.ask("POST", DEFINITIONS, EITHER, &write(&definition));
+    assert_eq!((created.code, &*created.content_type()), (201, PROTOBUF), "{}", created.text());
+    let mut found = read(&core.ask("GET", &format!("{DEFINITIONS}/tabs.example.com"), PROTOBUF, b"").body);
+    let text = core.ask("GET", &format!("{DEFINITIONS}/tabs.example.com"), "application/json", b"");
+    assert_eq!(found, serde_json::from_slice::<Value>(&text.body).expect("JSON"));
+    let properties = "/spec/versions/0/schema/openAPIV3Schema/properties";
+    assert_eq!(found.pointer(properties), definition.pointer(properties));
+
+    found["spec"]["names"]["shortNames"] = json!(["t"]);
+    let updated = core.ask("PUT", &format!("{DEFINITIONS}/tabs.example.com"), EITHER, &write(&found));
+    assert_eq!(updated.code, 200, "{}", updated.text());
+    assert_eq!(read(&updated.body)["spec"]["names"]["shortNames"], json!(["t"]));
+    // What the server refuses in JSON, it refuses in protobuf.
+    found["metadata"]["resourceVersion"] = read(&updated.body)["metadata"]["resourceVersion"].clone();
+    found["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["size"]["default"] = json!("x");
+    let refused = core.ask("PUT", &format!("{DEFINITIONS}/tabs.example.com"), "application/json", &write(&found));
+    assert_eq!(refused.code, 422, "{}", refused.text());
+
+    let list = core.ask("GET", DEFINITIONS, PROTOBUF, b"");
+    assert_eq!((list.code, &*list.content_type()), (200, PROTOBUF));
+    assert!(memchr_of(&list.body, b"CustomResourceDefinitionList"), "{:?}", list.body);
+    let request = Request { path: DEFINITIONS, query: "watch=1", accept: PROTOBUF, ..Request::default() };
+    let Some(Outcome::Watch(mut watch)) = core.api.prepare(&core.store, &request, &Moment::default()) else {
+        panic!("a watch");
+    };
+    let events = watch.next(&core.store, kubeshape_registry::Time(0)).expect("events");
+    assert!(events.ends_with(&updated.body), "{events:?}");
+}
+
+#[test]
+fn custom_resources_and_tables_have_no_protobuf() {
+    let mut core = Core::new();
+    let definition = json!({
+        "metadata": {"name": "tabs.example.com"},
+        "spec": {"group": "example.com", "scope": "Namespaced", "names": {"plural": "tabs", "kind": "Tab"}, "versions": [
+            {"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}}}]}});
+    let body =
+        json_to_protobuf("apiextensions.k8s.io/v1", "CustomResourceDefinition", definition.to_string().as_bytes());
+    assert_eq!(core.ask("POST", DEFINITIONS, EITHER, &body.expect("protobuf")).code, 201);
+    let settled = core.api.settle(&mut core.store, 0, kubeshape_registry::Time(0)).expect("a new definition");
+    core.api = settled.api;
+    let path = "/apis/example.com/v1/namespaces/default/tabs";
     assert_eq!(core.ask("GET", path, PROTOBUF, b"").code, 406);
     assert_eq!(core.ask("GET", path, EITHER, b"").content_type(), "application/json");
+    assert_eq!(core.ask("POST", path, EITHER, b"k8s\0").code, 415);
     for alternates in [false, true] {
         let request = Request {
             path: MAPS,

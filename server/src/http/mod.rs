@@ -5,7 +5,7 @@
 //! the response, and [`Http`] adds what all responses have.
 
 #[cfg(test)]
-pub(crate) use {range::MOST as MOST_RANGES, work::MOST_WAITING};
+pub(crate) use {range::MOST as MOST_RANGES, work::LARGE, work::MOST_WAITING};
 
 pub use kubeshape_objects::{accept, target};
 pub(crate) mod audit;
@@ -15,6 +15,7 @@ mod content;
 mod discovery;
 mod encoding;
 mod health;
+mod held;
 mod openapi;
 mod printed;
 pub mod range;
@@ -26,6 +27,7 @@ mod status;
 mod work;
 
 use crate::features::Features;
+use crate::limit::Limits;
 use crate::objects::Objects;
 use crate::snapshot::{LazyV2, Leaf, Snapshot};
 use crate::state::Endpoints;
@@ -34,6 +36,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
+use held::Bodies;
 use http::{HeaderValue, Method, Request, StatusCode, header};
 use openapi::Merged;
 use printed::Printed;
@@ -73,6 +76,7 @@ struct Shared {
     printed: ArcSwapOption<Printed>,
     merged: Arc<Merged>,
     work: Arc<Workshop>,
+    bodies: Bodies,
 }
 
 /// A request that is answered later, with what answers it.
@@ -113,10 +117,16 @@ impl From<Response> for Answer {
 impl Http {
     /// The endpoints with their state.
     pub fn new(endpoints: Endpoints) -> Http {
+        Http::with_limits(endpoints, &Limits::default())
+    }
+
+    /// The endpoints with their state. Of the limits, those of bytes that bodies hold count.
+    pub fn with_limits(endpoints: Endpoints, limits: &Limits) -> Http {
         let newest = Features { aggregated_v2beta1: endpoints.extensions, ..Features::default() };
         let features = endpoints.emulation.map_or(newest, |emulation| emulation.features);
         let (printed, merged, work) = (ArcSwapOption::empty(), Arc::default(), Arc::default());
-        Http { shared: Arc::new(Shared { endpoints, features, printed, merged, work }) }
+        let bodies = Bodies::new(limits);
+        Http { shared: Arc::new(Shared { endpoints, features, printed, merged, work, bodies }) }
     }
 }
 
@@ -236,7 +246,13 @@ impl Shared {
             return response.into();
         }
         let parts = OwnedParts::of(&parts);
-        Answer::Later(resources::answer(objects, request, path, parts, forms, &self.work))
+        let shared = resources::Shared {
+            objects: Arc::clone(objects),
+            work: Arc::clone(&self.work),
+            bodies: self.bodies.clone(),
+            metrics: Arc::clone(&self.endpoints.metrics),
+        };
+        Answer::Later(resources::answer(shared, request, path, parts, forms))
     }
 
     /// The v2 document that is served.

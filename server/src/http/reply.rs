@@ -1,6 +1,7 @@
 //! Responses, and the headers that they share.
 
 use super::body::{self, Span};
+use super::held::Content;
 use super::request::RequestParts;
 use crate::rope::Rope;
 use axum::response::Response;
@@ -68,6 +69,17 @@ pub(super) fn object(parts: &RequestParts<'_>, code: StatusCode, content: Rope) 
     } else {
         chunked(parts, code, &content)
     }
+}
+
+/// The same of a content that is in memory for this response alone.
+pub(super) fn held(parts: &RequestParts<'_>, code: StatusCode, content: Content) -> Response {
+    let length = content.len();
+    let announced = parts.extensions || length <= ANNOUNCED;
+    let mut response = response(code, if parts.head() { body::none() } else { content.body(announced) });
+    if announced {
+        response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+    }
+    response
 }
 
 /// A text, as Go's `http.Error` sends it.

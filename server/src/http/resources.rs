@@ -1,20 +1,20 @@
 //! Objects over HTTP: a thin layer over `kubeshape-objects`.
 
 use super::encoding::WORTH_COMPRESSING;
+use super::held::{self, Bodies, Content, Missing};
 use super::reply;
 use super::request::{OwnedParts, RequestParts};
 use super::work::{LARGE, Workshop};
 use crate::body::gzip_once;
+use crate::limit::Caller;
+use crate::metrics::Metrics;
 use crate::objects::{Answered, Objects};
 use crate::rope::Rope;
-use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
-use futures_util::stream;
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
-use http_body_util::BodyExt;
 use kubeshape_objects::accept::Form;
-use kubeshape_objects::{Moment, Reply, Request as Asked, Status, Watch};
+use kubeshape_objects::{MAX_BODY, Moment, Reply, Request as Asked, Status, Watch};
 use kubeshape_yaml::go::warning;
 use std::borrow::Cow;
 use std::future::Future;
@@ -28,6 +28,8 @@ use tokio::time::{Instant, sleep_until};
 const LONGEST_WATCH: Duration = Duration::from_secs(580);
 /// How often a client that wants bookmarks gets one.
 const BOOKMARK: Duration = Duration::from_mins(1);
+/// After how many seconds a client may ask again when there was no room.
+const RETRY_AFTER: u16 = 1;
 
 type Later = Pin<Box<dyn Future<Output = Response> + Send>>;
 
@@ -80,15 +82,25 @@ impl Parts {
     }
 }
 
+/// What all requests for objects share.
+#[derive(Clone, Debug)]
+pub(super) struct Shared {
+    pub(super) objects: Arc<Objects>,
+    pub(super) work: Arc<Workshop>,
+    pub(super) bodies: Bodies,
+    pub(super) metrics: Arc<Metrics>,
+}
+
+/// What was made on another thread.
+enum Made {
+    Reply(Reply, Option<Bytes>),
+    /// A watch, and the events that it begins with.
+    Watch(Box<Watch>, Result<Vec<u8>, Option<Vec<u8>>>),
+    Nothing,
+}
+
 /// Answers a request for objects at a decoded path.
-pub(super) fn answer<B>(
-    objects: &Arc<Objects>,
-    request: Request<B>,
-    path: &str,
-    whole: OwnedParts,
-    forms: Forms,
-    work: &Arc<Workshop>,
-) -> Later
+pub(super) fn answer<B>(shared: Shared, request: Request<B>, path: &str, whole: OwnedParts, forms: Forms) -> Later
 where
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<axum::BoxError>,
@@ -97,32 +109,56 @@ where
     let parts = whole.with(|whole| Parts::of(&head.method, path, whole, forms));
     #[allow(clippy::redundant_closure_for_method_calls)] // The method is not general enough for the compiler.
     let compresses = whole.with(|whole| whole.gzip_object());
-    let (objects, work, is_head) = (Arc::clone(objects), Arc::clone(work), head.method == Method::HEAD);
+    let (caller, is_head) = (head.extensions.get::<Caller>().cloned(), head.method == Method::HEAD);
     Box::pin(async move {
-        let body = match body.collect().await {
-            Ok(body) => body.to_bytes(),
-            Err(_) => return respond(&whole, refused(&Status::too_large(kubeshape_objects::MAX_BODY)), None),
+        let Shared { objects, work, bodies, .. } = &shared;
+        let (body, share) = match held::receive(body, MAX_BODY, caller.clone(), bodies).await {
+            Ok(received) => received,
+            Err(Missing::Unusable) => return whole.with(|parts| refused(parts, &Status::too_large(MAX_BODY))),
+            Err(Missing::Full) => return shared.full(&whole),
         };
         let make = {
-            let objects = Arc::clone(&objects);
+            let objects = Arc::clone(objects);
             move || {
                 let id = uuid::Uuid::new_v4();
                 let moment = Moment { now: objects.now(), uid: &id.to_string(), random: id.as_u64_pair().1 };
-                let answered = objects.answer(&parts.asked(&body), &moment);
-                let compressed = match &answered {
-                    Some(Answered::Reply(reply)) if compresses => compressed(reply),
-                    _ => None,
+                let made = match objects.answer(&parts.asked(&body), &moment) {
+                    Some(Answered::Reply(reply)) => {
+                        let compressed = if compresses { compressed(&reply) } else { None };
+                        Made::Reply(reply, compressed)
+                    }
+                    Some(Answered::Watch(mut watch)) => {
+                        let first = watch.next(&objects.store(), objects.now()).map_err(|end| end.last);
+                        Made::Watch(watch, first)
+                    }
+                    None => Made::Nothing,
                 };
-                (answered, compressed)
+                drop((body, share));
+                made
             }
         };
         match work.run(make).await {
-            Ok((Some(Answered::Reply(reply)), compressed)) => respond(&whole, reply, compressed),
-            Ok((Some(Answered::Watch(watch)), _)) => stream_of(*watch, objects, &whole, is_head),
-            Ok((None, _)) => whole.with(reply::page_not_found),
-            Err(_) => respond(&whole, refused(&Status::unavailable()), None),
+            Ok(Made::Reply(mut reply, compressed)) => {
+                let is_compressed = compressed.is_some();
+                let body = compressed.unwrap_or_else(|| std::mem::take(&mut reply.body));
+                match Content::of(body, caller, bodies) {
+                    Ok(content) => whole.with(|parts| respond(parts, &reply, content, is_compressed)),
+                    Err(_) => shared.full(&whole),
+                }
+            }
+            Ok(Made::Watch(watch, first)) => stream_of(*watch, first, &shared, caller, &whole, is_head),
+            Ok(Made::Nothing) => whole.with(reply::page_not_found),
+            Err(_) => whole.with(|parts| refused(parts, &Status::unavailable())),
         }
     })
+}
+
+impl Shared {
+    /// The answer to a request when bodies hold all that they may.
+    fn full(&self, whole: &OwnedParts) -> Response {
+        self.metrics.refused("memory");
+        whole.with(|parts| refused(parts, &Status::too_many_requests(RETRY_AFTER)))
+    }
 }
 
 /// A short answer that needs no other thread: one small object is read. `None` for all other requests.
@@ -138,17 +174,21 @@ pub(super) fn quick(objects: &Objects, path: &str, whole: &RequestParts<'_>, for
     let parts = Parts::of(whole.method, path, whole, forms);
     match objects.answer(&parts.asked(b""), &Moment { now: objects.now(), ..Moment::default() })? {
         // An object grows when it is indented, but not much.
-        Answered::Reply(reply) => {
+        Answered::Reply(mut reply) => {
             let compressed = whole.gzip_object().then(|| compressed(&reply)).flatten();
-            Some(respond_to(whole, reply, compressed))
+            let is_compressed = compressed.is_some();
+            let body = compressed.unwrap_or_else(|| std::mem::take(&mut reply.body));
+            Some(respond(whole, &reply, Content::Short(body), is_compressed))
         }
         Answered::Watch(_) => None,
     }
 }
 
 /// A status that was not negotiated.
-fn refused(status: &Status) -> Reply {
-    Reply::new(status.code, Form::Json, status.to_json())
+fn refused(parts: &RequestParts<'_>, status: &Status) -> Response {
+    let retry_after_seconds = status.retry_after_seconds();
+    let reply = Reply { retry_after_seconds, ..Reply::new(status.code, Form::Json, Bytes::new()) };
+    respond(parts, &reply, Content::Short(status.to_json().into()), false)
 }
 
 /// The compressed body, if it is large enough to be compressed (upstream: `deferredResponseWriter`).
@@ -156,17 +196,12 @@ fn compressed(reply: &Reply) -> Option<Bytes> {
     (reply.body.len() > WORTH_COMPRESSING).then(|| gzip_once(&reply.body))
 }
 
-fn respond(whole: &OwnedParts, reply: Reply, compressed: Option<Bytes>) -> Response {
-    whole.with(|parts| respond_to(parts, reply, compressed))
-}
-
-fn respond_to(parts: &RequestParts<'_>, reply: Reply, compressed: Option<Bytes>) -> Response {
+/// A reply with this body in place of its own.
+fn respond(parts: &RequestParts<'_>, reply: &Reply, content: Content, is_compressed: bool) -> Response {
     let code = StatusCode::from_u16(reply.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let media = media(reply.content_type());
-    let is_compressed = compressed.is_some();
-    let mut response = reply::object(parts, code, Rope::from(compressed.unwrap_or(reply.body)));
+    let mut response = reply::held(parts, code, content);
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, media);
+    headers.insert(header::CONTENT_TYPE, media(reply.content_type()));
     if parts.extensions {
         headers.append(header::VARY, reply::ACCEPT);
     }
@@ -175,6 +210,9 @@ fn respond_to(parts: &RequestParts<'_>, reply: Reply, compressed: Option<Bytes>)
     }
     if is_compressed || parts.extensions {
         headers.append(header::VARY, reply::ACCEPT_ENCODING);
+    }
+    if reply.retry_after_seconds > 0 {
+        headers.insert(header::RETRY_AFTER, reply.retry_after_seconds.into());
     }
     warn(headers, &reply.warnings);
     response
@@ -206,26 +244,32 @@ struct Watching {
     is_over: bool,
 }
 
-fn stream_of(watch: Watch, objects: Arc<Objects>, whole: &OwnedParts, is_head: bool) -> Response {
+fn stream_of(
+    watch: Watch,
+    first: Result<Vec<u8>, Option<Vec<u8>>>,
+    shared: &Shared,
+    caller: Option<Caller>,
+    whole: &OwnedParts,
+    is_head: bool,
+) -> Response {
+    let is_over = first.is_err();
+    let first = first.unwrap_or_else(Option::unwrap_or_default);
+    let Ok(first) = Content::of(first.into(), caller.clone(), &shared.bodies) else { return shared.full(whole) };
     let media = media(watch.content_type());
     let warnings = watch.warnings().to_vec();
     let asked = watch.timeout_seconds().map_or(LONGEST_WATCH, Duration::from_secs);
     let began = Instant::now();
     let watching = Watching {
-        changes: objects.changes(),
+        changes: shared.objects.changes(),
         watch,
-        objects,
+        objects: Arc::clone(&shared.objects),
         until: began + asked.min(LONGEST_WATCH),
         bookmark: began + BOOKMARK,
-        is_over: false,
+        is_over,
     };
-    let events = stream::unfold(watching, |mut watching| async move {
-        let part = watching.next().await?;
-        Some((Ok::<_, std::convert::Infallible>(Bytes::from(part)), watching))
-    });
     let mut response = whole.with(|parts| reply::chunked(parts, StatusCode::OK, &Rope::default()));
     if !is_head {
-        *response.body_mut() = Body::from_stream(events);
+        *response.body_mut() = held::parts(first, watching, caller, shared.bodies.clone());
     }
     let varies = whole.with(|parts| parts.extensions);
     let headers = response.headers_mut();
@@ -237,9 +281,8 @@ fn stream_of(watch: Watch, objects: Arc<Objects>, whole: &OwnedParts, is_head: b
     response
 }
 
-impl Watching {
-    /// The next events. `None` at the end.
-    async fn next(&mut self) -> Option<Vec<u8>> {
+impl held::Parts for Watching {
+    async fn part(&mut self) -> Option<Vec<u8>> {
         while !self.is_over {
             // Changes that come from now on wake it up.
             let revision = *self.changes.borrow_and_update();

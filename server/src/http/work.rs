@@ -9,7 +9,7 @@ use tokio::sync::{Semaphore, watch};
 pub(crate) const MOST_WAITING: usize = 1024;
 
 /// A content above this size takes more than about a millisecond to print, hash or compress.
-pub(super) const LARGE: usize = 32 << 10;
+pub(crate) const LARGE: usize = 32 << 10;
 
 /// Threads for long work. One processor is left for short requests.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! The guide of `kubeshape serve` has the figures that hold.
 
 use super::Limits;
-use crate::http::{MOST_RANGES, MOST_WAITING};
+use crate::http::{LARGE, MOST_RANGES, MOST_WAITING};
 use crate::listen::{BURST_SECONDS, CANCEL};
 use std::time::Duration;
 
@@ -36,6 +36,8 @@ fn the_guide_has_the_figures_of_the_limits() {
         ("requests per second", vec![limits.rate.map_or("none".to_owned(), |rate| count(rate.into()))]),
         ("head of a request", vec![bytes(limits.header_bytes), format!("{} fields", limits.header_fields)]),
         ("body of a request", vec![bytes(limits.body_bytes), bytes(kubeshape_objects::MAX_BODY)]),
+        ("bodies of requests in memory", vec![bytes(limits.received_bytes)]),
+        ("responses with objects in memory", vec![bytes(limits.sent_bytes), bytes(LARGE)]),
         ("time for the TLS handshake", vec![time(limits.handshake)]),
         ("time for the head of a request", vec![time(limits.header)]),
         ("time until the response begins", vec![time(limits.request)]),

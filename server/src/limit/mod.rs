@@ -3,9 +3,11 @@
 mod caller;
 #[cfg(test)]
 mod guide;
+mod held;
 mod rate;
 
 pub(crate) use caller::Caller;
+pub(crate) use held::{Full, Held, Holdings, Share};
 pub(crate) use rate::Rate;
 
 use std::time::Duration;
@@ -32,6 +34,10 @@ pub struct Limits {
     pub header_fields: usize,
     /// Bytes that are read of the body of a request.
     pub body_bytes: usize,
+    /// Bytes that bodies of requests about objects hold at most, over all connections. More are answered with 429.
+    pub received_bytes: usize,
+    /// Bytes that longer responses with objects hold at most, over all connections. More are answered with 429.
+    pub sent_bytes: usize,
     /// Concurrent streams of a connection (HTTP/2).
     pub streams: u32,
     /// Time for the TLS handshake.
@@ -63,6 +69,8 @@ impl Default for Limits {
             header_bytes: 64 * 1024,
             header_fields: 100,
             body_bytes: 3 * 1024 * 1024,
+            received_bytes: 64 * 1024 * 1024,
+            sent_bytes: 512 * 1024 * 1024,
             streams: 100,
             handshake: Duration::from_secs(10),
             header: Duration::from_secs(10),

@@ -34,11 +34,15 @@ pub(crate) fn served() -> (Http, Arc<Objects>) {
 }
 
 pub(crate) fn served_from(store: Store) -> (Http, Arc<Objects>) {
+    let (endpoints, objects) = with_objects(store);
+    (Http::new(endpoints), objects)
+}
+
+pub(crate) fn with_objects(store: Store) -> (Endpoints, Arc<Objects>) {
     let mut registry = Registry::default();
     registry.set_input("c", kubeshape_input::read("c.yaml", COUNTERS.as_bytes(), kubeshape_input::Limits::default()));
     let objects = Arc::new(Objects::new(Api::new(registry), store));
-    let endpoints = Endpoints { objects: Some(Arc::clone(&objects)), ..endpoints(snapshot(0), false) };
-    (Http::new(endpoints), objects)
+    (Endpoints { objects: Some(Arc::clone(&objects)), ..endpoints(snapshot(0), false) }, objects)
 }
 
 pub(crate) async fn send(

@@ -158,8 +158,10 @@ fn change(happened: ReadFlags) -> Change {
         Change::Writing
     } else if happened.contains(ReadFlags::ATTRIB) {
         Change::Other
+    } else if happened.intersects(ReadFlags::DELETE | ReadFlags::MOVED_FROM) && !happened.contains(ReadFlags::ISDIR) {
+        Change::Gone
     } else {
-        // It is new or gone, or moved away.
+        // It is new, or a folder that is gone.
         Change::Open
     }
 }
@@ -199,9 +201,9 @@ mod tests {
         assert_eq!(of_a.last(), Some(&("a".to_owned(), Change::Closed)), "{of_a:?}");
         assert!(of_a.iter().rev().skip(1).all(|(_, change)| *change == Change::Writing), "{of_a:?}");
         fs::rename(folder.path().join("a"), folder.path().join("b"))?;
-        assert_eq!(told(&receiver), [("a".to_owned(), Change::Open), ("b".to_owned(), Change::Named)]);
+        assert_eq!(told(&receiver), [("a".to_owned(), Change::Gone), ("b".to_owned(), Change::Named)]);
         fs::remove_file(folder.path().join("b"))?;
-        assert_eq!(told(&receiver), [("b".to_owned(), Change::Open)]);
+        assert_eq!(told(&receiver), [("b".to_owned(), Change::Gone)]);
         system.unwatch(folder.path());
         fs::write(folder.path().join("c"), "3")?;
         assert_eq!(told(&receiver), []);

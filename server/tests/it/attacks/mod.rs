@@ -1,5 +1,6 @@
 //! Attacks over real sockets, one module each. Every test asserts a bound.
 
+mod bodies;
 mod crowd;
 mod floods;
 mod flow_control;

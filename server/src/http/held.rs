@@ -1,0 +1,331 @@
+//! Bodies of requests and responses that are in memory as a whole, within what all of them may hold.
+
+use super::work::LARGE;
+use crate::limit::{Caller, Full, Held, Holdings, Limits, Share};
+use axum::body::Body;
+use bytes::Bytes;
+use futures_util::stream;
+use http_body::{Frame, SizeHint};
+use http_body_util::BodyExt;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use tokio::sync::Notify;
+
+/// Bytes that are taken out of a response at once.
+const CHUNK: usize = 32 << 10;
+
+/// What bodies may hold.
+#[derive(Clone, Debug)]
+pub(super) struct Bodies {
+    received: Arc<Holdings>,
+    sent: Arc<Holdings>,
+}
+
+impl Bodies {
+    pub(super) fn new(limits: &Limits) -> Bodies {
+        Bodies { received: Holdings::new(limits.received_bytes), sent: Holdings::new(limits.sent_bytes) }
+    }
+}
+
+/// Why the body of a request is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// It is too long, or the client breaks off.
+    Unusable,
+    /// There is no room.
+    Full,
+}
+
+impl From<Full> for Missing {
+    fn from(_: Full) -> Missing {
+        Missing::Full
+    }
+}
+
+/// A body that comes in.
+#[derive(Debug, Default)]
+struct Receiving {
+    /// What is there; none when it had to be given up.
+    bytes: Mutex<Option<Vec<u8>>>,
+    given_up: Notify,
+}
+
+impl Receiving {
+    fn bytes(&self) -> MutexGuard<'_, Option<Vec<u8>>> {
+        self.bytes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Held for Receiving {
+    fn give_up(&self) {
+        drop(self.bytes().take());
+        self.given_up.notify_one();
+    }
+}
+
+/// The body of a request, and its share of what requests may hold.
+pub(super) async fn receive<B>(
+    body: B,
+    most: usize,
+    caller: Option<Caller>,
+    bodies: &Bodies,
+) -> Result<(Vec<u8>, Option<Share>), Missing>
+where
+    B: http_body::Body<Data = Bytes> + Send,
+{
+    if body.is_end_stream() {
+        return Ok((Vec::new(), None));
+    }
+    // What a client announces takes no room before it comes.
+    let announced = body.size_hint().exact().and_then(|length| usize::try_from(length).ok());
+    let receiving = Arc::new(Receiving { bytes: Mutex::new(Some(Vec::new())), ..Receiving::default() });
+    let held: Arc<dyn Held> = Arc::clone(&receiving) as Arc<dyn Held>;
+    let share = bodies.received.hold(caller, 0, Arc::downgrade(&held))?;
+    let mut body = std::pin::pin!(body);
+    loop {
+        let frame = tokio::select! {
+            frame = body.frame() => frame,
+            () = receiving.given_up.notified() => return Err(Missing::Full),
+        };
+        let Some(frame) = frame else { break };
+        let Ok(data) = frame.map_err(|_| Missing::Unusable)?.into_data() else { continue };
+        let (length, capacity) = {
+            let bytes = receiving.bytes();
+            let bytes = bytes.as_ref().ok_or(Missing::Full)?;
+            (bytes.len() + data.len(), bytes.capacity())
+        };
+        if length > most {
+            return Err(Missing::Unusable);
+        }
+        // It grows by half at least, but not beyond what is announced.
+        let room = (length + length / 2).min(announced.unwrap_or(most)).max(length);
+        if length > capacity {
+            // Others may have to give up theirs meanwhile, so its own is not locked.
+            share.grow(room - capacity)?;
+        }
+        let mut bytes = receiving.bytes();
+        let bytes = bytes.as_mut().ok_or(Missing::Full)?;
+        if length > capacity {
+            bytes.reserve_exact(room - bytes.len());
+        }
+        bytes.extend_from_slice(&data);
+    }
+    share.stays();
+    let bytes = receiving.bytes().take().ok_or(Missing::Full)?;
+    Ok((bytes, Some(share)))
+}
+
+/// A response, or a part of one, that goes out.
+#[derive(Debug)]
+struct Sending {
+    /// What is not sent; none when it had to be given up.
+    bytes: Mutex<Option<Bytes>>,
+}
+
+impl Held for Sending {
+    fn give_up(&self) {
+        drop(self.bytes().take());
+    }
+}
+
+impl Sending {
+    fn bytes(&self) -> MutexGuard<'_, Option<Bytes>> {
+        self.bytes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Bytes with their share of what responses may hold.
+#[derive(Debug)]
+pub(super) struct Holding {
+    sending: Arc<Sending>,
+    left: usize,
+    _share: Share,
+}
+
+/// What is sent of a response.
+#[derive(Debug)]
+pub(super) enum Content {
+    /// It is so short that it is not counted.
+    Short(Bytes),
+    Long(Holding),
+}
+
+impl Content {
+    /// # Errors
+    /// There is no room for it.
+    pub(super) fn of(bytes: Bytes, caller: Option<Caller>, bodies: &Bodies) -> Result<Content, Full> {
+        if bytes.len() <= LARGE {
+            return Ok(Content::Short(bytes));
+        }
+        let left = bytes.len();
+        let sending = Arc::new(Sending { bytes: Mutex::new(Some(bytes)) });
+        let held: Arc<dyn Held> = Arc::clone(&sending) as Arc<dyn Held>;
+        let share = bodies.sent.hold(caller, left, Arc::downgrade(&held))?;
+        Ok(Content::Long(Holding { sending, left, _share: share }))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Content::Short(bytes) => bytes.len(),
+            Content::Long(holding) => holding.left,
+        }
+    }
+
+    /// The body of a response, with its length or without.
+    pub(super) fn body(self, announced: bool) -> Body {
+        match self {
+            Content::Short(bytes) if announced => Body::from(bytes),
+            Content::Short(bytes) => super::body::chunked(&bytes.into()),
+            Content::Long(holding) => Body::new(Whole { holding, announced }),
+        }
+    }
+
+    /// The next chunk; none at the end.
+    fn next(&mut self) -> Option<Result<Bytes, GivenUp>> {
+        match self {
+            Content::Short(bytes) => Some(std::mem::take(bytes)).filter(|bytes| !bytes.is_empty()).map(Ok),
+            Content::Long(holding) => holding.next(),
+        }
+    }
+}
+
+/// The response was given up for others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the client takes the response so slowly that it had to make room for others")]
+pub(super) struct GivenUp;
+
+impl Holding {
+    fn next(&mut self) -> Option<Result<Bytes, GivenUp>> {
+        let mut bytes = self.sending.bytes();
+        let Some(rest) = bytes.as_mut() else {
+            return (self.left > 0).then_some(Err(GivenUp));
+        };
+        // A copy: a part of the bytes would hold all of them.
+        let chunk = Bytes::copy_from_slice(&rest.split_to(rest.len().min(CHUNK)));
+        self.left -= chunk.len();
+        if self.left == 0 {
+            *bytes = None;
+        }
+        (!chunk.is_empty()).then_some(Ok(chunk))
+    }
+}
+
+struct Whole {
+    holding: Holding,
+    announced: bool,
+}
+
+impl http_body::Body for Whole {
+    type Data = Bytes;
+    type Error = GivenUp;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, GivenUp>>> {
+        Poll::Ready(self.holding.next().map(|chunk| chunk.map(Frame::data)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.holding.left == 0
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        if self.announced { SizeHint::with_exact(self.holding.left as u64) } else { SizeHint::default() }
+    }
+}
+
+/// A body in parts that are made when they are sent. It ends when there is no part any more, or no room for one.
+pub(super) fn parts<P>(first: Content, source: P, caller: Option<Caller>, bodies: Bodies) -> Body
+where
+    P: Parts + Send + 'static,
+{
+    let state = (first, source);
+    Body::from_stream(stream::unfold(state, move |(mut content, mut source)| {
+        let (caller, bodies) = (caller.clone(), bodies.clone());
+        async move {
+            loop {
+                if let Some(chunk) = content.next() {
+                    return Some((chunk, (content, source)));
+                }
+                // The old part is gone before there is a new one.
+                drop(content);
+                let part = source.part().await?;
+                content = Content::of(part.into(), caller.clone(), &bodies).ok()?;
+            }
+        }
+    }))
+}
+
+/// The parts of a body.
+pub(super) trait Parts {
+    /// The next part. `None` at the end.
+    fn part(&mut self) -> impl Future<Output = Option<Vec<u8>>> + Send;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http_body_util::{Full as Given, StreamBody};
+    use std::convert::Infallible;
+    use std::time::Duration;
+
+    fn bodies(received: usize, sent: usize) -> Bodies {
+        Bodies::new(&Limits { received_bytes: received, sent_bytes: sent, ..Limits::default() })
+    }
+
+    /// A body of chunks that never ends.
+    fn endless(chunks: usize) -> impl http_body::Body<Data = Bytes, Error = Infallible> + Send {
+        let chunk = || Ok::<_, Infallible>(Frame::data(Bytes::from(vec![b'x'; 1 << 16])));
+        let chunks = stream::iter(std::iter::repeat_with(chunk).take(chunks));
+        StreamBody::new(futures_util::StreamExt::chain(chunks, stream::pending()))
+    }
+
+    #[tokio::test]
+    async fn a_body_is_received_whole_or_not_at_all() {
+        let bodies = bodies(1 << 20, 0);
+        let whole = Given::new(Bytes::from_static(b"whole"));
+        let (bytes, share) = receive(whole, 5, None, &bodies).await.expect("a body");
+        assert_eq!((&bytes[..], bytes.capacity()), (&b"whole"[..], 5));
+        drop(share);
+        for (body, most) in [(&b"longer"[..], 5), (&[b'x'; 2 << 20], 3 << 20)] {
+            let missing = receive(Given::new(Bytes::copy_from_slice(body)), most, None, &bodies).await.err();
+            assert_eq!(missing, Some(if most == 5 { Missing::Unusable } else { Missing::Full }));
+        }
+        let (bytes, share) = receive(Given::new(Bytes::new()), 5, None, &bodies).await.expect("no body");
+        assert!(bytes.is_empty() && share.is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_does_not_end_makes_room() {
+        let bodies = bodies(1 << 20, 0);
+        let slow = tokio::spawn({
+            let bodies = bodies.clone();
+            async move { receive(endless(8), 3 << 20, None, &bodies).await.err() }
+        });
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let body = || Given::new(Bytes::from(vec![b'x'; 900 << 10]));
+        assert_eq!(receive(body(), 3 << 20, None, &bodies).await.err(), Some(Missing::Full));
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        assert!(receive(body(), 3 << 20, None, &bodies).await.is_ok());
+        assert_eq!(slow.await.expect("no panic"), Some(Missing::Full));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_response_that_is_not_taken_makes_room() {
+        let bodies = bodies(0, 100 << 10);
+        let content = |length: usize| Content::of(Bytes::from(vec![b'x'; length]), None, &bodies);
+        let mut slow = content(80 << 10).expect("room").body(true);
+        assert_eq!(http_body::Body::size_hint(&slow).exact(), Some(80 << 10));
+        let first = slow.frame().await.expect("a frame").expect("data").into_data().expect("data");
+        assert_eq!(first.len(), CHUNK);
+        assert_eq!(content(80 << 10).map(|_| ()), Err(Full));
+        // Short ones need no room.
+        assert!(matches!(content(LARGE), Ok(Content::Short(_))));
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        for announced in [true, false] {
+            let body = content(80 << 10).expect("room").body(announced);
+            assert_eq!(body.collect().await.expect("a body").to_bytes(), vec![b'x'; 80 << 10]);
+        }
+        let error = slow.frame().await.expect("a frame").expect_err("given up");
+        assert!(error.to_string().contains("make room"), "{error}");
+    }
+}

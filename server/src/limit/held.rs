@@ -1,0 +1,292 @@
+//! Bytes that the bodies of requests and responses hold, over all connections.
+//!
+//! Everybody gets what there is. When nothing is left, room is made by the client that holds most: its bodies are given up that
+//! have taken longer than the patience allows, the oldest first. If it has none, the newcomer is refused and comes again. So
+//! nobody is kept out by those who hold much and wait, and no client is too slow that sends or takes 1 MiB/s.
+
+use super::Caller;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// What a body counts for at least: a request takes so much beside its body.
+const LEAST: usize = 4 << 10;
+/// How long a body may take, and how much longer for each MiB of it, before it may have to make room.
+const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE_PER_MIB: Duration = Duration::from_secs(1);
+
+/// Something that is held, and can be given up at any time.
+pub(crate) trait Held: Send + Sync {
+    /// Gives up the bytes, at once, and tells whoever needs them.
+    fn give_up(&self);
+}
+
+/// There is no room: try again later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("others hold all the memory for bodies")]
+pub(crate) struct Full;
+
+/// What all bodies may hold together.
+#[derive(Debug)]
+pub(crate) struct Holdings {
+    most: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    used: usize,
+    /// The number of the next body. Older bodies have lower numbers.
+    next: u64,
+    clients: BTreeMap<Owner, Client>,
+    /// The clients by what they hold.
+    ranking: BTreeSet<(usize, Owner)>,
+}
+
+/// A client; all that are not known are one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Owner(Option<Caller>);
+
+#[derive(Debug, Default)]
+struct Client {
+    used: usize,
+    bodies: BTreeMap<u64, Body>,
+}
+
+struct Body {
+    bytes: usize,
+    since: Instant,
+    /// What can be given up; none while the server works with it.
+    held: Option<Weak<dyn Held>>,
+}
+
+impl std::fmt::Debug for Body {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Body").field("bytes", &self.bytes).field("since", &self.since).finish_non_exhaustive()
+    }
+}
+
+impl Body {
+    fn is_overdue(&self, now: Instant) -> bool {
+        let mib = u32::try_from(self.bytes >> 20).unwrap_or(u32::MAX);
+        self.held.is_some() && now.duration_since(self.since) > PATIENCE + PATIENCE_PER_MIB.saturating_mul(mib)
+    }
+}
+
+/// The part of one body. Its bytes are free again when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Share {
+    of: Arc<Holdings>,
+    owner: Owner,
+    number: u64,
+}
+
+impl Holdings {
+    /// Bodies may hold this many bytes together.
+    pub(crate) fn new(most: usize) -> Arc<Holdings> {
+        Arc::new(Holdings { most, state: Mutex::default() })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets a client hold bytes. A body of more than all counts as all.
+    ///
+    /// # Errors
+    /// There is no room, and nobody can make any.
+    pub(crate) fn hold(
+        self: &Arc<Self>,
+        caller: Option<Caller>,
+        bytes: usize,
+        held: Weak<dyn Held>,
+    ) -> Result<Share, Full> {
+        let mut state = self.state();
+        let number = state.next;
+        state.next += 1;
+        let share = Share { of: Arc::clone(self), owner: Owner(caller), number };
+        let body = Body { bytes: 0, since: Instant::now(), held: Some(held) };
+        state.clients.entry(share.owner.clone()).or_default().bodies.insert(number, body);
+        let made = state.take(&share, bytes.max(LEAST), self.most);
+        drop(state);
+        made?.into_iter().for_each(|held| held.give_up());
+        Ok(share)
+    }
+}
+
+impl State {
+    /// Takes bytes for a body. Returns what has to be given up for it.
+    fn take(&mut self, share: &Share, more: usize, most: usize) -> Result<Vec<Arc<dyn Held>>, Full> {
+        let more = more.min(most);
+        let mut room = most.saturating_sub(self.used);
+        let mut given_up = Vec::new();
+        if room < more {
+            let now = Instant::now();
+            let (_, greatest) = self.ranking.last().ok_or(Full)?;
+            // The one that asks would make room for itself.
+            let bodies = self.clients.get(greatest).into_iter().flat_map(|client| &client.bodies);
+            for (number, body) in bodies.filter(|(number, body)| **number != share.number && body.is_overdue(now)) {
+                given_up.push((greatest.clone(), *number));
+                room += body.bytes;
+                if room >= more {
+                    break;
+                }
+            }
+            if room < more {
+                return Err(Full);
+            }
+        }
+        let given_up = given_up.into_iter().filter_map(|(client, number)| self.remove(&client, number)).collect();
+        self.change(&share.owner, |client| {
+            // Whoever has given up does not take more.
+            if let Some(body) = client.bodies.get_mut(&share.number) {
+                body.bytes += more;
+                client.used += more;
+            }
+        });
+        Ok(given_up)
+    }
+
+    /// Removes a body. Returns what it held.
+    fn remove(&mut self, owner: &Owner, number: u64) -> Option<Arc<dyn Held>> {
+        let mut held = None;
+        self.change(owner, |client| {
+            if let Some(body) = client.bodies.remove(&number) {
+                client.used -= body.bytes;
+                held = body.held;
+            }
+        });
+        held?.upgrade()
+    }
+
+    /// Changes what a client holds. One that holds nothing is forgotten.
+    fn change(&mut self, owner: &Owner, change: impl FnOnce(&mut Client)) {
+        let Some(client) = self.clients.get_mut(owner) else { return };
+        let before = client.used;
+        change(client);
+        let (after, is_gone) = (client.used, client.bodies.is_empty());
+        self.used = self.used - before + after;
+        if is_gone {
+            self.clients.remove(owner);
+        }
+        if before != after {
+            self.ranking.remove(&(before, owner.clone()));
+            if after > 0 {
+                self.ranking.insert((after, owner.clone()));
+            }
+        }
+    }
+}
+
+impl Share {
+    /// Takes more bytes.
+    ///
+    /// # Errors
+    /// There is no room, and nobody can make any. What it has stays.
+    pub(crate) fn grow(&self, more: usize) -> Result<(), Full> {
+        let given_up = self.of.state().take(self, more, self.of.most)?;
+        given_up.into_iter().for_each(|held| held.give_up());
+        Ok(())
+    }
+
+    /// Notes that the server works with the bytes now, so that they cannot be given up.
+    pub(crate) fn stays(&self) {
+        self.of.state().change(&self.owner, |client| {
+            if let Some(body) = client.bodies.get_mut(&self.number) {
+                body.held = None;
+            }
+        });
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.of.state().remove(&self.owner, self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+    const MIB: usize = 1 << 20;
+
+    #[derive(Default)]
+    struct Bytes(AtomicBool);
+
+    impl Held for Bytes {
+        fn give_up(&self) {
+            self.0.store(true, Relaxed);
+        }
+    }
+
+    fn body() -> (Arc<Bytes>, Weak<dyn Held>) {
+        let bytes = Arc::new(Bytes::default());
+        let weak: Weak<Bytes> = Arc::downgrade(&bytes);
+        (bytes, weak)
+    }
+
+    fn user(name: &str) -> Option<Caller> {
+        Some(Caller::User(name.into()))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_holds_most_makes_room_when_it_is_overdue() {
+        let all = Holdings::new(10 * MIB);
+        let (first, weak) = body();
+        let of_first = all.hold(user("greedy"), 4 * MIB, weak).expect("room");
+        tokio::time::advance(Duration::from_secs(1)).await;
+        let (second, weak) = body();
+        let of_second = all.hold(user("greedy"), 3 * MIB, weak).expect("room");
+        let (modest, weak) = body();
+        let of_modest = all.hold(user("modest"), MIB, weak).expect("room");
+        let (_late, weak) = body();
+        // 2 MiB are free, and nobody is overdue.
+        assert_eq!(all.hold(user("late"), 3 * MIB, weak.clone()).map(|_| ()), Err(Full));
+        assert_eq!(all.state().clients.len(), 2);
+        // The oldest may take 6 s, and has.
+        tokio::time::advance(Duration::from_millis(5_001)).await;
+        let of_late = all.hold(user("late"), 3 * MIB, weak).expect("room");
+        assert!(first.0.load(Relaxed) && !second.0.load(Relaxed) && !modest.0.load(Relaxed));
+        // What it held counts no more, whatever it does.
+        of_first.grow(MIB).expect("room");
+        assert_eq!(all.state().used, 7 * MIB);
+        drop(of_first);
+        assert_eq!(all.state().used, 7 * MIB);
+        // Nothing is taken from the server's own work.
+        of_second.stays();
+        of_late.stays();
+        tokio::time::advance(Duration::from_secs(600)).await;
+        let (_own, weak) = body();
+        assert_eq!(all.hold(user("greedy"), 4 * MIB, weak).map(|_| ()), Err(Full));
+        drop((of_second, of_modest, of_late));
+        let state = all.state();
+        assert!(state.used == 0 && state.clients.is_empty() && state.ranking.is_empty(), "{state:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_does_not_make_room_for_itself() {
+        let all = Holdings::new(MIB);
+        let (bytes, weak) = body();
+        let share = all.hold(None, MIB, weak).expect("room");
+        tokio::time::advance(Duration::from_secs(600)).await;
+        assert_eq!(share.grow(1), Err(Full));
+        assert!(!bytes.0.load(Relaxed));
+        // Bodies count for something, however small they are.
+        drop(share);
+        let shares: Vec<Share> = std::iter::from_fn(|| all.hold(None, 0, body().1).ok()).collect();
+        assert_eq!(shares.len(), MIB / LEAST);
+    }
+
+    #[test]
+    fn a_body_of_more_than_all_counts_as_all() {
+        let all = Holdings::new(MIB);
+        let share = all.hold(None, 5 * MIB, body().1).expect("room");
+        assert_eq!(all.state().used, MIB);
+        assert_eq!(all.hold(None, 1, body().1).map(|_| ()), Err(Full));
+        drop(share);
+        assert_eq!(all.state().used, 0);
+    }
+}
