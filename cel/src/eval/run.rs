@@ -9,7 +9,7 @@ use super::meter::Meter;
 use super::{Attr, Call, CallKind, Charge, Fold, Node, Qualifier, QualifierKind};
 use crate::decls::{Name, Overload};
 use crate::library::{Kube, bindings, standard};
-use crate::value::{Key, List, Map, Value, message, print};
+use crate::value::{Key, List, Map, PANIC, Value, message, print};
 use std::sync::Arc;
 
 /// What an evaluation gave.
@@ -142,7 +142,7 @@ impl<'a> Runner<'_, 'a> {
                     return Ok(error.clone());
                 }
                 self.meter.before(Name::Equals, &args).map_err(Stopped)?;
-                let equal = args[0].equals(&args[1]);
+                let equal = going_on(args[0].equals(&args[1]))?;
                 Ok(if *not { Value::Bool(!matches!(equal, Value::Bool(true))) } else { equal })
             }
             Node::Append { call, item } => self.append(call, item),
@@ -358,7 +358,7 @@ impl<'a> Runner<'_, 'a> {
             if let [a, b] = &*args {
                 self.meter.join(a, b).map_err(Stopped)?;
             }
-            let result = f(args);
+            let result = going_on(f(args))?;
             self.charge(1)?;
             return Ok(result);
         }
@@ -382,7 +382,7 @@ impl<'a> Runner<'_, 'a> {
         if !costs_follow {
             self.meter.before(name, args).map_err(Stopped)?;
         }
-        let result = invoke(call, args);
+        let result = going_on(invoke(call, args))?;
         self.meter.after(&result).map_err(Stopped)?;
         Ok(result)
     }
@@ -603,9 +603,17 @@ fn is_plain(value: &Value<'_>) -> bool {
 fn hashable(key: &Value<'_>) -> Result<(), Stopped> {
     if matches!(key, Value::Bytes(_) | Value::Kube(Kube::Semver(_) | Kube::Format(_))) {
         let ty = print::go_type(key);
-        return Err(Stopped(format!("internal error: runtime error: hash of unhashable type {ty}")));
+        return Err(Stopped(format!("{PANIC}hash of unhashable type {ty}")));
     }
     Ok(())
+}
+
+/// A value, unless it is the error of an operation that ends upstream's evaluation.
+fn going_on(value: Value<'_>) -> Ran<'_> {
+    match value {
+        Value::Error(error) if error.starts_with(PANIC) => Err(Stopped(error.to_string())),
+        value => Ok(value),
+    }
 }
 
 /// Calls the implementation.

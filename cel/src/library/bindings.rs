@@ -130,13 +130,14 @@ pub(crate) fn call<'a>(function: Name, overload: &Overload, args: &mut [Value<'a
             inner.as_deref().cloned().unwrap_or_else(|| Value::error("optional.none() dereference"))
         }
         (Name::HasValue, [Value::Optional(inner)]) => Value::Bool(inner.is_some()),
-        (Name::SetsContains, [Value::List(list), Value::List(part)]) => {
-            Value::Bool(part.iter().all(|item| list.contains(&item)))
+        (Name::SetsContains, [Value::List(list), Value::List(part)]) => lists::contains_all(list, part),
+        (Name::SetsEquivalent, [Value::List(a), Value::List(b)]) => match lists::contains_all(a, b) {
+            Value::Bool(true) => lists::contains_all(b, a),
+            other => other,
+        },
+        (Name::SetsIntersects, [Value::List(a), Value::List(b)]) => {
+            Value::Bool(a.iter().any(|item| matches!(b.contains(&item), Value::Bool(true))))
         }
-        (Name::SetsEquivalent, [Value::List(a), Value::List(b)]) => {
-            Value::Bool(b.iter().all(|item| a.contains(&item)) && a.iter().all(|item| b.contains(&item)))
-        }
-        (Name::SetsIntersects, [Value::List(a), Value::List(b)]) => Value::Bool(a.iter().any(|item| b.contains(&item))),
         (Name::MapInsert, [map @ Value::Map(_), key, value]) => {
             let (map, key, value) = (take(map), key.clone(), value.clone());
             insert(map, key, value)

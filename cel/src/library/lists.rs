@@ -159,6 +159,12 @@ pub(crate) fn distinct<'a>(list: &List<'a>) -> Value<'a> {
     Value::list(out)
 }
 
+/// `true`, or what the first element that the list does not have gives.
+pub(crate) fn contains_all<'a>(list: &List<'a>, elements: &List<'a>) -> Value<'a> {
+    let missing = |item| Some(list.contains(&item)).filter(|found| !matches!(found, Value::Bool(true)));
+    elements.iter().find_map(missing).unwrap_or(Value::Bool(true))
+}
+
 pub(crate) fn unwrap<'a>(list: &List<'a>) -> Value<'a> {
     let mut out = Vec::new();
     for item in list.iter() {

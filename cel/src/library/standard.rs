@@ -59,7 +59,7 @@ fn ordering<'a>(args: &[Value<'a>], test: fn(Ordering) -> bool) -> Value<'a> {
 
 fn contains<'a>(args: &mut [Value<'a>]) -> Value<'a> {
     match &args[1] {
-        Value::List(list) => Value::Bool(list.contains(&args[0])),
+        Value::List(list) => list.contains(&args[0]),
         Value::Map(map) => contains_key(map, &args[0]),
         other if other.is_error() => other.clone(),
         _ => Value::no_such_overload(),

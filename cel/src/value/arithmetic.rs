@@ -87,6 +87,9 @@ pub(crate) fn add<'a>(a: Value<'a>, b: &Value<'a>) -> Value<'a> {
             if b.is_empty() {
                 return Value::List(a);
             }
+            if let Some(parts) = a.parts(b) {
+                return Value::List(parts);
+            }
             let mut items = match a {
                 List::Made(items) => items,
                 other => Arc::new(other.iter().collect()),

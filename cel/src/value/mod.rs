@@ -41,6 +41,9 @@ impl std::ops::Deref for Text<'_> {
     }
 }
 
+/// What begins the error of an operation that ends upstream's evaluation.
+pub(crate) const PANIC: &str = "internal error: runtime error: ";
+
 /// A value. What comes from the object is borrowed from it.
 #[derive(Clone, Debug)]
 pub enum Value<'a> {
@@ -87,6 +90,9 @@ pub enum List<'a> {
     Typed(Typed<'a>, Items<'a>),
     /// A list of an object to which another list was added. It still has the schema.
     Joined(Typed<'a>, Arc<Vec<Value<'a>>>),
+    /// Lists one after the other, of which one is of an object and has items that are not of their type. They are only kept apart
+    /// because such items are compared differently.
+    Parts(Arc<Vec<List<'a>>>),
 }
 
 /// A map or an object.
@@ -273,6 +279,7 @@ impl<'a> List<'a> {
     pub fn len(&self) -> usize {
         match self {
             List::Made(items) | List::Joined(_, items) => items.len(),
+            List::Parts(parts) => parts.iter().map(List::len).sum(),
             List::Data(items) | List::Typed(_, items) => items.len(),
         }
     }
@@ -288,13 +295,23 @@ impl<'a> List<'a> {
             List::Made(items) | List::Joined(_, items) => items.get(index).cloned(),
             List::Data(items) => items.get(index).map(Value::from),
             List::Typed(typed, items) => items.get(index).map(|item| typed.item(item)),
+            List::Parts(parts) => {
+                let mut index = index;
+                for part in parts.iter() {
+                    match part.get(index) {
+                        Some(item) => return Some(item),
+                        None => index -= part.len(),
+                    }
+                }
+                None
+            }
         }
     }
 
     /// The schema of a list of an object.
     pub(crate) fn typed(&self) -> Option<Typed<'a>> {
         match self {
-            List::Made(_) | List::Data(_) => None,
+            List::Made(_) | List::Data(_) | List::Parts(_) => None,
             List::Typed(typed, _) | List::Joined(typed, _) => Some(*typed),
         }
     }
@@ -304,12 +321,55 @@ impl<'a> List<'a> {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
-    pub(crate) fn contains(&self, value: &Value<'a>) -> bool {
+    /// Whether an element is equal to a value. Lists of an object tell what is wrong with their first item that cannot be
+    /// compared, if no other one is equal.
+    pub(crate) fn contains(&self, value: &Value<'a>) -> Value<'a> {
         match self {
-            List::Typed(typed, items) if typed.is_set() => typed.set_contains(*items, value),
-            _ => self.iter().any(|item| matches!(value.equal(&item), Value::Bool(true))),
+            List::Typed(..) | List::Joined(..) => {
+                if value.is_error() {
+                    return value.clone();
+                }
+                first_equal(self.iter().map(|item| item.equal(value)))
+            }
+            List::Parts(parts) => first_equal(parts.iter().map(|part| part.contains(value))),
+            _ => Value::Bool(self.iter().any(|item| matches!(value.equal(&item), Value::Bool(true)))),
         }
     }
+
+    /// This list and another one after it, if they have to be kept apart.
+    pub(crate) fn parts(&self, other: &List<'a>) -> Option<List<'a>> {
+        let apart = |list: &List<'a>| match list {
+            List::Parts(_) => true,
+            List::Typed(..) | List::Joined(..) => list.iter().any(|item| item.is_error()),
+            _ => false,
+        };
+        if !apart(self) && !apart(other) {
+            return None;
+        }
+        let mut parts = Vec::new();
+        for list in [self, other] {
+            match list {
+                List::Parts(inner) => parts.extend(inner.iter().cloned()),
+                list => parts.push(list.clone()),
+            }
+        }
+        Some(List::Parts(Arc::new(parts)))
+    }
+}
+
+/// `true` if one of the comparisons says so, or else the first of them that is an error.
+fn first_equal<'a>(comparisons: impl Iterator<Item = Value<'a>>) -> Value<'a> {
+    let mut wrong = None;
+    for compared in comparisons {
+        match compared {
+            Value::Bool(true) => return compared,
+            Value::Bool(false) => {}
+            other => {
+                wrong.get_or_insert(other);
+            }
+        }
+    }
+    wrong.unwrap_or(Value::Bool(false))
 }
 
 impl<'a> Map<'a> {
@@ -420,6 +480,22 @@ impl<'a> Value<'a> {
             }
             (Value::List(list @ (List::Typed(typed, _) | List::Joined(typed, _))), other) => {
                 return typed.list_equal(list, other);
+            }
+            (Value::List(a @ List::Parts(_)), Value::List(b)) => {
+                if a.len() != b.len() {
+                    return Value::Bool(false);
+                }
+                let mut wrong = None;
+                for (a, b) in a.iter().zip(b.iter()) {
+                    match a.equals(&b) {
+                        Value::Bool(true) => {}
+                        Value::Bool(false) => return Value::Bool(false),
+                        other => {
+                            wrong.get_or_insert(other);
+                        }
+                    }
+                }
+                return wrong.unwrap_or(Value::Bool(true));
             }
             (Value::List(a), Value::List(b)) => {
                 a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| !matches!(a.equals(&b), Value::Bool(false)))
