@@ -4,6 +4,7 @@ use crate::check::{self, Checked, Declarations};
 use crate::cost::{self, Range, Sizes};
 use crate::eval::{self, Node, Outcome};
 use crate::issue::Issues;
+use crate::library::regex::Patterns;
 use crate::parse;
 use crate::release::{AskedRelease, Change};
 use crate::schema::DeclType;
@@ -142,7 +143,7 @@ impl Ast {
     /// Upstream's text for a constant that is wrong, such as `int("x")`.
     pub fn program(&self) -> Result<Program, String> {
         let (node, slots) = eval::plan(&self.checked, &self.variables, &self.release)?;
-        Ok(Program { node, slots, variables: self.variables.clone() })
+        Ok(Program { node, slots, variables: self.variables.clone(), patterns: Patterns::default() })
     }
 }
 
@@ -152,6 +153,7 @@ pub struct Program {
     node: Node,
     slots: usize,
     variables: Vec<Arc<str>>,
+    patterns: Patterns,
 }
 
 impl Program {
@@ -168,7 +170,7 @@ impl Program {
                     values[index] = Some(value);
                 }
             }
-            eval::run(&self.node, self.slots, values, limit)
+            eval::run(&self.node, self.slots, &self.patterns, values, limit)
         })
     }
 }

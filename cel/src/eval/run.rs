@@ -8,8 +8,9 @@
 use super::meter::Meter;
 use super::{Attr, Call, CallKind, Charge, Fold, Node, Qualifier, QualifierKind};
 use crate::decls::{Name, Overload};
+use crate::library::regex::{Patterns, Regex};
 use crate::library::{Kube, bindings, standard};
-use crate::value::{Key, List, Map, PANIC, Value, message, print};
+use crate::value::{Key, List, Map, PANIC, Text, Value, message, print};
 use std::sync::Arc;
 
 /// What an evaluation gave.
@@ -32,9 +33,15 @@ struct Stopped(String);
 type Ran<'a> = Result<Value<'a>, Stopped>;
 
 /// Evaluates a program.
-pub(crate) fn run<'a>(node: &'a Node, slots: usize, variables: &[Option<Value<'a>>], limit: u64) -> Outcome<'a> {
+pub(crate) fn run<'a>(
+    node: &'a Node,
+    slots: usize,
+    patterns: &Patterns,
+    variables: &[Option<Value<'a>>],
+    limit: u64,
+) -> Outcome<'a> {
     with_places(slots, |slots| {
-        let mut runner = Runner { variables, slots, cost: 0, limit, meter: Meter::default() };
+        let mut runner = Runner { variables, slots, patterns, cost: 0, limit, meter: Meter::default() };
         let result = match runner.eval(node) {
             Ok(Value::Error(error)) => Err(error.to_string()),
             Ok(value) => Ok(value),
@@ -48,6 +55,9 @@ pub(crate) fn run<'a>(node: &'a Node, slots: usize, variables: &[Option<Value<'a
 #[inline]
 pub(crate) fn with_places<'a, T>(count: usize, call: impl FnOnce(&mut [Option<Value<'a>>]) -> T) -> T {
     const FEW: usize = 4;
+    if count == 0 {
+        return call(&mut []);
+    }
     let mut few = [const { None }; FEW];
     match few.get_mut(..count) {
         Some(few) => call(few),
@@ -57,13 +67,22 @@ pub(crate) fn with_places<'a, T>(count: usize, call: impl FnOnce(&mut [Option<Va
 
 /// The value of a node that depends on nothing.
 pub(super) fn constant(node: &Node) -> Value<'static> {
-    let mut runner = Runner { variables: &[], slots: &mut [], cost: 0, limit: u64::MAX, meter: Meter::default() };
-    runner.eval(node).unwrap_or_else(|Stopped(reason)| Value::error(reason))
+    let patterns = Patterns::default();
+    let mut runner = Runner {
+        variables: &[],
+        slots: &mut [],
+        patterns: &patterns,
+        cost: 0,
+        limit: u64::MAX,
+        meter: Meter::default(),
+    };
+    runner.eval(node).map_or_else(|Stopped(reason)| Value::error(reason), Value::into_owned)
 }
 
 struct Runner<'v, 'a> {
     variables: &'v [Option<Value<'a>>],
     slots: &'v mut [Option<Value<'a>>],
+    patterns: &'v Patterns,
     cost: u64,
     limit: u64,
     meter: Meter,
@@ -79,10 +98,21 @@ impl<'a> Runner<'_, 'a> {
         self.charge(charge.call(args, result).map_err(Stopped)?)
     }
 
-    fn eval(&mut self, node: &Node) -> Ran<'a> {
+    /// A result, unless it is the error of an operation that ends upstream's evaluation, which then does not cost anything.
+    fn unless_ended(&mut self, cost_before: u64, result: Value<'a>) -> Ran<'a> {
+        match result {
+            Value::Error(error) if error.starts_with(PANIC) => {
+                self.cost = cost_before;
+                Err(Stopped(error.to_string()))
+            }
+            result => Ok(result),
+        }
+    }
+
+    fn eval(&mut self, node: &'a Node) -> Ran<'a> {
         // These are most of all, and what they need of the stack is little.
         match node {
-            Node::Const(value) => Ok(value.clone()),
+            Node::Const(value) => Ok(value.lent()),
             Node::Call(call) => self.call(call),
             Node::Attr(Attr::Local { slot, path })
                 if path.is_empty() && !matches!(self.slots[*slot], Some(Value::Optional(_))) =>
@@ -95,9 +125,9 @@ impl<'a> Runner<'_, 'a> {
     }
 
     #[inline(never)]
-    fn eval_other(&mut self, node: &Node) -> Ran<'a> {
+    fn eval_other(&mut self, node: &'a Node) -> Ran<'a> {
         match node {
-            Node::Const(value) => Ok(value.clone()),
+            Node::Const(value) => Ok(value.lent()),
             Node::Call(call) => self.call(call),
             Node::Attr(attr) => {
                 let value = self.attr(attr)?;
@@ -137,12 +167,13 @@ impl<'a> Runner<'_, 'a> {
                     return Ok(if *not { Value::Bool(!matches!(equal, Value::Bool(true))) } else { equal });
                 }
                 let charge = if *not { Charge::NOT_EQUALS } else { Charge::EQUALS };
+                let before = self.cost;
                 self.charge_call(charge, &args, &Value::Null)?;
                 if let Some(error) = args.iter().find(|arg| arg.is_error()) {
                     return Ok(error.clone());
                 }
                 self.meter.before(Name::Equals, &args).map_err(Stopped)?;
-                let equal = going_on(args[0].equals(&args[1]))?;
+                let equal = self.unless_ended(before, args[0].equals(&args[1]))?;
                 Ok(if *not { Value::Bool(!matches!(equal, Value::Bool(true))) } else { equal })
             }
             Node::Append { call, item } => self.append(call, item),
@@ -187,7 +218,7 @@ impl<'a> Runner<'_, 'a> {
         }
     }
 
-    fn logic(&mut self, terms: &[Node; 2], or: bool) -> Ran<'a> {
+    fn logic(&mut self, terms: &'a [Node; 2], or: bool) -> Ran<'a> {
         let mut error = None;
         for term in terms {
             match self.eval(term)? {
@@ -207,7 +238,7 @@ impl<'a> Runner<'_, 'a> {
         Ok(error.unwrap_or(Value::Bool(!or)))
     }
 
-    fn list(&mut self, items: &[Node], optional: &[bool]) -> Ran<'a> {
+    fn list(&mut self, items: &'a [Node], optional: &[bool]) -> Ran<'a> {
         let mut values = Vec::with_capacity(items.len());
         for (item, optional) in items.iter().zip(optional) {
             let value = self.eval(item)?;
@@ -228,7 +259,7 @@ impl<'a> Runner<'_, 'a> {
         Ok(Value::list(values))
     }
 
-    fn map(&mut self, entries: &[(Node, Node, bool)]) -> Ran<'a> {
+    fn map(&mut self, entries: &'a [(Node, Node, bool)]) -> Ran<'a> {
         let mut out = crate::value::Entries::new();
         for (key, value, optional) in entries {
             let key = self.eval(key)?;
@@ -256,7 +287,7 @@ impl<'a> Runner<'_, 'a> {
         Ok(Value::Map(Map::Made(Arc::new(out))))
     }
 
-    fn message(&mut self, name: &str, fields: &[(Arc<str>, Node, bool)]) -> Ran<'a> {
+    fn message(&mut self, name: &str, fields: &'a [(Arc<str>, Node, bool)]) -> Ran<'a> {
         let mut values: Vec<(&str, Value<'a>)> = Vec::new();
         for (field, node, optional) in fields {
             let mut value = self.eval(node)?;
@@ -275,18 +306,19 @@ impl<'a> Runner<'_, 'a> {
         Ok(message::make(name, &values))
     }
 
-    fn call(&mut self, call: &Call) -> Ran<'a> {
+    fn call(&mut self, call: &'a Call) -> Ran<'a> {
         // Nearly all functions take few arguments, for which nothing is allocated.
         match call.args.len() {
             0 => self.call_with(call, &mut []),
             1 => self.call_with(call, &mut [Value::Null]),
             2 => self.call_with(call, &mut [Value::Null, Value::Null]),
+            3 => self.call_with(call, &mut [Value::Null, Value::Null, Value::Null]),
             count => self.call_with(call, &mut vec![Value::Null; count]),
         }
     }
 
     /// `args` has a place for each argument.
-    fn call_with(&mut self, call: &Call, args: &mut [Value<'a>]) -> Ran<'a> {
+    fn call_with(&mut self, call: &'a Call, args: &mut [Value<'a>]) -> Ran<'a> {
         let name = call.function.name;
         let early = match &call.kind {
             CallKind::Guarded { early, .. } => *early,
@@ -308,7 +340,7 @@ impl<'a> Runner<'_, 'a> {
     }
 
     /// `list + [item]`, which makes no list of the item if it need not.
-    fn append(&mut self, call: &Call, item: &Node) -> Ran<'a> {
+    fn append(&mut self, call: &'a Call, item: &'a Node) -> Ran<'a> {
         let list = self.eval(&call.args[0])?;
         let item = self.eval(item)?;
         self.charge(10)?;
@@ -333,7 +365,7 @@ impl<'a> Runner<'_, 'a> {
         // Such calls are most of all, and there is nothing to count.
         if call.charge.is_one() && args.iter().all(is_plain) {
             self.charge(1)?;
-            let result = invoke(call, args);
+            let result = invoke(call, self.patterns, args);
             self.meter.after(&result).map_err(Stopped)?;
             return Ok(result);
         }
@@ -358,22 +390,23 @@ impl<'a> Runner<'_, 'a> {
             if let [a, b] = &*args {
                 self.meter.join(a, b).map_err(Stopped)?;
             }
-            let result = going_on(f(args))?;
+            let result = self.unless_ended(self.cost, f(args))?;
             self.charge(1)?;
             return Ok(result);
         }
         if name == Name::MapInsert {
-            let result = invoke(call, args);
+            let result = invoke(call, self.patterns, args);
             self.charge(1)?;
             return Ok(result);
         }
         if call.charge.needs_result() {
-            let result = invoke(call, &mut args.to_vec());
+            let result = invoke(call, self.patterns, &mut args.to_vec());
             self.charge_call(call.charge, args, &result)?;
             self.meter.after(&result).map_err(Stopped)?;
             return Ok(result);
         }
         // What costs too much does not run; where the cost itself follows from all that a value holds, that is counted before.
+        let before = self.cost;
         let costs_follow = call.charge.goes_through();
         if costs_follow {
             self.meter.before(name, args).map_err(Stopped)?;
@@ -382,12 +415,12 @@ impl<'a> Runner<'_, 'a> {
         if !costs_follow {
             self.meter.before(name, args).map_err(Stopped)?;
         }
-        let result = going_on(invoke(call, args))?;
+        let result = self.unless_ended(before, invoke(call, self.patterns, args))?;
         self.meter.after(&result).map_err(Stopped)?;
         Ok(result)
     }
 
-    fn fold(&mut self, fold: &Fold) -> Ran<'a> {
+    fn fold(&mut self, fold: &'a Fold) -> Ran<'a> {
         let range = self.eval(&fold.range)?;
         if range.is_error() {
             return Ok(range);
@@ -434,7 +467,7 @@ impl<'a> Runner<'_, 'a> {
         result
     }
 
-    fn step(&mut self, fold: &Fold) -> Result<bool, Stopped> {
+    fn step(&mut self, fold: &'a Fold) -> Result<bool, Stopped> {
         let always = matches!(fold.condition, Node::Const(Value::Bool(true)));
         if !always && matches!(self.eval(&fold.condition)?, Value::Bool(false)) {
             return Ok(false);
@@ -444,7 +477,7 @@ impl<'a> Runner<'_, 'a> {
         Ok(true)
     }
 
-    fn attr(&mut self, attr: &Attr) -> Ran<'a> {
+    fn attr(&mut self, attr: &'a Attr) -> Ran<'a> {
         let (value, path) = match attr {
             Attr::Variable { name, index, path } => {
                 match index.and_then(|index| self.variables.get(index)).and_then(Option::as_ref) {
@@ -476,7 +509,7 @@ impl<'a> Runner<'_, 'a> {
         self.qualify(value, path)
     }
 
-    fn qualify(&mut self, value: Value<'a>, path: &[Qualifier]) -> Ran<'a> {
+    fn qualify(&mut self, value: Value<'a>, path: &'a [Qualifier]) -> Ran<'a> {
         let (mut value, mut optional) = match value {
             Value::Optional(None) => return Ok(Value::Optional(None)),
             Value::Optional(Some(inner)) => (through_go(&inner), true),
@@ -608,16 +641,8 @@ fn hashable(key: &Value<'_>) -> Result<(), Stopped> {
     Ok(())
 }
 
-/// A value, unless it is the error of an operation that ends upstream's evaluation.
-fn going_on(value: Value<'_>) -> Ran<'_> {
-    match value {
-        Value::Error(error) if error.starts_with(PANIC) => Err(Stopped(error.to_string())),
-        value => Ok(value),
-    }
-}
-
 /// Calls the implementation.
-fn invoke<'a>(call: &Call, args: &mut [Value<'a>]) -> Value<'a> {
+fn invoke<'a>(call: &Call, patterns: &Patterns, args: &mut [Value<'a>]) -> Value<'a> {
     let unmatched = |args: &[Value<'a>]| {
         let shown: Vec<String> = args.iter().map(|arg| arg.type_of().name().to_owned()).collect();
         Value::error(format!("no such overload: {}({})", call.function.text, shown.join(", ")))
@@ -625,6 +650,18 @@ fn invoke<'a>(call: &Call, args: &mut [Value<'a>]) -> Value<'a> {
     let takes = |overload: &Overload, args: &[Value<'a>]| {
         overload.args.len() == args.len() && overload.args.iter().zip(args).all(|(ty, arg)| arg.is_of(ty))
     };
+    // A pattern that an evaluation made: most of the others that it makes are the same.
+    if let (Name::Matches | Name::Find | Name::FindAll, [Value::String(text), Value::String(pattern), rest @ ..]) =
+        (call.function.name, &*args)
+        && matches!(rest, [] | [Value::Int(_)])
+        && !matches!(call.kind, CallKind::Regex(_))
+    {
+        let searched = patterns.with(pattern, |regex| searched(call.function.name, regex, text, rest.first()));
+        return searched.unwrap_or_else(|error| match call.function.name {
+            Name::Matches => Value::error(error),
+            _ => Value::error(format!("Illegal regex: {error}")),
+        });
+    }
     match &call.kind {
         CallKind::Singleton((wanted, f)) => {
             if standard::has(&args[0], *wanted) {
@@ -648,12 +685,20 @@ fn invoke<'a>(call: &Call, args: &mut [Value<'a>]) -> Value<'a> {
         },
         CallKind::Regex(constant) => match (&args[0], constant.get()) {
             (_, Err(error)) => Value::error(error),
-            (Value::String(text), Ok(regex)) => match call.function.name {
-                Name::Matches => Value::Bool(regex.is_match(text)),
-                Name::Find => Value::text(regex.find(text).unwrap_or("")),
-                _ => bindings::find_all(regex, text, args.get(2)),
-            },
+            (Value::String(text), Ok(regex)) => searched(call.function.name, regex, text, args.get(2)),
             _ => Value::no_such_overload(),
         },
+    }
+}
+
+/// What a regular expression finds. `most` is how many matches are wanted.
+fn searched<'a>(function: Name, regex: &Regex, text: &Text<'a>, most: Option<&Value<'a>>) -> Value<'a> {
+    let part = |part: &str| Value::String(text.part(part));
+    match (function, most) {
+        (Name::Matches, _) => Value::Bool(regex.is_match(text)),
+        (Name::Find, _) => regex.find(text).map_or_else(|| Value::text(""), part),
+        (_, None) => Value::list(regex.find_all(text, -1).into_iter().map(part).collect()),
+        (_, Some(Value::Int(most))) => Value::list(regex.find_all(text, *most).into_iter().map(part).collect()),
+        _ => Value::no_such_overload(),
     }
 }

@@ -6,7 +6,6 @@
 use super::named::Format;
 use super::net::{Addr, Cidr};
 use super::quantity::Quantity;
-use super::regex::Regex;
 use super::semver::Version;
 use super::{Kube, format, lists, standard, strings};
 use crate::decls::{Name, Overload};
@@ -28,7 +27,7 @@ pub(crate) fn call<'a>(function: Name, overload: &Overload, args: &mut [Value<'a
     if let Some(to) = conversion(function) {
         return Some(match &args[0] {
             Value::Kube(kube @ (Kube::Ip(_) | Kube::Cidr(_))) => Value::text(kube.to_string()),
-            value if value.type_of() == to => value.clone(),
+            value if value.is_of(&to) => value.clone(),
             value => convert::convert(value, &to),
         });
     }
@@ -57,7 +56,7 @@ pub(crate) fn call<'a>(function: Name, overload: &Overload, args: &mut [Value<'a
         (Name::LastIndexOf, [Value::List(list), item]) => lists::index_of(list, item, true),
         (Name::LowerAscii, [Value::String(text)]) => Value::text(text.to_ascii_lowercase()),
         (Name::UpperAscii, [Value::String(text)]) => Value::text(text.to_ascii_uppercase()),
-        (Name::Trim, [Value::String(text)]) => Value::text(strings::trim(text)),
+        (Name::Trim, [Value::String(text)]) => Value::String(text.part(strings::trim(text))),
         (Name::Replace, [Value::String(text), Value::String(old), Value::String(new)]) => {
             strings::replace(text, old, new, -1)
         }
@@ -79,14 +78,6 @@ pub(crate) fn call<'a>(function: Name, overload: &Overload, args: &mut [Value<'a
             format::format(text, &args)
         }
         (Name::StringsQuote, [Value::String(text)]) => Value::text(strings::quote(text)),
-        (Name::Find, [Value::String(text), Value::String(pattern)]) => match Regex::new(pattern) {
-            Ok(regex) => Value::text(regex.find(text).unwrap_or("")),
-            Err(error) => Value::error(format!("Illegal regex: {error}")),
-        },
-        (Name::FindAll, [Value::String(text), Value::String(pattern), rest @ ..]) => match Regex::new(pattern) {
-            Ok(regex) => find_all(&regex, text, rest.first()),
-            Err(error) => Value::error(format!("Illegal regex: {error}")),
-        },
         (Name::IsSorted, [Value::List(list)]) => lists::is_sorted(list),
         (Name::Sum, [Value::List(list)]) => {
             let zero = match overload.id {
@@ -172,16 +163,6 @@ fn insert<'a>(map: Value<'a>, key: Value<'a>, value: Value<'a>) -> Value<'a> {
     let made = crate::value::Key::made(&key, &entries);
     Arc::make_mut(&mut entries).insert(made, (key, value));
     Value::Map(Map::Made(entries))
-}
-
-/// All matches, or as many as an argument says.
-pub(crate) fn find_all<'a>(regex: &Regex, text: &str, most: Option<&Value<'a>>) -> Value<'a> {
-    let most = match most {
-        None => -1,
-        Some(Value::Int(most)) => *most,
-        Some(_) => return Value::no_such_overload(),
-    };
-    Value::list(regex.find_all(text, most).into_iter().map(Value::text).collect())
 }
 
 fn conversion(function: Name) -> Option<Type> {

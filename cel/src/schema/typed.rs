@@ -5,7 +5,7 @@
 
 use super::{decl, escape};
 use crate::library::named;
-use crate::raw::{Fields, Items, Raw, RawKey};
+use crate::raw::{Fields, Raw, RawKey};
 use crate::value::{List, Map, PANIC, Text, Value, time};
 use kubeshape_schema::{Flags, Property, Schema, Type};
 use kubeshape_yaml::go::time::{parse_duration, parse_error};

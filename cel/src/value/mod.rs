@@ -19,7 +19,7 @@ use crate::schema::Typed;
 use crate::types::Type;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 pub use time::Timestamp;
 
 /// A string: borrowed from the object or the program, or made by an evaluation.
@@ -29,6 +29,15 @@ pub enum Text<'a> {
     Borrowed(&'a str),
     /// Made by an evaluation.
     Shared(Arc<str>),
+}
+
+impl<'a> Text<'a> {
+    /// A part of the text, borrowed if the text is.
+    pub(crate) fn part(&self, part: &str) -> Text<'a> {
+        let Text::Borrowed(whole) = *self else { return Text::Shared(part.into()) };
+        let start = part.as_ptr().addr().wrapping_sub(whole.as_ptr().addr());
+        whole.get(start..start.wrapping_add(part.len())).map_or_else(|| Text::Shared(part.into()), Text::Borrowed)
+    }
 }
 
 impl std::ops::Deref for Text<'_> {
@@ -43,6 +52,26 @@ impl std::ops::Deref for Text<'_> {
 
 /// What begins the error of an operation that ends upstream's evaluation.
 pub(crate) const PANIC: &str = "internal error: runtime error: ";
+
+impl PartialEq for Text<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Text<'_> {}
+
+impl PartialOrd for Text<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Text<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (**self).cmp(other)
+    }
+}
 
 /// A value. What comes from the object is borrowed from it.
 #[derive(Clone, Debug)]
@@ -120,7 +149,7 @@ enum KeyKind<'a> {
     Int(i64),
     Uint(u64),
     Double(u64),
-    String(std::borrow::Cow<'a, str>),
+    String(Text<'a>),
     Duration(i64),
     Timestamp(i64, u32),
     Other(String),
@@ -159,8 +188,7 @@ impl<'a> Key<'a> {
             Value::Int(i) => KeyKind::Int(*i),
             Value::Uint(u) => KeyKind::Uint(*u),
             Value::Double(d) => KeyKind::Double(if *d == 0.0 { 0 } else { d.to_bits() }),
-            Value::String(Text::Borrowed(text)) => KeyKind::String((*text).into()),
-            Value::String(Text::Shared(text)) => KeyKind::String(text.to_string().into()),
+            Value::String(text) => KeyKind::String(text.clone()),
             Value::Duration(nanos) => KeyKind::Duration(*nanos),
             Value::Timestamp(at) => KeyKind::Timestamp(at.seconds, at.nanos),
             other => KeyKind::Other(print::plain(other)),
@@ -183,6 +211,44 @@ impl<'a> Value<'a> {
     pub fn map(entries: impl IntoIterator<Item = (Value<'a>, Value<'a>)>) -> Value<'a> {
         let entries = entries.into_iter().map(|(key, value)| (Key::of(&key), (key, value))).collect();
         Value::Map(Map::Made(Arc::new(entries)))
+    }
+
+    /// The value for as long as it is borrowed, without a count of who shares a text.
+    #[inline]
+    pub(crate) fn lent(&'a self) -> Value<'a> {
+        match self {
+            Value::String(text) => Value::String(Text::Borrowed(text)),
+            other => other.clone(),
+        }
+    }
+
+    /// The value with copies of all that it borrows.
+    pub(crate) fn into_owned(self) -> Value<'static> {
+        match self {
+            Value::Null => Value::Null,
+            Value::Bool(b) => Value::Bool(b),
+            Value::Int(i) => Value::Int(i),
+            Value::Uint(u) => Value::Uint(u),
+            Value::Double(d) => Value::Double(d),
+            Value::String(Text::Borrowed(text)) => Value::text(text),
+            Value::String(Text::Shared(text)) => Value::String(Text::Shared(text)),
+            Value::Bytes(bytes) => Value::Bytes(bytes),
+            Value::Duration(nanos) => Value::Duration(nanos),
+            Value::Timestamp(at) => Value::Timestamp(at),
+            Value::Type(ty) => Value::Type(ty),
+            Value::List(list) => Value::list(list.iter().map(Value::into_owned).collect()),
+            Value::Map(map) => {
+                let mut entries = Entries::new();
+                for (key, value) in map.iter() {
+                    let key = key.into_owned();
+                    entries.insert(Key::made(&key, &entries), (key, value.into_owned()));
+                }
+                Value::Map(Map::Made(Arc::new(entries)))
+            }
+            Value::Optional(inner) => Value::Optional(inner.map(|inner| Arc::new((*inner).clone().into_owned()))),
+            Value::Kube(kube) => Value::Kube(kube),
+            Value::Error(error) => Value::Error(error),
+        }
     }
 
     /// An error.
@@ -213,6 +279,9 @@ impl<'a> Value<'a> {
 
     /// The type of the value, with no parameters.
     pub fn type_of(&self) -> Type {
+        static LIST: LazyLock<Type> = LazyLock::new(|| Type::list(Type::Dyn));
+        static MAP: LazyLock<Type> = LazyLock::new(|| Type::map(Type::Dyn, Type::Dyn));
+        static OPTIONAL: LazyLock<Type> = LazyLock::new(|| Type::optional(Type::Dyn));
         match self {
             Value::Null => Type::Null,
             Value::Bool(_) => Type::Bool,
@@ -224,9 +293,9 @@ impl<'a> Value<'a> {
             Value::Duration(_) => Type::Duration,
             Value::Timestamp(_) => Type::Timestamp,
             Value::Type(_) => Type::Type(None),
-            Value::List(_) => Type::list(Type::Dyn),
-            Value::Map(_) => Type::map(Type::Dyn, Type::Dyn),
-            Value::Optional(_) => Type::optional(Type::Dyn),
+            Value::List(_) => LIST.clone(),
+            Value::Map(_) => MAP.clone(),
+            Value::Optional(_) => OPTIONAL.clone(),
             Value::Kube(kube) => kube.type_of(),
             Value::Error(_) => Type::Opaque("error".into(), Arc::from([])),
         }
@@ -247,8 +316,8 @@ impl<'a> Value<'a> {
     /// Whether a type names the value's type, as overloads are chosen when they run.
     pub(crate) fn is_of(&self, ty: &Type) -> bool {
         match (ty, self) {
-            (Type::Dyn | Type::Any | Type::Param(_) | Type::Var(_), _)
-            | (Type::Null, Value::Null)
+            (ty, _) if ty.takes_all() => true,
+            (Type::Null, Value::Null)
             | (Type::Bool, Value::Bool(_))
             | (Type::Int, Value::Int(_))
             | (Type::Uint, Value::Uint(_))
@@ -259,10 +328,18 @@ impl<'a> Value<'a> {
             | (Type::Timestamp, Value::Timestamp(_))
             | (Type::Type(_), Value::Type(_)) => true,
             (Type::Wrapper(inner), value) => matches!(value, Value::Null) || value.is_of(inner),
-            (Type::List(element), Value::List(list)) => list.get(0).is_none_or(|first| first.is_of(element)),
-            (Type::Map(entry), Value::Map(map)) => {
-                map.first().is_none_or(|(key, value)| key.is_of(&entry.0) && value.is_of(&entry.1))
-            }
+            (Type::List(element), Value::List(list)) => match list {
+                _ if element.takes_all() => true,
+                List::Made(items) => items.first().is_none_or(|first| first.is_of(element)),
+                list => list.get(0).is_none_or(|first| first.is_of(element)),
+            },
+            (Type::Map(entry), Value::Map(map)) => match map {
+                _ if entry.0.takes_all() && entry.1.takes_all() => true,
+                Map::Made(entries) => {
+                    entries.values().next().is_none_or(|(key, value)| key.is_of(&entry.0) && value.is_of(&entry.1))
+                }
+                map => map.iter().next().is_none_or(|(key, value)| key.is_of(&entry.0) && value.is_of(&entry.1)),
+            },
             (Type::Opaque(name, _), Value::Optional(_)) => &**name == "optional_type",
             (Type::Opaque(name, _) | Type::Struct(name), Value::Kube(kube)) => **name == *kube.name(),
             _ => false,
@@ -411,18 +488,15 @@ impl<'a> Map<'a> {
     /// Keys and values in the order of the keys.
     // `&Map` is no iterator: entries are made as they are asked for.
     #[allow(clippy::iter_without_into_iter)]
-    pub fn iter(&self) -> Box<dyn Iterator<Item = (Value<'a>, Value<'a>)> + '_> {
-        match self {
-            Map::Made(entries) => Box::new(entries.values().cloned()),
-            Map::Data(entries) => {
-                Box::new(entries.iter().map(|(key, value)| (Value::String(Text::Borrowed(key)), Value::from(value))))
-            }
-            Map::Typed(typed, entries) => Box::new(typed.entries(*entries)),
-        }
-    }
-
-    fn first(&self) -> Option<(Value<'a>, Value<'a>)> {
-        self.iter().next()
+    pub fn iter(&self) -> impl Iterator<Item = (Value<'a>, Value<'a>)> + '_ {
+        let made = if let Map::Made(entries) = self { Some(entries.values().cloned()) } else { None };
+        let data = if let Map::Data(entries) = self {
+            Some(entries.iter().map(|(key, value)| (Value::String(Text::Borrowed(key)), Value::from(value))))
+        } else {
+            None
+        };
+        let typed = if let Map::Typed(typed, entries) = self { Some(typed.entries(*entries)) } else { None };
+        made.into_iter().flatten().chain(data.into_iter().flatten()).chain(typed.into_iter().flatten())
     }
 }
 

@@ -1,8 +1,12 @@
-//! `kubeshape-bench cel RECORDS [--oracle PROGRAM]`: what an expression costs until it is a program, and what an evaluation costs,
-//! here, in the `cel` crate (with the feature `cel-crate`), and in Go.
+//! `kubeshape-bench-cel RECORDS [--oracle PROGRAM] [--worst N]`: what an expression costs until it is a program, and what an
+//! evaluation costs, here, in the `cel` crate (with the feature `cel-crate`), and in Go.
+//!
+//! This is a program of its own, because the other benchmarks count allocations, which costs more than some evaluations.
 //!
 //! RECORDS has the form of the Go program's answers about expressions: a JSON object a line, with an expression, variables, their
 //! values, and the value of the expression. Only expressions with a value count, and another engine only where it gives that value.
+
+#![allow(clippy::print_stdout, clippy::print_stderr)]
 
 #[cfg(feature = "cel-crate")]
 mod cel_crate;
@@ -39,9 +43,9 @@ impl std::ops::AddAssign for Times {
     }
 }
 
-/// Measures all expressions.
-pub(crate) fn all(arguments: &[String]) -> ExitCode {
-    match run(arguments) {
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -51,26 +55,28 @@ pub(crate) fn all(arguments: &[String]) -> ExitCode {
 }
 
 fn run(arguments: &[String]) -> Result<(), Box<dyn std::error::Error>> {
-    let file = arguments.first().ok_or("found no file, expected RECORDS")?;
+    let file = arguments.first().ok_or("usage: kubeshape-bench-cel RECORDS [--oracle PROGRAM] [--worst N]")?;
+    let option =
+        |name: &str| arguments.iter().position(|argument| argument == name).and_then(|at| arguments.get(at + 1));
+    let worst: usize = option("--worst").map_or(Ok(0), |text| text.parse())?;
     let all: Vec<Json> =
         records::records(Path::new(file)).into_iter().filter(|record| record.get("value").is_some()).collect();
     let ours: BTreeMap<usize, Times> =
         all.iter().enumerate().filter_map(|(number, record)| Some((number, ours(record)?))).collect();
     println!("{} expressions with a value", ours.len());
     #[cfg(feature = "cel-crate")]
-    print(
-        "cel crate",
-        "at least 1",
-        &ours,
-        &ours.keys().filter_map(|i| Some((*i, cel_crate::times(&all[*i])?))).collect(),
-    );
-    let oracle = match arguments.iter().position(|argument| argument == "--oracle") {
-        Some(at) => arguments.get(at + 1).cloned(),
-        None => crate::report::build_oracle(),
-    };
-    match oracle {
-        Some(oracle) => print("Go", "at least 30 and 10", &ours, &go(&oracle, &all)?),
-        None => println!("Go is not there: nothing is compared with the original."),
+    {
+        let theirs = ours.keys().filter_map(|i| Some((*i, cel_crate::times(&all[*i])?))).collect();
+        print("cel crate", "at least 1", &ours, &theirs);
+        print_worst(worst, &all, &ours, &theirs);
+    }
+    match option("--oracle") {
+        Some(oracle) => {
+            let theirs = go(oracle, &all)?;
+            print("Go", "at least 30 and 10", &ours, &theirs);
+            print_worst(worst, &all, &ours, &theirs);
+        }
+        None => println!("Without --oracle nothing is compared with the original."),
     }
     Ok(())
 }
@@ -92,6 +98,16 @@ fn print(name: &str, target: &str, ours: &BTreeMap<usize, Times>, theirs: &BTree
         println!("  {what:<12} {:>10.2} {:>10.2} {:>7.1}x   {target}", each(own), each(other), other / own);
     }
     println!("  {slower} evaluate slower here");
+}
+
+/// The expressions whose evaluation takes longest here for what it takes there.
+fn print_worst(count: usize, all: &[Json], ours: &BTreeMap<usize, Times>, theirs: &BTreeMap<usize, Times>) {
+    let mut ratios: Vec<(f64, usize)> =
+        theirs.iter().filter_map(|(i, times)| Some((ours.get(i)?.evaluate / times.evaluate, *i))).collect();
+    ratios.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (_, i) in ratios.into_iter().take(count) {
+        println!("  {:>8.2} {:>8.2}   {}", ours[&i].evaluate, theirs[&i].evaluate, all[i]["expr"]);
+    }
 }
 
 /// The shortest of some rounds, in microseconds each.
