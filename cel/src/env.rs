@@ -165,12 +165,38 @@ impl Program {
         limit: u64,
     ) -> Outcome<'a> {
         eval::with_places(self.variables.len(), |values| {
-            for (name, value) in variables {
-                if let Some(index) = self.variables.iter().position(|own| **own == *name) {
-                    values[index] = Some(value);
-                }
-            }
+            self.set(values, variables);
             eval::run(&self.node, self.slots, &self.patterns, values, limit)
         })
+    }
+
+    /// The program with values of its variables, to evaluate it more than once.
+    pub fn bind<'a>(&'a self, variables: impl IntoIterator<Item = (&'a str, Value<'a>)>) -> Bound<'a> {
+        let mut values = vec![None; self.variables.len()];
+        self.set(&mut values, variables);
+        Bound { program: self, values }
+    }
+
+    fn set<'a>(&'a self, values: &mut [Option<Value<'a>>], variables: impl IntoIterator<Item = (&'a str, Value<'a>)>) {
+        for (name, value) in variables {
+            if let Some(index) = self.variables.iter().position(|own| **own == *name) {
+                values[index] = Some(value);
+            }
+        }
+    }
+}
+
+/// A program with values of its variables.
+#[derive(Clone, Debug)]
+pub struct Bound<'a> {
+    program: &'a Program,
+    values: Vec<Option<Value<'a>>>,
+}
+
+impl<'a> Bound<'a> {
+    /// As [`Program::evaluate`].
+    pub fn evaluate(&self, limit: u64) -> Outcome<'a> {
+        let program = self.program;
+        eval::run(&program.node, program.slots, &program.patterns, &self.values, limit)
     }
 }

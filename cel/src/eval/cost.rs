@@ -164,6 +164,11 @@ impl Charge {
         Charge { own, standard }
     }
 
+    /// What comparing two texts costs.
+    pub(crate) fn shorter(a: &str, b: &str) -> u64 {
+        traverse(crate::value::chars(a).min(crate::value::chars(b)) as u64, STRING_FACTOR)
+    }
+
     /// Whether every call costs one.
     pub(crate) fn is_one(self) -> bool {
         self.own == Own::Nothing && self.standard == Standard::One

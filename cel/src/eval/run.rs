@@ -50,7 +50,7 @@ pub(crate) fn run<'a>(
 /// Calls something with so many empty places for values. Few of them are not allocated.
 #[inline]
 pub(crate) fn with_places<'a, T>(count: usize, call: impl FnOnce(&mut [Option<Value<'a>>]) -> T) -> T {
-    const FEW: usize = 4;
+    const FEW: usize = 8;
     if count == 0 {
         return call(&mut []);
     }
@@ -68,6 +68,9 @@ pub(super) fn constant(node: &Node) -> Value<'static> {
     let value = runner.eval(node);
     runner.ended.map_or_else(|| value.into_owned(), |End { reason, .. }| Value::error(reason))
 }
+
+/// Texts of fewer bytes count as no step.
+const SHORT: usize = 64;
 
 /// Why the whole evaluation ended, above all that it cost too much, and what it had cost.
 struct End {
@@ -268,6 +271,11 @@ impl<'v, 'a> Runner<'v, 'a> {
         let args = [self.eval(&sides[0]), self.eval(&sides[1])];
         if args.iter().all(is_plain) {
             pay!(self, 1);
+        } else if let [Value::String(a), Value::String(b)] = &args
+            && a.len().max(b.len()) < SHORT
+        {
+            pay!(self, Charge::shorter(a, b));
+            return Value::Bool((**a == **b) != not);
         } else {
             let charge = if not { Charge::NOT_EQUALS } else { Charge::EQUALS };
             let before = self.cost;
@@ -350,7 +358,7 @@ impl<'v, 'a> Runner<'v, 'a> {
                 };
             }
             attempt!(self, hashable(&key));
-            out.insert(Key::made(&key, &out), (key, value));
+            out.insert(Key::made(&key, &out), Box::new((key, value)));
         }
         Value::Map(Map::Made(Arc::new(out)))
     }
@@ -571,23 +579,13 @@ impl<'v, 'a> Runner<'v, 'a> {
                     None => Value::error(format!("no such attribute(s): {name}")),
                 }
             }
-            Attr::Local { slot, path } => {
-                let value = self.slot(*slot);
-                if path.is_empty() && !matches!(value, Value::Optional(_)) {
-                    return value;
-                }
-                self.qualified(&value, path)
-            }
+            Attr::Local { slot, path } => self.local(*slot, path),
             Attr::Accu { slot, init, path } => {
                 if self.slots[*slot].is_none() {
                     let value = self.eval(init);
                     self.slots[*slot] = Some(value);
                 }
-                let value = self.slot(*slot);
-                if path.is_empty() && !matches!(value, Value::Optional(_)) {
-                    return value;
-                }
-                self.qualified(&value, path)
+                self.local(*slot, path)
             }
             Attr::Relative { operand, path } => {
                 let value = self.eval(operand);
@@ -603,6 +601,14 @@ impl<'v, 'a> Runner<'v, 'a> {
                 _ => Value::no_such_overload(),
             },
         }
+    }
+
+    fn local(&mut self, slot: usize, path: &'a [Qualifier]) -> Value<'a> {
+        if path.is_empty() && !matches!(self.slots[slot], Some(Value::Optional(_))) {
+            return self.slot(slot);
+        }
+        let value = self.slot(slot);
+        self.qualified(&value, path)
     }
 
     /// What a path leads to from a value.
@@ -752,10 +758,6 @@ fn hashable(key: &Value<'_>) -> Result<(), String> {
 
 /// Calls the implementation.
 fn invoke<'a>(call: &Call, patterns: &Patterns, args: &mut [Value<'a>]) -> Value<'a> {
-    let unmatched = |args: &[Value<'a>]| {
-        let shown: Vec<String> = args.iter().map(|arg| arg.type_of().name().to_owned()).collect();
-        Value::error(format!("no such overload: {}({})", call.function.text, shown.join(", ")))
-    };
     let takes = |overload: &Overload, args: &[Value<'a>]| {
         overload.args.len() == args.len() && overload.args.iter().zip(args).all(|(ty, arg)| arg.is_of(ty))
     };
@@ -784,13 +786,13 @@ fn invoke<'a>(call: &Call, patterns: &Patterns, args: &mut [Value<'a>]) -> Value
         CallKind::Guarded { overload, unguarded, .. } => {
             let lenient = *unguarded || call.function.name == Name::NotStrictlyFalse && args[0].is_error();
             if !lenient && !takes(overload, args) {
-                return unmatched(args);
+                return bindings::unmatched(call.function, args);
             }
-            bindings::call(call.function.name, overload, args).unwrap_or_else(|| unmatched(args))
+            bindings::call(call.function, overload, args)
         }
         CallKind::Dispatch(overloads) => match overloads.iter().find(|overload| takes(overload, args)) {
-            Some(overload) => bindings::call(call.function.name, overload, args).unwrap_or_else(|| unmatched(args)),
-            None => unmatched(args),
+            Some(overload) => bindings::call(call.function, overload, args),
+            None => bindings::unmatched(call.function, args),
         },
         CallKind::Regex(constant) => match (&args[0], constant.get()) {
             (_, Err(error)) => Value::error(error),

@@ -107,6 +107,15 @@ pub(crate) fn flatten<'a>(list: &List<'a>, depth: i64) -> Value<'a> {
         return Value::error("level must be non-negative");
     }
     let mut out = Vec::new();
+    if depth == 1 {
+        for item in list.iter() {
+            match item {
+                Value::List(inner) => out.extend(inner.iter()),
+                item => out.push(item),
+            }
+        }
+        return Value::list(out);
+    }
     let mut stack = vec![(list.clone(), 0usize, depth)];
     while let Some((list, index, depth)) = stack.pop() {
         let Some(item) = list.get(index) else { continue };

@@ -135,8 +135,8 @@ pub enum Map<'a> {
     Typed(Typed<'a>, Fields<'a>),
 }
 
-/// The entries of a map that an evaluation made.
-pub type Entries<'a> = BTreeMap<Key<'a>, (Value<'a>, Value<'a>)>;
+/// The entries of a map that an evaluation made. Most maps are small, and so are the nodes of the tree if entries are boxed.
+pub type Entries<'a> = BTreeMap<Key<'a>, Box<(Value<'a>, Value<'a>)>>;
 
 /// A key of a map. Keys of different types differ, even `1` and `1u`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -209,7 +209,7 @@ impl<'a> Value<'a> {
 
     /// A map that an evaluation made.
     pub fn map(entries: impl IntoIterator<Item = (Value<'a>, Value<'a>)>) -> Value<'a> {
-        let entries = entries.into_iter().map(|(key, value)| (Key::of(&key), (key, value))).collect();
+        let entries = entries.into_iter().map(|(key, value)| (Key::of(&key), Box::new((key, value)))).collect();
         Value::Map(Map::Made(Arc::new(entries)))
     }
 
@@ -241,7 +241,7 @@ impl<'a> Value<'a> {
                 let mut entries = Entries::new();
                 for (key, value) in map.iter() {
                     let key = key.into_owned();
-                    entries.insert(Key::made(&key, &entries), (key, value.into_owned()));
+                    entries.insert(Key::made(&key, &entries), Box::new((key, value.into_owned())));
                 }
                 Value::Map(Map::Made(Arc::new(entries)))
             }
@@ -336,7 +336,7 @@ impl<'a> Value<'a> {
             (Type::Map(entry), Value::Map(map)) => match map {
                 _ if entry.0.takes_all() && entry.1.takes_all() => true,
                 Map::Made(entries) => {
-                    entries.values().next().is_none_or(|(key, value)| key.is_of(&entry.0) && value.is_of(&entry.1))
+                    entries.values().next().is_none_or(|own| own.0.is_of(&entry.0) && own.1.is_of(&entry.1))
                 }
                 map => map.iter().next().is_none_or(|(key, value)| key.is_of(&entry.0) && value.is_of(&entry.1)),
             },
@@ -468,7 +468,7 @@ impl<'a> Map<'a> {
     pub fn get(&self, key: &Value<'a>) -> Option<Value<'a>> {
         match self {
             Map::Made(entries) => {
-                let find = |key: &Value<'a>| entries.get(&Key::of(key)).map(|(_, value)| value.clone());
+                let find = |key: &Value<'a>| entries.get(&Key::of(key)).map(|entry| entry.1.clone());
                 find(key).or_else(|| match key {
                     Value::Double(d) => {
                         let int = convert::double_to_int(*d).filter(|i| *i as f64 == *d).map(Value::Int);
@@ -489,7 +489,8 @@ impl<'a> Map<'a> {
     // `&Map` is no iterator: entries are made as they are asked for.
     #[allow(clippy::iter_without_into_iter)]
     pub fn iter(&self) -> impl Iterator<Item = (Value<'a>, Value<'a>)> + '_ {
-        let made = if let Map::Made(entries) = self { Some(entries.values().cloned()) } else { None };
+        let made =
+            if let Map::Made(entries) = self { Some(entries.values().map(|entry| (**entry).clone())) } else { None };
         let data = if let Map::Data(entries) = self {
             Some(entries.iter().map(|(key, value)| (Value::String(Text::Borrowed(key)), Value::from(value))))
         } else {
