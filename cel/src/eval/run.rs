@@ -274,8 +274,13 @@ impl<'v, 'a> Runner<'v, 'a> {
         } else if let [Value::String(a), Value::String(b)] = &args
             && a.len().max(b.len()) < SHORT
         {
-            pay!(self, Charge::shorter(a, b));
+            pay!(self, Charge::shorter(crate::value::chars(a), crate::value::chars(b)));
             return Value::Bool((**a == **b) != not);
+        } else if let [Value::Bytes(a), Value::Bytes(b)] = &args
+            && a.len().max(b.len()) < SHORT
+        {
+            pay!(self, Charge::shorter(a.len(), b.len()));
+            return Value::Bool((a == b) != not);
         } else {
             let charge = if not { Charge::NOT_EQUALS } else { Charge::EQUALS };
             let before = self.cost;

@@ -165,7 +165,8 @@ impl Patterns {
 
 #[cfg(test)]
 mod tests {
-    use super::{Regex, SMALL};
+    use super::{IN_ALL, KEPT, Patterns, Regex, SHORT, SMALL, compile};
+    use std::sync::atomic::Ordering::Relaxed;
 
     #[test]
     fn small_expressions_always_compile() {
@@ -175,5 +176,47 @@ mod tests {
         }
         assert!(Regex::constant("[a").is_err());
         assert!(Regex::constant("(a{1000}){1000}").is_err());
+    }
+
+    #[test]
+    fn texts_are_found_as_expressions_find_them() {
+        for pattern in ["a", "^a", "a$", "^a$", "ab", "^ab", "ab$", "^ab$", "\u{e9}", "a-b", "a b"] {
+            let literal = Regex::new(pattern).unwrap();
+            assert!(matches!(literal, Regex::Literal { .. }), "{pattern}");
+            let compiled = Regex::Compiled(compile(pattern).unwrap());
+            for text in ["", "a", "ab", "aab", "ba", "abab", "b\u{e9}\u{e9}", "xa-b", "a b", "a\n", "ab\n"] {
+                assert_eq!(literal.is_match(text), compiled.is_match(text), "{pattern:?} {text:?}");
+                assert_eq!(literal.find(text), compiled.find(text), "{pattern:?} {text:?}");
+                for most in [-1, 0, 1, 2] {
+                    assert_eq!(literal.find_all(text, most), compiled.find_all(text, most), "{pattern:?} {text:?}");
+                }
+            }
+        }
+        for pattern in ["", "^", "$", "^$", "a.", "a|b", "^^a", "a$$", "\\d", "[a]"] {
+            assert!(!matches!(Regex::new(pattern), Ok(Regex::Literal { .. })), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_program_keeps_few_short_patterns() {
+        let patterns = Patterns::default();
+        let is_kept =
+            |pattern: &str| patterns.0.iter().any(|cell| cell.get().is_some_and(|kept| *kept.pattern == *pattern));
+        let long = "a+".repeat(SHORT);
+        for other in [long.as_str(), r"\pL+", "a{2}"] {
+            assert!(patterns.with(other, |regex| regex.is_match("aa\u{e9}")).is_ok());
+            assert!(!is_kept(other), "{other}");
+        }
+        assert!(patterns.with("[", |_| ()).is_err());
+        for n in 0..2 * KEPT {
+            for _ in 0..2 {
+                let pattern = format!("^{n}+$");
+                assert_eq!(patterns.with(&pattern, |regex| regex.is_match(&n.to_string())), Ok(true));
+                assert_eq!(is_kept(&pattern), n < KEPT);
+            }
+        }
+        let before = IN_ALL.load(Relaxed);
+        drop(patterns);
+        assert!(IN_ALL.load(Relaxed) < before);
     }
 }

@@ -262,7 +262,8 @@ impl<'a> Value<'a> {
 
     /// The error that upstream gives for a value that a function does not take.
     pub(crate) fn no_such_overload() -> Value<'a> {
-        Value::error("no such overload")
+        static TEXT: LazyLock<Arc<str>> = LazyLock::new(|| "no such overload".into());
+        Value::Error(TEXT.clone())
     }
 
     /// Whether the value is an error.
