@@ -203,7 +203,7 @@ fn a_pull_that_was_killed_goes_on_where_it_was() {
     let line = format!("pull --server http://{} --cache cache -o out", server.address);
     let arguments: Vec<&str> = line.split_whitespace().collect();
     let mut child = folder.command(&arguments).stderr(Stdio::null()).spawn().expect("a process");
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = Instant::now() + Duration::from_mins(1);
     while folder.tree("cache/documents").len() < 30 {
         assert!(Instant::now() < end, "{} documents are there", folder.tree("cache/documents").len());
         std::thread::sleep(Duration::from_millis(20));

@@ -275,7 +275,7 @@ fn what_was_answered_is_in_the_folder_after_the_process_was_killed() {
     for name in folder.names("objects") {
         assert!(name.rsplit('/').next().is_some_and(|name| name.starts_with(".kubeshape-")), "{name}");
         let file = std::fs::File::options().append(true).open(folder.path(&format!("objects/{name}"))).expect("a file");
-        file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(7200)).expect("a time");
+        file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_hours(2)).expect("a time");
     }
     folder.write("objects/.kubeshape-another.tmp", "");
     let _server = start(&folder);

@@ -366,7 +366,7 @@ fn a_group_version_that_goes_meanwhile_is_no_failure() {
 fn a_busy_server_is_asked_again_when_it_says() {
     let server = server();
     server.forget("/openapi/v3");
-    let busy = Response { retry_after: Some(Duration::from_secs(3600)), ..status(429) };
+    let busy = Response { retry_after: Some(Duration::from_hours(1)), ..status(429) };
     server.answer("/openapi/v3", busy.clone()).answer("/openapi/v3", busy.clone()).ok("/openapi/v3", r#"{"paths":{}}"#);
     assert!(all(&server, None).documents.is_empty());
     server.forget("/openapi/v3").answer("/openapi/v3", busy);

@@ -84,7 +84,7 @@ impl Transport for Server {
         // Others get their turn.
         tokio::task::yield_now().await;
         if response.status == 0 {
-            return Err(TransportError::Timeout(Duration::from_secs(60)));
+            return Err(TransportError::Timeout(Duration::from_mins(1)));
         }
         if response.body.len() > request.limit {
             return Err(TransportError::TooLarge(request.limit));

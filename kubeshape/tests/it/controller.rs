@@ -31,7 +31,7 @@ spec:
           status: {type: object, properties: {observedGeneration: {type: integer}}}
 ";
 const COUNT: usize = 1000;
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 fn is_reconciled(tab: &DynamicObject) -> bool {
     tab.data["status"]["observedGeneration"].as_i64() == tab.metadata.generation

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use tower::Service;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 async fn watch(http: &Http, query: &str) -> Body {
     let target = format!("{ALL}?watch=true{query}");

@@ -240,7 +240,7 @@ mod tests {
         one.activity.hungers();
         for _ in 0..CLIENT {
             // Other programs have the processors.
-            tokio::time::advance(Duration::from_secs(60)).await;
+            tokio::time::advance(Duration::from_mins(1)).await;
             one.crowd.shed();
             assert_eq!(one.activity.told(), None);
             one.crowd.pass();

@@ -202,8 +202,8 @@ async fn a_dead_server_is_noticed_by_nobody_else() {
     let fine = Fake::start(|seen| healthy(seen, &["a.io/v1"])).await;
     let mut hanging = dead.options(",dead.io/v1");
     hanging.name = "dead".into();
-    hanging.timeouts.headers = Duration::from_secs(60);
-    hanging.timeouts.total = Duration::from_secs(60);
+    hanging.timeouts.headers = Duration::from_mins(1);
+    hanging.timeouts.total = Duration::from_mins(1);
     let mut refused = quick(format!("refused=http://{closed},refused.io/v1").parse().expect("options"));
     refused.backoff = (Duration::from_millis(1), Duration::from_millis(1));
     let start = Instant::now();

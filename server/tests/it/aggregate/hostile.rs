@@ -34,7 +34,7 @@ async fn proxied(tokens: Option<&str>, change: impl Fn(&mut AggregateOptions)) -
     options.limits.slowest = 100 << 10;
     options.timeouts.headers = Duration::from_millis(500);
     options.timeouts.idle = Duration::from_secs(2);
-    options.timeouts.total = Duration::from_secs(60);
+    options.timeouts.total = Duration::from_mins(1);
     change(&mut options);
     let state = aggregate(vec![options]).complete().await;
     let Leaf::Remote(upstream) = &state.v3[0].leaf else { panic!("{:?}", state.v3) };
@@ -61,12 +61,12 @@ async fn blocked(server: &Running, token: &str) {
         let answer = sender.send_request(request);
         tokio::spawn(async move {
             let answer = answer.await;
-            sleep(Duration::from_secs(60)).await;
+            sleep(Duration::from_mins(1)).await;
             drop(answer);
         });
     }
     tokio::spawn(async move {
-        sleep(Duration::from_secs(60)).await;
+        sleep(Duration::from_mins(1)).await;
         drop(sender);
     });
 }
@@ -109,7 +109,7 @@ async fn a_client_that_takes_nothing_is_cut_even_if_it_is_not_polled() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_time_for_a_document_ends_whether_it_is_polled_or_not() {
     let (_fake, server) = proxied(None, |options| {
-        options.timeouts.stall = Duration::from_secs(60);
+        options.timeouts.stall = Duration::from_mins(1);
         options.timeouts.total = Duration::from_millis(400);
     })
     .await;

@@ -13,7 +13,7 @@ const WATCHED: Duration = Duration::from_millis(900);
 
 /// The limits of the other tests without those on time.
 fn patient() -> Limits {
-    let hour = Duration::from_secs(3600);
+    let hour = Duration::from_hours(1);
     Limits { header: hour, stall: hour, idle: hour, request: hour, answer: hour, slowest: 0, ..short() }
 }
 
