@@ -4,6 +4,7 @@ use crate::check::{self, Checked, Declarations};
 use crate::cost::{self, Range, Sizes};
 use crate::eval::{self, Node, Outcome};
 use crate::issue::Issues;
+use crate::library::regex::Patterns;
 use crate::parse;
 use crate::release::{AskedRelease, Change};
 use crate::schema::DeclType;
@@ -142,7 +143,7 @@ impl Ast {
     /// Upstream's text for a constant that is wrong, such as `int("x")`.
     pub fn program(&self) -> Result<Program, String> {
         let (node, slots) = eval::plan(&self.checked, &self.variables, &self.release)?;
-        Ok(Program { node, slots, variables: self.variables.clone() })
+        Ok(Program { node, slots, variables: self.variables.clone(), patterns: Patterns::default() })
     }
 }
 
@@ -152,6 +153,7 @@ pub struct Program {
     node: Node,
     slots: usize,
     variables: Vec<Arc<str>>,
+    patterns: Patterns,
 }
 
 impl Program {
@@ -163,12 +165,38 @@ impl Program {
         limit: u64,
     ) -> Outcome<'a> {
         eval::with_places(self.variables.len(), |values| {
-            for (name, value) in variables {
-                if let Some(index) = self.variables.iter().position(|own| **own == *name) {
-                    values[index] = Some(value);
-                }
-            }
-            eval::run(&self.node, self.slots, values, limit)
+            self.set(values, variables);
+            eval::run(&self.node, self.slots, &self.patterns, values, limit)
         })
+    }
+
+    /// The program with values of its variables, to evaluate it more than once.
+    pub fn bind<'a>(&'a self, variables: impl IntoIterator<Item = (&'a str, Value<'a>)>) -> Bound<'a> {
+        let mut values = vec![None; self.variables.len()];
+        self.set(&mut values, variables);
+        Bound { program: self, values }
+    }
+
+    fn set<'a>(&'a self, values: &mut [Option<Value<'a>>], variables: impl IntoIterator<Item = (&'a str, Value<'a>)>) {
+        for (name, value) in variables {
+            if let Some(index) = self.variables.iter().position(|own| **own == *name) {
+                values[index] = Some(value);
+            }
+        }
+    }
+}
+
+/// A program with values of its variables.
+#[derive(Clone, Debug)]
+pub struct Bound<'a> {
+    program: &'a Program,
+    values: Vec<Option<Value<'a>>>,
+}
+
+impl<'a> Bound<'a> {
+    /// As [`Program::evaluate`].
+    pub fn evaluate(&self, limit: u64) -> Outcome<'a> {
+        let program = self.program;
+        eval::run(&program.node, program.slots, &program.patterns, &self.values, limit)
     }
 }

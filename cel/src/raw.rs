@@ -1,7 +1,7 @@
 //! One view of the two kinds of objects that expressions look at: [`Data`] and [`kubeshape_smd::Value`].
 
 use crate::data::Data;
-use crate::value::{Text, Value};
+use crate::value::{List, Map, Text, Value};
 use kubeshape_smd::Value as Object;
 use kubeshape_smd::value::Map as ObjectMap;
 use std::borrow::Cow;
@@ -176,34 +176,42 @@ pub(crate) enum RawKey<'a> {
     Int(i64),
     Float(u64),
     String(Cow<'a, str>),
-    /// A list or an object, which no server takes for a key.
-    Other,
 }
 
-impl<'a> From<Raw<'a>> for RawKey<'a> {
-    fn from(raw: Raw<'a>) -> RawKey<'a> {
-        match raw {
+impl<'a> RawKey<'a> {
+    /// The key that an item is.
+    ///
+    /// # Errors
+    /// The type of a list or an object, for which Go's maps have no hash.
+    pub(crate) fn of(raw: Raw<'a>) -> Result<RawKey<'a>, &'static str> {
+        Ok(match raw {
             Raw::Null => RawKey::Null,
             Raw::Bool(b) => RawKey::Bool(b),
             Raw::Int(i) => RawKey::Int(i),
             Raw::Float(f) => RawKey::Float(if f == 0.0 { 0 } else { f.to_bits() }),
             Raw::String(text) => RawKey::String(Cow::Borrowed(text)),
-            Raw::List(_) | Raw::Map(_) => RawKey::Other,
-        }
+            Raw::List(_) | Raw::Map(_) => return Err(raw.go_type()),
+        })
     }
-}
 
-impl<'a> RawKey<'a> {
     /// What Go's `Value()` of a value gives; `None` for values that no object holds as they are.
-    pub(crate) fn of_value(value: Value<'a>) -> Option<RawKey<'a>> {
-        Some(match value {
+    ///
+    /// # Errors
+    /// As [`RawKey::of`].
+    pub(crate) fn of_value(value: &Value<'a>) -> Result<Option<RawKey<'a>>, &'static str> {
+        Ok(Some(match value {
             Value::Null => RawKey::Null,
-            Value::Bool(b) => RawKey::Bool(b),
-            Value::Int(i) => RawKey::Int(i),
-            Value::Double(f) => RawKey::from(Raw::Float(f)),
+            Value::Bool(b) => RawKey::Bool(*b),
+            Value::Int(i) => RawKey::Int(*i),
+            Value::Double(f) => return RawKey::of(Raw::Float(*f)).map(Some),
             Value::String(Text::Borrowed(text)) => RawKey::String(Cow::Borrowed(text)),
             Value::String(Text::Shared(text)) => RawKey::String(Cow::Owned(text.to_string())),
-            _ => return None,
-        })
+            Value::Bytes(_) => return Err("[]uint8"),
+            Value::List(List::Data(_) | List::Typed(..) | List::Joined(..)) => return Err("[]interface {}"),
+            Value::List(_) => return Err("[]ref.Val"),
+            Value::Map(Map::Data(_) | Map::Typed(..)) => return Err("map[string]interface {}"),
+            Value::Map(_) => return Err("map[ref.Val]ref.Val"),
+            _ => return Ok(None),
+        }))
     }
 }

@@ -111,6 +111,11 @@ impl Type {
         matches!(self, Type::Dyn | Type::Any)
     }
 
+    /// Whether values of all types are of this one when they are looked at.
+    pub(crate) fn takes_all(&self) -> bool {
+        matches!(self, Type::Dyn | Type::Any | Type::Param(_) | Type::Var(_))
+    }
+
     /// Whether the type or one of its parameters is `dyn`.
     pub(crate) fn holds_dyn(&self) -> bool {
         self.is_dyn() || self.parameters().into_iter().any(Type::holds_dyn)

@@ -1,7 +1,7 @@
 //! The walk over the expression.
 
 use super::calls::{self, Operand};
-use super::{Range, Sizes, is_scalar};
+use super::{Range, Sizes, compares, is_scalar};
 use crate::ast::{ACCUMULATOR, Expr, Fold, Id, Kind, Literal};
 use crate::check::Checked;
 use crate::release::{AskedRelease, Change};
@@ -329,20 +329,7 @@ impl Estimator<'_> {
                 let cost = if overload == "add_list" { ONE.plus(all) } else { traverse(size) };
                 (cost, Some(size))
             }
-            (
-                "less_string"
-                | "greater_string"
-                | "less_equals_string"
-                | "greater_equals_string"
-                | "less_bytes"
-                | "greater_bytes"
-                | "less_equals_bytes"
-                | "greater_equals_bytes"
-                | "equals"
-                | "not_equals",
-                _,
-                2,
-            ) => {
+            (name, _, 2) if compares(name) => {
                 let max = known(0).max.min(known(1).max);
                 (traverse(Range { min: u64::from(max > 0), max }), None)
             }

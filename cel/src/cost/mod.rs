@@ -115,6 +115,23 @@ pub(crate) fn is_flat(function: &str) -> bool {
     )
 }
 
+/// Whether a signature goes through the shorter one of two values.
+pub(crate) fn compares(overload: &str) -> bool {
+    matches!(
+        overload,
+        "less_string"
+            | "greater_string"
+            | "less_equals_string"
+            | "greater_equals_string"
+            | "less_bytes"
+            | "greater_bytes"
+            | "less_equals_bytes"
+            | "greater_equals_bytes"
+            | "equals"
+            | "not_equals"
+    )
+}
+
 /// Whether values of the type have the size 1.
 fn is_scalar(ty: &Type) -> bool {
     match ty {

@@ -1,6 +1,6 @@
 //! What calls cost when they run.
 
-use crate::cost::is_flat;
+use crate::cost::{compares, is_flat};
 use crate::library::Kube;
 use crate::value::{List, Value};
 
@@ -155,22 +155,18 @@ impl Charge {
             "starts_with_string" | "ends_with_string" | "string_to_bytes" | "bytes_to_string" | "strings_quote"
             | "string_format" => Standard::First,
             "in_list" => Standard::Second,
-            "less_string"
-            | "greater_string"
-            | "less_equals_string"
-            | "greater_equals_string"
-            | "less_bytes"
-            | "greater_bytes"
-            | "less_equals_bytes"
-            | "greater_equals_bytes"
-            | "equals"
-            | "not_equals" => Standard::Compare,
+            other if compares(other) => Standard::Compare,
             "add_string" | "add_bytes" => Standard::Join,
             "matches_string" => Standard::Matches,
             "contains_string" => Standard::Contains,
             _ => Standard::One,
         };
         Charge { own, standard }
+    }
+
+    /// What comparing two texts of these sizes costs.
+    pub(crate) fn shorter(a: usize, b: usize) -> u64 {
+        traverse(a.min(b) as u64, STRING_FACTOR)
     }
 
     /// Whether every call costs one.

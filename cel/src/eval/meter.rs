@@ -127,7 +127,7 @@ fn deep(value: &Value<'_>, left: u64) -> u64 {
                 items.iter().try_for_each(|item| count(item, left))
             }
             Value::List(list) => list.iter().try_for_each(|item| count(&item, left)),
-            Value::Map(Map::Made(entries)) => entries.values().try_for_each(|(_, value)| count(value, left)),
+            Value::Map(Map::Made(entries)) => entries.values().try_for_each(|entry| count(&entry.1, left)),
             Value::Map(map) => map.iter().try_for_each(|(_, value)| count(&value, left)),
             Value::Optional(Some(inner)) => count(inner, left),
             _ => Some(()),

@@ -5,7 +5,7 @@ mod meter;
 mod plan;
 mod run;
 
-use crate::decls::{Function, Overload};
+use crate::decls::{Function, Name, Overload};
 use crate::library::regex::Constant;
 use crate::library::standard::Singleton;
 use crate::value::{Key, Value};
@@ -70,6 +70,18 @@ pub(crate) struct Call {
     pub(crate) charge: Charge,
     pub(crate) args: Vec<Node>,
     pub(crate) kind: CallKind,
+}
+
+impl Call {
+    /// Whether nothing is evaluated after the first argument that fails.
+    fn ends_early(&self) -> bool {
+        self.function.name != Name::NotStrictlyFalse
+            && match &self.kind {
+                CallKind::Guarded { early, .. } => *early,
+                CallKind::Dispatch(_) | CallKind::Regex(_) => true,
+                CallKind::Singleton(_) => self.args.len() > 2,
+            }
+    }
 }
 
 /// How the implementation is found.

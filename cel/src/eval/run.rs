@@ -8,8 +8,9 @@
 use super::meter::Meter;
 use super::{Attr, Call, CallKind, Charge, Fold, Node, Qualifier, QualifierKind};
 use crate::decls::{Name, Overload};
+use crate::library::regex::{Patterns, Regex};
 use crate::library::{Kube, bindings, standard};
-use crate::value::{Key, List, Map, Value, message, print};
+use crate::value::{Key, List, Map, PANIC, Text, Value, message, print};
 use std::sync::Arc;
 
 /// What an evaluation gave.
@@ -26,28 +27,33 @@ pub struct Outcome<'a> {
 /// The text of an evaluation that cost too much.
 pub(crate) const LIMIT: &str = "operation cancelled: actual cost limit exceeded";
 
-/// The evaluation ends at once, for this reason: above all that it cost too much.
-struct Stopped(String);
-
-type Ran<'a> = Result<Value<'a>, Stopped>;
-
 /// Evaluates a program.
-pub(crate) fn run<'a>(node: &'a Node, slots: usize, variables: &[Option<Value<'a>>], limit: u64) -> Outcome<'a> {
+pub(crate) fn run<'a>(
+    node: &'a Node,
+    slots: usize,
+    patterns: &Patterns,
+    variables: &[Option<Value<'a>>],
+    limit: u64,
+) -> Outcome<'a> {
     with_places(slots, |slots| {
-        let mut runner = Runner { variables, slots, cost: 0, limit, meter: Meter::default() };
-        let result = match runner.eval(node) {
-            Ok(Value::Error(error)) => Err(error.to_string()),
-            Ok(value) => Ok(value),
-            Err(Stopped(reason)) => Err(reason),
-        };
-        Outcome { result, cost: runner.cost, steps: runner.meter.steps }
+        let mut runner = Runner::new(variables, slots, patterns, limit);
+        let value = runner.eval(node);
+        let steps = runner.meter.steps;
+        match (runner.ended, value) {
+            (Some(End { reason, cost }), _) => Outcome { result: Err(reason), cost, steps },
+            (None, Value::Error(error)) => Outcome { result: Err(error.to_string()), cost: runner.cost, steps },
+            (None, value) => Outcome { result: Ok(value), cost: runner.cost, steps },
+        }
     })
 }
 
 /// Calls something with so many empty places for values. Few of them are not allocated.
 #[inline]
 pub(crate) fn with_places<'a, T>(count: usize, call: impl FnOnce(&mut [Option<Value<'a>>]) -> T) -> T {
-    const FEW: usize = 4;
+    const FEW: usize = 8;
+    if count == 0 {
+        return call(&mut []);
+    }
     let mut few = [const { None }; FEW];
     match few.get_mut(..count) {
         Some(few) => call(few),
@@ -57,144 +63,250 @@ pub(crate) fn with_places<'a, T>(count: usize, call: impl FnOnce(&mut [Option<Va
 
 /// The value of a node that depends on nothing.
 pub(super) fn constant(node: &Node) -> Value<'static> {
-    let mut runner = Runner { variables: &[], slots: &mut [], cost: 0, limit: u64::MAX, meter: Meter::default() };
-    runner.eval(node).unwrap_or_else(|Stopped(reason)| Value::error(reason))
+    let patterns = Patterns::default();
+    let mut runner = Runner::new(&[], &mut [], &patterns, u64::MAX);
+    let value = runner.eval(node);
+    runner.ended.map_or_else(|| value.into_owned(), |End { reason, .. }| Value::error(reason))
 }
 
+/// Texts of fewer bytes count as no step.
+const SHORT: usize = 64;
+
+/// Why the whole evaluation ended, above all that it cost too much, and what it had cost.
+struct End {
+    reason: String,
+    cost: u64,
+}
+
+/// Evaluates nodes. All functions return values, and no results in which values would have to be moved: a value is large, and moving
+/// one that was just written takes longer than most functions.
+///
+/// Where the whole evaluation ends, the value is an error. After that, nothing can be paid for, so that all that is still evaluated is
+/// an error as well.
 struct Runner<'v, 'a> {
     variables: &'v [Option<Value<'a>>],
     slots: &'v mut [Option<Value<'a>>],
+    patterns: &'v Patterns,
     cost: u64,
     limit: u64,
     meter: Meter,
+    ended: Option<End>,
 }
 
-impl<'a> Runner<'_, 'a> {
-    fn charge(&mut self, cost: u64) -> Result<(), Stopped> {
+/// Pays for something, or returns because the evaluation has ended.
+macro_rules! pay {
+    ($runner:expr, $cost:expr) => {
+        if !$runner.pays($cost) {
+            return Value::no_such_overload();
+        }
+    };
+}
+
+/// Goes on, or ends the evaluation for the reason in the error.
+macro_rules! attempt {
+    ($runner:expr, $result:expr) => {
+        if let Err(reason) = $result {
+            return $runner.end(reason);
+        }
+    };
+}
+
+impl<'v, 'a> Runner<'v, 'a> {
+    fn new(
+        variables: &'v [Option<Value<'a>>],
+        slots: &'v mut [Option<Value<'a>>],
+        patterns: &'v Patterns,
+        limit: u64,
+    ) -> Runner<'v, 'a> {
+        Runner { variables, slots, patterns, cost: 0, limit, meter: Meter::default(), ended: None }
+    }
+
+    #[inline]
+    #[must_use]
+    fn pays(&mut self, cost: u64) -> bool {
         self.cost = self.cost.wrapping_add(cost);
-        if self.cost > self.limit { Err(Stopped(LIMIT.to_owned())) } else { Ok(()) }
+        if self.cost > self.limit {
+            self.end(LIMIT.to_owned());
+            return false;
+        }
+        true
     }
 
-    fn charge_call(&mut self, charge: Charge, args: &[Value<'a>], result: &Value<'a>) -> Result<(), Stopped> {
-        self.charge(charge.call(args, result).map_err(Stopped)?)
+    #[must_use]
+    fn pays_for_call(&mut self, charge: Charge, args: &[Value<'a>], result: &Value<'a>) -> bool {
+        match charge.call(args, result) {
+            Ok(cost) => self.pays(cost),
+            Err(reason) => {
+                self.end(reason);
+                false
+            }
+        }
     }
 
-    fn eval(&mut self, node: &Node) -> Ran<'a> {
+    /// Ends the whole evaluation.
+    #[cold]
+    fn end(&mut self, reason: String) -> Value<'a> {
+        if self.ended.is_none() {
+            self.ended = Some(End { reason, cost: self.cost });
+        }
+        (self.cost, self.limit) = (u64::MAX / 2, 0);
+        Value::no_such_overload()
+    }
+
+    /// A result, unless it is the error of an operation that ends upstream's evaluation, which then does not cost anything.
+    fn ends(&mut self, cost_before: u64, result: &Value<'a>) -> bool {
+        if let Value::Error(error) = result
+            && error.starts_with(PANIC)
+        {
+            self.cost = cost_before;
+            self.end(error.to_string());
+            return true;
+        }
+        false
+    }
+
+    fn eval(&mut self, node: &'a Node) -> Value<'a> {
         // These are most of all, and what they need of the stack is little.
         match node {
-            Node::Const(value) => Ok(value.clone()),
+            Node::Const(value) => value.lent(),
             Node::Call(call) => self.call(call),
             Node::Attr(Attr::Local { slot, path })
                 if path.is_empty() && !matches!(self.slots[*slot], Some(Value::Optional(_))) =>
             {
-                self.charge(1)?;
-                Ok(self.slots[*slot].clone().unwrap_or(Value::Null))
+                pay!(self, 1);
+                self.slot(*slot)
             }
+            Node::Attr(attr) => self.attribute(attr),
+            Node::Or(terms) => self.logic(terms, true),
+            Node::And(terms) => self.logic(terms, false),
+            Node::Equal { not, sides } => self.equal(*not, sides),
+            Node::Append { call, item } => self.append(call, item),
+            Node::Fold(fold) => self.fold(fold),
             other => self.eval_other(other),
         }
     }
 
+    fn slot(&self, slot: usize) -> Value<'a> {
+        match &self.slots[slot] {
+            Some(value) => value.clone(),
+            None => Value::Null,
+        }
+    }
+
     #[inline(never)]
-    fn eval_other(&mut self, node: &Node) -> Ran<'a> {
+    fn attribute(&mut self, attr: &'a Attr) -> Value<'a> {
+        let value = self.attr(attr);
+        if !matches!(attr, Attr::Choice { .. }) {
+            pay!(self, 1);
+        }
+        value
+    }
+
+    #[inline(never)]
+    fn eval_other(&mut self, node: &'a Node) -> Value<'a> {
         match node {
-            Node::Const(value) => Ok(value.clone()),
-            Node::Call(call) => self.call(call),
-            Node::Attr(attr) => {
-                let value = self.attr(attr)?;
-                if !matches!(attr, Attr::Choice { .. }) {
-                    self.charge(1)?;
-                }
-                Ok(value)
-            }
             Node::Take(attr) => {
                 if let Attr::Accu { slot, .. } = attr
-                    && let Some(value) = self.slots[*slot].take()
+                    && self.slots[*slot].is_some()
                 {
-                    self.slots[*slot] = Some(Value::Null);
-                    self.charge(1)?;
-                    return Ok(value);
+                    pay!(self, 1);
+                    return self.slots[*slot].replace(Value::Null).unwrap_or(Value::Null);
                 }
-                let value = self.attr(attr)?;
-                self.charge(1)?;
-                Ok(value)
+                let value = self.attr(attr);
+                pay!(self, 1);
+                value
             }
             Node::Has(attr) => {
-                let value = self.attr(attr)?;
+                let value = self.attr(attr);
                 // A presence test costs one less than what it looks at, and a condition costs nothing itself.
-                self.charge(if matches!(attr, Attr::Choice { .. }) { u64::MAX } else { 0 })?;
-                Ok(match value {
+                pay!(self, if matches!(attr, Attr::Choice { .. }) { u64::MAX } else { 0 });
+                match value {
                     Value::Optional(inner) => Value::Bool(inner.is_some()),
                     other => other,
-                })
-            }
-            Node::Or(terms) => self.logic(terms, true),
-            Node::And(terms) => self.logic(terms, false),
-            Node::Equal { not, sides } => {
-                let args = [self.eval(&sides[0])?, self.eval(&sides[1])?];
-                if args.iter().all(is_plain) {
-                    self.charge(1)?;
-                    let equal = args[0].equals(&args[1]);
-                    return Ok(if *not { Value::Bool(!matches!(equal, Value::Bool(true))) } else { equal });
                 }
-                let charge = if *not { Charge::NOT_EQUALS } else { Charge::EQUALS };
-                self.charge_call(charge, &args, &Value::Null)?;
-                if let Some(error) = args.iter().find(|arg| arg.is_error()) {
-                    return Ok(error.clone());
-                }
-                self.meter.before(Name::Equals, &args).map_err(Stopped)?;
-                let equal = args[0].equals(&args[1]);
-                Ok(if *not { Value::Bool(!matches!(equal, Value::Bool(true))) } else { equal })
             }
-            Node::Append { call, item } => self.append(call, item),
             Node::List { items, optional } => {
-                let value = self.list(items, optional)?;
-                self.charge(10)?;
-                Ok(value)
+                let value = self.list(items, optional);
+                pay!(self, 10);
+                value
             }
             Node::Map { entries } => {
-                let value = self.map(entries)?;
-                self.charge(30)?;
-                Ok(value)
+                let value = self.map(entries);
+                pay!(self, 30);
+                value
             }
-            Node::Fold(fold) => self.fold(fold),
             Node::OptionalOr { value, sides } => {
-                let left = self.eval(&sides[0])?;
+                let left = self.eval(&sides[0]);
                 match left {
-                    Value::Optional(Some(inner)) if *value => Ok((*inner).clone()),
+                    Value::Optional(Some(inner)) if *value => (*inner).clone(),
                     Value::Optional(None) => self.eval(&sides[1]),
-                    other => Ok(other),
+                    other => other,
                 }
             }
             Node::InSet { item, set } => {
-                let value = self.eval(item)?;
+                let value = self.eval(item);
                 if value.is_error() {
-                    return Ok(value);
+                    return value;
                 }
-                hashable(&value)?;
-                Ok(match value {
+                attempt!(self, hashable(&value));
+                match value {
                     Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::String(_) => {
                         Value::Bool(set.contains(&Key::of(&value)))
                     }
                     Value::Double(d) => Value::Bool(!d.is_nan() && set.contains(&Key::of(&value))),
                     _ => Value::Bool(false),
-                })
+                }
             }
             Node::Message { name, fields } => {
-                let value = self.message(name, fields)?;
-                self.charge(40)?;
-                Ok(value)
+                let value = self.message(name, fields);
+                pay!(self, 40);
+                value
             }
+            other => self.eval(other),
         }
     }
 
-    fn logic(&mut self, terms: &[Node; 2], or: bool) -> Ran<'a> {
+    #[inline(never)]
+    fn equal(&mut self, not: bool, sides: &'a [Node; 2]) -> Value<'a> {
+        let args = [self.eval(&sides[0]), self.eval(&sides[1])];
+        if args.iter().all(is_plain) {
+            pay!(self, 1);
+        } else if let [Value::String(a), Value::String(b)] = &args
+            && a.len().max(b.len()) < SHORT
+        {
+            pay!(self, Charge::shorter(crate::value::chars(a), crate::value::chars(b)));
+            return Value::Bool((**a == **b) != not);
+        } else if let [Value::Bytes(a), Value::Bytes(b)] = &args
+            && a.len().max(b.len()) < SHORT
+        {
+            pay!(self, Charge::shorter(a.len(), b.len()));
+            return Value::Bool((a == b) != not);
+        } else {
+            let charge = if not { Charge::NOT_EQUALS } else { Charge::EQUALS };
+            let before = self.cost;
+            if !self.pays_for_call(charge, &args, &Value::Null) {
+                return Value::no_such_overload();
+            }
+            if let Some(error) = args.iter().find(|arg| arg.is_error()) {
+                return error.clone();
+            }
+            attempt!(self, self.meter.before(Name::Equals, &args));
+            let equal = args[0].equals(&args[1]);
+            if self.ends(before, &equal) || !not {
+                return equal;
+            }
+            return Value::Bool(!matches!(equal, Value::Bool(true)));
+        }
+        let equal = args[0].equals(&args[1]);
+        if not { Value::Bool(!matches!(equal, Value::Bool(true))) } else { equal }
+    }
+
+    #[inline(never)]
+    fn logic(&mut self, terms: &'a [Node; 2], or: bool) -> Value<'a> {
         let mut error = None;
         for term in terms {
-            match self.eval(term)? {
-                Value::Bool(b) if b == or => {
-                    self.charge(0)?;
-                    return Ok(Value::Bool(or));
-                }
+            match self.eval(term) {
+                Value::Bool(b) if b == or => return Value::Bool(or),
                 Value::Bool(_) => {}
                 Value::Error(wrong) => {
                     error.get_or_insert(Value::Error(wrong));
@@ -204,149 +316,158 @@ impl<'a> Runner<'_, 'a> {
                 }
             }
         }
-        Ok(error.unwrap_or(Value::Bool(!or)))
+        error.unwrap_or(Value::Bool(!or))
     }
 
-    fn list(&mut self, items: &[Node], optional: &[bool]) -> Ran<'a> {
+    fn list(&mut self, items: &'a [Node], optional: &[bool]) -> Value<'a> {
         let mut values = Vec::with_capacity(items.len());
         for (item, optional) in items.iter().zip(optional) {
-            let value = self.eval(item)?;
+            let value = self.eval(item);
             if value.is_error() {
-                return Ok(value);
+                return value;
             }
             match value {
                 Value::Optional(inner) if *optional => values.extend(inner.map(|inner| (*inner).clone())),
                 other if *optional => {
-                    return Ok(Value::error(format!(
+                    return Value::error(format!(
                         "cannot initialize optional list element from non-optional value {}",
                         print::plain(&other)
-                    )));
+                    ));
                 }
                 other => values.push(other),
             }
         }
-        Ok(Value::list(values))
+        Value::list(values)
     }
 
-    fn map(&mut self, entries: &[(Node, Node, bool)]) -> Ran<'a> {
+    fn map(&mut self, entries: &'a [(Node, Node, bool)]) -> Value<'a> {
         let mut out = crate::value::Entries::new();
         for (key, value, optional) in entries {
-            let key = self.eval(key)?;
+            let key = self.eval(key);
             if key.is_error() {
-                return Ok(key);
+                return key;
             }
-            let mut value = self.eval(value)?;
+            let mut value = self.eval(value);
             if value.is_error() {
-                return Ok(value);
+                return value;
             }
             if *optional {
                 value = match value {
                     Value::Optional(Some(inner)) => (*inner).clone(),
                     Value::Optional(None) => {
-                        hashable(&key)?;
+                        attempt!(self, hashable(&key));
                         out.remove(&Key::of(&key));
                         continue;
                     }
-                    other => return Ok(wrong_entry(&print::plain(&key), &other)),
+                    other => return wrong_entry(&print::plain(&key), &other),
                 };
             }
-            hashable(&key)?;
-            out.insert(Key::made(&key, &out), (key, value));
+            attempt!(self, hashable(&key));
+            out.insert(Key::made(&key, &out), Box::new((key, value)));
         }
-        Ok(Value::Map(Map::Made(Arc::new(out))))
+        Value::Map(Map::Made(Arc::new(out)))
     }
 
-    fn message(&mut self, name: &str, fields: &[(Arc<str>, Node, bool)]) -> Ran<'a> {
+    fn message(&mut self, name: &str, fields: &'a [(Arc<str>, Node, bool)]) -> Value<'a> {
         let mut values: Vec<(&str, Value<'a>)> = Vec::new();
         for (field, node, optional) in fields {
-            let mut value = self.eval(node)?;
+            let mut value = self.eval(node);
             if value.is_error() {
-                return Ok(value);
+                return value;
             }
             if *optional {
                 value = match value {
                     Value::Optional(Some(inner)) => (*inner).clone(),
                     Value::Optional(None) => continue,
-                    other => return Ok(wrong_entry(field, &other)),
+                    other => return wrong_entry(field, &other),
                 };
             }
             values.push((field, value));
         }
-        Ok(message::make(name, &values))
+        message::make(name, &values)
     }
 
-    fn call(&mut self, call: &Call) -> Ran<'a> {
+    fn call(&mut self, call: &'a Call) -> Value<'a> {
         // Nearly all functions take few arguments, for which nothing is allocated.
-        match call.args.len() {
-            0 => self.call_with(call, &mut []),
-            1 => self.call_with(call, &mut [Value::Null]),
-            2 => self.call_with(call, &mut [Value::Null, Value::Null]),
-            count => self.call_with(call, &mut vec![Value::Null; count]),
+        match call.args.as_slice() {
+            [] => self.apply(call, &mut []),
+            [only] => {
+                let mut args = [self.eval(only)];
+                self.apply(call, &mut args)
+            }
+            [first, second] if !call.ends_early() => {
+                let mut args = [self.eval(first), self.eval(second)];
+                self.apply(call, &mut args)
+            }
+            [_, _] => self.call_with(call, &mut [Value::Null, Value::Null]),
+            [_, _, _] => self.call_with(call, &mut [Value::Null, Value::Null, Value::Null]),
+            more => self.call_with(call, &mut vec![Value::Null; more.len()]),
         }
     }
 
     /// `args` has a place for each argument.
-    fn call_with(&mut self, call: &Call, args: &mut [Value<'a>]) -> Ran<'a> {
-        let name = call.function.name;
-        let early = match &call.kind {
-            CallKind::Guarded { early, .. } => *early,
-            CallKind::Dispatch(_) | CallKind::Regex(_) => true,
-            CallKind::Singleton(_) => call.args.len() > 2,
-        };
-        let strict = name != Name::NotStrictlyFalse;
+    fn call_with(&mut self, call: &'a Call, args: &mut [Value<'a>]) -> Value<'a> {
+        let early = call.ends_early();
         for (i, arg) in call.args.iter().enumerate() {
-            args[i] = self.eval(arg)?;
-            if early && strict && args[i].is_error() {
-                // The arguments that are not evaluated are missing on upstream's stack, so nothing is charged.
-                if i + 1 == call.args.len() {
-                    self.charge_call(call.charge, args, &args[i])?;
-                }
-                return Ok(args[i].clone());
+            args[i] = self.eval(arg);
+            // The arguments that are not evaluated are missing on upstream's stack, so nothing is charged.
+            if early && args[i].is_error() && i + 1 < call.args.len() {
+                return args[i].clone();
             }
         }
         self.apply(call, args)
     }
 
     /// `list + [item]`, which makes no list of the item if it need not.
-    fn append(&mut self, call: &Call, item: &Node) -> Ran<'a> {
-        let list = self.eval(&call.args[0])?;
-        let item = self.eval(item)?;
-        self.charge(10)?;
+    #[inline(never)]
+    fn append(&mut self, call: &'a Call, item: &'a Node) -> Value<'a> {
+        let list = self.eval(&call.args[0]);
+        let item = self.eval(item);
+        pay!(self, 10);
         if item.is_error() {
             return self.apply(call, &mut [list, item]);
         }
         let Value::List(List::Made(mut items)) = list else {
             return self.apply(call, &mut [list, Value::list(vec![item])]);
         };
-        self.meter.append(&items).map_err(Stopped)?;
+        attempt!(self, self.meter.append(&items));
         if items.is_empty() {
             items = Arc::new(vec![item]);
         } else {
             Arc::make_mut(&mut items).push(item);
         }
-        self.charge(1)?;
-        Ok(Value::List(List::Made(items)))
+        pay!(self, 1);
+        Value::List(List::Made(items))
     }
 
     /// A call whose arguments are evaluated.
-    fn apply(&mut self, call: &Call, args: &mut [Value<'a>]) -> Ran<'a> {
+    fn apply(&mut self, call: &Call, args: &mut [Value<'a>]) -> Value<'a> {
         // Such calls are most of all, and there is nothing to count.
         if call.charge.is_one() && args.iter().all(is_plain) {
-            self.charge(1)?;
-            let result = invoke(call, args);
-            self.meter.after(&result).map_err(Stopped)?;
-            return Ok(result);
+            pay!(self, 1);
+            let result = invoke(call, self.patterns, args);
+            attempt!(self, self.meter.after(&result));
+            return result;
         }
+        self.apply_counted(call, args)
+    }
+
+    #[inline(never)]
+    fn apply_counted(&mut self, call: &Call, args: &mut [Value<'a>]) -> Value<'a> {
         let name = call.function.name;
         if name != Name::NotStrictlyFalse
             && let Some(error) = args.iter().find(|arg| arg.is_error())
         {
-            self.charge_call(call.charge, args, error)?;
-            return Ok(error.clone());
+            if !self.pays_for_call(call.charge, args, error) {
+                return Value::no_such_overload();
+            }
+            return error.clone();
         }
         match (name, &*args) {
-            (Name::MapInsert, [_, key, _]) => hashable(key)?,
-            (Name::In, [key, Value::Map(Map::Made(entries))]) if !entries.is_empty() => hashable(key)?,
+            (Name::MapInsert, [_, key, _]) => attempt!(self, hashable(key)),
+            (Name::In, [key, Value::Map(Map::Made(entries))]) if !entries.is_empty() => {
+                attempt!(self, hashable(key));
+            }
             _ => {}
         }
         // Lists and maps grow in place, so their sizes are looked at before.
@@ -356,41 +477,50 @@ impl<'a> Runner<'_, 'a> {
             && standard::has(&args[0], *wanted)
         {
             if let [a, b] = &*args {
-                self.meter.join(a, b).map_err(Stopped)?;
+                attempt!(self, self.meter.join(a, b));
             }
             let result = f(args);
-            self.charge(1)?;
-            return Ok(result);
+            if !self.ends(self.cost, &result) {
+                pay!(self, 1);
+            }
+            return result;
         }
         if name == Name::MapInsert {
-            let result = invoke(call, args);
-            self.charge(1)?;
-            return Ok(result);
+            let result = invoke(call, self.patterns, args);
+            pay!(self, 1);
+            return result;
         }
         if call.charge.needs_result() {
-            let result = invoke(call, &mut args.to_vec());
-            self.charge_call(call.charge, args, &result)?;
-            self.meter.after(&result).map_err(Stopped)?;
-            return Ok(result);
+            let result = invoke(call, self.patterns, &mut args.to_vec());
+            if self.pays_for_call(call.charge, args, &result) {
+                attempt!(self, self.meter.after(&result));
+            }
+            return result;
         }
         // What costs too much does not run; where the cost itself follows from all that a value holds, that is counted before.
+        let before = self.cost;
         let costs_follow = call.charge.goes_through();
         if costs_follow {
-            self.meter.before(name, args).map_err(Stopped)?;
+            attempt!(self, self.meter.before(name, args));
         }
-        self.charge_call(call.charge, args, &Value::Null)?;
+        if !self.pays_for_call(call.charge, args, &Value::Null) {
+            return Value::no_such_overload();
+        }
         if !costs_follow {
-            self.meter.before(name, args).map_err(Stopped)?;
+            attempt!(self, self.meter.before(name, args));
         }
-        let result = invoke(call, args);
-        self.meter.after(&result).map_err(Stopped)?;
-        Ok(result)
+        let result = invoke(call, self.patterns, args);
+        if !self.ends(before, &result) {
+            attempt!(self, self.meter.after(&result));
+        }
+        result
     }
 
-    fn fold(&mut self, fold: &Fold) -> Ran<'a> {
-        let range = self.eval(&fold.range)?;
+    #[inline(never)]
+    fn fold(&mut self, fold: &'a Fold) -> Value<'a> {
+        let range = self.eval(&fold.range);
         if range.is_error() {
-            return Ok(range);
+            return range;
         }
         self.slots[fold.accu] = None;
         match &range {
@@ -403,7 +533,7 @@ impl<'a> Runner<'_, 'a> {
                         }
                         None => self.slots[fold.var] = Some(item),
                     }
-                    if !self.step(fold)? {
+                    if !self.step(fold) {
                         break;
                     }
                 }
@@ -414,18 +544,18 @@ impl<'a> Runner<'_, 'a> {
                     if let Some(second) = fold.var2 {
                         self.slots[second] = Some(value);
                     }
-                    if !self.step(fold)? {
+                    if !self.step(fold) {
                         break;
                     }
                 }
             }
             other => {
                 let ty = print::go_type(other);
-                return Ok(Value::error(if fold.var2.is_some() {
+                return Value::error(if fold.var2.is_some() {
                     format!("unsupported comprehension range type: {ty}")
                 } else {
                     format!("got '{ty}', expected iterable type")
-                }));
+                });
             }
         }
         let result = self.eval(&fold.result);
@@ -434,92 +564,115 @@ impl<'a> Runner<'_, 'a> {
         result
     }
 
-    fn step(&mut self, fold: &Fold) -> Result<bool, Stopped> {
+    /// One round of a comprehension; whether another one follows.
+    fn step(&mut self, fold: &'a Fold) -> bool {
         let always = matches!(fold.condition, Node::Const(Value::Bool(true)));
-        if !always && matches!(self.eval(&fold.condition)?, Value::Bool(false)) {
-            return Ok(false);
+        if !always && matches!(self.eval(&fold.condition), Value::Bool(false)) {
+            return false;
         }
-        let value = self.eval(&fold.step)?;
+        let value = self.eval(&fold.step);
         self.slots[fold.accu] = Some(value);
-        Ok(true)
+        self.ended.is_none()
     }
 
-    fn attr(&mut self, attr: &Attr) -> Ran<'a> {
-        let (value, path) = match attr {
+    fn attr(&mut self, attr: &'a Attr) -> Value<'a> {
+        match attr {
             Attr::Variable { name, index, path } => {
-                match index.and_then(|index| self.variables.get(index)).and_then(Option::as_ref) {
-                    Some(value) => (value.clone(), path),
-                    None => return Ok(Value::error(format!("no such attribute(s): {name}"))),
+                let variables = self.variables;
+                match index.and_then(|index| variables.get(index)).and_then(Option::as_ref) {
+                    Some(value) => self.qualified(value, path),
+                    None => Value::error(format!("no such attribute(s): {name}")),
                 }
             }
-            Attr::Local { slot, path } => (self.slots[*slot].clone().unwrap_or(Value::Null), path),
+            Attr::Local { slot, path } => self.local(*slot, path),
             Attr::Accu { slot, init, path } => {
                 if self.slots[*slot].is_none() {
-                    let value = self.eval(init)?;
+                    let value = self.eval(init);
                     self.slots[*slot] = Some(value);
                 }
-                (self.slots[*slot].clone().unwrap_or(Value::Null), path)
+                self.local(*slot, path)
             }
-            Attr::Relative { operand, path } => (self.eval(operand)?, path),
-            Attr::Choice { condition, yes, no } => {
-                return match self.eval(condition)? {
-                    Value::Bool(true) => self.attr(yes),
-                    Value::Bool(false) => self.attr(no),
-                    error @ Value::Error(_) => Ok(error),
-                    _ => Ok(Value::no_such_overload()),
-                };
+            Attr::Relative { operand, path } => {
+                let value = self.eval(operand);
+                if path.is_empty() && !matches!(value, Value::Optional(_)) {
+                    return value;
+                }
+                self.qualified(&value, path)
             }
-        };
-        if value.is_error() || path.is_empty() && !matches!(value, Value::Optional(_)) {
-            return Ok(value);
+            Attr::Choice { condition, yes, no } => match self.eval(condition) {
+                Value::Bool(true) => self.attr(yes),
+                Value::Bool(false) => self.attr(no),
+                error @ Value::Error(_) => error,
+                _ => Value::no_such_overload(),
+            },
         }
-        self.qualify(value, path)
     }
 
-    fn qualify(&mut self, value: Value<'a>, path: &[Qualifier]) -> Ran<'a> {
-        let (mut value, mut optional) = match value {
-            Value::Optional(None) => return Ok(Value::Optional(None)),
-            Value::Optional(Some(inner)) => (through_go(&inner), true),
-            other => (other, false),
-        };
-        for qualifier in path {
+    fn local(&mut self, slot: usize, path: &'a [Qualifier]) -> Value<'a> {
+        if path.is_empty() && !matches!(self.slots[slot], Some(Value::Optional(_))) {
+            return self.slot(slot);
+        }
+        let value = self.slot(slot);
+        self.qualified(&value, path)
+    }
+
+    /// What a path leads to from a value.
+    fn qualified(&mut self, value: &Value<'a>, path: &'a [Qualifier]) -> Value<'a> {
+        match value {
+            Value::Error(_) => value.clone(),
+            Value::Optional(None) => Value::Optional(None),
+            Value::Optional(Some(inner)) => self.qualify(&through_go(inner), true, path),
+            other if path.is_empty() => other.clone(),
+            other => self.qualify(other, false, path),
+        }
+    }
+
+    #[inline(never)]
+    fn qualify(&mut self, value: &Value<'a>, mut optional: bool, path: &'a [Qualifier]) -> Value<'a> {
+        let mut reached;
+        let mut value = value;
+        for (at, qualifier) in path.iter().enumerate() {
             optional = optional || qualifier.optional;
             let present_only = matches!(qualifier.kind, QualifierKind::Present(_));
             let made;
-            let key: &Value<'_> = match &qualifier.kind {
+            let key: &Value<'a> = match &qualifier.kind {
                 QualifierKind::Const(key) | QualifierKind::Present(key) => key,
-                QualifierKind::Attr(attr) => match self.attr(attr)? {
-                    error @ Value::Error(_) => {
-                        self.charge(u64::from(!optional))?;
-                        return Ok(error);
+                QualifierKind::Attr(attr) => {
+                    made = self.attr(attr);
+                    match &made {
+                        Value::String(_) | Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_) => &made,
+                        other => {
+                            pay!(self, u64::from(!optional));
+                            return match other {
+                                Value::Error(_) => other.clone(),
+                                _ => Value::error(format!("invalid qualifier type: {}", print::go_type(other))),
+                            };
+                        }
                     }
-                    key @ (Value::String(_) | Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_)) => {
-                        made = key;
-                        &made
-                    }
-                    other => {
-                        self.charge(u64::from(!optional))?;
-                        return Ok(Value::error(format!("invalid qualifier type: {}", print::go_type(&other))));
-                    }
-                },
+                }
             };
-            match find(&value, key, optional || present_only) {
+            let found = match find(value, key, optional || present_only) {
                 Ok(Some(found)) => {
-                    self.charge(1)?;
-                    value = if present_only && !optional { Value::Bool(true) } else { found };
+                    pay!(self, 1);
+                    if present_only && !optional { Value::Bool(true) } else { found }
                 }
                 Ok(None) if present_only && !optional => {
-                    self.charge(1)?;
-                    value = Value::Bool(false);
+                    pay!(self, 1);
+                    Value::Bool(false)
                 }
-                Ok(None) => return Ok(Value::Optional(None)),
+                Ok(None) => return Value::Optional(None),
                 Err(error) => {
-                    self.charge(u64::from(!optional))?;
-                    return Ok(error);
+                    pay!(self, u64::from(!optional));
+                    return error;
                 }
+            };
+            if at + 1 == path.len() && !optional {
+                return found;
             }
+            reached = found;
+            value = &reached;
         }
-        Ok(if optional { Value::some(value) } else { value })
+        if optional { Value::some(value.clone()) } else { value.clone() }
     }
 }
 
@@ -600,23 +753,31 @@ fn is_plain(value: &Value<'_>) -> bool {
 }
 
 /// Upstream keeps what it makes in Go's maps, and those end the evaluation at a key that they cannot hash.
-fn hashable(key: &Value<'_>) -> Result<(), Stopped> {
+fn hashable(key: &Value<'_>) -> Result<(), String> {
     if matches!(key, Value::Bytes(_) | Value::Kube(Kube::Semver(_) | Kube::Format(_))) {
         let ty = print::go_type(key);
-        return Err(Stopped(format!("internal error: runtime error: hash of unhashable type {ty}")));
+        return Err(format!("{PANIC}hash of unhashable type {ty}"));
     }
     Ok(())
 }
 
 /// Calls the implementation.
-fn invoke<'a>(call: &Call, args: &mut [Value<'a>]) -> Value<'a> {
-    let unmatched = |args: &[Value<'a>]| {
-        let shown: Vec<String> = args.iter().map(|arg| arg.type_of().name().to_owned()).collect();
-        Value::error(format!("no such overload: {}({})", call.function.text, shown.join(", ")))
-    };
+fn invoke<'a>(call: &Call, patterns: &Patterns, args: &mut [Value<'a>]) -> Value<'a> {
     let takes = |overload: &Overload, args: &[Value<'a>]| {
         overload.args.len() == args.len() && overload.args.iter().zip(args).all(|(ty, arg)| arg.is_of(ty))
     };
+    // A pattern that an evaluation made: most of the others that it makes are the same.
+    if let (Name::Matches | Name::Find | Name::FindAll, [Value::String(text), Value::String(pattern), rest @ ..]) =
+        (call.function.name, &*args)
+        && matches!(rest, [] | [Value::Int(_)])
+        && !matches!(call.kind, CallKind::Regex(_))
+    {
+        let searched = patterns.with(pattern, |regex| searched(call.function.name, regex, text, rest.first()));
+        return searched.unwrap_or_else(|error| match call.function.name {
+            Name::Matches => Value::error(error),
+            _ => Value::error(format!("Illegal regex: {error}")),
+        });
+    }
     match &call.kind {
         CallKind::Singleton((wanted, f)) => {
             if standard::has(&args[0], *wanted) {
@@ -630,22 +791,30 @@ fn invoke<'a>(call: &Call, args: &mut [Value<'a>]) -> Value<'a> {
         CallKind::Guarded { overload, unguarded, .. } => {
             let lenient = *unguarded || call.function.name == Name::NotStrictlyFalse && args[0].is_error();
             if !lenient && !takes(overload, args) {
-                return unmatched(args);
+                return bindings::unmatched(call.function, args);
             }
-            bindings::call(call.function.name, overload, args).unwrap_or_else(|| unmatched(args))
+            bindings::call(call.function, overload, args)
         }
         CallKind::Dispatch(overloads) => match overloads.iter().find(|overload| takes(overload, args)) {
-            Some(overload) => bindings::call(call.function.name, overload, args).unwrap_or_else(|| unmatched(args)),
-            None => unmatched(args),
+            Some(overload) => bindings::call(call.function, overload, args),
+            None => bindings::unmatched(call.function, args),
         },
         CallKind::Regex(constant) => match (&args[0], constant.get()) {
             (_, Err(error)) => Value::error(error),
-            (Value::String(text), Ok(regex)) => match call.function.name {
-                Name::Matches => Value::Bool(regex.is_match(text)),
-                Name::Find => Value::text(regex.find(text).unwrap_or("")),
-                _ => bindings::find_all(regex, text, args.get(2)),
-            },
+            (Value::String(text), Ok(regex)) => searched(call.function.name, regex, text, args.get(2)),
             _ => Value::no_such_overload(),
         },
+    }
+}
+
+/// What a regular expression finds. `most` is how many matches are wanted.
+fn searched<'a>(function: Name, regex: &Regex, text: &Text<'a>, most: Option<&Value<'a>>) -> Value<'a> {
+    let part = |part: &str| Value::String(text.part(part));
+    match (function, most) {
+        (Name::Matches, _) => Value::Bool(regex.is_match(text)),
+        (Name::Find, _) => regex.find(text).map_or_else(|| Value::text(""), part),
+        (_, None) => Value::list(regex.find_all(text, -1).into_iter().map(part).collect()),
+        (_, Some(Value::Int(most))) => Value::list(regex.find_all(text, *most).into_iter().map(part).collect()),
+        _ => Value::no_such_overload(),
     }
 }

@@ -6,33 +6,39 @@
 use super::named::Format;
 use super::net::{Addr, Cidr};
 use super::quantity::Quantity;
-use super::regex::Regex;
 use super::semver::Version;
 use super::{Kube, format, lists, standard, strings};
-use crate::decls::{Name, Overload};
+use crate::decls::{Function, Name, Overload};
 use crate::types::Type;
 use crate::value::{Map, Value, convert};
 use kubeshape_yaml::go::Url;
 use std::sync::Arc;
 
-/// Calls an overload with arguments of its types. `None` if the overload is not one of these.
-pub(crate) fn call<'a>(function: Name, overload: &Overload, args: &mut [Value<'a>]) -> Option<Value<'a>> {
-    if standard::is_part(function) {
-        return Some(match (&args[0], args.get(1)) {
-            (Value::Timestamp(at), None) => standard::part_of(*at, "UTC", function),
-            (Value::Timestamp(at), Some(Value::String(name))) => standard::part_of(*at, name, function),
-            (Value::Duration(nanos), None) => standard::whole(*nanos, function),
+/// The error of a function that no overload takes the arguments of.
+pub(crate) fn unmatched<'a>(function: &Function, args: &[Value<'a>]) -> Value<'a> {
+    let shown: Vec<String> = args.iter().map(|arg| arg.type_of().name().to_owned()).collect();
+    Value::error(format!("no such overload: {}({})", function.text, shown.join(", ")))
+}
+
+/// Calls an overload with arguments of its types.
+pub(crate) fn call<'a>(function: &Function, overload: &Overload, args: &mut [Value<'a>]) -> Value<'a> {
+    let name = function.name;
+    if standard::is_part(name) {
+        return match (&args[0], args.get(1)) {
+            (Value::Timestamp(at), None) => standard::part_of(*at, "UTC", name),
+            (Value::Timestamp(at), Some(Value::String(zone))) => standard::part_of(*at, zone, name),
+            (Value::Duration(nanos), None) => standard::whole(*nanos, name),
             _ => Value::no_such_overload(),
-        });
+        };
     }
-    if let Some(to) = conversion(function) {
-        return Some(match &args[0] {
+    if let Some(to) = conversion(name) {
+        return match &args[0] {
             Value::Kube(kube @ (Kube::Ip(_) | Kube::Cidr(_))) => Value::text(kube.to_string()),
-            value if value.type_of() == to => value.clone(),
+            value if value.is_of(&to) => value.clone(),
             value => convert::convert(value, &to),
-        });
+        };
     }
-    Some(match (function, &mut *args) {
+    match (name, &mut *args) {
         (Name::NotStrictlyFalse, [value]) => match value {
             Value::Bool(b) => Value::Bool(*b),
             _ => Value::Bool(true),
@@ -57,7 +63,7 @@ pub(crate) fn call<'a>(function: Name, overload: &Overload, args: &mut [Value<'a
         (Name::LastIndexOf, [Value::List(list), item]) => lists::index_of(list, item, true),
         (Name::LowerAscii, [Value::String(text)]) => Value::text(text.to_ascii_lowercase()),
         (Name::UpperAscii, [Value::String(text)]) => Value::text(text.to_ascii_uppercase()),
-        (Name::Trim, [Value::String(text)]) => Value::text(strings::trim(text)),
+        (Name::Trim, [Value::String(text)]) => Value::String(text.part(strings::trim(text))),
         (Name::Replace, [Value::String(text), Value::String(old), Value::String(new)]) => {
             strings::replace(text, old, new, -1)
         }
@@ -79,14 +85,6 @@ pub(crate) fn call<'a>(function: Name, overload: &Overload, args: &mut [Value<'a
             format::format(text, &args)
         }
         (Name::StringsQuote, [Value::String(text)]) => Value::text(strings::quote(text)),
-        (Name::Find, [Value::String(text), Value::String(pattern)]) => match Regex::new(pattern) {
-            Ok(regex) => Value::text(regex.find(text).unwrap_or("")),
-            Err(error) => Value::error(format!("Illegal regex: {error}")),
-        },
-        (Name::FindAll, [Value::String(text), Value::String(pattern), rest @ ..]) => match Regex::new(pattern) {
-            Ok(regex) => find_all(&regex, text, rest.first()),
-            Err(error) => Value::error(format!("Illegal regex: {error}")),
-        },
         (Name::IsSorted, [Value::List(list)]) => lists::is_sorted(list),
         (Name::Sum, [Value::List(list)]) => {
             let zero = match overload.id {
@@ -130,13 +128,14 @@ pub(crate) fn call<'a>(function: Name, overload: &Overload, args: &mut [Value<'a
             inner.as_deref().cloned().unwrap_or_else(|| Value::error("optional.none() dereference"))
         }
         (Name::HasValue, [Value::Optional(inner)]) => Value::Bool(inner.is_some()),
-        (Name::SetsContains, [Value::List(list), Value::List(part)]) => {
-            Value::Bool(part.iter().all(|item| list.contains(&item)))
+        (Name::SetsContains, [Value::List(list), Value::List(part)]) => lists::contains_all(list, part),
+        (Name::SetsEquivalent, [Value::List(a), Value::List(b)]) => match lists::contains_all(a, b) {
+            Value::Bool(true) => lists::contains_all(b, a),
+            other => other,
+        },
+        (Name::SetsIntersects, [Value::List(a), Value::List(b)]) => {
+            Value::Bool(a.iter().any(|item| matches!(b.contains(&item), Value::Bool(true))))
         }
-        (Name::SetsEquivalent, [Value::List(a), Value::List(b)]) => {
-            Value::Bool(b.iter().all(|item| a.contains(&item)) && a.iter().all(|item| b.contains(&item)))
-        }
-        (Name::SetsIntersects, [Value::List(a), Value::List(b)]) => Value::Bool(a.iter().any(|item| b.contains(&item))),
         (Name::MapInsert, [map @ Value::Map(_), key, value]) => {
             let (map, key, value) = (take(map), key.clone(), value.clone());
             insert(map, key, value)
@@ -151,8 +150,8 @@ pub(crate) fn call<'a>(function: Name, overload: &Overload, args: &mut [Value<'a
             }
             out
         }
-        _ => return kube(function, args),
-    })
+        _ => kube(function, args),
+    }
 }
 
 fn take<'a>(value: &mut Value<'a>) -> Value<'a> {
@@ -166,21 +165,13 @@ fn insert<'a>(map: Value<'a>, key: Value<'a>, value: Value<'a>) -> Value<'a> {
     }
     let mut entries = match map {
         Map::Made(entries) => entries,
-        other => Arc::new(other.iter().map(|(key, value)| (crate::value::Key::of(&key), (key, value))).collect()),
+        other => {
+            Arc::new(other.iter().map(|(key, value)| (crate::value::Key::of(&key), Box::new((key, value)))).collect())
+        }
     };
     let made = crate::value::Key::made(&key, &entries);
-    Arc::make_mut(&mut entries).insert(made, (key, value));
+    Arc::make_mut(&mut entries).insert(made, Box::new((key, value)));
     Value::Map(Map::Made(entries))
-}
-
-/// All matches, or as many as an argument says.
-pub(crate) fn find_all<'a>(regex: &Regex, text: &str, most: Option<&Value<'a>>) -> Value<'a> {
-    let most = match most {
-        None => -1,
-        Some(Value::Int(most)) => *most,
-        Some(_) => return Value::no_such_overload(),
-    };
-    Value::list(regex.find_all(text, most).into_iter().map(Value::text).collect())
 }
 
 fn conversion(function: Name) -> Option<Type> {
@@ -217,9 +208,10 @@ fn is_zero(value: &Value<'_>) -> bool {
     }
 }
 
-fn kube<'a>(function: Name, args: &mut [Value<'a>]) -> Option<Value<'a>> {
+fn kube<'a>(function: &Function, args: &[Value<'a>]) -> Value<'a> {
+    let name = function.name;
     let quantity = |quantity: Quantity, made: bool| Value::Kube(Kube::Quantity(Arc::new(quantity), made));
-    Some(match (function, &*args) {
+    match (name, args) {
         (Name::Quantity, [Value::String(text)]) => {
             Quantity::parse(text).map_or_else(Value::error, |parsed| quantity(parsed, false))
         }
@@ -240,15 +232,15 @@ fn kube<'a>(function: Name, args: &mut [Value<'a>]) -> Option<Value<'a>> {
         }
         (Name::IsInteger, [Value::Kube(Kube::Quantity(q, _))]) => Value::Bool(q.as_int().is_some()),
         (Name::Add | Name::Sub, [Value::Kube(Kube::Quantity(a, _)), Value::Kube(Kube::Quantity(b, _))]) => {
-            a.add(b, function == Name::Sub).map_or_else(Value::error, |sum| quantity(sum, true))
+            a.add(b, name == Name::Sub).map_or_else(Value::error, |sum| quantity(sum, true))
         }
         (Name::Add | Name::Sub, [Value::Kube(Kube::Quantity(a, _)), Value::Int(b)]) => {
-            a.add(&Quantity::of_int(*b), function == Name::Sub).map_or_else(Value::error, |sum| quantity(sum, true))
+            a.add(&Quantity::of_int(*b), name == Name::Sub).map_or_else(Value::error, |sum| quantity(sum, true))
         }
         (Name::Ip, [Value::String(text)]) => {
             Addr::parse(text).map_or_else(Value::error, |ip| Value::Kube(Kube::Ip(ip)))
         }
-        (Name::IsIp, [Value::String(text)]) => Value::Bool(Addr::parse(text).is_ok()),
+        (Name::IsIp, [Value::String(text)]) => Value::Bool(Addr::reads(text)),
         (Name::IpIsCanonical, [Value::String(text)]) => {
             Addr::parse(text).map_or_else(Value::error, |ip| Value::Bool(ip.to_string() == **text))
         }
@@ -319,9 +311,11 @@ fn kube<'a>(function: Name, args: &mut [Value<'a>]) -> Option<Value<'a>> {
                 Value::some(Value::list(wrong.into_iter().map(Value::text).collect()))
             }
         }
-        (name, []) => Value::Kube(Kube::Format(Format::of(name)?)),
-        _ => return None,
-    })
+        (name, []) => {
+            Format::of(name).map_or_else(|| unmatched(function, args), |format| Value::Kube(Kube::Format(format)))
+        }
+        _ => unmatched(function, args),
+    }
 }
 
 /// Upstream reads the text as the URL of a request, and then once more, because that takes no fragment.

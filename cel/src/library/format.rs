@@ -4,7 +4,6 @@ use super::strings::too_long;
 use crate::limits::MAX_TEXT;
 use crate::types::Type;
 use crate::value::{Value, convert, print};
-use std::fmt::Write;
 
 /// A clause of a format string.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -151,7 +150,7 @@ impl Clause {
 
 /// The text of a format string with its arguments.
 pub(crate) fn format<'a>(format: &str, args: &[Value<'a>]) -> Value<'a> {
-    let mut out = String::new();
+    let mut out = String::with_capacity(format.len() + 16 * args.len());
     let result = walk(format, args.len(), false, &mut |piece, index| match piece {
         Piece::Text(text) => push(&mut out, text),
         Piece::Clause(Clause::String) => string(&args[index], &mut out),
@@ -216,10 +215,12 @@ fn signed(value: i64, digits: &str) -> String {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
+    const DIGITS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+    let mut out = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        out.extend([DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+    }
+    out
 }
 
 fn string(value: &Value<'_>, out: &mut String) -> Result<(), String> {
@@ -255,11 +256,11 @@ fn string(value: &Value<'_>, out: &mut String) -> Result<(), String> {
             push(out, "}")
         }
         Value::Null => push(out, "null"),
+        Value::String(text) => push(out, text),
         Value::Int(_)
         | Value::Uint(_)
         | Value::Double(_)
         | Value::Bool(_)
-        | Value::String(_)
         | Value::Timestamp(_)
         | Value::Bytes(_)
         | Value::Duration(_)

@@ -107,6 +107,15 @@ pub(crate) fn flatten<'a>(list: &List<'a>, depth: i64) -> Value<'a> {
         return Value::error("level must be non-negative");
     }
     let mut out = Vec::new();
+    if depth == 1 {
+        for item in list.iter() {
+            match item {
+                Value::List(inner) => out.extend(inner.iter()),
+                item => out.push(item),
+            }
+        }
+        return Value::list(out);
+    }
     let mut stack = vec![(list.clone(), 0usize, depth)];
     while let Some((list, index, depth)) = stack.pop() {
         let Some(item) = list.get(index) else { continue };
@@ -157,6 +166,12 @@ pub(crate) fn distinct<'a>(list: &List<'a>) -> Value<'a> {
         }
     }
     Value::list(out)
+}
+
+/// `true`, or what the first element that the list does not have gives.
+pub(crate) fn contains_all<'a>(list: &List<'a>, elements: &List<'a>) -> Value<'a> {
+    let missing = |item| Some(list.contains(&item)).filter(|found| !matches!(found, Value::Bool(true)));
+    elements.iter().find_map(missing).unwrap_or(Value::Bool(true))
 }
 
 pub(crate) fn unwrap<'a>(list: &List<'a>) -> Value<'a> {

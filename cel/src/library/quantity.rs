@@ -124,14 +124,16 @@ impl Quantity {
         if precision >= 0 {
             scale = scale.saturating_sub(fraction.len() as i32);
             if scale >= -9 {
-                let shifted = format!("{number}{fraction}");
-                let value: i64 = shifted.parse().map_err(|_| NUMERIC)?;
+                // So few digits are no overflow.
+                let digits = number.bytes().chain(fraction.bytes());
+                let value = digits.fold(0i64, |value, digit| value * 10 + i64::from(digit - b'0'));
                 if let Some(result) = value.checked_mul(mantissa) {
                     let result = if positive { result } else { -result };
                     let keep = if format == Format::BinarySi {
                         exponent % 10 == 0 && value & 7 != 0
                     } else {
-                        scale % 3 == 0 && !shifted.ends_with("000") && !shifted.starts_with('0')
+                        let rounded = number.len() + fraction.len() >= 3 && value % 1000 == 0;
+                        scale % 3 == 0 && !rounded && !number.starts_with('0')
                     };
                     return Ok(Quantity::of(result.into(), scale, false, format, keep.then_some(text)));
                 }
@@ -225,7 +227,17 @@ impl Quantity {
         if a.abs_diff(b) > 2 {
             return if self.unscaled.sign() == Sign::Minus { b.cmp(&a) } else { a.cmp(&b) };
         }
+        if self.exponent == other.exponent {
+            return self.unscaled.cmp(&other.unscaled);
+        }
         let least = self.exponent.min(other.exponent);
+        let small = |quantity: &Quantity| {
+            let factor = 10i128.checked_pow(quantity.exponent.abs_diff(least))?;
+            i128::from(i64::try_from(&quantity.unscaled).ok()?).checked_mul(factor)
+        };
+        if let (Some(a), Some(b)) = (small(self), small(other)) {
+            return a.cmp(&b);
+        }
         let a = &self.unscaled * power(10, self.exponent.abs_diff(least));
         let b = &other.unscaled * power(10, other.exponent.abs_diff(least));
         a.cmp(&b)
@@ -245,7 +257,12 @@ impl Quantity {
     }
 
     pub(crate) fn as_float(&self) -> f64 {
-        let base: f64 = self.unscaled.to_string().parse().unwrap_or(f64::NAN);
+        // Both round to the nearest number.
+        #[allow(clippy::cast_precision_loss)]
+        let base: f64 = match i64::try_from(&self.unscaled) {
+            Ok(small) => small as f64,
+            Err(_) => self.unscaled.to_string().parse().unwrap_or(f64::NAN),
+        };
         if self.exponent == 0 {
             return base;
         }

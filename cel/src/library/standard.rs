@@ -59,7 +59,7 @@ fn ordering<'a>(args: &[Value<'a>], test: fn(Ordering) -> bool) -> Value<'a> {
 
 fn contains<'a>(args: &mut [Value<'a>]) -> Value<'a> {
     match &args[1] {
-        Value::List(list) => Value::Bool(list.contains(&args[0])),
+        Value::List(list) => list.contains(&args[0]),
         Value::Map(map) => contains_key(map, &args[0]),
         other if other.is_error() => other.clone(),
         _ => Value::no_such_overload(),
@@ -103,12 +103,9 @@ pub(crate) fn singleton(function: Name) -> Option<Singleton> {
         }
         Name::Type => (Trait::None, |args| convert::convert(&args[0], &Type::Type(None))),
         Name::Dyn => (Trait::None, |args| args[0].clone()),
-        Name::Matches => (Trait::Matcher, |args| match (&args[0], &args[1]) {
-            (Value::String(text), Value::String(pattern)) => match super::regex::Regex::new(pattern) {
-                Ok(regex) => Value::Bool(regex.is_match(text)),
-                Err(error) => Value::error(error),
-            },
-            (_, other) if other.is_error() => other.clone(),
+        // Patterns that are texts are matched where they are kept.
+        Name::Matches => (Trait::Matcher, |args| match &args[1] {
+            other if other.is_error() => other.clone(),
             _ => Value::no_such_overload(),
         }),
         Name::Sort => (Trait::Lister, |args| match &args[0] {

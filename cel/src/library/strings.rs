@@ -6,7 +6,7 @@
 #![allow(clippy::cast_sign_loss)]
 
 use crate::limits::MAX_TEXT;
-use crate::value::{Value, print};
+use crate::value::{Text, Value, print};
 
 /// What is said to a call that would make a text of more than [`MAX_TEXT`] bytes.
 pub(crate) fn too_long(function: &str) -> String {
@@ -29,11 +29,11 @@ fn within(index: i64, length: usize) -> Option<usize> {
     usize::try_from(index).ok().filter(|index| *index <= length)
 }
 
-pub(crate) fn char_at<'a>(text: &str, index: i64) -> Value<'a> {
+pub(crate) fn char_at<'a>(text: &Text<'a>, index: i64) -> Value<'a> {
     let length = crate::value::chars(text);
     match within(index, length) {
         Some(at) if at == length => Value::text(""),
-        Some(at) => Value::text(slice(text, at, at + 1)),
+        Some(at) => Value::String(text.part(slice(text, at, at + 1))),
         None => out_of_range(index),
     }
 }
@@ -75,7 +75,7 @@ pub(crate) fn last_index_of<'a>(text: &str, part: &str, offset: Option<i64>) -> 
     Value::Int(searched.rfind(part).map_or(-1, |at| crate::value::chars(&searched[..at]) as i64))
 }
 
-pub(crate) fn substring<'a>(text: &str, start: i64, end: Option<i64>) -> Value<'a> {
+pub(crate) fn substring<'a>(text: &Text<'a>, start: i64, end: Option<i64>) -> Value<'a> {
     let length = crate::value::chars(text);
     if let Some(end) = end
         && start > end
@@ -85,7 +85,7 @@ pub(crate) fn substring<'a>(text: &str, start: i64, end: Option<i64>) -> Value<'
     let Some(from) = within(start, length) else { return out_of_range(start) };
     let end = end.unwrap_or(length as i64);
     match within(end, length) {
-        Some(to) => Value::text(slice(text, from, to)),
+        Some(to) => Value::String(text.part(slice(text, from, to))),
         None => out_of_range(end),
     }
 }
@@ -105,15 +105,15 @@ pub(crate) fn replace<'a>(text: &str, old: &str, new: &str, most: i64) -> Value<
 }
 
 /// `split` into at most `most` parts; all of them if it is negative.
-pub(crate) fn split<'a>(text: &str, separator: &str, most: i64) -> Value<'a> {
-    let part = |part: &str| Value::text(part);
+pub(crate) fn split<'a>(text: &Text<'a>, separator: &str, most: i64) -> Value<'a> {
+    let part = |part: &str| Value::String(text.part(part));
     if most == 0 {
         return Value::list(Vec::new());
     }
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     if separator.is_empty() {
         let mut parts = Vec::new();
-        let mut rest = text;
+        let mut rest: &str = text;
         while let Some(c) = rest.chars().next() {
             if parts.len() + 1 == most {
                 parts.push(part(rest));

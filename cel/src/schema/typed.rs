@@ -5,13 +5,16 @@
 
 use super::{decl, escape};
 use crate::library::named;
-use crate::raw::{Fields, Items, Raw, RawKey};
-use crate::value::{List, Map, Text, Value, time};
+use crate::raw::{Fields, Raw, RawKey};
+use crate::value::{List, Map, PANIC, Text, Value, time};
 use kubeshape_schema::{Flags, Property, Schema, Type};
 use kubeshape_yaml::go::time::{parse_duration, parse_error};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+const NO_MAP: &str = "invalid data, expected a map for the provided schema with type=object";
+const NO_ARRAY: &str = "invalid data, expected an array for the provided schema with type=array";
 
 /// The schema of a list, a map or an object that a value shows.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +65,7 @@ impl<'a> Value<'a> {
         match schema.type_name() {
             "object" => match raw {
                 Raw::Map(fields) => Value::Map(Map::Typed(typed, fields)),
-                _ => wrong("invalid data, expected a map for the provided schema with type=object".to_owned()),
+                _ => wrong(NO_MAP.to_owned()),
             },
             "array" => match (raw, schema.item()) {
                 (Raw::List(items), Some(_)) => match schema.extra().list_type {
@@ -72,7 +75,7 @@ impl<'a> Value<'a> {
                     )),
                 },
                 (Raw::List(_), None) => wrong("invalid array type, expected Items with a non-empty Schema".to_owned()),
-                _ => wrong("invalid data, expected an array for the provided schema with type=array".to_owned()),
+                _ => wrong(NO_ARRAY.to_owned()),
             },
             "string" => match raw {
                 Raw::String(text) => text_of(text, schema.format),
@@ -222,10 +225,6 @@ impl<'a> Typed<'a> {
         })
     }
 
-    pub(crate) fn set_contains(self, items: Items<'a>, value: &Value<'a>) -> bool {
-        items.iter().any(|item| matches!(self.item(item).equal(value), Value::Bool(true)))
-    }
-
     pub(crate) fn list_equal(self, own: &List<'a>, other: &Value<'a>) -> Value<'a> {
         let Value::List(list) = other else {
             return if other.is_error() { other.clone() } else { Value::no_such_overload() };
@@ -234,30 +233,39 @@ impl<'a> Typed<'a> {
             return Value::Bool(false);
         }
         if self.is_set() {
-            let set: BTreeSet<RawKey<'a>> = own.iter().filter_map(RawKey::of_value).collect();
-            return Value::Bool(list.iter().all(|value| RawKey::of_value(value).is_some_and(|key| set.contains(&key))));
+            return set_equal(own, list).map_or_else(unhashable, Value::Bool);
         }
         if self.is_map_list() {
-            let names = self.key_names();
-            let items: BTreeMap<_, Value<'a>> =
-                own.iter().filter_map(|item| Some((key_of(&names, &item)?, item))).collect();
-            for value in list.iter() {
-                let found = key_of(&names, &value).and_then(|key| items.get(&key));
-                let Some(own) = found else { return Value::Bool(false) };
-                let equal = own.equal(&value);
-                if !matches!(equal, Value::Bool(true)) {
-                    return equal;
-                }
-            }
-            return Value::Bool(true);
+            return self.map_list_equal(own, list).unwrap_or_else(unhashable);
         }
-        for (item, value) in own.iter().zip(list.iter()) {
-            let equal = item.equal(&value);
+        let raw = |list: &List<'a>, index| if let List::Typed(_, items) = list { items.get(index) } else { None };
+        for (index, (item, value)) in own.iter().zip(list.iter()).enumerate() {
+            let unknown = unknown_equal(self.schema.item(), raw(own, index), raw(list, index));
+            let equal = unknown.map_or_else(|| item.equal(&value), Value::Bool);
             if !matches!(equal, Value::Bool(true)) {
                 return equal;
             }
         }
         Value::Bool(true)
+    }
+
+    fn map_list_equal(self, own: &List<'a>, list: &List<'a>) -> Result<Value<'a>, &'static str> {
+        let names = self.key_names();
+        let mut items = BTreeMap::new();
+        for item in own.iter() {
+            if let Some(key) = key_of(&names, &item)? {
+                items.insert(key, item);
+            }
+        }
+        for value in list.iter() {
+            let found = key_of(&names, &value)?.and_then(|key| items.get(&key));
+            let Some(own) = found else { return Ok(Value::Bool(false)) };
+            let equal = own.equal(&value);
+            if !matches!(equal, Value::Bool(true)) {
+                return Ok(equal);
+            }
+        }
+        Ok(Value::Bool(true))
     }
 
     /// The keys of a map list. Upstream looks them up under their escaped names.
@@ -273,13 +281,15 @@ impl<'a> Typed<'a> {
         if fields.len() != map.len() {
             return Value::Bool(false);
         }
-        for (key, raw) in fields.iter() {
-            if self.property(key).is_some() {
+        for (key, raw_own) in fields.iter() {
+            if let Some(schema) = self.property(key) {
                 let own = self.find(fields, key);
                 match (own, map.get(&Value::String(Text::Borrowed(key)))) {
                     (None, None) => {}
                     (Some(own), Some(other)) => {
-                        let equal = own.equal(&other);
+                        let raw = if let Map::Typed(_, others) = map { others.get(key) } else { None };
+                        let unknown = unknown_equal(Some(schema), Some(raw_own), raw);
+                        let equal = unknown.map_or_else(|| own.equal(&other), Value::Bool);
                         if !matches!(equal, Value::Bool(true)) {
                             return equal;
                         }
@@ -288,7 +298,7 @@ impl<'a> Typed<'a> {
                 }
             } else {
                 let Map::Typed(_, others) = map else { return Value::no_such_overload() };
-                if others.get(key).is_some_and(|other| other != raw) {
+                if others.get(key).is_some_and(|other| other != raw_own) {
                     return Value::Bool(false);
                 }
             }
@@ -299,31 +309,52 @@ impl<'a> Typed<'a> {
     /// A list of this schema and another list after it. A set takes what it does not have yet, a list of type map replaces
     /// items by their keys.
     pub(crate) fn concatenate(self, own: List<'a>, other: &List<'a>) -> Value<'a> {
-        let mut items = match own {
-            List::Joined(_, items) => items,
+        let mut items = match &own {
+            List::Joined(_, items) => items.clone(),
             own => Arc::new(own.iter().collect()),
         };
         let out = Arc::make_mut(&mut items);
-        if self.is_set() {
-            let mut set: BTreeSet<RawKey<'a>> = out.iter().cloned().filter_map(RawKey::of_value).collect();
-            let added = other.iter().filter(|value| RawKey::of_value(value.clone()).is_none_or(|key| set.insert(key)));
-            out.extend(added.map(|value| self.read_again(value)));
+        let added = if self.is_set() {
+            self.add_to_set(out, &own, other)
         } else if self.is_map_list() {
-            let names = self.key_names();
-            let places: BTreeMap<_, usize> =
-                out.iter().enumerate().filter_map(|(at, item)| Some((key_of(&names, item)?, at))).collect();
-            for value in other.iter() {
-                let place = key_of(&names, &value).and_then(|key| places.get(&key).copied());
-                let value = self.read_again(value);
-                match place {
-                    Some(at) => out[at] = value,
-                    None => out.push(value),
-                }
-            }
+            self.add_to_map_list(out, other)
         } else {
             out.extend(other.iter().map(|value| self.read_again(value)));
+            Ok(())
+        };
+        match added {
+            Ok(()) => Value::List(List::Joined(self, items)),
+            Err(ty) => unhashable(ty),
         }
-        Value::List(List::Joined(self, items))
+    }
+
+    fn add_to_set(self, out: &mut Vec<Value<'a>>, own: &List<'a>, other: &List<'a>) -> Result<(), &'static str> {
+        let mut set = set_of(own)?;
+        for value in other.iter() {
+            if RawKey::of_value(&value)?.is_none_or(|key| set.insert(key)) {
+                out.push(self.read_again(value));
+            }
+        }
+        Ok(())
+    }
+
+    fn add_to_map_list(self, out: &mut Vec<Value<'a>>, other: &List<'a>) -> Result<(), &'static str> {
+        let names = self.key_names();
+        let mut places = BTreeMap::new();
+        for (at, item) in out.iter().enumerate() {
+            if let Some(key) = key_of(&names, item)? {
+                places.insert(key, at);
+            }
+        }
+        for value in other.iter() {
+            let place = key_of(&names, &value)?.and_then(|key| places.get(&key).copied());
+            let value = self.read_again(value);
+            match place {
+                Some(at) => out[at] = value,
+                None => out.push(value),
+            }
+        }
+        Ok(())
     }
 
     /// An item of another list as an item of this one: upstream takes it as a plain Go value and reads it through the schema.
@@ -331,27 +362,75 @@ impl<'a> Typed<'a> {
         let items = self.schema.item().filter(|schema| !schema.flags.any(Flags::INT_OR_STRING));
         let Some(schema) = items else { return value };
         let go_type = match &value {
+            // What is wrong with the item of the other list is all that is left of it.
+            Value::Error(_) => "*errors.errorString",
             Value::Timestamp(_) => "time.Time",
             Value::Duration(_) => "time.Duration",
             Value::Bytes(_) => "[]uint8",
             Value::Map(Map::Made(_)) if schema.ty == Type::Object => {
-                return Value::error("invalid data, expected a map for the provided schema with type=object");
+                return Value::error(NO_MAP);
             }
             Value::List(List::Made(_)) if schema.ty == Type::Array => {
-                return Value::error("invalid data, expected an array for the provided schema with type=array");
+                return Value::error(NO_ARRAY);
             }
             _ => return value,
         };
-        if schema.ty == Type::String {
-            Value::error(format!("invalid data, expected string, got {go_type}"))
-        } else {
-            value
-        }
+        let expected = match (schema.ty, &value) {
+            (Type::String, _) => "string",
+            (Type::Integer, Value::Error(_)) => "int",
+            (Type::Number, Value::Error(_)) => "float",
+            (Type::Boolean, Value::Error(_)) => "bool",
+            (Type::Object, Value::Error(_)) => return Value::error(NO_MAP),
+            (Type::Array, Value::Error(_)) => return Value::error(NO_ARRAY),
+            _ => return value,
+        };
+        Value::error(format!("invalid data, expected {expected}, got {go_type}"))
     }
 }
 
-/// The key of an item of a map list.
-fn key_of<'a>(names: &[Cow<'_, str>], item: &Value<'a>) -> Option<Vec<Option<RawKey<'a>>>> {
-    let Value::Map(Map::Typed(_, fields) | Map::Data(fields)) = item else { return None };
-    Some(names.iter().map(|name| fields.get(name).map(RawKey::from)).collect())
+/// Whether a schema says nothing of a value, which expressions then cannot reach.
+fn is_unknown(schema: &Schema<'_>) -> bool {
+    schema.flags.any(Flags::PRESERVE_UNKNOWN)
+        && !schema.flags.any(Flags::INT_OR_STRING)
+        && !matches!(
+            schema.ty,
+            Type::Object | Type::Array | Type::String | Type::Number | Type::Integer | Type::Boolean
+        )
+}
+
+/// Whether two values of one place are equal of which its schema says nothing: they are compared as Go values, to which 1 and 1.0
+/// differ. `None` if the schema says something or one of them is null.
+fn unknown_equal<'a>(schema: Option<&Schema<'a>>, own: Option<Raw<'a>>, other: Option<Raw<'a>>) -> Option<bool> {
+    let known = |raw: &Raw<'a>| *raw != Raw::Null;
+    let (own, other) = (own.filter(known)?, other.filter(known)?);
+    schema.is_some_and(is_unknown).then(|| own == other)
+}
+
+/// The keys of the items of a list of type set. What an object holds counts, also where its schema reads something else in it.
+fn set_of<'a>(list: &List<'a>) -> Result<BTreeSet<RawKey<'a>>, &'static str> {
+    match list {
+        List::Typed(_, items) => items.iter().map(RawKey::of).collect(),
+        list => list.iter().filter_map(|item| RawKey::of_value(&item).transpose()).collect(),
+    }
+}
+
+fn set_equal<'a>(own: &List<'a>, other: &List<'a>) -> Result<bool, &'static str> {
+    let set = set_of(own)?;
+    for value in other.iter() {
+        if !RawKey::of_value(&value)?.is_some_and(|key| set.contains(&key)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Upstream's maps end the evaluation at a key that they cannot hash.
+fn unhashable<'a>(ty: &str) -> Value<'a> {
+    Value::error(format!("{PANIC}hash of unhashable type {ty}"))
+}
+
+/// The key of an item of a map list; `None` if it is no object, and so equal to none.
+fn key_of<'a>(names: &[Cow<'_, str>], item: &Value<'a>) -> Result<Option<Vec<RawKey<'a>>>, &'static str> {
+    let Value::Map(Map::Typed(_, fields) | Map::Data(fields)) = item else { return Ok(None) };
+    names.iter().map(|name| RawKey::of(fields.get(name).unwrap_or(Raw::Null))).collect::<Result<_, _>>().map(Some)
 }

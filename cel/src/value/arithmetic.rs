@@ -1,6 +1,6 @@
 //! Arithmetic and order of numbers.
 
-use super::{List, Value, time};
+use super::{List, Text, Value, time};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -67,12 +67,7 @@ pub(crate) fn add<'a>(a: Value<'a>, b: &Value<'a>) -> Value<'a> {
         (Value::Int(a), Value::Int(b)) => int(a.checked_add(*b)),
         (Value::Uint(a), Value::Uint(b)) => uint(a.checked_add(*b)),
         (Value::Double(a), Value::Double(b)) => Value::Double(a + b),
-        (Value::String(a), Value::String(b)) => {
-            let mut text = String::with_capacity(a.len() + b.len());
-            text.push_str(&a);
-            text.push_str(b);
-            Value::text(text)
-        }
+        (Value::String(a), Value::String(b)) => joined(a, b),
         (Value::Bytes(a), Value::Bytes(b)) => Value::Bytes(a.iter().chain(b.iter()).copied().collect()),
         (Value::Duration(a), Value::Duration(b)) => duration(a.checked_add(*b)),
         (Value::Duration(a), Value::Timestamp(b)) => time::add(*b, a),
@@ -87,6 +82,9 @@ pub(crate) fn add<'a>(a: Value<'a>, b: &Value<'a>) -> Value<'a> {
             if b.is_empty() {
                 return Value::List(a);
             }
+            if let Some(parts) = a.parts(b) {
+                return Value::List(parts);
+            }
             let mut items = match a {
                 List::Made(items) => items,
                 other => Arc::new(other.iter().collect()),
@@ -96,6 +94,31 @@ pub(crate) fn add<'a>(a: Value<'a>, b: &Value<'a>) -> Value<'a> {
         }
         (_, b) => unmatched(b),
     }
+}
+
+fn joined<'a>(a: Text<'a>, b: &Text<'a>) -> Value<'a> {
+    // A short text is put together on the stack, so that memory is asked for once.
+    const SHORT: usize = 128;
+    if b.is_empty() {
+        return Value::String(a);
+    }
+    if a.is_empty() {
+        return Value::String(b.clone());
+    }
+    let mut short = [0; SHORT];
+    if let Some((start, rest)) = short.split_at_mut_checked(a.len())
+        && let Some(end) = rest.get_mut(..b.len())
+    {
+        start.copy_from_slice(a.as_bytes());
+        end.copy_from_slice(b.as_bytes());
+        if let Ok(text) = std::str::from_utf8(&short[..a.len() + b.len()]) {
+            return Value::text(text);
+        }
+    }
+    let mut text = String::with_capacity(a.len() + b.len());
+    text.push_str(&a);
+    text.push_str(b);
+    Value::text(text)
 }
 
 /// `a - b`

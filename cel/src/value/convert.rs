@@ -119,10 +119,13 @@ pub(crate) fn convert<'a>(value: &Value<'a>, to: &Type) -> Value<'a> {
         (Value::Type(ty), Type::String) => Some(Value::text(ty.name())),
         _ => None,
     };
-    let own = value.type_of();
-    converted
-        .or_else(|| (own.name() == to.name()).then(|| value.clone()))
-        .unwrap_or_else(|| Value::error(format!("type conversion error from '{}' to '{to}'", own.name())))
+    converted.unwrap_or_else(|| {
+        let own = value.type_of();
+        if own.name() == to.name() {
+            return value.clone();
+        }
+        Value::error(format!("type conversion error from '{}' to '{to}'", own.name()))
+    })
 }
 
 fn from_text<'a>(text: &str, to: &Type) -> Option<Value<'a>> {

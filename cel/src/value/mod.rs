@@ -19,7 +19,7 @@ use crate::schema::Typed;
 use crate::types::Type;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 pub use time::Timestamp;
 
 /// A string: borrowed from the object or the program, or made by an evaluation.
@@ -31,6 +31,15 @@ pub enum Text<'a> {
     Shared(Arc<str>),
 }
 
+impl<'a> Text<'a> {
+    /// A part of the text, borrowed if the text is.
+    pub(crate) fn part(&self, part: &str) -> Text<'a> {
+        let Text::Borrowed(whole) = *self else { return Text::Shared(part.into()) };
+        let start = part.as_ptr().addr().wrapping_sub(whole.as_ptr().addr());
+        whole.get(start..start.wrapping_add(part.len())).map_or_else(|| Text::Shared(part.into()), Text::Borrowed)
+    }
+}
+
 impl std::ops::Deref for Text<'_> {
     type Target = str;
     fn deref(&self) -> &str {
@@ -38,6 +47,29 @@ impl std::ops::Deref for Text<'_> {
             Text::Borrowed(text) => text,
             Text::Shared(text) => text,
         }
+    }
+}
+
+/// What begins the error of an operation that ends upstream's evaluation.
+pub(crate) const PANIC: &str = "internal error: runtime error: ";
+
+impl PartialEq for Text<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Text<'_> {}
+
+impl PartialOrd for Text<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Text<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (**self).cmp(other)
     }
 }
 
@@ -87,6 +119,9 @@ pub enum List<'a> {
     Typed(Typed<'a>, Items<'a>),
     /// A list of an object to which another list was added. It still has the schema.
     Joined(Typed<'a>, Arc<Vec<Value<'a>>>),
+    /// Lists one after the other, of which one is of an object and has items that are not of their type. They are only kept apart
+    /// because such items are compared differently.
+    Parts(Arc<Vec<List<'a>>>),
 }
 
 /// A map or an object.
@@ -100,8 +135,8 @@ pub enum Map<'a> {
     Typed(Typed<'a>, Fields<'a>),
 }
 
-/// The entries of a map that an evaluation made.
-pub type Entries<'a> = BTreeMap<Key<'a>, (Value<'a>, Value<'a>)>;
+/// The entries of a map that an evaluation made. Most maps are small, and so are the nodes of the tree if entries are boxed.
+pub type Entries<'a> = BTreeMap<Key<'a>, Box<(Value<'a>, Value<'a>)>>;
 
 /// A key of a map. Keys of different types differ, even `1` and `1u`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -114,7 +149,7 @@ enum KeyKind<'a> {
     Int(i64),
     Uint(u64),
     Double(u64),
-    String(std::borrow::Cow<'a, str>),
+    String(Text<'a>),
     Duration(i64),
     Timestamp(i64, u32),
     Other(String),
@@ -153,8 +188,7 @@ impl<'a> Key<'a> {
             Value::Int(i) => KeyKind::Int(*i),
             Value::Uint(u) => KeyKind::Uint(*u),
             Value::Double(d) => KeyKind::Double(if *d == 0.0 { 0 } else { d.to_bits() }),
-            Value::String(Text::Borrowed(text)) => KeyKind::String((*text).into()),
-            Value::String(Text::Shared(text)) => KeyKind::String(text.to_string().into()),
+            Value::String(text) => KeyKind::String(text.clone()),
             Value::Duration(nanos) => KeyKind::Duration(*nanos),
             Value::Timestamp(at) => KeyKind::Timestamp(at.seconds, at.nanos),
             other => KeyKind::Other(print::plain(other)),
@@ -175,8 +209,46 @@ impl<'a> Value<'a> {
 
     /// A map that an evaluation made.
     pub fn map(entries: impl IntoIterator<Item = (Value<'a>, Value<'a>)>) -> Value<'a> {
-        let entries = entries.into_iter().map(|(key, value)| (Key::of(&key), (key, value))).collect();
+        let entries = entries.into_iter().map(|(key, value)| (Key::of(&key), Box::new((key, value)))).collect();
         Value::Map(Map::Made(Arc::new(entries)))
+    }
+
+    /// The value for as long as it is borrowed, without a count of who shares a text.
+    #[inline]
+    pub(crate) fn lent(&'a self) -> Value<'a> {
+        match self {
+            Value::String(text) => Value::String(Text::Borrowed(text)),
+            other => other.clone(),
+        }
+    }
+
+    /// The value with copies of all that it borrows.
+    pub(crate) fn into_owned(self) -> Value<'static> {
+        match self {
+            Value::Null => Value::Null,
+            Value::Bool(b) => Value::Bool(b),
+            Value::Int(i) => Value::Int(i),
+            Value::Uint(u) => Value::Uint(u),
+            Value::Double(d) => Value::Double(d),
+            Value::String(Text::Borrowed(text)) => Value::text(text),
+            Value::String(Text::Shared(text)) => Value::String(Text::Shared(text)),
+            Value::Bytes(bytes) => Value::Bytes(bytes),
+            Value::Duration(nanos) => Value::Duration(nanos),
+            Value::Timestamp(at) => Value::Timestamp(at),
+            Value::Type(ty) => Value::Type(ty),
+            Value::List(list) => Value::list(list.iter().map(Value::into_owned).collect()),
+            Value::Map(map) => {
+                let mut entries = Entries::new();
+                for (key, value) in map.iter() {
+                    let key = key.into_owned();
+                    entries.insert(Key::made(&key, &entries), Box::new((key, value.into_owned())));
+                }
+                Value::Map(Map::Made(Arc::new(entries)))
+            }
+            Value::Optional(inner) => Value::Optional(inner.map(|inner| Arc::new((*inner).clone().into_owned()))),
+            Value::Kube(kube) => Value::Kube(kube),
+            Value::Error(error) => Value::Error(error),
+        }
     }
 
     /// An error.
@@ -190,7 +262,8 @@ impl<'a> Value<'a> {
 
     /// The error that upstream gives for a value that a function does not take.
     pub(crate) fn no_such_overload() -> Value<'a> {
-        Value::error("no such overload")
+        static TEXT: LazyLock<Arc<str>> = LazyLock::new(|| "no such overload".into());
+        Value::Error(TEXT.clone())
     }
 
     /// Whether the value is an error.
@@ -207,6 +280,9 @@ impl<'a> Value<'a> {
 
     /// The type of the value, with no parameters.
     pub fn type_of(&self) -> Type {
+        static LIST: LazyLock<Type> = LazyLock::new(|| Type::list(Type::Dyn));
+        static MAP: LazyLock<Type> = LazyLock::new(|| Type::map(Type::Dyn, Type::Dyn));
+        static OPTIONAL: LazyLock<Type> = LazyLock::new(|| Type::optional(Type::Dyn));
         match self {
             Value::Null => Type::Null,
             Value::Bool(_) => Type::Bool,
@@ -218,9 +294,9 @@ impl<'a> Value<'a> {
             Value::Duration(_) => Type::Duration,
             Value::Timestamp(_) => Type::Timestamp,
             Value::Type(_) => Type::Type(None),
-            Value::List(_) => Type::list(Type::Dyn),
-            Value::Map(_) => Type::map(Type::Dyn, Type::Dyn),
-            Value::Optional(_) => Type::optional(Type::Dyn),
+            Value::List(_) => LIST.clone(),
+            Value::Map(_) => MAP.clone(),
+            Value::Optional(_) => OPTIONAL.clone(),
             Value::Kube(kube) => kube.type_of(),
             Value::Error(_) => Type::Opaque("error".into(), Arc::from([])),
         }
@@ -241,8 +317,8 @@ impl<'a> Value<'a> {
     /// Whether a type names the value's type, as overloads are chosen when they run.
     pub(crate) fn is_of(&self, ty: &Type) -> bool {
         match (ty, self) {
-            (Type::Dyn | Type::Any | Type::Param(_) | Type::Var(_), _)
-            | (Type::Null, Value::Null)
+            (ty, _) if ty.takes_all() => true,
+            (Type::Null, Value::Null)
             | (Type::Bool, Value::Bool(_))
             | (Type::Int, Value::Int(_))
             | (Type::Uint, Value::Uint(_))
@@ -253,10 +329,18 @@ impl<'a> Value<'a> {
             | (Type::Timestamp, Value::Timestamp(_))
             | (Type::Type(_), Value::Type(_)) => true,
             (Type::Wrapper(inner), value) => matches!(value, Value::Null) || value.is_of(inner),
-            (Type::List(element), Value::List(list)) => list.get(0).is_none_or(|first| first.is_of(element)),
-            (Type::Map(entry), Value::Map(map)) => {
-                map.first().is_none_or(|(key, value)| key.is_of(&entry.0) && value.is_of(&entry.1))
-            }
+            (Type::List(element), Value::List(list)) => match list {
+                _ if element.takes_all() => true,
+                List::Made(items) => items.first().is_none_or(|first| first.is_of(element)),
+                list => list.get(0).is_none_or(|first| first.is_of(element)),
+            },
+            (Type::Map(entry), Value::Map(map)) => match map {
+                _ if entry.0.takes_all() && entry.1.takes_all() => true,
+                Map::Made(entries) => {
+                    entries.values().next().is_none_or(|own| own.0.is_of(&entry.0) && own.1.is_of(&entry.1))
+                }
+                map => map.iter().next().is_none_or(|(key, value)| key.is_of(&entry.0) && value.is_of(&entry.1)),
+            },
             (Type::Opaque(name, _), Value::Optional(_)) => &**name == "optional_type",
             (Type::Opaque(name, _) | Type::Struct(name), Value::Kube(kube)) => **name == *kube.name(),
             _ => false,
@@ -273,6 +357,7 @@ impl<'a> List<'a> {
     pub fn len(&self) -> usize {
         match self {
             List::Made(items) | List::Joined(_, items) => items.len(),
+            List::Parts(parts) => parts.iter().map(List::len).sum(),
             List::Data(items) | List::Typed(_, items) => items.len(),
         }
     }
@@ -288,13 +373,23 @@ impl<'a> List<'a> {
             List::Made(items) | List::Joined(_, items) => items.get(index).cloned(),
             List::Data(items) => items.get(index).map(Value::from),
             List::Typed(typed, items) => items.get(index).map(|item| typed.item(item)),
+            List::Parts(parts) => {
+                let mut index = index;
+                for part in parts.iter() {
+                    match part.get(index) {
+                        Some(item) => return Some(item),
+                        None => index -= part.len(),
+                    }
+                }
+                None
+            }
         }
     }
 
     /// The schema of a list of an object.
     pub(crate) fn typed(&self) -> Option<Typed<'a>> {
         match self {
-            List::Made(_) | List::Data(_) => None,
+            List::Made(_) | List::Data(_) | List::Parts(_) => None,
             List::Typed(typed, _) | List::Joined(typed, _) => Some(*typed),
         }
     }
@@ -304,12 +399,55 @@ impl<'a> List<'a> {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
-    pub(crate) fn contains(&self, value: &Value<'a>) -> bool {
+    /// Whether an element is equal to a value. Lists of an object tell what is wrong with their first item that cannot be
+    /// compared, if no other one is equal.
+    pub(crate) fn contains(&self, value: &Value<'a>) -> Value<'a> {
         match self {
-            List::Typed(typed, items) if typed.is_set() => typed.set_contains(*items, value),
-            _ => self.iter().any(|item| matches!(value.equal(&item), Value::Bool(true))),
+            List::Typed(..) | List::Joined(..) => {
+                if value.is_error() {
+                    return value.clone();
+                }
+                first_equal(self.iter().map(|item| item.equal(value)))
+            }
+            List::Parts(parts) => first_equal(parts.iter().map(|part| part.contains(value))),
+            _ => Value::Bool(self.iter().any(|item| matches!(value.equal(&item), Value::Bool(true)))),
         }
     }
+
+    /// This list and another one after it, if they have to be kept apart.
+    pub(crate) fn parts(&self, other: &List<'a>) -> Option<List<'a>> {
+        let apart = |list: &List<'a>| match list {
+            List::Parts(_) => true,
+            List::Typed(..) | List::Joined(..) => list.iter().any(|item| item.is_error()),
+            _ => false,
+        };
+        if !apart(self) && !apart(other) {
+            return None;
+        }
+        let mut parts = Vec::new();
+        for list in [self, other] {
+            match list {
+                List::Parts(inner) => parts.extend(inner.iter().cloned()),
+                list => parts.push(list.clone()),
+            }
+        }
+        Some(List::Parts(Arc::new(parts)))
+    }
+}
+
+/// `true` if one of the comparisons says so, or else the first of them that is an error.
+fn first_equal<'a>(comparisons: impl Iterator<Item = Value<'a>>) -> Value<'a> {
+    let mut wrong = None;
+    for compared in comparisons {
+        match compared {
+            Value::Bool(true) => return compared,
+            Value::Bool(false) => {}
+            other => {
+                wrong.get_or_insert(other);
+            }
+        }
+    }
+    wrong.unwrap_or(Value::Bool(false))
 }
 
 impl<'a> Map<'a> {
@@ -331,7 +469,7 @@ impl<'a> Map<'a> {
     pub fn get(&self, key: &Value<'a>) -> Option<Value<'a>> {
         match self {
             Map::Made(entries) => {
-                let find = |key: &Value<'a>| entries.get(&Key::of(key)).map(|(_, value)| value.clone());
+                let find = |key: &Value<'a>| entries.get(&Key::of(key)).map(|entry| entry.1.clone());
                 find(key).or_else(|| match key {
                     Value::Double(d) => {
                         let int = convert::double_to_int(*d).filter(|i| *i as f64 == *d).map(Value::Int);
@@ -351,18 +489,16 @@ impl<'a> Map<'a> {
     /// Keys and values in the order of the keys.
     // `&Map` is no iterator: entries are made as they are asked for.
     #[allow(clippy::iter_without_into_iter)]
-    pub fn iter(&self) -> Box<dyn Iterator<Item = (Value<'a>, Value<'a>)> + '_> {
-        match self {
-            Map::Made(entries) => Box::new(entries.values().cloned()),
-            Map::Data(entries) => {
-                Box::new(entries.iter().map(|(key, value)| (Value::String(Text::Borrowed(key)), Value::from(value))))
-            }
-            Map::Typed(typed, entries) => Box::new(typed.entries(*entries)),
-        }
-    }
-
-    fn first(&self) -> Option<(Value<'a>, Value<'a>)> {
-        self.iter().next()
+    pub fn iter(&self) -> impl Iterator<Item = (Value<'a>, Value<'a>)> + '_ {
+        let made =
+            if let Map::Made(entries) = self { Some(entries.values().map(|entry| (**entry).clone())) } else { None };
+        let data = if let Map::Data(entries) = self {
+            Some(entries.iter().map(|(key, value)| (Value::String(Text::Borrowed(key)), Value::from(value))))
+        } else {
+            None
+        };
+        let typed = if let Map::Typed(typed, entries) = self { Some(typed.entries(*entries)) } else { None };
+        made.into_iter().flatten().chain(data.into_iter().flatten()).chain(typed.into_iter().flatten())
     }
 }
 
@@ -420,6 +556,22 @@ impl<'a> Value<'a> {
             }
             (Value::List(list @ (List::Typed(typed, _) | List::Joined(typed, _))), other) => {
                 return typed.list_equal(list, other);
+            }
+            (Value::List(a @ List::Parts(_)), Value::List(b)) => {
+                if a.len() != b.len() {
+                    return Value::Bool(false);
+                }
+                let mut wrong = None;
+                for (a, b) in a.iter().zip(b.iter()) {
+                    match a.equals(&b) {
+                        Value::Bool(true) => {}
+                        Value::Bool(false) => return Value::Bool(false),
+                        other => {
+                            wrong.get_or_insert(other);
+                        }
+                    }
+                }
+                return wrong.unwrap_or(Value::Bool(true));
             }
             (Value::List(a), Value::List(b)) => {
                 a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| !matches!(a.equals(&b), Value::Bool(false)))

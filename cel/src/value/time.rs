@@ -116,10 +116,12 @@ impl Timestamp {
 
     fn date_time(self, separator: char) -> String {
         let at = self.civil(self.offset);
-        let mut out = format!(
-            "{:04}-{:02}-{:02}{separator}{:02}:{:02}:{:02}",
-            at.year, at.month, at.day, at.hour, at.minute, at.second
-        );
+        let mut out = String::with_capacity(35);
+        digits(&mut out, at.year, 4);
+        for (mark, part) in [('-', at.month), ('-', at.day), (separator, at.hour), (':', at.minute), (':', at.second)] {
+            out.push(mark);
+            digits(&mut out, part, 2);
+        }
         if self.nanos > 0 {
             let digits = format!("{:09}", self.nanos);
             let _ = write!(out, ".{}", digits.trim_end_matches('0'));
@@ -201,6 +203,14 @@ impl Timestamp {
         }
         Some(Timestamp { seconds: days_from_civil(year, month, day) * DAY, nanos: 0, offset: 0 })
     }
+}
+
+/// Writes a number that is not negative with at least `width` digits.
+fn digits(out: &mut String, number: i64, width: u32) {
+    if number >= 10 || width > 1 {
+        digits(out, number / 10, width.saturating_sub(1));
+    }
+    out.push(char::from(b'0' + number.rem_euclid(10) as u8));
 }
 
 struct Reader<'t> {

@@ -41,6 +41,7 @@ pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
     let oracle = &mut Oracle::start(&program, &["objects"])?;
     let count = plan.count / 2 / objects::PER_DEFINITION / 2;
     each(plan, count, oracle, objects::generated, &objects::compare, &mut table)?;
+    each(plan, count, oracle, objects::spoiled, &objects::compare, &mut table)?;
     each(plan, count, oracle, |draw| objects::of_real(draw, &real), &objects::compare, &mut table)?;
     each(plan, count, oracle, samples::generated, &samples::compare, &mut table)?;
     let mut rest = real.iter();

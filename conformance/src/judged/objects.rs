@@ -38,6 +38,13 @@ pub(super) fn generated(draw: &mut Draw) -> Value {
     with_objects(draw, &definition)
 }
 
+/// A definition with rules, and objects that do not fit: what rules make of values that are not of their type.
+pub(super) fn spoiled(draw: &mut Draw) -> Value {
+    let definition = definition::ruled_definition(draw);
+    let objects: Vec<Value> = (0..PER_DEFINITION).map(|_| definition::spoiled_resource(draw, &definition)).collect();
+    json!({"definition": definition, "objects": objects})
+}
+
 /// One of the given definitions with objects.
 pub(super) fn of_real(draw: &mut Draw, real: &[Value]) -> Value {
     let definition = draw.pick(real).clone();

@@ -4,7 +4,7 @@ mod change;
 mod object;
 
 pub use change::changed;
-pub use object::{custom_resource, updated};
+pub use object::{custom_resource, spoiled_resource, updated};
 
 use super::draw::Draw;
 use super::expression::{Expressions, Type, damaged};
@@ -391,6 +391,16 @@ fn with_rules(draw: &mut Draw, mut node: Value, resource: bool) -> Value {
 
 /// A definition with one version, whose schema is mostly valid.
 pub fn definition(draw: &mut Draw) -> Value {
+    definition_with(draw, 45)
+}
+
+/// A definition whose root has rules, which look at all fields.
+pub fn ruled_definition(draw: &mut Draw) -> Value {
+    definition_with(draw, 100)
+}
+
+/// `ruled` of 100 definitions have rules at their root.
+fn definition_with(draw: &mut Draw, ruled: usize) -> Value {
     let mut root = Map::new();
     let depth = *draw.pick(&[1, 2, 2, 3]);
     object(draw, depth, &mut root);
@@ -405,7 +415,7 @@ pub fn definition(draw: &mut Draw) -> Value {
     }
     root.remove("required");
     let root = Value::Object(root);
-    let root = if draw.percent(45) { with_rules(draw, root, true) } else { root };
+    let root = if draw.percent(ruled) { with_rules(draw, root, true) } else { root };
     let mut version = json!({"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": root}});
     if draw.percent(15) {
         version["subresources"] = json!({"status": {}});

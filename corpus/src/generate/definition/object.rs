@@ -84,8 +84,17 @@ pub(super) fn value(draw: &mut Draw, schema: &Value, wrong: usize) -> Value {
 
 /// An object of the first version of a definition.
 pub fn custom_resource(draw: &mut Draw, definition: &Value) -> Value {
-    let schema = &definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
     let wrong = *draw.pick(&[0, 0, 1, 2]);
+    custom_resource_with(draw, definition, wrong)
+}
+
+/// An object of the first version of a definition, in which much does not fit.
+pub fn spoiled_resource(draw: &mut Draw, definition: &Value) -> Value {
+    custom_resource_with(draw, definition, 5)
+}
+
+fn custom_resource_with(draw: &mut Draw, definition: &Value, wrong: usize) -> Value {
+    let schema = &definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
     let mut object = match value(draw, schema, 0) {
         Value::Object(members) => members,
         _ => Map::new(),
