@@ -6,7 +6,6 @@
 
 mod diff;
 mod documents;
-mod expressions;
 mod forms;
 mod lifecycle;
 mod objects;
@@ -33,7 +32,6 @@ fn main() -> ExitCode {
         Some("smd") => smd::all(&arguments),
         Some("forms") => forms::all(&arguments[1..]),
         Some("lifecycle") if arguments.len() == 2 => lifecycle::run(Path::new(&arguments[1])),
-        Some("cel") => expressions::all(&arguments[1..]),
         Some("objects") => objects::all(&arguments[1..]),
         Some("pull") => pull::all(&arguments[1..]),
         Some("serve") => serve::all(&arguments),
@@ -47,7 +45,6 @@ fn main() -> ExitCode {
             eprintln!("       kubeshape-bench documents --swagger FILE --v3 FILE [--rounds N] [--oracle PROGRAM]");
             eprintln!("       kubeshape-bench forms [N] [BYTES]");
             eprintln!("       kubeshape-bench lifecycle FOLDER");
-            eprintln!("       kubeshape-bench cel RECORDS [--oracle PROGRAM]");
             eprintln!("       kubeshape-bench objects STREAM… [--oracle PROGRAM]");
             eprintln!("       kubeshape-bench pull [FOLDER|--server URL]");
             eprintln!("       kubeshape-bench serve-objects [--program KUBESHAPE] [--time MS]");

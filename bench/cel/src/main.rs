@@ -1,18 +1,24 @@
-//! `kubeshape-bench cel RECORDS [--oracle PROGRAM]`: what an expression costs until it is a program, and what an evaluation costs,
-//! here, in the `cel` crate, and in Go.
+//! `kubeshape-bench-cel RECORDS [--oracle PROGRAM] [--worst N]`: what an expression costs until it is a program, and what an
+//! evaluation costs, here, in the `cel` crate (with the feature `cel-crate`), and in Go.
+//!
+//! This is a program of its own, because the other benchmarks count allocations, which costs more than some evaluations.
 //!
 //! RECORDS has the form of the Go program's answers about expressions: a JSON object a line, with an expression, variables, their
 //! values, and the value of the expression. Only expressions with a value count, and another engine only where it gives that value.
 
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+#[cfg(feature = "cel-crate")]
+mod cel_crate;
+
 use kubeshape_cel::{Env, Type, Value};
 use kubeshape_conformance_cel as records;
 use serde_json::Value as Json;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
-use std::sync::Arc;
 use std::time::Instant;
 
 /// What an evaluation may cost on a server.
@@ -37,9 +43,9 @@ impl std::ops::AddAssign for Times {
     }
 }
 
-/// Measures all expressions.
-pub(crate) fn all(arguments: &[String]) -> ExitCode {
-    match run(arguments) {
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -49,21 +55,28 @@ pub(crate) fn all(arguments: &[String]) -> ExitCode {
 }
 
 fn run(arguments: &[String]) -> Result<(), Box<dyn std::error::Error>> {
-    let file = arguments.first().ok_or("found no file, expected RECORDS")?;
+    let file = arguments.first().ok_or("usage: kubeshape-bench-cel RECORDS [--oracle PROGRAM] [--worst N]")?;
+    let option =
+        |name: &str| arguments.iter().position(|argument| argument == name).and_then(|at| arguments.get(at + 1));
+    let worst: usize = option("--worst").map_or(Ok(0), |text| text.parse())?;
     let all: Vec<Json> =
         records::records(Path::new(file)).into_iter().filter(|record| record.get("value").is_some()).collect();
     let ours: BTreeMap<usize, Times> =
         all.iter().enumerate().filter_map(|(number, record)| Some((number, ours(record)?))).collect();
     println!("{} expressions with a value", ours.len());
-    let theirs: BTreeMap<usize, Times> = ours.keys().filter_map(|i| Some((*i, crate_cel(&all[*i])?))).collect();
-    print("cel crate", "at least 1", &ours, &theirs);
-    let oracle = match arguments.iter().position(|argument| argument == "--oracle") {
-        Some(at) => arguments.get(at + 1).cloned(),
-        None => crate::report::build_oracle(),
-    };
-    match oracle {
-        Some(oracle) => print("Go", "at least 30 and 10", &ours, &go(&oracle, &all)?),
-        None => println!("Go is not there: nothing is compared with the original."),
+    #[cfg(feature = "cel-crate")]
+    {
+        let theirs = ours.keys().filter_map(|i| Some((*i, cel_crate::times(&all[*i])?))).collect();
+        print("cel crate", "at least 1", &ours, &theirs);
+        print_worst(worst, &all, &ours, &theirs);
+    }
+    match option("--oracle") {
+        Some(oracle) => {
+            let theirs = go(oracle, &all)?;
+            print("Go", "at least 30 and 10", &ours, &theirs);
+            print_worst(worst, &all, &ours, &theirs);
+        }
+        None => println!("Without --oracle nothing is compared with the original."),
     }
     Ok(())
 }
@@ -85,6 +98,16 @@ fn print(name: &str, target: &str, ours: &BTreeMap<usize, Times>, theirs: &BTree
         println!("  {what:<12} {:>10.2} {:>10.2} {:>7.1}x   {target}", each(own), each(other), other / own);
     }
     println!("  {slower} evaluate slower here");
+}
+
+/// The expressions whose evaluation takes longest here for what it takes there.
+fn print_worst(count: usize, all: &[Json], ours: &BTreeMap<usize, Times>, theirs: &BTreeMap<usize, Times>) {
+    let mut ratios: Vec<(f64, usize)> =
+        theirs.iter().filter_map(|(i, times)| Some((ours.get(i)?.evaluate / times.evaluate, *i))).collect();
+    ratios.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (_, i) in ratios.into_iter().take(count) {
+        println!("  {:>8.2} {:>8.2}   {}", ours[&i].evaluate, theirs[&i].evaluate, all[i]["expr"]);
+    }
 }
 
 /// The shortest of some rounds, in microseconds each.
@@ -112,77 +135,12 @@ fn ours(record: &Json) -> Option<Times> {
     let bindings: Vec<(&str, Value<'_>)> = fields(record, "bindings")
         .map(|(name, value)| Some((name.as_str(), records::read(value)?)))
         .collect::<Option<_>>()?;
-    program.evaluate(bindings.iter().cloned(), LIMIT).result.ok()?;
+    // The others bind variables before they evaluate, too.
+    let bound = program.bind(bindings);
+    bound.evaluate(LIMIT).result.ok()?;
     Some(Times {
         compile: best(COMPILED, || drop(black_box(compiled()))),
-        evaluate: best(EVALUATED, || drop(black_box(program.evaluate(bindings.iter().cloned(), LIMIT)))),
-    })
-}
-
-/// `None` if the crate does not give the recorded value.
-fn crate_cel(record: &Json) -> Option<Times> {
-    let source = record["expr"].as_str()?.to_owned();
-    let mut context = cel::Context::default();
-    for (name, value) in fields(record, "bindings") {
-        context.add_variable_from_value(name.clone(), to_crate(value)?);
-    }
-    // Some texts make its parser or its functions panic.
-    let judged = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        let program = cel::Program::compile(&source).ok()?;
-        let value = program.execute(&context).ok()?;
-        (from_crate(&value)? == record["value"]).then_some(program)
-    }));
-    let program = judged.ok().flatten()?;
-    Some(Times {
-        compile: best(COMPILED, || drop(black_box(cel::Program::compile(&source)))),
-        evaluate: best(EVALUATED, || drop(black_box(program.execute(&context)))),
-    })
-}
-
-/// A recorded value; `None` for what the crate has no value for.
-fn to_crate(value: &Json) -> Option<cel::Value> {
-    Some(match value {
-        Json::Null => cel::Value::Null,
-        Json::Bool(value) => cel::Value::Bool(*value),
-        Json::Number(number) => cel::Value::Int(number.as_i64()?),
-        Json::String(text) => cel::Value::String(Arc::new(text.clone())),
-        Json::Array(items) => cel::Value::List(Arc::new(items.iter().map(to_crate).collect::<Option<_>>()?)),
-        Json::Object(fields) => {
-            let (kind, inner) = fields.iter().next()?;
-            match kind.as_str() {
-                "uint" => cel::Value::UInt(inner.as_u64()?),
-                "double" => cel::Value::Float(inner.as_f64()?),
-                "map" => {
-                    let mut map = HashMap::new();
-                    for pair in inner.as_array()? {
-                        let key = match to_crate(pair.get(0)?)? {
-                            cel::Value::String(key) => cel::objects::Key::String(key),
-                            cel::Value::Int(key) => cel::objects::Key::Int(key),
-                            cel::Value::UInt(key) => cel::objects::Key::Uint(key),
-                            cel::Value::Bool(key) => cel::objects::Key::Bool(key),
-                            _ => return None,
-                        };
-                        map.insert(key, to_crate(pair.get(1)?)?);
-                    }
-                    cel::Value::Map(cel::objects::Map { map: Arc::new(map) })
-                }
-                _ => return None,
-            }
-        }
-    })
-}
-
-/// A value of the crate in the form of the records. Maps are left out: their order is open.
-fn from_crate(value: &cel::Value) -> Option<Json> {
-    Some(match value {
-        cel::Value::Null => Json::Null,
-        cel::Value::Bool(value) => (*value).into(),
-        cel::Value::Int(value) => (*value).into(),
-        cel::Value::UInt(value) => serde_json::json!({ "uint": value }),
-        cel::Value::Float(value) => serde_json::json!({ "double": value }),
-        cel::Value::String(text) => text.as_str().into(),
-        cel::Value::List(items) => items.iter().map(from_crate).collect::<Option<_>>()?,
-        _ => return None,
+        evaluate: best(EVALUATED, || drop(black_box(bound.evaluate(LIMIT)))),
     })
 }
 
