@@ -6,7 +6,7 @@ use kubeshape_schema::read::{Reader, Rules};
 use kubeshape_schema::{Bump, Schema};
 use kubeshape_yaml::{Limits, Stream, Tape};
 
-const SCHEMA: &str = r#"
+const SCHEMA: &str = r"
 type: object
 properties:
   s: {type: array, items: {type: string}}
@@ -22,7 +22,7 @@ properties:
     x-kubernetes-list-type: map
     x-kubernetes-list-map-keys: [k]
     items: {type: object, properties: {k: {type: string}, v: {type: integer}}}
-"#;
+";
 
 /// A rule, its cost, and its value or error.
 const RULES: &[(&str, u64, &str)] = &[
