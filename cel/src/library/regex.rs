@@ -164,6 +164,7 @@ impl Patterns {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::{IN_ALL, KEPT, Patterns, Regex, SHORT, SMALL, compile};
     use std::sync::atomic::Ordering::Relaxed;

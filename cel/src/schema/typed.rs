@@ -308,14 +308,14 @@ impl<'a> Typed<'a> {
 
     /// A list of this schema and another list after it. A set takes what it does not have yet, a list of type map replaces
     /// items by their keys.
-    pub(crate) fn concatenate(self, own: List<'a>, other: &List<'a>) -> Value<'a> {
-        let mut items = match &own {
+    pub(crate) fn concatenate(self, own: &List<'a>, other: &List<'a>) -> Value<'a> {
+        let mut items = match own {
             List::Joined(_, items) => items.clone(),
             own => Arc::new(own.iter().collect()),
         };
         let out = Arc::make_mut(&mut items);
         let added = if self.is_set() {
-            self.add_to_set(out, &own, other)
+            self.add_to_set(out, own, other)
         } else if self.is_map_list() {
             self.add_to_map_list(out, other)
         } else {

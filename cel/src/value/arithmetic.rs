@@ -74,7 +74,7 @@ pub(crate) fn add<'a>(a: Value<'a>, b: &Value<'a>) -> Value<'a> {
         (Value::Timestamp(a), Value::Duration(b)) => time::add(a, *b),
         (Value::List(a), Value::List(b)) => {
             if let Some(typed) = a.typed() {
-                return typed.concatenate(a, b);
+                return typed.concatenate(&a, b);
             }
             if a.is_empty() {
                 return Value::List(b.clone());

@@ -210,7 +210,7 @@ fn digits(out: &mut String, number: i64, width: u32) {
     if number >= 10 || width > 1 {
         digits(out, number / 10, width.saturating_sub(1));
     }
-    out.push(char::from(b'0' + (number % 10) as u8));
+    out.push(char::from(b'0' + number.rem_euclid(10) as u8));
 }
 
 struct Reader<'t> {
