@@ -179,8 +179,15 @@ impl Kind {
             | Kind::List(_)
             | Kind::ListMessage(_)
             | Kind::Map(_) => true,
-            Kind::Time | Kind::MicroTime | Kind::Quantity | Kind::IntOrString | Kind::Json => false,
-            Kind::Message(_) | Kind::OrBool(_) | Kind::OrList(_) | Kind::OrTexts(_) => false,
+            Kind::Time
+            | Kind::MicroTime
+            | Kind::Quantity
+            | Kind::IntOrString
+            | Kind::Json
+            | Kind::Message(_)
+            | Kind::OrBool(_)
+            | Kind::OrList(_)
+            | Kind::OrTexts(_) => false,
         }
     }
 }
