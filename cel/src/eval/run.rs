@@ -686,6 +686,7 @@ fn through_go<'a>(value: &Value<'a>) -> Value<'a> {
         Value::Kube(Kube::Cidr(_)) => "netip.Prefix",
         Value::Kube(Kube::Url(_)) => "*url.URL",
         Value::Kube(Kube::Semver(_)) => "semver.Version",
+        Value::Error(_) => "*errors.errorString",
         // A schema is forgotten, and with it that names of fields are escaped.
         Value::List(List::Typed(_, items)) => return Value::List(List::Data(*items)),
         Value::List(List::Joined(_, items)) => return Value::List(List::Made(items.clone())),

@@ -186,7 +186,9 @@ impl Share {
     /// There is no room, and nobody can make any. What it has stays.
     pub(crate) fn grow(&self, more: usize) -> Result<(), Full> {
         let given_up = self.of.state().take(self, more, self.of.most)?;
-        given_up.into_iter().for_each(|held| held.give_up());
+        for held in given_up {
+            held.give_up();
+        }
         Ok(())
     }
 
@@ -228,6 +230,7 @@ mod tests {
         (bytes, weak)
     }
 
+    #[allow(clippy::unnecessary_wraps, reason = "callers of `hold` may be unknown")]
     fn user(name: &str) -> Option<Caller> {
         Some(Caller::User(name.into()))
     }

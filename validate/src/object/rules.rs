@@ -95,7 +95,7 @@ enum CompiledRule {
     /// The rule is blank.
     Empty,
     Wrong(String),
-    Ready(ReadyRule),
+    Ready(Box<ReadyRule>),
 }
 
 #[derive(Debug)]
@@ -264,13 +264,13 @@ impl<'a> Source<'a> {
             Ok(rule) => {
                 let expression = self.rule.message_expression;
                 let message = (!expression.is_empty()).then(|| env.message(expression, self.optional_old_self()));
-                CompiledRule::Ready(ReadyRule {
+                CompiledRule::Ready(Box::new(ReadyRule {
                     program: rule.program,
                     uses_old_self: rule.uses_old_self,
                     // Upstream goes no further when the message does not compile.
                     has_field_path: !self.field_path.is_empty() && !matches!(message, Some(Err(_))),
                     message: message.and_then(Result::ok).map(|message| message.program),
-                })
+                }))
             }
         }
     }
