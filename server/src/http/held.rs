@@ -286,8 +286,8 @@ mod tests {
         let (bytes, share) = receive(whole, 5, None, &bodies).await.expect("a body");
         assert_eq!((&bytes[..], bytes.capacity()), (&b"whole"[..], 5));
         drop(share);
-        for (body, most) in [(&b"longer"[..], 5), (&[b'x'; 2 << 20], 3 << 20)] {
-            let missing = receive(Given::new(Bytes::copy_from_slice(body)), most, None, &bodies).await.err();
+        for (body, most) in [(b"longer".to_vec(), 5), (vec![b'x'; 2 << 20], 3 << 20)] {
+            let missing = receive(Given::new(Bytes::from(body)), most, None, &bodies).await.err();
             assert_eq!(missing, Some(if most == 5 { Missing::Unusable } else { Missing::Full }));
         }
         let (bytes, share) = receive(Given::new(Bytes::new()), 5, None, &bodies).await.expect("no body");
