@@ -110,7 +110,9 @@ impl Holdings {
         state.clients.entry(share.owner.clone()).or_default().bodies.insert(number, body);
         let made = state.take(&share, bytes.max(LEAST), self.most);
         drop(state);
-        made?.into_iter().for_each(|held| held.give_up());
+        for held in made? {
+            held.give_up();
+        }
         Ok(share)
     }
 }
@@ -230,28 +232,27 @@ mod tests {
         (bytes, weak)
     }
 
-    #[allow(clippy::unnecessary_wraps, reason = "callers of `hold` may be unknown")]
-    fn user(name: &str) -> Option<Caller> {
-        Some(Caller::User(name.into()))
+    fn user(name: &str) -> Caller {
+        Caller::User(name.into())
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_holds_most_makes_room_when_it_is_overdue() {
         let all = Holdings::new(10 * MIB);
         let (first, weak) = body();
-        let of_first = all.hold(user("greedy"), 4 * MIB, weak).expect("room");
+        let of_first = all.hold(Some(user("greedy")), 4 * MIB, weak).expect("room");
         tokio::time::advance(Duration::from_secs(1)).await;
         let (second, weak) = body();
-        let of_second = all.hold(user("greedy"), 3 * MIB, weak).expect("room");
+        let of_second = all.hold(Some(user("greedy")), 3 * MIB, weak).expect("room");
         let (modest, weak) = body();
-        let of_modest = all.hold(user("modest"), MIB, weak).expect("room");
+        let of_modest = all.hold(Some(user("modest")), MIB, weak).expect("room");
         let (_late, weak) = body();
         // 2 MiB are free, and nobody is overdue.
-        assert_eq!(all.hold(user("late"), 3 * MIB, weak.clone()).map(|_| ()), Err(Full));
+        assert_eq!(all.hold(Some(user("late")), 3 * MIB, weak.clone()).map(|_| ()), Err(Full));
         assert_eq!(all.state().clients.len(), 2);
         // The oldest may take 6 s, and has.
         tokio::time::advance(Duration::from_millis(5_001)).await;
-        let of_late = all.hold(user("late"), 3 * MIB, weak).expect("room");
+        let of_late = all.hold(Some(user("late")), 3 * MIB, weak).expect("room");
         assert!(first.0.load(Relaxed) && !second.0.load(Relaxed) && !modest.0.load(Relaxed));
         // What it held counts no more, whatever it does.
         of_first.grow(MIB).expect("room");
@@ -261,9 +262,9 @@ mod tests {
         // Nothing is taken from the server's own work.
         of_second.stays();
         of_late.stays();
-        tokio::time::advance(Duration::from_mins(10)).await;
+        tokio::time::advance(Duration::from_secs(600)).await;
         let (_own, weak) = body();
-        assert_eq!(all.hold(user("greedy"), 4 * MIB, weak).map(|_| ()), Err(Full));
+        assert_eq!(all.hold(Some(user("greedy")), 4 * MIB, weak).map(|_| ()), Err(Full));
         drop((of_second, of_modest, of_late));
         let state = all.state();
         assert!(state.used == 0 && state.clients.is_empty() && state.ranking.is_empty(), "{state:?}");
@@ -274,7 +275,7 @@ mod tests {
         let all = Holdings::new(MIB);
         let (bytes, weak) = body();
         let share = all.hold(None, MIB, weak).expect("room");
-        tokio::time::advance(Duration::from_mins(10)).await;
+        tokio::time::advance(Duration::from_secs(600)).await;
         assert_eq!(share.grow(1), Err(Full));
         assert!(!bytes.0.load(Relaxed));
         // Bodies count for something, however small they are.
