@@ -1,5 +1,6 @@
 //! Changes of a whole definition.
 
+use crate::claims::settled;
 use crate::found::Found;
 use crate::{Change, Class, Consumer, schema};
 use kubeshape_schema::Code;
@@ -12,7 +13,7 @@ use Consumer::{Meta, Readers, Storage, Writers};
 /// The changes from one definition to another: first those of the definition, then those of each version in the old order.
 /// The same definitions give the same list.
 pub fn definitions(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Change> {
-    find(old, new).changes
+    settled(old, new).changes
 }
 
 /// The changes, with the values that they are about.

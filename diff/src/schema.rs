@@ -4,7 +4,7 @@ use crate::document::Definitions;
 use crate::found::{Found, Spot, Subject};
 use crate::moves::{self, Field};
 use crate::own::Own;
-use crate::reach::{Reach, reach};
+use crate::reach::{Reach, Taken, reach};
 use crate::types::{self, Types};
 use crate::within::{Memo, checked_format};
 use crate::{Change, Class, Consumer, bounds};
@@ -125,6 +125,16 @@ impl<'a> Pair<'a> {
         }
     }
 
+    /// What the old server takes.
+    fn taken_before(&self) -> Taken<'a> {
+        Taken { schema: self.old, also: self.also, own: self.own.0 }
+    }
+
+    /// What the new server takes.
+    fn taken_now(&self) -> Taken<'a> {
+        Taken { schema: self.new, also: self.also, own: self.own.1 }
+    }
+
     /// Whether rules see the values inside this one.
     fn rules_below(&self) -> bool {
         self.is_ruled || !self.new.extra().validations.is_empty()
@@ -176,7 +186,7 @@ impl<'a> Walk<'_, 'a> {
         detail: impl Into<String>,
         effects: &[(Consumer, Class)],
     ) {
-        let spot = Spot { old: pair.old, new: pair.new, also: pair.also, trail: pair.trail, subject };
+        let spot = Spot { old: pair.old, new: pair.new, also: pair.also, own: pair.own.0, trail: pair.trail, subject };
         self.at(&spot, pair.path.clone(), (pair.old.at, pair.new.at), code, detail.into(), effects);
     }
 
@@ -267,13 +277,13 @@ impl<'a> Walk<'_, 'a> {
             let subject = Subject::Keyword(change.keyword);
             if !change.is_stricter {
                 // It may be said elsewhere in the schema.
-                if reach((new, pair.also), old, change.keyword, &mut self.memo) == Reach::None {
+                if reach(&pair.taken_now(), old, change.keyword, &mut self.memo) == Reach::None {
                     continue;
                 }
                 self.push_about(pair, subject, Code::DiffBoundWider, change.detail, WIDER);
                 continue;
             }
-            match reach((old, pair.also), new, change.keyword, &mut self.memo) {
+            match reach(&pair.taken_before(), new, change.keyword, &mut self.memo) {
                 Reach::None => {}
                 Reach::Refuses => self.push_about(pair, subject, Code::DiffBound, change.detail, STRICTER),
                 Reach::Open(why) => {
@@ -431,7 +441,7 @@ impl<'a> Walk<'_, 'a> {
         }
         if is.is_empty() {
             // It may be said elsewhere in the schema.
-            if reach((new, pair.also), old, keyword, &mut self.memo) == Reach::None {
+            if reach(&pair.taken_now(), old, keyword, &mut self.memo) == Reach::None {
                 return;
             }
             self.push(pair, Code::DiffTextWider, described(keyword, old_text, new_text), WIDER);
@@ -439,8 +449,8 @@ impl<'a> Walk<'_, 'a> {
         }
         let detail = described(keyword, old_text, new_text);
         let subject = Subject::Keyword(keyword);
-        match reach((old, pair.also), new, keyword, &mut self.memo) {
-            Reach::None if was.is_empty() || reach((new, pair.also), old, keyword, &mut self.memo) == Reach::None => {}
+        match reach(&pair.taken_before(), new, keyword, &mut self.memo) {
+            Reach::None if was.is_empty() || reach(&pair.taken_now(), old, keyword, &mut self.memo) == Reach::None => {}
             Reach::None => self.push(pair, Code::DiffTextWider, format!("{detail}, which accepts more"), WIDER),
             Reach::Refuses => self.push_about(pair, subject, Code::DiffText, detail, STRICTER),
             Reach::Open(why) => {
@@ -513,15 +523,15 @@ impl<'a> Walk<'_, 'a> {
                 (false, false) => branches(keyword, was, is),
             };
             if is.is_empty() {
-                if reach((&pair.new, pair.also), &pair.old, keyword, &mut self.memo) != Reach::None {
+                if reach(&pair.taken_now(), &pair.old, keyword, &mut self.memo) != Reach::None {
                     self.push(pair, Code::DiffLogicWider, detail, WIDER);
                 }
                 continue;
             }
             let subject = Subject::Keyword(keyword);
-            match reach((&pair.old, pair.also), &pair.new, keyword, &mut self.memo) {
+            match reach(&pair.taken_before(), &pair.new, keyword, &mut self.memo) {
                 Reach::None if was.is_empty() => {}
-                Reach::None if reach((&pair.new, pair.also), &pair.old, keyword, &mut self.memo) == Reach::None => {}
+                Reach::None if reach(&pair.taken_now(), &pair.old, keyword, &mut self.memo) == Reach::None => {}
                 Reach::None => self.push(pair, Code::DiffLogicWider, format!("{detail}; it accepts more"), WIDER),
                 Reach::Refuses => self.push_about(pair, subject, Code::DiffLogicStricter, detail, STRICTER),
                 Reach::Open(why) => self.push_about(pair, subject, Code::DiffLogic, open(&detail, &why), UNKNOWN),
@@ -596,7 +606,8 @@ impl<'a> Walk<'_, 'a> {
         }
         for name in missing(new.required, old.required) {
             // A server gives a field without value its default.
-            if pair.own.0.always_has(name) || new.property(name).is_some_and(|schema| schema.default.is_some()) {
+            if pair.own.0.always().contains(&name) || new.property(name).is_some_and(|schema| schema.default.is_some())
+            {
                 continue;
             }
             self.push_about(pair, Subject::Field(name), Code::DiffRequired, format!("{name} is required"), STRICTER);
@@ -687,7 +698,7 @@ impl<'a> Walk<'_, 'a> {
         let places = (property.at, pair.new.at);
         let trail = self.found.step(pair.trail, Step::Property(property.name));
         let (old, new) = (property.schema, Schema::of_type(Type::Absent));
-        let spot = Spot { old, new, also: None, trail, subject: Subject::Value };
+        let spot = Spot { old, new, also: None, own: Own::Nothing, trail, subject: Subject::Value };
         match rest(&pair.new, pair.own.1) {
             Rest::Schema(schema) => todo.push(pair.below(property.schema, *schema, path, trail, property.name)),
             Rest::Kept => {
@@ -714,7 +725,7 @@ impl<'a> Walk<'_, 'a> {
         let places = (pair.old.at, property.at);
         let trail = self.found.step(pair.trail, Step::Key(property.name));
         let (old, new) = (Schema::of_type(Type::Absent), property.schema);
-        let spot = Spot { old, new, also: None, trail, subject: Subject::Value };
+        let spot = Spot { old, new, also: None, own: Own::Nothing, trail, subject: Subject::Value };
         match rest(&pair.old, pair.own.0) {
             Rest::Schema(schema) => todo.push(pair.below(*schema, property.schema, path, trail, property.name)),
             Rest::Kept if Types::of(&property.schema) == Types::ANY => {

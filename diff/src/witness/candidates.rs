@@ -2,6 +2,7 @@
 
 use super::{Effort, is_about_stored};
 use crate::found::{Spot, Subject};
+use crate::own::Own;
 use crate::reach::{only, probes as at_the_ends, refused};
 use crate::within::Memo;
 use kubeshape_schema::{Bump, Code, Extra, Flags, Schema, Type};
@@ -60,7 +61,7 @@ pub(super) fn attempts<'a>(
             // Fields without a property: of a wrong type, or of any.
             let (old, new) = (spot.old.additional_schema(), spot.new.additional_schema());
             let any: &'a Schema<'a> = old.unwrap_or_else(|| arena.alloc(Schema::of_type(Type::Absent)));
-            let refused = refused_by(new, any, values(any, most, arena), arena);
+            let refused = refused_by(new, any, Own::Nothing, values(any, most, arena), arena);
             refused.into_iter().map(|value| Attempt::holds(&below(Step::Key(key)), Some(value))).collect()
         }
         // What a server checks of resources is in no schema.
@@ -95,13 +96,18 @@ pub(super) fn attempts<'a>(
 fn refused_by<'a>(
     schema: Option<&'a Schema<'a>>,
     old: &'a Schema<'a>,
+    own: Own,
     values: Vec<Value<'a>>,
     arena: &'a Bump,
 ) -> Vec<Value<'a>> {
     let accepts = Validator::new(old, arena);
     let Some(schema) = schema else { return values };
     let refuses = Validator::new(schema, arena);
-    values.into_iter().filter(|value| accepts.is_valid(*value) && !refuses.is_valid(*value)).collect()
+    let is_one = |value: &Value<'a>| {
+        let whole = own.whole(*value, arena);
+        accepts.is_valid(whole) && !refuses.is_valid(whole)
+    };
+    values.into_iter().filter(is_one).collect()
 }
 
 /// Values that the old schema accepts and what changed of the new one refuses.
@@ -121,7 +127,7 @@ fn of_values<'a>(code: Code, spot: &Spot<'a>, most: usize, arena: &'a Bump) -> V
         // The values for which the change was told come first.
         let mut memo = Memo::default();
         let mut ends = at_the_ends(old, demand, arena, &mut memo);
-        ends.splice(0..0, refused((old, spot.also), demand, arena, &mut memo));
+        ends.splice(0..0, refused(old, (spot.also, spot.own), demand, arena, &mut memo));
         match code {
             Code::DiffText | Code::DiffTextUnknown | Code::DiffLogic | Code::DiffLogicStricter => {
                 tried.splice(0..0, ends);
@@ -129,7 +135,7 @@ fn of_values<'a>(code: Code, spot: &Spot<'a>, most: usize, arena: &'a Bump) -> V
             _ => tried.extend(ends),
         }
     }
-    let mut out = refused_by(Some(demand), old, tried, arena);
+    let mut out = refused_by(Some(demand), old, spot.own, tried, arena);
     if let Some(also) = spot.also {
         let demands = Validator::new(also, arena);
         out.retain(|value| demands.is_valid(*value));
