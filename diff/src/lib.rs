@@ -53,6 +53,7 @@ mod found;
 mod moves;
 mod own;
 mod plain;
+mod pruning;
 mod reach;
 mod schema;
 mod types;

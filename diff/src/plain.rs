@@ -210,8 +210,12 @@ fn has_number(schema: &Schema<'_>) -> bool {
     let least = extra.minimum.map(|least| least.ceil() + step(Flags::EXCLUSIVE_MINIMUM));
     let most = extra.maximum.map(|most| most.floor() - step(Flags::EXCLUSIVE_MAXIMUM));
     let is_bounded = extra.minimum.is_some() || extra.maximum.is_some();
+    // An integer is refused if a bound is none (upstream: `IsValueValidAgainstRange`).
+    let is_whole = |bound: Option<f64>| schema.ty != Type::Integer || bound.is_none_or(|bound| bound.fract() == 0.0);
     extra.multiple_of.is_none()
-        && (checked_format(schema).is_empty() || !is_bounded)
+        && (schema.format.is_empty() || !is_bounded)
+        && is_whole(extra.minimum)
+        && is_whole(extra.maximum)
         && is_exact(schema)
         && least.zip(most).is_none_or(|(least, most)| least <= most)
 }

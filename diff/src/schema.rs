@@ -45,19 +45,26 @@ pub(crate) struct Sides<'s, 'a> {
 
 /// What the schemas are of.
 pub(crate) enum Of<'s, 'a> {
-    /// A definition, whose objects have this `apiVersion` and `kind`.
-    Definition(&'s str, &'s str),
+    /// A definition.
+    Definition {
+        /// What all its objects have.
+        api_version: &'s str,
+        kind: &'s str,
+        /// Whether the old and the new definition have `spec.preserveUnknownFields`: a server then drops no field and no null.
+        keeps: (bool, bool),
+    },
     /// OpenAPI documents, which say all that they mean.
     Documents(Sides<'s, 'a>),
 }
 
 /// Compares the schemas of one version, from the root of objects.
 pub(crate) fn compare<'a>(version: &str, old: &Schema<'a>, new: &Schema<'a>, of: Of<'_, 'a>, found: &mut Found<'a>) {
-    let (own, texts, sides) = match of {
-        Of::Definition(api_version, kind) => (Own::Root, (api_version, kind), None),
-        Of::Documents(sides) => (Own::Nothing, ("", ""), Some(sides)),
+    let (own, texts, keeps, sides) = match of {
+        Of::Definition { api_version, kind, keeps } => (Own::Root, (api_version, kind), keeps, None),
+        Of::Documents(sides) => (Own::Nothing, ("", ""), (false, false), Some(sides)),
     };
-    let mut walk = Walk { version, found, texts, sides, memo: Memo::default(), gone: Vec::new(), came: Vec::new() };
+    let mut walk =
+        Walk { version, found, texts, sides, keeps, memo: Memo::default(), gone: Vec::new(), came: Vec::new() };
     let root = Pair {
         old: *old,
         new: *new,
@@ -166,6 +173,8 @@ struct Walk<'w, 'a> {
     /// The `apiVersion` and the `kind` of objects.
     texts: (&'w str, &'w str),
     sides: Option<Sides<'w, 'a>>,
+    /// Whether nothing is dropped, whatever the schema says: before, and now.
+    keeps: (bool, bool),
     memo: Memo,
     /// Fields that are dropped now.
     gone: Vec<Field<'a>>,
@@ -201,6 +210,16 @@ impl<'a> Walk<'_, 'a> {
     ) {
         let version = self.version.to_owned();
         self.found.push(Change { code, version, path, old, new, detail, effects: effects.to_vec() }, Some(spot));
+    }
+
+    /// What became of fields without a property.
+    fn rest_before(&self, schema: &Schema<'a>, own: Own) -> Rest<'a> {
+        if self.keeps.0 { rest(schema, own).kept() } else { rest(schema, own) }
+    }
+
+    /// What becomes of them now.
+    fn rest_now(&self, schema: &Schema<'a>, own: Own) -> Rest<'a> {
+        if self.keeps.1 { rest(schema, own).kept() } else { rest(schema, own) }
     }
 
     /// The schemas that references lead to. None if both lead to definitions that were compared.
@@ -356,7 +375,7 @@ impl<'a> Walk<'_, 'a> {
             return;
         }
         match (old.flags.any(Flags::NULLABLE), new.flags.any(Flags::NULLABLE)) {
-            (true, false) if pair.path.ends_with("[]") => {
+            (true, false) if pair.path.ends_with("[]") || self.keeps.1 && Types::of(new) != Types::ANY => {
                 self.push(pair, Code::DiffNull, "null is refused", STRICTER);
             }
             (true, false) => {
@@ -630,7 +649,7 @@ impl<'a> Walk<'_, 'a> {
                 (Some(_), Some(_), _) | (Some(_), None, None) | (None, None, Some(_)) => continue,
                 (Some(old), None, Some(own)) => (*old, at(own, pair.new.at)),
                 (None, Some(new), _) => (at(own, pair.old.at), *new),
-                (None, None, None) => match rest(&pair.new, is) {
+                (None, None, None) => match self.rest_now(&pair.new, is) {
                     Rest::Schema(schema) => (at(own, pair.old.at), *schema),
                     Rest::Kept => continue,
                     Rest::Dropped => {
@@ -651,8 +670,10 @@ impl<'a> Walk<'_, 'a> {
     /// Whether fields without a property are kept.
     fn unknown_fields(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
         let (old, new) = (&pair.old, &pair.new);
-        match (rest(old, pair.own.0), rest(new, pair.own.1)) {
+        match (self.rest_before(old, pair.own.0), self.rest_now(new, pair.own.1)) {
             (Rest::Dropped, Rest::Dropped) | (Rest::Kept, Rest::Kept) => {}
+            // It is told once.
+            (Rest::Dropped, Rest::Kept) | (Rest::Kept, Rest::Dropped) if self.keeps.0 != self.keeps.1 => {}
             (Rest::Schema(old), Rest::Schema(new)) => {
                 self.descend(pair, (*old, *new), Step::Key(KEY), || format!("{}.*", pair.path), todo);
             }
@@ -699,7 +720,7 @@ impl<'a> Walk<'_, 'a> {
         let trail = self.found.step(pair.trail, Step::Property(property.name));
         let (old, new) = (property.schema, Schema::of_type(Type::Absent));
         let spot = Spot { old, new, also: None, own: Own::Nothing, trail, subject: Subject::Value };
-        match rest(&pair.new, pair.own.1) {
+        match self.rest_now(&pair.new, pair.own.1) {
             Rest::Schema(schema) => todo.push(pair.below(property.schema, *schema, path, trail, property.name)),
             Rest::Kept => {
                 let detail = "the field has no schema any more, and its values are kept".to_owned();
@@ -726,7 +747,7 @@ impl<'a> Walk<'_, 'a> {
         let trail = self.found.step(pair.trail, Step::Key(property.name));
         let (old, new) = (Schema::of_type(Type::Absent), property.schema);
         let spot = Spot { old, new, also: None, own: Own::Nothing, trail, subject: Subject::Value };
-        match rest(&pair.old, pair.own.0) {
+        match self.rest_before(&pair.old, pair.own.0) {
             Rest::Schema(schema) => todo.push(pair.below(*schema, property.schema, path, trail, property.name)),
             Rest::Kept if Types::of(&property.schema) == Types::ANY => {
                 todo.push(pair.below(anything(), property.schema, path, trail, property.name));
@@ -880,6 +901,13 @@ enum Rest<'a> {
     Dropped,
     Kept,
     Schema(&'a Schema<'a>),
+}
+
+impl Rest<'_> {
+    /// The same where a server drops nothing.
+    fn kept(self) -> Self {
+        if matches!(self, Rest::Dropped) { Rest::Kept } else { self }
+    }
 }
 
 fn rest<'a>(schema: &Schema<'a>, own: Own) -> Rest<'a> {

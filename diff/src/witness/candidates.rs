@@ -32,6 +32,7 @@ pub(super) fn attempts<'a>(
     spot: &Spot<'a>,
     steps: &[Step<'a>],
     effort: &Effort,
+    memo: &mut Memo,
     arena: &'a Bump,
 ) -> Vec<Attempt<'a>> {
     let below = |step: Step<'a>| {
@@ -78,9 +79,11 @@ pub(super) fn attempts<'a>(
             attempt.leave_out.push(steps.to_vec());
             vec![attempt]
         }
-        _ if is_about_stored(code) || code == Code::DiffNull => vec![Attempt::holds(steps, Some(Value::Null))],
+        _ if is_about_stored(code) || matches!(code, Code::DiffNull | Code::DiffPruningEnds) => {
+            vec![Attempt::holds(steps, Some(Value::Null))]
+        }
         _ => {
-            let mut out: Vec<Attempt<'a>> = of_values(code, spot, most, arena)
+            let mut out: Vec<Attempt<'a>> = of_values(code, spot, most, memo, arena)
                 .into_iter()
                 .map(|value| Attempt::holds(steps, Some(value)))
                 .collect();
@@ -111,7 +114,7 @@ fn refused_by<'a>(
 }
 
 /// Values that the old schema accepts and what changed of the new one refuses.
-fn of_values<'a>(code: Code, spot: &Spot<'a>, most: usize, arena: &'a Bump) -> Vec<Value<'a>> {
+fn of_values<'a>(code: Code, spot: &Spot<'a>, most: usize, memo: &mut Memo, arena: &'a Bump) -> Vec<Value<'a>> {
     let (old, new): (&'a Schema<'a>, &'a Schema<'a>) = (arena.alloc(spot.old), arena.alloc(spot.new));
     let mut tried = Vec::new();
     for schema in narrowed(code, spot, arena) {
@@ -125,9 +128,8 @@ fn of_values<'a>(code: Code, spot: &Spot<'a>, most: usize, arena: &'a Bump) -> V
     let demand: &'a Schema<'a> = arena.alloc(demand(code, spot, new, arena));
     if let Subject::Keyword(_) = spot.subject {
         // The values for which the change was told come first.
-        let mut memo = Memo::default();
-        let mut ends = at_the_ends(old, demand, arena, &mut memo);
-        ends.splice(0..0, refused(old, (spot.also, spot.own), demand, arena, &mut memo));
+        let mut ends = at_the_ends(old, demand, arena, memo);
+        ends.splice(0..0, refused(old, (spot.also, spot.own), demand, arena, memo));
         match code {
             Code::DiffText | Code::DiffTextUnknown | Code::DiffLogic | Code::DiffLogicStricter => {
                 tried.splice(0..0, ends);
@@ -160,7 +162,16 @@ fn demand<'a>(code: Code, spot: &Spot<'a>, new: &Schema<'a>, arena: &'a Bump) ->
 
 /// The old schema, reduced to values that are likely to be refused now.
 fn narrowed<'a>(code: Code, spot: &Spot<'a>, arena: &'a Bump) -> Vec<Schema<'a>> {
-    let (old, new) = (&spot.old, spot.new.extra());
+    // Of values of any type, those that the keyword is about.
+    let ty = match spot.subject {
+        _ if spot.old.ty != Type::Absent || spot.old.flags.any(Flags::INT_OR_STRING) => spot.old.ty,
+        Subject::Keyword("minProperties" | "maxProperties") => Type::Object,
+        Subject::Keyword("minItems" | "maxItems") => Type::Array,
+        Subject::Keyword("minLength" | "maxLength") => Type::String,
+        Subject::Keyword("minimum" | "maximum") => Type::Number,
+        _ => spot.old.ty,
+    };
+    let (old, new) = (&Schema { ty, ..spot.old }, spot.new.extra());
     let with = |extra: Extra<'a>, flags: Flags| Schema { extra: Some(arena.alloc(extra)), flags, ..*old };
     let extra = *old.extra();
     let less = |bound: Option<i64>| bound.map(|bound| bound.saturating_sub(1));

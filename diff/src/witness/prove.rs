@@ -6,6 +6,7 @@ use super::{Effort, Outcome, Proof, Witness, shrink};
 use crate::Change;
 use crate::found::{Found, Spot, Subject};
 use crate::own::Own;
+use crate::within::Memo;
 use kubeshape_schema::{Bump, Code, Json, Schema};
 use kubeshape_show::sample::{Step, Wanted, sample_with};
 use kubeshape_smd::Value;
@@ -23,6 +24,7 @@ pub(crate) fn proofs(
 ) -> Vec<Proof> {
     let mut out = Vec::with_capacity(found.changes.len());
     let (mut tried, mut spent) = (0, 0);
+    let mut memo = Memo::default();
     let mut at = 0;
     // The changes of a version follow each other, so that its definitions are prepared once.
     while at < found.changes.len() {
@@ -52,7 +54,7 @@ pub(crate) fn proofs(
                     } else {
                         let prepared = prepared.get_or_init(|| Prepared::new((old, was), (new, is), effort, &arena));
                         let memory = Bump::new();
-                        let proof = prove(found, change, &spot, prepared, effort, &memory);
+                        let proof = prove((found, change, &spot), prepared, effort, &mut memo, &memory);
                         spent += memory.allocated_bytes();
                         proof
                     }
@@ -132,11 +134,10 @@ fn versions<'c, 'a>(old: &'c Crd<'a>, new: &'c Crd<'a>, name: &str) -> Option<(&
 }
 
 fn prove(
-    found: &Found<'_>,
-    change: &Change,
-    spot: &Spot<'_>,
+    (found, change, spot): (&Found<'_>, &Change, &Spot<'_>),
     prepared: &Prepared<'_>,
     effort: &Effort,
+    memo: &mut Memo,
     arena: &Bump,
 ) -> Proof {
     let steps = found.steps(spot.trail);
@@ -152,7 +153,7 @@ fn prove(
         _ => old,
     };
     let mut reason = "no value was found that the old schema accepts and the new one refuses".to_owned();
-    for attempt in attempts(change.code, spot, &steps, effort, arena) {
+    for attempt in attempts(change.code, spot, &steps, effort, memo, arena) {
         if arena.allocated_bytes() > effort.memory {
             return Proof::None(format!("it needs more than {} MiB of memory", effort.memory >> 20));
         }
