@@ -288,7 +288,7 @@ impl Area {
         if detail.contains("some validation rules were not checked") {
             return Ok(true);
         }
-        let field = place(field, detail);
+        let field = field_of(field, detail);
         let is_risky = |change: &&Change| {
             change.class_for(Consumer::Writers).is_some_and(|class| class >= Class::Risky)
                 && (change.version == version || change.version.is_empty())
@@ -311,7 +311,7 @@ impl Area {
             self.tally.open += 1;
             return Ok(true);
         };
-        Ok(!case.refusals().iter().any(|(other, detail)| place(other, detail) == field))
+        Ok(!case.refusals().iter().any(|(other, detail)| field_of(other, detail) == field))
     }
 
     /// Whether breaking claims have witnesses.
@@ -414,7 +414,7 @@ fn in_namespace(object: &mut Value) {
 }
 
 /// The field of an error. Errors of logic and of ranges of numbers name it in their text.
-fn place<'e>(field: &'e str, detail: &'e str) -> &'e str {
+fn field_of<'e>(field: &'e str, detail: &'e str) -> &'e str {
     let named = || detail.split('"').nth(1).or_else(|| detail.rsplit_once(" in ").map(|(_, name)| name));
     if field.is_empty() || field == "<nil>" { named().unwrap_or_default() } else { field }
 }

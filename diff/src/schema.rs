@@ -12,7 +12,7 @@ use kubeshape_schema::escape::Escape;
 use kubeshape_schema::{Additional, Bump, Code, Flags, Json, Property, Rule, Schema, Type};
 use kubeshape_show::sample::Step;
 use kubeshape_smd::Value;
-use kubeshape_validate::object::Validator;
+use kubeshape_validate::object::{Validator, default as inserted};
 use std::collections::HashSet;
 use std::hash::Hash;
 use std::rc::Rc;
@@ -487,6 +487,7 @@ impl<'a> Walk<'_, 'a> {
             (None, Some(new)) => {
                 let detail = format!("the default is {}, and there was none", text(new));
                 let (detail, class) = judged(&detail, pair.judge.as_ref());
+                let class = if takes_default(&pair.new) { class } else { Risky };
                 self.push(pair, Code::DiffDefault, detail, &[(Storage, Risky), (Writers, class), (Readers, Risky)]);
             }
             (Some(old), None) => {
@@ -582,8 +583,10 @@ impl<'a> Walk<'_, 'a> {
                 self.push(pair, Code::DiffUnique, detail, STRICTER);
             }
         }
-        if let (Some(old), Some(new)) = (pair.old.item(), pair.new.item()) {
-            self.descend(pair, (*old, *new), Step::Item, || format!("{}[]", pair.path), todo);
+        // Without a schema, items are anything.
+        if let Some(new) = pair.new.item() {
+            let old = pair.old.item().copied().unwrap_or_else(anything);
+            self.descend(pair, (old, *new), Step::Item, || format!("{}[]", pair.path), todo);
         }
     }
 
@@ -783,9 +786,19 @@ impl<'a> Walk<'_, 'a> {
         let Some(default) = property.schema.default else { return };
         let detail = format!("the default is {}, and there was none", text(default));
         let (detail, class) = judged(&detail, pair.judge_of(property.name).as_ref());
+        let class = if takes_default(&property.schema) { class } else { Risky };
         let effects = [(Storage, Risky), (Writers, class), (Readers, Risky)];
         self.at(spot, path, places, Code::DiffDefault, detail, &effects);
     }
+}
+
+/// Whether a schema accepts its own default: that of an integer or a text can be an object.
+fn takes_default(schema: &Schema<'_>) -> bool {
+    let Some(default) = schema.default else { return true };
+    let arena = Bump::new();
+    let schema: &Schema<'_> = arena.alloc(*schema);
+    let value = inserted(Value::from_json(default, &arena), Some(schema), &arena);
+    Validator::new(schema, &arena).is_valid(value)
 }
 
 /// Whether server-side apply owns a list or a map as a whole.
