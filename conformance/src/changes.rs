@@ -5,6 +5,8 @@
 //! Pairs are those of real projects (`upgrades` in the folder of inputs), definitions and changed ones of the recorded answers,
 //! and generated ones.
 
+mod undo;
+
 use crate::generated::Plan;
 use crate::golden;
 use crate::known::Known;
@@ -164,6 +166,9 @@ struct Tally {
     drawn: usize,
     accepted: usize,
     refused: usize,
+    /// Refusals that were asked about without the changes that tell of them, and those whose definition is then none.
+    undone: usize,
+    open: usize,
 }
 
 struct Area {
@@ -246,7 +251,14 @@ impl Area {
                     continue;
                 }
                 self.tally.refused += 1;
-                let verdict = match refusals.iter().find(|(field, detail)| !is_told(&changes, name, field, detail)) {
+                let mut miss = None;
+                for (field, detail) in &refusals {
+                    if !self.is_told(pair, &changes, name, (field, detail), object)? {
+                        miss = Some((field, detail));
+                        break;
+                    }
+                }
+                let verdict = match miss {
                     None => Verdict::Equal,
                     Some((field, detail)) => {
                         Verdict::Differing(format!("nothing is told of {field}: {detail}, for {object}"))
@@ -260,6 +272,46 @@ impl Area {
             self.proofs(kind, pair, &changes, &proofs);
         }
         Ok(is_judged)
+    }
+
+    /// Whether changes say that writers may be refused at a field: one of the field itself, or some above or below without which the
+    /// field is not complained about.
+    fn is_told(
+        &mut self,
+        pair: &Pair,
+        changes: &[Change],
+        version: &str,
+        (field, detail): (&str, &str),
+        object: &Value,
+    ) -> Result<bool, String> {
+        // Upstream stops after an error, and says so.
+        if detail.contains("some validation rules were not checked") {
+            return Ok(true);
+        }
+        let field = field_of(field, detail);
+        let is_risky = |change: &&Change| {
+            change.class_for(Consumer::Writers).is_some_and(|class| class >= Class::Risky)
+                && (change.version == version || change.version.is_empty())
+        };
+        let risky = changes.iter().filter(is_risky);
+        let near: Vec<&Change> =
+            risky.filter(|change| is_above(&change.path, field) || is_above(field, &change.path)).collect();
+        if near.is_empty() {
+            return Ok(false);
+        }
+        if near.iter().any(|change| is_above(&change.path, field) && is_above(field, &change.path)) {
+            return Ok(true);
+        }
+        let without = undo::without(&pair.old, &pair.new, version, &near);
+        let asked = json!({"definition": of_version(&without, version), "objects": [object]});
+        let answer: Answer = self.oracle.ask(&pair.label, &asked)?;
+        self.tally.undone += 1;
+        let Some(case) = answer.cases.first().filter(|_| answer.error.is_none()) else {
+            // A server refuses what is left.
+            self.tally.open += 1;
+            return Ok(true);
+        };
+        Ok(!case.refusals().iter().any(|(other, detail)| field_of(other, detail) == field))
     }
 
     /// Whether breaking claims have witnesses.
@@ -282,9 +334,10 @@ impl Area {
 
     /// Says how many pairs and objects there were.
     fn end_of(&mut self, kind: &str) {
-        let Tally { pairs, drawn, accepted, refused } = std::mem::take(&mut self.tally);
+        let Tally { pairs, drawn, accepted, refused, undone, open } = std::mem::take(&mut self.tally);
         let remark = format!(
-            "{pairs} pairs, {drawn} objects, of which the old definition accepts {accepted} and the new one refuses {refused}"
+            "{pairs} pairs, {drawn} objects, of which the old definition accepts {accepted} and the new one refuses {refused}; \
+             {undone} refusals were asked about without the changes above and below, {open} in vain"
         );
         self.table.remark(&format!("{kind} refusals"), &remark);
     }
@@ -360,36 +413,22 @@ fn in_namespace(object: &mut Value) {
     }
 }
 
-/// Whether a change says that writers may be refused at a field.
-fn is_told(changes: &[Change], version: &str, field: &str, detail: &str) -> bool {
-    // Upstream stops after an error, and says so.
-    if detail.contains("some validation rules were not checked") {
-        return true;
-    }
-    // Errors of logic and of ranges of numbers name the field in their text.
+/// The field of an error. Errors of logic and of ranges of numbers name it in their text.
+fn field_of<'e>(field: &'e str, detail: &'e str) -> &'e str {
     let named = || detail.split('"').nth(1).or_else(|| detail.rsplit_once(" in ").map(|(_, name)| name));
-    let field = if field.is_empty() || field == "<nil>" { named().unwrap_or_default() } else { field };
-    changes.iter().any(|change| {
-        change.class_for(Consumer::Writers).is_some_and(|class| class >= Class::Risky)
-            && (change.version == version || change.version.is_empty())
-            && (is_above(&change.path, field) || changes_values(change.code) && is_above(field, &change.path))
-    })
+    if field.is_empty() || field == "<nil>" { named().unwrap_or_default() } else { field }
 }
 
-/// Whether a change of a field is seen by what looks at the values around it.
-fn changes_values(code: Code) -> bool {
-    matches!(code, Code::DiffDefault | Code::DiffNull | Code::DiffNullWider | Code::DiffOwnership)
-}
-
-/// Whether a field of a change is the one of an error, or above it.
-fn is_above(change: &str, error: &str) -> bool {
+/// Whether a field is another one, or above it.
+fn is_above(above: &str, below: &str) -> bool {
     let steps = |path: &str| {
         let path = path.replace(['[', ']'], ".");
         let steps = path.split('.').filter(|step| !step.is_empty() && step.parse::<usize>().is_err());
         steps.map(str::to_owned).collect::<Vec<_>>()
     };
-    let (change, error) = (steps(change), steps(error));
-    change.len() <= error.len() && change.iter().zip(&error).all(|(change, error)| change == "*" || change == error)
+    let (above, below) = (steps(above), steps(below));
+    above.len() <= below.len()
+        && above.iter().zip(&below).all(|(one, other)| one == "*" || other == "*" || one == other)
 }
 
 /// Objects of one version: samples of the old definition with some values set, of which most come from the old schema, some from

@@ -1,8 +1,9 @@
 //! Changes of a whole definition.
 
+use crate::claims::settled;
 use crate::found::Found;
-use crate::{Change, Class, Consumer, schema};
-use kubeshape_schema::Code;
+use crate::{Change, Class, Consumer, pruning, schema};
+use kubeshape_schema::{Code, Flags, Schema};
 use kubeshape_structural::{Crd, Version};
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +13,7 @@ use Consumer::{Meta, Readers, Storage, Writers};
 /// The changes from one definition to another: first those of the definition, then those of each version in the old order.
 /// The same definitions give the same list.
 pub fn definitions(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Change> {
-    find(old, new).changes
+    settled(old, new).changes
 }
 
 /// The changes, with the values that they are about.
@@ -27,7 +28,11 @@ pub(crate) fn find<'a>(old: &Crd<'a>, new: &Crd<'a>) -> Found<'a> {
         match (was.schema, is.schema) {
             (Some(before), Some(after)) => {
                 let api_version = format!("{}/{}", old.group, was.name);
-                let of = schema::Of::Definition(&api_version, old.names.kind);
+                let keeps = (old.preserve_unknown_fields, new.preserve_unknown_fields);
+                let of = schema::Of::Definition { api_version: &api_version, kind: old.names.kind, keeps };
+                if keeps.0 != keeps.1 {
+                    pruning::tell(was.name, before, after, keeps.1, &mut out);
+                }
                 schema::compare(was.name, before, after, of, &mut out);
             }
             (None, Some(_)) => {
@@ -167,14 +172,23 @@ fn versions(old: &Crd<'_>, new: &Crd<'_>, out: &mut Found<'_>) {
 
 fn version(was: &Version<'_>, is: &Version<'_>, out: &mut Found<'_>) {
     let at = (was.at, is.at);
+    // Whoever writes a status has one to write.
+    let has_status = |schema: Option<&Schema<'_>>| {
+        schema.is_none_or(|schema| {
+            schema.property("status").is_some()
+                || schema.flags.any(Flags::PRESERVE_UNKNOWN)
+                || schema.additional.is_some()
+        })
+    };
+    let class = if has_status(was.schema) { Breaking } else { Compatible };
     match (was.status, is.status) {
         (true, false) => {
             let detail = "there is no /status any more; the status is written with the object";
-            push(out, Code::DiffSubresource, was.name, at, detail, &[(Writers, Breaking), (Meta, Breaking)]);
+            push(out, Code::DiffSubresource, was.name, at, detail, &[(Writers, class), (Meta, Breaking)]);
         }
         (false, true) => {
             let detail = "there is a /status; requests to the object no longer change the status";
-            push(out, Code::DiffSubresource, was.name, at, detail, &[(Writers, Breaking), (Meta, Compatible)]);
+            push(out, Code::DiffSubresource, was.name, at, detail, &[(Writers, class), (Meta, Compatible)]);
         }
         _ => {}
     }

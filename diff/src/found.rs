@@ -1,6 +1,7 @@
 //! The changes that are found, and where objects show them.
 
 use crate::Change;
+use crate::own::Own;
 use kubeshape_schema::Schema;
 use kubeshape_show::sample::Step;
 
@@ -22,6 +23,8 @@ pub(crate) struct Spot<'a> {
     pub(crate) new: Schema<'a>,
     /// What the old server demands beside its schema.
     pub(crate) also: Option<&'static Schema<'static>>,
+    /// What the value is to the old server.
+    pub(crate) own: Own,
     /// How it is reached; see [`Found::steps`].
     pub(crate) trail: usize,
     pub(crate) subject: Subject<'a>,

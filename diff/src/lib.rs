@@ -45,12 +45,15 @@
 
 mod bounds;
 mod change;
+mod claims;
 mod definition;
 mod document;
 mod exempt;
 mod found;
 mod moves;
 mod own;
+mod plain;
+mod pruning;
 mod reach;
 mod schema;
 mod types;

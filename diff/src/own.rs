@@ -2,7 +2,9 @@
 //! them, and checks them itself (upstream: `objectmeta` of `k8s.io/apiextensions-apiserver`, `ValidateObjectMeta` of
 //! `k8s.io/apimachinery`).
 
-use kubeshape_schema::{Extra, Flags, Schema, Type};
+use kubeshape_schema::{Bump, Extra, Flags, Schema, Type};
+use kubeshape_smd::Value;
+use kubeshape_smd::value::Map;
 use std::sync::LazyLock;
 
 /// What a value is to a server.
@@ -91,14 +93,24 @@ impl Own {
         }
     }
 
-    /// Whether a field is always there.
-    pub(crate) fn always_has(self, name: &str) -> bool {
+    /// The fields that are always there.
+    pub(crate) fn always(self) -> &'static [&'static str] {
         match self {
-            Own::Root => matches!(name, "apiVersion" | "kind" | "metadata"),
-            Own::Embedded => matches!(name, "apiVersion" | "kind"),
-            Own::RootMetadata => name == "name",
-            Own::Metadata | Own::ApiVersion | Own::Kind | Own::Nothing => false,
+            Own::Root => &["apiVersion", "kind", "metadata"],
+            Own::Embedded => &["apiVersion", "kind"],
+            Own::RootMetadata => &["name"],
+            Own::Metadata | Own::ApiVersion | Own::Kind | Own::Nothing => &[],
         }
+    }
+
+    /// A value with the fields that are always there.
+    pub(crate) fn whole<'a>(self, value: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        let Value::Map(map) = value else { return value };
+        let missing = self.always().iter().filter(|name| map.get(name).is_none());
+        Value::Map(missing.fold(map, |map, name| {
+            let given = if *name == "metadata" { Value::Map(Map::EMPTY) } else { Value::String("example") };
+            map.with(name, Some(given), arena)
+        }))
     }
 
     /// Whether fields without a schema are kept because they are metadata.

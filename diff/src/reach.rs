@@ -1,5 +1,6 @@
 //! Whether a value that the old schema takes can be refused by a part of the new one.
 
+use crate::own::Own;
 use crate::within::{Language, Memo, Within, checked_format, within};
 use kubeshape_schema::{Bump, Extra, Flags, Schema, Type};
 use kubeshape_show::sample::values;
@@ -60,24 +61,26 @@ pub(crate) fn only<'a>(schema: &Schema<'a>, keyword: &str, arena: &'a Bump) -> O
     }
 }
 
-/// Whether a keyword of the new schema may refuse what the old one takes, and what a server demands beside it.
-pub(crate) fn reach(
-    (old, also): (&Schema<'_>, Option<&'static Schema<'static>>),
-    new: &Schema<'_>,
-    keyword: &'static str,
-    memo: &mut Memo,
-) -> Reach {
+/// The values that a server takes.
+#[derive(Clone, Copy)]
+pub(crate) struct Taken<'a> {
+    pub(crate) schema: Schema<'a>,
+    /// What it demands beside the schema.
+    pub(crate) also: Option<&'static Schema<'static>>,
+    /// What the value is to it.
+    pub(crate) own: Own,
+}
+
+/// Whether a keyword of the new schema may refuse what was taken.
+pub(crate) fn reach(taken: &Taken<'_>, new: &Schema<'_>, keyword: &'static str, memo: &mut Memo) -> Reach {
     let arena = Bump::new();
-    let (old, new): (&Schema<'_>, &Schema<'_>) = (arena.alloc(*old), arena.alloc(*new));
+    let Taken { schema, also, own } = *taken;
+    let (old, new): (&Schema<'_>, &Schema<'_>) = (arena.alloc(schema), arena.alloc(*new));
     let Some(demand) = only(new, keyword, &arena) else { return Reach::Refuses };
     let demand: &Schema<'_> = arena.alloc(demand);
     // A server gives fields their defaults before it looks.
-    let given: Vec<&str> = new
-        .properties
-        .iter()
-        .filter(|property| property.schema.default.is_some())
-        .map(|property| property.name)
-        .collect();
+    let defaulted = new.properties.iter().filter(|property| property.schema.default.is_some());
+    let given: Vec<&str> = defaulted.map(|property| property.name).chain(own.always().iter().copied()).collect();
     let given: &Schema<'_> =
         arena.alloc(Schema { required: arena.alloc_slice_copy(&given), ..Schema::of_type(Type::Absent) });
     let all: Vec<&Schema<'_>> = [old, given].into_iter().chain(also).collect();
@@ -87,7 +90,7 @@ pub(crate) fn reach(
         Within::Open(_) if also.is_none() && is_plain(old, keyword) => return Reach::Refuses,
         Within::Open(why) | Within::Limited(why) => why,
     };
-    if refused((old, also), demand, &arena, memo).is_some() { Reach::Refuses } else { Reach::Open(why) }
+    if refused(old, (also, own), demand, &arena, memo).is_some() { Reach::Refuses } else { Reach::Open(why) }
 }
 
 /// Whether nothing else in a schema decides which values reach a keyword.
@@ -109,7 +112,8 @@ fn is_plain(old: &Schema<'_>, keyword: &str) -> bool {
 
 /// A value that a server accepts by one schema, and that another one refuses, if one is found.
 pub(crate) fn refused<'a>(
-    (old, also): (&'a Schema<'a>, Option<&'static Schema<'static>>),
+    old: &'a Schema<'a>,
+    (also, own): (Option<&'static Schema<'static>>, Own),
     demand: &'a Schema<'a>,
     arena: &'a Bump,
     memo: &mut Memo,
@@ -118,12 +122,12 @@ pub(crate) fn refused<'a>(
     let demands = also.map(|also| Validator::new(also, arena));
     let is_one = |value: &Value<'a>| {
         !value.is_null()
-            && accepts.is_valid(*value)
+            && accepts.is_valid(own.whole(*value, arena))
             && demands.as_ref().is_none_or(|demands| demands.is_valid(*value))
-            && !refuses.is_valid(*value)
+            && !refuses.is_valid(own.whole(*value, arena))
     };
-    let own = also.map(|also| probes(also, demand, arena, memo)).unwrap_or_default();
-    own.into_iter().chain(probes(old, demand, arena, memo)).find(is_one).or_else(|| {
+    let demanded = also.map(|also| probes(also, demand, arena, memo)).unwrap_or_default();
+    demanded.into_iter().chain(probes(old, demand, arena, memo)).find(is_one).or_else(|| {
         shapes(old, demand, arena).into_iter().find_map(|shape| values(shape, TRIED, arena).into_iter().find(is_one))
     })
 }

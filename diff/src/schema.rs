@@ -4,7 +4,7 @@ use crate::document::Definitions;
 use crate::found::{Found, Spot, Subject};
 use crate::moves::{self, Field};
 use crate::own::Own;
-use crate::reach::{Reach, reach};
+use crate::reach::{Reach, Taken, reach};
 use crate::types::{self, Types};
 use crate::within::{Memo, checked_format};
 use crate::{Change, Class, Consumer, bounds};
@@ -12,7 +12,7 @@ use kubeshape_schema::escape::Escape;
 use kubeshape_schema::{Additional, Bump, Code, Flags, Json, Property, Rule, Schema, Type};
 use kubeshape_show::sample::Step;
 use kubeshape_smd::Value;
-use kubeshape_validate::object::Validator;
+use kubeshape_validate::object::{Validator, default as inserted};
 use std::collections::HashSet;
 use std::hash::Hash;
 use std::rc::Rc;
@@ -45,19 +45,26 @@ pub(crate) struct Sides<'s, 'a> {
 
 /// What the schemas are of.
 pub(crate) enum Of<'s, 'a> {
-    /// A definition, whose objects have this `apiVersion` and `kind`.
-    Definition(&'s str, &'s str),
+    /// A definition.
+    Definition {
+        /// What all its objects have.
+        api_version: &'s str,
+        kind: &'s str,
+        /// Whether the old and the new definition have `spec.preserveUnknownFields`: a server then drops no field and no null.
+        keeps: (bool, bool),
+    },
     /// OpenAPI documents, which say all that they mean.
     Documents(Sides<'s, 'a>),
 }
 
 /// Compares the schemas of one version, from the root of objects.
 pub(crate) fn compare<'a>(version: &str, old: &Schema<'a>, new: &Schema<'a>, of: Of<'_, 'a>, found: &mut Found<'a>) {
-    let (own, texts, sides) = match of {
-        Of::Definition(api_version, kind) => (Own::Root, (api_version, kind), None),
-        Of::Documents(sides) => (Own::Nothing, ("", ""), Some(sides)),
+    let (own, texts, keeps, sides) = match of {
+        Of::Definition { api_version, kind, keeps } => (Own::Root, (api_version, kind), keeps, None),
+        Of::Documents(sides) => (Own::Nothing, ("", ""), (false, false), Some(sides)),
     };
-    let mut walk = Walk { version, found, texts, sides, memo: Memo::default(), gone: Vec::new(), came: Vec::new() };
+    let mut walk =
+        Walk { version, found, texts, sides, keeps, memo: Memo::default(), gone: Vec::new(), came: Vec::new() };
     let root = Pair {
         old: *old,
         new: *new,
@@ -125,6 +132,16 @@ impl<'a> Pair<'a> {
         }
     }
 
+    /// What the old server takes.
+    fn taken_before(&self) -> Taken<'a> {
+        Taken { schema: self.old, also: self.also, own: self.own.0 }
+    }
+
+    /// What the new server takes.
+    fn taken_now(&self) -> Taken<'a> {
+        Taken { schema: self.new, also: self.also, own: self.own.1 }
+    }
+
     /// Whether rules see the values inside this one.
     fn rules_below(&self) -> bool {
         self.is_ruled || !self.new.extra().validations.is_empty()
@@ -156,6 +173,8 @@ struct Walk<'w, 'a> {
     /// The `apiVersion` and the `kind` of objects.
     texts: (&'w str, &'w str),
     sides: Option<Sides<'w, 'a>>,
+    /// Whether nothing is dropped, whatever the schema says: before, and now.
+    keeps: (bool, bool),
     memo: Memo,
     /// Fields that are dropped now.
     gone: Vec<Field<'a>>,
@@ -176,7 +195,7 @@ impl<'a> Walk<'_, 'a> {
         detail: impl Into<String>,
         effects: &[(Consumer, Class)],
     ) {
-        let spot = Spot { old: pair.old, new: pair.new, also: pair.also, trail: pair.trail, subject };
+        let spot = Spot { old: pair.old, new: pair.new, also: pair.also, own: pair.own.0, trail: pair.trail, subject };
         self.at(&spot, pair.path.clone(), (pair.old.at, pair.new.at), code, detail.into(), effects);
     }
 
@@ -191,6 +210,16 @@ impl<'a> Walk<'_, 'a> {
     ) {
         let version = self.version.to_owned();
         self.found.push(Change { code, version, path, old, new, detail, effects: effects.to_vec() }, Some(spot));
+    }
+
+    /// What became of fields without a property.
+    fn rest_before(&self, schema: &Schema<'a>, own: Own) -> Rest<'a> {
+        if self.keeps.0 { rest(schema, own).kept() } else { rest(schema, own) }
+    }
+
+    /// What becomes of them now.
+    fn rest_now(&self, schema: &Schema<'a>, own: Own) -> Rest<'a> {
+        if self.keeps.1 { rest(schema, own).kept() } else { rest(schema, own) }
     }
 
     /// The schemas that references lead to. None if both lead to definitions that were compared.
@@ -267,13 +296,13 @@ impl<'a> Walk<'_, 'a> {
             let subject = Subject::Keyword(change.keyword);
             if !change.is_stricter {
                 // It may be said elsewhere in the schema.
-                if reach((new, pair.also), old, change.keyword, &mut self.memo) == Reach::None {
+                if reach(&pair.taken_now(), old, change.keyword, &mut self.memo) == Reach::None {
                     continue;
                 }
                 self.push_about(pair, subject, Code::DiffBoundWider, change.detail, WIDER);
                 continue;
             }
-            match reach((old, pair.also), new, change.keyword, &mut self.memo) {
+            match reach(&pair.taken_before(), new, change.keyword, &mut self.memo) {
                 Reach::None => {}
                 Reach::Refuses => self.push_about(pair, subject, Code::DiffBound, change.detail, STRICTER),
                 Reach::Open(why) => {
@@ -346,7 +375,7 @@ impl<'a> Walk<'_, 'a> {
             return;
         }
         match (old.flags.any(Flags::NULLABLE), new.flags.any(Flags::NULLABLE)) {
-            (true, false) if pair.path.ends_with("[]") => {
+            (true, false) if pair.path.ends_with("[]") || self.keeps.1 && Types::of(new) != Types::ANY => {
                 self.push(pair, Code::DiffNull, "null is refused", STRICTER);
             }
             (true, false) => {
@@ -431,7 +460,7 @@ impl<'a> Walk<'_, 'a> {
         }
         if is.is_empty() {
             // It may be said elsewhere in the schema.
-            if reach((new, pair.also), old, keyword, &mut self.memo) == Reach::None {
+            if reach(&pair.taken_now(), old, keyword, &mut self.memo) == Reach::None {
                 return;
             }
             self.push(pair, Code::DiffTextWider, described(keyword, old_text, new_text), WIDER);
@@ -439,8 +468,8 @@ impl<'a> Walk<'_, 'a> {
         }
         let detail = described(keyword, old_text, new_text);
         let subject = Subject::Keyword(keyword);
-        match reach((old, pair.also), new, keyword, &mut self.memo) {
-            Reach::None if was.is_empty() || reach((new, pair.also), old, keyword, &mut self.memo) == Reach::None => {}
+        match reach(&pair.taken_before(), new, keyword, &mut self.memo) {
+            Reach::None if was.is_empty() || reach(&pair.taken_now(), old, keyword, &mut self.memo) == Reach::None => {}
             Reach::None => self.push(pair, Code::DiffTextWider, format!("{detail}, which accepts more"), WIDER),
             Reach::Refuses => self.push_about(pair, subject, Code::DiffText, detail, STRICTER),
             Reach::Open(why) => {
@@ -458,6 +487,7 @@ impl<'a> Walk<'_, 'a> {
             (None, Some(new)) => {
                 let detail = format!("the default is {}, and there was none", text(new));
                 let (detail, class) = judged(&detail, pair.judge.as_ref());
+                let class = if takes_default(&pair.new) { class } else { Risky };
                 self.push(pair, Code::DiffDefault, detail, &[(Storage, Risky), (Writers, class), (Readers, Risky)]);
             }
             (Some(old), None) => {
@@ -513,15 +543,15 @@ impl<'a> Walk<'_, 'a> {
                 (false, false) => branches(keyword, was, is),
             };
             if is.is_empty() {
-                if reach((&pair.new, pair.also), &pair.old, keyword, &mut self.memo) != Reach::None {
+                if reach(&pair.taken_now(), &pair.old, keyword, &mut self.memo) != Reach::None {
                     self.push(pair, Code::DiffLogicWider, detail, WIDER);
                 }
                 continue;
             }
             let subject = Subject::Keyword(keyword);
-            match reach((&pair.old, pair.also), &pair.new, keyword, &mut self.memo) {
+            match reach(&pair.taken_before(), &pair.new, keyword, &mut self.memo) {
                 Reach::None if was.is_empty() => {}
-                Reach::None if reach((&pair.new, pair.also), &pair.old, keyword, &mut self.memo) == Reach::None => {}
+                Reach::None if reach(&pair.taken_now(), &pair.old, keyword, &mut self.memo) == Reach::None => {}
                 Reach::None => self.push(pair, Code::DiffLogicWider, format!("{detail}; it accepts more"), WIDER),
                 Reach::Refuses => self.push_about(pair, subject, Code::DiffLogicStricter, detail, STRICTER),
                 Reach::Open(why) => self.push_about(pair, subject, Code::DiffLogic, open(&detail, &why), UNKNOWN),
@@ -553,8 +583,10 @@ impl<'a> Walk<'_, 'a> {
                 self.push(pair, Code::DiffUnique, detail, STRICTER);
             }
         }
-        if let (Some(old), Some(new)) = (pair.old.item(), pair.new.item()) {
-            self.descend(pair, (*old, *new), Step::Item, || format!("{}[]", pair.path), todo);
+        // Without a schema, items are anything.
+        if let Some(new) = pair.new.item() {
+            let old = pair.old.item().copied().unwrap_or_else(anything);
+            self.descend(pair, (old, *new), Step::Item, || format!("{}[]", pair.path), todo);
         }
     }
 
@@ -596,7 +628,8 @@ impl<'a> Walk<'_, 'a> {
         }
         for name in missing(new.required, old.required) {
             // A server gives a field without value its default.
-            if pair.own.0.always_has(name) || new.property(name).is_some_and(|schema| schema.default.is_some()) {
+            if pair.own.0.always().contains(&name) || new.property(name).is_some_and(|schema| schema.default.is_some())
+            {
                 continue;
             }
             self.push_about(pair, Subject::Field(name), Code::DiffRequired, format!("{name} is required"), STRICTER);
@@ -619,7 +652,7 @@ impl<'a> Walk<'_, 'a> {
                 (Some(_), Some(_), _) | (Some(_), None, None) | (None, None, Some(_)) => continue,
                 (Some(old), None, Some(own)) => (*old, at(own, pair.new.at)),
                 (None, Some(new), _) => (at(own, pair.old.at), *new),
-                (None, None, None) => match rest(&pair.new, is) {
+                (None, None, None) => match self.rest_now(&pair.new, is) {
                     Rest::Schema(schema) => (at(own, pair.old.at), *schema),
                     Rest::Kept => continue,
                     Rest::Dropped => {
@@ -640,8 +673,10 @@ impl<'a> Walk<'_, 'a> {
     /// Whether fields without a property are kept.
     fn unknown_fields(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
         let (old, new) = (&pair.old, &pair.new);
-        match (rest(old, pair.own.0), rest(new, pair.own.1)) {
+        match (self.rest_before(old, pair.own.0), self.rest_now(new, pair.own.1)) {
             (Rest::Dropped, Rest::Dropped) | (Rest::Kept, Rest::Kept) => {}
+            // It is told once.
+            (Rest::Dropped, Rest::Kept) | (Rest::Kept, Rest::Dropped) if self.keeps.0 != self.keeps.1 => {}
             (Rest::Schema(old), Rest::Schema(new)) => {
                 self.descend(pair, (*old, *new), Step::Key(KEY), || format!("{}.*", pair.path), todo);
             }
@@ -687,8 +722,8 @@ impl<'a> Walk<'_, 'a> {
         let places = (property.at, pair.new.at);
         let trail = self.found.step(pair.trail, Step::Property(property.name));
         let (old, new) = (property.schema, Schema::of_type(Type::Absent));
-        let spot = Spot { old, new, also: None, trail, subject: Subject::Value };
-        match rest(&pair.new, pair.own.1) {
+        let spot = Spot { old, new, also: None, own: Own::Nothing, trail, subject: Subject::Value };
+        match self.rest_now(&pair.new, pair.own.1) {
             Rest::Schema(schema) => todo.push(pair.below(property.schema, *schema, path, trail, property.name)),
             Rest::Kept => {
                 let detail = "the field has no schema any more, and its values are kept".to_owned();
@@ -714,8 +749,8 @@ impl<'a> Walk<'_, 'a> {
         let places = (pair.old.at, property.at);
         let trail = self.found.step(pair.trail, Step::Key(property.name));
         let (old, new) = (Schema::of_type(Type::Absent), property.schema);
-        let spot = Spot { old, new, also: None, trail, subject: Subject::Value };
-        match rest(&pair.old, pair.own.0) {
+        let spot = Spot { old, new, also: None, own: Own::Nothing, trail, subject: Subject::Value };
+        match self.rest_before(&pair.old, pair.own.0) {
             Rest::Schema(schema) => todo.push(pair.below(*schema, property.schema, path, trail, property.name)),
             Rest::Kept if Types::of(&property.schema) == Types::ANY => {
                 todo.push(pair.below(anything(), property.schema, path, trail, property.name));
@@ -751,9 +786,19 @@ impl<'a> Walk<'_, 'a> {
         let Some(default) = property.schema.default else { return };
         let detail = format!("the default is {}, and there was none", text(default));
         let (detail, class) = judged(&detail, pair.judge_of(property.name).as_ref());
+        let class = if takes_default(&property.schema) { class } else { Risky };
         let effects = [(Storage, Risky), (Writers, class), (Readers, Risky)];
         self.at(spot, path, places, Code::DiffDefault, detail, &effects);
     }
+}
+
+/// Whether a schema accepts its own default: that of an integer or a text can be an object.
+fn takes_default(schema: &Schema<'_>) -> bool {
+    let Some(default) = schema.default else { return true };
+    let arena = Bump::new();
+    let schema: &Schema<'_> = arena.alloc(*schema);
+    let value = inserted(Value::from_json(default, &arena), Some(schema), &arena);
+    Validator::new(schema, &arena).is_valid(value)
 }
 
 /// Whether server-side apply owns a list or a map as a whole.
@@ -869,6 +914,13 @@ enum Rest<'a> {
     Dropped,
     Kept,
     Schema(&'a Schema<'a>),
+}
+
+impl Rest<'_> {
+    /// The same where a server drops nothing.
+    fn kept(self) -> Self {
+        if matches!(self, Rest::Dropped) { Rest::Kept } else { self }
+    }
 }
 
 fn rest<'a>(schema: &Schema<'a>, own: Own) -> Rest<'a> {

@@ -60,6 +60,10 @@ impl Types {
         self.0 & Types::FRACTION != 0
     }
 
+    pub(crate) fn has_integers(self) -> bool {
+        self.0 & Types::INTEGER != 0
+    }
+
     pub(crate) fn has_numbers(self) -> bool {
         self.0 & (Types::INTEGER | Types::FRACTION) != 0
     }

@@ -21,6 +21,10 @@ const VALUES: usize = 1_000;
 /// Cases within cases, and values within values.
 const DEPTH: usize = 12;
 
+/// Comparisons of languages for the schemas of one version, and those of them that may meet a limit.
+const COMPARED: usize = 20_000;
+const LIMITED: usize = 24;
+
 /// The patterns that texts match, those that they do not, and their lengths.
 type Compared = (Vec<String>, Vec<String>, u64, Option<u64>);
 
@@ -28,6 +32,8 @@ type Compared = (Vec<String>, Vec<String>, u64, Option<u64>);
 #[derive(Default)]
 pub(crate) struct Memo {
     texts: HashMap<Compared, Shortest>,
+    /// Comparisons that met a limit, and so cost the most.
+    limited: usize,
 }
 
 /// A shortest text of a language, if there is one, or why it is not known.
@@ -43,13 +49,19 @@ impl Memo {
             owned
         };
         let key = (owned(texts.matched), owned(texts.unmatched), texts.least, texts.most);
-        let found = self.texts.entry(key).or_insert_with_key(|key| {
-            let (matched, unmatched): (Vec<&str>, Vec<&str>) =
-                (key.0.iter().map(String::as_str).collect(), key.1.iter().map(String::as_str).collect());
-            let texts = Texts { matched: &matched, unmatched: &unmatched, ..*texts };
-            texts.shortest().map(|text| text.map(Rc::from)).map_err(|why| why.to_string())
-        });
-        found.clone()
+        if let Some(known) = self.texts.get(&key) {
+            return known.clone();
+        }
+        if self.limited >= LIMITED || self.texts.len() >= COMPARED {
+            return Err("too many patterns would have to be compared".to_owned());
+        }
+        let (matched, unmatched): (Vec<&str>, Vec<&str>) =
+            (key.0.iter().map(String::as_str).collect(), key.1.iter().map(String::as_str).collect());
+        let texts = Texts { matched: &matched, unmatched: &unmatched, ..*texts };
+        let found = texts.shortest().map(|text| text.map(Rc::from)).map_err(|why| why.to_string());
+        self.limited += usize::from(found.is_err());
+        self.texts.insert(key, found.clone());
+        found
     }
 }
 

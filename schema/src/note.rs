@@ -391,6 +391,8 @@ codes! {
     DiffLogicStricter = 8435, Error, "allOf, anyOf, oneOf or not accept less.";
     DiffLogicWider = 8436, Note, "allOf, anyOf, oneOf or not accept more.";
     DiffRenamed = 8437, Error, "A field has another name or another place.";
+    DiffPruning = 8438, Error, "A server drops fields without a schema now.";
+    DiffPruningEnds = 8439, Error, "A server no longer drops fields without a schema.";
     // 844x: how a cluster gets from one definition to another
     UpgradeRefused = 8441, Error, "A server refuses the new definition, whatever is done before.";
     UpgradeRecreate = 8442, Error, "What changed can only be deleted and created again.";

@@ -2,6 +2,7 @@
 
 use super::{Effort, is_about_stored};
 use crate::found::{Spot, Subject};
+use crate::own::Own;
 use crate::reach::{only, probes as at_the_ends, refused};
 use crate::within::Memo;
 use kubeshape_schema::{Bump, Code, Extra, Flags, Schema, Type};
@@ -31,6 +32,7 @@ pub(super) fn attempts<'a>(
     spot: &Spot<'a>,
     steps: &[Step<'a>],
     effort: &Effort,
+    memo: &mut Memo,
     arena: &'a Bump,
 ) -> Vec<Attempt<'a>> {
     let below = |step: Step<'a>| {
@@ -60,7 +62,7 @@ pub(super) fn attempts<'a>(
             // Fields without a property: of a wrong type, or of any.
             let (old, new) = (spot.old.additional_schema(), spot.new.additional_schema());
             let any: &'a Schema<'a> = old.unwrap_or_else(|| arena.alloc(Schema::of_type(Type::Absent)));
-            let refused = refused_by(new, any, values(any, most, arena), arena);
+            let refused = refused_by(new, any, Own::Nothing, values(any, most, arena), arena);
             refused.into_iter().map(|value| Attempt::holds(&below(Step::Key(key)), Some(value))).collect()
         }
         // What a server checks of resources is in no schema.
@@ -77,9 +79,11 @@ pub(super) fn attempts<'a>(
             attempt.leave_out.push(steps.to_vec());
             vec![attempt]
         }
-        _ if is_about_stored(code) || code == Code::DiffNull => vec![Attempt::holds(steps, Some(Value::Null))],
+        _ if is_about_stored(code) || matches!(code, Code::DiffNull | Code::DiffPruningEnds) => {
+            vec![Attempt::holds(steps, Some(Value::Null))]
+        }
         _ => {
-            let mut out: Vec<Attempt<'a>> = of_values(code, spot, most, arena)
+            let mut out: Vec<Attempt<'a>> = of_values(code, spot, most, memo, arena)
                 .into_iter()
                 .map(|value| Attempt::holds(steps, Some(value)))
                 .collect();
@@ -95,17 +99,22 @@ pub(super) fn attempts<'a>(
 fn refused_by<'a>(
     schema: Option<&'a Schema<'a>>,
     old: &'a Schema<'a>,
+    own: Own,
     values: Vec<Value<'a>>,
     arena: &'a Bump,
 ) -> Vec<Value<'a>> {
     let accepts = Validator::new(old, arena);
     let Some(schema) = schema else { return values };
     let refuses = Validator::new(schema, arena);
-    values.into_iter().filter(|value| accepts.is_valid(*value) && !refuses.is_valid(*value)).collect()
+    let is_one = |value: &Value<'a>| {
+        let whole = own.whole(*value, arena);
+        accepts.is_valid(whole) && !refuses.is_valid(whole)
+    };
+    values.into_iter().filter(is_one).collect()
 }
 
 /// Values that the old schema accepts and what changed of the new one refuses.
-fn of_values<'a>(code: Code, spot: &Spot<'a>, most: usize, arena: &'a Bump) -> Vec<Value<'a>> {
+fn of_values<'a>(code: Code, spot: &Spot<'a>, most: usize, memo: &mut Memo, arena: &'a Bump) -> Vec<Value<'a>> {
     let (old, new): (&'a Schema<'a>, &'a Schema<'a>) = (arena.alloc(spot.old), arena.alloc(spot.new));
     let mut tried = Vec::new();
     for schema in narrowed(code, spot, arena) {
@@ -119,9 +128,8 @@ fn of_values<'a>(code: Code, spot: &Spot<'a>, most: usize, arena: &'a Bump) -> V
     let demand: &'a Schema<'a> = arena.alloc(demand(code, spot, new, arena));
     if let Subject::Keyword(_) = spot.subject {
         // The values for which the change was told come first.
-        let mut memo = Memo::default();
-        let mut ends = at_the_ends(old, demand, arena, &mut memo);
-        ends.splice(0..0, refused((old, spot.also), demand, arena, &mut memo));
+        let mut ends = at_the_ends(old, demand, arena, memo);
+        ends.splice(0..0, refused(old, (spot.also, spot.own), demand, arena, memo));
         match code {
             Code::DiffText | Code::DiffTextUnknown | Code::DiffLogic | Code::DiffLogicStricter => {
                 tried.splice(0..0, ends);
@@ -129,7 +137,7 @@ fn of_values<'a>(code: Code, spot: &Spot<'a>, most: usize, arena: &'a Bump) -> V
             _ => tried.extend(ends),
         }
     }
-    let mut out = refused_by(Some(demand), old, tried, arena);
+    let mut out = refused_by(Some(demand), old, spot.own, tried, arena);
     if let Some(also) = spot.also {
         let demands = Validator::new(also, arena);
         out.retain(|value| demands.is_valid(*value));
@@ -154,7 +162,16 @@ fn demand<'a>(code: Code, spot: &Spot<'a>, new: &Schema<'a>, arena: &'a Bump) ->
 
 /// The old schema, reduced to values that are likely to be refused now.
 fn narrowed<'a>(code: Code, spot: &Spot<'a>, arena: &'a Bump) -> Vec<Schema<'a>> {
-    let (old, new) = (&spot.old, spot.new.extra());
+    // Of values of any type, those that the keyword is about.
+    let ty = match spot.subject {
+        _ if spot.old.ty != Type::Absent || spot.old.flags.any(Flags::INT_OR_STRING) => spot.old.ty,
+        Subject::Keyword("minProperties" | "maxProperties") => Type::Object,
+        Subject::Keyword("minItems" | "maxItems") => Type::Array,
+        Subject::Keyword("minLength" | "maxLength") => Type::String,
+        Subject::Keyword("minimum" | "maximum") => Type::Number,
+        _ => spot.old.ty,
+    };
+    let (old, new) = (&Schema { ty, ..spot.old }, spot.new.extra());
     let with = |extra: Extra<'a>, flags: Flags| Schema { extra: Some(arena.alloc(extra)), flags, ..*old };
     let extra = *old.extra();
     let less = |bound: Option<i64>| bound.map(|bound| bound.saturating_sub(1));

@@ -90,13 +90,18 @@ fn changes_of_definitions() {
         "storage: false",
         1,
     );
-    let cases: [(&str, &str, &[&str]); 9] = [
+    let with_status = |text: &str| text.replace("properties: {", "properties: {status: {type: object}, ");
+    let (seen, seen_with_status) = (with_status(&plain), with_status(&status));
+    let cases: [(&str, &str, &[&str]); 11] = [
         (&plain, &crd(&second(true), "{type: string}"), &["KS8425 v2: meta compatible"]),
         (&crd(&second(true), "{type: string}"), &plain, &["KS8424 v2: storage risky, meta breaking"]),
         (&crd(&second(true), "{type: string}"), &crd(&second(false), "{type: string}"), &["KS8424 v2: meta breaking"]),
         (&crd(&second(true), "{type: string}"), &stored, &["KS8426 : storage risky"]),
         (&stored, &plain, &["KS8424 v2: storage breaking, meta breaking", "KS8426 : storage risky"]),
-        (&plain, &status, &["KS8429 v1: writers breaking, meta compatible"]),
+        // There is no status that anybody could write.
+        (&plain, &status, &["KS8429 v1: writers compatible, meta compatible"]),
+        (&seen, &seen_with_status, &["KS8429 v1: writers breaking, meta compatible"]),
+        (&seen_with_status, &seen, &["KS8429 v1: writers breaking, meta breaking"]),
         (
             &plain,
             &plain.replace("kind: Tab", "kind: Tub"),

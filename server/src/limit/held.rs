@@ -262,7 +262,7 @@ mod tests {
         // Nothing is taken from the server's own work.
         of_second.stays();
         of_late.stays();
-        tokio::time::advance(Duration::from_secs(600)).await;
+        tokio::time::advance(Duration::from_mins(10)).await;
         let (_own, weak) = body();
         assert_eq!(all.hold(Some(user("greedy")), 4 * MIB, weak).map(|_| ()), Err(Full));
         drop((of_second, of_modest, of_late));
@@ -275,7 +275,7 @@ mod tests {
         let all = Holdings::new(MIB);
         let (bytes, weak) = body();
         let share = all.hold(None, MIB, weak).expect("room");
-        tokio::time::advance(Duration::from_secs(600)).await;
+        tokio::time::advance(Duration::from_mins(10)).await;
         assert_eq!(share.grow(1), Err(Full));
         assert!(!bytes.0.load(Relaxed));
         // Bodies count for something, however small they are.

@@ -148,14 +148,16 @@ fn search<'a>(
     let mut rounds = 0;
     while !best.problems.is_empty() && rounds < most {
         let mut improved = None;
-        for path in moves(resource.schema, &best.problems) {
+        for paths in moves(resource.schema, &best.problems) {
             rounds += 1;
             if rounds > most {
                 break;
             }
             let mut other = toggled.clone();
-            if !other.remove(&path) {
-                other.insert(path);
+            for path in paths {
+                if !other.remove(&path) {
+                    other.insert(path);
+                }
             }
             let made = attempt(resource, maximal, &other, wanted, arena);
             if made.problems.len() < best.problems.len() {
@@ -236,23 +238,35 @@ fn property<'a>(schema: &'a Schema<'a>, name: &str) -> Option<&'a Schema<'a>> {
     schema.properties.iter().find(|property| property.name == name).map(|property| &property.schema)
 }
 
-/// Optional fields that may have to do with the problems: the fields with problems, and those below and above them.
-fn moves(schema: Option<&Schema<'_>>, problems: &[Problem]) -> Vec<String> {
-    let mut out = Vec::new();
+/// Optional fields that may have to do with the problems: the fields with problems, and those below and above them, one by one. Then
+/// two and two of those below: a rule may want both.
+fn moves(schema: Option<&Schema<'_>>, problems: &[Problem]) -> Vec<Vec<String>> {
+    const PAIRED: usize = 6;
+    let (mut out, mut pairs) = (Vec::new(), Vec::new());
     for problem in problems {
         let path = problem.path.as_str();
         if !path.is_empty() {
-            out.push(path.to_owned());
+            out.push(vec![path.to_owned()]);
         }
         if let Some(below) = schema.and_then(|schema| at(schema, path)) {
-            out.extend(below.properties.iter().map(|property| child(path, property.name)));
+            let below: Vec<String> = below.properties.iter().map(|property| child(path, property.name)).collect();
+            out.extend(below.iter().map(|path| vec![path.clone()]));
+            // The fields that the message names come first.
+            let is_named = |path: &String| path.rsplit('.').next().is_some_and(|name| problem.text.contains(name));
+            let (mut likely, others): (Vec<String>, Vec<String>) = below.into_iter().partition(is_named);
+            likely.extend(others);
+            likely.truncate(PAIRED);
+            for (at, one) in likely.iter().enumerate() {
+                pairs.extend(likely.iter().skip(at + 1).map(|other| vec![one.clone(), other.clone()]));
+            }
         }
         let mut above = path;
         while let Some((parent, _)) = above.rsplit_once(['.', '[']) {
             above = parent;
-            out.push(above.to_owned());
+            out.push(vec![above.to_owned()]);
         }
     }
+    out.extend(pairs);
     out
 }
 

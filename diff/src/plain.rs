@@ -1,0 +1,227 @@
+//! Whether an object with a value at some place is there without a search: because nothing but types and bounds decides on the
+//! way to it, and beside it.
+//!
+//! All answers are one-sided: what is not plain may well be there, and an object has to be found that shows it.
+
+use crate::types::Types;
+use crate::within::checked_format;
+use kubeshape_schema::{Additional, Flags, Schema, Type};
+use kubeshape_show::sample::Step;
+use std::collections::HashMap;
+
+/// Values within values.
+const DEPTH: usize = 24;
+/// The longest text, and numbers that a double holds exactly.
+const LONGEST: i64 = 1 << 16;
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Schemas that were looked at, by where they are in memory.
+#[derive(Default)]
+pub(crate) struct Plain {
+    values: HashMap<usize, bool>,
+    required: HashMap<usize, usize>,
+}
+
+fn address(schema: &Schema<'_>) -> usize {
+    std::ptr::from_ref(schema).addr()
+}
+
+/// Whether nothing says anything of a whole value but its type and its bounds.
+pub(crate) fn is_node(schema: &Schema<'_>) -> bool {
+    !schema.flags.any(Flags::JUNCTOR.with(Flags::VALIDATIONS)) && schema.enumeration.is_empty()
+}
+
+impl Plain {
+    /// Whether a schema accepts a value, whatever it is.
+    pub(crate) fn has_value(&mut self, schema: &Schema<'_>) -> bool {
+        self.value(schema, 0)
+    }
+
+    fn value(&mut self, schema: &Schema<'_>, depth: usize) -> bool {
+        if depth > DEPTH || !is_node(schema) {
+            return false;
+        }
+        let extra = schema.extra();
+        if schema.flags.any(Flags::INT_OR_STRING) {
+            return is_free(schema);
+        }
+        match schema.ty {
+            Type::Boolean => true,
+            Type::Integer | Type::Number => has_number(schema),
+            Type::String => {
+                let (least, most) = (extra.min_length.unwrap_or_default(), extra.max_length.unwrap_or(LONGEST));
+                extra.pattern.is_empty() && checked_format(schema).is_empty() && least <= most && least <= LONGEST
+            }
+            Type::Array => {
+                let (least, most) = (extra.min_items.unwrap_or_default(), extra.max_items.unwrap_or(i64::MAX));
+                let has_items = |me: &mut Plain| {
+                    least == 1 && most >= 1 && schema.item().is_some_and(|item| me.known(item, depth + 1))
+                };
+                most >= 0 && (least <= 0 || has_items(self))
+            }
+            Type::Object => {
+                let (least, most) = (extra.min_properties.unwrap_or_default(), extra.max_properties);
+                let count = i64::try_from(schema.required.len()).unwrap_or(i64::MAX);
+                !schema.flags.any(Flags::EMBEDDED_RESOURCE)
+                    && least <= count
+                    && most.is_none_or(|most| most >= count)
+                    && self.missing(schema, depth) == 0
+            }
+            Type::Absent => is_free(schema),
+            Type::Other | Type::Several => false,
+        }
+    }
+
+    /// As [`Plain::value`], for schemas that stay where they are.
+    fn known(&mut self, schema: &Schema<'_>, depth: usize) -> bool {
+        if let Some(known) = self.values.get(&address(schema)) {
+            return *known;
+        }
+        let found = self.value(schema, depth);
+        self.values.insert(address(schema), found);
+        found
+    }
+
+    /// How many required fields may have no value.
+    fn missing(&mut self, schema: &Schema<'_>, depth: usize) -> usize {
+        schema.required.iter().filter(|name| !self.field(schema, name, depth)).count()
+    }
+
+    /// Whether a field has a value: a server gives it its default, or there is one.
+    fn field(&mut self, schema: &Schema<'_>, name: &str, depth: usize) -> bool {
+        match (schema.property(name), schema.additional) {
+            (Some(property), _) => property.default.is_some() || self.known(property, depth + 1),
+            (None, Some(Additional::Schema(property))) => self.known(property, depth + 1),
+            (None, additional) => {
+                additional == Some(Additional::Allowed(true)) || schema.flags.any(Flags::PRESERVE_UNKNOWN)
+            }
+        }
+    }
+
+    /// Whether an object can have a field that is no property, with some value.
+    pub(crate) fn takes(&mut self, schema: &Schema<'_>, name: &str, is_root: bool) -> bool {
+        is_node(schema)
+            && (is_root || !schema.flags.any(Flags::EMBEDDED_RESOURCE))
+            && self.is_free_beside(schema, name, is_root)
+            && schema.additional_schema().is_none_or(|schema| self.has_value(schema))
+    }
+
+    /// Whether objects with a value at the end of these steps are there, if the schema at the end accepts the value.
+    pub(crate) fn leads(&mut self, root: &Schema<'_>, steps: &[Step<'_>]) -> bool {
+        if !is_root(root) {
+            return false;
+        }
+        let mut schema = root;
+        for (at, step) in steps.iter().enumerate() {
+            let is_last = at + 1 == steps.len();
+            if !is_node(schema) || schema.flags.any(Flags::EMBEDDED_RESOURCE) {
+                return false;
+            }
+            let extra = schema.extra();
+            let next = match step {
+                Step::Item => {
+                    if !Types::of(schema).has_arrays()
+                        || extra.min_items.is_some_and(|least| least > 1)
+                        || extra.max_items.is_some_and(|most| most < 1)
+                    {
+                        return false;
+                    }
+                    schema.item()
+                }
+                Step::Property(name) | Step::Key(name) => {
+                    if !Types::of(schema).has_objects() || !self.is_free_beside(schema, name, at == 0) {
+                        return false;
+                    }
+                    match schema.property(name).or_else(|| schema.additional_schema()) {
+                        Some(next) => Some(next),
+                        // What is known of other fields is not in the schema.
+                        None if matches!(step, Step::Key(_)) && schema.flags.any(Flags::PRESERVE_UNKNOWN) => None,
+                        None => return false,
+                    }
+                }
+            };
+            match next {
+                Some(next) => schema = next,
+                None => return is_last,
+            }
+        }
+        true
+    }
+
+    /// Whether an object can have a field beside what it must have.
+    fn is_free_beside(&mut self, schema: &Schema<'_>, name: &str, is_root: bool) -> bool {
+        let extra = schema.extra();
+        // Every object has these three.
+        let own = |name: &str| is_root && matches!(name, "apiVersion" | "kind" | "metadata");
+        let count = schema.required.len() + usize::from(!schema.required.contains(&name));
+        let count = i64::try_from(if is_root { count + 3 } else { count }).unwrap_or(i64::MAX);
+        if extra.max_properties.is_some_and(|most| most < count)
+            || extra.min_properties.is_some_and(|least| least > 1 && least > count)
+        {
+            return false;
+        }
+        let missing = match self.required.get(&address(schema)) {
+            Some(missing) => *missing,
+            None => {
+                let missing = schema.required.iter().filter(|name| !own(name) && !self.field(schema, name, 0)).count();
+                self.required.insert(address(schema), missing);
+                missing
+            }
+        };
+        let is_one = !own(name) && schema.required.contains(&name) && !self.field(schema, name, 0);
+        missing == usize::from(is_one)
+    }
+}
+
+/// Whether the fields that a server knows of itself can be anything that it takes.
+fn is_root(schema: &Schema<'_>) -> bool {
+    let is_text = |name| {
+        schema
+            .property(name)
+            .is_none_or(|schema| schema.ty == Type::String && is_free(&Schema { ty: Type::Absent, ..*schema }))
+    };
+    let is_object = schema
+        .property("metadata")
+        .is_none_or(|schema| is_node(schema) && schema.properties.is_empty() && schema.required.is_empty());
+    is_text("apiVersion") && is_text("kind") && is_object
+}
+
+/// Whether a schema says nothing of values.
+fn is_free(schema: &Schema<'_>) -> bool {
+    let extra = schema.extra();
+    is_node(schema)
+        && schema.format.is_empty()
+        && extra.pattern.is_empty()
+        && [extra.minimum, extra.maximum, extra.multiple_of].iter().all(Option::is_none)
+        && [extra.min_length, extra.max_length, extra.min_items, extra.max_items].iter().all(Option::is_none)
+        && [extra.min_properties, extra.max_properties].iter().all(Option::is_none)
+        && schema.required.is_empty()
+        && schema.properties.is_empty()
+        && schema.items.is_none()
+        && schema.additional.is_none()
+        && schema.reference.is_empty()
+        && !schema.flags.any(Flags::EMBEDDED_RESOURCE)
+}
+
+/// Whether there is a whole number between the bounds of a schema.
+fn has_number(schema: &Schema<'_>) -> bool {
+    let extra = schema.extra();
+    let step = |flag: Flags| if schema.flags.any(flag) { 1.0 } else { 0.0 };
+    let least = extra.minimum.map(|least| least.ceil() + step(Flags::EXCLUSIVE_MINIMUM));
+    let most = extra.maximum.map(|most| most.floor() - step(Flags::EXCLUSIVE_MAXIMUM));
+    let is_bounded = extra.minimum.is_some() || extra.maximum.is_some();
+    // An integer is refused if a bound is none (upstream: `IsValueValidAgainstRange`).
+    let is_whole = |bound: Option<f64>| schema.ty != Type::Integer || bound.is_none_or(|bound| bound.fract() == 0.0);
+    extra.multiple_of.is_none()
+        && (schema.format.is_empty() || !is_bounded)
+        && is_whole(extra.minimum)
+        && is_whole(extra.maximum)
+        && is_exact(schema)
+        && least.zip(most).is_none_or(|(least, most)| least <= most)
+}
+
+/// Whether there are numbers beside the bounds.
+pub(crate) fn is_exact(schema: &Schema<'_>) -> bool {
+    let extra = schema.extra();
+    [extra.minimum, extra.maximum].into_iter().flatten().all(|bound| bound.abs() < EXACT)
+}

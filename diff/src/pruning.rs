@@ -1,0 +1,104 @@
+//! `spec.preserveUnknownFields`: whether a server drops what no schema names, in all objects of a definition.
+//!
+//! Definitions of `apiextensions.k8s.io/v1beta1` have it unless they say `false`. Those of `v1` must not, but one that is stored with it
+//! keeps it (upstream: `ValidateCustomResourceDefinitionUpdate`).
+
+use crate::found::{Found, Spot, Subject};
+use crate::own::Own;
+use crate::{Change, Class, Consumer};
+use kubeshape_schema::{Additional, Code, Flags, Schema, Type};
+use kubeshape_show::sample::Step;
+
+use Class::{Breaking, Compatible, Risky};
+use Consumer::{Apply, Readers, Storage, V2, Writers};
+
+/// A field that no schema names, in witnesses.
+const KEY: &str = "anything";
+/// So many schemas are looked at.
+const MOST: usize = 100_000;
+
+/// Tells that unknown fields are dropped now, or are kept now.
+pub(crate) fn tell<'a>(version: &str, old: &Schema<'a>, new: &Schema<'a>, keeps: bool, found: &mut Found<'a>) {
+    let refused = [(Storage, Breaking), (Writers, Breaking), (Readers, Breaking), (Apply, Risky), (V2, Risky)];
+    let risky = refused.map(|(consumer, _)| (consumer, Risky));
+    let (code, place) = if keeps { (Code::DiffPruningEnds, judged(new)) } else { (Code::DiffPruning, pruned(new)) };
+    let (detail, effects): (&str, &[(Consumer, Class)]) = match (keeps, place.is_some()) {
+        (true, true) => (
+            "spec.preserveUnknownFields is true: no field is dropped any more, and null is refused where it was dropped",
+            &[(Storage, Risky), (Writers, Breaking), (Readers, Risky), (Apply, Risky), (V2, Risky)],
+        ),
+        (true, false) => (
+            "spec.preserveUnknownFields is true: no field is dropped any more",
+            &[(Writers, Compatible), (Readers, Risky), (Apply, Risky), (V2, Risky)],
+        ),
+        (false, true) => {
+            ("spec.preserveUnknownFields was true: fields without a schema are dropped, and were kept", &refused)
+        }
+        (false, false) => {
+            ("spec.preserveUnknownFields was true: null is dropped now where a field is not nullable", &risky)
+        }
+    };
+    let spot = place.map(|(steps, schema, subject)| {
+        let trail = steps.into_iter().fold(0, |trail, step| found.step(trail, step));
+        Spot { old: *schema, new: *schema, also: None, own: Own::Nothing, trail, subject }
+    });
+    let change = Change {
+        code,
+        version: version.to_owned(),
+        path: String::new(),
+        old: old.at,
+        new: new.at,
+        detail: detail.to_owned(),
+        effects: effects.to_vec(),
+    };
+    found.push(change, spot.as_ref());
+}
+
+/// An object that loses fields without a property.
+fn pruned<'s, 'a>(root: &'s Schema<'a>) -> Option<Place<'s, 'a>> {
+    let (steps, schema) = find(root, |schema, _| {
+        let keeps = schema.additional.is_some_and(|additional| additional != Additional::Allowed(false))
+            || schema.flags.any(Flags::PRESERVE_UNKNOWN);
+        schema.ty == Type::Object && !keeps
+    })?;
+    Some((steps, schema, Subject::Field(KEY)))
+}
+
+/// A field in which null is refused if it is not dropped.
+fn judged<'s, 'a>(root: &'s Schema<'a>) -> Option<Place<'s, 'a>> {
+    let (steps, schema) =
+        find(root, |schema, is_root| !is_root && schema.ty != Type::Absent && !schema.flags.any(Flags::NULLABLE))?;
+    Some((steps, schema, Subject::Value))
+}
+
+/// The steps to a schema, the schema, and what of it the change is about.
+type Place<'s, 'a> = (Vec<Step<'a>>, &'s Schema<'a>, Subject<'a>);
+
+/// The nearest schema of which something is true, type and metadata aside.
+fn find<'s, 'a>(
+    root: &'s Schema<'a>,
+    is_one: impl Fn(&Schema<'a>, bool) -> bool,
+) -> Option<(Vec<Step<'a>>, &'s Schema<'a>)> {
+    let mut places: Vec<(usize, Option<Step<'a>>, &'s Schema<'a>)> = vec![(0, None, root)];
+    let mut at = 0;
+    while let Some((_, own, schema)) = places.get(at).copied() {
+        if is_one(schema, own.is_none()) {
+            let (mut steps, mut place) = (Vec::new(), at);
+            while let Some((above, Some(step), _)) = places.get(place) {
+                steps.push(*step);
+                place = *above;
+            }
+            steps.reverse();
+            return Some((steps, schema));
+        }
+        let is_own = |name: &str| at == 0 && matches!(name, "apiVersion" | "kind" | "metadata");
+        let fields = schema.properties.iter().filter(|property| !is_own(property.name));
+        let fields = fields.map(|property| (at, Some(Step::Property(property.name)), &property.schema));
+        let item = schema.item().map(|item| (at, Some(Step::Item), item));
+        let values = schema.additional_schema().map(|schema| (at, Some(Step::Key(KEY)), schema));
+        let room = MOST.saturating_sub(places.len());
+        places.extend(fields.chain(item).chain(values).take(room));
+        at += 1;
+    }
+    None
+}
