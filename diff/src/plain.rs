@@ -160,13 +160,12 @@ impl Plain {
         {
             return false;
         }
-        let missing = match self.required.get(&address(schema)) {
-            Some(missing) => *missing,
-            None => {
-                let missing = schema.required.iter().filter(|name| !own(name) && !self.field(schema, name, 0)).count();
-                self.required.insert(address(schema), missing);
-                missing
-            }
+        let missing = if let Some(missing) = self.required.get(&address(schema)) {
+            *missing
+        } else {
+            let missing = schema.required.iter().filter(|name| !own(name) && !self.field(schema, name, 0)).count();
+            self.required.insert(address(schema), missing);
+            missing
         };
         let is_one = !own(name) && schema.required.contains(&name) && !self.field(schema, name, 0);
         missing == usize::from(is_one)

@@ -41,7 +41,7 @@ pub(crate) fn proofs(
             let change = &found.changes[at];
             out.push(match pair {
                 Some((was, is)) => {
-                    let spot = found.spots[at].or_else(|| of_status(change, (was.schema.copied(), is.schema.copied())));
+                    let spot = found.spots[at].or_else(|| of_status(change, was.schema, is.schema));
                     let Some(spot) = spot else {
                         out.push(Proof::NotNeeded);
                         continue;
@@ -73,8 +73,8 @@ pub(crate) fn proofs(
 }
 
 /// The status, if requests with it go to another place.
-fn of_status<'a>(change: &Change, schemas: (Option<Schema<'a>>, Option<Schema<'a>>)) -> Option<Spot<'a>> {
-    let (Some(old), Some(new)) = schemas else { return None };
+fn of_status<'a>(change: &Change, old: Option<&Schema<'a>>, new: Option<&Schema<'a>>) -> Option<Spot<'a>> {
+    let (old, new) = (*old?, *new?);
     (change.code == Code::DiffSubresource).then_some(Spot {
         old,
         new,
