@@ -2,7 +2,7 @@
 
 use super::definitions::Definitions;
 use super::go_rules;
-use super::scalar::{candidates, named};
+use super::scalar::{candidate, named};
 use super::wanted::Wanted;
 use kubeshape_schema::{Additional, Bump, Extra, Flags, Items, Schema, Type};
 use kubeshape_smd::Value;
@@ -237,12 +237,13 @@ impl<'b, 'a> Builder<'b, 'a> {
         }
         let mut first = named.first().copied();
         for ty in types {
-            for candidate in candidates(schemas, *ty, salt, self.arena) {
+            let found = candidate(schemas, *ty, salt, self.arena, |candidate| {
                 self.values += 1;
                 first.get_or_insert(candidate);
-                if fits(&candidate) {
-                    return candidate;
-                }
+                fits(&candidate)
+            });
+            if let Some(found) = found {
+                return found;
             }
         }
         if let Some(value) = fitting.get(salt.checked_rem(fitting.len()).unwrap_or_default()) {

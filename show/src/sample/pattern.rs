@@ -3,6 +3,7 @@
 use kubeshape_structural::regex::compile;
 use regex_syntax::Parser;
 use regex_syntax::hir::{Class, Hir, HirKind};
+use std::num::NonZero;
 
 /// The longest text that is made, in characters.
 pub(super) const MAX_LENGTH: usize = 65_536;
@@ -62,18 +63,21 @@ fn write(hir: &Hir, choice: Choice, out: &mut String) -> Option<()> {
 
 /// A character of a class: a letter or a digit where there is one.
 fn character(class: &Class, pick: usize) -> Option<char> {
-    let ranges: Vec<(char, char)> = match class {
-        Class::Unicode(class) => class.ranges().iter().map(|range| (range.start(), range.end())).collect(),
+    let holds = |c: &char| match class {
+        Class::Unicode(class) => class.ranges().iter().any(|range| (range.start()..=range.end()).contains(c)),
         Class::Bytes(class) => {
-            class.ranges().iter().map(|range| (char::from(range.start()), char::from(range.end()))).collect()
+            class.ranges().iter().any(|range| (char::from(range.start())..=char::from(range.end())).contains(c))
         }
     };
-    let holds = |c: &char| ranges.iter().any(|(start, end)| (start..=end).contains(&c));
-    let plain: Vec<char> = ('a'..='z').chain('0'..='9').chain('A'..='Z').filter(holds).collect();
-    if let Some(c) = plain.get(pick % plain.len().max(1)) {
-        return Some(*c);
+    let plain = || ('a'..='z').chain('0'..='9').chain('A'..='Z').filter(holds);
+    if let Some(count) = NonZero::new(plain().count()) {
+        return plain().nth(pick % count);
     }
-    ('!'..='~').find(holds).or_else(|| ranges.first().map(|(start, _)| *start))
+    let first = || match class {
+        Class::Unicode(class) => class.ranges().first().map(|range| range.start()),
+        Class::Bytes(class) => class.ranges().first().map(|range| char::from(range.start())),
+    };
+    ('!'..='~').find(holds).or_else(first)
 }
 
 #[cfg(test)]

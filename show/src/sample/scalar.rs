@@ -14,21 +14,33 @@ pub(super) fn named<'a>(schemas: &[&'a Schema<'a>], arena: &'a Bump) -> Vec<Valu
     out
 }
 
-/// Candidates for a value that all these schemas describe, the likeliest first. Whether one fits is for the validator to say. Another
-/// `salt` gives other values, for items of lists that must differ.
-pub(super) fn candidates<'a>(schemas: &[&'a Schema<'a>], ty: Type, salt: usize, arena: &'a Bump) -> Vec<Value<'a>> {
-    let mut out = Vec::new();
+/// The first value of those that may be tried for all these schemas, the likeliest first, that is taken; whether one fits is for the
+/// validator to say. Another `salt` gives other values, for items of lists that must differ.
+pub(super) fn candidate<'a>(
+    schemas: &[&'a Schema<'a>],
+    ty: Type,
+    salt: usize,
+    arena: &'a Bump,
+    mut takes: impl FnMut(Value<'a>) -> bool,
+) -> Option<Value<'a>> {
+    let integers = || integers(schemas, salt).into_iter().map(Value::Int);
     match ty {
-        Type::Boolean => out.extend([Value::Bool(salt == 0), Value::Bool(salt != 0)]),
-        Type::Integer => out.extend(integers(schemas, salt).into_iter().map(Value::Int)),
+        Type::Boolean => [Value::Bool(salt == 0), Value::Bool(salt != 0)].into_iter().find(|value| takes(*value)),
+        Type::Integer => integers().find(|value| takes(*value)),
         Type::Number => {
-            out.extend(integers(schemas, salt).into_iter().map(Value::Int));
-            out.extend(numbers(schemas).into_iter().map(Value::Float));
+            integers().chain(numbers(schemas).into_iter().map(Value::Float)).find(|value| takes(*value))
         }
-        Type::String => out.extend(texts(schemas, salt).iter().map(|text| Value::String(arena.alloc_str(text)))),
-        _ => {}
+        Type::String => {
+            let mut found = None;
+            texts(schemas, salt, &mut |text| {
+                let value = Value::String(arena.alloc_str(text));
+                found = takes(value).then_some(value);
+                found.is_some()
+            });
+            found
+        }
+        _ => None,
     }
-    out
 }
 
 /// The least and the greatest number.
@@ -72,31 +84,42 @@ fn numbers(schemas: &[&Schema<'_>]) -> Vec<f64> {
     least.into_iter().chain(most).chain(middle).chain(multiple).chain([0.5]).filter(|n| n.is_finite()).collect()
 }
 
-fn texts(schemas: &[&Schema<'_>], salt: usize) -> Vec<String> {
+/// Makes texts, until one is taken: a pattern has many of them, and most are of no use.
+fn texts(schemas: &[&Schema<'_>], salt: usize, takes: &mut dyn FnMut(&str) -> bool) {
     let length = |n: i64| usize::try_from(n).unwrap_or_default();
     let least = schemas.iter().filter_map(|schema| schema.extra().min_length).max().map_or(0, length);
     let most = schemas.iter().filter_map(|schema| schema.extra().max_length).min().map_or(MAX_LENGTH, length);
     if least > MAX_LENGTH {
-        return Vec::new();
+        return;
     }
-    let mut out = Vec::new();
+    let mut made = Vec::new();
+    let mut is_taken = |text: String| {
+        let is_taken = takes(&text);
+        made.push(text);
+        is_taken
+    };
     for schema in schemas.iter().filter(|schema| schema.flags.any(Flags::FORMAT)) {
-        out.extend(of_format(schema.format, salt));
+        if of_format(schema.format, salt).is_some_and(&mut is_taken) {
+            return;
+        }
     }
-    let plain = if salt == 0 { "example".to_owned() } else { format!("example-{salt}") };
-    out.push(plain.clone());
+    if is_taken(if salt == 0 { "example".to_owned() } else { format!("example-{salt}") }) {
+        return;
+    }
     for schema in schemas.iter().filter(|schema| schema.flags.any(Flags::PATTERN)) {
         let Some(pattern) = Pattern::new(schema.extra().pattern) else { continue };
         for more in [0, 1, 2, 5, least, least.saturating_sub(1), 16] {
             for pick in salt..salt + 4 {
-                out.extend(pattern.text(Choice { pick, more }));
+                if pattern.text(Choice { pick, more }).is_some_and(&mut is_taken) {
+                    return;
+                }
             }
         }
     }
-    let fitted: Vec<String> = out.iter().map(|text| fitted(text, least, most)).collect();
-    out.extend(fitted);
-    out.extend([String::new(), "a".to_owned(), "1".to_owned(), "1s".to_owned(), "/".to_owned()]);
-    out
+    if made.iter().any(|text| takes(&fitted(text, least, most))) {
+        return;
+    }
+    let _ = ["", "a", "1", "1s", "/"].into_iter().any(takes);
 }
 
 /// The text with a length in the bounds; longer ones lose their beginning, so that what tells texts apart stays.
@@ -107,8 +130,8 @@ fn fitted(text: &str, least: usize, most: usize) -> String {
     out
 }
 
-/// Texts of a format.
-fn of_format(format: &str, salt: usize) -> Vec<String> {
+/// A text of a format.
+fn of_format(format: &str, salt: usize) -> Option<String> {
     let hex = salt % 256;
     let name = format.replace('-', "");
     let text = match name.as_str() {
@@ -134,7 +157,7 @@ fn of_format(format: &str, salt: usize) -> Vec<String> {
         "uuid" | "uuid4" => format!("f47ac10b-58cc-4372-a567-0e02b2c3d4{hex:02x}"),
         "uuid3" => format!("f47ac10b-58cc-3372-a567-0e02b2c3d4{hex:02x}"),
         "uuid5" => format!("f47ac10b-58cc-5372-a567-0e02b2c3d4{hex:02x}"),
-        _ => return Vec::new(),
+        _ => return None,
     };
-    vec![text]
+    Some(text)
 }

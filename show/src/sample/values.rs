@@ -1,7 +1,7 @@
 //! Several values of one schema.
 
 use super::build::Builder;
-use super::scalar::{candidates, named};
+use super::scalar::{candidate, named};
 use super::wanted::{Step, Wanted};
 use kubeshape_schema::{Bump, Flags, Schema, Type};
 use kubeshape_smd::Value;
@@ -58,10 +58,8 @@ pub fn values<'a>(schema: &'a Schema<'a>, most: usize, arena: &'a Bump) -> Vec<V
             }
             ty => {
                 for salt in 0..SALTS {
-                    for value in candidates(&[schema], *ty, salt, arena) {
-                        if add(value) {
-                            return out;
-                        }
+                    if candidate(&[schema], *ty, salt, arena, &mut add).is_some() {
+                        return out;
                     }
                 }
             }
