@@ -110,6 +110,7 @@ fn is_plain(code: Code, spot: &Spot<'_>, is_root: bool, plain: &mut Plain) -> bo
         (Code::DiffBound | Code::DiffText, Subject::Keyword(keyword)) => match keyword {
             "minLength" | "maxLength" | "pattern" | "format" => !has_rules(old),
             "minimum" | "maximum" => checked_format(old).is_empty() && !has_rules(old) && plain::is_exact(new),
+            "maxItems" => new.extra().max_items.is_some_and(|most| plain.has_longer_list(old, most)),
             "minItems" => extra.min_items.unwrap_or_default() <= 0 && plain::is_node(old),
             "minProperties" => old.required.is_empty() && plain.has_value(old),
             _ => false,

@@ -11,6 +11,8 @@ use std::collections::HashMap;
 
 /// Values within values.
 const DEPTH: usize = 24;
+/// Items of a list.
+const LONGEST_LIST: i64 = 4096;
 /// The longest text, and numbers that a double holds exactly.
 const LONGEST: i64 = 1 << 16;
 const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -29,6 +31,18 @@ fn address(schema: &Schema<'_>) -> usize {
 /// Whether nothing says anything of a whole value but its type and its bounds.
 pub(crate) fn is_node(schema: &Schema<'_>) -> bool {
     !schema.flags.any(Flags::JUNCTOR.with(Flags::VALIDATIONS)) && schema.enumeration.is_empty()
+}
+
+/// Whether all texts of some length fit, so that there are as many as a list has items.
+fn is_any_text(schema: &Schema<'_>) -> bool {
+    let extra = schema.extra();
+    let int_or_string = schema.flags.any(Flags::INT_OR_STRING);
+    is_node(schema)
+        && schema.ty == Type::String
+        && !int_or_string
+        && extra.pattern.is_empty()
+        && checked_format(schema).is_empty()
+        && extra.max_length.is_none_or(|most| most >= 64 && most >= extra.min_length.unwrap_or_default())
 }
 
 impl Plain {
@@ -96,6 +110,26 @@ impl Plain {
                 additional == Some(Additional::Allowed(true)) || schema.flags.any(Flags::PRESERVE_UNKNOWN)
             }
         }
+    }
+
+    /// Whether a schema accepts a list with more items than `most`.
+    pub(crate) fn has_longer_list(&mut self, schema: &Schema<'_>, most: i64) -> bool {
+        let extra = schema.extra();
+        let count = most.saturating_add(1).max(extra.min_items.unwrap_or_default());
+        if !is_node(schema)
+            || !Types::of(schema).has_arrays()
+            || extra.max_items.is_some_and(|most| most < count)
+            || count > LONGEST_LIST
+        {
+            return false;
+        }
+        let Some(item) = schema.item() else { return false };
+        let differ = match extra.list_type {
+            Some("set") => is_any_text(item),
+            Some("map") => extra.list_map_keys.iter().any(|key| item.property(key).is_some_and(is_any_text)),
+            _ => !schema.flags.any(Flags::UNIQUE_ITEMS) || is_any_text(item),
+        };
+        differ && self.known(item, 0)
     }
 
     /// Whether an object can have a field that is no property, with some value.

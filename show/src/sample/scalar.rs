@@ -27,9 +27,7 @@ pub(super) fn candidate<'a>(
     match ty {
         Type::Boolean => [Value::Bool(salt == 0), Value::Bool(salt != 0)].into_iter().find(|value| takes(*value)),
         Type::Integer => integers().find(|value| takes(*value)),
-        Type::Number => {
-            integers().chain(numbers(schemas).into_iter().map(Value::Float)).find(|value| takes(*value))
-        }
+        Type::Number => integers().chain(numbers(schemas).into_iter().map(Value::Float)).find(|value| takes(*value)),
         Type::String => {
             let mut found = None;
             texts(schemas, salt, &mut |text| {
