@@ -2,7 +2,7 @@
 
 use kubeshape_structural::regex::compile;
 use regex_syntax::Parser;
-use regex_syntax::hir::{Class, Hir, HirKind};
+use regex_syntax::hir::{Class, ClassUnicodeRange, Hir, HirKind};
 use std::num::NonZero;
 
 /// The longest text that is made, in characters.
@@ -74,7 +74,7 @@ fn character(class: &Class, pick: usize) -> Option<char> {
         return plain().nth(pick % count);
     }
     let first = || match class {
-        Class::Unicode(class) => class.ranges().first().map(|range| range.start()),
+        Class::Unicode(class) => class.ranges().first().map(ClassUnicodeRange::start),
         Class::Bytes(class) => class.ranges().first().map(|range| char::from(range.start())),
     };
     ('!'..='~').find(holds).or_else(first)
