@@ -46,7 +46,8 @@ fn undo(old: &Value, out: &mut Value, version: &str, change: &Change) {
         (Some(before), Some(after)) => {
             let (Some(before), Some(after)) = (was.pointer(&before), is.pointer_mut(&after)) else { return };
             // Where types differ, nothing inside is compared.
-            let is_whole = before["type"] != after["type"] || !before.is_object() || !after.is_object();
+            let types = |schema: &Value| (schema["type"].clone(), schema["x-kubernetes-int-or-string"] == true);
+            let is_whole = types(before) != types(after) || !before.is_object() || !after.is_object();
             let keeps = matches!(change.code, Code::DiffKept | Code::DiffKeptWider | Code::DiffType);
             match (before.as_object(), after.as_object_mut()) {
                 (Some(before), Some(after)) if !is_whole => {
