@@ -22,7 +22,7 @@ pub(crate) fn find<'a>(old: &Crd<'a>, new: &Crd<'a>) -> Found<'a> {
     names(old, new, &mut out);
     versions(old, new, &mut out);
     let by_name = by_name(new);
-    for was in old.versions {
+    for was in firsts(old) {
         let Some(is) = by_name.get(was.name) else { continue };
         version(was, is, &mut out);
         match (was.schema, is.schema) {
@@ -63,13 +63,14 @@ pub(crate) fn find<'a>(old: &Crd<'a>, new: &Crd<'a>) -> Found<'a> {
     out
 }
 
-/// The versions by name, of several the first.
+/// The versions, of several with one name the first: a server refuses such a definition.
+fn firsts<'v, 'a>(crd: &'v Crd<'a>) -> impl Iterator<Item = &'v Version<'a>> {
+    let mut names = HashSet::new();
+    crd.versions.iter().filter(move |version| names.insert(version.name))
+}
+
 fn by_name<'v, 'a>(crd: &'v Crd<'a>) -> HashMap<&'a str, &'v Version<'a>> {
-    let mut out = HashMap::new();
-    for version in crd.versions {
-        out.entry(version.name).or_insert(version);
-    }
-    out
+    firsts(crd).map(|version| (version.name, version)).collect()
 }
 
 fn push(
@@ -128,7 +129,7 @@ fn names(old: &Crd<'_>, new: &Crd<'_>, out: &mut Found<'_>) {
 
 fn versions(old: &Crd<'_>, new: &Crd<'_>, out: &mut Found<'_>) {
     let (before, after) = (by_name(old), by_name(new));
-    for was in old.versions {
+    for was in firsts(old) {
         let is = after.get(was.name);
         let at = (was.at, is.map_or(new.at, |is| is.at));
         match is {
@@ -156,7 +157,7 @@ fn versions(old: &Crd<'_>, new: &Crd<'_>, out: &mut Found<'_>) {
             Some(_) => {}
         }
     }
-    for is in new.versions.iter().filter(|is| !before.contains_key(is.name)) {
+    for is in firsts(new).filter(|is| !before.contains_key(is.name)) {
         push(out, Code::DiffVersionNew, is.name, (old.at, is.at), "the version is new", &[(Meta, Compatible)]);
     }
     let storage = |crd: &Crd<'_>| {

@@ -120,6 +120,17 @@ fn changes_of_definitions() {
     }
 }
 
+/// A server refuses it. What is compared is the first version of the name, on both sides.
+#[test]
+fn a_version_that_is_there_twice_is_compared_once() {
+    let twice = crd(
+        "  - {name: v1, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {a: {type: integer}}}}}\n",
+        "{type: string}",
+    );
+    assert_eq!(twice.matches("name: v1").count(), 2, "{twice}");
+    assert_eq!(changes(&twice, &twice), []);
+}
+
 #[test]
 fn a_change_has_a_class_for_each_whom_it_concerns() {
     let found = changes(&crd("", "{type: string}"), &crd("", "{type: string, maxLength: 3}"));
