@@ -16,6 +16,7 @@ use kubeshape_smd::Value;
 use kubeshape_structural::Crd;
 use kubeshape_validate::Release;
 use kubeshape_validate::object::Validator;
+use std::collections::HashMap;
 
 /// What is tried for claims that are not plain.
 const EFFORT: Effort = Effort {
@@ -36,15 +37,28 @@ const VALUES: usize = 64;
 pub(crate) fn settled<'a>(old: &Crd<'a>, new: &Crd<'a>) -> Found<'a> {
     let mut found = find(old, new);
     let mut plain = Plain::default();
+    // Objects of places at which fields are required: asked for each field, they would be looked at as often as they have fields.
+    let mut objects: HashMap<(&str, usize), bool> = HashMap::new();
     let proofs = proofs(old, new, &found, &EFFORT, |at| {
         let change = &found.changes[at];
+        if !is_claim(change) {
+            return false;
+        }
         let root =
             old.versions.iter().find(|version| version.name == change.version).and_then(|version| version.schema);
-        is_claim(change)
-            && !root.zip(found.spots[at].as_ref()).is_some_and(|(root, spot)| {
-                let steps = found.steps(spot.trail);
-                is_plain(change.code, spot, steps.is_empty(), &mut plain) && plain.leads(root, &steps)
-            })
+        !root.zip(found.spots[at].as_ref()).is_some_and(|(root, spot)| {
+            let steps = found.steps(spot.trail);
+            let is_plain = match (change.code, spot.subject) {
+                // What is required already is no plain claim.
+                (Code::DiffRequired, Subject::Field(name)) => {
+                    spot.also.is_none()
+                        && !spot.old.required.contains(&name)
+                        && *objects.entry((&change.version, spot.trail)).or_insert_with(|| plain.has_value(&spot.old))
+                }
+                _ => is_plain(change.code, spot, steps.is_empty(), &mut plain),
+            };
+            is_plain && plain.leads(root, &steps)
+        })
     });
     for (change, proof) in found.changes.iter_mut().zip(proofs) {
         let Proof::None(why) = proof else { continue };
@@ -75,10 +89,6 @@ fn is_plain(code: Code, spot: &Spot<'_>, is_root: bool, plain: &mut Plain) -> bo
     match (code, spot.subject) {
         (Code::DiffFieldGone | Code::DiffRenamed, Subject::Value) => plain.has_value(old),
         (Code::DiffKept, Subject::Field(key)) => plain.takes(old, key, is_root),
-        (Code::DiffRequired, Subject::Field(name)) => {
-            let required: Vec<&str> = old.required.iter().filter(|other| **other != name).copied().collect();
-            plain.has_value(&Schema { required: &required, ..*old })
-        }
         (Code::DiffType, Subject::Value) => {
             let gone = Types::of(old).without(Types::of(new));
             let flags = old.flags.without(Flags::INT_OR_STRING);
