@@ -60,11 +60,11 @@ fn with_resource<T>(
     let root = tape.document(definition).root().ok_or("found nothing")?;
     let manifest = manifests(root).0.into_iter().next().ok_or("found no definition")?;
     let crd = manifest.read(&arena).value.ok_or("the definition cannot be read")?;
-    let version = crd
-        .versions
-        .iter()
-        .find(|version| object.contains(&format!("\"apiVersion\":\"{}/{}\"", crd.group, version.name)))
-        .ok_or("found no version of the objects")?;
+    // The Go program takes this version, too, and would refuse objects of another one at once.
+    let version = crd.versions.first().ok_or("found no version")?;
+    if !object.contains(&format!("\"apiVersion\":\"{}/{}\"", crd.group, version.name)) {
+        return Err("the objects are not of the first version of the definition".into());
+    }
     Ok(on(&Resource::new(&crd, version, Release::DEFAULT, &arena)))
 }
 

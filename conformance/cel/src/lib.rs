@@ -76,6 +76,31 @@ fn text<'r>(record: &'r Json, key: &str) -> &'r str {
     record.get(key).and_then(Json::as_str).unwrap_or("")
 }
 
+/// The texts with their type variables numbered by first appearance. Upstream numbers the type parameters of an overload in the
+/// order of a Go map (`OverloadDecl.TypeParams`), so that the numbers in its messages differ from run to run.
+fn renumbered(value: &Json) -> Json {
+    const NAME: &str = "_var";
+    match value {
+        Json::Array(items) => items.iter().map(renumbered).collect(),
+        Json::Object(members) => members.iter().map(|(key, value)| (key.clone(), renumbered(value))).collect(),
+        Json::String(text) => {
+            let mut seen: Vec<&str> = Vec::new();
+            let mut parts = text.split(NAME);
+            let mut out = parts.next().unwrap_or_default().to_owned();
+            for part in parts {
+                let (number, rest) = part.split_at(part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len()));
+                let at = seen.iter().position(|one| *one == number).unwrap_or_else(|| {
+                    seen.push(number);
+                    seen.len() - 1
+                });
+                out.push_str(&format!("{NAME}{at}{rest}"));
+            }
+            Json::String(out)
+        }
+        other => other.clone(),
+    }
+}
+
 fn verdict(ours: &Json, theirs: &Json) -> Verdict {
     first_difference(ours, theirs).map_or(Verdict::Equal, Verdict::Differing)
 }
@@ -113,9 +138,10 @@ pub fn expression(out: &mut Vec<Comparison>, file: &str, record: &Json) {
             let theirs = record.get("errors").cloned().unwrap_or(Json::Null);
             let syntax = record.get("issues").and_then(Json::as_str).is_some_and(|text| text.contains("Syntax error"));
             let row = if syntax { "errors of syntax" } else { "errors" };
-            let found = verdict(&Json::from(errors), &theirs);
+            let found = verdict(&renumbered(&Json::from(errors)), &renumbered(&theirs));
             if found == Verdict::Equal {
-                return add(row, verdict(&json!(issues.to_string()), record.get("issues").unwrap_or(&Json::Null)));
+                let theirs = renumbered(record.get("issues").unwrap_or(&Json::Null));
+                return add(row, verdict(&renumbered(&json!(issues.to_string())), &theirs));
             }
             return add(row, found);
         }

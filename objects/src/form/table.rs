@@ -4,7 +4,7 @@ use super::partial::{partial, partial_head};
 use super::{ListMeta, META_V1, join};
 use crate::store::Stored;
 use crate::value;
-use kubeshape_show::table::{self, Cell, ColumnDefinition, Convertor, PrintOptions};
+use kubeshape_show::table::{self, Cell, ColumnDefinition, Convertor};
 use kubeshape_smd::managed::Time;
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
@@ -191,13 +191,13 @@ pub(crate) fn tabular<'o>(
 
 /// The rows as comma-separated values, with a line of heads. Control characters are escaped.
 pub(crate) fn csv<'o>(rows: &Rows, objects: impl Iterator<Item = &'o Stored>, now: Time) -> Vec<u8> {
-    let options = PrintOptions { wide: true, no_headers: false };
-    let cells = objects.map(|object| {
-        let mut cells = Vec::with_capacity(rows.columns().len());
-        rows.each_cell(object, now, |cell| cells.push(cell.clone()));
-        cells
-    });
-    table::csv(rows.columns(), &cells.collect::<Vec<Vec<Cell>>>(), options).into_bytes()
+    let mut csv = table::Csv::default();
+    csv.heads(rows.columns());
+    for object in objects {
+        rows.each_cell(object, now, |cell| csv.cell(cell));
+        csv.end_line();
+    }
+    csv.into_text().into_bytes()
 }
 
 fn definition(column: &ColumnDefinition, out: &mut Vec<u8>) {

@@ -555,8 +555,7 @@ impl<'a> Reader<'a> {
                 "rule" => rule.rule = reader.text(value),
                 "message" => rule.message = reader.text(value),
                 "messageExpression" => rule.message_expression = reader.text(value),
-                // Behind the pointer, an empty text is left out too.
-                "reason" => rule.reason = Some(reader.text(value)).filter(|text| !text.is_empty()),
+                "reason" => rule.reason = (!value.is_null()).then(|| reader.text(value)),
                 "fieldPath" => rule.field_path = reader.text(value),
                 "optionalOldSelf" => rule.optional_old_self = reader.optional_boolean(value),
                 _ => reader.unknown_field(key),

@@ -14,7 +14,7 @@ use kubeshape_yaml::go::escape::GoQuoted;
 use std::borrow::Cow;
 
 pub use age::age;
-pub use print::{PrintOptions, csv, json, text};
+pub use print::{Csv, PrintOptions, csv, json, text};
 
 /// The description of `metadata.name`, which the server gives the first column.
 const NAME: &str = "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";

@@ -4,6 +4,7 @@ use super::{Cell, ColumnDefinition};
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::go::number::{self, General};
+use std::borrow::Cow;
 
 /// The least width of a column, and the blanks behind its widest cell (upstream: cli-runtime's `GetNewTabWriter`).
 const LEAST: usize = 6;
@@ -81,17 +82,17 @@ fn escaped(text: &str) -> String {
 }
 
 /// A cell as kubectl prints it, which has read it from JSON.
-fn plain(cell: &Cell) -> String {
+fn plain(cell: &Cell) -> Cow<'_, str> {
     match cell {
-        Cell::Empty => String::new(),
-        Cell::Text(text) => text.clone(),
-        Cell::Int(n) => n.to_string(),
-        Cell::Bool(yes) => yes.to_string(),
+        Cell::Empty => Cow::Borrowed(""),
+        Cell::Text(text) => Cow::Borrowed(text),
+        Cell::Int(n) => n.to_string().into(),
+        Cell::Bool(yes) => Cow::Borrowed(if *yes { "true" } else { "false" }),
         Cell::Float(n) => {
             let mut json = Vec::new();
             number::write_json(*n, &mut json);
             let json = String::from_utf8_lossy(&json);
-            json.parse::<i64>().map_or_else(|_| General(*n).to_string(), |n| n.to_string())
+            json.parse::<i64>().map_or_else(|_| General(*n).to_string(), |n| n.to_string()).into()
         }
     }
 }
@@ -99,30 +100,65 @@ fn plain(cell: &Cell) -> String {
 /// The rows as comma-separated values (RFC 4180), with whole cells. Control characters other than line breaks are escaped.
 pub fn csv(columns: &[ColumnDefinition], rows: &[Vec<Cell>], options: PrintOptions) -> String {
     let shown = shown(columns, options);
-    let mut out = String::new();
-    let mut line = |cells: &mut dyn Iterator<Item = String>| {
-        for (at, cell) in cells.enumerate() {
-            if at > 0 {
-                out.push(',');
-            }
-            let cell = cell.split('\n').map(escaped).collect::<Vec<_>>().join("\n");
-            if cell.contains([',', '"', '\n']) {
-                out.push('"');
-                out.push_str(&cell.replace('"', "\"\""));
-                out.push('"');
-            } else {
-                out.push_str(&cell);
-            }
-        }
-        out.push_str("\r\n");
-    };
+    let mut csv = Csv::default();
     if !options.no_headers {
-        line(&mut shown.clone().map(|at| columns.get(at).map_or_else(String::new, |column| column.name.clone())));
+        csv.heads(shown.clone().filter_map(|at| columns.get(at)));
     }
     for row in rows {
-        line(&mut shown.clone().map(|at| row.get(at).map_or_else(String::new, plain)));
+        shown.clone().for_each(|at| csv.cell(row.get(at).unwrap_or(&Cell::Empty)));
+        csv.end_line();
     }
-    out
+    csv.text
+}
+
+/// Comma-separated values (RFC 4180) that grow cell by cell. Control characters other than line breaks are escaped.
+#[derive(Clone, Debug, Default)]
+pub struct Csv {
+    text: String,
+    /// Whether the line has a cell.
+    in_line: bool,
+}
+
+impl Csv {
+    /// A line with the names of columns.
+    pub fn heads<'c>(&mut self, columns: impl IntoIterator<Item = &'c ColumnDefinition>) {
+        columns.into_iter().for_each(|column| self.value(&column.name));
+        self.end_line();
+    }
+
+    /// The next cell of the line.
+    pub fn cell(&mut self, cell: &Cell) {
+        self.value(&plain(cell));
+    }
+
+    /// Ends the line.
+    pub fn end_line(&mut self) {
+        self.text.push_str("\r\n");
+        self.in_line = false;
+    }
+
+    /// The lines so far.
+    pub fn into_text(self) -> String {
+        self.text
+    }
+
+    fn value(&mut self, value: &str) {
+        if std::mem::replace(&mut self.in_line, true) {
+            self.text.push(',');
+        }
+        // Bytes above ASCII may belong to control characters.
+        if value.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b',' | b'"')) {
+            return self.text.push_str(value);
+        }
+        let value = value.split('\n').map(escaped).collect::<Vec<_>>().join("\n");
+        if value.contains([',', '"', '\n']) {
+            self.text.push('"');
+            self.text.push_str(&value.replace('"', "\"\""));
+            self.text.push('"');
+        } else {
+            self.text.push_str(&value);
+        }
+    }
 }
 
 /// The `Table` of `meta.k8s.io/v1` that a server answers with, indented, with a line break. Each row has the metadata of its object.

@@ -153,6 +153,11 @@ pub fn changed(draw: &mut Draw, definition: &Value) -> Value {
         let mut places = Vec::new();
         schemas(&changed, "", &mut places);
         let spec = &mut changed["spec"];
+        if draw.percent(12) {
+            spoil(draw, spec);
+            // Other changes need things to be what they are.
+            break;
+        }
         if places.is_empty() || draw.percent(12) {
             change_spec(draw, spec);
             continue;
@@ -189,6 +194,41 @@ pub fn changed(draw: &mut Draw, definition: &Value) -> Value {
         }
     }
     changed
+}
+
+/// Puts a value that seldom stands there at any place: an empty one, one of another type.
+fn spoil(draw: &mut Draw, value: &mut Value) {
+    let odd = [
+        json!(null),
+        json!(""),
+        json!(" "),
+        json!("x"),
+        json!(0),
+        json!(-1),
+        json!(1.5),
+        json!(true),
+        json!(false),
+        json!([]),
+        json!([null]),
+        json!([""]),
+        json!({}),
+        json!({"": ""}),
+    ];
+    let (mut places, mut todo) = (Vec::new(), vec![(String::new(), &*value)]);
+    while let Some((path, value)) = todo.pop() {
+        let members = value.as_object().into_iter().flatten();
+        let members = members.map(|(name, inner)| (name.replace('~', "~0").replace('/', "~1"), inner));
+        let items = value.as_array().into_iter().flatten().enumerate().map(|(at, inner)| (at.to_string(), inner));
+        todo.extend(members.chain(items).map(|(step, inner)| (format!("{path}/{step}"), inner)));
+        if !path.is_empty() {
+            places.push(path);
+        }
+    }
+    if !places.is_empty()
+        && let Some(place) = value.pointer_mut(draw.pick::<String>(&places))
+    {
+        *place = draw.pick(&odd).clone();
+    }
 }
 
 fn change_spec(draw: &mut Draw, spec: &mut Value) {

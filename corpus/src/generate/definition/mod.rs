@@ -374,7 +374,8 @@ fn with_rules(draw: &mut Draw, mut node: Value, resource: bool) -> Value {
                 "FieldValueForbidden",
                 "FieldValueRequired",
                 "FieldValueDuplicate",
-                "Other"
+                "Other",
+                ""
             ]))
         });
         yes(draw, 10, &mut rule, "fieldPath", |draw| {

@@ -1,0 +1,363 @@
+//! Changes of the schema of one version.
+
+mod members;
+mod value;
+
+use crate::document::Definitions;
+use crate::found::{Found, Spot, Subject};
+use crate::moves::{self, Field};
+use crate::own::Own;
+use crate::reach::{Reach, Taken, reach};
+use crate::types::{self, Types};
+use crate::within::Memo;
+use crate::{Change, Class, Consumer, bounds};
+use kubeshape_schema::{Additional, Code, Flags, Schema, Type};
+use kubeshape_show::sample::Step;
+use std::collections::HashSet;
+use std::hash::Hash;
+use std::rc::Rc;
+use value::open;
+
+use Class::{Breaking, Compatible, Risky};
+use Consumer::{Apply, Readers, Storage, V2, Writers};
+
+/// What refuses values that were accepted: whoever writes them is refused, and stored objects can be updated as long as they
+/// do not change there.
+const STRICTER: &[(Consumer, Class)] = &[(Storage, Risky), (Writers, Breaking)];
+/// What may refuse them.
+const UNKNOWN: &[(Consumer, Class)] = &[(Storage, Risky), (Writers, Risky)];
+/// What refuses nothing that was accepted.
+const WIDER: &[(Consumer, Class)] = &[(Writers, Compatible)];
+
+/// The definitions that references lead to.
+pub(crate) struct Sides<'s, 'a> {
+    pub(crate) old: &'s Definitions<'a>,
+    pub(crate) new: &'s Definitions<'a>,
+    /// Definitions that were compared.
+    pub(crate) seen: &'s mut HashSet<(&'a str, &'a str)>,
+}
+
+/// What the schemas are of.
+pub(crate) enum Of<'s, 'a> {
+    /// A definition.
+    Definition {
+        /// What all its objects have.
+        api_version: &'s str,
+        kind: &'s str,
+        /// Whether the old and the new definition have `spec.preserveUnknownFields`: a server then drops no field and no null.
+        keeps: (bool, bool),
+    },
+    /// OpenAPI documents, which say all that they mean.
+    Documents(Sides<'s, 'a>),
+}
+
+/// Compares the schemas of one version, from the root of objects.
+pub(crate) fn compare<'a>(version: &str, old: &Schema<'a>, new: &Schema<'a>, of: Of<'_, 'a>, found: &mut Found<'a>) {
+    let (own, texts, keeps, sides) = match of {
+        Of::Definition { api_version, kind, keeps } => (Own::Root, (api_version, kind), keeps, None),
+        Of::Documents(sides) => (Own::Nothing, ("", ""), (false, false), Some(sides)),
+    };
+    let mut walk =
+        Walk { version, found, texts, sides, keeps, memo: Memo::default(), gone: Vec::new(), came: Vec::new() };
+    let root = Pair {
+        old: *old,
+        new: *new,
+        path: String::new(),
+        trail: 0,
+        own: (own, own),
+        also: None,
+        judge: None,
+        is_ruled: false,
+        is_whole: false,
+        keys: &[],
+    };
+    let mut todo = if walk.is_same(old, new) { Vec::new() } else { vec![root] };
+    while let Some(pair) = todo.pop() {
+        let before = todo.len();
+        let Some(pair) = walk.resolved(pair) else { continue };
+        walk.pair(&pair, &mut todo);
+        // The first below comes first.
+        todo[before..].reverse();
+    }
+    let Walk { gone, came, found, .. } = walk;
+    moves::tell(&gone, &came, found);
+}
+
+/// A value that both schemas describe.
+struct Pair<'a> {
+    old: Schema<'a>,
+    new: Schema<'a>,
+    path: String,
+    /// How it is reached.
+    trail: usize,
+    /// What it is to the old server, and to the new one.
+    own: (Own, Own),
+    /// What the old server demands beside the schema.
+    also: Option<&'static Schema<'static>>,
+    /// What around it looks at the value as it is after defaults, if something does.
+    judge: Option<Judge>,
+    /// Whether there is a rule above it.
+    is_ruled: bool,
+    /// Whether it is a part of an atomic list or map, before and after: whoever owns that owns it.
+    is_whole: bool,
+    /// The keys of the list whose item it is.
+    keys: &'a [&'a str],
+}
+
+/// What looks at a whole value: its path, and a keyword of its new schema.
+type Judge = (Rc<str>, &'static str);
+
+impl<'a> Pair<'a> {
+    /// A value inside this one.
+    fn below(&self, old: Schema<'a>, new: Schema<'a>, path: String, trail: usize, name: &str) -> Pair<'a> {
+        let own = |own: Own, schema: &Schema<'a>| own.below(name, schema.flags.any(Flags::EMBEDDED_RESOURCE));
+        let (was, is) = self.own;
+        Pair {
+            old,
+            new,
+            path,
+            trail,
+            own: (own(was, &old), own(is, &new)),
+            also: was.field(name),
+            judge: self.judge_of(name),
+            is_ruled: self.rules_below(),
+            is_whole: self.is_whole || is_atomic(&self.old) && is_atomic(&self.new),
+            keys: if self.new.extra().list_type == Some("map") { self.new.extra().list_map_keys } else { &[] },
+        }
+    }
+
+    /// What the old server takes.
+    fn taken_before(&self) -> Taken<'a> {
+        Taken { schema: self.old, also: self.also, own: self.own.0 }
+    }
+
+    /// What the new server takes.
+    fn taken_now(&self) -> Taken<'a> {
+        Taken { schema: self.new, also: self.also, own: self.own.1 }
+    }
+
+    /// Whether rules see the values inside this one.
+    fn rules_below(&self) -> bool {
+        self.is_ruled || !self.new.extra().validations.is_empty()
+    }
+
+    /// What looks at a value inside this one.
+    fn judge_of(&self, name: &str) -> Option<Judge> {
+        let (schema, extra) = (&self.new, self.new.extra());
+        let keyword = [
+            ("the keys of the list", self.keys.contains(&name)),
+            ("a rule", !extra.validations.is_empty()),
+            ("allOf", !extra.all_of.is_empty()),
+            ("anyOf", !extra.any_of.is_empty()),
+            ("oneOf", !extra.one_of.is_empty()),
+            ("not", extra.not.is_some()),
+            ("an enum", !schema.enumeration.is_empty()),
+            ("maxProperties", extra.max_properties.is_some()),
+            ("minProperties", extra.min_properties.is_some()),
+            ("the uniqueness of items", extra.list_type == Some("set")),
+        ];
+        let found = keyword.into_iter().find(|(_, is_there)| *is_there);
+        found.map(|(keyword, _)| (Rc::from(self.path.as_str()), keyword)).or_else(|| self.judge.clone())
+    }
+}
+
+struct Walk<'w, 'a> {
+    version: &'w str,
+    found: &'w mut Found<'a>,
+    /// The `apiVersion` and the `kind` of objects.
+    texts: (&'w str, &'w str),
+    sides: Option<Sides<'w, 'a>>,
+    /// Whether nothing is dropped, whatever the schema says: before, and now.
+    keeps: (bool, bool),
+    memo: Memo,
+    /// Fields that are dropped now.
+    gone: Vec<Field<'a>>,
+    /// Fields that were dropped before.
+    came: Vec<Field<'a>>,
+}
+
+impl<'a> Walk<'_, 'a> {
+    fn push(&mut self, pair: &Pair<'a>, code: Code, detail: impl Into<String>, effects: &[(Consumer, Class)]) {
+        self.push_about(pair, Subject::Value, code, detail, effects);
+    }
+
+    fn push_about(
+        &mut self,
+        pair: &Pair<'a>,
+        subject: Subject<'a>,
+        code: Code,
+        detail: impl Into<String>,
+        effects: &[(Consumer, Class)],
+    ) {
+        let spot = Spot { old: pair.old, new: pair.new, also: pair.also, own: pair.own.0, trail: pair.trail, subject };
+        self.at(&spot, pair.path.clone(), (pair.old.at, pair.new.at), code, detail.into(), effects);
+    }
+
+    fn at(
+        &mut self,
+        spot: &Spot<'a>,
+        path: String,
+        (old, new): (u32, u32),
+        code: Code,
+        detail: String,
+        effects: &[(Consumer, Class)],
+    ) {
+        let version = self.version.to_owned();
+        self.found.push(Change { code, version, path, old, new, detail, effects: effects.to_vec() }, Some(spot));
+    }
+
+    /// What became of fields without a property.
+    fn rest_before(&self, schema: &Schema<'a>, own: Own) -> Rest<'a> {
+        if self.keeps.0 { rest(schema, own).kept() } else { rest(schema, own) }
+    }
+
+    /// What becomes of them now.
+    fn rest_now(&self, schema: &Schema<'a>, own: Own) -> Rest<'a> {
+        if self.keeps.1 { rest(schema, own).kept() } else { rest(schema, own) }
+    }
+
+    /// The schemas that references lead to. None if both lead to definitions that were compared.
+    fn resolved(&mut self, mut pair: Pair<'a>) -> Option<Pair<'a>> {
+        let Some(sides) = &mut self.sides else { return Some(pair) };
+        let ((old, was), (new, is)) = (sides.old.resolve(pair.old), sides.new.resolve(pair.new));
+        if let (Some(was), Some(is)) = (was, is)
+            && !sides.seen.insert((was, is))
+        {
+            return None;
+        }
+        (pair.old, pair.new) = (old, new);
+        Some(pair)
+    }
+
+    /// Whether there is nothing to tell. What references lead to may differ.
+    fn is_same(&self, old: &Schema<'a>, new: &Schema<'a>) -> bool {
+        self.sides.is_none() && old.says_the_same(new)
+    }
+
+    /// Goes on with a value inside another one, if there is something to tell of it.
+    fn descend(
+        &mut self,
+        pair: &Pair<'a>,
+        (old, new): (Schema<'a>, Schema<'a>),
+        step: Step<'a>,
+        path: impl FnOnce() -> String,
+        todo: &mut Vec<Pair<'a>>,
+    ) {
+        let name = match step {
+            Step::Property(name) => name,
+            Step::Item | Step::Key(_) => "",
+        };
+        if pair.own.0.is_alike(pair.own.1, name) && self.is_same(&old, &new) {
+            return;
+        }
+        let trail = self.found.step(pair.trail, step);
+        todo.push(pair.below(old, new, path(), trail, name));
+    }
+
+    fn pair(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
+        let (old, new) = (&pair.old, &pair.new);
+        self.description(pair);
+        let only = match pair.own.0 {
+            Own::ApiVersion => Some(self.texts.0),
+            Own::Kind => Some(self.texts.1),
+            _ => None,
+        };
+        if let Some(text) = only {
+            self.only(pair, text);
+            return;
+        }
+        self.null(pair);
+        let (was, is) = (Types::of(old), Types::of(new));
+        let (gone, came) = (was.without(is), is.without(was));
+        let names = || format!("the type was {}, and is {}", types::name(old), types::name(new));
+        if !gone.is_empty() {
+            let mut effects = vec![(Storage, Breaking), (Writers, Breaking), (Readers, Risky)];
+            // The types of metadata are the server's, whatever a definition says.
+            if pair.also.is_none() && !was.owned().without(is.owned()).is_empty() {
+                effects.push((Apply, Risky));
+            }
+            effects.push((V2, Breaking));
+            self.push(pair, Code::DiffType, names(), &effects);
+        } else if !came.is_empty() {
+            self.push(pair, Code::DiffTypeWider, names(), &[(Writers, Compatible), (Readers, Risky), (V2, Risky)]);
+        }
+        let both = was.both(is);
+        if both.is_empty() {
+            return;
+        }
+        self.enumeration(pair);
+        for change in bounds::changes(old, new, both) {
+            let subject = Subject::Keyword(change.keyword);
+            if !change.is_stricter {
+                // It may be said elsewhere in the schema.
+                if reach(&pair.taken_now(), old, change.keyword, &mut self.memo) == Reach::None {
+                    continue;
+                }
+                self.push_about(pair, subject, Code::DiffBoundWider, change.detail, WIDER);
+                continue;
+            }
+            match reach(&pair.taken_before(), new, change.keyword, &mut self.memo) {
+                Reach::None => {}
+                Reach::Refuses => self.push_about(pair, subject, Code::DiffBound, change.detail, STRICTER),
+                Reach::Open(why) => {
+                    self.push_about(pair, subject, Code::DiffLogic, open(&change.detail, &why), UNKNOWN);
+                }
+            }
+        }
+        self.texts(pair, both);
+        self.default(pair);
+        self.rules(pair);
+        self.logic(pair);
+        if !old.flags.any(Flags::EMBEDDED_RESOURCE) && new.flags.any(Flags::EMBEDDED_RESOURCE) {
+            self.push_about(
+                pair,
+                Subject::Keyword("embedded"),
+                Code::DiffRequired,
+                "apiVersion and kind are required: it is an embedded resource",
+                STRICTER,
+            );
+        }
+        if both.has_arrays() {
+            self.list(pair, todo);
+        }
+        if both.has_objects() {
+            self.fields(pair, todo);
+        }
+    }
+}
+
+/// Whether server-side apply owns a list or a map as a whole.
+fn is_atomic(schema: &Schema<'_>) -> bool {
+    let extra = schema.extra();
+    schema.ty == Type::Array && !matches!(extra.list_type, Some("set" | "map")) || extra.map_type == Some("atomic")
+}
+
+/// What becomes of fields that have no property.
+enum Rest<'a> {
+    Dropped,
+    Kept,
+    Schema(&'a Schema<'a>),
+}
+
+impl Rest<'_> {
+    /// The same where a server drops nothing.
+    fn kept(self) -> Self {
+        if matches!(self, Rest::Dropped) { Rest::Kept } else { self }
+    }
+}
+
+fn rest<'a>(schema: &Schema<'a>, own: Own) -> Rest<'a> {
+    match schema.additional {
+        _ if own.is_metadata() => Rest::Kept,
+        Some(Additional::Schema(schema)) => Rest::Schema(schema),
+        Some(Additional::Allowed(true)) => Rest::Kept,
+        _ if schema.flags.any(Flags::PRESERVE_UNKNOWN) => Rest::Kept,
+        _ => Rest::Dropped,
+    }
+}
+
+/// What the other list lacks.
+fn missing<T: Clone + Eq + Hash>(all: &[T], of: &[T]) -> Vec<T> {
+    let of: HashSet<&T> = of.iter().collect();
+    all.iter().filter(|value| !of.contains(value)).cloned().collect()
+}
