@@ -93,7 +93,7 @@ fn renumbered(value: &Json) -> Json {
                     seen.push(number);
                     seen.len() - 1
                 });
-                out.push_str(&format!("{NAME}{at}{rest}"));
+                out.extend([NAME, &at.to_string(), rest]);
             }
             Json::String(out)
         }
