@@ -52,7 +52,7 @@ pub(crate) fn settled<'a>(old: &Crd<'a>, new: &Crd<'a>) -> Found<'a> {
                 // What is required already is no plain claim.
                 (Code::DiffRequired, Subject::Field(name)) => {
                     spot.also.is_none()
-                        && !spot.old.required.contains(&name)
+                        && !plain.requires(&spot.old, name)
                         && *objects.entry((&change.version, spot.trail)).or_insert_with(|| plain.has_value(&spot.old))
                 }
                 _ => is_plain(change.code, spot, steps.is_empty(), &mut plain),

@@ -7,7 +7,7 @@ use crate::types::Types;
 use crate::within::checked_format;
 use kubeshape_schema::{Additional, Flags, Schema, Type};
 use kubeshape_show::sample::Step;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Values within values.
 const DEPTH: usize = 24;
@@ -21,7 +21,10 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 #[derive(Default)]
 pub(crate) struct Plain {
     values: HashMap<usize, bool>,
-    required: HashMap<usize, usize>,
+    /// The required fields that may have no value.
+    missing: HashMap<usize, usize>,
+    /// The names of required fields: each claim about a field asks for its own.
+    required: HashMap<usize, HashSet<Box<str>>>,
 }
 
 fn address(schema: &Schema<'_>) -> usize {
@@ -182,26 +185,37 @@ impl Plain {
         true
     }
 
+    /// Whether a schema requires a field.
+    pub(crate) fn requires(&mut self, schema: &Schema<'_>, name: &str) -> bool {
+        if schema.required.len() < 8 {
+            return schema.required.contains(&name);
+        }
+        // Copies of a schema share them.
+        let names = self.required.entry(schema.required.as_ptr().addr());
+        names.or_insert_with(|| schema.required.iter().map(|name| Box::from(*name)).collect()).contains(name)
+    }
+
     /// Whether an object can have a field beside what it must have.
     fn is_free_beside(&mut self, schema: &Schema<'_>, name: &str, is_root: bool) -> bool {
         let extra = schema.extra();
         // Every object has these three.
         let own = |name: &str| is_root && matches!(name, "apiVersion" | "kind" | "metadata");
-        let count = schema.required.len() + usize::from(!schema.required.contains(&name));
+        let is_required = self.requires(schema, name);
+        let count = schema.required.len() + usize::from(!is_required);
         let count = i64::try_from(if is_root { count + 3 } else { count }).unwrap_or(i64::MAX);
         if extra.max_properties.is_some_and(|most| most < count)
             || extra.min_properties.is_some_and(|least| least > 1 && least > count)
         {
             return false;
         }
-        let missing = if let Some(missing) = self.required.get(&address(schema)) {
+        let missing = if let Some(missing) = self.missing.get(&address(schema)) {
             *missing
         } else {
             let missing = schema.required.iter().filter(|name| !own(name) && !self.field(schema, name, 0)).count();
-            self.required.insert(address(schema), missing);
+            self.missing.insert(address(schema), missing);
             missing
         };
-        let is_one = !own(name) && schema.required.contains(&name) && !self.field(schema, name, 0);
+        let is_one = !own(name) && is_required && !self.field(schema, name, 0);
         missing == usize::from(is_one)
     }
 }

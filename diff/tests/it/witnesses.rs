@@ -59,6 +59,13 @@ const CHANGES: &[(&str, &str, Outcome, &str)] = &[
         Outcome::Refused,
         "{}",
     ),
+    // Without a type, the value can be a list.
+    (
+        "{x-kubernetes-preserve-unknown-fields: true}",
+        "{x-kubernetes-preserve-unknown-fields: true, items: {type: string, maxLength: 10, default: 90s}}",
+        Outcome::Refused,
+        "[true]",
+    ),
 ];
 
 #[test]

@@ -219,6 +219,7 @@ impl<'b, 'a> Builder<'b, 'a> {
             None if schemas.iter().any(|schema| !schema.enumeration.is_empty()) => {
                 self.scalar(schemas, &[Type::Absent], salt, path)
             }
+            None if self.wanted.is_some_and(|wanted| wanted.has_item(path)) => self.list(schemas, salt, path),
             None if schemas.iter().any(|schema| schema.items.is_some()) => self.list(schemas, salt, path),
             None => self.object(schemas, excluded, salt, path),
         }
