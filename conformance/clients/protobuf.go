@@ -222,6 +222,16 @@ func protobufSamples(count int, output io.Writer) error {
 			}
 			// The first one is empty.
 			fill(reflect.ValueOf(object).Elem(), random, n*2)
+			if definition, found := object.(*apiextensions.CustomResourceDefinition); found && n > 0 {
+				// Schemas are so deep that chance alone hardly reaches them.
+				props := &apiextensions.JSONSchemaProps{}
+				for i := range reflect.ValueOf(props).Elem().NumField() {
+					fill(reflect.ValueOf(props).Elem().Field(i), random, min(n+1, 5))
+				}
+				definition.Spec.Versions = append(definition.Spec.Versions, apiextensions.CustomResourceDefinitionVersion{
+					Schema: &apiextensions.CustomResourceValidation{OpenAPIV3Schema: props},
+				})
+			}
 			object.GetObjectKind().SetGroupVersionKind(kind)
 			var message strings.Builder
 			if err := codec.Encode(object, &message); err != nil {
