@@ -216,6 +216,24 @@ impl<'a> Walk<'_, 'a> {
         if self.keeps.1 { rest(schema, own).kept() } else { rest(schema, own) }
     }
 
+    /// Whether a stricter bound of properties refuses nothing that was accepted: a server drops fields that it does not know before
+    /// it counts, so that no object has more properties than its schema.
+    fn never_counts(&self, pair: &Pair<'a>, keyword: &str) -> bool {
+        let most = |schema: &Schema<'a>, own: Own, rest: Rest<'a>| {
+            let is_closed = matches!(rest, Rest::Dropped) && own.fields().is_empty();
+            is_closed.then(|| i64::try_from(schema.properties.len()).unwrap_or(i64::MAX))
+        };
+        match keyword {
+            "maxProperties" => most(&pair.new, pair.own.1, self.rest_now(&pair.new, pair.own.1))
+                .zip(pair.new.extra().max_properties)
+                .is_some_and(|(most, bound)| most <= bound),
+            "minProperties" => most(&pair.old, pair.own.0, self.rest_before(&pair.old, pair.own.0))
+                .zip(pair.old.extra().min_properties)
+                .is_some_and(|(most, bound)| most < bound),
+            _ => false,
+        }
+    }
+
     /// The schemas that references lead to. None if both lead to definitions that were compared.
     fn resolved(&mut self, mut pair: Pair<'a>) -> Option<Pair<'a>> {
         let Some(sides) = &mut self.sides else { return Some(pair) };
@@ -294,6 +312,9 @@ impl<'a> Walk<'_, 'a> {
                     continue;
                 }
                 self.push_about(pair, subject, Code::DiffBoundWider, change.detail, WIDER);
+                continue;
+            }
+            if self.never_counts(pair, change.keyword) {
                 continue;
             }
             match reach(&pair.taken_before(), new, change.keyword, &mut self.memo) {
