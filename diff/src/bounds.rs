@@ -67,12 +67,21 @@ pub(crate) fn changes(old: &Schema<'_>, new: &Schema<'_>, types: Types) -> Vec<C
         let is_stricter = match (old, new) {
             (_, None) => false,
             (None, Some(_)) => true,
-            (Some(old), Some(new)) => is_stricter(side, old, new),
+            (Some(old), Some(new)) => {
+                !is_number_of_go(old.value) || !is_number_of_go(new.value) || is_stricter(side, old, new)
+            }
         };
         out.push(Changed { keyword, detail: detail(keyword, old, new), is_stricter });
     }
     out.extend(multiple(old.extra().multiple_of, new.extra().multiple_of).filter(|_| types.has_numbers()));
     out
+}
+
+/// Whether a bound counts as the number that it is. Beyond 64 bits, upstream converts it to an integer that is another number, or
+/// refuses all integers (kube-openapi: `IsValueValidAgainstRange`, `MinimumNativeType`).
+pub(crate) fn is_number_of_go(bound: f64) -> bool {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    bound.abs() < LIMIT
 }
 
 fn is_stricter(side: Side, old: Bound, new: Bound) -> bool {
@@ -105,7 +114,8 @@ fn multiple(old: Option<f64>, new: Option<f64>) -> Option<Changed> {
     }
     let plain = |value| Bound { value, is_exclusive: false };
     let is_multiple = |value: f64, of: f64| of != 0.0 && value % of == 0.0;
-    let is_stricter = new.is_some_and(|new| !old.is_some_and(|old| is_multiple(old, new)));
+    let is_implied = |old, new| is_number_of_go(old) && is_number_of_go(new) && is_multiple(old, new);
+    let is_stricter = new.is_some_and(|new| !old.is_some_and(|old| is_implied(old, new)));
     let detail = detail("multipleOf", old.map(plain), new.map(plain));
     Some(Changed { keyword: "multipleOf", detail, is_stricter })
 }

@@ -4,6 +4,7 @@
 //! one of them. Patterns and lengths are compared as languages. What is proven holds; what is not proven may hold, too, and the
 //! reason why it is not is kept. Work is bounded by a number of steps.
 
+use crate::bounds::is_number_of_go;
 use crate::types::Types;
 use kubeshape_schema::{Bump, Extra, Flags, Schema, Type};
 use kubeshape_smd::Value;
@@ -230,7 +231,10 @@ impl<'s> Prover<'s, '_> {
         }
         let extra = of.extra();
         // An integer loses the fraction of its bound.
-        let is_exact = |bound: f64, other: f64| other.to_bits() == bound.to_bits() || bound.fract() == 0.0;
+        let is_exact = |bound: f64, other: f64| {
+            let is_number = is_number_of_go(bound) && is_number_of_go(other);
+            other.to_bits() == bound.to_bits() || is_number && bound.fract() == 0.0
+        };
         let (above, below) = (Flags::EXCLUSIVE_MINIMUM, Flags::EXCLUSIVE_MAXIMUM);
         let least = |bound: f64| {
             all.iter().any(|schema| {
@@ -248,8 +252,11 @@ impl<'s> Prover<'s, '_> {
                 })
             })
         };
-        let factor =
-            |factor: f64| all.iter().any(|schema| schema.extra().multiple_of.is_some_and(|own| own % factor == 0.0));
+        let is_multiple =
+            |own: f64, factor: f64| is_number_of_go(own) && is_number_of_go(factor) && own % factor == 0.0;
+        let factor = |factor: f64| {
+            all.iter().any(|schema| schema.extra().multiple_of.is_some_and(|own| is_multiple(own, factor)))
+        };
         let follows =
             extra.minimum.is_none_or(least) && extra.maximum.is_none_or(most) && extra.multiple_of.is_none_or(factor);
         follows || self.fail(|| "a bound of numbers is not implied".to_owned())
@@ -595,8 +602,11 @@ fn takes_null(schema: &Schema<'_>) -> bool {
 }
 
 fn no_number(all: &[&Schema<'_>]) -> bool {
-    let least = all.iter().filter_map(|schema| schema.extra().minimum).reduce(f64::max);
-    let most = all.iter().filter_map(|schema| schema.extra().maximum).reduce(f64::min);
+    let bounds = |bound: fn(&Extra<'_>) -> Option<f64>| {
+        all.iter().filter_map(move |schema| bound(schema.extra())).filter(|bound| is_number_of_go(*bound))
+    };
+    let least = bounds(|extra| extra.minimum).reduce(f64::max);
+    let most = bounds(|extra| extra.maximum).reduce(f64::min);
     // The fraction of a bound may be lost.
     least.zip(most).is_some_and(|(least, most)| least.trunc() > most.trunc())
 }
