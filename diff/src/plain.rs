@@ -6,13 +6,13 @@
 use crate::types::Types;
 use crate::within::checked_format;
 use kubeshape_schema::{Additional, Flags, Schema, Type};
-use kubeshape_show::sample::Step;
+use kubeshape_show::sample::{MAX_ITEMS, Step};
 use std::collections::{HashMap, HashSet};
 
 /// Values within values.
 const DEPTH: usize = 24;
-/// Items of a list. Samples have no more, so a witness of a longer list is never found.
-const LONGEST_LIST: i64 = 1_000;
+/// Items of a list: a longer one may not be found.
+const LONGEST_LIST: i64 = MAX_ITEMS as i64;
 /// The longest text, and numbers that a double holds exactly.
 const LONGEST: i64 = 1 << 16;
 const EXACT: f64 = 9_007_199_254_740_992.0;

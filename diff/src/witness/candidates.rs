@@ -6,7 +6,7 @@ use crate::own::Own;
 use crate::reach::{only, probes as at_the_ends, refused};
 use crate::within::Memo;
 use kubeshape_schema::{Bump, Code, Extra, Flags, Schema, Type};
-use kubeshape_show::sample::{Step, values};
+use kubeshape_show::sample::{MAX_ITEMS, Step, values};
 use kubeshape_smd::Value;
 use kubeshape_smd::value::Map;
 use kubeshape_validate::object::Validator;
@@ -118,7 +118,11 @@ fn of_values<'a>(code: Code, spot: &Spot<'a>, most: usize, memo: &mut Memo, aren
     let (old, new): (&'a Schema<'a>, &'a Schema<'a>) = (arena.alloc(spot.old), arena.alloc(spot.new));
     let mut tried = Vec::new();
     for schema in narrowed(code, spot, arena) {
-        tried.extend(values(arena.alloc(schema), most, arena));
+        // A few long lists are as good as many, and samples have no longer ones than that.
+        let items = schema.extra().min_items.map_or(0, |items| usize::try_from(items).unwrap_or_default());
+        if items <= MAX_ITEMS {
+            tried.extend(values(arena.alloc(schema), most.min(1 + MAX_ITEMS / items.max(1)), arena));
+        }
     }
     tried.extend(probes(code, spot, arena));
     tried.extend(values(old, most, arena));

@@ -15,8 +15,8 @@ use std::fmt::Write;
 const MAX_VALUES: usize = 200_000;
 /// The same for a sample of a definition of an OpenAPI document, whose references multiply values.
 const MAX_VALUES_OF_DOCUMENT: usize = 20_000;
-/// How many items a list gets at most.
-const MAX_ITEMS: usize = 1_000;
+/// How many items a list of a sample has at most.
+pub const MAX_ITEMS: usize = 1_000;
 /// How many combinations of branches of `anyOf` and `oneOf` are tried.
 const MAX_TRIES: usize = 16;
 /// What users write of the metadata of a template.

@@ -16,6 +16,7 @@ use kubeshape_smd::value::Map;
 use kubeshape_validate::object::Resource;
 use std::collections::BTreeSet;
 
+pub use build::MAX_ITEMS;
 pub use build::Problem;
 pub use typed::sample_of_document;
 pub use values::values;
