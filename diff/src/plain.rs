@@ -11,8 +11,6 @@ use std::collections::{HashMap, HashSet};
 
 /// Values within values.
 const DEPTH: usize = 24;
-/// Items of a list: a longer one may not be found.
-const LONGEST_LIST: i64 = MAX_ITEMS as i64;
 /// The longest text, and numbers that a double holds exactly.
 const LONGEST: i64 = 1 << 16;
 const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -122,7 +120,7 @@ impl Plain {
         if !is_node(schema)
             || !Types::of(schema).has_arrays()
             || extra.max_items.is_some_and(|most| most < count)
-            || count > LONGEST_LIST
+            || usize::try_from(count).is_ok_and(|count| count > MAX_ITEMS)
         {
             return false;
         }
