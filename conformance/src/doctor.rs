@@ -62,11 +62,22 @@ pub(crate) fn propose(
     Ok(())
 }
 
+/// Whether a definition is refused for the costs of its rules, and for nothing else.
+pub(crate) fn only_costs_too_much(definition: &Value, release: Release) -> bool {
+    let details = details(definition, release);
+    !details.is_empty() && details.iter().all(|detail| detail.contains(OVER))
+}
+
 fn is_over(definition: &Value, release: Release) -> bool {
+    details(definition, release).iter().any(|detail| detail.contains(OVER))
+}
+
+/// What is said of a definition that is created.
+fn details(definition: &Value, release: Release) -> Vec<String> {
     let errors = with_definition(&definition.to_string(), Defaults::Set, |definition, arena| {
         crd::validate(&definition.prepare_for_create(release, arena), release)
     });
-    errors.unwrap_or_default().iter().any(|error| error.detail.contains(OVER))
+    errors.unwrap_or_default().into_iter().map(|error| error.detail.into()).collect()
 }
 
 /// Writes a bound into the manifest.

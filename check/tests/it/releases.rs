@@ -145,7 +145,7 @@ fn generated_definitions_are_judged_as_by_each_release() {
         let old = definition::definition(draw);
         let new = definition::changed(draw, &old);
         let mut costly = new.clone();
-        definition::drop_bounds(&mut costly["spec"]["versions"][0]["schema"]);
+        definition::drop_bounds(&mut costly);
         let text = [old, new, costly].map(|definition| definition.to_string()).join("\n---\n");
         holds(&format!("seed {seed}"), text.as_bytes());
     }
