@@ -292,10 +292,28 @@ impl Quantity {
                 _ => Err(TOO_FAR),
             }
         };
+        if let Some(sum) = self.add_small(other, subtract, least) {
+            return Ok(Quantity { unscaled: sum.into(), exponent: least, big: false, format, text: None });
+        }
         let (a, b) = (scaled(self)?, scaled(other)?);
         let unscaled = if subtract { a - b } else { a + b };
-        let big = self.big || other.big || i64::try_from(&unscaled).is_err();
-        Ok(Quantity { unscaled, exponent: least, big, format, text: None })
+        Ok(Quantity { unscaled, exponent: least, big: true, format, text: None })
+    }
+
+    /// The sum in 64 bits, as a multiple of ten to the power `least`; `None` where Go needs more bits: `int64Amount.Add`. Its
+    /// `Sub` adds the negative number, which for the smallest one is that number again.
+    fn add_small(&self, other: &Quantity, subtract: bool, least: i32) -> Option<i64> {
+        if self.big || other.big {
+            return None;
+        }
+        let (a, b) = (i64::try_from(&self.unscaled).ok()?, i64::try_from(&other.unscaled).ok()?);
+        let b = if subtract { b.wrapping_neg() } else { b };
+        let scaled = |number: i64, exponent: i32| number.checked_mul(10i64.checked_pow(exponent.abs_diff(least))?);
+        match (a, b) {
+            (_, 0) => Some(a),
+            (0, _) => Some(b),
+            _ => scaled(a, self.exponent)?.checked_add(scaled(b, other.exponent)?),
+        }
     }
 }
 

@@ -69,6 +69,24 @@ fn quantities_far_apart_are_compared_and_not_written_out() {
     is_refused("quantity('12345678901234567890e999999').isInteger()", "too far apart");
 }
 
+/// `int64Amount.Sub` takes the negative of a number in 64 bits, and a sum that needed more of them is no integer any more.
+#[test]
+fn quantities_are_added_in_64_bits_as_in_go() {
+    let smallest = "-9223372036854775808";
+    let cases = [
+        format!("quantity('1').sub({smallest}).asApproximateFloat() == -9223372036854775807.0"),
+        format!("quantity('1').sub({smallest}).isInteger()"),
+        format!("quantity('0').sub({smallest}).isLessThan(quantity('0'))"),
+        format!("quantity('-1').sub({smallest}).isGreaterThan(quantity('0'))"),
+        format!("!quantity('-1').sub({smallest}).isInteger()"),
+        format!("quantity('1.5').sub({smallest}).isGreaterThan(quantity('0'))"),
+        format!("!quantity('1e19').add({smallest}).isInteger()"),
+    ];
+    for source in cases {
+        assert_eq!(evaluate(&source), Ok("Bool(true)".to_owned()), "{source}");
+    }
+}
+
 #[test]
 fn precisions_have_a_limit() {
     is_refused("'%.1000000000f'.format([1.0]) == ''", "there are at most 100000");

@@ -6,7 +6,7 @@ use kubeshape_schema::{Additional, Dependency, Flags, Items, Json, Property, Rul
 use kubeshape_structural::Column;
 use kubeshape_yaml::go::escape::{self, Escape};
 use kubeshape_yaml::go::number;
-use kubeshape_yaml::{Document, Node};
+use kubeshape_yaml::{Document, Kind, Node};
 
 /// `[]CustomResourceDefinitionVersion`
 pub(super) fn versions(spec: &Spec<'_>) -> BadValue {
@@ -25,11 +25,14 @@ pub(super) fn schema(schema: &Schema<'_>, document: Document<'_>) -> BadValue {
     printer.finish()
 }
 
-/// `*JSONSchemaPropsOrArray`
-pub(super) fn items(items: Items<'_>, document: Document<'_>) -> BadValue {
+/// `*JSONSchemaPropsOrArray` of a schema: `None` if Go has no such thing there.
+pub(super) fn items(schema: &Schema<'_>, document: Document<'_>) -> Option<BadValue> {
     let mut printer = Printer { out: Vec::new(), document };
-    printer.items(items);
-    printer.finish()
+    let written = printer.document.node(schema.at).get("items").is_some_and(|value| !value.is_null());
+    (written || schema.items.is_some()).then(|| {
+        printer.items(schema);
+        printer.finish()
+    })
 }
 
 /// `ValidationRule`
@@ -254,7 +257,7 @@ impl Printer<'_> {
         self.member("Required");
         self.optional(written("required").then_some(schema.required), Self::texts);
         self.member("Items");
-        self.optional(schema.items, Self::items);
+        self.optional((written("items") || schema.items.is_some()).then_some(schema), Self::items);
         for (name, key, list) in
             [("AllOf", "allOf", extra.all_of), ("OneOf", "oneOf", extra.one_of), ("AnyOf", "anyOf", extra.any_of)]
         {
@@ -322,10 +325,13 @@ impl Printer<'_> {
         write_rule(&mut self.out, rule, &Release::DEFAULT.into());
     }
 
-    fn items(&mut self, items: Items<'_>) {
-        let (one, many) = match items {
-            Items::One(schema) => (Some(schema), None),
-            Items::Many(schemas) => (None, Some(schemas)),
+    /// The items of a schema that has some. Go reads what is no schema, and no list of schemas, as neither of both.
+    fn items(&mut self, schema: &Schema<'_>) {
+        let is_list = || self.document.node(schema.at).get("items").is_some_and(|value| value.kind() == Kind::Seq);
+        let (one, many) = match schema.items {
+            Some(Items::One(schema)) => (Some(schema), None),
+            Some(Items::Many(schemas)) => (None, Some(schemas)),
+            None => (None, is_list().then_some(&[][..])),
         };
         self.raw("{\"Schema\":");
         self.optional(one, Self::schema);

@@ -425,12 +425,13 @@ impl Walk<'_, '_> {
             self.required(schema, path, KEYS, "must not be empty if x-kubernetes-list-type is map");
         }
         match schema.items {
-            None => self.required(schema, path, "items", "must have a schema if x-kubernetes-list-type is map"),
-            Some(items @ Items::Many(_)) => {
-                let detail = "must only have a single schema if x-kubernetes-list-type is map";
-                let value = go_json::items(items, self.document);
-                self.invalid(schema, path, "items", value, detail);
-            }
+            None | Some(Items::Many(_)) => match go_json::items(schema, self.document) {
+                None => self.required(schema, path, "items", "must have a schema if x-kubernetes-list-type is map"),
+                Some(value) => {
+                    let detail = "must only have a single schema if x-kubernetes-list-type is map";
+                    self.invalid(schema, path, "items", value, detail);
+                }
+            },
             Some(Items::One(item)) if item.ty != Type::Object => {
                 let detail = "must be object if parent array's x-kubernetes-list-type is map";
                 self.invalid(item, &path.child("items"), "type", item.type_name(), detail);

@@ -217,3 +217,25 @@ fn members_of_the_definition_are_not_those_of_a_spec_that_is_missing() {
     assert!(errors.contains(&told.to_owned()), "{errors:?}");
     assert!(errors.contains(&"1: spec.names.kind: Required value".to_owned()), "{errors:?}");
 }
+
+/// Go reads other values than schemas and lists of them as items without either (`JSONSchemaPropsOrArray.UnmarshalJSON`).
+#[test]
+fn items_of_a_map_list_that_are_no_schema_are_not_one() {
+    let errors = |items: &str| {
+        let list =
+            format!("{{type: array, items: {items}, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k]}}");
+        create(&TAB.replace("{type: integer, maximum: 3}", &list), Release::DEFAULT)
+    };
+    for (items, value) in [
+        ("[]", r#"{"Schema":null,"JSONSchemas":[]}"#),
+        ("x", r#"{"Schema":null,"JSONSchemas":null}"#),
+        ("12", r#"{"Schema":null,"JSONSchemas":null}"#),
+    ] {
+        let errors = errors(items);
+        let text = format!("Invalid value: {value}: must only have a single schema if x-kubernetes-list-type is map");
+        assert!(errors.iter().any(|error| error.ends_with(&text)), "{items}: {errors:#?}");
+        assert!(errors.iter().any(|error| error.ends_with("items: Required value: must be specified")), "{errors:#?}");
+    }
+    let text = "items: Required value: must have a schema if x-kubernetes-list-type is map";
+    assert!(errors("null").iter().any(|error| error.ends_with(text)), "{:#?}", errors("null"));
+}
