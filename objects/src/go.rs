@@ -286,6 +286,12 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// Whether a value is neither a schema nor a list of some. Go holds an empty struct of it, which is stored as null, and so is not
+/// there when it is read again.
+fn is_neither(ty: &Type, value: Value<'_>) -> bool {
+    matches!(ty, SchemaOr(List(_))) && value.as_map().is_none() && value.as_list().is_none_or(<[_]>::is_empty)
+}
+
 fn is_zero(value: Value<'_>) -> bool {
     match value {
         Value::Null | Value::Bool(false) | Value::Int(0) => true,
@@ -304,7 +310,7 @@ pub(crate) fn write(ty: &Type, value: Value<'_>, out: &mut Vec<u8>) {
             out.push(b'{');
             let start = out.len();
             for Field(name, ty, _) in *fields {
-                let Some(value) = map.get(name) else { continue };
+                let Some(value) = map.get(name).filter(|value| !is_neither(ty, *value)) else { continue };
                 separate(start, out);
                 Value::String(name).write_go_json(out);
                 out.push(b':');

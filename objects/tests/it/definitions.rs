@@ -103,6 +103,29 @@ fn a_changed_definition_counts_from_the_next_request_on() {
     assert!(refused.text().contains("field is immutable"), "{}", refused.text());
 }
 
+/// `JSONSchemaPropsOrArray` takes any value, and prints null for what is neither a schema nor a list of some.
+#[test]
+fn items_that_are_no_schema_are_not_stored() {
+    for items in [json!("x"), json!(12), json!([])] {
+        let (mut server, mut tabs) = (Server::new(), tabs());
+        let properties = tabs.pointer_mut("/spec/versions/0/schema/openAPIV3Schema/properties").expect("properties");
+        properties["odd"] = json!({"type": "string", "items": items});
+        let created = server.send("POST", PATH, "application/json", &tabs.to_string());
+        assert_eq!(created.code, 201, "{}", String::from_utf8_lossy(&created.body));
+        let created: Value = serde_json::from_slice(&created.body).expect("JSON");
+        let properties = created.pointer("/spec/versions/0/schema/openAPIV3Schema/properties");
+        assert_eq!(properties.expect("properties")["odd"], json!({"type": "string"}));
+
+        tabs["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["odd"] = json!({
+            "type": "array", "items": items, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"],
+        });
+        let refused = Server::new().send("POST", PATH, "application/json", &tabs.to_string());
+        assert_eq!(refused.code, 422);
+        let text = "must only have a single schema if x-kubernetes-list-type is map";
+        assert!(String::from_utf8_lossy(&refused.body).contains(text), "{}", String::from_utf8_lossy(&refused.body));
+    }
+}
+
 #[test]
 fn objects_go_with_their_definition() {
     let mut server = Server::new();
