@@ -77,7 +77,7 @@ fn details(definition: &Value, release: Release) -> Vec<String> {
     let errors = with_definition(&definition.to_string(), Defaults::Set, |definition, arena| {
         crd::validate(&definition.prepare_for_create(release, arena), release)
     });
-    errors.unwrap_or_default().into_iter().map(|error| error.detail.into()).collect()
+    errors.unwrap_or_default().into_iter().map(|error| error.detail).collect()
 }
 
 /// Writes a bound into the manifest.
