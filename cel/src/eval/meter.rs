@@ -48,7 +48,7 @@ impl Meter {
     /// Before a list grows by another one. A list that nobody else holds grows in place.
     pub(super) fn join(&mut self, a: &Value<'_>, b: &Value<'_>) -> Result<(), String> {
         let in_place = match a {
-            Value::List(List::Made(items)) => Arc::strong_count(items) == 1,
+            Value::List(List::Made(items) | List::Added(items)) => Arc::strong_count(items) == 1,
             _ => false,
         };
         let length = |value: &Value<'_>| if let Value::List(list) = value { list.len() as u64 } else { 0 };
@@ -66,11 +66,16 @@ impl Meter {
         match result {
             Value::String(text) => self.make(text.len() as u64, 1),
             Value::Bytes(bytes) => self.make(bytes.len() as u64, 1),
-            Value::List(List::Made(items) | List::Joined(_, items)) => {
+            Value::List(List::Made(items) | List::Added(items) | List::Joined(_, items)) => {
                 self.make(items.len() as u64, size_of::<Value<'_>>() as u64)
             }
             _ => Ok(()),
         }
+    }
+
+    /// Before a list of so many items is made.
+    pub(super) fn list(&mut self, length: usize) -> Result<(), String> {
+        self.make(length as u64, size_of::<Value<'_>>() as u64)
     }
 
     fn make(&mut self, count: u64, size: u64) -> Result<(), String> {
@@ -123,7 +128,7 @@ fn deep(value: &Value<'_>, left: u64) -> u64 {
     fn count(value: &Value<'_>, left: &mut u64) -> Option<()> {
         *left = left.checked_sub(1 + flat(value))?;
         match value {
-            Value::List(List::Made(items) | List::Joined(_, items)) => {
+            Value::List(List::Made(items) | List::Added(items) | List::Joined(_, items)) => {
                 items.iter().try_for_each(|item| count(item, left))
             }
             Value::List(list) => list.iter().try_for_each(|item| count(&item, left)),

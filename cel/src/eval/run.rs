@@ -621,7 +621,10 @@ impl<'v, 'a> Runner<'v, 'a> {
         match value {
             Value::Error(_) => value.clone(),
             Value::Optional(None) => Value::Optional(None),
-            Value::Optional(Some(inner)) => self.qualify(&through_go(inner), true, path),
+            Value::Optional(Some(inner)) => match through_go(inner, &mut self.meter) {
+                Ok(inner) => self.qualify(&inner, true, path),
+                Err(reason) => self.end(reason),
+            },
             other if path.is_empty() => other.clone(),
             other => self.qualify(other, false, path),
         }
@@ -677,23 +680,33 @@ impl<'v, 'a> Runner<'v, 'a> {
 }
 
 /// What an optional holds after upstream took it as a plain Go value and made a value of it again.
-fn through_go<'a>(value: &Value<'a>) -> Value<'a> {
+///
+/// # Errors
+/// The evaluation makes too much.
+fn through_go<'a>(value: &Value<'a>, meter: &mut Meter) -> Result<Value<'a>, String> {
     let go = match value {
-        Value::Optional(None) => return Value::Null,
-        Value::Optional(Some(inner)) => return through_go(inner),
+        Value::Optional(None) => return Ok(Value::Null),
+        Value::Optional(Some(inner)) => return through_go(inner, meter),
         Value::Kube(Kube::Quantity(..)) => "*resource.Quantity",
         Value::Kube(Kube::Ip(_)) => "netip.Addr",
         Value::Kube(Kube::Cidr(_)) => "netip.Prefix",
         Value::Kube(Kube::Url(_)) => "*url.URL",
         Value::Kube(Kube::Semver(_)) => "semver.Version",
         Value::Error(_) => "*errors.errorString",
+        Value::Type(ty) => return Ok(Value::text(ty.name())),
         // A schema is forgotten, and with it that names of fields are escaped.
-        Value::List(List::Typed(_, items)) => return Value::List(List::Data(*items)),
-        Value::List(List::Joined(_, items)) => return Value::List(List::Made(items.clone())),
-        Value::Map(Map::Typed(_, fields)) => return Value::Map(Map::Data(*fields)),
-        other => return other.clone(),
+        Value::List(List::Typed(_, items)) => return Ok(Value::List(List::Data(*items))),
+        Value::List(List::Joined(_, items)) => return Ok(Value::List(List::Made(items.clone()))),
+        // Of two lists that were added, the items become plain Go values, too (`concatList.Value`).
+        Value::List(list @ (List::Added(_) | List::Parts(_))) => {
+            meter.list(list.len())?;
+            let items = list.iter().map(|item| through_go(&item, meter)).collect::<Result<_, _>>()?;
+            return Ok(Value::list(items));
+        }
+        Value::Map(Map::Typed(_, fields)) => return Ok(Value::Map(Map::Data(*fields))),
+        other => return Ok(other.clone()),
     };
-    Value::error(format!("unsupported conversion to ref.Val: ({go}){}", print::plain(value)))
+    Ok(Value::error(format!("unsupported conversion to ref.Val: ({go}){}", print::plain(value))))
 }
 
 fn wrong_entry<'a>(key: &str, value: &Value<'_>) -> Value<'a> {

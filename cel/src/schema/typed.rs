@@ -370,7 +370,7 @@ impl<'a> Typed<'a> {
             Value::Map(Map::Made(_)) if schema.ty == Type::Object => {
                 return Value::error(NO_MAP);
             }
-            Value::List(List::Made(_)) if schema.ty == Type::Array => {
+            Value::List(List::Made(_) | List::Added(_)) if schema.ty == Type::Array => {
                 return Value::error(NO_ARRAY);
             }
             _ => return value,

@@ -86,11 +86,11 @@ pub(crate) fn add<'a>(a: Value<'a>, b: &Value<'a>) -> Value<'a> {
                 return Value::List(parts);
             }
             let mut items = match a {
-                List::Made(items) => items,
+                List::Made(items) | List::Added(items) => items,
                 other => Arc::new(other.iter().collect()),
             };
             Arc::make_mut(&mut items).extend(b.iter());
-            Value::List(List::Made(items))
+            Value::List(List::Added(items))
         }
         (_, b) => unmatched(b),
     }

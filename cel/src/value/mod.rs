@@ -113,6 +113,9 @@ pub enum Value<'a> {
 pub enum List<'a> {
     /// Made by an evaluation.
     Made(Arc<Vec<Value<'a>>>),
+    /// Made of two lists that an evaluation added. Upstream keeps both (`concatList`), which shows where its type is named and where
+    /// it becomes a plain Go value.
+    Added(Arc<Vec<Value<'a>>>),
     /// Of an object, without schema.
     Data(Items<'a>),
     /// Of an object, with its schema.
@@ -331,7 +334,7 @@ impl<'a> Value<'a> {
             (Type::Wrapper(inner), value) => matches!(value, Value::Null) || value.is_of(inner),
             (Type::List(element), Value::List(list)) => match list {
                 _ if element.takes_all() => true,
-                List::Made(items) => items.first().is_none_or(|first| first.is_of(element)),
+                List::Made(items) | List::Added(items) => items.first().is_none_or(|first| first.is_of(element)),
                 list => list.get(0).is_none_or(|first| first.is_of(element)),
             },
             (Type::Map(entry), Value::Map(map)) => match map {
@@ -356,7 +359,7 @@ impl<'a> List<'a> {
     /// How many elements there are.
     pub fn len(&self) -> usize {
         match self {
-            List::Made(items) | List::Joined(_, items) => items.len(),
+            List::Made(items) | List::Added(items) | List::Joined(_, items) => items.len(),
             List::Parts(parts) => parts.iter().map(List::len).sum(),
             List::Data(items) | List::Typed(_, items) => items.len(),
         }
@@ -370,7 +373,7 @@ impl<'a> List<'a> {
     /// An element.
     pub fn get(&self, index: usize) -> Option<Value<'a>> {
         match self {
-            List::Made(items) | List::Joined(_, items) => items.get(index).cloned(),
+            List::Made(items) | List::Added(items) | List::Joined(_, items) => items.get(index).cloned(),
             List::Data(items) => items.get(index).map(Value::from),
             List::Typed(typed, items) => items.get(index).map(|item| typed.item(item)),
             List::Parts(parts) => {
@@ -389,7 +392,7 @@ impl<'a> List<'a> {
     /// The schema of a list of an object.
     pub(crate) fn typed(&self) -> Option<Typed<'a>> {
         match self {
-            List::Made(_) | List::Data(_) | List::Parts(_) => None,
+            List::Made(_) | List::Added(_) | List::Data(_) | List::Parts(_) => None,
             List::Typed(typed, _) | List::Joined(typed, _) => Some(*typed),
         }
     }

@@ -96,7 +96,7 @@ pub(crate) fn go_type(value: &Value<'_>) -> &'static str {
         Value::Timestamp(_) => "types.Timestamp",
         Value::Type(_) => "*types.Type",
         Value::List(List::Typed(typed, _)) => typed.go_type_of_list(),
-        Value::List(List::Parts(_)) => "*types.concatList",
+        Value::List(List::Added(_) | List::Parts(_)) => "*types.concatList",
         Value::List(_) => "*types.baseList",
         Value::Map(Map::Typed(..)) => "*common.unstructuredMap",
         Value::Map(_) => "*types.baseMap",

@@ -87,6 +87,26 @@ fn quantities_are_added_in_64_bits_as_in_go() {
     }
 }
 
+/// `concatList` is what Go names the sum of two lists, and its items become plain Go values where an optional holds it.
+#[test]
+fn lists_that_were_added_show_it() {
+    let error = "({})[[1] + [2]] == 1";
+    assert!(evaluate(error).is_err_and(|text| text.contains("invalid qualifier type: *types.concatList")));
+    let error = "optional.of(1).optMap(x, [ip('::1')] + [ip('::1')]).value()[0] == ip('::1')";
+    assert!(evaluate(error).is_err_and(|text| text.contains("unsupported conversion to ref.Val: (netip.Addr)::1")));
+    let cases = [
+        "optional.of(1).optMap(x, [1] + [2]).value() == [1, 2]",
+        "optional.of(1).optMap(x, [[ip('::1')]] + [[ip('::1')]]).value()[0][0] == ip('::1')",
+        "dyn(optional.of(1).optMap(x, type(x)).value()) == 'int'",
+    ];
+    for source in cases {
+        assert_eq!(evaluate(source), Ok("Bool(true)".to_owned()), "{source}");
+    }
+    // Every list stands twice in the next one.
+    let twice = ".map(x, [x] + [x])".repeat(40);
+    is_refused(&format!("optional.of([[1] + [1]]{twice}[0]).optMap(x, x).hasValue()"), "makes more than");
+}
+
 #[test]
 fn precisions_have_a_limit() {
     is_refused("'%.1000000000f'.format([1.0]) == ''", "there are at most 100000");
