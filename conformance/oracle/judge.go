@@ -116,9 +116,9 @@ func decodeInternal(text []byte) (*apiextensions.CustomResourceDefinition, error
 	return crd, nil
 }
 
-// byChance begins the details of errors of which upstream names one or the other: of rules that cost the same, and of the
-// members of a map.
-var byChance = []string{"contributed to ", "json: cannot unmarshal "}
+// byChance begins the details of errors of which upstream names one or the other: of rules that cost the same, of the members of a
+// map, and of the properties that selectable fields are looked up in.
+var byChance = []string{"contributed to ", "json: cannot unmarshal ", "OpenAPIV3Schema '"}
 
 func isByChance(j judged) bool {
 	return slices.ContainsFunc(byChance, func(beginning string) bool { return strings.HasPrefix(j.Detail, beginning) })

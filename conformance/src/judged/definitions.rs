@@ -141,8 +141,9 @@ pub(super) fn compare(id: &str, input: &Value, answer: &Value, table: &mut Table
 /// Fields that a resource has whatever its schema says.
 const OWN: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// Of rules that cost the same, and of the members of a map, upstream names some by chance. So begin the details.
-const BY_CHANCE: [&str; 2] = ["contributed to ", "json: cannot unmarshal "];
+/// Of rules that cost the same, of the members of a map, and of the properties that selectable fields are looked up in, upstream names
+/// some by chance. So begin the details.
+const BY_CHANCE: [&str; 3] = ["contributed to ", "json: cannot unmarshal ", "OpenAPIV3Schema '"];
 
 fn is_by_chance(detail: &str) -> bool {
     BY_CHANCE.iter().any(|beginning| detail.starts_with(beginning))
