@@ -212,7 +212,7 @@ impl Api {
         if !errors.is_empty() {
             return Err(Status::invalid(&served.group, &served.kind, definition.name(), &errors));
         }
-        let draft = served.draft(object, &arena);
+        let draft = served.draft(strategy.validated(object, &arena), &arena);
         if draft.with_revision(&old.revision.to_string()) != old.json() {
             let change = Change { key, expected: Some(old.revision), then: Then::Stored(draft) };
             store.has_room(&change).map_err(|full| Status::internal(full.to_string()))?;

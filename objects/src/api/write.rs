@@ -242,6 +242,7 @@ impl Call<'_> {
         if self.store.get(&key).is_some() {
             return Err(Status::already_exists(self.group_resource(), name));
         }
+        let object = self.strategy.validated(object, arena);
         Ok(Change { key, expected: None, then: Becomes::Stored(self.draft(object, arena)?) })
     }
 
@@ -368,7 +369,7 @@ impl Call<'_> {
         if !errors.is_empty() {
             return Err(Status::invalid(&self.served.group, &self.served.kind, name, &errors));
         }
-        let draft = self.draft(object, arena)?;
+        let draft = self.draft(strategy.validated(object, arena), arena)?;
         let metadata = value::metadata(object);
         let has_finalizers = metadata.get("finalizers").and_then(Value::as_list).is_some_and(|list| !list.is_empty());
         let then = if metadata.get("deletionTimestamp").is_some() && !has_finalizers {

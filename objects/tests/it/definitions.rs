@@ -126,6 +126,32 @@ fn items_that_are_no_schema_are_not_stored() {
     }
 }
 
+/// `objectmeta.Coerce` of the validation of defaults works on the definition that is stored.
+#[test]
+fn metadata_in_defaults_is_stored_as_it_was_decoded() {
+    let mut tabs = tabs();
+    let properties = tabs.pointer_mut("/spec/versions/0/schema/openAPIV3Schema/properties").expect("properties");
+    let template = |metadata: Value| {
+        json!({
+            "type": "object",
+            "x-kubernetes-embedded-resource": true,
+            "x-kubernetes-preserve-unknown-fields": true,
+            "default": {"apiVersion": "v1", "kind": "Pod", "metadata": metadata},
+        })
+    };
+    properties["some"] = template(json!({"name": "a", "odd": 1, "labels": {"a": "b"}}));
+    properties["none"] = template(Value::Null);
+    properties["list"] =
+        json!({"type": "array", "items": {"type": "object", "properties": {"x": template(json!({}))}}});
+    let created = Server::new().send("POST", PATH, "application/json", &tabs.to_string());
+    assert_eq!(created.code, 201, "{}", String::from_utf8_lossy(&created.body));
+    let created: Value = serde_json::from_slice(&created.body).expect("JSON");
+    let properties = created.pointer("/spec/versions/0/schema/openAPIV3Schema/properties").expect("properties");
+    assert_eq!(properties["some"]["default"]["metadata"], json!({"name": "a", "labels": {"a": "b"}}));
+    assert_eq!(properties["none"]["default"]["metadata"], json!({}));
+    assert_eq!(properties["list"]["items"]["properties"]["x"]["default"]["metadata"], json!({}));
+}
+
 #[test]
 fn objects_go_with_their_definition() {
     let mut server = Server::new();

@@ -88,6 +88,8 @@ impl<'a> Reader<'a> {
             }
             "items" => {
                 schema.items = self.items(value);
+                let written = self.rules == Rules::Crd && schema.items.is_none() && !value.is_null();
+                schema.flags.set(Flags::ITEMS_WRITTEN, written);
                 3
             }
             "format" => {

@@ -1,5 +1,6 @@
 //! Defaults in schemas: `defaulting.ValidateDefaults` and `schemaHasUnprunedDefaults`.
 
+use super::model::Definition;
 use super::options::Options;
 use crate::metadata::place;
 use crate::object::{self, Malformed, Purpose, Root, RuleOutcome, Rules, Validator};
@@ -30,6 +31,62 @@ pub(super) fn validate(
         errors
     });
     errors.extend(found.iter().cloned());
+}
+
+/// A default that validation changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoercedDefault {
+    /// Names of fields, and indices of items, that lead to the default from the whole definition.
+    pub steps: Vec<String>,
+    /// The default that a server stores, as JSON.
+    pub json: String,
+}
+
+/// The defaults of embedded resources with their metadata as a server stores it, where that is not as it was given: without unknown
+/// fields, null as an empty one. Validation of a definition decodes this metadata in the definition that is stored
+/// (`defaulting.ValidateDefaults`, which calls `objectmeta.Coerce`). The definition should be valid.
+pub fn coerced_defaults(definition: &Definition<'_>) -> Vec<CoercedDefault> {
+    let mut found = Vec::new();
+    for (index, version) in definition.spec.versions.iter().enumerate() {
+        if let Some(schema) = version.schema.or(definition.spec.validation).and_then(|validation| validation.schema) {
+            let index = index.to_string();
+            let steps = ["spec", "versions", &index, "schema", "openAPIV3Schema"];
+            coerced_below(schema, &mut steps.map(str::to_owned).to_vec(), &mut found);
+        }
+    }
+    found
+}
+
+fn coerced_below(schema: &Schema<'_>, steps: &mut Vec<String>, found: &mut Vec<CoercedDefault>) {
+    if !(schema.subtree.any(Flags::DEFAULT) && schema.subtree.any(Flags::EMBEDDED_RESOURCE)) {
+        return;
+    }
+    let arena = Bump::new();
+    if let Some(default) = coerced(schema, &arena) {
+        let mut json = Vec::new();
+        default.write_go_json(&mut json);
+        let steps = steps.iter().cloned().chain(["default".to_owned()]).collect();
+        found.push(CoercedDefault { steps, json: String::from_utf8_lossy(&json).into_owned() });
+    }
+    let below = |property| vec!["properties".to_owned(), property];
+    let properties = schema.properties.iter().map(|property| (below(property.name.to_owned()), &property.schema));
+    for (further, inner) in properties.chain(schema.item().map(|item| (vec!["items".to_owned()], item))) {
+        let length = steps.len();
+        steps.extend(further);
+        coerced_below(inner, steps, found);
+        steps.truncate(length);
+    }
+}
+
+/// The default of a schema as validation leaves it, if that changes it.
+pub(super) fn coerced<'a>(schema: &Schema<'a>, arena: &'a Bump) -> Option<Value<'a>> {
+    if !schema.subtree.any(Flags::EMBEDDED_RESOURCE) {
+        return None;
+    }
+    let default = Value::from_json(schema.default?, arena);
+    let root = if schema.flags.any(Flags::EMBEDDED_RESOURCE) { Root::Resource } else { Root::Value };
+    let decoded = object::coerce(default, Some(schema), root, Malformed::Refuse, &Path::Root, arena).ok()?;
+    (decoded.value != default).then_some(decoded.value)
 }
 
 /// Where a schema is.

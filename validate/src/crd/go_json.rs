@@ -1,8 +1,9 @@
 //! Values of errors: internal types as Go's `encoding/json` prints them, with the names of Go's fields.
 
+use super::defaults::coerced;
 use super::model::{Spec, Subresources, Validation, Version};
 use crate::release::{AskedRelease, Change, Release};
-use kubeshape_schema::{Additional, Dependency, Flags, Items, Json, Property, Rule, Schema, field::BadValue};
+use kubeshape_schema::{Additional, Bump, Dependency, Flags, Items, Json, Property, Rule, Schema, field::BadValue};
 use kubeshape_structural::Column;
 use kubeshape_yaml::go::escape::{self, Escape};
 use kubeshape_yaml::go::number;
@@ -28,11 +29,14 @@ pub(super) fn schema(schema: &Schema<'_>, document: Document<'_>) -> BadValue {
 /// `*JSONSchemaPropsOrArray` of a schema: `None` if Go has no such thing there.
 pub(super) fn items(schema: &Schema<'_>, document: Document<'_>) -> Option<BadValue> {
     let mut printer = Printer { out: Vec::new(), document };
-    let written = printer.document.node(schema.at).get("items").is_some_and(|value| !value.is_null());
-    (written || schema.items.is_some()).then(|| {
+    has_items(schema).then(|| {
         printer.items(schema);
         printer.finish()
     })
+}
+
+fn has_items(schema: &Schema<'_>) -> bool {
+    schema.items.is_some() || schema.flags.any(Flags::ITEMS_WRITTEN)
 }
 
 /// `ValidationRule`
@@ -223,7 +227,11 @@ impl Printer<'_> {
         self.member("Title");
         self.text(extra.title);
         self.member("Default");
-        self.optional(schema.default, Self::json);
+        self.optional(schema.default, |printer, default| match coerced(schema, &Bump::new()) {
+            // Go prints a definition when it is validated, which has decoded metadata.
+            Some(coerced) => coerced.write_go_json(&mut printer.out),
+            None => printer.json(default),
+        });
         self.member("Maximum");
         self.optional(extra.maximum, Self::number);
         self.member("ExclusiveMaximum");
@@ -257,7 +265,7 @@ impl Printer<'_> {
         self.member("Required");
         self.optional(written("required").then_some(schema.required), Self::texts);
         self.member("Items");
-        self.optional((written("items") || schema.items.is_some()).then_some(schema), Self::items);
+        self.optional(has_items(schema).then_some(schema), Self::items);
         for (name, key, list) in
             [("AllOf", "allOf", extra.all_of), ("OneOf", "oneOf", extra.one_of), ("AnyOf", "anyOf", extra.any_of)]
         {

@@ -239,3 +239,29 @@ fn items_of_a_map_list_that_are_no_schema_are_not_one() {
     let text = "items: Required value: must have a schema if x-kubernetes-list-type is map";
     assert!(errors("null").iter().any(|error| error.ends_with(text)), "{:#?}", errors("null"));
 }
+
+/// Schemas that all versions share are printed once, and one that has `items` without a schema is another one.
+#[test]
+fn versions_whose_items_are_no_schema_have_schemas_of_their_own() {
+    let twice = |items: &str| {
+        let tab = TAB.replace("maximum: 3", "maximum: 3, items: ITEMS");
+        let version = tab.split_once("  versions:\n").expect("versions").1.replace(", items: ITEMS", "");
+        create(&format!("{}{version}", tab.replace("ITEMS", items)), Release::DEFAULT).join("\n")
+    };
+    assert!(twice("null").contains(
+        r#"[{"Name":"v1","Served":true,"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"#
+    ));
+    assert!(twice("x").contains(r#""Items":{"Schema":null,"JSONSchemas":null}"#), "{}", twice("x"));
+}
+
+/// Go prints the definition as validation leaves it, with decoded metadata in defaults.
+#[test]
+fn defaults_are_printed_with_the_metadata_that_was_decoded() {
+    let template = "{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true, \
+                    default: {apiVersion: v1, kind: Pod, metadata: {name: a, odd: 1}}}";
+    let tab = TAB.replace("{type: integer, maximum: 3}", template);
+    let version = TAB.split_once("  versions:\n").expect("versions").1;
+    let errors = create(&format!("{tab}{version}"), Release::DEFAULT).join("\n");
+    let text = r#""Default":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}"#;
+    assert!(errors.contains("must contain unique version names") && errors.contains(text), "{errors}");
+}
