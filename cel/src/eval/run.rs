@@ -539,7 +539,7 @@ impl<'v, 'a> Runner<'v, 'a> {
                 }
             }
             Value::Map(map) => {
-                for (key, value) in map.iter() {
+                for (key, value) in map.walk() {
                     self.slots[fold.var] = Some(key);
                     if let Some(second) = fold.var2 {
                         self.slots[second] = Some(value);

@@ -3,7 +3,7 @@
 use super::strings::too_long;
 use crate::limits::MAX_TEXT;
 use crate::types::Type;
-use crate::value::{Value, convert, print};
+use crate::value::{PANIC, Value, convert, print};
 
 /// A clause of a format string.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,7 +54,10 @@ pub(crate) fn walk(
         }
         let (clause, after) =
             clause(&rest[1..]).map_err(|error| format!("could not parse formatting clause: {error}"))?;
-        each(Piece::Clause(clause), used).map_err(|error| format!("error during formatting: {error}"))?;
+        // What ends upstream's evaluation has no other words around it.
+        let formatting =
+            |error: String| if error.starts_with(PANIC) { error } else { format!("error during formatting: {error}") };
+        each(Piece::Clause(clause), used).map_err(formatting)?;
         rest = after;
         used += 1;
     }
@@ -232,6 +235,10 @@ fn string(value: &Value<'_>, out: &mut String) -> Result<(), String> {
                 nested(&item, out)?;
             }
             push(out, "]")
+        }
+        // Upstream's iterator has no key for such a field.
+        Value::Map(map) if map.unknown_fields() > 0 => {
+            Err(format!("{PANIC}invalid memory address or nil pointer dereference"))
         }
         Value::Map(map) => {
             let mut entries = Vec::with_capacity(map.len());

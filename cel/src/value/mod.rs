@@ -489,6 +489,18 @@ impl<'a> Map<'a> {
         }
     }
 
+    /// How many fields of an object its schema does not know.
+    pub(crate) fn unknown_fields(&self) -> usize {
+        if let Map::Typed(typed, fields) = self { typed.unknown_fields(*fields) } else { 0 }
+    }
+
+    /// Keys and values as a comprehension has them: fields that the schema of an object does not know come last, with null for
+    /// their keys (`unstructuredMap.Iterator`, which makes room for all of them).
+    pub(crate) fn walk(&self) -> impl Iterator<Item = (Value<'a>, Value<'a>)> + '_ {
+        let unknown = || (Value::Null, Value::no_such_overload());
+        self.iter().chain(std::iter::repeat_with(unknown).take(self.unknown_fields()))
+    }
+
     /// Keys and values in the order of the keys.
     // `&Map` is no iterator: entries are made as they are asked for.
     #[allow(clippy::iter_without_into_iter)]

@@ -17,6 +17,7 @@ properties:
   bset: {type: array, x-kubernetes-list-type: set, items: {type: string, format: byte}}
   ints: {type: array, items: {type: integer}}
   m: {type: object, additionalProperties: {type: string}}
+  o: {type: object, properties: {name: {type: string}}}
   ml:
     type: array
     x-kubernetes-list-type: map
@@ -127,6 +128,18 @@ const RULES: &[(&str, u64, &str)] = &[
     ("self.ml.map(e, e.v).sum() == 2", 46, "invalid data, expected int, got string"),
     ("self.ml.all(e, e.v > 0)", 20, "invalid data, expected int, got string"),
     ("self.ml.exists(e, e.v == 1)", 13, "true"),
+    // The object has a field that the schema does not know.
+    ("dyn(self.o).map(k, k).size() == 99", 32, "false"),
+    ("dyn(self.o).all(k, k == 'name')", 14, "false"),
+    ("dyn(self.o).exists(k, k == null)", 16, "true"),
+    ("dyn(self.o).all(k, v, true)", 10, "true"),
+    ("dyn(self.o).transformList(k, v, v).size() == 99", 32, "no such overload"),
+    ("dyn(self.o).filter(k, k != 'name').size() == 99", 23, "false"),
+    (
+        "'%s'.format([dyn(self.o)]) == '' || true",
+        13,
+        "internal error: runtime error: invalid memory address or nil pointer dereference",
+    ),
     (
         "self.ml.filter(e, has(e.v)).size() == 3",
         20,
@@ -144,6 +157,7 @@ fn object() -> Data<'static> {
         Data::Int(3),
     ];
     Data::map([
+        ("o", Data::map([("name", text("a")), ("other", text("b"))])),
         ("s", list(&[a.clone(), five.clone(), c.clone()])),
         ("t", list(&[Data::Bool(true), text("x")])),
         ("set", list(&[a.clone(), five.clone(), c.clone()])),
