@@ -78,6 +78,14 @@ fn coerced_below(schema: &Schema<'_>, steps: &mut Vec<String>, found: &mut Vec<C
     }
 }
 
+/// Whether validation comes to the defaults of a whole schema, and metadata of an embedded resource may be in one.
+pub(super) fn are_coerced(schema: &Schema<'_>) -> bool {
+    schema.subtree.any(Flags::DEFAULT)
+        && schema.subtree.any(Flags::EMBEDDED_RESOURCE)
+        && convert(schema).is_ok()
+        && validate_structural(schema, "").is_empty()
+}
+
 /// The default of a schema as validation leaves it, if that changes it.
 pub(super) fn coerced<'a>(schema: &Schema<'a>, arena: &'a Bump) -> Option<Value<'a>> {
     if !schema.subtree.any(Flags::EMBEDDED_RESOURCE) {

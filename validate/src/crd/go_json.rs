@@ -1,6 +1,6 @@
 //! Values of errors: internal types as Go's `encoding/json` prints them, with the names of Go's fields.
 
-use super::defaults::coerced;
+use super::defaults::{are_coerced, coerced};
 use super::model::{Spec, Subresources, Validation, Version};
 use crate::release::{AskedRelease, Change, Release};
 use kubeshape_schema::{Additional, Bump, Dependency, Flags, Items, Json, Property, Rule, Schema, field::BadValue};
@@ -11,7 +11,7 @@ use kubeshape_yaml::{Document, Kind, Node};
 
 /// `[]CustomResourceDefinitionVersion`
 pub(super) fn versions(spec: &Spec<'_>) -> BadValue {
-    let mut printer = Printer { out: Vec::new(), document: spec.node.document() };
+    let mut printer = Printer { out: Vec::new(), document: spec.node.document(), coerces: false };
     let written = spec.member("versions").is_some_and(|node| !node.is_null());
     // Where a definition names no versions Go has none, and prints null.
     let versions = (written || !spec.versions.is_empty()).then_some(spec.versions);
@@ -21,14 +21,14 @@ pub(super) fn versions(spec: &Spec<'_>) -> BadValue {
 
 /// `JSONSchemaProps`
 pub(super) fn schema(schema: &Schema<'_>, document: Document<'_>) -> BadValue {
-    let mut printer = Printer { out: Vec::new(), document };
+    let mut printer = Printer { out: Vec::new(), document, coerces: false };
     printer.schema(schema);
     printer.finish()
 }
 
 /// `*JSONSchemaPropsOrArray` of a schema: `None` if Go has no such thing there.
 pub(super) fn items(schema: &Schema<'_>, document: Document<'_>) -> Option<BadValue> {
-    let mut printer = Printer { out: Vec::new(), document };
+    let mut printer = Printer { out: Vec::new(), document, coerces: false };
     has_items(schema).then(|| {
         printer.items(schema);
         printer.finish()
@@ -91,6 +91,8 @@ pub(super) fn texts(texts: &[&str]) -> BadValue {
 struct Printer<'d> {
     out: Vec<u8>,
     document: Document<'d>,
+    /// Whether validation has decoded metadata in the defaults of the schema that is printed. Go prints it as it is then.
+    coerces: bool,
 }
 
 impl Printer<'_> {
@@ -165,6 +167,7 @@ impl Printer<'_> {
     }
 
     fn validation(&mut self, validation: Validation<'_>) {
+        self.coerces = validation.schema.is_some_and(are_coerced);
         self.raw("{\"OpenAPIV3Schema\":");
         self.optional(validation.schema, Self::schema);
         self.raw("}");
@@ -227,10 +230,12 @@ impl Printer<'_> {
         self.member("Title");
         self.text(extra.title);
         self.member("Default");
-        self.optional(schema.default, |printer, default| match coerced(schema, &Bump::new()) {
-            // Go prints a definition when it is validated, which has decoded metadata.
-            Some(coerced) => coerced.write_go_json(&mut printer.out),
-            None => printer.json(default),
+        self.optional(schema.default, |printer, default| {
+            let arena = Bump::new();
+            match printer.coerces.then(|| coerced(schema, &arena)).flatten() {
+                Some(coerced) => coerced.write_go_json(&mut printer.out),
+                None => printer.json(default),
+            }
         });
         self.member("Maximum");
         self.optional(extra.maximum, Self::number);
