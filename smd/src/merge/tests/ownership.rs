@@ -231,3 +231,22 @@ fn a_configuration_that_holds_an_item_twice_is_not_merged() {
         );
     });
 }
+
+/// Upstream compares the whole object, though the configuration touches nothing of the list.
+#[test]
+fn items_without_path_fail_an_apply_that_leaves_them_alone() {
+    let types = types(
+        "types:
+- name: root
+  map:
+    fields:
+    - {name: l, type: {list: {elementType: {scalar: string}, elementRelationship: separable}}}
+    - {name: x, type: {scalar: numeric}}
+",
+    );
+    let (updater, arena) = (Updater::<SameVersion>::default(), Bump::new());
+    let mut live = Live::new(&types, &updater, &arena);
+    live.object = live.typed(r#"{"l":["a"]}"#, Duplicates::Allowed);
+    let error = live.apply("m", "{}").expect_err("the list cannot be compared");
+    assert!(error.contains(".l: element 0: invalid indexing of non-associative list"), "{error}");
+}
