@@ -34,27 +34,6 @@ pub(crate) fn of_tape<'a>(text: &'a [u8], tape: &'a Tape, arena: &'a Bump) -> Va
     tape.document(source).root().map_or(Value::Null, |root| Value::from_node(root, arena))
 }
 
-/// The value of a text, all of which is copied. `None` if the text cannot be read.
-pub(crate) fn copied<'a>(text: &str, arena: &'a Bump) -> Option<Value<'a>> {
-    let (mut tape, own) = (Tape::new(), Bump::new());
-    parsed(text.as_bytes(), &mut tape, &own).ok().map(|value| copy(value, arena))
-}
-
-fn copy<'a>(value: Value<'_>, arena: &'a Bump) -> Value<'a> {
-    match value {
-        Value::Null => Value::Null,
-        Value::Bool(yes) => Value::Bool(yes),
-        Value::Int(number) => Value::Int(number),
-        Value::Float(number) => Value::Float(number),
-        Value::String(text) => Value::String(arena.alloc_str(text)),
-        Value::List(items) => Value::List(arena.alloc_slice_fill_iter(items.iter().map(|item| copy(*item, arena)))),
-        Value::Map(map) => {
-            let one = |(key, inner): &(&str, Value<'_>)| (&*arena.alloc_str(key), copy(*inner, arena));
-            Value::Map(Map::from_entries(map.entries().iter().map(one).collect(), arena))
-        }
-    }
-}
-
 /// The metadata of an object.
 pub(crate) fn metadata(object: Value<'_>) -> Value<'_> {
     object.get("metadata").unwrap_or(Value::Null)

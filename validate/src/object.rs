@@ -57,6 +57,7 @@ mod pruning;
 mod request;
 mod rules;
 
+pub(crate) use edit::Entries;
 pub(crate) use equal::bad_value;
 pub(crate) use meta::{json_name, time_error};
 

@@ -236,16 +236,14 @@ fn string(value: &Value<'_>, out: &mut String) -> Result<(), String> {
             }
             push(out, "]")
         }
-        // Upstream's iterator has no key for such a field.
-        Value::Map(map) if map.unknown_fields() > 0 => {
-            Err(format!("{PANIC}invalid memory address or nil pointer dereference"))
-        }
         Value::Map(map) => {
             let mut entries = Vec::with_capacity(map.len());
-            for (key, value) in map.iter() {
+            for (key, value) in map.walk() {
                 let key = match &key {
                     Value::String(text) => print::quoted(text),
                     Value::Bool(_) | Value::Int(_) | Value::Uint(_) => print::plain(&key),
+                    // A field that the schema does not know: upstream has no key for it.
+                    Value::Null => return Err(format!("{PANIC}invalid memory address or nil pointer dereference")),
                     other => {
                         return Err(format!("no formatting function for map key of type {}", other.type_of().name()));
                     }

@@ -225,11 +225,6 @@ impl<'a> Typed<'a> {
         })
     }
 
-    /// How many fields the schema does not know.
-    pub(crate) fn unknown_fields(self, fields: Fields<'a>) -> usize {
-        fields.iter().filter(|(key, _)| self.property(key).is_none()).count()
-    }
-
     pub(crate) fn list_equal(self, own: &List<'a>, other: &Value<'a>) -> Value<'a> {
         let Value::List(list) = other else {
             return if other.is_error() { other.clone() } else { Value::no_such_overload() };

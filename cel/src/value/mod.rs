@@ -489,16 +489,11 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// How many fields of an object its schema does not know.
-    pub(crate) fn unknown_fields(&self) -> usize {
-        if let Map::Typed(typed, fields) = self { typed.unknown_fields(*fields) } else { 0 }
-    }
-
-    /// Keys and values as a comprehension has them: fields that the schema of an object does not know come last, with null for
-    /// their keys (`unstructuredMap.Iterator`, which makes room for all of them).
+    /// As many keys and values as there are entries, as upstream walks over them: fields that the schema of an object does not know
+    /// come last, with null for their keys (`unstructuredMap.Iterator`, which makes room for all of them).
     pub(crate) fn walk(&self) -> impl Iterator<Item = (Value<'a>, Value<'a>)> + '_ {
-        let unknown = || (Value::Null, Value::no_such_overload());
-        self.iter().chain(std::iter::repeat_with(unknown).take(self.unknown_fields()))
+        let mut known = self.iter();
+        (0..self.len()).map(move |_| known.next().unwrap_or_else(|| (Value::Null, Value::no_such_overload())))
     }
 
     /// Keys and values in the order of the keys.

@@ -176,11 +176,8 @@ impl Strategy {
     pub(super) fn validated<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
         match self {
             Strategy::Definition(_) if mentions(object, "x-kubernetes-embedded-resource") => {
-                let coerced = read(object, crd::coerced_defaults).unwrap_or_default();
-                coerced.iter().fold(object, |object, default| match value::copied(&default.json, arena) {
-                    Some(value) => replaced(object, &default.steps, value, arena),
-                    None => object,
-                })
+                let coerced = |definition: &Definition<'_>| crd::with_coerced_defaults(object, definition, arena);
+                read(object, coerced).unwrap_or(object)
             }
             Strategy::Custom(_) | Strategy::Definition(_) | Strategy::BuiltIn(_) => object,
         }
@@ -220,26 +217,6 @@ fn mentions(value: Value<'_>, key: &str) -> bool {
         Value::Map(map) => map.entries().iter().any(|(name, inner)| *name == key || mentions(*inner, key)),
         Value::List(items) => items.iter().any(|item| mentions(*item, key)),
         _ => false,
-    }
-}
-
-/// A value in which another one stands at the end of a way that leads there.
-fn replaced<'a>(value: Value<'a>, steps: &[String], new: Value<'a>, arena: &'a Bump) -> Value<'a> {
-    let Some((step, rest)) = steps.split_first() else { return new };
-    match value {
-        Value::Map(map) => {
-            let one = |(key, inner): &(&'a str, Value<'a>)| {
-                (*key, if key == step { replaced(*inner, rest, new, arena) } else { *inner })
-            };
-            Value::Map(Map::from_entries(map.entries().iter().map(one).collect(), arena))
-        }
-        Value::List(items) => {
-            let one = |(at, item): (usize, &Value<'a>)| {
-                if step.parse() == Ok(at) { replaced(*item, rest, new, arena) } else { *item }
-            };
-            Value::List(arena.alloc_slice_fill_iter(items.iter().enumerate().map(one)))
-        }
-        _ => value,
     }
 }
 

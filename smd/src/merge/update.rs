@@ -321,7 +321,7 @@ impl<'a, C: Converter> Updater<'a, C> {
         whole: Comparison<'a>,
         arena: &'a Bump,
     ) -> Result<Option<Changes<'a>>, Error<'a>> {
-        let same = is_same(live.object, new.object) && !live.object.may_not_compare();
+        let same = is_same(live.object, new.object) && !live.object.can_fail_with_itself();
         let old = match live.at(version) {
             Ok(old) => *old,
             Err(ConvertError::MissingVersion(_)) => return Ok(None),
@@ -373,7 +373,7 @@ fn compare<'a>(
     new: TypedValue<'a>,
     arena: &'a Bump,
 ) -> Result<(Comparison<'a>, Option<bool>), Error<'a>> {
-    let equal = if is_same(live, new) && !live.may_not_compare() { Some(true) } else { live.is_equal(new) };
+    let equal = if is_same(live, new) && !live.can_fail_with_itself() { Some(true) } else { live.is_equal(new) };
     let comparison = match equal {
         Some(true) => Comparison::default(),
         _ => live.compare_unequal(new, arena).map_err(Error::Compare)?,

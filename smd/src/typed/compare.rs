@@ -101,7 +101,7 @@ impl<'a> TypedValue<'a> {
 
     /// Nothing can be wrong below what both sides share.
     fn skips_same(self, other: TypedValue<'a>) -> bool {
-        self.checked.max(other.checked) > Checked::No && !self.may_not_compare()
+        self.checked.max(other.checked) > Checked::No && !self.can_fail_with_itself()
     }
 
     /// [`compare`](Self::compare) for values of which it is known that they are not equal, or not known whether.

@@ -70,7 +70,7 @@ impl<'a> TypedValue<'a> {
     }
 
     /// Whether comparing a value with itself can fail: the schema has a list whose items have no path elements.
-    pub(crate) fn may_not_compare(self) -> bool {
+    pub(crate) fn can_fail_with_itself(self) -> bool {
         self.ty.types.tables.unknown_items
     }
 

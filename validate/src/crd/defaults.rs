@@ -3,7 +3,7 @@
 use super::model::Definition;
 use super::options::Options;
 use crate::metadata::place;
-use crate::object::{self, Malformed, Purpose, Root, RuleOutcome, Rules, Validator};
+use crate::object::{self, Entries, Malformed, Purpose, Root, RuleOutcome, Rules, Validator};
 use crate::release::{AskedRelease, Change};
 use kubeshape_schema::field::{Error, ErrorType, Path};
 use kubeshape_schema::{Bump, Flags, Json, Schema};
@@ -33,49 +33,68 @@ pub(super) fn validate(
     errors.extend(found.iter().cloned());
 }
 
-/// A default that validation changes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CoercedDefault {
-    /// Names of fields, and indices of items, that lead to the default from the whole definition.
-    pub steps: Vec<String>,
-    /// The default that a server stores, as JSON.
-    pub json: String,
-}
-
-/// The defaults of embedded resources with their metadata as a server stores it, where that is not as it was given: without unknown
-/// fields, null as an empty one. Validation of a definition decodes this metadata in the definition that is stored
-/// (`defaulting.ValidateDefaults`, which calls `objectmeta.Coerce`). The definition should be valid.
-pub fn coerced_defaults(definition: &Definition<'_>) -> Vec<CoercedDefault> {
-    let mut found = Vec::new();
-    for (index, version) in definition.spec.versions.iter().enumerate() {
-        if let Some(schema) = version.schema.or(definition.spec.validation).and_then(|validation| validation.schema) {
-            let index = index.to_string();
-            let steps = ["spec", "versions", &index, "schema", "openAPIV3Schema"];
-            coerced_below(schema, &mut steps.map(str::to_owned).to_vec(), &mut found);
+/// A definition, given as a value too, as validation leaves it and a server stores it: metadata of embedded resources in defaults is
+/// decoded, so that unknown fields are not there, and null is empty. The definition should be valid.
+///
+/// `defaulting.ValidateDefaults` calls `objectmeta.Coerce` for the definition that is stored.
+pub fn with_coerced_defaults<'a>(object: Value<'a>, definition: &Definition<'_>, arena: &'a Bump) -> Value<'a> {
+    let spec = &definition.spec;
+    let version = |at: usize, value: Value<'a>| {
+        let validation = spec.versions.get(at).and_then(|version| version.schema.or(spec.validation));
+        let Some(schema) = validation.and_then(|validation| validation.schema) else { return value };
+        let root = |value| with_member(value, "openAPIV3Schema", |value| coerced_below(value, schema, arena), arena);
+        with_member(value, "schema", root, arena)
+    };
+    let versions = |value| match value {
+        Value::List(items) => {
+            let items = items.iter().enumerate().map(|(at, item)| version(at, *item));
+            Value::List(arena.alloc_slice_fill_iter(items))
         }
-    }
-    found
+        other => other,
+    };
+    with_member(object, "spec", |spec| with_member(spec, "versions", versions, arena), arena)
 }
 
-fn coerced_below(schema: &Schema<'_>, steps: &mut Vec<String>, found: &mut Vec<CoercedDefault>) {
+/// A value with a changed member, if it has that member.
+fn with_member<'a>(value: Value<'a>, key: &str, change: impl Fn(Value<'a>) -> Value<'a>, arena: &'a Bump) -> Value<'a> {
+    let Value::Map(map) = value else { return value };
+    let mut entries = Entries::of(map, arena);
+    for (name, inner) in map.entries() {
+        entries.put(if *name == key { change(*inner) } else { *inner });
+    }
+    entries.finish(value)
+}
+
+/// A schema, given as a value too, with changed defaults. A schema nests as deep as its reader allows.
+fn coerced_below<'a>(value: Value<'a>, schema: &Schema<'_>, arena: &'a Bump) -> Value<'a> {
+    let Value::Map(map) = value else { return value };
     if !(schema.subtree.any(Flags::DEFAULT) && schema.subtree.any(Flags::EMBEDDED_RESOURCE)) {
-        return;
+        return value;
     }
-    let arena = Bump::new();
-    if let Some(default) = coerced(schema, &arena) {
-        let mut json = Vec::new();
-        default.write_go_json(&mut json);
-        let steps = steps.iter().cloned().chain(["default".to_owned()]).collect();
-        found.push(CoercedDefault { steps, json: String::from_utf8_lossy(&json).into_owned() });
+    let mut entries = Entries::of(map, arena);
+    for (name, inner) in map.entries() {
+        entries.put(match (*name, *inner) {
+            ("default", default) => coerced_value(default, schema, arena),
+            ("items", inner) => schema.item().map_or(inner, |item| coerced_below(inner, item, arena)),
+            ("properties", Value::Map(properties)) => {
+                let mut entries = Entries::of(properties, arena);
+                for (name, inner) in properties.entries() {
+                    let property = schema.property(name);
+                    entries.put(property.map_or(*inner, |property| coerced_below(*inner, property, arena)));
+                }
+                entries.finish(*inner)
+            }
+            (_, inner) => inner,
+        });
     }
-    let below = |property| vec!["properties".to_owned(), property];
-    let properties = schema.properties.iter().map(|property| (below(property.name.to_owned()), &property.schema));
-    for (further, inner) in properties.chain(schema.item().map(|item| (vec!["items".to_owned()], item))) {
-        let length = steps.len();
-        steps.extend(further);
-        coerced_below(inner, steps, found);
-        steps.truncate(length);
-    }
+    entries.finish(value)
+}
+
+/// A default of a schema as validation leaves it.
+fn coerced_value<'a>(default: Value<'a>, schema: &Schema<'_>, arena: &'a Bump) -> Value<'a> {
+    let root = if schema.flags.any(Flags::EMBEDDED_RESOURCE) { Root::Resource } else { Root::Value };
+    let decoded = object::coerce(default, Some(schema), root, Malformed::Refuse, &Path::Root, arena);
+    decoded.map_or(default, |decoded| decoded.value)
 }
 
 /// Whether validation comes to the defaults of a whole schema, and metadata of an embedded resource may be in one.
@@ -88,13 +107,9 @@ pub(super) fn are_coerced(schema: &Schema<'_>) -> bool {
 
 /// The default of a schema as validation leaves it, if that changes it.
 pub(super) fn coerced<'a>(schema: &Schema<'a>, arena: &'a Bump) -> Option<Value<'a>> {
-    if !schema.subtree.any(Flags::EMBEDDED_RESOURCE) {
-        return None;
-    }
-    let default = Value::from_json(schema.default?, arena);
-    let root = if schema.flags.any(Flags::EMBEDDED_RESOURCE) { Root::Resource } else { Root::Value };
-    let decoded = object::coerce(default, Some(schema), root, Malformed::Refuse, &Path::Root, arena).ok()?;
-    (decoded.value != default).then_some(decoded.value)
+    let default = Value::from_json(schema.default.filter(|_| schema.subtree.any(Flags::EMBEDDED_RESOURCE))?, arena);
+    let coerced = coerced_value(default, schema, arena);
+    (coerced != default).then_some(coerced)
 }
 
 /// Where a schema is.

@@ -6,7 +6,7 @@ use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 
 /// The entries of a map while a walk goes over them: for each in order, what becomes of it.
-pub(super) struct Entries<'a> {
+pub(crate) struct Entries<'a> {
     map: Map<'a>,
     arena: &'a Bump,
     /// So many entries were seen.
@@ -17,13 +17,13 @@ pub(super) struct Entries<'a> {
 
 impl<'a> Entries<'a> {
     #[inline]
-    pub(super) fn of(map: Map<'a>, arena: &'a Bump) -> Entries<'a> {
+    pub(crate) fn of(map: Map<'a>, arena: &'a Bump) -> Entries<'a> {
         Entries { map, arena, seen: 0, copy: None }
     }
 
     /// The value of the next entry.
     #[inline]
-    pub(super) fn put(&mut self, new: Value<'a>) {
+    pub(crate) fn put(&mut self, new: Value<'a>) {
         let Some((key, old)) = self.map.entries().get(self.seen) else { return };
         if self.copy.is_some() || !identical(new, *old) {
             self.copied().push((key, new));
@@ -79,7 +79,7 @@ impl<'a> Entries<'a> {
 
     /// The map as a value: the given one, if nothing changed.
     #[inline]
-    pub(super) fn finish(self, unchanged: Value<'a>) -> Value<'a> {
+    pub(crate) fn finish(self, unchanged: Value<'a>) -> Value<'a> {
         self.changed().map_or(unchanged, Value::Map)
     }
 

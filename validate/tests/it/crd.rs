@@ -3,6 +3,7 @@
 
 use kubeshape_schema::Bump;
 use kubeshape_schema::field::Error;
+use kubeshape_smd::Value;
 use kubeshape_structural::read::Manifest;
 use kubeshape_validate::Release;
 use kubeshape_validate::crd::{self, Defaults, Definition};
@@ -264,4 +265,32 @@ fn defaults_are_printed_with_the_metadata_that_was_decoded() {
     let errors = create(&format!("{tab}{version}"), Release::DEFAULT).join("\n");
     let text = r#""Default":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}"#;
     assert!(errors.contains("must contain unique version names") && errors.contains(text), "{errors}");
+}
+
+/// Each of many defaults costs what it takes itself, and not the definition around it.
+#[test]
+fn coerced_defaults_take_memory_in_proportion_to_the_definition() {
+    let used = |count: usize| {
+        let property = |n| {
+            format!("p{n}: {{type: object, x-kubernetes-embedded-resource: true, default: {{metadata: {{odd: 1}}}}}}")
+        };
+        let properties = (0..count).map(property).collect::<Vec<_>>().join(", ");
+        let source = TAB.replace(
+            "size: {type: integer, maximum: 3}",
+            &format!("size: {{type: object, properties: {{{properties}}}}}"),
+        );
+        let mut tape = Tape::new();
+        Stream::new(source.as_bytes(), Limits::default()).unwrap().next(&mut tape).unwrap().unwrap();
+        let (read, arena) = (Bump::new(), Bump::new());
+        let object = Value::from_node(tape.document(&source).root().unwrap(), &read);
+        with(&source, |definition, _| {
+            let mut text = Vec::new();
+            crd::with_coerced_defaults(object, &definition, &arena).write_go_json(&mut text);
+            let text = String::from_utf8(text).unwrap();
+            assert_eq!(text.matches(r#""metadata":{}"#).count(), count);
+        });
+        arena.allocated_bytes()
+    };
+    let (some, more) = (used(500), used(2_000));
+    assert!(more < 6 * some, "{more} bytes for four times as many as took {some}");
 }
