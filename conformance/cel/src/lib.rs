@@ -6,7 +6,8 @@ mod difference;
 
 pub use difference::first_difference;
 use kubeshape_cel::{
-    AskedRelease, Data, Env, Kube, Range, Release, RuleEnv, Sizes, Timestamp, Type, UnknownSizes, Value,
+    AskedRelease, Data, DeclType, Env, Kube, Range, Release, RuleEnv, Sizes, Timestamp, Type, UnknownSizes, Value,
+    escape,
 };
 use kubeshape_schema::{Bump, Flags, Schema, read};
 use kubeshape_yaml::{Limits, Stream, Tape};
@@ -348,15 +349,11 @@ pub fn rules(out: &mut Vec<Comparison>, file: &str, record: &Json) {
     let root = record.get("isResourceRoot").and_then(Json::as_bool) == Some(true);
     for node in record.get("compile").and_then(Json::as_array).into_iter().flatten() {
         let path = text(node, "path");
-        let Some(props) = at_path(record.get("schema"), path) else { continue };
+        let Some((props, declared)) = at_path(record.get("schema"), root, path) else { continue };
         let record = format!("{id} {path}");
         let mut add = |row: &str, verdict| out.push((format!("{file} {row}"), record.clone(), verdict));
-        let env = with_schema(props, |schema| {
-            let is_embedded = schema.flags.any(Flags::EMBEDDED_RESOURCE);
-            let is_root = path.is_empty() && root;
-            RuleEnv::new(schema, is_root || is_embedded, recorded_release(), "selfTypeN")
-        });
-        let Some(env) = env.flatten() else {
+        let env = declared.map(|declared| RuleEnv::of_type(&declared, recorded_release(), "selfTypeN"));
+        let Some(env) = env else {
             let theirs = node.get("error").cloned().unwrap_or(Json::Null);
             add("no type", verdict(&json!("failed to convert to declType for CEL validation rules"), &theirs));
             continue;
@@ -402,25 +399,36 @@ pub fn rules(out: &mut Vec<Comparison>, file: &str, record: &Json) {
     }
 }
 
-/// The schema at a path such as `["spec"][]{}`.
-fn at_path<'r>(schema: Option<&'r Json>, path: &str) -> Option<&'r Json> {
+/// The schema at a path, and the type that rules have for its values: that of a field or of the elements of what is above it,
+/// which need not be the one that the schema alone declares (`additionalProperties` of an array).
+fn at_path<'r>(schema: Option<&'r Json>, root: bool, path: &str) -> Option<(&'r Json, Option<Arc<DeclType>>)> {
+    let of_schema = |props: &Json, is_root: bool| {
+        let of = |schema: &Schema<'_>| DeclType::of(schema, is_root || schema.flags.any(Flags::EMBEDDED_RESOURCE));
+        with_schema(props, of).flatten().map(Arc::new)
+    };
     let mut schema = schema?;
+    let mut declared = of_schema(schema, root);
     let mut rest = path;
     while !rest.is_empty() {
-        if let Some(after) = rest.strip_prefix("[]") {
-            schema = schema.get("items")?;
-            rest = after;
-        } else if let Some(after) = rest.strip_prefix("{}") {
-            schema = schema.get("additionalProperties")?;
+        let element = [("[]", "items"), ("{}", "additionalProperties")]
+            .into_iter()
+            .find_map(|(step, keyword)| Some((rest.strip_prefix(step)?, keyword)));
+        if let Some((after, keyword)) = element {
+            schema = schema.get(keyword)?;
+            declared = declared.and_then(|above| above.element().cloned());
             rest = after;
         } else {
             let mut names = serde_json::Deserializer::from_str(rest).into_iter::<Vec<String>>();
             let name = names.next()?.ok()?.pop()?;
             rest = &rest[names.byte_offset()..];
             schema = schema.get("properties")?.get(&name)?;
+            declared = match escape::escape(&name) {
+                Some(name) => declared.and_then(|above| above.field(&name).cloned()),
+                None => of_schema(schema, false),
+            };
         }
     }
-    Some(schema)
+    Some((schema, declared))
 }
 
 /// Calls this with JSONSchemaProps, as rules see them.
