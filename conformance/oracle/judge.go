@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"sort"
@@ -120,8 +121,15 @@ func decodeInternal(text []byte) (*apiextensions.CustomResourceDefinition, error
 // map, and of the properties that selectable fields are looked up in.
 var byChance = []string{"contributed to ", "json: cannot unmarshal ", "OpenAPIV3Schema '"}
 
-func isByChance(j judged) bool {
-	return slices.ContainsFunc(byChance, func(beginning string) bool { return strings.HasPrefix(j.Detail, beginning) })
+// mayDepend says whether the order in which Go walks over a map can be seen in the errors. Metadata in a default is decoded in
+// place until the first error, and the error about unknown fields shows the default.
+func mayDepend(errors []judged) bool {
+	return slices.ContainsFunc(errors, func(j judged) bool {
+		if j.Detail == "must not have unknown fields" {
+			return slices.ContainsFunc(errors, func(below judged) bool { return strings.HasPrefix(below.Field, j.Field+".") })
+		}
+		return slices.ContainsFunc(byChance, func(beginning string) bool { return strings.HasPrefix(j.Detail, beginning) })
+	})
 }
 
 func judgeDefinition(r definitionRequest, record *definitionRecord) error {
@@ -133,13 +141,13 @@ func judgeDefinition(r definitionRequest, record *definitionRecord) error {
 	}
 	update := crd.DeepCopy()
 	strategy.PrepareForCreate(ctx, crd)
+	// Validation decodes metadata in defaults in place.
+	created := crd.DeepCopy()
 	record.Errors = judgedErrors(strategy.Validate(ctx, crd))
 	record.Warnings = strategy.WarningsOnCreate(ctx, crd)
-	if slices.ContainsFunc(record.Errors, isByChance) {
-		for range 8 {
-			again := judgedErrors(strategy.Validate(ctx, crd))
-			isSame := slices.EqualFunc(record.Errors, again, func(a, b judged) bool { return a.Field == b.Field && a.Detail == b.Detail })
-			record.Unstable = record.Unstable || !isSame
+	if mayDepend(record.Errors) {
+		for n := 0; n < attempts && !record.Unstable; n++ {
+			record.Unstable = !reflect.DeepEqual(record.Errors, judgedErrors(strategy.Validate(ctx, created.DeepCopy())))
 		}
 	}
 	if schema := storedSchema(crd); schema != nil {

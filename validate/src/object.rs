@@ -64,6 +64,7 @@ pub(crate) use meta::{json_name, time_error};
 pub use defaulting::{default, prune_nulls, without_defaults};
 pub use format::Format;
 pub use lists::list_types;
+pub(crate) use meta::coerce_until_error;
 pub use meta::{Decoded, Malformed, coerce, decode_metadata, embedded};
 pub use prepare::{Purpose, Validator};
 pub use prune_defaults::prune_defaults;

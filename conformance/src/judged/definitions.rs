@@ -142,8 +142,9 @@ pub(super) fn compare(id: &str, input: &Value, answer: &Value, table: &mut Table
 const OWN: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
 /// Of rules that cost the same, of the members of a map, and of the properties that selectable fields are looked up in, upstream names
-/// some by chance. So begin the details.
-const BY_CHANCE: [&str; 3] = ["contributed to ", "json: cannot unmarshal ", "OpenAPIV3Schema '"];
+/// some by chance, and decodes some of the metadata in a default before the error. So begin the details.
+const BY_CHANCE: [&str; 4] =
+    ["contributed to ", "json: cannot unmarshal ", "OpenAPIV3Schema '", "must not have unknown fields"];
 
 fn is_by_chance(detail: &str) -> bool {
     BY_CHANCE.iter().any(|beginning| detail.starts_with(beginning))

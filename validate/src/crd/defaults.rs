@@ -93,8 +93,7 @@ fn coerced_below<'a>(value: Value<'a>, schema: &Schema<'_>, arena: &'a Bump) -> 
 /// A default of a schema as validation leaves it.
 fn coerced_value<'a>(default: Value<'a>, schema: &Schema<'_>, arena: &'a Bump) -> Value<'a> {
     let root = if schema.flags.any(Flags::EMBEDDED_RESOURCE) { Root::Resource } else { Root::Value };
-    let decoded = object::coerce(default, Some(schema), root, Malformed::Refuse, &Path::Root, arena);
-    decoded.map_or(default, |decoded| decoded.value)
+    object::coerce_until_error(default, Some(schema), root, Malformed::Refuse, &Path::Root, arena).0.value
 }
 
 /// Whether validation comes to the defaults of a whole schema, and metadata of an embedded resource may be in one.
@@ -177,15 +176,14 @@ impl Walk<'_, '_> {
             let root = if at == At::Root { Root::Resource } else { Root::Value };
             let unpruned =
                 self.options.require_pruned_defaults && object::prune(value, Some(schema), root, &arena).value != value;
-            let coerced = object::coerce(value, Some(schema), root, Malformed::Refuse, path, &arena);
-            if let Ok(decoded) = &coerced {
-                value = decoded.value;
-            }
+            let (decoded, malformed) =
+                object::coerce_until_error(value, Some(schema), root, Malformed::Refuse, path, &arena);
+            value = decoded.value;
             if unpruned {
-                // Upstream decodes the metadata in place, so its error shows the default without unknown metadata.
+                // Upstream decodes the metadata in place, so its error shows the default with what is decoded of it.
                 self.errors.push(Error::invalid(path, object::bad_value(value), "must not have unknown fields", place));
             }
-            if let Err(error) = coerced {
+            if let Some(error) = malformed {
                 self.errors.push(Error { at: place, ..*error });
                 return;
             }

@@ -326,85 +326,97 @@ pub fn coerce<'a>(
     path: &Path<'_>,
     arena: &'a Bump,
 ) -> Result<Decoded<'a>, Box<Error>> {
-    let mut coercer = Coercer { arena, malformed, unknown: Vec::new() };
-    let value = coercer.value(value, schema, root == super::Root::Resource, path)?;
+    let (decoded, error) = coerce_until_error(value, schema, root, malformed, path, arena);
+    error.map_or(Ok(decoded), Err)
+}
+
+/// As [`coerce`], with what is done when the first error comes. Upstream changes values in place.
+pub(crate) fn coerce_until_error<'a>(
+    value: Value<'a>,
+    schema: Option<&Schema<'_>>,
+    root: super::Root,
+    malformed: Malformed,
+    path: &Path<'_>,
+    arena: &'a Bump,
+) -> (Decoded<'a>, Option<Box<Error>>) {
+    let mut coercer = Coercer { arena, malformed, unknown: Vec::new(), error: None };
+    let value = coercer.value(value, schema, root == super::Root::Resource, path);
     coercer.unknown.sort_unstable();
-    Ok(Decoded { value, unknown: coercer.unknown })
+    (Decoded { value, unknown: coercer.unknown }, coercer.error)
 }
 
 struct Coercer<'a> {
     arena: &'a Bump,
     malformed: Malformed,
     unknown: Vec<String>,
+    /// What comes after it stays as it is.
+    error: Option<Box<Error>>,
 }
 
 impl<'a> Coercer<'a> {
     /// A schema nests as deep as its reader allows.
-    fn value(
-        &mut self,
-        value: Value<'a>,
-        schema: Option<&Schema<'_>>,
-        root: bool,
-        path: &Path<'_>,
-    ) -> Result<Value<'a>, Box<Error>> {
+    fn value(&mut self, value: Value<'a>, schema: Option<&Schema<'_>>, root: bool, path: &Path<'_>) -> Value<'a> {
         let embedded = root || schema.is_some_and(|schema| schema.flags.any(Flags::EMBEDDED_RESOURCE));
-        if !root && !schema.is_some_and(|schema| schema.subtree.any(Flags::EMBEDDED_RESOURCE)) {
-            return Ok(value);
+        if self.error.is_some() || !root && !schema.is_some_and(|schema| schema.subtree.any(Flags::EMBEDDED_RESOURCE)) {
+            return value;
         }
         match value {
             Value::Map(map) => {
                 let mut entries = Entries::of(map, self.arena);
                 for (key, child) in map.entries() {
-                    let Some(mut new) = (if embedded { self.meta(key, *child, path)? } else { Some(*child) }) else {
+                    let is_meta = embedded && self.error.is_none();
+                    let Some(mut new) = (if is_meta { self.meta(key, *child, path) } else { Some(*child) }) else {
                         entries.drop();
                         continue;
                     };
                     if let Some(below) = schema.and_then(|schema| schema.property(key)) {
-                        new = self.value(new, Some(below), false, &path.child(key))?;
+                        new = self.value(new, Some(below), false, &path.child(key));
                     } else if let Some(below) = schema.and_then(Schema::additional_schema) {
-                        new = self.value(new, Some(below), false, &path.key(key))?;
+                        new = self.value(new, Some(below), false, &path.key(key));
                     }
                     entries.put(new);
                 }
-                Ok(entries.finish(value))
+                entries.finish(value)
             }
             Value::List(items) => {
                 let below = schema.and_then(Schema::item);
                 let mut list = Vec::with_capacity(items.len());
                 for (at, item) in items.iter().enumerate() {
-                    list.push(self.value(*item, below, false, &path.index(at))?);
+                    list.push(self.value(*item, below, false, &path.index(at)));
                 }
                 let same = list.iter().zip(items).all(|(new, old)| identical(*new, *old));
-                Ok(if same { value } else { Value::List(self.arena.alloc_slice_copy(&list)) })
+                if same { value } else { Value::List(self.arena.alloc_slice_copy(&list)) }
             }
-            scalar => Ok(scalar),
+            scalar => scalar,
         }
     }
 
     /// A field of an embedded resource; none if it is dropped.
-    fn meta(&mut self, key: &str, value: Value<'a>, path: &Path<'_>) -> Result<Option<Value<'a>>, Box<Error>> {
+    fn meta(&mut self, key: &str, value: Value<'a>, path: &Path<'_>) -> Option<Value<'a>> {
         let drops = self.malformed == Malformed::Drop;
         match key {
             "apiVersion" | "kind" if value.as_str().is_none() => {
                 if drops {
-                    return Ok(None);
+                    return None;
                 }
-                Err(Box::new(Error::invalid(&path.child(key), bad_value(value), "must be a string", 0)))
+                self.error = Some(Box::new(Error::invalid(&path.child(key), bad_value(value), "must be a string", 0)));
+                Some(value)
             }
             "metadata" => {
                 let decoded = match (decode_metadata(value, self.arena), value) {
                     (Ok(decoded), _) => decoded,
                     (Err(_), Value::Map(map)) if drops => self.field_by_field(map),
-                    (Err(_), _) if drops => return Ok(Some(value)),
+                    (Err(_), _) if drops => return Some(value),
                     (Err(text), _) => {
-                        return Err(Box::new(Error::invalid(&path.child(key), bad_value(value), text, 0)));
+                        self.error = Some(Box::new(Error::invalid(&path.child(key), bad_value(value), text, 0)));
+                        return Some(value);
                     }
                 };
                 let prefix = path.child("metadata").to_string();
                 self.unknown.extend(decoded.unknown.iter().map(|field| format!("{prefix}.{field}")));
-                Ok(Some(decoded.value))
+                Some(decoded.value)
             }
-            _ => Ok(Some(value)),
+            _ => Some(value),
         }
     }
 

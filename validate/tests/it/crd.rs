@@ -267,6 +267,16 @@ fn defaults_are_printed_with_the_metadata_that_was_decoded() {
     assert!(errors.contains("must contain unique version names") && errors.contains(text), "{errors}");
 }
 
+/// Upstream decodes metadata in place, item after item, until some does not decode. The error shows what it has come to.
+#[test]
+fn a_default_is_printed_with_the_metadata_that_was_decoded_before_the_error() {
+    let pods = "{type: array, default: [{metadata: null}, {metadata: {name: 1}, odd: 1}, {metadata: null}], items: \
+                {type: object, x-kubernetes-embedded-resource: true, properties: {spec: {type: object}}}}";
+    let errors = create(&TAB.replace("{type: integer, maximum: 3}", pods), Release::DEFAULT).join("\n");
+    let text = r#"Invalid value: [{"metadata":{}},{"metadata":{"name":1},"odd":1},{"metadata":null}]: must not have"#;
+    assert!(errors.contains(text) && errors.contains("default[1].metadata: Invalid value"), "{errors}");
+}
+
 /// Each of many defaults costs what it takes itself, and not the definition around it.
 #[test]
 fn coerced_defaults_take_memory_in_proportion_to_the_definition() {
