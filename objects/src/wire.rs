@@ -252,65 +252,14 @@ fn value(out: &mut Out, contents: &[(u64, Content<'_>)], kind: Kind, depth: usiz
     let last = contents.last().map(|(_, content)| *content);
     let bytes = || last.map_or(Ok(&[][..]), Content::bytes);
     let number = || last.map_or(Ok(0), Content::number);
+    // What can nest is small, and all else is in functions of its own: that keeps the frames of this recursion small.
     match kind {
-        Kind::Text => {
-            let text = last.map_or(Ok(""), Content::text)?;
-            out.quoted(text)?;
-            Ok(Found::zero(text.is_empty()))
-        }
-        Kind::Bool => {
-            let value = number()? != 0;
-            out.raw(value.to_string().as_bytes())?;
-            Ok(Found::zero(!value))
-        }
-        Kind::Int => {
-            let value = number()?.cast_signed();
-            out.raw(value.to_string().as_bytes())?;
-            Ok(Found::zero(value == 0))
-        }
-        Kind::Float => {
-            let bits = match last {
-                None => 0,
-                Some(Content::Fixed(bits)) => bits,
-                Some(_) => return Err("protobuf: expected a number of eight bytes".to_owned()),
-            };
-            let value = f64::from_bits(bits);
-            if !value.is_finite() {
-                return Err("protobuf: found a number that JSON does not have".to_owned());
-            }
-            let mut text = Vec::new();
-            number::write_json(value, &mut text);
-            out.raw(&text)?;
-            Ok(Found::zero(value == 0.0))
-        }
-        Kind::Bytes => match last {
-            None => null(out),
-            Some(content) => {
-                let bytes = content.bytes()?;
-                out.quoted(&STANDARD.encode(bytes))?;
-                Ok(if bytes.is_empty() { Found::Empty } else { Found::Something })
-            }
-        },
         Kind::Pointer(inner) => match contents {
             [] => null(out),
             contents => value(out, contents, inner.kind(), below).map(|_| Found::Something),
         },
         Kind::List(inner) => list(out, contents, inner.kind(), below),
-        Kind::ListMessage(inner) => {
-            let mut items = Vec::new();
-            each(bytes()?, |number, content| {
-                if number == 1 {
-                    items.push((number, content));
-                }
-                Ok(())
-            })?;
-            if items.is_empty() {
-                // Go makes an empty list before it reads the items.
-                out.raw(b"[]")?;
-                return Ok(Found::Empty);
-            }
-            list(out, &items, inner.kind(), below)
-        }
+        Kind::ListMessage(inner) => list_message(out, bytes()?, inner.kind(), below),
         Kind::Map(inner) => map(out, contents, inner.kind(), below),
         Kind::Message(name) => {
             out.raw(b"{")?;
@@ -319,53 +268,119 @@ fn value(out: &mut Out, contents: &[(u64, Content<'_>)], kind: Kind, depth: usiz
             Ok(Found::zero(!something))
         }
         Kind::OrBool(name) | Kind::OrList(name) | Kind::OrTexts(name) => either(out, bytes()?, kind, name, below),
+        Kind::Text => text(out, last),
+        Kind::Bool => {
+            let value = number()? != 0;
+            out.raw(if value { b"true" } else { b"false" })?;
+            Ok(Found::zero(!value))
+        }
+        Kind::Int => int(out, number()?.cast_signed()),
+        Kind::Float => float(out, last),
+        Kind::Bytes => base64(out, last),
         Kind::Time | Kind::MicroTime => time(out, bytes()?, kind),
-        Kind::Quantity => {
-            let mut text = "";
-            each(bytes()?, |number, content| {
-                if number == 1 {
-                    text = content.text()?;
-                }
-                Ok(())
-            })?;
-            out.quoted(if text.is_empty() { "0" } else { text })?;
-            Ok(Found::zero(text.is_empty() || text == "0"))
-        }
-        Kind::IntOrString => {
-            let (mut is_text, mut number, mut text) = (false, 0, "");
-            each(bytes()?, |member, content| {
-                match member {
-                    1 => is_text = content.number()? == 1,
-                    2 => number = content.number()?.cast_signed(),
-                    3 => text = content.text()?,
-                    _ => {}
-                }
-                Ok(())
-            })?;
-            if is_text {
-                out.quoted(text)?;
-            } else {
-                out.raw(number.to_string().as_bytes())?;
-            }
-            Ok(Found::zero(!is_text && number == 0 && text.is_empty()))
-        }
-        Kind::Json => {
-            let mut raw: &[u8] = &[];
-            each(bytes()?, |number, content| {
-                if number == 1 {
-                    raw = content.bytes()?;
-                }
-                Ok(())
-            })?;
-            if raw.is_empty() {
-                return null(out);
-            }
-            let checked: &serde_json::value::RawValue = serde_json::from_slice(raw)
-                .map_err(|error| format!("protobuf: found JSON that cannot be read: {error}"))?;
-            out.raw(checked.get().as_bytes())?;
-            Ok(Found::Something)
-        }
+        Kind::Quantity => quantity(out, bytes()?),
+        Kind::IntOrString => int_or_string(out, bytes()?),
+        Kind::Json => json(out, bytes()?),
     }
+}
+
+/// A list that is a message of its own.
+fn list_message(out: &mut Out, bytes: &[u8], kind: Kind, depth: usize) -> Result<Found, String> {
+    let mut items = Vec::new();
+    each(bytes, |number, content| {
+        if number == 1 {
+            items.push((number, content));
+        }
+        Ok(())
+    })?;
+    if items.is_empty() {
+        // Go makes an empty list before it reads the items.
+        out.raw(b"[]")?;
+        return Ok(Found::Empty);
+    }
+    list(out, &items, kind, depth)
+}
+
+fn text(out: &mut Out, content: Option<Content<'_>>) -> Result<Found, String> {
+    let text = content.map_or(Ok(""), Content::text)?;
+    out.quoted(text)?;
+    Ok(Found::zero(text.is_empty()))
+}
+
+fn int(out: &mut Out, value: i64) -> Result<Found, String> {
+    out.raw(value.to_string().as_bytes())?;
+    Ok(Found::zero(value == 0))
+}
+
+fn float(out: &mut Out, content: Option<Content<'_>>) -> Result<Found, String> {
+    let bits = match content {
+        None => 0,
+        Some(Content::Fixed(bits)) => bits,
+        Some(_) => return Err("protobuf: expected a number of eight bytes".to_owned()),
+    };
+    let value = f64::from_bits(bits);
+    if !value.is_finite() {
+        return Err("protobuf: found a number that JSON does not have".to_owned());
+    }
+    let mut text = Vec::new();
+    number::write_json(value, &mut text);
+    out.raw(&text)?;
+    Ok(Found::zero(value == 0.0))
+}
+
+fn base64(out: &mut Out, content: Option<Content<'_>>) -> Result<Found, String> {
+    let Some(content) = content else { return null(out) };
+    let bytes = content.bytes()?;
+    out.quoted(&STANDARD.encode(bytes))?;
+    Ok(if bytes.is_empty() { Found::Empty } else { Found::Something })
+}
+
+fn quantity(out: &mut Out, bytes: &[u8]) -> Result<Found, String> {
+    let mut text = "";
+    each(bytes, |number, content| {
+        if number == 1 {
+            text = content.text()?;
+        }
+        Ok(())
+    })?;
+    out.quoted(if text.is_empty() { "0" } else { text })?;
+    Ok(Found::zero(text.is_empty() || text == "0"))
+}
+
+fn int_or_string(out: &mut Out, bytes: &[u8]) -> Result<Found, String> {
+    let (mut is_text, mut number, mut text) = (false, 0, "");
+    each(bytes, |member, content| {
+        match member {
+            1 => is_text = content.number()? == 1,
+            2 => number = content.number()?.cast_signed(),
+            3 => text = content.text()?,
+            _ => {}
+        }
+        Ok(())
+    })?;
+    if is_text {
+        out.quoted(text)?;
+    } else {
+        out.raw(number.to_string().as_bytes())?;
+    }
+    Ok(Found::zero(!is_text && number == 0 && text.is_empty()))
+}
+
+fn json(out: &mut Out, bytes: &[u8]) -> Result<Found, String> {
+    let mut raw: &[u8] = &[];
+    each(bytes, |number, content| {
+        if number == 1 {
+            raw = content.bytes()?;
+        }
+        Ok(())
+    })?;
+    if raw.is_empty() {
+        return null(out);
+    }
+    let checked: &serde_json::value::RawValue =
+        serde_json::from_slice(raw).map_err(|error| format!("protobuf: found JSON that cannot be read: {error}"))?;
+    out.raw(checked.get().as_bytes())?;
+    Ok(Found::Something)
 }
 
 /// A message, or what can stand in its place (upstream: `JSONSchemaPropsOrBool` and its like). Of a list and a message, the list

@@ -6,21 +6,38 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// Set for the rustdoc that cargo starts.
+/// Set for the rustdoc that cargo starts: the folder for what it writes.
 const AS_RUSTDOC: &str = "KUBESHAPE_XTASK_AS_RUSTDOC";
+/// Arguments of a run of documentation tests, and whether a value follows.
+const OF_TESTS: [(&str, bool); 3] = [("--test", false), ("--test-run-directory", true), ("--test-args", true)];
 
 /// Whether cargo started this program in place of rustdoc.
 pub(crate) fn is_rustdoc() -> bool {
     std::env::var_os(AS_RUSTDOC).is_some()
 }
 
-/// Runs rustdoc so that the stable one writes JSON.
+/// Documents a library as JSON, where cargo wants its documentation tests run: they need the compiled dependencies of the tests,
+/// and documentation would have everything checked once more.
 ///
-/// The variable that allows it is set here and not for cargo, because build scripts of dependencies look at it and
-/// everything would be built again.
+/// The variable that allows JSON is set here and not for cargo, because build scripts of dependencies look at it and everything
+/// would be built again.
 pub(crate) fn rustdoc() -> ExitCode {
-    let status = Command::new("rustdoc").args(std::env::args_os().skip(1)).env("RUSTC_BOOTSTRAP", "1").status();
-    match status {
+    let mut rustdoc = Command::new("rustdoc");
+    rustdoc.env("RUSTC_BOOTSTRAP", "1");
+    let mut arguments = std::env::args_os().skip(1);
+    let mut is_library = false;
+    while let Some(argument) = arguments.next() {
+        match OF_TESTS.iter().find(|(name, _)| argument == *name) {
+            Some((_, true)) => drop(arguments.next()),
+            Some((name, false)) => is_library |= *name == "--test",
+            None => drop(rustdoc.arg(argument)),
+        }
+    }
+    if is_library {
+        rustdoc.args(["-D", "warnings", "-Z", "unstable-options", "--output-format", "json", "--out-dir"]);
+        rustdoc.arg(std::env::var_os(AS_RUSTDOC).unwrap_or_default());
+    }
+    match rustdoc.status() {
         Ok(status) if status.success() => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
         Err(error) => {
@@ -78,18 +95,17 @@ fn listings() -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Builds the documentation of everything as JSON, and gives each published library's path of it, sorted by name.
+/// Documents all libraries as JSON, and gives each published one's path of it, sorted by name.
 fn libraries() -> Result<Vec<(String, PathBuf)>> {
-    // Examples make cargo choose the features of dependencies that tests have: what clippy compiled serves here, too.
-    run(cargo("doc")
-        .args(["--workspace", "--all-features", "--no-deps", "--lib", "--examples", "--quiet"])
-        .env("RUSTDOC", std::env::current_exe()?)
-        .env("RUSTDOCFLAGS", "-D warnings -Z unstable-options --output-format json")
-        .env(AS_RUSTDOC, "1"))?;
     let metadata = metadata()?;
+    let folder = metadata.target().join("doc");
+    run(cargo("test")
+        .args(["--workspace", "--doc", "--quiet"])
+        .env("RUSTDOC", std::env::current_exe()?)
+        .env(AS_RUSTDOC, &folder))?;
     let mut libraries = Vec::new();
     for package in metadata.packages().filter(|package| package.is_published && package.has_library) {
-        let json = metadata.target().join("doc").join(package.name.replace('-', "_")).with_extension("json");
+        let json = folder.join(package.name.replace('-', "_")).with_extension("json");
         libraries.push((package.name.to_owned(), json));
     }
     libraries.sort();

@@ -4,6 +4,7 @@
 mod api;
 mod builtin;
 mod fuzz;
+mod lint;
 mod package;
 mod run;
 mod soak;
@@ -17,7 +18,9 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND [ARGUMENT…]
 
   fmt                formats every file
-  lint               runs clippy over everything; a warning is an error
+  lint [--without-defaults]
+                     runs clippy over everything; a warning is an error. With the option, over what is compiled without
+                     default features: for a build that lints, as `.ci/run` does it (RUSTC_WORKSPACE_WRAPPER)
   test [ARGUMENT…]   runs the tests: all of them, or those that `cargo test` selects by these arguments
   doc                builds the documentation; a warning is an error
   agree [AREA…]      compares kubeshape's answers with recorded answers and prints a table
@@ -37,6 +40,9 @@ usage: cargo xtask COMMAND [ARGUMENT…]
   ci                 does all of this as CI does it (.ci/run)";
 
 fn main() -> ExitCode {
+    if lint::is_compiler() {
+        return lint::compile();
+    }
     if api::is_rustdoc() {
         return api::rustdoc();
     }
@@ -60,15 +66,8 @@ fn command(arguments: &[&str]) -> Result {
     std::env::set_current_dir(root())?;
     match arguments {
         ["fmt"] => run(cargo("fmt").arg("--all")),
-        ["lint"] => {
-            run(cargo("clippy").args(["--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
-            let smd = ["-p", "kubeshape-smd", "--no-default-features", "--features", "simd-json", "--quiet"];
-            run(cargo("clippy").args(smd).args(["--", "-D", "warnings"]))?;
-            // Everything without what is on by default, the command without clusters first of all. Examples make cargo choose
-            // the features of dependencies that the line above chose, so that nothing is compiled twice.
-            let all = ["--workspace", "--no-default-features", "--bins", "--examples", "--quiet"];
-            run(cargo("clippy").args(all).args(["--", "-D", "warnings"]))
-        }
+        ["lint"] => lint::everything(),
+        ["lint", "--without-defaults"] => lint::without_defaults(),
         ["test"] => run(cargo("test").arg("--workspace")),
         ["test", rest @ ..] => run(cargo("test").args(rest)),
         ["doc"] => run(cargo("doc").args(["--workspace", "--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings")),

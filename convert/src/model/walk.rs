@@ -112,35 +112,49 @@ pub fn map_schema<'a>(
     f: &mut impl FnMut(Site, &'a Schema<'a>) -> Schema<'a>,
 ) -> Schema<'a> {
     let mut out = *schema;
-    out.items = match schema.items {
-        Some(Items::One(item)) => Some(Items::One(arena.alloc(f(Site::Items, item)))),
-        Some(Items::Many(items)) => Some(Items::Many(map_slice(items, arena, |item| f(Site::Items, item)))),
-        None => None,
-    };
+    map_items(&mut out, arena, f);
     if !schema.properties.is_empty() {
         out.properties = map_properties(schema.properties, arena, &mut |inner| f(Site::Property, inner));
     }
     out.additional = schema.additional.map(|inner| map_additional(inner, arena, f));
     if let Some(extra) = schema.extra.filter(|extra| has_schemas(extra)) {
-        let mut copy = *extra;
-        copy.all_of = map_slice(extra.all_of, arena, |branch| f(Site::AllOf, branch));
-        copy.one_of = map_slice(extra.one_of, arena, |branch| f(Site::OneOf, branch));
-        copy.any_of = map_slice(extra.any_of, arena, |branch| f(Site::AnyOf, branch));
-        copy.not = extra.not.map(|not| &*arena.alloc(f(Site::Not, not)));
-        copy.pattern_properties =
-            map_properties(extra.pattern_properties, arena, &mut |inner| f(Site::Additional, inner));
-        copy.dependencies = arena.alloc_slice_fill_iter(extra.dependencies.iter().map(|(name, dependency)| {
-            let dependency = match dependency {
-                Dependency::Schema(inner) => Dependency::Schema(arena.alloc(f(Site::Dependency, inner))),
-                names @ Dependency::Names(_) => *names,
-            };
-            (*name, dependency)
-        }));
-        copy.additional_items = extra.additional_items.map(|inner| map_additional(inner, arena, f));
-        copy.definitions = map_properties(extra.definitions, arena, &mut |inner| f(Site::Inner, inner));
-        out.extra = Some(arena.alloc(copy));
+        out.extra = Some(map_extra(extra, arena, f));
     }
     out
+}
+
+// Functions of their own keep the frames of this recursion small without optimisation, too.
+fn map_items<'a>(out: &mut Schema<'a>, arena: &'a Bump, f: &mut impl FnMut(Site, &'a Schema<'a>) -> Schema<'a>) {
+    match out.items {
+        Some(Items::One(item)) => out.items = Some(Items::One(arena.alloc(f(Site::Items, item)))),
+        Some(Items::Many(items)) => {
+            out.items = Some(Items::Many(map_slice(items, arena, |item| f(Site::Items, item))));
+        }
+        None => {}
+    }
+}
+
+fn map_extra<'a>(
+    extra: &'a Extra<'a>,
+    arena: &'a Bump,
+    f: &mut impl FnMut(Site, &'a Schema<'a>) -> Schema<'a>,
+) -> &'a Extra<'a> {
+    let mut copy = *extra;
+    copy.all_of = map_slice(extra.all_of, arena, |branch| f(Site::AllOf, branch));
+    copy.one_of = map_slice(extra.one_of, arena, |branch| f(Site::OneOf, branch));
+    copy.any_of = map_slice(extra.any_of, arena, |branch| f(Site::AnyOf, branch));
+    copy.not = extra.not.map(|not| &*arena.alloc(f(Site::Not, not)));
+    copy.pattern_properties = map_properties(extra.pattern_properties, arena, &mut |inner| f(Site::Additional, inner));
+    copy.dependencies = arena.alloc_slice_fill_iter(extra.dependencies.iter().map(|(name, dependency)| {
+        let dependency = match dependency {
+            Dependency::Schema(inner) => Dependency::Schema(arena.alloc(f(Site::Dependency, inner))),
+            names @ Dependency::Names(_) => *names,
+        };
+        (*name, dependency)
+    }));
+    copy.additional_items = extra.additional_items.map(|inner| map_additional(inner, arena, f));
+    copy.definitions = map_properties(extra.definitions, arena, &mut |inner| f(Site::Inner, inner));
+    arena.alloc(copy)
 }
 
 fn has_schemas(extra: &Extra<'_>) -> bool {

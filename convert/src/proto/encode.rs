@@ -16,6 +16,16 @@ use super::table::{Body, Field, Kind, Message};
 /// Most fields that an object of a model has.
 const FIELDS: usize = 40;
 
+/// What an object has for a field of its message.
+#[derive(Clone, Copy)]
+enum Slot {
+    None,
+    /// Members whose names are free.
+    Spread,
+    /// The index of the member's value in the tape.
+    Member(u32),
+}
+
 /// The protobuf form of a document of which the root is a `message`.
 pub(super) fn encode<'a>(message: &'static Message, root: Node<'a>) -> Result<Converted<'a, Vec<u8>>, Vec<Refusal>> {
     let mut encoder = Encoder::run(message, root, true)?;
@@ -130,23 +140,36 @@ impl<'a> Encoder<'a> {
     }
 
     fn object(&mut self, name: &'static str, fields: &'static [Field], open: bool, node: Node<'a>) {
-        let mut slots = [0u32; FIELDS];
-        let mut spread = [false; FIELDS];
+        let slots = self.slots(name, fields, open, node);
+        for (field, slot) in fields.iter().zip(&slots) {
+            match *slot {
+                Slot::None => {}
+                Slot::Spread => self.spread(field, node),
+                Slot::Member(value) => self.field(field, self.source.document.node(value), node),
+            }
+        }
+    }
+
+    /// What is there of the fields of an object. This is a function of its own because the frames of this recursion are small.
+    fn slots(&mut self, name: &'static str, fields: &'static [Field], open: bool, node: Node<'a>) -> [Slot; FIELDS] {
+        let mut slots = [Slot::None; FIELDS];
         if node.kind() == NodeKind::Map {
             for (key, value) in self.pairs(node) {
                 let text = self.source.text(key);
                 if let Some(at) = find(fields, &text) {
-                    if slots[at] == 0 {
-                        slots[at] = value.index();
-                    } else {
+                    if matches!(slots[at], Slot::Member(_)) {
                         self.note(Code::ProtoDuplicate, key, fields[at].name);
+                    } else {
+                        slots[at] = Slot::Member(value.index());
                     }
                     continue;
                 }
                 let mut known = false;
-                for (at, field) in fields.iter().enumerate() {
+                for (slot, field) in slots.iter_mut().zip(fields) {
                     if spreads(field.kind, &text) {
-                        spread[at] = true;
+                        if matches!(slot, Slot::None) {
+                            *slot = Slot::Spread;
+                        }
                         known = true;
                     }
                 }
@@ -159,22 +182,18 @@ impl<'a> Encoder<'a> {
         } else {
             // Whatever is no object has no members. A list has some where names are free.
             self.note(Code::ProtoNotObject, node, name);
-            for (at, field) in fields.iter().enumerate() {
-                spread[at] = node.kind() == NodeKind::Seq && matches!(field.kind, Kind::Extensions | Kind::Entries(..));
+            for (slot, field) in slots.iter_mut().zip(fields) {
+                if node.kind() == NodeKind::Seq && matches!(field.kind, Kind::Extensions | Kind::Entries(..)) {
+                    *slot = Slot::Spread;
+                }
             }
         }
-        for (field, slot) in fields.iter().zip(slots) {
-            if field.required && slot == 0 {
+        for (field, slot) in fields.iter().zip(&slots) {
+            if field.required && !matches!(slot, Slot::Member(_)) {
                 self.refuse(node, node, Problem::Missing { message: name, member: field.name });
             }
         }
-        for (at, field) in fields.iter().enumerate() {
-            if slots[at] != 0 {
-                self.field(field, self.source.document.node(slots[at]), node);
-            } else if spread[at] {
-                self.spread(field, node);
-            }
-        }
+        slots
     }
 
     /// The members of an object in the order that gnostic sees.
@@ -273,20 +292,7 @@ impl<'a> Encoder<'a> {
 
     fn field(&mut self, field: &Field, value: Node<'a>, of: Node<'a>) {
         match field.kind {
-            Kind::Text(allowed) => {
-                let Some(text) = self.string(value) else {
-                    return self.wrong(value, of, "a text");
-                };
-                if !allowed.is_empty() && !allowed.contains(&&*text) {
-                    self.refuse(value, of, Problem::Value { allowed });
-                }
-                if value.kind() != NodeKind::Str {
-                    self.note(Code::ProtoText, value, field.name);
-                } else if text.is_empty() {
-                    self.empty(field, value);
-                }
-                self.text(field.number, &text);
-            }
+            Kind::Text(allowed) => self.plain_text(field, allowed, value, of),
             Kind::LooseText => {
                 let text = self.loose(value);
                 self.text(field.number, &text);
@@ -299,17 +305,7 @@ impl<'a> Encoder<'a> {
                 Some(false) => self.empty(field, value),
                 None => self.wrong(value, of, "a boolean"),
             },
-            Kind::Int => {
-                let number = (value.kind() == NodeKind::Int).then(|| self.source.literal(value).parse::<i64>());
-                match number {
-                    Some(Ok(0)) => self.zero(field, value),
-                    Some(Ok(number)) => {
-                        self.tag(field.number, 0);
-                        self.varint(number.cast_unsigned());
-                    }
-                    _ => self.wrong(value, of, "an integer of 64 bits"),
-                }
-            }
+            Kind::Int => self.int(field, value, of),
             Kind::Number => match self.number(value) {
                 Some(number) if number == 0.0 && number.is_sign_positive() => self.zero(field, value),
                 Some(number) => self.double(field.number, number),
@@ -319,6 +315,33 @@ impl<'a> Encoder<'a> {
             Kind::Message(message) => self.nested(field.number, message, value),
             Kind::Texts(_) | Kind::AnyList | Kind::Messages(_) => self.list(field, value, of),
             Kind::Extensions | Kind::Entries(..) => {}
+        }
+    }
+
+    fn plain_text(&mut self, field: &Field, allowed: &'static [&'static str], value: Node<'a>, of: Node<'a>) {
+        let Some(text) = self.string(value) else {
+            return self.wrong(value, of, "a text");
+        };
+        if !allowed.is_empty() && !allowed.contains(&&*text) {
+            self.refuse(value, of, Problem::Value { allowed });
+        }
+        if value.kind() != NodeKind::Str {
+            self.note(Code::ProtoText, value, field.name);
+        } else if text.is_empty() {
+            self.empty(field, value);
+        }
+        self.text(field.number, &text);
+    }
+
+    fn int(&mut self, field: &Field, value: Node<'a>, of: Node<'a>) {
+        let number = (value.kind() == NodeKind::Int).then(|| self.source.literal(value).parse::<i64>());
+        match number {
+            Some(Ok(0)) => self.zero(field, value),
+            Some(Ok(number)) => {
+                self.tag(field.number, 0);
+                self.varint(number.cast_unsigned());
+            }
+            _ => self.wrong(value, of, "an integer of 64 bits"),
         }
     }
 

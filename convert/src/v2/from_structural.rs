@@ -30,6 +30,12 @@ fn reduce<'a>(s: &Schema<'a>, arena: &'a Bump, notes: &mut Option<&mut Vec<Note<
         return None;
     }
     let mut t = *s;
+    let changed = reduce_own(s, &mut t, arena, notes);
+    (reduce_children(&mut t, arena, notes) || changed).then_some(t)
+}
+
+/// Reduces `t`, a copy of `s`, but for what is below it. Says whether that changed it.
+fn reduce_own<'a>(s: &Schema<'a>, t: &mut Schema<'a>, arena: &'a Bump, notes: &mut Option<&mut Vec<Note<'a>>>) -> bool {
     let mut changed = false;
     let mut lose = |code: Code, detail: String| {
         if let Some(notes) = notes.as_deref_mut() {
@@ -103,35 +109,42 @@ fn reduce<'a>(s: &Schema<'a>, arena: &'a Bump, notes: &mut Option<&mut Vec<Note<
         t.required = &[];
         changed = true;
     }
-    changed |= reduce_children(&mut t, arena, notes);
-    changed.then_some(t)
+    changed
 }
 
 fn reduce_children<'a>(t: &mut Schema<'a>, arena: &'a Bump, notes: &mut Option<&mut Vec<Note<'a>>>) -> bool {
-    let mut changed = false;
+    let mut changed = reduce_properties(t, arena, notes);
+    if let Some(Items::One(item)) = t.items
+        && let Some(item) = reduce_one(item, arena, notes)
+    {
+        t.items = Some(Items::One(item));
+        changed = true;
+    }
+    if let Some(Additional::Schema(inner)) = t.additional
+        && let Some(inner) = reduce_one(inner, arena, notes)
+    {
+        t.additional = Some(Additional::Schema(inner));
+        changed = true;
+    }
+    changed
+}
+
+fn reduce_properties<'a>(t: &mut Schema<'a>, arena: &'a Bump, notes: &mut Option<&mut Vec<Note<'a>>>) -> bool {
     let mut properties: Option<&'a mut [Property<'a>]> = None;
     for (i, property) in t.properties.iter().enumerate() {
         if let Some(schema) = reduce(&property.schema, arena, notes) {
             properties.get_or_insert_with(|| arena.alloc_slice_copy(t.properties))[i].schema = schema;
         }
     }
+    let changed = properties.is_some();
     if let Some(properties) = properties {
         t.properties = properties;
-        changed = true;
-    }
-    if let Some(Items::One(item)) = t.items
-        && let Some(item) = reduce(item, arena, notes)
-    {
-        t.items = Some(Items::One(arena.alloc(item)));
-        changed = true;
-    }
-    if let Some(Additional::Schema(inner)) = t.additional
-        && let Some(inner) = reduce(inner, arena, notes)
-    {
-        t.additional = Some(Additional::Schema(arena.alloc(inner)));
-        changed = true;
     }
     changed
+}
+
+fn reduce_one<'a>(s: &Schema<'a>, arena: &'a Bump, notes: &mut Option<&mut Vec<Note<'a>>>) -> Option<&'a Schema<'a>> {
+    reduce(s, arena, notes).map(|schema| &*arena.alloc(schema))
 }
 
 /// Whether the junctors only express that the value is an integer or a string.

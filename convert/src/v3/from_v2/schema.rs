@@ -37,13 +37,12 @@ impl<'a> Converter<'a, '_> {
     /// The changed schema, or `None` if nothing changes. It gets `default` if it has no default.
     fn change(&mut self, s: &Schema<'a>, default: Option<&'a Json<'a>>) -> Option<Schema<'a>> {
         let mut out = Changed { schema: *s, changed: false };
+        // Functions of their own keep the frames of this recursion small without optimisation, too.
         self.properties(s, &mut out);
         match s.items {
             Some(Items::One(item)) => {
-                let default = self.restoring.and_then(|server| server.of_element(item));
-                if let Some(item) = self.change(item, default) {
-                    out.below(&item);
-                    out.schema.items = Some(Items::One(self.arena.alloc(item)));
+                if let Some(item) = self.element(item, &mut out) {
+                    out.schema.items = Some(Items::One(item));
                 }
             }
             Some(Items::Many(items)) => {
@@ -53,16 +52,28 @@ impl<'a> Converter<'a, '_> {
             }
             None => {}
         }
-        if let Some(Additional::Schema(inner)) = s.additional {
-            let default = self.restoring.and_then(|server| server.of_element(inner));
-            if let Some(inner) = self.change(inner, default) {
-                out.below(&inner);
-                out.schema.additional = Some(Additional::Schema(self.arena.alloc(inner)));
-            }
+        if let Some(Additional::Schema(inner)) = s.additional
+            && let Some(inner) = self.element(inner, &mut out)
+        {
+            out.schema.additional = Some(Additional::Schema(inner));
         }
         if let Some(extra) = s.extra {
             self.rarer(extra, &mut out);
         }
+        self.own(s, default, &mut out);
+        out.changed.then_some(out.schema)
+    }
+
+    /// The schema of items or of values that is changed.
+    fn element(&mut self, s: &'a Schema<'a>, out: &mut Changed<'a>) -> Option<&'a Schema<'a>> {
+        let default = self.restoring.and_then(|server| server.of_element(s));
+        let changed = self.change(s, default)?;
+        out.below(&changed);
+        Some(self.arena.alloc(changed))
+    }
+
+    /// Changes what does not come from below.
+    fn own(&mut self, s: &Schema<'a>, default: Option<&'a Json<'a>>, out: &mut Changed<'a>) {
         if s.ty == Type::String && s.format == "int-or-string" && !out.schema.flags.any(Flags::JUNCTOR) {
             self.one_of(&mut out.schema, [Type::Integer, Type::String]);
             out.changed = true;
@@ -88,7 +99,6 @@ impl<'a> Converter<'a, '_> {
                 out.changed = true;
             }
         }
-        out.changed.then_some(out.schema)
     }
 
     fn properties(&mut self, s: &Schema<'a>, out: &mut Changed<'a>) {

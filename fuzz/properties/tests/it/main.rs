@@ -196,3 +196,24 @@ fn every_property_has_a_target() {
     let targets = fs::read_dir(root().join("fuzz/fuzz_targets")).expect("the targets").count();
     assert_eq!(targets, ALL.len(), "a target in fuzz/fuzz_targets checks no property of fuzz/properties");
 }
+
+/// Whichever crate read them, the values of a JSON text are the same.
+#[test]
+fn values_do_not_depend_on_the_crate_that_read_them() {
+    use kubeshape_smd::{Bump, ToValue};
+    let texts = seeds("document_to_every_shape").into_iter().map(|seed| fs::read(seed).expect("a seed"));
+    let odd = r#"{"a": [null, true, -9223372036854775808, 18446744073709551615, 1e3, 0.5, "\u00e9\n"], "b": {"": {}}}"#;
+    let mut read = 0;
+    for text in texts.chain([odd.as_bytes().to_vec()]) {
+        let Ok(serde) = serde_json::from_slice::<serde_json::Value>(&text) else { continue };
+        let (mut own, mut borrowed) = (text.clone(), text);
+        let arena = Bump::new();
+        let Ok(own) = simd_json::to_owned_value(&mut own) else { continue };
+        let borrowed = simd_json::to_borrowed_value(&mut borrowed).expect("as above");
+        let value = serde.to_value(&arena);
+        assert_eq!(own.to_value(&arena), value, "{serde}");
+        assert_eq!(borrowed.to_value(&arena), value, "{serde}");
+        read += 1;
+    }
+    assert!(read > 1, "{read}");
+}
