@@ -126,7 +126,7 @@ var byChance = []string{"contributed to ", "json: cannot unmarshal ", "OpenAPIV3
 func mayDepend(errors []judged) bool {
 	return slices.ContainsFunc(errors, func(j judged) bool {
 		if j.Detail == "must not have unknown fields" {
-			return slices.ContainsFunc(errors, func(below judged) bool { return strings.HasPrefix(below.Field, j.Field+".") })
+			return slices.ContainsFunc(errors, func(below judged) bool { return below.Field != j.Field && strings.HasPrefix(below.Field, j.Field) })
 		}
 		return slices.ContainsFunc(byChance, func(beginning string) bool { return strings.HasPrefix(j.Detail, beginning) })
 	})

@@ -19,8 +19,8 @@ usage: cargo xtask COMMAND [ARGUMENT…]
 
   fmt                formats every file
   lint [--without-defaults]
-                     runs clippy over everything; a warning is an error. With the option, over what is compiled without
-                     default features: for a build that lints, as `.ci/run` does it (RUSTC_WORKSPACE_WRAPPER)
+                     runs clippy over everything; a warning is an error. With the option, it lints only what is
+                     compiled without default features. .ci/run lints all else while it compiles the tests
   test [ARGUMENT…]   runs the tests: all of them, or those that `cargo test` selects by these arguments
   doc                builds the documentation; a warning is an error
   agree [AREA…]      compares kubeshape's answers with recorded answers and prints a table

@@ -150,7 +150,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// What is there of the fields of an object. This is a function of its own because the frames of this recursion are small.
+    /// Finds the fields that an object has. This is no part of `object`, so that the frames of that recursion stay small.
     fn slots(&mut self, name: &'static str, fields: &'static [Field], open: bool, node: Node<'a>) -> [Slot; FIELDS] {
         let mut slots = [Slot::None; FIELDS];
         if node.kind() == NodeKind::Map {

@@ -197,7 +197,7 @@ fn every_property_has_a_target() {
     assert_eq!(targets, ALL.len(), "a target in fuzz/fuzz_targets checks no property of fuzz/properties");
 }
 
-/// Whichever crate read them, the values of a JSON text are the same.
+/// A JSON text has the same values whichever crate reads it.
 #[test]
 fn values_do_not_depend_on_the_crate_that_read_them() {
     use kubeshape_smd::{Bump, ToValue};
