@@ -13,7 +13,7 @@ use kubeshape_server::{
     BaseDocuments, Clock, Definition, Endpoints, Live, Metrics, Objects, Readiness, Store, StoreOptions,
 };
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::SystemTime;
 
 use crate::Findings;
@@ -132,10 +132,7 @@ impl Server {
     }
 
     fn with(settings: Builder) -> Server {
-        let documents: Vec<(&str, Bytes)> = newest(&GROUP_VERSIONS);
-        let named =
-            documents.iter().map(|(path, text)| (format!("{}.json", path.replace('/', "__")).into(), text.clone()));
-        let base = BaseDocuments { documents: named.collect(), ..BaseDocuments::default() };
+        let Start { published, documents } = Start::of(settings);
         let time = Arc::new(Mutex::new(None));
         let clock: Clock = {
             let time = Arc::clone(&time);
@@ -144,13 +141,8 @@ impl Server {
                 set.unwrap_or_else(SystemTime::now)
             })
         };
-        let options = StoreOptions { generic_kinds: settings.extensions, ..StoreOptions::default() };
-        // The documents are part of this program; a test makes a server of them.
-        let published = Store::new(base, options, clock())
-            .or_else(|_| Store::new(BaseDocuments::default(), options, clock()))
-            .unwrap_or_else(|error| unreachable!("a store without documents: {error}"));
         let live = Arc::new(Live::new(published.snapshot()));
-        let api = Api::default().with_documents(Documents::new(documents));
+        let api = Api::default().with_documents(documents);
         let objects = Arc::new(Objects::new(api, Stored::default()).with_clock(Arc::clone(&clock)));
         let (published, snapshots, stored) = (Mutex::new(published), Arc::clone(&live), Arc::downgrade(&objects));
         objects.on_definitions(move |names| {
@@ -212,8 +204,33 @@ impl Server {
     }
 }
 
-/// The built-in documents of these paths.
-fn newest(paths: &[&'static str]) -> Vec<(&'static str, Bytes)> {
-    let api = Release::newest().api();
-    paths.iter().filter_map(|path| Some((*path, Bytes::from(api.openapi_v3(path)?)))).collect()
+/// What all servers begin with. It is made once in a process: most of the time that a server takes to start goes into it.
+#[derive(Clone, Debug)]
+struct Start {
+    published: Store,
+    documents: Documents,
+}
+
+impl Start {
+    fn of(settings: Builder) -> Start {
+        static PLAIN: OnceLock<Start> = OnceLock::new();
+        static EXTENDED: OnceLock<Start> = OnceLock::new();
+        let made = if settings.extensions { &EXTENDED } else { &PLAIN };
+        made.get_or_init(|| Start::new(settings)).clone()
+    }
+
+    fn new(settings: Builder) -> Start {
+        let release = Release::newest().api();
+        let texts = release.openapi_v3_of(|path| GROUP_VERSIONS.contains(&path));
+        let texts: Vec<(&str, Bytes)> = texts.into_iter().map(|(path, text)| (path, Bytes::from(text))).collect();
+        let named = texts.iter().map(|(path, text)| (format!("{}.json", path.replace('/', "__")).into(), text.clone()));
+        let base = BaseDocuments { documents: named.collect(), ..BaseDocuments::default() };
+        let options = StoreOptions { generic_kinds: settings.extensions, ..StoreOptions::default() };
+        let now = SystemTime::now();
+        // The documents are part of this program; a test makes a server of them.
+        let published = Store::new(base, options, now)
+            .or_else(|_| Store::new(BaseDocuments::default(), options, now))
+            .unwrap_or_else(|error| unreachable!("a store without documents: {error}"));
+        Start { published, documents: Documents::new(texts) }
+    }
 }

@@ -341,7 +341,7 @@ mod tests {
         let old = json!({"a": vec![0; 100_000]});
         let patch: Vec<Value> = (0..1000).map(|_| json!({"op": "add", "path": "/a/0", "value": 1})).collect();
         assert!(patched(&old, &Value::Array(patch)).expect_err("it is refused").contains("too much"));
-        let patch: Vec<Value> = (0..1000).map(|_| json!({"op": "test", "path": "", "value": old})).collect();
+        let patch: Vec<Value> = (0..40).map(|_| json!({"op": "test", "path": "", "value": old})).collect();
         assert!(patched(&old, &Value::Array(patch)).expect_err("it is refused").contains("too much"));
     }
 

@@ -28,6 +28,7 @@ usage: cargo xtask COMMAND [ARGUMENT…]
   api [--update]     compares the public API of every library with the listings in api/, or writes them anew
   builtin [--update] compares the API of Kubernetes' releases in builtin/ with the released modules (this needs Go
                      and downloads them), or makes it anew
+  proto              makes the types of the protobuf forms anew, from the definitions in convert/proto
   package            packs every crate, builds the command from the archives alone, and runs the main job with it
   fuzz [SECONDS [TARGET…]]
                      builds all fuzz targets and runs each on its seeds and on changes of them: for a second, or for
@@ -79,6 +80,9 @@ fn command(arguments: &[&str]) -> Result {
         ["api", "--update"] => api::update(),
         ["builtin"] => builtin::compare(),
         ["builtin", "--update"] => builtin::update(),
+        ["proto"] => run(cargo("run")
+            .args(["--quiet", "--manifest-path", "convert/proto/generate/Cargo.toml"])
+            .args(["--target-dir", "target/proto"])),
         ["package"] => package::prove(),
         ["fuzz", arguments @ ..] => fuzz::run_all(arguments),
         ["msrv"] => tools::msrv(),

@@ -160,7 +160,7 @@ fn recorded_documents_have_gnostics_bytes() -> Outcome<()> {
     let (mut source, mut proto, mut v3) = (Count::default(), Count::default(), Count::default());
     for path in files(&golden.join("openapi"), ".ndjson.gz")? {
         let project = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().replace(".ndjson.gz", "");
-        for line in String::from_utf8(bytes(&path)?)?.lines() {
+        for line in String::from_utf8(bytes(&path)?)?.lines().step_by(kubeshape_corpus::one_in(3)) {
             read(line, |record| -> Outcome<()> {
                 let text = |name| record.get(name).map(|node| node.text().to_owned()).unwrap_or_default();
                 let file = text("file");
@@ -202,7 +202,7 @@ fn documents_of_a_server_have_its_bytes() -> Outcome<()> {
         return Ok(());
     };
     let mut count = Count::default();
-    for state in ["empty", "crds", "rules"] {
+    for state in ["crds", "rules", "empty"].into_iter().step_by(kubeshape_corpus::one_in(3)) {
         let bodies = golden.join("apiserver").join(state).join("bodies");
         let mut pairs = if bodies.join("v3").is_dir() { files(&bodies.join("v3"), ".json.zst")? } else { Vec::new() };
         pairs.push(bodies.join("openapi-v2.json.zst"));
@@ -254,7 +254,7 @@ fn documents_of_crds_have_gnostics_bytes() -> Outcome<()> {
     };
     // On one thread this takes longer than all other tests of this program together.
     let files = files(&golden.join("crds"), ".merged.ndjson.gz")?;
-    let files: Vec<PathBuf> = files.into_iter().step_by(kubeshape_corpus::one_in(3)).collect();
+    let files: Vec<PathBuf> = files.into_iter().step_by(kubeshape_corpus::one_in(12)).collect();
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let next = AtomicUsize::new(0);
     let work = || -> Result<Count, String> {

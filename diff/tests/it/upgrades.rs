@@ -15,17 +15,16 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Calls a function with each pair of definitions. Returns how many there are.
-pub(crate) fn pairs(folder: &Path, mut each: impl FnMut(&str, &Crd<'_>, &Crd<'_>)) -> usize {
-    pairs_with_texts(folder, |name, _, old, new| each(name, old, new))
+/// Calls a function with every fourth pair of definitions, or with each.
+pub(crate) fn pairs(folder: &Path, mut each: impl FnMut(&str, &Crd<'_>, &Crd<'_>)) {
+    pairs_with_texts(folder, |name, _, old, new| each(name, old, new));
 }
 
 /// The same, with the files that hold them.
-pub(crate) fn pairs_with_texts(folder: &Path, mut each: impl FnMut(&str, (&str, &str), &Crd<'_>, &Crd<'_>)) -> usize {
+pub(crate) fn pairs_with_texts(folder: &Path, mut each: impl FnMut(&str, (&str, &str), &Crd<'_>, &Crd<'_>)) {
     let folder = folder.join("upgrades");
     let list = std::fs::read_to_string(folder.join("pairs.ndjson")).unwrap();
-    let mut count = 0;
-    for line in list.lines() {
+    for line in list.lines().step_by(kubeshape_corpus::one_in(4)) {
         let pair: serde_json::Value = serde_json::from_str(line).unwrap();
         let name = pair["name"].as_str().unwrap();
         let read = |side: &str| {
@@ -42,11 +41,9 @@ pub(crate) fn pairs_with_texts(folder: &Path, mut each: impl FnMut(&str, (&str, 
         else {
             panic!("{line}");
         };
-        count += 1;
         let label = format!("{name} {} {}", pair["old"]["tag"], pair["new"]["tag"]);
         each(&label, (&texts.0, &texts.1), &old, &new);
     }
-    count
 }
 
 fn find<'a>(text: &'a str, name: &str, tapes: &'a mut Vec<Tape>, arena: &'a Bump) -> Option<Crd<'a>> {
@@ -121,7 +118,7 @@ fn breaking_claims_have_witnesses() {
             }
         }
     });
-    assert!(proven > 1_000, "{proven}");
+    assert!(proven > 1_000 / kubeshape_corpus::one_in(4), "{proven}");
     assert!(missing.is_empty(), "{missing:#?}");
 }
 
@@ -240,6 +237,6 @@ fn what_is_refused_is_told() {
             }
         }
     });
-    assert!(accepted > 1_000 && refused > 10, "{accepted} objects, {refused} refused");
+    assert!(accepted > 1_000 / kubeshape_corpus::one_in(4) && refused > 2, "{accepted} objects, {refused} refused");
     assert!(missed.is_empty(), "{missed:#?}");
 }

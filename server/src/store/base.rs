@@ -72,7 +72,7 @@ pub enum BaseError {
 type Sources = Vec<(String, Vec<u8>)>;
 
 /// The documents, sorted out.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Documents {
     /// v3 documents by path.
     pub(super) v3: BTreeMap<Arc<str>, Arc<Document>>,

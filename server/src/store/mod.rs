@@ -131,7 +131,7 @@ const V2: &str = "openapi/v2";
 type Place = (Arc<str>, usize);
 
 /// A file.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct File {
     bytes: Bytes,
     /// The content that is published.
@@ -171,7 +171,9 @@ struct File {
 /// assert!(v2.json().len() > 1000);
 /// # Ok::<(), kubeshape_server::BaseError>(())
 /// ```
-#[derive(Debug)]
+///
+/// A clone takes no changes of the other; both share what does not change.
+#[derive(Clone, Debug)]
 pub struct Store {
     options: StoreOptions,
     publisher: Arc<Publisher>,
@@ -212,7 +214,7 @@ pub struct Store {
     parts: Arc<[Part]>,
     index: Pieces<Arc<str>>,
     aggregated: Pieces<GroupKey>,
-    v2: Arc<v2::Merging>,
+    v2: v2::Merging,
     snapshot: Arc<Snapshot>,
 }
 
@@ -265,7 +267,7 @@ impl Store {
         };
         let publisher =
             Arc::new(Publisher::new(definitions, Options { profile: options.profile, ..Options::default() }));
-        let v2 = Arc::new(v2::Merging::new(documents.v2.as_ref(), options)?);
+        let v2 = v2::Merging::new(documents.v2.as_ref(), options)?;
         let snapshot = paths::empty(&documents, options.tags, now);
         let mut store = Store {
             options,

@@ -82,7 +82,7 @@ pub(super) enum OpenApi {
 }
 
 /// What a file holds.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Content {
     pub(super) resources: Vec<Arc<Resource>>,
     pub(super) documents: Vec<OpenApi>,

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A downstream server.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Remote {
     state: RemoteState,
     /// Group versions that its discovery or v3 documents have, by path.

@@ -36,7 +36,15 @@ type Resources = OrdMap<Arc<str>, Arc<Resource>>;
 #[derive(Debug)]
 pub(super) struct Merging {
     base: Bytes,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
+}
+
+/// The clone is for another store: it has the same base, and nothing of what was merged.
+impl Clone for Merging {
+    fn clone(&self) -> Merging {
+        let read = self.state.lock().unwrap_or_else(PoisonError::into_inner).read.clone();
+        Merging::of(self.base.clone(), read)
+    }
 }
 
 impl Merging {
@@ -45,12 +53,16 @@ impl Merging {
         let (name, base) = base.cloned().unwrap_or_else(|| ("".into(), Bytes::from_static(NOTHING)));
         let destination = destination(&base, options).map_err(|error| BaseError::Onto { name, error })?;
         let read = Some((base.clone(), Arc::new(destination)));
-        Ok(Merging { base, state: Mutex::new(State { read, merged: None, overlaid: None }) })
+        Ok(Merging::of(base, read))
+    }
+
+    fn of(base: Bytes, read: Option<(Bytes, Arc<Destination>)>) -> Merging {
+        Merging { base, state: Arc::new(Mutex::new(State { read, merged: None, overlaid: None })) }
     }
 
     /// The v2 document of these resources, merged at its first use.
     pub(super) fn lazy(
-        self: &Arc<Self>,
+        &self,
         publisher: &Arc<Publisher>,
         resources: &Resources,
         onto: Option<&Bytes>,
@@ -58,10 +70,10 @@ impl Merging {
         options: StoreOptions,
         now: SystemTime,
     ) -> Arc<LazyV2> {
-        let (publisher, resources, merging) = (Arc::clone(publisher), resources.clone(), Arc::clone(self));
+        let (publisher, resources, state) = (Arc::clone(publisher), resources.clone(), Arc::clone(&self.state));
         let (base, parts) = (onto.unwrap_or(&self.base).clone(), Arc::clone(parts));
         Arc::new(LazyLock::new(Box::new(move || {
-            let mut state = merging.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
             let local = state.document(&publisher, &resources, &base, options, now)?;
             Ok(state.overlaid(local, &parts, options, now))
         })))

@@ -11,7 +11,7 @@ use std::thread;
 /// At most so many seeds of a property are used, or a third of them; they are taken evenly from all of them.
 const SEEDS: usize = 300;
 /// A seed is changed so often.
-const CHANGES: u64 = 20;
+const CHANGES: u64 = 10;
 /// Longer seeds are for the fuzzer.
 const LONGEST: u64 = 1 << 14;
 
@@ -148,7 +148,7 @@ fn properties_of_expressions_hold_for_generated_ones() {
     ];
     let variables = variables.map(|(name, ty)| (name.to_owned(), ty));
     // More of them on request; 100,000 take some minutes.
-    let count = std::env::var("KUBESHAPE_EXPRESSIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(5_000);
+    let count = std::env::var("KUBESHAPE_EXPRESSIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(2_000);
     for seed in 0..count {
         let name = format!("seed {seed}");
         let draw = &mut Draw::new(seed);
