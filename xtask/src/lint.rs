@@ -14,6 +14,9 @@ const WITHOUT_SERDE: [&str; 6] = ["-p", "kubeshape-smd", "--no-default-features"
 const WITHOUT_DEFAULTS: [&str; 7] =
     ["--workspace", "--no-default-features", "--bin", "kubeshape", "--example", "pack", "--quiet"];
 
+/// Set where cargo compiles libraries with their tests, too. They are linted then, and only then: tests leave out nothing.
+const WITH_TESTS: &str = "KUBESHAPE_LINT_WITH_TESTS";
+
 /// Lints everything.
 pub(crate) fn everything() -> Result {
     run(clippy().args(["--workspace", "--all-targets", "--quiet", "--"]).args(LINTS))?;
@@ -47,7 +50,7 @@ pub(crate) fn compile() -> ExitCode {
     }
     // Cargo asks for versions and names, too.
     let is_crate = arguments.iter().any(|argument| argument.to_str().is_some_and(|text| text.starts_with("--emit=")));
-    if !is_crate {
+    if !is_crate || (std::env::var_os(WITH_TESTS).is_some() && is_linted_with_tests(arguments)) {
         return ExitCode::SUCCESS;
     }
     let out = match tempfile::tempdir() {
@@ -73,6 +76,21 @@ pub(crate) fn compile() -> ExitCode {
     if succeeds(clippy.args(LINTS)) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
+/// Whether this is a library without its tests, and cargo compiles it with them, too.
+fn is_linted_with_tests(arguments: &[OsString]) -> bool {
+    let is_library = arguments.windows(2).any(|pair| pair[0] == "--crate-type" && pair[1] == "lib");
+    let is_test = arguments.iter().any(|argument| argument == "--test");
+    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(|package| Path::new(&package).join("Cargo.toml"));
+    let manifest = manifest.and_then(|manifest| std::fs::read_to_string(manifest).ok());
+    is_library && !is_test && manifest.is_some_and(|manifest| has_tests(&manifest))
+}
+
+/// Whether a library has a test program, as its manifest says.
+fn has_tests(manifest: &str) -> bool {
+    let (_, library) = manifest.split_once("\n[lib]\n").unwrap_or_default();
+    library.lines().take_while(|line| !line.starts_with('[')).all(|line| line.trim() != "test = false")
+}
+
 fn succeeds(command: &mut Command) -> bool {
     match command.status() {
         Ok(status) => status.success(),
@@ -80,5 +98,17 @@ fn succeeds(command: &mut Command) -> bool {
             eprintln!("{}: {error}", command.get_program().display());
             false
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn manifests_say_whether_a_library_is_compiled_with_its_tests() {
+        assert!(has_tests("[package]\nname = \"a\"\n"));
+        assert!(has_tests("[package]\n\n[lib]\nname = \"a\"\n\n[[bin]]\ntest = false\n"));
+        assert!(!has_tests("[package]\n\n[lib]\n# Why.\ntest = false\n"));
     }
 }

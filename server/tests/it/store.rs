@@ -74,6 +74,29 @@ fn assert_published(snapshot: &Snapshot, group: &str, version: &str, plural: &st
     assert!(version.resources.iter().any(|resource| *resource.name == *plural));
 }
 
+/// A clone and the other take changes of their own, whichever of them is asked first.
+#[test]
+fn clones_take_no_changes_of_each_other() {
+    let mut one = store();
+    set(&mut one, &[("a.yaml", &crd("a.example", "as", "A", &["v1"]))]);
+    assert!(v2(&one.snapshot()).contains("/apis/a.example/v1/"));
+    let mut other = one.clone();
+    set(&mut other, &[("b.yaml", &crd("b.example", "bs", "B", &["v1"]))]);
+    delete(&mut other, "a.yaml");
+    set(&mut one, &[("c.yaml", &crd("c.example", "cs", "C", &["v1"]))]);
+    for (store, has, lacks) in [(&other, &["b"][..], &["a", "c"][..]), (&one, &["a", "c"], &["b"])] {
+        let snapshot = store.snapshot();
+        let (v2, index) = (v2(&snapshot), index(&snapshot));
+        for (names, is_there) in [(has, true), (lacks, false)] {
+            for name in names {
+                assert_eq!(v2.contains(&format!("/apis/{name}.example/v1/")), is_there, "{name}");
+                assert_eq!(index.contains(&format!("/apis/{name}.example/v1?")), is_there, "{name}");
+                assert_eq!(snapshot.v3.contains_key(&*format!("apis/{name}.example/v1")), is_there, "{name}");
+            }
+        }
+    }
+}
+
 // The test plan of "Publish CRD OpenAPI".
 
 #[test]
