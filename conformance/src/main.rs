@@ -12,7 +12,8 @@ usage: kubeshape-conformance [AREA…] [--json] [--all]
        kubeshape-conformance generated [--count N] [--seed S] [--json] [--all]
        kubeshape-conformance judged [--count N] [--seed S] [--json] [--all]
        kubeshape-conformance changes [--count N] [--seed S] [--json] [--all]
-       kubeshape-conformance clients|kubectl [--program KUBESHAPE] [--json] [--all]
+       kubeshape-conformance clients [--newest] [--program KUBESHAPE] [--json] [--all]
+       kubeshape-conformance kubectl [--program KUBESHAPE] [--json] [--all]
 
 Compares kubeshape's answers with recorded answers of Kubernetes and its libraries, and prints a table per area.
 Exits with 1 if an answer differs or is missing, unless KNOWN.md names it.
@@ -44,6 +45,7 @@ Without areas: all but the last six, as far as the folders hold them.
            a quarter as many generated and changed definitions. In the area `changes`: how many generated pairs, half
            as many changed real definitions, and with fewer than 2000 that share of the real pairs
 --seed S   where generating begins (1)
+--newest   only the clients of the newest minor are built and asked
 --program  the `kubeshape` command that serves (the one built beside this program)
 
 KUBESHAPE_CORPUS  folder of inputs
@@ -57,6 +59,7 @@ struct Arguments {
     all: bool,
     generated: generated::Plan,
     program: Option<PathBuf>,
+    newest: bool,
 }
 
 fn main() -> ExitCode {
@@ -88,6 +91,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Arguments
             "--all" => out.all = true,
             "--count" => out.generated.count = number(&mut arguments, "--count")?,
             "--seed" => out.generated.seed = number(&mut arguments, "--seed")?,
+            "--newest" => out.newest = true,
             "--program" => out.program = arguments.next().map(PathBuf::from),
             "--help" | "-h" => return Ok(None),
             area if AREAS.contains(&area)
@@ -139,7 +143,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
             "clients" | "kubectl" => {
                 let program = arguments.program.clone().unwrap_or_else(clients::program_of_this_build);
                 let recorded = folder("KUBESHAPE_CORPUS").zip(golden.clone());
-                let plan = clients::Plan { program, recorded };
+                let plan = clients::Plan { program, recorded, newest: arguments.newest };
                 if area == "kubectl" {
                     clients::compare_commands(&plan, known)?
                 } else {

@@ -30,6 +30,8 @@ pub struct Plan {
     pub program: PathBuf,
     /// Folder of inputs and folder of recorded answers, if they are there.
     pub recorded: Option<(PathBuf, PathBuf)>,
+    /// Whether only the clients of the newest minor are built and asked.
+    pub newest: bool,
 }
 
 /// The `kubeshape` command that was built beside this program.
@@ -77,7 +79,10 @@ struct Kind {
 /// Go or the command is not there, a program fails, or a recording cannot be read.
 pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
     let mut table = Table::new("clients", known);
-    let programs = [Program::build("go.mod")?, Program::build("previous.mod")?];
+    let mut programs = vec![Program::build("go.mod")?];
+    if !plan.newest {
+        programs.push(Program::build("previous.mod")?);
+    }
     protobuf::compare(&programs[0], &mut table)?;
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let inputs = match &plan.recorded {
@@ -90,15 +95,20 @@ pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
         let server = Serve::start(&plan.program, &inputs, extensions, folder.path())?;
         // Two clients at a time: each runs its commands one after the other.
         let answers = std::thread::scope(|scope| {
-            let asked = programs.each_ref().map(|program| {
+            let ask = |program| {
+                let program: &Program = program;
                 let caches = folder.path().join(format!("{}-{extensions}", program.minor));
                 let (inputs, url) = (&inputs, server.url());
                 scope.spawn(move || -> Result<_, String> {
                     let printed = program.kubectl(url, &caches.join("kubectl"), &inputs.calls)?;
                     Ok((printed, program.discover(url, &caches.join("client-go"))?))
                 })
-            });
-            asked.map(|thread| thread.join().unwrap_or_else(|_| Err("a client's thread ended".to_owned())))
+            };
+            let asked: Vec<_> = programs.iter().map(ask).collect();
+            let answer = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+                thread.join().unwrap_or_else(|_| Err("a client's thread ended".to_owned()))
+            };
+            asked.into_iter().map(answer).collect::<Vec<_>>()
         });
         let own = mapper::mapped(server.url())?;
         for (program, answer) in programs.iter().zip(answers) {
