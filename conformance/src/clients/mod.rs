@@ -95,16 +95,16 @@ pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
         let server = Serve::start(&plan.program, &inputs, extensions, folder.path())?;
         // Two clients at a time: each runs its commands one after the other.
         let answers = std::thread::scope(|scope| {
-            let ask = |program| {
-                let program: &Program = program;
+            let ask = programs.iter().map(|program| {
                 let caches = folder.path().join(format!("{}-{extensions}", program.minor));
                 let (inputs, url) = (&inputs, server.url());
                 scope.spawn(move || -> Result<_, String> {
                     let printed = program.kubectl(url, &caches.join("kubectl"), &inputs.calls)?;
                     Ok((printed, program.discover(url, &caches.join("client-go"))?))
                 })
-            };
-            let asked: Vec<_> = programs.iter().map(ask).collect();
+            });
+            // All are asked before the first answer is awaited.
+            let asked: Vec<_> = ask.collect();
             let answer = |thread: std::thread::ScopedJoinHandle<'_, _>| {
                 thread.join().unwrap_or_else(|_| Err("a client's thread ended".to_owned()))
             };

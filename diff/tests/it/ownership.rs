@@ -110,5 +110,5 @@ fn claims_about_real_changes_are_held_by_the_engine() {
         claims += check(name, texts, old, new, &mut wrong);
     });
     assert!(wrong.is_empty(), "{} of {claims}: {wrong:#?}", wrong.len());
-    assert!(claims > 3, "{claims}");
+    assert!(claims > 15 / kubeshape_corpus::one_in(4), "{claims}");
 }

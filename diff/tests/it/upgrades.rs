@@ -237,6 +237,7 @@ fn what_is_refused_is_told() {
             }
         }
     });
-    assert!(accepted > 1_000 / kubeshape_corpus::one_in(4) && refused > 2, "{accepted} objects, {refused} refused");
+    let step = kubeshape_corpus::one_in(4);
+    assert!(accepted > 1_000 / step && refused > 10 / step, "{accepted} objects, {refused} refused");
     assert!(missed.is_empty(), "{missed:#?}");
 }

@@ -14,7 +14,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         prost_build::Config::new().out_dir(out.path()).compile_fds(files)?;
         let types = fs::read_to_string(out.path().join(format!("openapi.{dialect}.rs")))?;
         // A test compares both sums. So it notices a changed definition, and types that were changed by hand.
-        let sums = [fs::read(&definition)?.as_slice(), types.as_bytes()].map(|bytes| format!("{:x}", Sha256::digest(bytes)));
+        let sums =
+            [fs::read(&definition)?.as_slice(), types.as_bytes()].map(|bytes| format!("{:x}", Sha256::digest(bytes)));
         let text = format!(
             "// Made by `cargo xtask proto`.\n// SHA-256 of proto/openapi_{dialect}.proto: {}\n// SHA-256 of what follows: {}\n{types}",
             sums[0], sums[1]

@@ -10,8 +10,8 @@ use std::thread;
 
 /// At most so many seeds of a property are used, or a third of them; they are taken evenly from all of them.
 const SEEDS: usize = 300;
-/// A seed is changed so often.
-const CHANGES: u64 = 10;
+/// A seed is changed so often, or half as often.
+const CHANGES: usize = 20;
 /// Longer seeds are for the fuzzer.
 const LONGEST: u64 = 1 << 14;
 
@@ -104,10 +104,11 @@ impl Drop for Running<'_> {
 fn check(property: &Property) {
     let seeds = seeds(property.name);
     assert!(!seeds.is_empty(), "{} has no seeds", property.name);
+    let changes = CHANGES / kubeshape_corpus::one_in(2);
     let contents: Vec<Vec<u8>> = seeds.iter().map(|seed| fs::read(seed).expect("a seed")).collect();
     let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
     for (seed, content) in seeds.iter().zip(&contents) {
-        for round in 0..=CHANGES {
+        for round in 0..=changes {
             let mut data = content.clone();
             if round > 0 {
                 let other = &contents[numbers.below(contents.len())];
@@ -148,7 +149,8 @@ fn properties_of_expressions_hold_for_generated_ones() {
     ];
     let variables = variables.map(|(name, ty)| (name.to_owned(), ty));
     // More of them on request; 100,000 take some minutes.
-    let count = std::env::var("KUBESHAPE_EXPRESSIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(2_000);
+    let usual = 6_000 / u64::try_from(kubeshape_corpus::one_in(3)).expect("a small number");
+    let count = std::env::var("KUBESHAPE_EXPRESSIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(usual);
     for seed in 0..count {
         let name = format!("seed {seed}");
         let draw = &mut Draw::new(seed);
