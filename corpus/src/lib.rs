@@ -44,6 +44,11 @@ pub fn one_in(n: usize) -> usize {
     if std::env::var_os("KUBESHAPE_ALL").is_some() { 1 } else { n }
 }
 
+/// How many cases a test makes up: a third of `all`, so that the tests are quick, or all where `KUBESHAPE_ALL` is set.
+pub fn cases(all: u32) -> u32 {
+    if std::env::var_os("KUBESHAPE_ALL").is_some() { all } else { all / 3 }
+}
+
 /// A file with CustomResourceDefinitions or an OpenAPI document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {

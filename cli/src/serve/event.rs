@@ -78,16 +78,16 @@ impl Changes {
         self.pending().places = Arc::new(places);
     }
 
-    /// Adds paths. Returns whether the hub has to be told.
-    pub(super) fn add(&self, paths: Vec<PathBuf>, change: Change, now: Instant) -> bool {
+    /// Adds changes of paths. Returns whether the hub has to be told.
+    pub(super) fn add(&self, changes: Vec<(PathBuf, Change)>, now: Instant) -> bool {
         let places = Arc::clone(&self.pending().places);
-        let mut tell = false;
         // Only files are written. What is gone cannot be looked at; links that matter are known.
-        let concerns = |path: &PathBuf| match change {
+        let concerns = |(path, change): &(PathBuf, Change)| match change {
             Change::Closed | Change::Writing | Change::Gone => places.concern_file(path),
             _ => places.concern(path),
         };
-        for path in paths.into_iter().filter(concerns) {
+        let mut tell = false;
+        for (path, change) in changes.into_iter().filter(concerns) {
             let mut pending = self.pending();
             if pending.overflowed {
                 return tell;
@@ -159,7 +159,7 @@ mod tests {
     fn the_hub_is_told_of_new_changes_and_of_complete_files() {
         let now = Instant::now();
         let changes = changes(&["/a", "/b"]);
-        let add = |path: &str, change| changes.add(vec![path.into()], change, now);
+        let add = |path: &str, change| changes.add(vec![(path.into(), change)], now);
         assert!(add("/a", Change::Writing));
         assert!(!add("/a", Change::Writing) && !add("/a", Change::Other));
         assert!(add("/b", Change::Open) && !add("/b", Change::Open));
@@ -177,9 +177,9 @@ mod tests {
         let now = Instant::now();
         let changes = changes(&["/a", "/b"]);
         for seconds in 0..4 {
-            changes.add(vec!["/a".into()], Change::Writing, now + Duration::from_secs(seconds));
+            changes.add(vec![("/a".into(), Change::Writing)], now + Duration::from_secs(seconds));
         }
-        changes.add(vec!["/b".into()], Change::Open, now);
+        changes.add(vec![("/b".into(), Change::Open)], now);
         let mut taken = Taken::default();
         assert!(changes.take(&mut taken, now) && taken.paths.len() == 1 && changes.due() == Some(now + SLOW));
         assert!(!changes.take(&mut taken, now));
@@ -191,7 +191,7 @@ mod tests {
         let names: Vec<String> = (0..=MANY).map(|i| format!("/{i}")).collect();
         let changes = changes(&names.iter().map(String::as_str).collect::<Vec<_>>());
         for name in &names {
-            changes.add(vec![name.into()], Change::Closed, Instant::now());
+            changes.add(vec![(name.into(), Change::Closed)], Instant::now());
         }
         let mut taken = Taken::default();
         assert!(changes.take(&mut taken, Instant::now()) && taken.overflowed && taken.paths.is_empty());

@@ -25,7 +25,7 @@ const POLL: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 enum Notice {
     /// Something changed at these paths.
-    Change(Vec<PathBuf>, Change),
+    Changes(Vec<(PathBuf, Change)>),
     /// Some changes were not told. If there is a reason, it is an error.
     Missed(Option<io::Error>),
     /// Nothing more will be told.
@@ -48,8 +48,8 @@ impl Watcher {
         let (tell, seen) = (events.clone(), changes.clone());
         let made = System::new(move |told| {
             let event = match told {
-                Notice::Change(paths, change) => {
-                    if !seen.add(paths, change, Instant::now()) {
+                Notice::Changes(changes) => {
+                    if !seen.add(changes, Instant::now()) {
                         return;
                     }
                     Event::Files

@@ -49,7 +49,7 @@ type line struct {
 	gone       atomic.Int64
 	isBroken   atomic.Bool
 	mutex      sync.Mutex
-	connection []io.Closer
+	connection []*watched
 }
 
 func (l *line) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -80,9 +80,10 @@ func (l *line) RoundTrip(request *http.Request) (*http.Response, error) {
 	if response.StatusCode == http.StatusGone {
 		l.gone.Add(1)
 	}
-	response.Body = &watched{ReadCloser: response.Body, line: l}
+	body := &watched{ReadCloser: response.Body, line: l}
+	response.Body = body
 	l.mutex.Lock()
-	l.connection = append(l.connection, response.Body)
+	l.connection = append(l.connection, body)
 	l.mutex.Unlock()
 	return response, nil
 }
@@ -90,11 +91,16 @@ func (l *line) RoundTrip(request *http.Request) (*http.Response, error) {
 // watched is the body of a watch, which tells whether it ends because its revision is gone.
 type watched struct {
 	io.ReadCloser
-	line *line
+	line  *line
+	isCut atomic.Bool
 }
 
 func (w *watched) Read(into []byte) (int, error) {
 	n, err := w.ReadCloser.Read(into)
+	// A connection that ends, not a body that this program closed: for that, a reflector begins anew.
+	if err != nil && w.isCut.Load() {
+		err = io.EOF
+	}
 	if strings.Contains(string(into[:n]), `"code":410`) {
 		w.line.gone.Add(1)
 	}
@@ -106,6 +112,7 @@ func (l *line) cut() {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	for _, body := range l.connection {
+		body.isCut.Store(true)
 		_ = body.Close()
 	}
 	l.connection = nil

@@ -287,7 +287,7 @@ fn cases() -> impl Strategy<Value = (Json, Json, Json)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(kubeshape_corpus::cases(1000)) })]
 
     /// Every operation ends without a panic and leaves its inputs alone, and no check of a value changes a result.
     #[test]

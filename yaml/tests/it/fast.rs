@@ -146,7 +146,7 @@ fn block() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(4000) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(kubeshape_corpus::cases(4000)) })]
 
     #[test]
     fn generated_block_yaml_is_read_alike(source in block()) {

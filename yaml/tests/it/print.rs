@@ -164,7 +164,7 @@ fn value() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(4000) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(kubeshape_corpus::cases(4000)) })]
 
     #[test]
     fn printed_values_read_back_equal(value in value()) {

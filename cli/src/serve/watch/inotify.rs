@@ -4,6 +4,7 @@
 
 use super::super::event::Change;
 use super::Notice;
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// What happens in a folder and to it.
 const EVENTS: WatchFlags = WatchFlags::ATTRIB
@@ -27,6 +29,9 @@ const EVENTS: WatchFlags = WatchFlags::ATTRIB
 
 /// Bytes of events that are read at once. One has at most 272: its head and a name.
 const BUFFER: usize = 16 << 10;
+
+/// Who replaces a file causes a handful of events within this time. They are read together, and wake this thread once.
+const TOGETHER: Duration = Duration::from_micros(500);
 
 /// The watches of this process.
 #[derive(Debug)]
@@ -116,35 +121,49 @@ fn read(queue: &OwnedFd, folders: &Mutex<Folders>, mut tell: impl FnMut(Notice))
     let mut buffer = [MaybeUninit::uninit(); BUFFER];
     let mut reader = inotify::Reader::new(queue, &mut buffer);
     loop {
-        let event = match reader.next() {
-            Ok(event) => event,
+        match poll(&mut [PollFd::new(queue, PollFlags::IN)], None) {
+            Ok(_) => std::thread::sleep(TOGETHER),
             Err(Errno::INTR) => continue,
             Err(error) => return tell(Notice::End(error.into())),
-        };
-        let happened = event.events();
-        if happened.contains(ReadFlags::QUEUE_OVERFLOW) {
-            tell(Notice::Missed(None));
-            continue;
         }
-        let paths = {
+        let mut changes = Vec::new();
+        let mut missed = false;
+        loop {
+            let event = match reader.next() {
+                Ok(event) => event,
+                Err(Errno::INTR) => continue,
+                Err(error) => return tell(Notice::End(error.into())),
+            };
+            let happened = event.events();
             let mut folders = lock(folders);
             if folders.is_over {
                 return;
             }
-            if happened.contains(ReadFlags::IGNORED) {
+            if happened.contains(ReadFlags::QUEUE_OVERFLOW) {
+                missed = true;
+            } else if happened.contains(ReadFlags::IGNORED) {
                 for path in folders.paths.remove(&event.wd()).unwrap_or_default() {
                     folders.watches.remove(&path);
                 }
-                continue;
+            } else {
+                let change = change(happened);
+                let of = |path: &PathBuf| match event.file_name() {
+                    Some(name) => path.join(OsStr::from_bytes(name.to_bytes())),
+                    None => path.clone(),
+                };
+                let paths = folders.paths.get(&event.wd()).into_iter().flatten();
+                changes.extend(paths.map(|path| (of(path), change)));
             }
-            let paths = folders.paths.get(&event.wd()).into_iter().flatten();
-            let of = |path: &PathBuf| match event.file_name() {
-                Some(name) => path.join(OsStr::from_bytes(name.to_bytes())),
-                None => path.clone(),
-            };
-            paths.map(of).collect()
-        };
-        tell(Notice::Change(paths, change(happened)));
+            if reader.is_buffer_empty() {
+                break;
+            }
+        }
+        if missed {
+            tell(Notice::Missed(None));
+        }
+        if !changes.is_empty() {
+            tell(Notice::Changes(changes));
+        }
     }
 }
 
@@ -171,14 +190,13 @@ mod tests {
     use super::*;
     use std::fs;
     use std::sync::mpsc::{Receiver, channel};
-    use std::time::Duration;
 
     /// What is told until nothing is told for a while, as file names and changes.
     fn told(receiver: &Receiver<Notice>) -> Vec<(String, Change)> {
         let mut out = Vec::new();
-        while let Ok(Notice::Change(paths, change)) = receiver.recv_timeout(Duration::from_millis(200)) {
+        while let Ok(Notice::Changes(changes)) = receiver.recv_timeout(Duration::from_millis(200)) {
             let name = |path: PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            out.extend(paths.into_iter().map(|path| (name(path), change)));
+            out.extend(changes.into_iter().map(|(path, change)| (name(path), change)));
         }
         out
     }

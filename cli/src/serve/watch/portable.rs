@@ -21,7 +21,7 @@ impl System {
             Ok(event) if event.need_rescan() => tell(Notice::Missed(None)),
             Ok(event) => {
                 if let Some(change) = change(event.kind) {
-                    tell(Notice::Change(event.paths, change));
+                    tell(Notice::Changes(event.paths.into_iter().map(|path| (path, change)).collect()));
                 }
             }
             Err(error) => tell(Notice::Missed(Some(io::Error::other(error)))),

@@ -92,7 +92,7 @@ fn check(case: &Case<'_>, values: u64, counts: &mut Counts) {
 
 fn generated(count: u64, seed: u64, mut each: impl FnMut(&Case<'_>)) {
     let strategy = documents_of(&structural_manifests());
-    for n in (0..count).step_by(kubeshape_corpus::one_in(3)) {
+    for n in (0..count).step_by(kubeshape_corpus::one_in(6)) {
         let text = Seeded::new(seed + n).next(&strategy);
         each_version(&format!("seed {}", seed + n), text.as_bytes(), &mut each);
     }

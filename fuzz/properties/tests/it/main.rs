@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// At most so many seeds of a property are used, or a third of them; they are taken evenly from all of them.
+/// At most so many seeds of a property are used, or a quarter of them; they are taken evenly from all of them.
 const SEEDS: usize = 300;
-/// A seed is changed so often, or half as often.
+/// A seed is changed so often, or a quarter as often.
 const CHANGES: usize = 20;
 /// Longer seeds are for the fuzzer.
 const LONGEST: u64 = 1 << 14;
@@ -44,7 +44,7 @@ fn seeds(name: &str) -> Vec<PathBuf> {
         let (_, folders) = lines.find(|(beginning, _)| name.starts_with(beginning)).expect("the last line fits");
         folders.split_whitespace().for_each(|folder| files(&root().join(folder), &mut all));
     }
-    let step = all.len().div_ceil(SEEDS / kubeshape_corpus::one_in(3)).max(1);
+    let step = all.len().div_ceil(SEEDS / kubeshape_corpus::one_in(4)).max(1);
     all.into_iter().step_by(step).collect()
 }
 
@@ -104,7 +104,7 @@ impl Drop for Running<'_> {
 fn check(property: &Property) {
     let seeds = seeds(property.name);
     assert!(!seeds.is_empty(), "{} has no seeds", property.name);
-    let changes = CHANGES / kubeshape_corpus::one_in(2);
+    let changes = CHANGES / kubeshape_corpus::one_in(4);
     let contents: Vec<Vec<u8>> = seeds.iter().map(|seed| fs::read(seed).expect("a seed")).collect();
     let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
     for (seed, content) in seeds.iter().zip(&contents) {
@@ -149,7 +149,7 @@ fn properties_of_expressions_hold_for_generated_ones() {
     ];
     let variables = variables.map(|(name, ty)| (name.to_owned(), ty));
     // More of them on request; 100,000 take some minutes.
-    let usual = 6_000 / u64::try_from(kubeshape_corpus::one_in(3)).expect("a small number");
+    let usual = 6_000 / u64::try_from(kubeshape_corpus::one_in(6)).expect("a small number");
     let count = std::env::var("KUBESHAPE_EXPRESSIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(usual);
     for seed in 0..count {
         let name = format!("seed {seed}");
