@@ -97,7 +97,7 @@ type watched struct {
 
 func (w *watched) Read(into []byte) (int, error) {
 	n, err := w.ReadCloser.Read(into)
-	// A connection that ends, not a body that this program closed: for that, a reflector begins anew.
+	// The watch ends as if its connection had. After an error about a closed body, a reflector would list anew.
 	if err != nil && w.isCut.Load() {
 		err = io.EOF
 	}
