@@ -214,7 +214,7 @@ fn work(folder: &Folder, line: &str, runs: usize) -> f64 {
 #[test]
 fn work_grows_with_the_input_and_not_faster() {
     let folder = Folder::new();
-    let sizes = [1_000, 4_000];
+    let sizes = [2_000, 8_000].map(|n| n / kubeshape_corpus::one_in(2));
     for n in sizes {
         let lossy: String =
             lines((0..n).map(|n| format!("              f{n}: {{type: string, nullable: true, pattern: a}}")));

@@ -167,7 +167,7 @@ fn v2_by_the_rules(files: &BTreeMap<String, String>, onto: Option<&str>) -> Stri
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(kubeshape_corpus::cases(96)))]
     #[test]
     fn any_history_gives_what_a_fresh_store_gives(
         rounds in steps(),

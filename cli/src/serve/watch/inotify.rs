@@ -6,7 +6,7 @@ use super::super::event::Change;
 use super::Notice;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
@@ -30,7 +30,7 @@ const EVENTS: WatchFlags = WatchFlags::ATTRIB
 /// Bytes of events that are read at once. One has at most 272: its head and a name.
 const BUFFER: usize = 16 << 10;
 
-/// Who replaces a file causes a handful of events within this time. They are read together, and wake this thread once.
+/// A program that replaces a file causes a handful of events within this time. They are read together, and wake this thread once.
 const TOGETHER: Duration = Duration::from_micros(500);
 
 /// The watches of this process.
@@ -121,50 +121,56 @@ fn read(queue: &OwnedFd, folders: &Mutex<Folders>, mut tell: impl FnMut(Notice))
     let mut buffer = [MaybeUninit::uninit(); BUFFER];
     let mut reader = inotify::Reader::new(queue, &mut buffer);
     loop {
-        match poll(&mut [PollFd::new(queue, PollFlags::IN)], None) {
-            Ok(_) => std::thread::sleep(TOGETHER),
-            Err(Errno::INTR) => continue,
+        let notices = retry_on_intr(|| poll(&mut [PollFd::new(queue, PollFlags::IN)], None)).and_then(|_| {
+            std::thread::sleep(TOGETHER);
+            notices(&mut reader, folders)
+        });
+        match notices {
+            Ok(Some(notices)) => notices.into_iter().for_each(&mut tell),
+            Ok(None) => return,
             Err(error) => return tell(Notice::End(error.into())),
         }
-        let mut changes = Vec::new();
-        let mut missed = false;
-        loop {
-            let event = match reader.next() {
-                Ok(event) => event,
-                Err(Errno::INTR) => continue,
-                Err(error) => return tell(Notice::End(error.into())),
+    }
+}
+
+/// What the events say that are there, or as many of them as fit into the buffer. `None` if the watcher is dropped.
+///
+/// # Errors
+/// The events cannot be read.
+fn notices(reader: &mut inotify::Reader<'_, &OwnedFd>, folders: &Mutex<Folders>) -> Result<Option<Vec<Notice>>, Errno> {
+    let (mut changes, mut notices) = (Vec::new(), Vec::new());
+    loop {
+        let event = match reader.next() {
+            Err(Errno::INTR) => continue,
+            event => event?,
+        };
+        let happened = event.events();
+        let mut folders = lock(folders);
+        if folders.is_over {
+            return Ok(None);
+        }
+        if happened.contains(ReadFlags::QUEUE_OVERFLOW) {
+            notices.push(Notice::Missed(None));
+        } else if happened.contains(ReadFlags::IGNORED) {
+            for path in folders.paths.remove(&event.wd()).unwrap_or_default() {
+                folders.watches.remove(&path);
+            }
+        } else {
+            let of = |path: &PathBuf| match event.file_name() {
+                Some(name) => path.join(OsStr::from_bytes(name.to_bytes())),
+                None => path.clone(),
             };
-            let happened = event.events();
-            let mut folders = lock(folders);
-            if folders.is_over {
-                return;
-            }
-            if happened.contains(ReadFlags::QUEUE_OVERFLOW) {
-                missed = true;
-            } else if happened.contains(ReadFlags::IGNORED) {
-                for path in folders.paths.remove(&event.wd()).unwrap_or_default() {
-                    folders.watches.remove(&path);
-                }
-            } else {
-                let change = change(happened);
-                let of = |path: &PathBuf| match event.file_name() {
-                    Some(name) => path.join(OsStr::from_bytes(name.to_bytes())),
-                    None => path.clone(),
-                };
-                let paths = folders.paths.get(&event.wd()).into_iter().flatten();
-                changes.extend(paths.map(|path| (of(path), change)));
-            }
-            if reader.is_buffer_empty() {
-                break;
-            }
+            let paths = folders.paths.get(&event.wd()).into_iter().flatten();
+            changes.extend(paths.map(|path| (of(path), change(happened))));
         }
-        if missed {
-            tell(Notice::Missed(None));
-        }
-        if !changes.is_empty() {
-            tell(Notice::Changes(changes));
+        if reader.is_buffer_empty() {
+            break;
         }
     }
+    if !changes.is_empty() {
+        notices.push(Notice::Changes(changes));
+    }
+    Ok(Some(notices))
 }
 
 /// What events say of a path.
@@ -190,6 +196,7 @@ mod tests {
     use super::*;
     use std::fs;
     use std::sync::mpsc::{Receiver, channel};
+    use std::time::Instant;
 
     /// What is told until nothing is told for a while, as file names and changes.
     fn told(receiver: &Receiver<Notice>) -> Vec<(String, Change)> {
@@ -225,6 +232,29 @@ mod tests {
         system.unwatch(folder.path());
         fs::write(folder.path().join("c"), "3")?;
         assert_eq!(told(&receiver), []);
+        Ok(())
+    }
+
+    /// However many events there are, what hears of them is called once in half a millisecond at most.
+    #[test]
+    fn a_storm_of_events_is_told_of_in_few_notices() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let (sender, receiver) = channel();
+        let mut system = System::new(move |told| _ = sender.send((Instant::now(), told)))?;
+        system.watch(folder.path())?;
+        let began = Instant::now();
+        for n in 0..2_000 {
+            fs::write(folder.path().join(format!("f{n}")), "1")?;
+        }
+        let (mut closed, mut notices, mut last) = (0, 0_u32, began);
+        while closed < 2_000 {
+            let (at, told) = receiver.recv_timeout(Duration::from_secs(10)).map_err(io::Error::other)?;
+            let Notice::Changes(changes) = told else { panic!("{told:?}") };
+            closed += changes.iter().filter(|(_, change)| *change == Change::Closed).count();
+            (notices, last) = (notices + 1, at);
+        }
+        let most = (last - began).as_micros() / TOGETHER.as_micros() + 1;
+        assert!(u128::from(notices) <= most, "{notices} notices in {:?}", last - began);
         Ok(())
     }
 
