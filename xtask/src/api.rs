@@ -1,4 +1,4 @@
-//! The public API of the libraries, compared with the listings in `api/`.
+//! The public API of the libraries, compared with the listings in `xtask/api/`.
 
 use crate::run::{Result, cargo, metadata, run};
 use std::collections::BTreeSet;
@@ -8,6 +8,8 @@ use std::process::{Command, ExitCode};
 
 /// Set for the rustdoc that cargo starts: the folder for what it writes.
 const AS_RUSTDOC: &str = "KUBESHAPE_XTASK_AS_RUSTDOC";
+/// The folder of the listings.
+const LISTINGS: &str = "xtask/api";
 /// Arguments of a run of documentation tests, and whether a value follows.
 const OF_TESTS: [(&str, bool); 3] = [("--test", false), ("--test-run-directory", true), ("--test-args", true)];
 
@@ -71,7 +73,7 @@ pub(crate) fn compare() -> Result {
 
 /// Writes the listings.
 pub(crate) fn update() -> Result {
-    fs::create_dir_all("api")?;
+    fs::create_dir_all(LISTINGS)?;
     for path in listings()? {
         fs::remove_file(path)?;
     }
@@ -82,13 +84,13 @@ pub(crate) fn update() -> Result {
 }
 
 fn listing(library: &str) -> PathBuf {
-    Path::new("api").join(format!("{library}.txt"))
+    Path::new(LISTINGS).join(format!("{library}.txt"))
 }
 
-/// The files in `api/`, sorted.
+/// The files in `xtask/api/`, sorted.
 fn listings() -> Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
-    for entry in fs::read_dir("api")? {
+    for entry in fs::read_dir(LISTINGS)? {
         paths.push(entry?.path());
     }
     paths.sort();

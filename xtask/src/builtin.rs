@@ -9,7 +9,7 @@ const MODULES: &str = "KUBESHAPE_KUBERNETES";
 /// Makes the tests write what they compare with.
 const RECORD: &str = "KUBESHAPE_RECORD";
 
-/// Compares what `builtin/` holds of every release with the released module.
+/// Compares what `base/builtin/` holds of every release with the released module.
 pub(crate) fn compare() -> Result {
     test(&modules()?, false)
 }
@@ -19,7 +19,7 @@ pub(crate) fn update() -> Result {
     let modules = modules()?;
     for (version, module) in &modules {
         let minor = version.rsplit_once('.').map_or(version.as_str(), |(minor, _)| minor);
-        let file = Path::new("builtin/data").join(format!("{minor}.bin"));
+        let file = Path::new("base/builtin/data").join(format!("{minor}.bin"));
         run(pack().arg(module.join("api")).arg(file))?;
     }
     test(&modules, true)

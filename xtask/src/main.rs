@@ -25,7 +25,7 @@ usage: cargo xtask COMMAND [ARGUMENT…]
   doc                builds the documentation; a warning is an error
   agree [AREA…]      compares kubeshape's answers with recorded answers and prints a table
                      (without areas: the project's own corpus, which needs nothing else)
-  api [--update]     compares the public API of every library with the listings in api/, or writes them anew
+  api [--update]     compares the public API of every library with the listings in xtask/api/, or writes them anew
   builtin [--update] compares the API of Kubernetes' releases in builtin/ with the released modules (this needs Go
                      and downloads them), or makes it anew
   proto              makes the types of the protobuf forms anew, from the definitions in convert/proto

@@ -2,7 +2,7 @@
 
 mod attack;
 mod downstream;
-#[path = "../../server/tests/it/attacks/frames.rs"]
+#[path = "../../serve/server/tests/it/attacks/frames.rs"]
 mod frames;
 mod report;
 

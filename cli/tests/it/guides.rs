@@ -21,18 +21,18 @@ fn commands(page: &str) -> Vec<String> {
     found
 }
 
-/// Each page has a copy of `demo/`. A line says with `# exit N` that a command does not end with 0.
+/// Each page has a copy of `docs/demo/`. A line says with `# exit N` that a command does not end with 0.
 #[test]
 fn the_commands_of_the_pages_do_what_they_say() {
     let mut pages = vec![format!("{ROOT}/README.md")];
-    pages
-        .extend(fs::read_dir(format!("{ROOT}/docs")).unwrap().map(|entry| entry.unwrap().path().display().to_string()));
+    let guides = fs::read_dir(format!("{ROOT}/docs")).unwrap().map(|entry| entry.unwrap().path().display().to_string());
+    pages.extend(guides.filter(|path| path.ends_with(".md")));
     let mut run = 0;
     for page in pages {
         let folder = Folder::new();
-        for entry in fs::read_dir(format!("{ROOT}/demo")).unwrap() {
+        for entry in fs::read_dir(format!("{ROOT}/docs/demo")).unwrap() {
             let entry = entry.unwrap();
-            folder.write(&format!("demo/{}", entry.file_name().display()), fs::read(entry.path()).unwrap());
+            folder.write(&format!("docs/demo/{}", entry.file_name().display()), fs::read(entry.path()).unwrap());
         }
         for line in commands(&fs::read_to_string(&page).unwrap()) {
             let (command, code) = match line.split_once("  # exit ") {
@@ -53,11 +53,17 @@ fn the_commands_of_the_pages_do_what_they_say() {
 fn the_messages_of_the_pages_are_those_of_the_command() {
     let folder = Folder::new();
     for name in ["widgets.yaml", "widget.yaml", "live.yaml", "mistyped.yaml"] {
-        folder.write(&format!("demo/{name}"), fs::read(format!("{ROOT}/demo/{name}")).unwrap());
+        folder.write(&format!("docs/demo/{name}"), fs::read(format!("{ROOT}/docs/demo/{name}")).unwrap());
     }
     for (page, line) in [
-        ("README.md", "apply --schemas demo/widgets.yaml --live demo/live.yaml --field-manager ci demo/widget.yaml"),
-        ("docs/argo-cd.md", "apply --schemas demo/widgets.yaml --field-manager argocd-controller demo/mistyped.yaml"),
+        (
+            "README.md",
+            "apply --schemas docs/demo/widgets.yaml --live docs/demo/live.yaml --field-manager ci docs/demo/widget.yaml",
+        ),
+        (
+            "docs/argo-cd.md",
+            "apply --schemas docs/demo/widgets.yaml --field-manager argocd-controller docs/demo/mistyped.yaml",
+        ),
     ] {
         let page = fs::read_to_string(format!("{ROOT}/{page}")).unwrap();
         let said = folder.run(line).err;

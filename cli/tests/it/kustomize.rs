@@ -19,7 +19,7 @@ struct MergedList {
 #[test]
 fn the_document_has_the_kinds_their_merged_lists_and_their_paths() {
     let folder = Folder::new();
-    folder.write("widgets.yaml", std::fs::read(format!("{ROOT}/demo/widgets.yaml")).unwrap());
+    folder.write("widgets.yaml", std::fs::read(format!("{ROOT}/docs/demo/widgets.yaml")).unwrap());
     folder.run("convert widgets.yaml --to kustomize -o keys.json -q").is_silent();
     let document: Value = serde_json::from_str(&folder.read("keys.json")).unwrap();
     let kind = json!({"group": "example.com", "kind": "Widget", "version": "v1"});
@@ -44,7 +44,7 @@ fn the_document_has_the_kinds_their_merged_lists_and_their_paths() {
 #[test]
 fn kinds_are_chosen_and_a_kind_that_is_not_there_is_an_error() {
     let folder = Folder::new();
-    folder.write("widgets.yaml", std::fs::read(format!("{ROOT}/demo/widgets.yaml")).unwrap());
+    folder.write("widgets.yaml", std::fs::read(format!("{ROOT}/docs/demo/widgets.yaml")).unwrap());
     folder.run("convert widgets.yaml --to kustomize --kind Widget -o keys.json -q").is_silent();
     assert!(folder.read("keys.json").contains(r#""x-kubernetes-patch-merge-key":"name""#));
     let run = folder.run("convert widgets.yaml --to kustomize --kind Gadget -o other.json");
@@ -55,7 +55,7 @@ fn kinds_are_chosen_and_a_kind_that_is_not_there_is_an_error() {
 #[test]
 fn the_kinds_of_a_document_without_paths_are_kept_beside_others() {
     let folder = Folder::new();
-    folder.write("widgets.yaml", std::fs::read(format!("{ROOT}/demo/widgets.yaml")).unwrap());
+    folder.write("widgets.yaml", std::fs::read(format!("{ROOT}/docs/demo/widgets.yaml")).unwrap());
     let gadget = json!({"openapi": "3.0.0", "paths": {}, "components": {"schemas": {"com.example.v1.Gadget": {
         "type": "object", "x-kubernetes-group-version-kind": [{"group": "example.com", "version": "v1", "kind": "Gadget"}],
         "properties": {"tags": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}}}}}});

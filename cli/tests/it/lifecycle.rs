@@ -11,7 +11,7 @@ const SOURCES: &str = "--types types.go --features features.go";
 fn folder() -> Folder {
     let folder = Folder::new();
     for name in ["types.go", "features.go", "openapi.yaml"] {
-        folder.write(name, std::fs::read(format!("{ROOT}/demo/frobber_{name}")).unwrap());
+        folder.write(name, std::fs::read(format!("{ROOT}/docs/demo/frobber_{name}")).unwrap());
     }
     folder
 }
@@ -376,11 +376,10 @@ fn docs_have_one_page_per_kind() {
 fn the_guide_shows_what_warn_says() {
     let folder = Folder::new();
     for name in ["frobber_types.go", "frobber_features.go", "frobber_openapi.yaml", "frobber.yaml"] {
-        folder.write(&format!("demo/{name}"), std::fs::read(format!("{ROOT}/demo/{name}")).unwrap());
+        folder.write(&format!("docs/demo/{name}"), std::fs::read(format!("{ROOT}/docs/demo/{name}")).unwrap());
     }
     let page = std::fs::read_to_string(format!("{ROOT}/docs/lifecycle.md")).unwrap();
-    let begin =
-        "kubeshape lifecycle annotate demo/frobber_openapi.yaml --types demo/ --features demo/ -o annotated.yaml\n";
+    let begin = "kubeshape lifecycle annotate docs/demo/frobber_openapi.yaml --types docs/demo/ --features docs/demo/ -o annotated.yaml\n";
     let (_, rest) = page.split_once(begin).unwrap();
     let (command, rest) = rest.split_once('\n').unwrap();
     let shown = rest.split("```").nth(2).unwrap().trim();

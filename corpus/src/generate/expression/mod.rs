@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use texts::{DEBRIS, HINTS, MACROS, SIMPLE, TEXTS, literals};
 
 /// The functions of the environment, one signature a line.
-const SIGNATURES: &str = include_str!("../../../../cel/src/decls/overloads.txt");
+const SIGNATURES: &str = include_str!("../../../../judge/cel/src/decls/overloads.txt");
 
 /// A type as CEL prints it, or an object with the fields of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]

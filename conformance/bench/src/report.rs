@@ -88,7 +88,7 @@ pub(crate) fn parse(mut command: Command) -> Option<Measured> {
 
 /// Builds the Go program of the conformance crate, if Go is installed.
 pub(crate) fn build_oracle() -> Option<String> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let program = root.join("target").join("oracle");
     let built = Command::new("go")
         .args(["build", "-o"])

@@ -109,7 +109,7 @@ fn print(ours: &BTreeMap<String, Line>, theirs: &BTreeMap<String, Line>) {
 
 /// Builds the Go program of structured merge diff, if Go is installed.
 fn build_oracle() -> Option<String> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let program = root.join("target").join("smd-oracle");
     let mut go = Command::new("go");
     go.args(["build", "-o"]).arg(&program).arg(".").current_dir(root.join("conformance").join("smd-oracle"));

@@ -118,7 +118,7 @@ impl Plan {
 /// Builds the Go server, if Go is installed.
 fn build_oracle() -> Option<PathBuf> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let own = || root.join("..").join("target");
+    let own = || root.join("../../target");
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(own, PathBuf::from);
     std::fs::create_dir_all(&target).ok()?;
     let program = target.canonicalize().ok()?.join("kubeshape-serve-oracle");
