@@ -56,8 +56,8 @@ pub mod managed;
 pub mod merge;
 pub mod schema;
 pub mod typed;
-pub mod value;
 
 pub use kubeshape_schema::Bump;
+pub use kubeshape_value as value;
+pub use kubeshape_value::{ToValue, Value};
 pub use schema::Schema;
-pub use value::{ToValue, Value};

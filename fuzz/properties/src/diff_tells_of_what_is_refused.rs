@@ -6,7 +6,7 @@ use kubeshape_check::{Check, Releases};
 use kubeshape_diff::{Class, Consumer, Effort, Outcome, Proof, definitions, witnesses};
 use kubeshape_schema::field::Error;
 use kubeshape_schema::{Bump, Code, Extra, Flags, Items, Json, Property, Schema, Type};
-use kubeshape_show::sample::sample;
+use kubeshape_sample::sample;
 use kubeshape_smd::{ToValue, Value};
 use kubeshape_structural::read::manifests;
 use kubeshape_structural::{Crd, Version};

@@ -8,7 +8,7 @@ use kubeshape_objects::store::Store;
 use kubeshape_objects::{Api, DEFINITIONS, Documents, Moment, Request};
 use kubeshape_registry::Time;
 use kubeshape_schema::Bump;
-use kubeshape_show::sample::sample;
+use kubeshape_sample::sample;
 use kubeshape_smd::Value as Borrowed;
 use kubeshape_structural::read::{Manifest, manifests};
 use kubeshape_validate::object::Resource;

@@ -1,9 +1,9 @@
-//! One view of the two kinds of objects that expressions look at: [`Data`] and [`kubeshape_smd::Value`].
+//! One view of the two kinds of objects that expressions look at: [`Data`] and [`kubeshape_value::Value`].
 
 use crate::data::Data;
 use crate::value::{List, Map, Text, Value};
-use kubeshape_smd::Value as Object;
-use kubeshape_smd::value::Map as ObjectMap;
+use kubeshape_value::Map as ObjectMap;
+use kubeshape_value::Value as Object;
 use std::borrow::Cow;
 
 /// A value of an object, before a schema gives it a type. It is small and borrows everything.

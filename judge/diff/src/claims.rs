@@ -12,10 +12,10 @@ use crate::within::checked_format;
 use crate::witness::prove::proofs;
 use crate::{Change, Class, Consumer, Effort, Proof};
 use kubeshape_schema::{Bump, Code, Flags, Json, Schema, Type};
-use kubeshape_smd::Value;
 use kubeshape_structural::Crd;
 use kubeshape_validate::Release;
 use kubeshape_validate::object::Validator;
+use kubeshape_value::Value;
 use std::collections::HashMap;
 
 /// What is tried for claims that are not plain.

@@ -2,8 +2,8 @@
 
 use crate::Change;
 use crate::own::Own;
+use kubeshape_sample::Step;
 use kubeshape_schema::Schema;
-use kubeshape_show::sample::Step;
 
 /// What of a value a change is about.
 #[derive(Clone, Copy)]

@@ -3,8 +3,8 @@
 //! `k8s.io/apimachinery`).
 
 use kubeshape_schema::{Bump, Extra, Flags, Schema, Type};
-use kubeshape_smd::Value;
-use kubeshape_smd::value::Map;
+use kubeshape_value::Map;
+use kubeshape_value::Value;
 use std::sync::LazyLock;
 
 /// What a value is to a server.

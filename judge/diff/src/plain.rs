@@ -5,8 +5,8 @@
 
 use crate::types::Types;
 use crate::within::checked_format;
+use kubeshape_sample::{MAX_ITEMS, Step};
 use kubeshape_schema::{Additional, Flags, Schema, Type};
-use kubeshape_show::sample::{MAX_ITEMS, Step};
 use std::collections::{HashMap, HashSet};
 
 /// Values within values.

@@ -6,8 +6,8 @@
 use crate::found::{Found, Spot, Subject};
 use crate::own::Own;
 use crate::{Change, Class, Consumer};
+use kubeshape_sample::Step;
 use kubeshape_schema::{Additional, Code, Flags, Schema, Type};
-use kubeshape_show::sample::Step;
 
 use Class::{Breaking, Compatible, Risky};
 use Consumer::{Apply, Readers, Storage, V2, Writers};

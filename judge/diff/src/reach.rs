@@ -2,11 +2,11 @@
 
 use crate::own::Own;
 use crate::within::{Language, Memo, Within, checked_format, within};
+use kubeshape_sample::values;
 use kubeshape_schema::{Bump, Extra, Flags, Schema, Type};
-use kubeshape_show::sample::values;
-use kubeshape_smd::Value;
 use kubeshape_structural::regex::Texts;
 use kubeshape_validate::object::Validator;
+use kubeshape_value::Value;
 
 /// Values that are tried of a schema.
 const TRIED: usize = 8;

@@ -7,9 +7,9 @@
 use crate::bounds::is_number_of_go;
 use crate::types::Types;
 use kubeshape_schema::{Bump, Extra, Flags, Schema, Type};
-use kubeshape_smd::Value;
 use kubeshape_structural::regex::Texts;
 use kubeshape_validate::object::{Format, Validator};
+use kubeshape_value::Value;
 use std::collections::HashMap;
 use std::rc::Rc;
 

@@ -11,14 +11,14 @@
 //! - [`Resource`] does all of this for requests with custom resources.
 //! - [`Format`] is a format of strings.
 //!
-//! Objects are [`Value`](kubeshape_smd::Value)s. Whatever changes one makes a changed copy in the caller's arena and
+//! Objects are [`Value`](kubeshape_value::Value)s. Whatever changes one makes a changed copy in the caller's arena and
 //! shares what stays. Values have no places, so the errors' `at` is 0: a caller that has the source finds the place by
 //! the path.
 //!
 //! # Example: an object is pruned, defaulted and checked
 //! ```
 //! use kubeshape_schema::{Bump, field::Path, read};
-//! use kubeshape_smd::{ToValue, Value};
+//! use kubeshape_value::{ToValue, Value};
 //! use kubeshape_validate::object::{self, Validator};
 //! use kubeshape_yaml::{Limits, Stream, Tape};
 //!

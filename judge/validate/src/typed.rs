@@ -8,7 +8,7 @@
 //! # Example
 //! ```
 //! use kubeshape_schema::Bump;
-//! use kubeshape_smd::ToValue;
+//! use kubeshape_value::ToValue;
 //! use kubeshape_validate::typed::Typed;
 //! use kubeshape_yaml::{Limits, Stream, Tape};
 //!

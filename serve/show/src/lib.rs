@@ -2,10 +2,8 @@
 //!
 //! - [`jsonpath`] is client-go's dialect of JSONPath.
 //! - [`explain`] prints the fields of a kind as `kubectl explain` does.
-//! - [`sample`] writes objects of a kind that a server accepts.
 //! - [`table`] makes the tables of `kubectl get` from the columns of a CustomResourceDefinition.
 
 pub mod explain;
 pub mod jsonpath;
-pub mod sample;
 pub mod table;

@@ -1,7 +1,7 @@
 //! One step of a path.
 
 use crate::Bump;
-use crate::value::{Map, Value};
+use crate::value::{Value, string_bits, string_prefix};
 use std::cmp::Ordering;
 
 /// One step of a path. It tells a child from its siblings.
@@ -34,34 +34,12 @@ pub enum PathElement<'a> {
 /// A path: the elements from the root down.
 pub type Path<'a> = [PathElement<'a>];
 
-/// The first eight bytes of a text, in their order, with zeros behind a shorter one.
-#[inline]
-pub(crate) fn text_prefix(text: &str) -> u64 {
-    let bytes = text.as_bytes();
-    let at = |place: usize| bytes.get(place).map_or(0, |byte| u64::from(*byte) << (56 - 8 * place));
-    if let Some(chunk) = bytes.first_chunk::<8>() {
-        u64::from_be_bytes(*chunk)
-    } else if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        // The two meet or overlap.
-        u64::from(u32::from_be_bytes(*first)) << 32 | u64::from(u32::from_be_bytes(*last)) << (64 - 8 * bytes.len())
-    } else {
-        at(0) | at(1) | at(2)
-    }
-}
-
-/// As [`text_prefix`], and whether the text cannot be told from it: a longer one, and one that ends in a zero byte.
-#[inline]
-pub(crate) fn text_bits(text: &str) -> (u64, bool) {
-    let bits = text_prefix(text);
-    (bits, 64 - (bits.trailing_zeros() & !7) as usize != 8 * text.len())
-}
-
 /// The beginning of a key in the order of keys: its first name, a zero byte, and the beginning of the value. The flag
 /// says that two different keys may begin so.
 #[inline]
 fn key_bits(fields: &[(&str, Value<'_>)]) -> (u64, bool) {
     let Some((name, value)) = fields.first() else { return (0, true) };
-    let bits = text_prefix(name);
+    let bits = string_prefix(name);
     // Where the first zero byte is: in the reverse order of bytes, the lowest that borrows and was not above 0x80.
     let reversed = bits.swap_bytes();
     let zeros = reversed.wrapping_sub(0x0101_0101_0101_0101) & !reversed & 0x8080_8080_8080_8080;
@@ -92,7 +70,7 @@ impl PathElement<'_> {
     #[inline]
     pub(crate) fn prefix(&self) -> u64 {
         let (kind, (bits, more)) = match self {
-            PathElement::FieldName(name) => (0, text_bits(name)),
+            PathElement::FieldName(name) => (0, string_bits(name)),
             PathElement::Key(fields) => (1, key_bits(fields)),
             PathElement::Value(value) => (2, value.bits()),
             PathElement::Index(index) => {
@@ -125,25 +103,6 @@ impl PathElement<'_> {
             PathElement::Value(value) => PathElement::Value(value.copy_into(arena)),
             PathElement::Index(index) => PathElement::Index(index),
             PathElement::Nameless => PathElement::Nameless,
-        }
-    }
-}
-
-impl Value<'_> {
-    /// A copy that lives in the arena, texts and all.
-    pub fn copy_into(self, arena: &Bump) -> Value<'_> {
-        match self {
-            Value::Null => Value::Null,
-            Value::Bool(yes) => Value::Bool(yes),
-            Value::Int(n) => Value::Int(n),
-            Value::Float(n) => Value::Float(n),
-            Value::String(text) => Value::String(arena.alloc_str(text)),
-            Value::List(items) => {
-                Value::List(arena.alloc_slice_fill_iter(items.iter().map(|item| item.copy_into(arena))))
-            }
-            Value::Map(map) => Value::Map(Map::sorted(arena.alloc_slice_fill_iter(
-                map.entries().iter().map(|(key, value)| (&*arena.alloc_str(key), value.copy_into(arena))),
-            ))),
         }
     }
 }

@@ -30,7 +30,6 @@ mod tests;
 pub use build::SetBuilder;
 pub(crate) use build::Stack;
 pub use display::DisplayPath;
-pub(crate) use element::text_bits;
 pub use element::{Path, PathElement};
 pub use filter::{ElementMatcher, Filter, Matcher};
 pub use json::{ElementError, SetError};

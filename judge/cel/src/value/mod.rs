@@ -533,8 +533,8 @@ impl<'a> From<&'a Data<'a>> for Value<'a> {
     }
 }
 
-impl<'a> From<kubeshape_smd::Value<'a>> for Value<'a> {
-    fn from(object: kubeshape_smd::Value<'a>) -> Value<'a> {
+impl<'a> From<kubeshape_value::Value<'a>> for Value<'a> {
+    fn from(object: kubeshape_value::Value<'a>) -> Value<'a> {
         Value::from(Raw::from(object))
     }
 }

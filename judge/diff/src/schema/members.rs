@@ -7,8 +7,8 @@ use crate::moves::Field;
 use crate::own::Own;
 use crate::types::{self, Types};
 use crate::{Class, Consumer};
+use kubeshape_sample::Step;
 use kubeshape_schema::{Code, Flags, Property, Schema, Type};
-use kubeshape_show::sample::Step;
 
 use Class::{Breaking, Compatible, Risky};
 use Consumer::{Apply, Cel, Readers, Storage, V2, Writers};

@@ -8,8 +8,8 @@ use crate::within::checked_format;
 use crate::{Class, Consumer};
 use kubeshape_schema::escape::Escape;
 use kubeshape_schema::{Bump, Code, Flags, Json, Rule, Schema};
-use kubeshape_smd::Value;
 use kubeshape_validate::object::{Validator, default as inserted};
+use kubeshape_value::Value;
 use std::collections::HashSet;
 
 use Class::{Compatible, Cosmetic, Risky};

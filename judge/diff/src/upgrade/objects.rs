@@ -2,10 +2,10 @@
 
 use super::side::shortened;
 use kubeshape_schema::Bump;
-use kubeshape_smd::{ToValue, Value};
 use kubeshape_structural::Crd;
 use kubeshape_validate::Release;
 use kubeshape_validate::object::Resource;
+use kubeshape_value::{ToValue, Value};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -1,11 +1,11 @@
 //! A definition as a manifest of `apiextensions.k8s.io/v1` that a client would apply.
 
 use kubeshape_schema::Bump;
-use kubeshape_smd::Value as Borrowed;
 use kubeshape_structural::ApiVersion;
 use kubeshape_structural::read::Manifest;
 use kubeshape_validate::Release;
 use kubeshape_validate::crd::{Defaults, Definition, validate_update};
+use kubeshape_value::Value as Borrowed;
 use kubeshape_yaml::{Limits, Stream, Tape};
 use serde_json::{Map, Value, json};
 

@@ -5,11 +5,11 @@ use crate::found::{Spot, Subject};
 use crate::own::Own;
 use crate::reach::{only, probes as at_the_ends, refused};
 use crate::within::Memo;
+use kubeshape_sample::{MAX_ITEMS, Step, values};
 use kubeshape_schema::{Bump, Code, Extra, Flags, Schema, Type};
-use kubeshape_show::sample::{MAX_ITEMS, Step, values};
-use kubeshape_smd::Value;
-use kubeshape_smd::value::Map;
 use kubeshape_validate::object::Validator;
+use kubeshape_value::Map;
+use kubeshape_value::Value;
 
 type Steps<'a> = Vec<Step<'a>>;
 

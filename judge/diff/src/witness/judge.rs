@@ -1,12 +1,12 @@
 //! What two definitions make of an object.
 
 use super::{Outcome, is_about_stored};
+use kubeshape_sample::Step;
 use kubeshape_schema::field::Error;
 use kubeshape_schema::{Bump, Code};
-use kubeshape_show::sample::Step;
-use kubeshape_smd::Value;
-use kubeshape_smd::value::Map;
 use kubeshape_validate::object::Resource;
+use kubeshape_value::Map;
+use kubeshape_value::Value;
 
 /// Asks two definitions about objects, with the place in mind that a change is about.
 pub(super) struct Judge<'o> {

@@ -7,11 +7,11 @@ use crate::Change;
 use crate::found::{Found, Spot, Subject};
 use crate::own::Own;
 use crate::within::Memo;
+use kubeshape_sample::{Step, Wanted, sample_with};
 use kubeshape_schema::{Bump, Code, Json, Schema};
-use kubeshape_show::sample::{Step, Wanted, sample_with};
-use kubeshape_smd::Value;
 use kubeshape_structural::{Crd, Version};
 use kubeshape_validate::object::Resource;
+use kubeshape_value::Value;
 use std::cell::OnceCell;
 
 /// A proof of each change for which one is wanted, in the order of the changes.

@@ -3,8 +3,8 @@
 use super::Outcome;
 use super::judge::Judge;
 use kubeshape_schema::Bump;
-use kubeshape_smd::Value;
-use kubeshape_smd::value::Map;
+use kubeshape_value::Map;
+use kubeshape_value::Value;
 
 /// Leaves out what the witness does not need, as long as it shows the same. Members are tried from the outside in, `most` at most.
 pub(super) fn shrink<'o>(

@@ -4,10 +4,10 @@ use crate::{crd, with_definitions};
 use kubeshape_corpus::generate::Draw;
 use kubeshape_diff::{Change, Class, Consumer, Effort, Outcome, Proof, definitions, witnesses};
 use kubeshape_schema::Bump;
-use kubeshape_smd::ToValue;
 use kubeshape_structural::Crd;
 use kubeshape_validate::Release;
 use kubeshape_validate::object::Resource;
+use kubeshape_value::ToValue;
 use serde_json::{Value, json};
 
 /// Schemas that are drawn for each law. `KUBESHAPE_LAWS` names another number.

@@ -4,12 +4,12 @@
 use kubeshape_diff::{Class, Consumer, definitions};
 use kubeshape_input::Limits;
 use kubeshape_registry::{Object, Registry, Settings, WriteOptions};
+use kubeshape_sample::{Step, Wanted, sample_with, values};
 use kubeshape_schema::{Bump, Schema};
-use kubeshape_show::sample::{Step, Wanted, sample_with, values};
-use kubeshape_smd::Value;
 use kubeshape_structural::Crd;
 use kubeshape_validate::Release;
 use kubeshape_validate::object::Resource;
+use kubeshape_value::Value;
 use std::time::SystemTime;
 
 /// Values that are tried for a claim.

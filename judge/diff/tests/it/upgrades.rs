@@ -2,13 +2,13 @@
 
 use flate2::read::GzDecoder;
 use kubeshape_diff::{Class, Consumer, Effort, Proof, definitions, witnesses};
+use kubeshape_sample::{Step, Wanted, sample_with, values};
 use kubeshape_schema::{Bump, Schema};
-use kubeshape_show::sample::{Step, Wanted, sample_with, values};
-use kubeshape_smd::Value;
 use kubeshape_structural::Crd;
 use kubeshape_structural::read::manifests;
 use kubeshape_validate::Release;
 use kubeshape_validate::object::Resource;
+use kubeshape_value::Value;
 use kubeshape_yaml::{Limits, Stream, Tape};
 use std::collections::BTreeSet;
 use std::fs::File;

@@ -7,9 +7,9 @@ use crate::object::{self, Entries, Malformed, Purpose, Root, RuleOutcome, Rules,
 use crate::release::{AskedRelease, Change};
 use kubeshape_schema::field::{Error, ErrorType, Path};
 use kubeshape_schema::{Bump, Flags, Json, Schema};
-use kubeshape_smd::Value;
-use kubeshape_smd::value::Map;
 use kubeshape_structural::{convert, validate as validate_structural};
+use kubeshape_value::Map;
+use kubeshape_value::Value;
 use kubeshape_yaml::Document;
 
 /// Checks that the defaults of a structural schema of a whole resource validate, and have no unknown fields.

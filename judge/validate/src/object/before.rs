@@ -1,7 +1,7 @@
 //! What clients and servers fill in before an object is checked, whatever its kind.
 
-use kubeshape_smd::value::Map;
-use kubeshape_smd::{Bump, Value};
+use kubeshape_value::Map;
+use kubeshape_value::{Bump, Value};
 
 /// The namespace of objects that name none, as clients send them.
 const DEFAULT_NAMESPACE: &str = "default";
@@ -72,7 +72,7 @@ fn with<'a>(object: Value<'a>, key: &'a str, member: Option<Value<'a>>, arena: &
 #[cfg(test)]
 mod tests {
     use super::{in_namespace, with_generated_name, with_version, without_lent_version};
-    use kubeshape_smd::{Bump, ToValue};
+    use kubeshape_value::{Bump, ToValue};
     use serde_json::json;
 
     #[test]

@@ -11,8 +11,8 @@ use super::number::{self, Number};
 use super::prepare::{Node, Rest, Types, Validator};
 use kubeshape_schema::Type;
 use kubeshape_schema::field::{BadValue, Error, ErrorType, Path};
-use kubeshape_smd::Value;
-use kubeshape_smd::value::{Map, compare_keys};
+use kubeshape_value::Value;
+use kubeshape_value::{Map, compare_keys};
 use kubeshape_yaml::go::escape::GoQuoted;
 use std::collections::HashSet;
 

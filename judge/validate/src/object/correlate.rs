@@ -3,8 +3,8 @@
 use super::equal::equal;
 use super::prepare::{Node, Rest, Validator};
 use kubeshape_schema::{Schema, Type};
-use kubeshape_smd::Value;
-use kubeshape_smd::value::Map;
+use kubeshape_value::Map;
+use kubeshape_value::Value;
 use std::collections::HashMap;
 use std::fmt::Write;
 

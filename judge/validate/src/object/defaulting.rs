@@ -4,8 +4,8 @@ use super::Root;
 use super::equal::equal;
 use super::fit::{Bare, Steps, Whole, fit};
 use kubeshape_schema::{Bump, Flags, Schema};
-use kubeshape_smd::Value;
-use kubeshape_smd::value::Map;
+use kubeshape_value::Map;
+use kubeshape_value::Value;
 use std::collections::BTreeMap;
 
 /// Inserts the defaults of a schema. A property that is missing gets its default; so does null where the schema does not
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// # Example
 /// ```
 /// use kubeshape_schema::{Bump, read};
-/// use kubeshape_smd::{ToValue, Value};
+/// use kubeshape_value::{ToValue, Value};
 /// use kubeshape_validate::object::default;
 /// use kubeshape_yaml::{Limits, Stream, Tape};
 ///
@@ -37,7 +37,7 @@ pub fn default<'a>(value: Value<'a>, schema: Option<&Schema<'a>>, arena: &'a Bum
 /// # Example
 /// ```
 /// use kubeshape_schema::{Bump, read};
-/// use kubeshape_smd::ToValue;
+/// use kubeshape_value::ToValue;
 /// use kubeshape_validate::object::without_defaults;
 /// use kubeshape_yaml::{Limits, Stream, Tape};
 ///

@@ -2,8 +2,8 @@
 
 use super::equal::identical;
 use bumpalo::collections::Vec;
-use kubeshape_smd::value::Map;
-use kubeshape_smd::{Bump, Value};
+use kubeshape_value::Map;
+use kubeshape_value::{Bump, Value};
 
 /// The entries of a map while a walk goes over them: for each in order, what becomes of it.
 pub(crate) struct Entries<'a> {

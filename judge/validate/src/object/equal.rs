@@ -1,7 +1,7 @@
 //! Equality of values as Go's `reflect.DeepEqual` sees it, and values in JSON.
 
 use kubeshape_schema::field::BadValue;
-use kubeshape_smd::Value;
+use kubeshape_value::Value;
 
 /// Whether two values are equal. Unlike `==`, an integer never equals a float.
 pub(super) fn equal(a: Value<'_>, b: Value<'_>) -> bool {

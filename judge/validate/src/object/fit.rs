@@ -7,8 +7,8 @@
 use super::edit::Entries;
 use super::pruning::{Root, is_meta};
 use kubeshape_schema::{Additional, Bump, Flags, Schema};
-use kubeshape_smd::Value;
-use kubeshape_smd::value::Map;
+use kubeshape_value::Map;
+use kubeshape_value::Value;
 use std::fmt;
 
 /// What the walk needs to know of a schema.

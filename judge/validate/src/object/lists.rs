@@ -3,8 +3,8 @@
 use super::equal::{bad_value, json};
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_schema::{Bump, Flags, Schema};
-use kubeshape_smd::Value;
-use kubeshape_smd::value::Map;
+use kubeshape_value::Map;
+use kubeshape_value::Value;
 use std::collections::HashMap;
 
 /// The errors about lists of type set that hold an item twice, and about lists of type map that hold an item with the

@@ -9,8 +9,8 @@ use crate::metadata::{self, ManagedFields, ObjectMeta, OwnerReference};
 use crate::names;
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_schema::{Bump, Flags, Schema};
-use kubeshape_smd::Value;
-use kubeshape_smd::value::Map;
+use kubeshape_value::Map;
+use kubeshape_value::Value;
 use kubeshape_yaml::go::Time;
 use kubeshape_yaml::go::time::parse_error;
 use std::fmt;
@@ -106,7 +106,7 @@ pub struct Decoded<'a> {
 /// # Example
 /// ```
 /// use kubeshape_schema::Bump;
-/// use kubeshape_smd::ToValue;
+/// use kubeshape_value::ToValue;
 /// use kubeshape_validate::object::decode_metadata;
 /// let arena = Bump::new();
 /// let metadata = serde_json::json!({"name": "a", "colour": "red", "labels": {}});

@@ -7,7 +7,7 @@ use super::check::Outcome;
 use super::name::Name;
 use kubeshape_schema::Extra;
 use kubeshape_schema::field::{BadValue, ErrorType};
-use kubeshape_smd::Value;
+use kubeshape_value::Value;
 use kubeshape_yaml::go::number::General;
 
 /// The range that the type and the format of a schema give.

@@ -12,9 +12,9 @@ use ::regex::Regex;
 use kubeshape_schema::compact::Identity;
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_schema::{Additional, Bump, Extra, Flags, Items, Schema, Type};
-use kubeshape_smd::Value;
-use kubeshape_smd::value::{Map, compare_keys};
 use kubeshape_structural::regex::{CompileError, compile};
+use kubeshape_value::Value;
+use kubeshape_value::{Map, compare_keys};
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
@@ -38,7 +38,7 @@ pub enum Purpose {
 /// # Example: an enumeration
 /// ```
 /// use kubeshape_schema::{Bump, field::Path, read};
-/// use kubeshape_smd::Value;
+/// use kubeshape_value::Value;
 /// use kubeshape_validate::object::Validator;
 /// use kubeshape_yaml::{Limits, Stream, Tape};
 ///

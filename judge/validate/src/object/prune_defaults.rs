@@ -4,7 +4,7 @@ use super::{Malformed, Root, coerce, prune};
 use crate::crd::defaults::Surroundings;
 use kubeshape_schema::field::Path;
 use kubeshape_schema::{Additional, Bump, Flags, Items, Json, Schema, order};
-use kubeshape_smd::Value;
+use kubeshape_value::Value;
 
 /// The schema of a whole resource whose defaults hold nothing that it does not know. A server does this before it uses a
 /// definition, because definitions of earlier releases may have such defaults. A schema without them comes back as it is.

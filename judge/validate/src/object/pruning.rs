@@ -2,7 +2,7 @@
 
 use super::fit::{Bare, Steps, fit};
 use kubeshape_schema::{Bump, Schema};
-use kubeshape_smd::Value;
+use kubeshape_value::Value;
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Pruned<'a> {
 /// # Example
 /// ```
 /// use kubeshape_schema::Bump;
-/// use kubeshape_smd::ToValue;
+/// use kubeshape_value::ToValue;
 /// use kubeshape_validate::object::{Root, prune};
 /// let arena = Bump::new();
 /// let list = serde_json::json!([{"a": 1}, {"b": 1}]);

@@ -7,10 +7,10 @@ use crate::{Release, metadata, names};
 use kubeshape_schema::compact::Compactor;
 use kubeshape_schema::field::{BadValue, Error, ErrorType, Path};
 use kubeshape_schema::{Bump, Flags, Schema};
-use kubeshape_smd::Value;
-use kubeshape_smd::value::GoText;
-use kubeshape_smd::value::Map;
 use kubeshape_structural::{Crd, Scale, Scope, Version};
+use kubeshape_value::GoText;
+use kubeshape_value::Map;
+use kubeshape_value::Value;
 use kubeshape_yaml::go::escape::GoQuoted;
 use std::collections::BTreeSet;
 

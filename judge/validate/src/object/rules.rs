@@ -8,7 +8,7 @@ use crate::crd::field_path;
 use kubeshape_cel::{DeclType, Program, RuleEnv, escape::escape};
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_schema::{Flags, Rule, Schema};
-use kubeshape_smd::Value;
+use kubeshape_value::Value;
 use std::sync::{Arc, OnceLock};
 
 /// The names of declared types in messages begin with this. A server has a number in place of the `N`, another one each time.
@@ -21,7 +21,7 @@ const TYPE_NAME: &str = "selfTypeN";
 /// # Example: a rule on a field
 /// ```
 /// use kubeshape_schema::{Bump, field::Path, read};
-/// use kubeshape_smd::{ToValue, Value};
+/// use kubeshape_value::{ToValue, Value};
 /// use kubeshape_validate::{Release, object::Rules};
 /// use kubeshape_yaml::{Limits, Stream, Tape};
 ///

@@ -5,8 +5,8 @@ use super::{Struct, Type, Typed};
 use crate::object::{json_name, time_error};
 use kubeshape_cel::Quantity;
 use kubeshape_schema::field::{Error, Path};
-use kubeshape_smd::value::Map;
-use kubeshape_smd::{Bump, Value};
+use kubeshape_value::Map;
+use kubeshape_value::{Bump, Value};
 use kubeshape_yaml::go::Time;
 use std::collections::BTreeSet;
 

@@ -3,10 +3,10 @@
 
 use kubeshape_schema::Bump;
 use kubeshape_schema::field::Error;
-use kubeshape_smd::Value;
 use kubeshape_structural::read::Manifest;
 use kubeshape_validate::Release;
 use kubeshape_validate::crd::{self, Defaults, Definition};
+use kubeshape_value::Value;
 use kubeshape_yaml::{Limits, Position, Stream, Tape};
 
 pub(crate) const TAB: &str = r"apiVersion: apiextensions.k8s.io/v1

@@ -2,8 +2,8 @@
 
 use kubeshape_schema::field::Path;
 use kubeshape_schema::{Bump, Schema, read};
-use kubeshape_smd::{self as smd, ToValue};
 use kubeshape_validate::object::{self, Malformed, Resource, Root, Validator};
+use kubeshape_value::ToValue;
 use kubeshape_yaml::{Limits, Stream, Tape};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -127,7 +127,7 @@ proptest! {
                     map = map.with(key, sent.get(key), arena);
                 }
                 map = map.with("metadata", metadata.map(|metadata| metadata.value), arena);
-                Ok((object::default(smd::Value::Map(map), Some(schema), arena).to_serde(), unknown))
+                Ok((object::default(kubeshape_value::Value::Map(map), Some(schema), arena).to_serde(), unknown))
             };
             let decoded = resource.decode(sent, arena).map(|decoded| (decoded.value.to_serde(), decoded.unknown));
             prop_assert_eq!(decoded, steps());

@@ -2,10 +2,10 @@
 
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_schema::{Bump, read};
-use kubeshape_smd::ToValue;
 use kubeshape_structural::read::manifests;
 use kubeshape_validate::Release;
 use kubeshape_validate::object::{Resource, RuleOutcome, Rules};
+use kubeshape_value::ToValue;
 use kubeshape_yaml::{Limits, Stream, Tape};
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! Objects of built-in kinds beside the types of a document.
 
 use kubeshape_schema::Bump;
-use kubeshape_smd::ToValue;
 use kubeshape_validate::typed::{Decoded, Typed};
+use kubeshape_value::ToValue;
 use kubeshape_yaml::{Limits, Stream, Tape};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! OpenAPI v3 documents as templates see them: plain maps, lists and texts.
 
 use super::Error;
-use kubeshape_smd::Value;
+use kubeshape_value::Value;
 use std::cell::Cell;
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! What a schema says of a value besides its type and description.
 
 use super::document::{is_true, items, member, text};
-use kubeshape_smd::Value;
+use kubeshape_value::Value;
 
 /// Keywords whose value is shown as it is, in the order in which they are shown.
 const KEYWORDS: [(&str, &str); 26] = [
@@ -38,7 +38,7 @@ const KEYWORDS: [(&str, &str); 26] = [
 /// # Example
 /// ```
 /// use kubeshape_show::explain::facts;
-/// use kubeshape_smd::{Bump, ToValue};
+/// use kubeshape_value::{Bump, ToValue};
 /// let schema = serde_json::json!({"type": "integer", "minimum": 1, "default": 3});
 /// let arena = Bump::new();
 /// let found = facts(schema.to_value(&arena));

@@ -3,7 +3,7 @@
 use super::document::{Document, Gvr, additional, items, member, text};
 use super::plaintext::{alone, type_of};
 use super::{Error, facts};
-use kubeshape_smd::Value;
+use kubeshape_value::Value;
 
 /// How many fields a list may have.
 const MAX_FIELDS: usize = 200_000;
@@ -34,7 +34,7 @@ pub struct Field {
 /// # Example
 /// ```
 /// use kubeshape_show::explain::{Gvr, fields};
-/// use kubeshape_smd::{Bump, ToValue};
+/// use kubeshape_value::{Bump, ToValue};
 ///
 /// let gvk = serde_json::json!({"group": "example.com", "version": "v1", "kind": "Tab"});
 /// let document = serde_json::json!({

@@ -4,7 +4,7 @@ use super::document::{Document, Gvr, additional, is_true, items, member, text};
 use super::wrap::{indent, wrap};
 use super::{Error, facts};
 use crate::jsonpath::Item;
-use kubeshape_smd::Value;
+use kubeshape_value::Value;
 
 /// How many values of an enumeration a list of fields shows.
 const ENUM_LIMIT: usize = 4;
@@ -36,7 +36,7 @@ impl std::fmt::Debug for Options<'_> {
 /// # Example
 /// ```
 /// use kubeshape_show::explain::{Gvr, Options, plaintext};
-/// use kubeshape_smd::{Bump, ToValue};
+/// use kubeshape_value::{Bump, ToValue};
 ///
 /// let gvk = serde_json::json!({"group": "example.com", "version": "v1", "kind": "Tab"});
 /// let document = serde_json::json!({

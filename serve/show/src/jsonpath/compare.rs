@@ -2,7 +2,7 @@
 
 use super::Item;
 use super::execute::Error;
-use kubeshape_smd::Value;
+use kubeshape_value::Value;
 
 #[derive(Clone, Copy)]
 enum Basic<'a> {

@@ -1,7 +1,7 @@
 //! Templates applied to objects (upstream: `jsonpath.go`).
 
 use super::{Item, Node, Param, Template, compare};
-use kubeshape_smd::Value;
+use kubeshape_value::Value;
 
 /// How many values a template may visit. A template that repeats what it finds below `..` multiplies its work.
 pub const MAX_STEPS: usize = 10_000_000;

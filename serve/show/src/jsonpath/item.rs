@@ -1,7 +1,7 @@
 //! What a template finds.
 
-use kubeshape_smd::Value;
-use kubeshape_smd::value::GoText;
+use kubeshape_value::GoText;
+use kubeshape_value::Value;
 use std::fmt::{self, Display, Formatter};
 
 /// One thing that a template finds. Besides the values of the object there are texts and numbers of the template.

@@ -23,7 +23,7 @@ pub use parse::ParseError;
 /// # Example
 /// ```
 /// use kubeshape_show::jsonpath::{Options, Template};
-/// use kubeshape_smd::{Bump, ToValue};
+/// use kubeshape_value::{Bump, ToValue};
 ///
 /// let template = Template::parse("{range .items[*]}{.name}={.ports[?(@.open==true)].port} {end}")?;
 /// let arena = Bump::new();

@@ -8,7 +8,7 @@ mod age;
 mod print;
 
 use crate::jsonpath::{self, Item, Template};
-use kubeshape_smd::Value;
+use kubeshape_value::Value;
 use kubeshape_yaml::go::Time;
 use kubeshape_yaml::go::escape::GoQuoted;
 use std::borrow::Cow;
@@ -86,7 +86,7 @@ pub struct Unrecognized {
 /// # Example
 /// ```
 /// use kubeshape_show::table::{Column, Convertor, PrintOptions, text};
-/// use kubeshape_smd::{Bump, ToValue};
+/// use kubeshape_value::{Bump, ToValue};
 /// use kubeshape_yaml::go::Time;
 ///
 /// let convertor = Convertor::new(&[

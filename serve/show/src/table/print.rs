@@ -1,8 +1,8 @@
 //! Tables as text.
 
 use super::{Cell, ColumnDefinition};
-use kubeshape_smd::value::Map;
-use kubeshape_smd::{Bump, Value};
+use kubeshape_value::Map;
+use kubeshape_value::{Bump, Value};
 use kubeshape_yaml::go::number::{self, General};
 use std::borrow::Cow;
 

@@ -3,4 +3,3 @@
 
 mod bounds;
 mod jsonpath;
-mod samples;

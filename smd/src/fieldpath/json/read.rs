@@ -5,7 +5,8 @@ use super::super::element::PathElement;
 use super::super::set::{Entry, Set, order};
 use super::{ElementError, SetError};
 use crate::Bump;
-use crate::value::{Compat, JsonError, Quoted, Reader, Value};
+use crate::value::read::{Quoted, Reader};
+use crate::value::{Compat, JsonError, Value};
 
 impl<'a> PathElement<'a> {
     /// Reads the serialized form, such as `f:spec` or `k:{"name":"a"}`.

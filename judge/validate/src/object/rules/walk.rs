@@ -7,8 +7,8 @@ use crate::release::Change;
 use kubeshape_cel::{Program, Value as CelValue};
 use kubeshape_schema::Schema;
 use kubeshape_schema::field::{BadValue, Error, ErrorType, Path};
-use kubeshape_smd::Value;
-use kubeshape_smd::value::Map;
+use kubeshape_value::Map;
+use kubeshape_value::Value;
 use kubeshape_yaml::go::escape::GoQuoted;
 use std::cell::Cell;
 

@@ -2,7 +2,7 @@
 
 use super::pattern::{Choice, MAX_LENGTH, Pattern};
 use kubeshape_schema::{Bump, Flags, Schema, Type};
-use kubeshape_smd::Value;
+use kubeshape_value::Value;
 
 /// Values that the schemas name: defaults, examples and enumerations.
 pub(super) fn named<'a>(schemas: &[&'a Schema<'a>], arena: &'a Bump) -> Vec<Value<'a>> {

@@ -2,8 +2,7 @@
 //!
 //! The reader goes over the text once. Strings without escapes are borrowed from it; others are made in the arena.
 
-use super::{Map, Value};
-use crate::Bump;
+use crate::{Bump, Map, Value};
 
 /// How deep JSON may nest, and how long the paths of a set that is read may be.
 pub const MAX_DEPTH: usize = 512;
@@ -43,7 +42,7 @@ impl<'a> Value<'a> {
     ///
     /// # Example: a number, and what follows it
     /// ```
-    /// use kubeshape_smd::{Bump, Value, value::Compat};
+    /// use kubeshape_value::{Bump, Compat, Value};
     /// let arena = Bump::new();
     /// assert!(matches!(Value::read_json(" 1 ", &arena, Compat::V64), Ok(Value::Float(1.0))));
     /// assert!(matches!(Value::read_json("1 2", &arena, Compat::V63), Ok(Value::Float(1.0))));
@@ -58,7 +57,7 @@ impl<'a> Value<'a> {
 }
 
 /// What [`Reader::quoted`] found.
-pub(crate) enum Quoted<'a> {
+pub enum Quoted<'a> {
     /// `f:` and the text.
     Name(&'a str),
     /// `k:` and an object.
@@ -70,7 +69,7 @@ pub(crate) enum Quoted<'a> {
 }
 
 /// A place in a JSON text, and how deep it nests.
-pub(crate) struct Reader<'a> {
+pub struct Reader<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
@@ -78,19 +77,24 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// A reader at the beginning of `text`.
     #[inline]
-    pub(crate) fn new(text: &'a str, arena: &'a Bump) -> Self {
+    pub fn new(text: &'a str, arena: &'a Bump) -> Self {
         Reader { text, at: 0, depth: 0, arena }
     }
 
+    /// An error at the current place.
+    ///
+    /// # Errors
+    /// Always.
     #[cold]
-    pub(crate) fn fail<T>(&self, what: &'static str) -> Result<T, JsonError> {
+    pub fn fail<T>(&self, what: &'static str) -> Result<T, JsonError> {
         Err(JsonError { what, at: self.at.min(self.text.len()) })
     }
 
     /// The offset of what is read next.
     #[inline]
-    pub(crate) fn at(&self) -> usize {
+    pub fn at(&self) -> usize {
         self.at
     }
 
@@ -129,7 +133,7 @@ impl<'a> Reader<'a> {
 
     /// What may stand behind the value.
     #[inline]
-    pub(crate) fn finish(&mut self, compat: Compat) -> Result<(), JsonError> {
+    pub fn finish(&mut self, compat: Compat) -> Result<(), JsonError> {
         if compat == Compat::V64 && self.token().is_some() {
             return self.fail("unexpected data after the JSON value");
         }
@@ -138,7 +142,7 @@ impl<'a> Reader<'a> {
 
     /// Goes into an object, and tells whether a key follows; null is an object without any.
     #[inline]
-    pub(crate) fn enter(&mut self) -> Result<bool, JsonError> {
+    pub fn enter(&mut self) -> Result<bool, JsonError> {
         if !self.takes(b'{') {
             return if self.byte() == Some(b'n') { self.word("null", false) } else { self.fail("expected { or null") };
         }
@@ -151,7 +155,7 @@ impl<'a> Reader<'a> {
 
     /// Goes on behind a value of an object, and tells whether a key follows.
     #[inline]
-    pub(crate) fn more(&mut self) -> Result<bool, JsonError> {
+    pub fn more(&mut self) -> Result<bool, JsonError> {
         let more = match self.token() {
             Some(b',') => true,
             Some(b'}') => false,
@@ -164,13 +168,13 @@ impl<'a> Reader<'a> {
 
     /// What stands between a key and its value.
     #[inline]
-    pub(crate) fn colon(&mut self) -> Result<(), JsonError> {
+    pub fn colon(&mut self) -> Result<(), JsonError> {
         if self.takes(b':') { Ok(()) } else { self.fail("expected :") }
     }
 
     /// Reads an object or null, and has `entry` read the value behind every key.
     #[inline]
-    pub(crate) fn object(
+    pub fn object(
         &mut self,
         mut entry: impl FnMut(&mut Self, &'a str) -> Result<(), JsonError>,
     ) -> Result<(), JsonError> {
@@ -192,7 +196,7 @@ impl<'a> Reader<'a> {
 
     /// What stands before the colon.
     #[inline]
-    pub(crate) fn name(&mut self) -> Result<&'a str, JsonError> {
+    pub fn name(&mut self) -> Result<&'a str, JsonError> {
         match self.token() {
             // Only behind a comma: upstream reads keys as strings, which may be null.
             Some(b'n') => self.word("null", ""),
@@ -257,7 +261,7 @@ impl<'a> Reader<'a> {
     /// fields go where the caller says, or a JSON scalar. Only that is taken whose texts hold no escape, so that all is
     /// borrowed; otherwise nothing is.
     #[inline]
-    pub(crate) fn quoted(&mut self, fields: &mut Vec<(&'a str, Value<'a>)>) -> Option<Quoted<'a>> {
+    pub fn quoted(&mut self, fields: &mut Vec<(&'a str, Value<'a>)>) -> Option<Quoted<'a>> {
         let from = self.at;
         let found = match self.text.as_bytes().get(from..)?.first_chunk::<4>()? {
             b"\"k:{" => {
@@ -311,13 +315,13 @@ impl<'a> Reader<'a> {
 
     /// Takes a colon and an empty object.
     #[inline]
-    pub(crate) fn leaf(&mut self) -> bool {
+    pub fn leaf(&mut self) -> bool {
         self.goes_on(b":{}")
     }
 
     /// Takes a `.` without anything below it, which is the first key of many nodes of a set.
     #[inline]
-    pub(crate) fn dot(&mut self) -> bool {
+    pub fn dot(&mut self) -> bool {
         self.goes_on(br#"".":{}"#)
     }
 
@@ -441,7 +445,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Any value.
-    pub(crate) fn value(&mut self) -> Result<Value<'a>, JsonError> {
+    pub fn value(&mut self) -> Result<Value<'a>, JsonError> {
         match self.token() {
             Some(b'"') => self.string().map(Value::String),
             Some(b'-' | b'0'..=b'9') => self.number().map(Value::Float),
@@ -463,7 +467,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Goes over a value without making it.
-    pub(crate) fn skip(&mut self) -> Result<(), JsonError> {
+    pub fn skip(&mut self) -> Result<(), JsonError> {
         match self.token() {
             Some(b'[') => self.array(Self::skip),
             Some(b'{') => self.object(|reader, _| reader.skip()),

@@ -12,7 +12,7 @@ mod convert;
 mod display;
 mod json;
 mod order;
-mod read;
+pub mod read;
 #[cfg(test)]
 mod tests;
 
@@ -21,8 +21,9 @@ use std::cmp::Ordering;
 
 pub use convert::ToValue;
 pub use json::{GoText, NotFinite};
+pub use kubeshape_schema::Bump;
+pub use order::{string_bits, string_prefix};
 pub use read::{Compat, JsonError, MAX_DEPTH};
-pub(crate) use read::{Quoted, Reader};
 
 /// A value that borrows its texts and contents.
 ///
@@ -32,7 +33,7 @@ pub(crate) use read::{Quoted, Reader};
 ///
 /// # Example: integers and floats
 /// ```
-/// use kubeshape_smd::Value;
+/// use kubeshape_value::Value;
 /// assert_eq!(Value::Int(1), Value::Float(1.0));
 /// assert_eq!(Value::Int(3_000_000_000).to_string(), "3000000000");
 /// assert_eq!(Value::Float(3e9).to_string(), "3e+09");
@@ -62,12 +63,32 @@ pub struct Map<'a> {
     entries: &'a [(&'a str, Value<'a>)],
 }
 
+impl Value<'_> {
+    /// A copy that lives in the arena, texts and all.
+    pub fn copy_into(self, arena: &Bump) -> Value<'_> {
+        match self {
+            Value::Null => Value::Null,
+            Value::Bool(yes) => Value::Bool(yes),
+            Value::Int(n) => Value::Int(n),
+            Value::Float(n) => Value::Float(n),
+            Value::String(text) => Value::String(arena.alloc_str(text)),
+            Value::List(items) => {
+                Value::List(arena.alloc_slice_fill_iter(items.iter().map(|item| item.copy_into(arena))))
+            }
+            Value::Map(map) => Value::Map(Map::sorted(arena.alloc_slice_fill_iter(
+                map.entries().iter().map(|(key, value)| (&*arena.alloc_str(key), value.copy_into(arena))),
+            ))),
+        }
+    }
+}
+
 impl<'a> Value<'a> {
     /// The kind that an object says it is, by its `apiVersion` and `kind`.
     ///
     /// # Example
     /// ```
-    /// use kubeshape_smd::{Bump, ToValue, managed::Gvk};
+    /// use kubeshape_schema::Gvk;
+    /// use kubeshape_value::{Bump, ToValue};
     /// let arena = Bump::new();
     /// let object = serde_json::json!({"apiVersion": "apps/v1", "kind": "Deployment"});
     /// assert_eq!(object.to_value(&arena).gvk(), Gvk::new("apps/v1", "Deployment"));
@@ -140,7 +161,7 @@ impl<'a> Map<'a> {
 
     /// Takes entries that the caller knows to be sorted.
     #[inline]
-    pub(crate) fn sorted(entries: &'a [(&'a str, Value<'a>)]) -> Self {
+    pub fn sorted(entries: &'a [(&'a str, Value<'a>)]) -> Self {
         debug_assert!(entries.windows(2).all(|pair| pair[0].0 < pair[1].0), "{entries:?}");
         Map { entries }
     }

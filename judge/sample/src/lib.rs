@@ -11,9 +11,9 @@ mod wanted;
 
 use build::{Builder, child};
 use kubeshape_schema::{Additional, Bump, Items, Schema};
-use kubeshape_smd::Value;
-use kubeshape_smd::value::Map;
 use kubeshape_validate::object::Resource;
+use kubeshape_value::Map;
+use kubeshape_value::Value;
 use std::collections::BTreeSet;
 
 pub use build::MAX_ITEMS;
@@ -47,7 +47,7 @@ pub struct Sample<'a> {
 /// # Example
 /// ```
 /// use kubeshape_schema::Bump;
-/// use kubeshape_show::sample::sample;
+/// use kubeshape_sample::sample;
 /// use kubeshape_structural::read;
 /// use kubeshape_validate::{Release, object::Resource};
 /// use kubeshape_yaml::{Limits, Stream, Tape};
@@ -96,8 +96,8 @@ pub fn sample<'a>(resource: &Resource<'a>, maximal: bool, arena: &'a Bump) -> Sa
 /// # Example
 /// ```
 /// use kubeshape_schema::Bump;
-/// use kubeshape_show::sample::{Step, Wanted, sample_with};
-/// use kubeshape_smd::Value;
+/// use kubeshape_sample::{Step, Wanted, sample_with};
+/// use kubeshape_value::Value;
 /// use kubeshape_structural::read;
 /// use kubeshape_validate::{Release, object::Resource};
 /// use kubeshape_yaml::{Limits, Stream, Tape};

@@ -1,6 +1,6 @@
 //! Values as text, as they stand in paths, conflicts and errors (upstream `value.ToString`).
 
-use super::Value;
+use crate::Value;
 use kubeshape_yaml::go::escape::GoQuoted;
 use kubeshape_yaml::go::number::General;
 use std::fmt::{self, Display, Formatter, Write as _};

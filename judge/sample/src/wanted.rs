@@ -1,7 +1,7 @@
 //! Values that a sample must hold.
 
 use super::build::child;
-use kubeshape_smd::Value;
+use kubeshape_value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A step from a value to one that it holds.

@@ -4,9 +4,9 @@ use super::build::Builder;
 use super::scalar::{candidate, named};
 use super::wanted::{Step, Wanted};
 use kubeshape_schema::{Bump, Flags, Schema, Type};
-use kubeshape_smd::Value;
-use kubeshape_smd::value::Map;
 use kubeshape_validate::object::Validator;
+use kubeshape_value::Map;
+use kubeshape_value::Value;
 use std::collections::BTreeSet;
 
 /// So many different texts and numbers are tried of each type.
@@ -18,8 +18,8 @@ const SALTS: usize = 4;
 /// # Example
 /// ```
 /// use kubeshape_schema::{Bump, Extra, Schema, Type};
-/// use kubeshape_show::sample::values;
-/// use kubeshape_smd::Value;
+/// use kubeshape_sample::values;
+/// use kubeshape_value::Value;
 /// let arena = Bump::new();
 /// let extra = Extra { minimum: Some(3.0), ..*Schema::of_type(Type::Integer).extra() };
 /// let schema = arena.alloc(Schema { extra: Some(arena.alloc(extra)), ..Schema::of_type(Type::Integer) });

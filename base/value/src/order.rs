@@ -1,7 +1,6 @@
 //! Equality and the total order of values (upstream `value.Equals`, `value.Compare`).
 
-use super::{Map, Value};
-use crate::fieldpath::text_bits;
+use crate::{Map, Value};
 use std::cmp::Ordering;
 
 impl PartialEq for Value<'_> {
@@ -87,7 +86,7 @@ impl Value<'_> {
     /// The beginning of the value in the order of values: of two values with different ones, that with the lesser is
     /// the lesser. The flag says that two different values may begin so; it is set of the later ones of those at least.
     #[inline]
-    pub(crate) fn bits(self) -> (u64, bool) {
+    pub fn bits(self) -> (u64, bool) {
         match self {
             Value::Int(_) | Value::Float(_) => {
                 // From here on not every integer is told from the next when both are floats.
@@ -102,7 +101,7 @@ impl Value<'_> {
                 (ordered >> 2, ordered & 3 != 0 || n.abs() >= LIMIT)
             }
             Value::String(text) => {
-                let (bits, more) = text_bits(text);
+                let (bits, more) = string_bits(text);
                 (1 << 62 | bits >> 2, more || bits & 3 != 0)
             }
             Value::Bool(yes) => (8 << 60 | u64::from(yes) << 59, false),
@@ -140,4 +139,26 @@ fn rank(value: Value<'_>) -> u8 {
         Value::Map(_) => 4,
         Value::Null => 5,
     }
+}
+
+/// The first eight bytes of a string as a number that sorts like them. A shorter string is padded with zeros.
+#[inline]
+pub fn string_prefix(text: &str) -> u64 {
+    let bytes = text.as_bytes();
+    let at = |place: usize| bytes.get(place).map_or(0, |byte| u64::from(*byte) << (56 - 8 * place));
+    if let Some(chunk) = bytes.first_chunk::<8>() {
+        u64::from_be_bytes(*chunk)
+    } else if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        // The two meet or overlap.
+        u64::from(u32::from_be_bytes(*first)) << 32 | u64::from(u32::from_be_bytes(*last)) << (64 - 8 * bytes.len())
+    } else {
+        at(0) | at(1) | at(2)
+    }
+}
+
+/// The [`string_prefix`], and whether other strings have the same one: it is longer than eight bytes, or ends in a zero byte.
+#[inline]
+pub fn string_bits(text: &str) -> (u64, bool) {
+    let bits = string_prefix(text);
+    (bits, 64 - (bits.trailing_zeros() & !7) as usize != 8 * text.len())
 }

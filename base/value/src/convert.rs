@@ -1,7 +1,6 @@
 //! What becomes a value: JSON values, read documents, values.
 
-use super::{Map, Value};
-use crate::Bump;
+use crate::{Bump, Map, Value};
 use kubeshape_schema::Json;
 use kubeshape_yaml::{Kind, Node, Number};
 
@@ -12,7 +11,7 @@ use kubeshape_yaml::{Kind, Node, Number};
 ///
 /// # Example: the same value from three sources
 /// ```
-/// use kubeshape_smd::{Bump, ToValue, Value};
+/// use kubeshape_value::{Bump, ToValue, Value};
 /// use kubeshape_yaml::{Limits, Stream, Tape};
 ///
 /// let arena = Bump::new();

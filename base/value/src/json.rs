@@ -1,6 +1,6 @@
 //! Values as JSON, as upstream writes them into field sets (`value.ToJSON`).
 
-use super::Value;
+use crate::Value;
 use kubeshape_yaml::go::escape::{self, Escape};
 use kubeshape_yaml::go::number;
 use std::fmt;
@@ -19,11 +19,11 @@ impl Value<'_> {
     ///
     /// # Example: a small float
     /// ```
-    /// use kubeshape_smd::Value;
+    /// use kubeshape_value::Value;
     /// let mut out = Vec::new();
     /// Value::Float(1e-7).write_json(&mut out)?;
     /// assert_eq!(out, b"1e-07");
-    /// # Ok::<(), kubeshape_smd::value::NotFinite>(())
+    /// # Ok::<(), kubeshape_value::NotFinite>(())
     /// ```
     pub fn write_json(self, out: &mut Vec<u8>) -> Result<(), NotFinite> {
         self.write(out, Escape::IteratorHtml, |n, out| {
@@ -40,7 +40,7 @@ impl Value<'_> {
     ///
     /// # Example
     /// ```
-    /// use kubeshape_smd::Value;
+    /// use kubeshape_value::Value;
     /// let mut out = Vec::new();
     /// Value::Float(1e-7).write_go_json(&mut out);
     /// assert_eq!(out, b"1e-7");
@@ -124,8 +124,8 @@ impl Value<'_> {
 ///
 /// # Example
 /// ```
-/// use kubeshape_smd::Value;
-/// use kubeshape_smd::value::GoText;
+/// use kubeshape_value::Value;
+/// use kubeshape_value::GoText;
 /// let items = [Value::Int(1), Value::Null, Value::Float(3e9)];
 /// assert_eq!(GoText(Value::List(&items)).to_string(), "[1 <nil> 3e+09]");
 /// ```

@@ -4,9 +4,9 @@ use super::build::{Builder, Problem};
 use super::definitions::Definitions;
 use super::{NAME, Sample};
 use kubeshape_schema::Bump;
-use kubeshape_smd::Value;
-use kubeshape_smd::value::Map;
 use kubeshape_validate::typed::Typed;
+use kubeshape_value::Map;
+use kubeshape_value::Value;
 use kubeshape_yaml::Node;
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ const LEFT_OUT: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
 /// # Example
 /// ```
 /// use kubeshape_schema::Bump;
-/// use kubeshape_show::sample::sample_of_document;
+/// use kubeshape_sample::sample_of_document;
 /// use kubeshape_yaml::{Limits, Stream, Tape};
 ///
 /// let source = r##"{"definitions": {

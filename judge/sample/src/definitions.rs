@@ -3,8 +3,8 @@
 use kubeshape_schema::json::Json;
 use kubeshape_schema::read::{Reader, Rules};
 use kubeshape_schema::{Additional, Bump, Items, Profile, Schema};
-use kubeshape_smd::Value;
 use kubeshape_validate::typed::{Special, is_go_type};
+use kubeshape_value::Value;
 use kubeshape_yaml::Node;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

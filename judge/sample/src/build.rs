@@ -5,9 +5,9 @@ use super::go_rules;
 use super::scalar::{candidate, named};
 use super::wanted::Wanted;
 use kubeshape_schema::{Additional, Bump, Extra, Flags, Items, Schema, Type};
-use kubeshape_smd::Value;
-use kubeshape_smd::value::Map;
 use kubeshape_validate::object::{Validator, default};
+use kubeshape_value::Map;
+use kubeshape_value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! Samples are accepted by the checks of a server.
 
+use kubeshape_sample::sample;
 use kubeshape_schema::Bump;
-use kubeshape_show::sample::sample;
 use kubeshape_structural::read::manifests;
 use kubeshape_validate::Release;
 use kubeshape_validate::crd::{self, Defaults, Definition};

@@ -1,0 +1,5 @@
+//! Integration tests, a module per subject.
+#![allow(clippy::unwrap_used)]
+
+mod bounds;
+mod samples;
