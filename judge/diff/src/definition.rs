@@ -1,7 +1,7 @@
 //! Changes of a whole definition.
 
-use crate::claims::settled;
-use crate::found::Found;
+use crate::confirm::settled;
+use crate::findings::Found;
 use crate::{Change, Class, Consumer, pruning, schema};
 use kubeshape_schema::{Code, Flags, Schema};
 use kubeshape_structural::{Crd, Version};

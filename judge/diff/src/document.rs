@@ -1,6 +1,6 @@
 //! Changes of the kinds that OpenAPI documents define, such as Kubernetes' own.
 
-use crate::found::Found;
+use crate::findings::Found;
 use crate::schema::{self, Of, Sides};
 use crate::{Change, Class, Consumer};
 use kubeshape_schema::Gvk;

@@ -45,20 +45,20 @@
 
 mod bounds;
 mod change;
-mod claims;
+mod confirm;
 mod definition;
 mod document;
 mod exempt;
-mod found;
+mod findings;
+mod implication;
 mod moves;
-mod own;
-mod plain;
 mod pruning;
-mod reach;
+mod refusal;
+mod satisfiable;
 mod schema;
+mod server_fields;
 mod types;
 pub mod upgrade;
-mod within;
 mod witness;
 
 pub use change::{Change, Class, Consumer};

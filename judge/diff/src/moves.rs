@@ -3,7 +3,7 @@
 //! It is told only where there is no other reading: one field is gone and one is new that says the same, in the same object, or
 //! under the same name elsewhere.
 
-use crate::found::Found;
+use crate::findings::Found;
 use kubeshape_schema::{Code, Schema, Type};
 use std::collections::BTreeMap;
 

@@ -3,8 +3,8 @@
 //! Definitions of `apiextensions.k8s.io/v1beta1` have it unless they say `false`. Those of `v1` must not, but one that is stored with it
 //! keeps it (upstream: `ValidateCustomResourceDefinitionUpdate`).
 
-use crate::found::{Found, Spot, Subject};
-use crate::own::Own;
+use crate::findings::{Found, Spot, Subject};
+use crate::server_fields::Own;
 use crate::{Change, Class, Consumer};
 use kubeshape_sample::Step;
 use kubeshape_schema::{Additional, Code, Flags, Schema, Type};

@@ -1,8 +1,8 @@
 //! What defines kinds: a CustomResourceDefinition, an OpenAPI document, a structured-merge-diff schema.
 
-use crate::declared::named_items;
-use crate::judge::Prepared;
 use crate::kind::{Column, Kind, Resource, Scale, Scope, Version};
+use crate::schema_location::named_items;
+use crate::validate::Prepared;
 use crate::{Location, Settings};
 use kubeshape_convert::smd::served::{self, Served};
 use kubeshape_discovery::{GroupVersion, Records, group_versions_of_document, read as discovery};

@@ -1,8 +1,8 @@
 //! From what the merge refuses, which borrows, to errors that own their texts and know their places.
 
-use crate::declared::declares;
 use crate::error::{Conflict, Conflicts, Error, FieldError, FieldErrorKind, Invalid};
 use crate::locate::{Found, Paths, Pointers, at_pointer, steps};
+use crate::schema_location::declares;
 use crate::{Kind, Location, Registry};
 use kubeshape_smd::Bump;
 use kubeshape_smd::fieldpath::DisplayPath;
@@ -79,14 +79,14 @@ impl Registry {
             let (error_kind, shown, declared): (_, Option<_>, _) = match &error.kind {
                 ValidationErrorKind::UndeclaredField { name, nearest } => {
                     let parent = path.split_last().map_or(&[][..], |(_, parent)| parent);
-                    let declared = kind.and_then(|kind| crate::declared::location(kind, parent));
+                    let declared = kind.and_then(|kind| crate::schema_location::location(kind, parent));
                     let declared_by = self.declared_by(gvk, &path);
                     let kind = FieldErrorKind::Undeclared { name: name.clone(), nearest: nearest.clone(), declared_by };
                     (kind, at.map(|at| at.key.unwrap_or(at.value)), declared)
                 }
                 ValidationErrorKind::Other(message) => {
                     let is_duplicate = message.starts_with("duplicate entries");
-                    let declared = kind.and_then(|kind| crate::declared::location(kind, &path));
+                    let declared = kind.and_then(|kind| crate::schema_location::location(kind, &path));
                     let kind = if is_duplicate { FieldErrorKind::Duplicate } else { FieldErrorKind::Type };
                     (kind, at.map(|at: Found<'_>| at.shown()), declared)
                 }

@@ -163,7 +163,7 @@ impl Kind {
 
     /// The place of the schema of the value at a JSON pointer into an object, if it is declared.
     pub fn declared(&self, pointer: &str) -> Option<Location> {
-        crate::declared::location(self, &crate::locate::steps(pointer))
+        crate::schema_location::location(self, &crate::locate::steps(pointer))
     }
 
     /// The fields at the top of an object that requests to a subresource neither change nor own; `""` is the object

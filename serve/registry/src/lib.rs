@@ -52,15 +52,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod declared;
 mod definition;
 mod duplicates;
 mod endpoint;
 mod error;
 mod explain;
 mod extract;
-mod judge;
 pub mod kind;
+mod kubectl;
 pub mod locate;
 mod location;
 mod name;
@@ -69,8 +68,9 @@ mod operations;
 mod options;
 pub mod print;
 mod registry;
-mod shown;
+mod schema_location;
 mod typed;
+mod validate;
 
 pub use definition::{Definition, Form, resources_of_document};
 pub use duplicates::duplicate_fields;
@@ -81,15 +81,15 @@ pub use error::{
 };
 pub use explain::{Locations, managed_fields_error};
 pub use extract::extract_applied;
-pub use judge::{Judgement, Request, Requests};
 pub use kind::Kind;
+pub use kubectl::Sampled;
 pub use location::Location;
 pub use name::{KindNames, KindQuery, guessed_plural};
 pub use object::{FieldSet, Object, Owner, describe, managed};
 pub use operations::Comparison;
 pub use options::{Now, WriteOptions};
 pub use registry::{Profile, Registry, Settings, SmdCompat};
-pub use shown::Sampled;
+pub use validate::{Judgement, Request, Requests};
 
 pub use kubeshape_schema::field;
 pub use kubeshape_smd::managed::{Gvk, Operation, Status, Time};

@@ -2,9 +2,9 @@
 
 use super::value::{judged, takes_default, text};
 use super::{Pair, Rest, STRICTER, WIDER, Walk, missing};
-use crate::found::{Spot, Subject};
+use crate::findings::{Spot, Subject};
 use crate::moves::Field;
-use crate::own::Own;
+use crate::server_fields::Own;
 use crate::types::{self, Types};
 use crate::{Class, Consumer};
 use kubeshape_sample::Step;

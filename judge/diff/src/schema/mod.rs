@@ -4,12 +4,12 @@ mod members;
 mod value;
 
 use crate::document::Definitions;
-use crate::found::{Found, Spot, Subject};
+use crate::findings::{Found, Spot, Subject};
+use crate::implication::Memo;
 use crate::moves::{self, Field};
-use crate::own::Own;
-use crate::reach::{Reach, Taken, reach};
+use crate::refusal::{Reach, Taken, reach};
+use crate::server_fields::Own;
 use crate::types::{self, Types};
-use crate::within::Memo;
 use crate::{Change, Class, Consumer, bounds};
 use kubeshape_sample::Step;
 use kubeshape_schema::{Additional, Code, Flags, Schema, Type};

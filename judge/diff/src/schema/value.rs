@@ -1,10 +1,10 @@
 //! What is said of a value itself: enums, patterns, defaults, rules, logic.
 
 use super::{Judge, Pair, STRICTER, UNKNOWN, WIDER, Walk, missing};
-use crate::found::Subject;
-use crate::reach::{Reach, reach};
+use crate::findings::Subject;
+use crate::implication::checked_format;
+use crate::refusal::{Reach, reach};
 use crate::types::Types;
-use crate::within::checked_format;
 use crate::{Class, Consumer};
 use kubeshape_schema::escape::Escape;
 use kubeshape_schema::{Bump, Code, Flags, Json, Rule, Schema};

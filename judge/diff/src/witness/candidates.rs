@@ -1,10 +1,10 @@
 //! Values that may show a change.
 
 use super::{Effort, is_about_stored};
-use crate::found::{Spot, Subject};
-use crate::own::Own;
-use crate::reach::{only, probes as at_the_ends, refused};
-use crate::within::Memo;
+use crate::findings::{Spot, Subject};
+use crate::implication::Memo;
+use crate::refusal::{only, probes as at_the_ends, refused};
+use crate::server_fields::Own;
 use kubeshape_sample::{MAX_ITEMS, Step, values};
 use kubeshape_schema::{Bump, Code, Extra, Flags, Schema, Type};
 use kubeshape_validate::object::Validator;

@@ -5,7 +5,7 @@ mod judge;
 pub(crate) mod prove;
 mod shrink;
 
-use crate::claims::settled;
+use crate::confirm::settled;
 use crate::{Change, Class, Consumer};
 use kubeshape_schema::Code;
 use kubeshape_structural::Crd;

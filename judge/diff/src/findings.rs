@@ -1,7 +1,7 @@
 //! The changes that are found, and where objects show them.
 
 use crate::Change;
-use crate::own::Own;
+use crate::server_fields::Own;
 use kubeshape_sample::Step;
 use kubeshape_schema::Schema;
 

@@ -3,8 +3,8 @@
 //!
 //! All answers are one-sided: what is not plain may well be there, and an object has to be found that shows it.
 
+use crate::implication::checked_format;
 use crate::types::Types;
-use crate::within::checked_format;
 use kubeshape_sample::{MAX_ITEMS, Step};
 use kubeshape_schema::{Additional, Flags, Schema, Type};
 use std::collections::{HashMap, HashSet};

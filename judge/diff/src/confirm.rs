@@ -5,10 +5,10 @@
 //! that shows it, and is risky without one.
 
 use crate::definition::find;
-use crate::found::{Found, Spot, Subject};
-use crate::plain::{self, Plain};
+use crate::findings::{Found, Spot, Subject};
+use crate::implication::checked_format;
+use crate::satisfiable::{self, Plain};
 use crate::types::Types;
-use crate::within::checked_format;
 use crate::witness::prove::proofs;
 use crate::{Change, Class, Consumer, Effort, Proof};
 use kubeshape_schema::{Bump, Code, Flags, Json, Schema, Type};
@@ -116,12 +116,12 @@ fn is_plain(code: Code, spot: &Spot<'_>, is_root: bool, plain: &mut Plain) -> bo
             let mut gone = old.enumeration.iter().filter(is_gone).take(VALUES);
             !has_rules(old) && gone.any(|value| accepts.is_valid(Value::from_json(value, &arena)))
         }
-        (Code::DiffNull, Subject::Value) => plain::is_node(old),
+        (Code::DiffNull, Subject::Value) => satisfiable::is_node(old),
         (Code::DiffBound | Code::DiffText, Subject::Keyword(keyword)) => match keyword {
             "minLength" | "maxLength" | "pattern" | "format" => !has_rules(old),
-            "minimum" | "maximum" => checked_format(old).is_empty() && !has_rules(old) && plain::is_exact(new),
+            "minimum" | "maximum" => checked_format(old).is_empty() && !has_rules(old) && satisfiable::is_exact(new),
             "maxItems" => new.extra().max_items.is_some_and(|most| plain.has_longer_list(old, most)),
-            "minItems" => extra.min_items.unwrap_or_default() <= 0 && plain::is_node(old),
+            "minItems" => extra.min_items.unwrap_or_default() <= 0 && satisfiable::is_node(old),
             "minProperties" => old.required.is_empty() && plain.has_value(old),
             _ => false,
         },

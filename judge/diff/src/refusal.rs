@@ -1,7 +1,7 @@
 //! Whether a value that the old schema takes can be refused by a part of the new one.
 
-use crate::own::Own;
-use crate::within::{Language, Memo, Within, checked_format, within};
+use crate::implication::{Language, Memo, Within, checked_format, within};
+use crate::server_fields::Own;
 use kubeshape_sample::values;
 use kubeshape_schema::{Bump, Extra, Flags, Schema, Type};
 use kubeshape_structural::regex::Texts;
