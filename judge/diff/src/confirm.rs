@@ -4,13 +4,14 @@
 //! required field beside it that nothing fits. Where nothing of that kind is there, a claim is plain. Anything else needs an object
 //! that shows it, and is risky without one.
 
+use crate::change::{Change, Class, Consumer};
 use crate::definition::find;
 use crate::findings::{Found, Spot, Subject};
 use crate::implication::checked_format;
 use crate::satisfiable::{self, Plain};
 use crate::types::Types;
+use crate::witness::proof::{Effort, Proof};
 use crate::witness::prove::proofs;
-use crate::{Change, Class, Consumer, Effort, Proof};
 use kubeshape_schema::{Bump, Code, Flags, Json, Schema, Type};
 use kubeshape_structural::Crd;
 use kubeshape_validate::Release;
@@ -32,6 +33,12 @@ const EFFORT: Effort = Effort {
 
 /// Values of an enumeration that are tried.
 const VALUES: usize = 64;
+
+/// The changes from one definition to another: first those of the definition, then those of each version in the old order.
+/// The same definitions give the same list.
+pub fn definitions(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Change> {
+    settled(old, new).changes
+}
 
 /// The changes of two definitions. What is breaking for writers or for stored objects is so for an object that is there.
 pub(crate) fn settled<'a>(old: &Crd<'a>, new: &Crd<'a>) -> Found<'a> {

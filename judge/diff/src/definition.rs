@@ -1,20 +1,14 @@
 //! Changes of a whole definition.
 
-use crate::confirm::settled;
+use crate::change::{Change, Class, Consumer};
 use crate::findings::Found;
-use crate::{Change, Class, Consumer, pruning, schema};
+use crate::{pruning, schema};
 use kubeshape_schema::{Code, Flags, Schema};
 use kubeshape_structural::{Crd, Version};
 use std::collections::{HashMap, HashSet};
 
 use Class::{Breaking, Compatible, Cosmetic, Risky};
 use Consumer::{Meta, Readers, Storage, Writers};
-
-/// The changes from one definition to another: first those of the definition, then those of each version in the old order.
-/// The same definitions give the same list.
-pub fn definitions(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Change> {
-    settled(old, new).changes
-}
 
 /// The changes, with the values that they are about.
 pub(crate) fn find<'a>(old: &Crd<'a>, new: &Crd<'a>) -> Found<'a> {

@@ -1,8 +1,8 @@
 //! Changes of the kinds that OpenAPI documents define, such as Kubernetes' own.
 
+use crate::change::{Change, Class, Consumer};
 use crate::findings::Found;
 use crate::schema::{self, Of, Sides};
-use crate::{Change, Class, Consumer};
 use kubeshape_schema::Gvk;
 use kubeshape_schema::read::{Reader, Rules};
 use kubeshape_schema::{Bump, Code, Profile, Schema};

@@ -1,6 +1,6 @@
 //! Changes that somebody has agreed to.
 
-use crate::{Change, Class, Consumer};
+use crate::change::{Change, Class, Consumer};
 use kubeshape_schema::Code;
 use kubeshape_yaml::{Kind, Limits, Node, Stream, Tape};
 use std::fmt;

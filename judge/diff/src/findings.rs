@@ -1,6 +1,6 @@
 //! The changes that are found, and where objects show them.
 
-use crate::Change;
+use crate::change::Change;
 use crate::server_fields::Own;
 use kubeshape_sample::Step;
 use kubeshape_schema::Schema;

@@ -62,7 +62,8 @@ pub mod upgrade;
 mod witness;
 
 pub use change::{Change, Class, Consumer};
-pub use definition::definitions;
+pub use confirm::definitions;
 pub use document::{Documents, KindChanges, documents};
 pub use exempt::{Day, Exemption, ExemptionError, Exemptions};
-pub use witness::{Effort, Outcome, Proof, Witness, witnesses};
+pub use witness::proof::{Effort, Outcome, Proof, Witness};
+pub use witness::witnesses;

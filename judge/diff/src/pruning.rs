@@ -3,9 +3,9 @@
 //! Definitions of `apiextensions.k8s.io/v1beta1` have it unless they say `false`. Those of `v1` must not, but one that is stored with it
 //! keeps it (upstream: `ValidateCustomResourceDefinitionUpdate`).
 
+use crate::change::{Change, Class, Consumer};
 use crate::findings::{Found, Spot, Subject};
 use crate::server_fields::Own;
-use crate::{Change, Class, Consumer};
 use kubeshape_sample::Step;
 use kubeshape_schema::{Additional, Code, Flags, Schema, Type};
 

@@ -1,9 +1,9 @@
 //! What defines kinds: a CustomResourceDefinition, an OpenAPI document, a structured-merge-diff schema.
 
 use crate::kind::{Column, Kind, Resource, Scale, Scope, Version};
-use crate::schema_location::named_items;
-use crate::validate::Prepared;
-use crate::{Location, Settings};
+use crate::location::Location;
+use crate::prepared::Prepared;
+use crate::registry::Settings;
 use kubeshape_convert::smd::served::{self, Served};
 use kubeshape_discovery::{GroupVersion, Records, group_versions_of_document, read as discovery};
 use kubeshape_input::{Code, Content, Finding, Note, NoteKind};
@@ -13,7 +13,7 @@ use kubeshape_smd::schema::{self, ReadErrors};
 use kubeshape_smd::typed::Types;
 use kubeshape_structural::read::{Manifest, manifests};
 use kubeshape_structural::{ApiVersion, Crd};
-use kubeshape_yaml::Node;
+use kubeshape_yaml::{Document, Kind as NodeKind, Node};
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -177,6 +177,18 @@ impl fmt::Debug for Definition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Definition").field("location", &self.location).field("form", &self.form).finish_non_exhaustive()
     }
+}
+
+/// The items of a document's lists that have a name, by their list and that name: of two of one name the first.
+fn named_items(document: Document<'_>) -> BTreeMap<u32, BTreeMap<String, u32>> {
+    let mut out: BTreeMap<u32, BTreeMap<String, u32>> = BTreeMap::new();
+    let lists = (0..document.len() as u32).map(|at| document.node(at)).filter(|node| node.kind() == NodeKind::Seq);
+    for (list, item) in lists.flat_map(|list| list.items().map(move |item| (list, item))) {
+        if let Some(name) = item.get("name").and_then(Node::as_str) {
+            out.entry(list.index()).or_default().entry(name.to_owned()).or_insert(item.index());
+        }
+    }
+    out
 }
 
 fn findings(location: &Location, notes: &[Note<'_>], resource: &str) -> Vec<Finding> {

@@ -4,7 +4,9 @@
 //! of [`Registry`] that take and return [`Object`](crate::Object)s are a thin layer on it.
 
 use crate::error::{EndpointError, SubresourceError};
-use crate::{Kind, Registry, WriteOptions};
+use crate::kind::Kind;
+use crate::options::WriteOptions;
+use crate::registry::Registry;
 use kubeshape_smd::fieldpath::{Filter, PathElement, Set, SetBuilder};
 use kubeshape_smd::managed::{self, FieldManager, Gvk, ObjectConverter};
 use kubeshape_smd::merge::ConvertError;

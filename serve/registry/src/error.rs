@@ -3,7 +3,7 @@
 //! The texts are the server's; what a server has no text for is said in our own words. Places are there where the
 //! objects were read from inputs.
 
-use crate::Location;
+use crate::location::Location;
 use kubeshape_schema::did_you_mean;
 use kubeshape_smd::managed::{Operation, Status, Time};
 use std::fmt;

@@ -1,9 +1,11 @@
 //! From what the merge refuses, which borrows, to errors that own their texts and know their places.
 
 use crate::error::{Conflict, Conflicts, Error, FieldError, FieldErrorKind, Invalid};
+use crate::kind::Kind;
 use crate::locate::{Found, Paths, Pointers, at_pointer, steps};
+use crate::location::Location;
+use crate::registry::Registry;
 use crate::schema_location::declares;
-use crate::{Kind, Location, Registry};
 use kubeshape_smd::Bump;
 use kubeshape_smd::fieldpath::DisplayPath;
 use kubeshape_smd::managed::{self, DecodeError, Gvk, ManagerConflict, Step};

@@ -3,7 +3,7 @@
 //! Everything that is decided per kind hangs on [`Kind`]: the names, the [`Type`] of server-side apply, and what judges
 //! requests ([`Kind::requests`]). What is expensive is built at first use.
 
-use crate::{Definition, Location};
+use crate::definition::Definition;
 use kubeshape_smd::managed::Gvk;
 use kubeshape_smd::schema::UNTYPED_DEDUCED;
 use kubeshape_smd::typed::Type;
@@ -159,11 +159,6 @@ impl Kind {
     /// Whether the schema cannot be used, so that the type is deduced from the objects.
     pub fn is_deduced(&self) -> bool {
         self.definition.types().named(&self.type_name).is_none()
-    }
-
-    /// The place of the schema of the value at a JSON pointer into an object, if it is declared.
-    pub fn declared(&self, pointer: &str) -> Option<Location> {
-        crate::schema_location::location(self, &crate::locate::steps(pointer))
     }
 
     /// The fields at the top of an object that requests to a subresource neither change nor own; `""` is the object

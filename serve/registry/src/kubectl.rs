@@ -1,7 +1,7 @@
 //! What kubectl shows of a kind.
 
-use crate::Kind;
 use crate::definition::Form;
+use crate::kind::Kind;
 use kubeshape_convert::document::Document;
 use kubeshape_convert::v2::from_v3::{self, Scratch};
 use kubeshape_publish::Shape;
@@ -66,8 +66,10 @@ impl Kind {
 
     /// The resource as paths name it. Without a name, the one that Kubernetes guesses from the kind.
     pub fn resource_name(&self) -> String {
-        self.resource()
-            .map_or_else(|| crate::guessed_plural(&self.kind().to_lowercase()), |resource| resource.plural.to_string())
+        self.resource().map_or_else(
+            || crate::name::guessed_plural(&self.kind().to_lowercase()),
+            |resource| resource.plural.to_string(),
+        )
     }
 
     /// The OpenAPI v3 document that shows the kind: the one that a server publishes for the CustomResourceDefinition, or the

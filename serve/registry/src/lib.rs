@@ -66,6 +66,7 @@ mod name;
 mod object;
 mod operations;
 mod options;
+mod prepared;
 pub mod print;
 mod registry;
 mod schema_location;

@@ -231,7 +231,7 @@ pub(crate) fn steps(pointer: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::at_field;
-    use crate::Object;
+    use crate::object::Object;
     use kubeshape_input::Finding;
     use kubeshape_yaml::Node;
 

@@ -1,7 +1,8 @@
 //! Objects that own everything.
 
 use crate::error::Error;
-use crate::{Location, explain, print};
+use crate::location::Location;
+use crate::{explain, print};
 use kubeshape_input::{Code, Finding, Input, Limits};
 use kubeshape_smd::fieldpath::{Set, SetError};
 use kubeshape_smd::managed::{Gvk, Managed, Operation, Ownership, Time, entries};

@@ -4,8 +4,11 @@
 use crate::error::Error;
 use crate::explain::{Locations, managed_fields_error};
 use crate::extract::extract_applied;
+use crate::kind::Kind;
 use crate::object::managed;
-use crate::{FieldSet, Kind, Object, Registry, WriteOptions};
+use crate::object::{FieldSet, Object};
+use crate::options::WriteOptions;
+use crate::registry::Registry;
 use kubeshape_smd::managed::{ExtractError, Gvk};
 use kubeshape_smd::typed::{CompareError, Duplicates, Type, TypedValue};
 use kubeshape_smd::{Bump, ToValue, Value};

@@ -2,8 +2,10 @@
 
 use crate::definition::{self, Definition, Form, Shared, Source};
 use crate::error::{KindError, TypeError};
+use crate::kind::Kind;
+use crate::location::Location;
+use crate::name::KindQuery;
 use crate::name::Reading;
-use crate::{Kind, KindQuery, Location};
 use kubeshape_discovery::deprecated::{CustomVersion, best, custom_warning};
 use kubeshape_discovery::version_order;
 use kubeshape_input::{Finding, Input};

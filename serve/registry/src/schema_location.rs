@@ -1,10 +1,11 @@
 //! Where the schema of a value stands in the inputs: for messages. Types themselves come from the definitions.
 
+use crate::definition::Definition;
 use crate::definition::Form;
-use crate::{Definition, Kind, Location};
+use crate::kind::Kind;
+use crate::location::Location;
 use kubeshape_smd::schema::{Atom, Schema};
-use kubeshape_yaml::{Document, Kind as NodeKind, Node};
-use std::collections::BTreeMap;
+use kubeshape_yaml::{Kind as NodeKind, Node};
 
 /// References that are followed one after the other before they count as a circle.
 const MOST_REFERENCES: usize = 64;
@@ -69,16 +70,11 @@ fn smd<'a>(definition: &'a Definition, root: Node<'a>, type_name: &str, steps: &
     Some(at)
 }
 
-/// The items of a document's lists that have a name, by their list and that name: of two of one name the first.
-pub(crate) fn named_items(document: Document<'_>) -> BTreeMap<u32, BTreeMap<String, u32>> {
-    let mut out: BTreeMap<u32, BTreeMap<String, u32>> = BTreeMap::new();
-    let lists = (0..document.len() as u32).map(|at| document.node(at)).filter(|node| node.kind() == NodeKind::Seq);
-    for (list, item) in lists.flat_map(|list| list.items().map(move |item| (list, item))) {
-        if let Some(name) = item.get("name").and_then(Node::as_str) {
-            out.entry(list.index()).or_default().entry(name.to_owned()).or_insert(item.index());
-        }
+impl Kind {
+    /// Returns where the schema of the value at a JSON pointer into an object is declared.
+    pub fn declared(&self, pointer: &str) -> Option<Location> {
+        location(self, &crate::locate::steps(pointer))
     }
-    out
 }
 
 /// Whether the type of a kind has a place for a field at these steps. It says nothing where the schema allows anything.

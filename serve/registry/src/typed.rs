@@ -1,7 +1,7 @@
 //! Kinds that OpenAPI documents define, as a server decodes their objects.
 
-use crate::Kind;
 use crate::definition::Form;
+use crate::kind::Kind;
 use kubeshape_validate::typed::Typed;
 use kubeshape_yaml::Node;
 

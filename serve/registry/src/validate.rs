@@ -1,14 +1,13 @@
 //! What an API server makes of custom resources before it stores them: pruning, defaults, validation, rules in CEL.
 
 use crate::error::Error;
-use crate::{Kind, Object, Registry};
+use crate::kind::Kind;
+use crate::object::Object;
+use crate::prepared::Prepared;
+use crate::registry::Registry;
 use kubeshape_schema::field;
 use kubeshape_smd::{Bump, ToValue};
-use kubeshape_structural::Crd;
-use kubeshape_validate::Release;
 use kubeshape_validate::object::{Judged, Resource};
-use self_cell::{MutBorrow, self_cell};
-use std::fmt;
 use std::sync::Arc;
 
 /// A request with a custom resource, before the server looks at it.
@@ -106,30 +105,6 @@ impl Registry {
             return Err(Error::Refused { message, code: 400 });
         };
         requests.judge(request)
-    }
-}
-
-type Resources<'a> = Vec<Resource<'a>>;
-
-self_cell!(
-    /// The versions of a definition, prepared for requests, with the memory that they are in.
-    pub(crate) struct Prepared {
-        owner: MutBorrow<Bump>,
-        #[covariant]
-        dependent: Resources,
-    }
-);
-
-impl fmt::Debug for Prepared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Prepared").field(self.borrow_dependent()).finish()
-    }
-}
-
-impl Prepared {
-    /// Prepares a definition. Nothing of it is borrowed.
-    pub(crate) fn of(crd: &Crd<'_>, release: Release) -> Prepared {
-        Prepared::new(MutBorrow::new(Bump::new()), |arena| Resource::of_versions(crd, release, arena.borrow_mut()))
     }
 }
 

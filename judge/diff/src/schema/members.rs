@@ -2,11 +2,11 @@
 
 use super::value::{judged, takes_default, text};
 use super::{Pair, Rest, STRICTER, WIDER, Walk, missing};
+use crate::change::{Class, Consumer};
 use crate::findings::{Spot, Subject};
 use crate::moves::Field;
 use crate::server_fields::Own;
 use crate::types::{self, Types};
-use crate::{Class, Consumer};
 use kubeshape_sample::Step;
 use kubeshape_schema::{Code, Flags, Property, Schema, Type};
 

@@ -3,6 +3,8 @@
 mod members;
 mod value;
 
+use crate::bounds;
+use crate::change::{Change, Class, Consumer};
 use crate::document::Definitions;
 use crate::findings::{Found, Spot, Subject};
 use crate::implication::Memo;
@@ -10,7 +12,6 @@ use crate::moves::{self, Field};
 use crate::refusal::{Reach, Taken, reach};
 use crate::server_fields::Own;
 use crate::types::{self, Types};
-use crate::{Change, Class, Consumer, bounds};
 use kubeshape_sample::Step;
 use kubeshape_schema::{Additional, Code, Flags, Schema, Type};
 use std::collections::HashSet;

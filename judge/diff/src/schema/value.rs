@@ -1,11 +1,11 @@
 //! What is said of a value itself: enums, patterns, defaults, rules, logic.
 
 use super::{Judge, Pair, STRICTER, UNKNOWN, WIDER, Walk, missing};
+use crate::change::{Class, Consumer};
 use crate::findings::Subject;
 use crate::implication::checked_format;
 use crate::refusal::{Reach, reach};
 use crate::types::Types;
-use crate::{Class, Consumer};
 use kubeshape_schema::escape::Escape;
 use kubeshape_schema::{Bump, Code, Flags, Json, Rule, Schema};
 use kubeshape_validate::object::{Validator, default as inserted};

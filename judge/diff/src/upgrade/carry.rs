@@ -1,6 +1,6 @@
 //! Carrying out a plan, for programs that talk to a server themselves.
 
-use super::{Action, Plan};
+use super::plan::{Action, Plan};
 use serde_json::{Value, json};
 use std::fmt;
 use std::fmt::Write as _;

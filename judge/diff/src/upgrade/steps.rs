@@ -3,8 +3,8 @@
 use super::commands;
 use super::kept::{Dropped, Keeper, dropped};
 use super::objects::{Judge, ObjectReport};
+use super::plan::{Action, Cluster, Conversion, Loss, Migration, Obstacle, Plan, Step, Unreadable, VersionPlan, When};
 use super::side::{Side, on_server, refusals, shortened};
-use super::{Action, Cluster, Conversion, Loss, Migration, Obstacle, Plan, Step, Unreadable, VersionPlan, When};
 use kubeshape_discovery::version_order;
 use kubeshape_schema::{Bump, Note};
 use kubeshape_structural::Crd;

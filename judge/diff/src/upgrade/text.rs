@@ -1,6 +1,6 @@
 //! A plan as a text for people.
 
-use super::{Action, Obstacle, Plan, Step, VersionPlan, When};
+use super::plan::{Action, Obstacle, Plan, Step, VersionPlan, When};
 use std::fmt;
 
 /// The width of lines. Commands stay in one piece.

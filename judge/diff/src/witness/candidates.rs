@@ -1,6 +1,6 @@
 //! Values that may show a change.
 
-use super::{Effort, is_about_stored};
+use super::proof::{Effort, is_about_stored};
 use crate::findings::{Spot, Subject};
 use crate::implication::Memo;
 use crate::refusal::{only, probes as at_the_ends, refused};

@@ -1,6 +1,6 @@
 //! What two definitions make of an object.
 
-use super::{Outcome, is_about_stored};
+use super::proof::{Outcome, is_about_stored};
 use kubeshape_sample::Step;
 use kubeshape_schema::field::Error;
 use kubeshape_schema::{Bump, Code};

@@ -2,8 +2,9 @@
 
 use super::candidates::{Attempt, attempts};
 use super::judge::{Judge, Seen};
-use super::{Effort, Outcome, Proof, Witness, shrink};
-use crate::Change;
+use super::proof::{Effort, Outcome, Proof, Witness};
+use super::shrink;
+use crate::change::Change;
 use crate::findings::{Found, Spot, Subject};
 use crate::implication::Memo;
 use crate::server_fields::Own;

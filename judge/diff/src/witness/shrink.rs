@@ -1,7 +1,7 @@
 //! Making a witness smaller.
 
-use super::Outcome;
 use super::judge::Judge;
+use super::proof::Outcome;
 use kubeshape_schema::Bump;
 use kubeshape_value::Map;
 use kubeshape_value::Value;

@@ -14,6 +14,7 @@ use kubeshape_yaml::go::escape::GoQuoted;
 use std::borrow::Cow;
 
 pub use age::age;
+pub use kubeshape_structural::Column;
 pub use print::{Csv, PrintOptions, csv, json, text};
 
 /// The description of `metadata.name`, which the server gives the first column.
@@ -21,23 +22,6 @@ const NAME: &str = "Name must be unique within a namespace. Is required when cre
 
 /// The description of `metadata.creationTimestamp`, which the server gives the column that stands for none.
 const AGE: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
-
-/// A member of `additionalPrinterColumns`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Column<'a> {
-    /// The head of the column.
-    pub name: &'a str,
-    /// `string`, `integer`, `number`, `boolean` or `date`.
-    pub column_type: &'a str,
-    /// An OpenAPI format, or `name`.
-    pub format: &'a str,
-    /// What it shows; may be empty.
-    pub description: &'a str,
-    /// 0 is always shown, others with `-o wide`.
-    pub priority: i32,
-    /// Where the value stands, such as `.spec.replicas`.
-    pub json_path: &'a str,
-}
 
 /// A column of a table (upstream: `metav1.TableColumnDefinition`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
