@@ -43,7 +43,7 @@ pub(crate) fn references_to(json: &[u8], section: &str) -> Vec<String> {
     let text = String::from_utf8_lossy(json);
     let names = text.match_indices(&prefix).map(|(at, _)| {
         let rest = &text[at + prefix.len()..];
-        rest[..rest.find('"').unwrap_or(rest.len())].replace("~1", "/").replace("~0", "~")
+        kubeshape_yaml::pointer::unescape(&rest[..rest.find('"').unwrap_or(rest.len())]).into_owned()
     });
     names.collect()
 }

@@ -34,6 +34,8 @@ mod json_read;
 mod limits;
 mod parents;
 mod parse;
+pub mod percent;
+pub mod pointer;
 mod resolve;
 mod scalars;
 mod scan;

@@ -1,6 +1,6 @@
 //! Where nodes stand in their containers.
 
-use crate::{Document, Kind};
+use crate::{Document, Kind, pointer};
 
 /// The container of every node of a document, for the pointers of many nodes. It is made once in a walk over the document;
 /// then a pointer costs the depth of its node, where [`Document::pointer`] passes everything that stands before it.
@@ -64,26 +64,15 @@ impl Parents {
         let mut out = String::new();
         for at in path.into_iter().rev() {
             let Parent { container, number } = self.0[at as usize];
-            out.push('/');
             if document.node(container).kind() == Kind::Seq {
+                out.push('/');
                 out.push_str(&number.to_string());
             } else {
-                // Keys and values take turns.
-                push_escaped(&mut out, document.node(at - number % 2).text());
+                // Keys and values alternate.
+                pointer::push(&mut out, document.node(at - number % 2).text());
             }
         }
         out
-    }
-}
-
-/// Appends a key as JSON pointers write it.
-pub(crate) fn push_escaped(out: &mut String, key: &str) {
-    for c in key.chars() {
-        match c {
-            '~' => out.push_str("~0"),
-            '/' => out.push_str("~1"),
-            c => out.push(c),
-        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use crate::Kind;
 use crate::go::number::{self, Number};
+use base64::Engine as _;
+use base64::engine::general_purpose::{GeneralPurpose, PAD};
 
 /// The tags that change how a scalar is read; all others leave the text as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -432,39 +434,15 @@ pub(crate) fn key(value: Value) -> Key {
     }
 }
 
+/// Go's standard encoding, which ignores the unused bits of the last digit.
+const BASE64: GeneralPurpose =
+    GeneralPurpose::new(&base64::alphabet::STANDARD, PAD.with_decode_allow_trailing_bits(true));
+
 /// Decodes base64 as Go's standard encoding does: line breaks are skipped, padding is required.
-/// Bytes that are no UTF-8 become U+FFFD each.
+/// Bytes that are not UTF-8 become U+FFFD each.
 pub(crate) fn binary(text: &str) -> Option<String> {
-    let (mut out, mut word, mut have, mut pad) = (Vec::new(), 0u32, 0u32, 0u32);
-    for byte in text.bytes().filter(|b| !matches!(b, b'\r' | b'\n')) {
-        let six = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            b'=' if have >= 2 && pad < 4 - have => {
-                pad += 1;
-                continue;
-            }
-            _ => return None,
-        };
-        if pad > 0 {
-            return None;
-        }
-        word = word << 6 | u32::from(six);
-        have += 1;
-        if have == 4 {
-            out.extend_from_slice(&[(word >> 16) as u8, (word >> 8) as u8, word as u8]);
-            (word, have) = (0, 0);
-        }
-    }
-    match (have, pad) {
-        (0, 0) => {}
-        (2, 2) => out.push((word >> 4) as u8),
-        (3, 1) => out.extend_from_slice(&[(word >> 10) as u8, (word >> 2) as u8]),
-        _ => return None,
-    }
+    let digits: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
+    let out = BASE64.decode(digits).ok()?;
     let mut text = String::with_capacity(out.len());
     for chunk in out.utf8_chunks() {
         text.push_str(chunk.valid());

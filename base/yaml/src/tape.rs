@@ -7,8 +7,7 @@
 //! stand in the source as they are read are ranges of it, the others are ranges of one text buffer.
 
 use crate::go::number::{self, Number};
-use crate::parents::push_escaped;
-use crate::resolve;
+use crate::{pointer, resolve};
 
 /// What an entry holds, after resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -218,8 +217,7 @@ impl<'a> Document<'a> {
                         let value = key + 1;
                         let next = self.next_index(value);
                         if index == key || index < next {
-                            out.push('/');
-                            push_escaped(&mut out, self.node(key).text());
+                            pointer::push(&mut out, self.node(key).text());
                             if index == key {
                                 return out;
                             }

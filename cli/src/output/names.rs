@@ -4,6 +4,7 @@
 //! and `.` is percent-encoded, so that a name never leaves its folder, and different resources have different names.
 
 use crate::args::{Format, Shape};
+use kubeshape_yaml::percent;
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write;
 
@@ -179,15 +180,7 @@ pub(crate) fn suffix(format: Format) -> &'static str {
 }
 
 pub(super) fn encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.') {
-            out.push(char::from(byte));
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
+    percent::encode(text, percent::FILE_NAME).into_owned()
 }
 
 /// The name, or its beginning and a hash if it is too long.

@@ -2,9 +2,9 @@
 
 use kubeshape_input::{Code, Finding, NoteKind};
 use kubeshape_schema::Level;
+use kubeshape_yaml::percent;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
-use std::fmt::Write;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
@@ -102,15 +102,8 @@ fn level(how: Level) -> &'static str {
 /// A path as a reference to a URI. What such a reference cannot hold is encoded.
 fn uri(path: &str) -> String {
     let path = if std::path::MAIN_SEPARATOR == '\\' { path.replace('\\', "/") } else { path.to_owned() };
-    let mut out = String::new();
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/@+,=!$&'()*;".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
+    // In the first segment, a colon would end a scheme.
+    percent::encode(&path, const { &percent::PATH.add(b':') }).into_owned()
 }
 
 #[cfg(test)]

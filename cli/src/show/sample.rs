@@ -95,7 +95,8 @@ fn collect(node: Node<'_>, pointer: &str, kind: &Kind, out: &mut Vec<(usize, Str
     match node.kind() {
         NodeKind::Map => {
             for (key, value) in node.pairs() {
-                let pointer = format!("{pointer}/{}", key.text().replace('~', "~0").replace('/', "~1"));
+                let mut pointer = pointer.to_owned();
+                kubeshape_yaml::pointer::push(&mut pointer, key.text());
                 let description = kind
                     .declared(&pointer)
                     .and_then(|declared| declared.node().get("description").and_then(Node::as_str).map(first_sentence));

@@ -3,6 +3,7 @@
 use crate::model::Site;
 use kubeshape_schema::Dialect;
 use kubeshape_schema::reference;
+use kubeshape_yaml::{percent, pointer};
 use std::borrow::Cow;
 
 /// Where in a document parts with a name of their own stand.
@@ -119,20 +120,20 @@ impl<'a> Target<'a> {
     /// ```
     pub fn of(reference: &'a str, dialect: Dialect) -> Target<'a> {
         let Some(fragment) = reference.strip_prefix('#') else { return Target::Remote };
-        let pointer = percent_decoded(fragment);
+        let pointer = percent::decode(fragment);
         for section in Section::ALL {
             let Some(prefix) = section.prefix(dialect) else { continue };
             match &pointer {
                 Cow::Borrowed(pointer) => {
                     if let Some(below) = pointer.strip_prefix(&prefix[1..]) {
                         let (name, rest) = below.split_at(below.find('/').unwrap_or(below.len()));
-                        return Target::Named { section, name: unescaped(name), rest: Cow::Borrowed(rest) };
+                        return Target::Named { section, name: pointer::unescape(name), rest: Cow::Borrowed(rest) };
                     }
                 }
                 Cow::Owned(pointer) => {
                     if let Some(below) = pointer.strip_prefix(&prefix[1..]) {
                         let (name, rest) = below.split_at(below.find('/').unwrap_or(below.len()));
-                        let name = Cow::Owned(unescaped(name).into_owned());
+                        let name = Cow::Owned(pointer::unescape(name).into_owned());
                         return Target::Named { section, name, rest: Cow::Owned(rest.to_owned()) };
                     }
                 }
@@ -152,45 +153,10 @@ impl<'a> Target<'a> {
 /// ```
 pub fn reference_to(section: Section, name: &str, rest: &str, dialect: Dialect) -> String {
     let mut text = section.prefix(dialect).unwrap_or("#/").to_owned();
-    for c in name.chars() {
-        match c {
-            '~' => text.push_str("~0"),
-            '/' => text.push_str("~1"),
-            '%' => text.push_str("%25"),
-            c => text.push(c),
-        }
-    }
+    text.push_str(&pointer::escape(name).replace('%', "%25"));
     text.push_str(&rest.replace('%', "%25"));
     match reference::normalize(&text) {
         Ok(written) => written.into_owned(),
         Err(_) => text,
     }
-}
-
-/// One token of a JSON pointer as it stands in the document.
-pub(crate) fn unescaped(token: &str) -> Cow<'_, str> {
-    if token.contains('~') { Cow::Owned(token.replace("~1", "/").replace("~0", "~")) } else { Cow::Borrowed(token) }
-}
-
-fn percent_decoded(text: &str) -> Cow<'_, str> {
-    if !text.contains('%') {
-        return Cow::Borrowed(text);
-    }
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let digits = bytes.get(at + 1..at + 3).and_then(|two| std::str::from_utf8(two).ok());
-        match (bytes[at], digits.and_then(|two| u8::from_str_radix(two, 16).ok())) {
-            (b'%', Some(byte)) => {
-                out.push(byte);
-                at += 3;
-            }
-            (byte, _) => {
-                out.push(byte);
-                at += 1;
-            }
-        }
-    }
-    Cow::Owned(String::from_utf8_lossy(&out).into_owned())
 }

@@ -2,7 +2,7 @@
 
 use super::writer::{Meta, Origin, Place, Special, Wanted, Writer};
 use kubeshape_schema::{Code, Schema};
-use std::fmt::Write as _;
+use kubeshape_yaml::{percent, pointer};
 
 /// What the name of an object's fields that are all removed is.
 const EMPTIED: &str = "pruned";
@@ -65,18 +65,7 @@ impl<'a> Writer<'_, 'a, '_> {
 
     fn pointer(&self, name: &str) -> String {
         let mut out = format!("#/{}/", self.options.draft.definitions());
-        for byte in name.bytes() {
-            match byte {
-                b'~' => out.push_str("~0"),
-                b'/' => out.push_str("~1"),
-                byte if byte.is_ascii_alphanumeric() || b"-._!$&'()*+,;=:@?".contains(&byte) => {
-                    out.push(char::from(byte));
-                }
-                byte => {
-                    let _ = write!(out, "%{byte:02X}");
-                }
-            }
-        }
+        out.push_str(&percent::encode(&pointer::escape(name), percent::FRAGMENT));
         out
     }
 
@@ -124,16 +113,6 @@ impl<'a> Writer<'_, 'a, '_> {
 /// The name of the definition that a reference is to.
 fn target(reference: &str) -> Option<String> {
     let escaped = ["#/definitions/", "#/components/schemas/"].iter().find_map(|p| reference.strip_prefix(p))?;
-    let mut bytes = Vec::with_capacity(escaped.len());
-    let mut rest = escaped.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let mut digit = || char::from(rest.next()?).to_digit(16);
-            bytes.push((digit()? * 16 + digit()?) as u8);
-        } else {
-            bytes.push(byte);
-        }
-    }
-    let token = String::from_utf8(bytes).ok()?;
-    (!token.contains('/')).then(|| token.replace("~1", "/").replace("~0", "~"))
+    let token = String::from_utf8(percent::decode_strict(escaped)?.into_owned()).ok()?;
+    (!token.contains('/')).then(|| pointer::unescape(&token).into_owned())
 }

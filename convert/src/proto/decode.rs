@@ -47,7 +47,7 @@ impl DecodeError {
     /// The same error, of a value that is the member `name` of another one.
     fn below(mut self, name: &str) -> Self {
         if let DecodeError::Yaml { pointer, .. } | DecodeError::Number { pointer } = &mut self {
-            pointer.insert_str(0, &name.replace('~', "~0").replace('/', "~1"));
+            pointer.insert_str(0, &kubeshape_yaml::pointer::escape(name));
             pointer.insert(0, '/');
         }
         self

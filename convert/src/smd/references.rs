@@ -1,6 +1,7 @@
 //! The targets of references within a document.
 
 use kubeshape_schema::{Additional, Flags, Items, Schema, Type};
+use kubeshape_yaml::{percent, pointer};
 use std::borrow::Cow;
 
 /// The reference of a schema: its own, or that of the only branch of its `allOf`.
@@ -129,13 +130,13 @@ impl<'m> Targets<'m> {
         };
         let Some(decoded) = percent_decoded(rest) else { return Target::Nowhere };
         // A name without escapes is tried first, even if it looks like a pointer.
-        if let Some(at) = self.definition(&decoded).or_else(|| self.definition(&unescaped(&decoded))) {
+        if let Some(at) = self.definition(&decoded).or_else(|| self.definition(&pointer::unescape(&decoded))) {
             return Target::Definition(at);
         }
         let mut segments = decoded.split('/');
         let inner = segments
             .next()
-            .and_then(|name| self.definition(&unescaped(name)))
+            .and_then(|name| self.definition(&pointer::unescape(name)))
             .and_then(|at| inner(self.models[at].1, segments));
         inner.map_or(Target::Nowhere, |schema| Target::Inner(rest, schema))
     }
@@ -169,7 +170,7 @@ fn inner<'m>(mut schema: &'m Schema<'m>, mut segments: std::str::Split<'_, char>
             },
             _ => {
                 schema = match segment {
-                    "properties" => schema.property(&unescaped(segments.next()?))?,
+                    "properties" => schema.property(&pointer::unescape(segments.next()?))?,
                     "additionalProperties" => match schema.additional? {
                         Additional::Schema(inner) => inner,
                         Additional::Allowed(_) => return None,
@@ -185,28 +186,10 @@ fn inner<'m>(mut schema: &'m Schema<'m>, mut segments: std::str::Split<'_, char>
     Some(schema)
 }
 
-/// A segment of a JSON pointer without escapes.
-fn unescaped(segment: &str) -> Cow<'_, str> {
-    if segment.contains('~') { segment.replace("~1", "/").replace("~0", "~").into() } else { segment.into() }
-}
-
-/// A text without the escapes of URLs, if the result is text.
+/// Decodes the escapes of URLs; `None` if the result is not UTF-8.
 fn percent_decoded(text: &str) -> Option<Cow<'_, str>> {
-    if !text.contains('%') {
-        return Some(text.into());
+    match percent::decode_strict(text)? {
+        Cow::Borrowed(_) => Some(Cow::Borrowed(text)),
+        Cow::Owned(bytes) => String::from_utf8(bytes).ok().map(Cow::Owned),
     }
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        rest = tail;
-        let digit = |b: &u8| char::from(*b).to_digit(16);
-        match (first, tail) {
-            (b'%', [high, low, behind @ ..]) => {
-                out.push((digit(high)? * 16 + digit(low)?) as u8);
-                rest = behind;
-            }
-            (b, _) => out.push(*b),
-        }
-    }
-    String::from_utf8(out).ok().map(Cow::Owned)
 }

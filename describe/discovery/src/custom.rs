@@ -3,6 +3,8 @@
 
 use crate::assemble::version_order;
 use crate::model::{Freshness, GroupVersion, Kind, Origin, Priority, Resource, Scope, Subresource};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use kubeshape_structural::{Crd, Names, Version};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -176,7 +178,6 @@ pub fn custom_group_versions<'c>(resources: impl IntoIterator<Item = &'c CustomR
 /// assert_eq!(storage_version_hash("apps", "v1", "ControllerRevision"), "85nkx63pcBU=");
 /// ```
 pub fn storage_version_hash(group: &str, version: &str, kind: &str) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut digest = Sha256::new();
     for (n, text) in [group, version, kind].into_iter().enumerate() {
         if n > 0 {
@@ -185,10 +186,7 @@ pub fn storage_version_hash(group: &str, version: &str, kind: &str) -> String {
         digest.update(text.as_bytes());
     }
     let digest = digest.finalize();
-    // Eight bytes are ten digits of six bits and one of four.
-    let head = digest.iter().take(8).fold(0_u128, |bits, byte| bits << 8 | u128::from(*byte)) << 2;
-    let digits = (0..11).rev().map(|n| char::from(DIGITS[(head >> (n * 6)) as usize & 63]));
-    digits.chain(['=']).collect()
+    STANDARD.encode(&digest[..8])
 }
 
 fn words(words: &[&str]) -> Vec<Arc<str>> {

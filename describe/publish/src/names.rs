@@ -2,7 +2,7 @@
 //! `pkg/controller/openapi/builder` of apiextensions-apiserver, `GetOperationIDAndTags` in `pkg/endpoints/openapi` of
 //! apiserver).
 
-use std::fmt::Write;
+use kubeshape_yaml::{percent, pointer};
 
 /// The prefix of the names of Kubernetes' definitions of metadata.
 pub(crate) const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.";
@@ -68,21 +68,12 @@ fn upper_case(c: char) -> char {
 /// A definition's name as the last part of a reference: escaped as a JSON pointer, then as a fragment of a URL
 /// (upstream: `Escape` of go-openapi/jsonpointer, then Go's `url.URL`, which go-openapi/jsonreference uses).
 pub(crate) fn in_reference(definition: &str) -> String {
-    let pointer = definition.replace('~', "~0").replace('/', "~1");
+    let pointer = pointer::escape(definition);
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.~$&+,/:;=?@!()*'[]%".contains(&b);
     if pointer.bytes().all(plain) {
-        return pointer;
+        return pointer.into_owned();
     }
-    let mut out = String::with_capacity(pointer.len() + 8);
-    for b in pointer.bytes() {
-        if plain(b) && !b"'[]".contains(&b) {
-            out.push(char::from(b));
-        } else {
-            // Writing to a String does not fail.
-            let _ = write!(out, "%{b:02X}");
-        }
-    }
-    out
+    percent::encode(&pointer, const { &percent::GO_FRAGMENT.remove(b'%') }).into_owned()
 }
 
 fn is_digit(c: char) -> bool {

@@ -5,6 +5,8 @@ use crate::operations::{
 };
 use crate::template::{Fill, Slot, Template};
 use crate::texts::Texts;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use kubeshape_schema::escape::{Escape, string};
 use std::collections::BTreeMap;
 
@@ -125,11 +127,10 @@ impl Shared {
 
 /// The first six bytes of the 64-bit FNV-1 hash in base64url.
 fn short_hash(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let hash = bytes
         .iter()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| hash.wrapping_mul(0x0000_0100_0000_01b3) ^ u64::from(*byte));
-    (0..8).map(|i| ALPHABET[(hash >> (58 - 6 * i)) as usize & 63] as char).collect()
+    URL_SAFE_NO_PAD.encode(&hash.to_be_bytes()[..6])
 }
 
 struct Printer {

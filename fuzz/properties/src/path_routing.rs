@@ -10,7 +10,7 @@ pub fn holds(data: &[u8]) {
     let _ = parameters(query, "hash").count();
     let Some(path) = decoded(path) else { return };
     let route = Route::of(&path);
-    let written = encoded(&route.to_string());
+    let written = encoded(&route.to_string()).into_owned();
     let read = decoded(&written).expect("it was written");
     assert_eq!(Route::of(&read), route);
     assert_eq!(Route::of(&read).endpoint(), route.endpoint());

@@ -7,10 +7,11 @@ use futures_util::stream::{self, StreamExt as _};
 use kubeshape_convert::v2;
 use kubeshape_discovery::openapi::{Index, is_name};
 use kubeshape_schema::Profile;
+use kubeshape_yaml::percent;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -540,15 +541,7 @@ fn refusal(response: &Response) -> Fault {
     Fault::Status { status: response.status, message }
 }
 
-/// A value in a query.
-fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-            out.push(byte.into());
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
+/// Returns a value of a query, percent-encoded.
+fn escaped(text: &str) -> Cow<'_, str> {
+    percent::encode(text, percent::COMPONENT)
 }

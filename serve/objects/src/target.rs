@@ -1,52 +1,24 @@
 //! Request targets, as Go's `net/url` parses them.
 
+use kubeshape_yaml::percent;
 use std::borrow::Cow;
 
-/// The percent-decoded text, with replacement characters for invalid UTF-8; `None` if an escape is malformed.
+/// Decodes percent-encoding. Invalid UTF-8 becomes replacement characters; `None` if an escape is malformed.
 pub fn decoded(text: &str) -> Option<Cow<'_, str>> {
-    unescaped(text, false)
+    Some(match percent::decode_strict(text)? {
+        Cow::Borrowed(_) => Cow::Borrowed(text),
+        Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+    })
 }
 
-fn unescaped(text: &str, plus_is_space: bool) -> Option<Cow<'_, str>> {
-    if !text.bytes().any(|b| b == b'%' || (plus_is_space && b == b'+')) {
-        return Some(Cow::Borrowed(text));
-    }
-    let mut out = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'%' => out.push(hex(bytes.next()?)? << 4 | hex(bytes.next()?)?),
-            b'+' if plus_is_space => out.push(b' '),
-            byte => out.push(byte),
-        }
-    }
-    Some(Cow::Owned(match String::from_utf8(out) {
-        Ok(text) => text,
-        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
-    }))
+/// Decodes a part of a query, where `+` is a space.
+fn decoded_query(text: &str) -> Option<Cow<'_, str>> {
+    if text.contains('+') { Some(Cow::Owned(decoded(&text.replace('+', " "))?.into_owned())) } else { decoded(text) }
 }
 
-fn hex(digit: u8) -> Option<u8> {
-    match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        b'A'..=b'F' => Some(digit - b'A' + 10),
-        _ => None,
-    }
-}
-
-/// The percent-encoded path.
-pub fn encoded(path: &str) -> String {
-    let mut out = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || b"/-_.~:@!$&'()*+,;=".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.push('%');
-            out.extend([byte >> 4, byte & 15].map(|half| char::from(b"0123456789ABCDEF"[usize::from(half)])));
-        }
-    }
-    out
+/// Percent-encodes a path.
+pub fn encoded(path: &str) -> Cow<'_, str> {
+    percent::encode(path, percent::PATH)
 }
 
 /// All values of a parameter, in order. As in Go, parameters with a semicolon or a malformed escape are ignored.
@@ -64,8 +36,8 @@ pub fn parameters<'q>(query: &'q str, name: &str) -> impl Iterator<Item = Cow<'q
     };
     query.split('&').filter(may_be).filter(|pair| !pair.contains(';')).filter_map(move |pair| {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let wanted = unescaped(key, true)? == name;
-        if wanted { unescaped(value, true) } else { None }
+        let wanted = decoded_query(key)? == name;
+        if wanted { decoded_query(value) } else { None }
     })
 }
 

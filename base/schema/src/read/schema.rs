@@ -362,7 +362,7 @@ impl<'a> Reader<'a> {
         match reference::normalize(text) {
             Ok(_) => text.strip_suffix('#').filter(|rest| !rest.contains('#')).unwrap_or(text),
             Err(reason) => {
-                self.error(Code::WrongType, node, || format!("expected a URL, found {text:?}: {reason}"));
+                self.error(Code::WrongType, node, || format!("expected a URL: {reason}"));
                 ""
             }
         }
@@ -383,7 +383,7 @@ impl<'a> Reader<'a> {
             Ok(_) if text == "#" && self.rules == Rules::Document(Profile::Faithful) => text,
             Ok(std::borrow::Cow::Owned(text)) => self.arena.alloc_str(&text),
             Err(reason) => {
-                self.error(Code::WrongType, node, || format!("expected a reference, found {text:?}: {reason}"));
+                self.error(Code::WrongType, node, || format!("expected a reference: {reason}"));
                 ""
             }
         }

@@ -45,27 +45,7 @@ fn should_escape(b: u8, part: Part) -> bool {
     if b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'~') {
         return false;
     }
-    if matches!(part, Part::Host | Part::Zone)
-        && matches!(
-            b,
-            b'!' | b'$'
-                | b'&'
-                | b'\''
-                | b'('
-                | b')'
-                | b'*'
-                | b'+'
-                | b','
-                | b';'
-                | b'='
-                | b':'
-                | b'['
-                | b']'
-                | b'<'
-                | b'>'
-                | b'"'
-        )
-    {
+    if matches!(part, Part::Host | Part::Zone) && b"!$&'()*+,;=:[]<>\"".contains(&b) {
         return false;
     }
     match b {
@@ -140,26 +120,7 @@ fn escape(bytes: &[u8], part: Part) -> String {
 }
 
 fn valid_encoded(text: &str, part: Part) -> bool {
-    text.bytes().all(|b| {
-        matches!(
-            b,
-            b'!' | b'$'
-                | b'&'
-                | b'\''
-                | b'('
-                | b')'
-                | b'*'
-                | b'+'
-                | b','
-                | b';'
-                | b'='
-                | b':'
-                | b'@'
-                | b'['
-                | b']'
-                | b'%'
-        ) || !should_escape(b, part)
-    })
+    text.bytes().all(|b| b"!$&'()*+,;=:@[]%".contains(&b) || !should_escape(b, part))
 }
 
 fn valid_port(text: &str) -> bool {
@@ -310,6 +271,33 @@ impl Url {
         let password = password.map(|password| unescape(password, Part::User)).transpose()?;
         self.user = Some((unescape(name, Part::User)?, password));
         Ok(())
+    }
+
+    /// Returns the URL as go-openapi's `jsonreference` normalizes it: the host in lower case, no default port, no repeated
+    /// slashes, and no escapes that Go does not need.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_yaml::go::Url;
+    /// let url = Url::parse("HTTP://Example.com:80//%78.json#/a b")?;
+    /// assert_eq!(url.normalized().to_string(), "http://example.com/x.json#/a%20b");
+    /// # Ok::<(), String>(())
+    /// ```
+    #[must_use]
+    pub fn normalized(mut self) -> Url {
+        self.raw_path.clear();
+        self.raw_fragment.clear();
+        self.path.dedup_by(|b, a| *b == b'/' && *a == b'/');
+        self.host.make_ascii_lowercase();
+        let default = match self.scheme.as_str() {
+            "http" => ":80",
+            "https" => ":443",
+            _ => return self,
+        };
+        if let Some(host) = self.host.strip_suffix(default) {
+            self.host.truncate(host.len());
+        }
+        self
     }
 
     /// The scheme, in lower case.

@@ -356,7 +356,7 @@ impl<'a> Results<'_, 'a> {
     /// The `PLURAL.GROUP` of a path of a published document.
     fn resource_at(&self, number: usize, at: u32) -> Option<String> {
         let pointer = self.sources[number].loaded.document().pointer(at);
-        let path = pointer.strip_prefix("/paths/")?.split('/').next()?.replace("~1", "/");
+        let path = kubeshape_yaml::pointer::unescape(pointer.strip_prefix("/paths/")?.split('/').next()?);
         let mut segments = path.strip_prefix("/apis/")?.split('/').filter(|segment| *segment != "{namespace}");
         let (group, _version) = (segments.next()?, segments.next()?);
         let plural = segments.find(|segment| *segment != "namespaces")?;
@@ -548,7 +548,7 @@ impl<'a> Results<'_, 'a> {
 fn node_at<'a>(root: Node<'a>, pointer: &str) -> Option<Node<'a>> {
     let mut node = root;
     for part in pointer.split('/').skip(1) {
-        let part = part.replace("~1", "/").replace("~0", "~");
+        let part = kubeshape_yaml::pointer::unescape(part);
         node = match node.kind() {
             kubeshape_yaml::Kind::Seq => node.items().nth(part.parse().ok()?)?,
             _ => node.get(&part)?,

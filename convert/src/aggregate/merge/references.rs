@@ -1,6 +1,7 @@
 //! References in printed texts.
 
 use bytes::Bytes;
+use kubeshape_yaml::pointer;
 use std::collections::BTreeMap;
 
 pub(super) use crate::references_to;
@@ -21,9 +22,9 @@ pub(super) fn rewritten(json: &[u8], section: &str, renames: &Renames) -> Option
         let start = at + prefix.len();
         let Some(length) = text[start..].find('"') else { continue };
         let name = &text[start..start + length];
-        if let Some(new) = renames.get(&name.replace("~1", "/").replace("~0", "~")) {
+        if let Some(new) = renames.get(&*pointer::unescape(name)) {
             out.push_str(&text[written..start]);
-            out.push_str(&new.replace('~', "~0").replace('/', "~1"));
+            out.push_str(&pointer::escape(new));
             written = start + length;
         }
     }

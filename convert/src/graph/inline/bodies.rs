@@ -3,11 +3,11 @@
 use super::feedback::feedback;
 use super::merge::{merged, settled};
 use super::{Options, Recursion, is_followed};
-use crate::graph::target::unescaped;
 use crate::graph::{Graph, Link, PartIndex, Section, Target};
 use crate::model::{Site, map_schema};
 use crate::v3;
 use kubeshape_schema::{Additional, Bump, Code, Extra, Flags, Items, Note, Property, Schema, Type, print};
+use kubeshape_yaml::pointer;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 use petgraph::visit::EdgeRef;
@@ -481,7 +481,7 @@ fn within<'a>(schema: &'a Schema<'a>, pointer: &str) -> Option<&'a Schema<'a>> {
                 Additional::Schema(inner) => inner,
                 Additional::Allowed(_) => return None,
             },
-            "properties" => schema.property(&unescaped(tokens.next()?))?,
+            "properties" => schema.property(&pointer::unescape(tokens.next()?))?,
             _ => return None,
         };
     }

@@ -5,6 +5,7 @@ use super::reference::follow;
 use crate::model::{Boxed, Entry, Map, Reference, Texts};
 use crate::{v2, v3};
 use kubeshape_schema::{Code, Flags, Schema, Type};
+use kubeshape_yaml::pointer;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -313,7 +314,7 @@ fn media_type(name: &str) -> &str {
 
 /// A name as a segment of a reference.
 fn escape(name: &str) -> String {
-    let text = format!("#/{}", name.replace('%', "%25").replace('~', "~0").replace('/', "~1"));
+    let text = format!("#/{}", pointer::escape(name).replace('%', "%25"));
     let text = kubeshape_schema::reference::normalize(&text).unwrap_or(Cow::Borrowed(&text));
     text.strip_prefix("#/").unwrap_or(&text).to_owned()
 }

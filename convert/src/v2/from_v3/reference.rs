@@ -3,6 +3,7 @@
 use super::Converter;
 use crate::model::{Boxed, Map};
 use kubeshape_schema::{Code, Schema, order};
+use kubeshape_yaml::{percent, pointer};
 use std::borrow::Cow;
 
 /// How many references in a row are followed; more are taken for a circle.
@@ -80,27 +81,12 @@ pub(super) fn component<'t>(reference: &'t str, section: &str) -> Option<Cow<'t,
     Some(unescape(name))
 }
 
-/// A segment of a reference without its escapes.
+/// Decodes a token of a JSON pointer in a URL.
 fn unescape(segment: &str) -> Cow<'_, str> {
-    if !segment.contains(['%', '~']) {
-        return Cow::Borrowed(segment);
+    match percent::decode(segment) {
+        Cow::Borrowed(segment) => pointer::unescape(segment),
+        Cow::Owned(segment) => Cow::Owned(pointer::unescape(&segment).into_owned()),
     }
-    let mut bytes = Vec::with_capacity(segment.len());
-    let mut rest = segment.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let hex = |b: &u8| char::from(*b).to_digit(16);
-        match (first, tail) {
-            (b'%', [high, low, after @ ..]) if hex(high).is_some() && hex(low).is_some() => {
-                bytes.push((hex(high).unwrap_or(0) * 16 + hex(low).unwrap_or(0)) as u8);
-                rest = after;
-            }
-            _ => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    Cow::Owned(String::from_utf8_lossy(&bytes).replace("~1", "/").replace("~0", "~"))
 }
 
 /// What a chain of references among shared objects leads to, and the name it has there.

@@ -4,6 +4,7 @@ use super::{Notes, concat};
 use crate::model::{Boxed, Map, Texts};
 use crate::v2;
 use kubeshape_schema::{Bump, Code, order, reference};
+use kubeshape_yaml::{percent, pointer};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -98,24 +99,12 @@ pub(super) fn split<'r>(reference: &'r str, section: &str) -> Option<(Cow<'r, st
     Some((unescape(&tail[..end]), &tail[end..]))
 }
 
-/// A token of a JSON pointer in a URL.
+/// Decodes a token of a JSON pointer in a URL.
 fn unescape(token: &str) -> Cow<'_, str> {
-    if !token.contains(['%', '~']) {
-        return Cow::Borrowed(token);
+    match percent::decode(token) {
+        Cow::Borrowed(token) => pointer::unescape(token),
+        Cow::Owned(token) => Cow::Owned(pointer::unescape(&token).into_owned()),
     }
-    let mut bytes = Vec::with_capacity(token.len());
-    let mut rest = token.as_bytes();
-    while let [byte, after @ ..] = rest {
-        let hex = |at: usize| after.get(at).and_then(|b| char::from(*b).to_digit(16));
-        if let (b'%', Some(high), Some(low)) = (byte, hex(0), hex(1)) {
-            bytes.push((high * 16 + low) as u8);
-            rest = &after[2..];
-        } else {
-            bytes.push(*byte);
-            rest = after;
-        }
-    }
-    Cow::Owned(String::from_utf8_lossy(&bytes).replace("~1", "/").replace("~0", "~"))
 }
 
 /// A reference into `section` of the components.
@@ -148,7 +137,7 @@ pub(super) fn into_content<'a>(
     let produces = if document.produces.is_empty() { RESPONSE } else { document.produces };
     let deeper = |before: &str, media_types: Texts<'_>, rest: &str| {
         let media_type = media_types.iter().min_by(|a, b| order::utf16(a, b))?;
-        let media_type = media_type.replace('~', "~0").replace('/', "~1");
+        let media_type = pointer::escape(media_type);
         let text = format!("{before}/content/{media_type}/schema{rest}");
         Some(&*arena.alloc_str(&reference::normalize(&text).ok()?))
     };

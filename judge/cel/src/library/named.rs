@@ -277,19 +277,6 @@ fn decode(text: &str, last: [u8; 2]) -> Result<Vec<u8>, usize> {
     if digits == 0 { Ok(out) } else { Err(text.len() - digits) }
 }
 
-/// Base64 with padding, in one line.
-pub(crate) fn encode_base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for group in bytes.chunks(3) {
-        let word = group.iter().chain([0, 0].iter()).take(3).fold(0, |word, byte| word << 8 | usize::from(*byte));
-        for i in 0..4 {
-            out.push(if i <= group.len() { char::from(DIGITS[word >> (18 - 6 * i) & 63]) } else { '=' });
-        }
-    }
-    out
-}
-
 /// Whether a text is base64 with padding, in one line.
 fn is_base64(text: &str) -> bool {
     !text.is_empty() && !text.contains(['\r', '\n']) && decode_base64(text).is_some()

@@ -2,7 +2,9 @@
 
 use super::time::{Timestamp, seconds_text};
 use super::{Value, any};
-use crate::library::{Kube, named::encode_base64};
+use crate::library::Kube;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use std::sync::Arc;
 
 type Converted<T> = Result<T, String>;
@@ -240,7 +242,7 @@ fn json<'a>(value: &Value<'a>) -> Converted<Value<'a>> {
         Value::Int(i) => Value::text(i.to_string()),
         Value::Uint(u) if *u <= MAX_JSON_INT => Value::Double(*u as f64),
         Value::Uint(u) => Value::text(u.to_string()),
-        Value::Bytes(bytes) => Value::text(encode_base64(bytes)),
+        Value::Bytes(bytes) => Value::text(STANDARD.encode(bytes)),
         Value::Duration(nanos) => Value::text(seconds_text(*nanos)),
         Value::Timestamp(at) => Value::text(at.rfc3339()),
         value @ Value::List(_) => list(value)?,

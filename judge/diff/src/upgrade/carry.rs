@@ -1,9 +1,9 @@
 //! Carrying out a plan, for programs that talk to a server themselves.
 
 use super::plan::{Action, Plan};
+use kubeshape_yaml::percent;
 use serde_json::{Value, json};
 use std::fmt;
-use std::fmt::Write as _;
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 /// Objects that are read at once.
@@ -136,17 +136,7 @@ fn ask(
     }
 }
 
-/// A part of a path or of a query.
+/// Returns a segment of a path or a value of a query, percent-encoded.
 fn encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
-            byte => {
-                // Writing to a text cannot fail.
-                let _ = write!(out, "%{byte:02X}");
-            }
-        }
-    }
-    out
+    percent::encode(text, percent::COMPONENT).into_owned()
 }

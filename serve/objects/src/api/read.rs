@@ -7,6 +7,8 @@ use crate::options::ListParameters;
 use crate::status::Status;
 use crate::store::{Key, Store, Stored};
 use crate::{select, value};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
 use std::sync::Arc;
@@ -187,21 +189,12 @@ struct Token {
     start: String,
 }
 
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
 impl std::fmt::Display for Token {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut json = format!("{{\"v\":\"meta.k8s.io/v1\",\"rv\":{},\"start\":", self.revision).into_bytes();
         Value::String(&format!("/{}", self.start)).write_go_json(&mut json);
         json.push(b'}');
-        for group in json.chunks(3) {
-            let bits = group.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
-            for place in 0..=group.len() {
-                let index = (bits >> (18 - 6 * place) & 63) as usize;
-                write!(f, "{}", char::from(ALPHABET[index]))?;
-            }
-        }
-        Ok(())
+        f.write_str(&URL_SAFE_NO_PAD.encode(json))
     }
 }
 
@@ -212,18 +205,7 @@ impl Token {
     /// It is none of ours: 400.
     fn read(text: &str) -> Result<Token, Status> {
         let invalid = || Status::bad_request("continue key is not valid: it was not made by this server");
-        let mut json = Vec::new();
-        let (mut bits, mut count) = (0_u32, 0);
-        for byte in text.trim_end_matches('=').bytes() {
-            let index = ALPHABET.iter().position(|known| *known == byte).ok_or_else(invalid)?;
-            bits = bits << 6 | index as u32;
-            count += 6;
-            if count >= 8 {
-                count -= 8;
-                json.push((bits >> count) as u8);
-                bits &= (1 << count) - 1;
-            }
-        }
+        let json = URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).map_err(|_| invalid())?;
         let (mut tape, arena) = (Tape::new(), Bump::new());
         value::read(&json, &mut tape).map_err(|_| invalid())?;
         let source = std::str::from_utf8(&json).map_err(|_| invalid())?;

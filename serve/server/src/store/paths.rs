@@ -14,8 +14,8 @@ use kubeshape_discovery::{Group, print};
 use kubeshape_input::{Code, Finding};
 use kubeshape_publish::{MergeConflict, Piece, Publisher, V3Fragments, write_v3};
 use kubeshape_schema::{Dialect, escape};
+use kubeshape_yaml::percent;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
 
@@ -104,13 +104,7 @@ fn entry(url: &str) -> Bytes {
 fn url(path: &str, hash: &str) -> String {
     let mut out = String::with_capacity(path.len() + hash.len() + 24);
     out.push_str("/openapi/v3/");
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
+    out.push_str(&percent::encode(path, percent::GO_PATH));
     out.push_str("?hash=");
     out.push_str(hash);
     out

@@ -2,6 +2,7 @@
 
 use super::json::{is_same, items, members, object};
 use kubeshape_schema::{Bump, Json, order};
+use kubeshape_yaml::pointer;
 
 /// The members that the original had.
 const WAS: &str = "was";
@@ -78,14 +79,7 @@ impl<'j> Walk<'j> {
 
     fn below(&mut self, segment: &str, f: impl FnOnce(&mut Self)) {
         let length = self.path.len();
-        self.path.push('/');
-        for c in segment.chars() {
-            match c {
-                '~' => self.path.push_str("~0"),
-                '/' => self.path.push_str("~1"),
-                c => self.path.push(c),
-            }
-        }
+        pointer::push(&mut self.path, segment);
         f(self);
         self.path.truncate(length);
     }
@@ -125,7 +119,7 @@ fn segments(pointer: &str) -> Option<Vec<String>> {
     }
     let segments = pointer.strip_prefix('/')?.split('/');
     let segments: Vec<String> =
-        segments.take(MAX_SEGMENTS + 1).map(|segment| segment.replace("~1", "/").replace("~0", "~")).collect();
+        segments.take(MAX_SEGMENTS + 1).map(|segment| pointer::unescape(segment).into_owned()).collect();
     (segments.len() <= MAX_SEGMENTS).then_some(segments)
 }
 
