@@ -1,8 +1,8 @@
 //! The one schema node of kubeshape and what belongs to it.
 //!
 //! [`Schema`] is OpenAPI v3 as Kubernetes uses it, with its extensions and the few spellings of v2. A
-//! dialect is a reader and a printer around it. [`note`] holds the findings and losses that every
-//! conversion returns beside its result.
+//! dialect is a reader and a printer around it. [`Note`] has the findings and losses that every
+//! conversion returns with its result.
 //!
 //! # Example: read a schema and print it as OpenAPI v3
 //! ```
@@ -23,6 +23,7 @@
 //! # Ok::<(), kubeshape_yaml::Error>(())
 //! ```
 
+mod code;
 pub mod compact;
 mod dialect;
 pub mod field;
@@ -31,7 +32,7 @@ pub mod json;
 mod level;
 mod nearest;
 pub mod node;
-pub mod note;
+mod note;
 pub mod order;
 pub mod print;
 mod profile;
@@ -40,6 +41,7 @@ pub mod reference;
 mod same;
 
 pub use bumpalo::Bump;
+pub use code::{Code, NoteKind};
 pub use dialect::Dialect;
 pub use gvk::Gvk;
 pub use json::Json;
@@ -47,5 +49,5 @@ pub use kubeshape_yaml::go::escape;
 pub use level::{Level, LevelRules, Levels, Selector, SelectorError};
 pub use nearest::{did_you_mean, nearest};
 pub use node::{Additional, Dependency, ExternalDocs, Extra, Flags, Items, Property, Rule, Schema, Type};
-pub use note::{Code, Converted, Note, NoteKind};
+pub use note::{Converted, Note};
 pub use profile::Profile;

@@ -51,7 +51,7 @@ mod tests {
     fn what_means_something_to_github_is_escaped() {
         let mut finding = Finding::new(Code::WrongType, "100%\r\nfound: a, b::c").in_input("a,b:c%.yaml");
         finding.place = Some(Place { line: 3, column: 7 });
-        let expected = "::error file=a%2Cb%3Ac%25.yaml,line=3,col=7,title=KS1005::A field holds a value of the wrong \
+        let expected = "::error file=a%2Cb%3Ac%25.yaml,line=3,col=7,title=KS1005::A field has a value of the wrong \
                         type: 100%25%0D%0Afound: a, b::c%0A";
         let text = annotation(&finding, Level::Error);
         assert!(text.starts_with(expected), "{text}");

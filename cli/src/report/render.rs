@@ -151,7 +151,7 @@ mod tests {
         let excerpt = Excerpt { text: "  group: [a]".into(), span: 9..12 };
         let text = full(&finding(PLACE, Some(excerpt)), How::Error, LOOK);
         let expected = "\
-error[KS1005]: A field holds a value of the wrong type
+error[KS1005]: A field has a value of the wrong type
  --> a.yaml:3:10
   |
 3 |   group: [a]
@@ -205,7 +205,7 @@ error[KS1005]: A field holds a value of the wrong type
     fn a_warning_is_brief() {
         let text = brief(&finding(PLACE, None), How::Warning, LOOK);
         let expected = "\
-warning[KS1005]: a.yaml:3:10: A field holds a value of the wrong type: found a
+warning[KS1005]: a.yaml:3:10: A field has a value of the wrong type: found a
     list, expected a text\u{FFFD}[31m (in widgets.example.com, version v1)";
         assert_eq!(text, expected);
     }

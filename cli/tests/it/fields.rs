@@ -201,8 +201,8 @@ fn blame_says_that_managed_fields_are_missing() {
     let folder = folder();
     let run = folder.pipe("blame -", list(&[("one", "{replicas: 1}")]));
     let expected = "\
-warning[KS8031]: -:6:3: The object has no managedFields, so nobody owns its
-    fields: found no metadata.managedFields; kubectl prints them with
+warning[KS8031]: -:6:3: The object has no managedFields, so its fields have no
+    owner: found no metadata.managedFields; kubectl prints them with
     --show-managed-fields (in Widget x/one)
 ";
     assert_eq!((run.code, run.err.as_str()), (Some(0), expected));
@@ -366,7 +366,7 @@ fn of_two_types_of_a_kind_the_first_counts() {
     assert!(run.out.contains(".spec.replicas\n"), "{}", run.out);
     let message = "\
 warning[KS8010]: old.yaml:1:1: A kind has a type in several schemas; one of them
-    counts: example.com/v1, Kind=Widget is defined in crd.yaml:1:1, too; that
+    is used: example.com/v1, Kind=Widget is defined in crd.yaml:1:1, too; that
     definition counts
 ";
     assert_eq!(run.err, message);

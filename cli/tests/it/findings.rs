@@ -130,7 +130,7 @@ fn losses_are_shown_with_examples() {
     let (overview, _) = run.err.split_once("read  ").unwrap();
     let expected = "\
 1 narrowed: the result rejects objects that the source accepts
-  KS6003       1  JSON Schema takes 1 and 1.0 for equal items of a set
+  KS6003       1  JSON Schema treats 1 and 1.0 as equal items of a set
                   a.yaml:20:13: x-kubernetes-list-type: set (jsonschema)
 1 widened: the result accepts objects that the source rejects
   KS6002       1  JSON Schema does not keep the items of a list apart by keys
@@ -348,5 +348,5 @@ fn a_misspelt_field_names_the_nearest() {
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1"]).replace("  versions:", "  verions:"));
     let run = folder.run("convert a.yaml --to v3 -o out");
-    run.says(1, &["A field that the API does not know is dropped: verions; did you mean `versions`?", "error[KS1010]"]);
+    run.says(1, &["An unknown field is dropped: verions; did you mean `versions`?", "error[KS1010]"]);
 }

@@ -150,14 +150,11 @@ fn codes_are_explained() {
         assert!(run.out.starts_with("# KS2001: OpenAPI v2 drops allOf, oneOf, anyOf and not\n"), "{}", run.out);
     }
     let page = folder.run("explain-code KS1009 --color always").out;
-    assert!(
-        page.starts_with("\u{1b}[1mKS1009: A document is skipped, because it is nothing that can be converted"),
-        "{page}"
-    );
+    assert!(page.starts_with("\u{1b}[1mKS1009: A document that cannot be converted is skipped"), "{page}");
     assert!(!page.contains("##") && !page.contains("```") && page.contains("\n    kind: ConfigMap\n"), "{page}");
     let list = folder.run("explain-code --list");
     assert_eq!(list.code, Some(0));
-    assert!(list.out.starts_with("KS1001  error         The text is not YAML"), "{}", list.out);
+    assert!(list.out.starts_with("KS1001  error         The input is not YAML"), "{}", list.out);
     folder.run("explain-code KS3009").says(2, &["there is no code KS3009; did you mean `KS3004`?"]);
 }
 

@@ -51,7 +51,7 @@ impl Shape {
 /// finding.place = Some(Place { line: 3, column: 7 });
 /// assert_eq!(
 ///     finding.to_string(),
-///     "a.yaml:3:7: KS1005 A field holds a value of the wrong type: found a list, expected a text",
+///     "a.yaml:3:7: KS1005 A field has a value of the wrong type: found a list, expected a text",
 /// );
 /// assert!(finding.is_error());
 /// assert!(serde_json::to_string(&finding)?.starts_with(r#"{"code":"KS1005","kind":"error","pointer":null,"#));

@@ -30,7 +30,7 @@
 //! assert_eq!(input.documents[0].content(), Content::Object);
 //! assert_eq!(
 //!     input.findings[0].to_string(),
-//!     "namespaces.yaml:8:18: KS1001 The text is not YAML (or JSON) that Kubernetes reads: the single quote that \
+//!     "namespaces.yaml:8:18: KS1001 The input is not YAML or JSON that Kubernetes accepts: the single quote that \
 //!      begins here is not closed: found the end of the source, expected '; close it",
 //! );
 //! ```

@@ -27,7 +27,7 @@ const MIN_GATE_NAME: usize = 6;
 /// let findings = lint::lint(&types, &Features::default(), &Options::default());
 /// assert_eq!(
 ///     findings[0].to_string(),
-///     "v1/types.go:3:8: KS8303 The minVersion of a lifecycle tag is no version: found \"1.20\", expected a minor \
+///     "v1/types.go:3:8: KS8303 The minVersion of a lifecycle tag is not a version: found \"1.20\", expected a minor \
 ///      release such as v1.20 (in A.b)",
 /// );
 /// ```

@@ -7,7 +7,7 @@
 mod schema;
 
 use crate::json::Json;
-use crate::note::{Code, Note};
+use crate::{Code, Note};
 use crate::order;
 use crate::profile::Profile;
 use crate::{did_you_mean, nearest};

@@ -3,7 +3,7 @@
 use super::{Checkpoint, Reader, Rules, is_extension};
 use crate::json::Json;
 use crate::node::{Additional, Dependency, ExternalDocs, Extra, Flags, Items, Property, Rule, Schema, Type};
-use crate::note::{Code, Note};
+use crate::{Code, Note};
 use crate::profile::Profile;
 use crate::{order, reference};
 use bumpalo::collections::Vec as BumpVec;

@@ -17,8 +17,8 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
     ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
 }
 
-const TITLE: &str = "KS1001 The text is not YAML (or JSON) that Kubernetes reads";
-const LIMIT: &str = "KS1002 A limit on the size of the input was crossed";
+const TITLE: &str = "KS1001 The input is not YAML or JSON that Kubernetes accepts";
+const LIMIT: &str = "KS1002 The input exceeds a size limit";
 const UNREADABLE: &str = "KS1007 The file cannot be read";
 
 #[test]

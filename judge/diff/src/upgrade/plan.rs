@@ -78,7 +78,7 @@ pub enum Obstacle {
         /// What is lost with the old definition.
         lost: Vec<String>,
     },
-    /// A server refuses the new definition, whatever is done before.
+    /// A server refuses the new definition in any case.
     Refused {
         /// Its words.
         errors: Vec<String>,
