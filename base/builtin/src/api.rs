@@ -1,7 +1,7 @@
 //! Unpacking the documents of a release.
 //!
-//! A release is a text of one line per section, an empty line, and the sections. The line of a section has its name, its
-//! length and the length of what it is unpacked to. Each section is a zlib stream of lines:
+//! A release is a text of one line per section, an empty line, and the sections. The line of a section has its name,
+//! its length and the length of what it is unpacked to. Each section is a zlib stream of lines:
 //!
 //! - `definitions`: the definitions of all v3 documents, each once, as members of a JSON object;
 //! - `paths`: the paths of all v3 documents, one after the other, as members of a JSON object;

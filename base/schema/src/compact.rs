@@ -6,8 +6,8 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use std::borrow::Borrow;
 use std::hash::{BuildHasher, Hash};
 
-/// What a schema is made of, by address: two schemas of the same identity say the same, apart from their descriptions and
-/// their places. Copies by one [`Compactor`] that say the same have the same identity.
+/// What a schema is made of, by address: two schemas of the same identity say the same, apart from their descriptions
+/// and their places. Copies by one [`Compactor`] that say the same have the same identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Identity([u64; Identity::WORDS]);
 
@@ -70,8 +70,8 @@ fn of_additional(additional: Option<Additional<'_>>) -> u64 {
 /// within a schema and among all that are copied.
 ///
 /// Definitions repeat themselves: their versions are much alike, and every container of a pod has the same fields. The
-/// copies of the CustomResourceDefinitions of many projects take a small part of what their text takes. The places of the
-/// copies are 0.
+/// copies of the CustomResourceDefinitions of many projects take a small part of what their text takes. The places of
+/// the copies are 0.
 ///
 /// # Example: the source may go
 /// ```

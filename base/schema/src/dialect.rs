@@ -12,7 +12,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// The dialect that a document declares with its member `swagger` or `openapi`.
+    /// Returns the dialect that a document declares with `swagger` or `openapi`.
     ///
     /// # Example
     /// ```

@@ -31,8 +31,8 @@ pub struct Gvk<'a> {
 impl<'a> Gvk<'a> {
     /// The kind with this `apiVersion` and this name.
     ///
-    /// An `apiVersion` with more than one slash is invalid. The result is then empty, kind included, as that of upstream's
-    /// `FromAPIVersionAndKind` for unstructured objects.
+    /// An `apiVersion` with more than one slash is invalid. The result is then empty, kind included, as that of
+    /// upstream's `FromAPIVersionAndKind` for unstructured objects.
     pub fn new(api_version: &'a str, kind: &'a str) -> Self {
         match api_version.split_once('/') {
             Some((_, version)) if version.contains('/') => Gvk::default(),

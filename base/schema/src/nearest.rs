@@ -1,4 +1,4 @@
-//! Names that were probably meant.
+//! Suggestions for misspelled names.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use std::fmt::Write;
 /// ```
 #[cold]
 pub fn nearest<'n>(name: &str, declared: impl Iterator<Item = &'n str>) -> Vec<String> {
-    /// Nobody mistypes that many letters, and longer names would cost too much.
+    /// Longer names are not typed by hand, and would cost too much.
     const LONGEST: usize = 64;
     let letters: Vec<char> = name.chars().take(LONGEST + 1).collect();
     if letters.len() > LONGEST {

@@ -113,8 +113,8 @@ flags! {
     REF_WRITTEN = 20;
     /// `x-kubernetes-list-type` is there.
     LIST_TYPE = 21;
-    /// `items` was written in a CustomResourceDefinition, and is neither a schema nor a list of some: schemas with and without it
-    /// differ (`JSONSchemaPropsOrArray.UnmarshalJSON` takes any value).
+    /// `items` was written in a CustomResourceDefinition, and is neither a schema nor a list of some: schemas with and
+    /// without it differ (`JSONSchemaPropsOrArray.UnmarshalJSON` takes any value).
     ITEMS_WRITTEN = 22;
 }
 

@@ -40,8 +40,8 @@ fn first_difference(a: u8, b: u8) -> Ordering {
 /// So many items are sorted in place, without memory of their own.
 const FEW: usize = 8;
 
-/// Sorts `items` by name and keeps the last item of each name. Returns how many items are left: they are in front, and the
-/// items behind them are to be ignored.
+/// Sorts `items` by name and keeps the last item of each name. Returns how many items are left: they are in front, and
+/// the items behind them are to be ignored.
 pub fn sort_last_wins<'a, T: Copy>(items: &mut [T], name: impl Fn(&T) -> &'a str) -> usize {
     let ascending = items.windows(2).all(|w| utf16(name(&w[0]), name(&w[1])) == Ordering::Less);
     if ascending {
@@ -77,8 +77,8 @@ fn insert_few<'a, T: Copy>(items: &mut [T], name: impl Fn(&T) -> &'a str) -> usi
     kept
 }
 
-/// Sorts names with their positions and keeps the last position of each name. Sorting the names instead of the items moves
-/// large items once, and the sort is compiled once instead of once for each type of item.
+/// Sorts names with their positions and keeps the last position of each name. Sorting the names instead of the items
+/// moves large items once, and the sort is compiled once instead of once for each type of item.
 fn last_of_each(order: &mut Vec<(&str, usize)>) {
     order.sort_unstable_by(|(x, x_at), (y, y_at)| utf16(x, y).then(y_at.cmp(x_at)));
     order.dedup_by_key(|(name, _)| *name);

@@ -36,8 +36,8 @@ pub fn schema(out: &mut Vec<u8>, schema: &Schema<'_>, style: Style) {
     p.object(schema);
 }
 
-/// The same for a schema whose text may be much larger than the schema, because parts of it are shared: behind each inner
-/// schema, `drain` may take out of the buffer what is there.
+/// The same for a schema whose text may be much larger than the schema, because parts of it are shared: behind each
+/// inner schema, `drain` may take out of the buffer what is there.
 pub fn schema_in_pieces(
     out: &mut Vec<u8>,
     schema: &Schema<'_>,

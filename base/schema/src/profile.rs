@@ -3,9 +3,9 @@
 /// Whether upstream's faults are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Profile {
-    /// Documents, bytes and verdicts as kube-apiserver's, faults included.
+    /// Documents, bytes and results as those of kube-apiserver, faults included.
     #[default]
     Kube,
-    /// Faults put right.
+    /// Faults are corrected.
     Faithful,
 }

@@ -3,11 +3,11 @@
 
 use crate::{Additional, Dependency, Extra, Flags, Items, Property, Schema};
 
-/// Flags that tell an absent list from an empty one.
+/// Flags that distinguish a missing list from an empty one.
 const WRITTEN: Flags = Flags::PROPERTIES_WRITTEN.with(Flags::REQUIRED_WRITTEN);
 
 impl<'a> Schema<'a> {
-    /// Whether both schemas say the same. Their places do not count.
+    /// Returns `true` if both schemas are equal apart from their places.
     ///
     /// # Example
     /// ```

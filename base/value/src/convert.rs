@@ -145,8 +145,8 @@ fn of_node<'a>(node: Node<'a>, arena: &'a Bump) -> Value<'a> {
     value
 }
 
-/// Writes the value to its place: it is read again at once, and a processor waits if what it reads was written in other pieces. The
-/// reader bounds how deep a document nests.
+/// Writes the value to its place: it is read again at once, and a processor waits if what it reads was written in other
+/// pieces. The reader bounds how deep a document nests.
 fn write_node<'a>(node: Node<'a>, arena: &'a Bump, out: &mut Value<'a>) {
     match node.kind() {
         Kind::Null => *out = Value::Null,

@@ -5,7 +5,7 @@ use kubeshape_yaml::go::escape::{self, Escape};
 use kubeshape_yaml::go::number;
 use std::fmt;
 
-/// A number that JSON cannot hold: an infinity, or not a number.
+/// A number that JSON cannot express: an infinity, or not a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("JSON has no infinity and no NaN")]
 pub struct NotFinite;
@@ -15,7 +15,7 @@ impl Value<'_> {
     /// of at least two digits.
     ///
     /// # Errors
-    /// A float is not finite. What was written until then stays.
+    /// A float is not finite. The bytes written before it are kept.
     ///
     /// # Example: a small float
     /// ```
@@ -35,8 +35,8 @@ impl Value<'_> {
         })
     }
 
-    /// Appends the value as Go's `encoding/json` writes it: compact, keys in order. [`Value::write_json`] escapes and prints
-    /// floats as json-iterator does.
+    /// Appends the value as Go's `encoding/json` writes it: compact, keys in order. [`Value::write_json`] escapes and
+    /// prints floats as json-iterator does.
     ///
     /// # Example
     /// ```

@@ -125,7 +125,8 @@ fn number(value: Value<'_>) -> f64 {
     }
 }
 
-/// Not a number does not occur in what is read from JSON or YAML; it is put behind everything so that the order is total.
+/// Not a number does not occur in what is read from JSON or YAML; it is put behind everything so that the order is
+/// total.
 fn doubles(a: f64, b: f64) -> Ordering {
     a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
 }
@@ -156,7 +157,8 @@ pub fn string_prefix(text: &str) -> u64 {
     }
 }
 
-/// The [`string_prefix`], and whether other strings have the same one: it is longer than eight bytes, or ends in a zero byte.
+/// The [`string_prefix`], and whether other strings have the same one: it is longer than eight bytes, or ends in a zero
+/// byte.
 #[inline]
 pub fn string_bits(text: &str) -> (u64, bool) {
     let bits = string_prefix(text);

@@ -283,7 +283,8 @@ impl Composer<'_> {
         if self.is_key() {
             let template = self.source[..start].ends_with('{') && self.source[start..].starts_with('{');
             let message = if template {
-                "found '{{', a mapping as the key of a mapping; this looks like a template that was not rendered: render it first"
+                "found '{{', a mapping as the key of a mapping; this looks like a template that was not rendered: \
+                 render it first"
             } else {
                 "found a collection as a key, expected a text; quote the key, or remove the '? ' or the brackets"
             };

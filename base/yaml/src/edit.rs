@@ -1,17 +1,17 @@
-//! Changes of a text that leave the rest of it as it is.
+//! Edits of a text that keep the rest unchanged.
 
 use std::ops::Range;
 
-/// A piece of a text, and what stands there instead.
+/// A piece of a text and its replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// The bytes of the text that are replaced.
+    /// The replaced bytes.
     pub range: Range<usize>,
-    /// What stands there afterwards.
+    /// The replacement.
     pub text: String,
 }
 
-/// A text after edits, which do not overlap.
+/// Applies edits, which must not overlap.
 ///
 /// # Example
 /// ```

@@ -84,8 +84,9 @@ impl<'a> Emitter<'a> {
         Emitter { out, levels: Vec::new(), place: Place::Root, folds: false }
     }
 
-    /// Breaks long lines, as API servers and kubectl do: at the first single blank behind column 80. Texts with line breaks that
-    /// go-yaml cannot write as blocks are quoted (go-yaml: `yaml_emitter_analyze_scalar` and the functions that write scalars).
+    /// Breaks long lines, as API servers and kubectl do: at the first single blank behind column 80. Texts with line
+    /// breaks that go-yaml cannot write as blocks are quoted (go-yaml: `yaml_emitter_analyze_scalar` and the functions
+    /// that write scalars).
     ///
     /// # Example
     /// ```

@@ -34,14 +34,14 @@ pub struct Position {
 }
 
 impl Position {
-    /// Counts lines up to `offset`; an offset behind the end counts as the end.
+    /// Returns the place of `offset`. An offset after the end is the end.
     pub fn of(source: &str, offset: usize) -> Position {
         let bytes = source.as_bytes();
         let offset = offset.min(bytes.len());
         let before = &bytes[..offset];
         let line = memchr::memchr_iter(b'\n', before).count() + 1;
         let start = memchr::memrchr(b'\n', before).map_or(0, |n| n + 1);
-        // Characters, not bytes: count what is no continuation byte.
+        // Counts characters, not bytes: continuation bytes are skipped.
         let column = before[start..].iter().filter(|b| **b & 0xC0 != 0x80).count() + 1;
         Position { line, column }
     }
@@ -53,7 +53,7 @@ pub(crate) struct Fault {
     pub(crate) at: usize,
     pub(crate) message: Box<str>,
     pub(crate) limit: bool,
-    /// Where the bracket stands that is still open.
+    /// The offset of the open bracket.
     pub(crate) opened: Option<usize>,
 }
 

@@ -138,8 +138,8 @@ pub fn write_str(text: &str, out: &mut Vec<u8>, escape_html: bool) {
 }
 
 /// Appends JSON with members and items on lines of their own, indented by two blanks per level as Go's `json.Indent`
-/// does. Blanks between and behind its tokens are dropped, and there is no line end at the end. What is no JSON comes out
-/// as something that is none either.
+/// does. Blanks between and behind its tokens are dropped, and there is no line end at the end. What is no JSON comes
+/// out as something that is none either.
 ///
 /// ```
 /// let mut out = Vec::new();

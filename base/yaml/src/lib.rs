@@ -1,9 +1,9 @@
 //! YAML and JSON as Kubernetes reads them, with a place for every node.
 //!
 //! [`Stream`] splits a source into documents and reads each into a [`Tape`], a flat list of nodes with
-//! byte ranges; [`Document`] and [`Node`] look at it. What a text means is what Kubernetes' converter
-//! (`YAMLToJSON`, go-yaml's second version) makes of it: YAML 1.1 booleans and octal numbers, keys that
-//! become texts, merge keys, and the same inputs refused.
+//! byte ranges; [`Document`] and [`Node`] give access to it. Values are those of Kubernetes' converter
+//! (`YAMLToJSON`, go-yaml's second version): YAML 1.1 booleans and octal numbers, keys that become
+//! strings, merge keys, and the same inputs rejected.
 //!
 //! Three readers give the same nodes: a fast one for block YAML as machines write it, a full one for
 //! everything, and one for JSON proper. [`emit`] prints YAML, [`json`] prints JSON.
@@ -42,7 +42,7 @@ mod scan;
 mod stream;
 mod tape;
 
-/// What a scalar without quotes and tag is to Kubernetes.
+/// Returns the kind of a scalar without quotes and tag in Kubernetes.
 ///
 /// # Example
 /// ```

@@ -1,6 +1,6 @@
-//! What a reader accepts before it refuses a document.
+//! Limits of a reader.
 
-/// Bounds on one source. Crossing one is an [`Error`](crate::Error) with a place, never a crash.
+/// Limits on one source. A source that exceeds one gives an [`Error`](crate::Error) with a place, never a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of the whole source (at most 4 GiB − 1).
@@ -16,7 +16,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// For texts that were printed from values already read: no bounds but 4096 levels.
+    /// For sources printed from values already read: only the depth is limited, to 4096.
     pub const PRINTED: Limits =
         Limits { bytes: usize::MAX, depth: 4096, nodes: usize::MAX, alias_nodes: 0, scalar: usize::MAX };
 }

@@ -1,9 +1,10 @@
-//! Where nodes stand in their containers.
+//! The containers of nodes.
 
 use crate::{Document, Kind, pointer};
 
-/// The container of every node of a document, for the pointers of many nodes. It is made once in a walk over the document;
-/// then a pointer costs the depth of its node, where [`Document::pointer`] passes everything that stands before it.
+/// The container of every node of a document, for the pointers of many nodes. It is made once in a walk over the
+/// document. Then a pointer costs the depth of its node, while [`Document::pointer`] walks over everything before the
+/// node.
 #[derive(Clone, Debug, Default)]
 pub struct Parents(Vec<Parent>);
 

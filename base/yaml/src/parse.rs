@@ -330,7 +330,8 @@ impl<'a> Parser<'a> {
             other => Err(Fault::new(
                 start,
                 format!(
-                    "found {} between the items of a sequence, expected '- ' or less indentation; check the indentation of this line",
+                    "found {} between the items of a sequence, expected '- ' or less indentation; check the \
+                     indentation of this line",
                     other.name()
                 ),
             )),
@@ -375,7 +376,8 @@ impl<'a> Parser<'a> {
             other => Err(Fault::new(
                 start,
                 format!(
-                    "found {} between the keys of a mapping, expected a key or less indentation; check the indentation of this line",
+                    "found {} between the keys of a mapping, expected a key or less indentation; check the \
+                     indentation of this line",
                     other.name()
                 ),
             )),

@@ -104,7 +104,8 @@ impl Scanner<'_> {
                     if byte == b'\t' && first.is_some() && (self.mark.column as isize) < indent {
                         return Err(Fault::new(
                             self.mark.at,
-                            "found a tab in the indentation of a text that goes on over several lines; indent with spaces",
+                            "found a tab in the indentation of a text that goes on over several lines; indent with \
+                             spaces",
                         ));
                     }
                     self.pass(1);
@@ -272,7 +273,8 @@ impl Scanner<'_> {
             return Err(Fault::new(
                 start,
                 format!(
-                    "found an escape for U+{value:04X}, which is no character; YAML has no surrogate pairs, write \\U and eight digits"
+                    "found an escape for U+{value:04X}, which is no character; YAML has no surrogate pairs, write \
+                     \\U and eight digits"
                 ),
             ));
         };
@@ -313,7 +315,8 @@ impl Scanner<'_> {
         if !self.at_end() && !self.at_break() {
             return Err(Fault::new(
                 self.mark.at,
-                "found text behind the head of a block text, where only a comment may stand; begin the text on the next line",
+                "found text behind the head of a block text, where only a comment may stand; begin the text on the \
+                 next line",
             ));
         }
         // The head's own end, without blanks and a comment.
@@ -365,7 +368,8 @@ impl Scanner<'_> {
             if (*indent == 0 || (self.mark.column as isize) < *indent) && self.byte(0) == b'\t' {
                 return Err(Fault::new(
                     self.mark.at,
-                    "found a tab in the indentation of a block text; indent with spaces, or say the indentation in its head (|2)",
+                    "found a tab in the indentation of a block text; indent with spaces, or say the indentation in \
+                     its head (|2)",
                 ));
             }
             if !self.at_break() {
@@ -493,7 +497,8 @@ impl Scanner<'_> {
         if !self.blank_or_end(0) || name.is_empty() {
             return Err(Fault::new(
                 start,
-                "found '%' at the start of a line, where it begins a directive (%YAML or %TAG); quote the text, or indent it",
+                "found '%' at the start of a line, where it begins a directive (%YAML or %TAG); quote the text, or \
+                 indent it",
             ));
         }
         match name {

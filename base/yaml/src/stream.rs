@@ -275,7 +275,8 @@ impl<'a> Stream<'a> {
         Fault::new(
             at,
             format!(
-                "found the control character U+{:04X}, which YAML does not allow; remove it, or write \"\\u{:04x}\" in double quotes",
+                "found the control character U+{:04X}, which YAML does not allow; remove it, or write \"\\u{:04x}\" \
+                 in double quotes",
                 c as u32, c as u32
             ),
         )

@@ -199,7 +199,7 @@ impl<'a> Document<'a> {
         self.tape.entries.is_empty()
     }
 
-    /// The JSON pointer of an entry: `/spec/versions/0/name`, with `~0` and `~1` escapes. It costs a walk over what stands
+    /// The JSON pointer of an entry: `/spec/versions/0/name`, with `~0` and `~1` escapes. It walks over everything
     /// before the entry; for many entries, make [`Parents`](crate::Parents) first.
     pub fn pointer(self, index: u32) -> String {
         let mut out = String::new();

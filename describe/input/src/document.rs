@@ -115,7 +115,8 @@ impl<'r> DocumentRef<'r> {
         self.has_lines
     }
 
-    /// A finding about a node, with its place. [`DocumentRef::explain`] adds what programs and people want to know besides.
+    /// A finding about a node, with its place. [`DocumentRef::explain`] adds what programs and people want to know
+    /// besides.
     pub fn finding(&mut self, code: Code, at: Node<'_>, detail: impl Into<String>) -> Finding {
         let mut finding = Finding::new(code, detail).in_input(Arc::clone(self.name));
         if self.has_lines {

@@ -40,8 +40,8 @@ impl Shape {
 /// An error, a warning or a loss.
 ///
 /// Its [`Display`](fmt::Display) is one line. Serialized, it is an object with the members `code`, `kind`, `pointer`,
-/// `input`, `line`, `column`, `resource`, `version`, `shape`, `detail` and `message`, in this order; what is not known is
-/// null. If only some releases of Kubernetes say it, `releases` comes behind them.
+/// `input`, `line`, `column`, `resource`, `version`, `shape`, `detail` and `message`, in this order; what is not known
+/// is null. If only some releases of Kubernetes say it, `releases` comes behind them.
 ///
 /// # Example
 /// ```

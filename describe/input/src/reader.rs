@@ -16,8 +16,8 @@ pub struct Input {
 }
 
 impl Input {
-    /// The same, as an input whose places have no lines: a program made its text, so that nobody knows its lines. Places
-    /// in it are its name.
+    /// The same, as an input whose places have no lines: a program made its text, so that nobody knows its lines.
+    /// Places in it are its name.
     #[must_use]
     pub fn without_lines(mut self) -> Input {
         self.documents = self.documents.into_iter().map(Document::without_lines).collect();

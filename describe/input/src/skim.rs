@@ -1,6 +1,7 @@
-//! Which kinds a text defines, told by a few of its lines.
+//! Finds the kinds that an input defines from a few of its lines.
 //!
-//! A folder of definitions is mostly schemas. Who needs a few of the kinds finds their files here, and reads those.
+//! A folder of definitions is mostly schemas. A caller that needs a few kinds skims all files and reads only those that
+//! define them. This makes `validate --schemas DIR` about three times as fast.
 
 use memchr::{memchr, memchr3_iter, memrchr};
 
@@ -13,10 +14,10 @@ pub struct Defined<'t> {
     pub kind: &'t str,
 }
 
-/// The kinds that a text defines, if it is YAML as programs write it and holds nothing but CustomResourceDefinitions.
+/// Returns the kinds that an input defines, if it is YAML as programs write it and has only CustomResourceDefinitions.
 ///
-/// None if that cannot be told: then the text is to be read. Whatever else is wrong with it is not noticed either. No kind
-/// is missing: what [`read`](crate::read) finds in the text is among the result.
+/// Returns `None` if it cannot be sure: then the caller must read the input. Other errors are not noticed. No kind is
+/// missing: the result includes all that [`read`](crate::read) finds.
 ///
 /// # Example
 /// ```
@@ -181,8 +182,8 @@ impl Keys {
 }
 
 impl<'t> Document<'t> {
-    /// The column that lines must stand behind to say nothing, if there are such lines: most lines do, because they belong to
-    /// schemas.
+    /// The column that lines must stand behind to say nothing, if there are such lines: most lines do, because they
+    /// belong to schemas.
     fn passes_over(&self) -> Option<usize> {
         self.spec.column.filter(|_| self.within != Within::Names && self.complete.is_none())
     }

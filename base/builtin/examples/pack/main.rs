@@ -1,7 +1,7 @@
 //! Packs the API of a release: `cargo xtask builtin --update` calls this for every release.
 //!
-//! `pack --releases` prints the releases. `pack API_FOLDER FILE` reads `openapi-spec/` and `discovery/` in the folder `api/` of the module `k8s.io/kubernetes`, and
-//! writes the file.
+//! `pack --releases` prints the releases. `pack API_FOLDER FILE` reads `openapi-spec/` and `discovery/` in the folder
+//! `api/` of the module `k8s.io/kubernetes`, and writes the file.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod facts;

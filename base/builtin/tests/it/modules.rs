@@ -5,8 +5,8 @@ use serde_json::Value;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-/// The folder `api/` of the module `k8s.io/kubernetes` of a release. `cargo xtask builtin` names the folder that holds the
-/// modules; without it, the tests that need them say so and pass.
+/// The folder `api/` of the module `k8s.io/kubernetes` of a release. `cargo xtask builtin` names the folder that holds
+/// the modules; without it, the tests that need them say so and pass.
 pub(crate) fn api(release: Release) -> Option<PathBuf> {
     let Some(modules) = std::env::var_os("KUBESHAPE_KUBERNETES") else {
         let _ =

@@ -7,9 +7,9 @@
 mod schema;
 
 use crate::json::Json;
-use crate::{Code, Note};
 use crate::order;
 use crate::profile::Profile;
+use crate::{Code, Note};
 use crate::{did_you_mean, nearest};
 use bumpalo::{Bump, collections::Vec as BumpVec};
 use kubeshape_yaml::{Flags as EntryFlags, Kind, Node, Number};

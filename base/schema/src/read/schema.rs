@@ -3,8 +3,8 @@
 use super::{Checkpoint, Reader, Rules, is_extension};
 use crate::json::Json;
 use crate::node::{Additional, Dependency, ExternalDocs, Extra, Flags, Items, Property, Rule, Schema, Type};
-use crate::{Code, Note};
 use crate::profile::Profile;
+use crate::{Code, Note};
 use crate::{order, reference};
 use bumpalo::collections::Vec as BumpVec;
 use kubeshape_yaml::{Flags as EntryFlags, Kind, Node};

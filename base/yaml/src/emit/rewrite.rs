@@ -5,9 +5,9 @@ use crate::go::number::{self, Number};
 use crate::{Limits, Path, Stream, Tape};
 use std::borrow::Cow;
 
-/// Rewrites JSON that comes in pieces as YAML. Only what is incomplete at the end of a piece is kept, so memory does not
-/// grow with the document. The result is that of [`Emitter::node`]. What is no JSON comes out as something, and never
-/// panics.
+/// Rewrites JSON that comes in pieces as YAML. Only what is incomplete at the end of a piece is kept, so memory does
+/// not grow with the document. The result is that of [`Emitter::node`]. What is no JSON comes out as something, and
+/// never panics.
 ///
 /// # Example
 /// ```

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 /// Reads an address with its zone, which is empty if there is none: `netip.ParseAddr`.
 ///
 /// # Errors
-/// Go's text for what is wrong.
+/// Go's error message.
 ///
 /// # Example
 /// ```

@@ -223,8 +223,8 @@ impl Display for GoQuoted<'_> {
     }
 }
 
-/// Letters, marks, numbers, punctuation and symbols: `unicode.IsPrint` without the space. The standard library keeps that table for its own escapes,
-/// in which a mark counts only where a text begins.
+/// Letters, marks, numbers, punctuation and symbols: `unicode.IsPrint` without the space. The standard library keeps
+/// that table for its own escapes, in which a mark counts only where a text begins.
 pub fn is_printable(c: char) -> bool {
     let mut text = [b'a'; 5];
     let len = c.encode_utf8(&mut text[1..]).len();

@@ -1,7 +1,7 @@
-//! Texts, numbers, times, addresses and URLs as Go reads and writes them.
+//! Strings, numbers, times, addresses and URLs as Go reads and writes them.
 //!
-//! Kubernetes is written in Go, so its documents, field sets and messages hold strings, numbers, times and URLs in the form of
-//! Go's libraries. Every crate that prints or compares such a text calls the functions of this module.
+//! Kubernetes is written in Go, so its documents, field sets and messages have strings, numbers, times and URLs in the
+//! form of Go's libraries. Every crate that prints or compares them calls this module.
 
 pub mod address;
 pub mod escape;

@@ -209,8 +209,8 @@ pub fn write_iterator(n: f64, out: &mut Vec<u8>) {
 
 /// Writes a number that has few digits, and tells whether it did.
 ///
-/// Of all numbers of at most 15 digits no two are the same double. So when dividing, which rounds to the nearest double,
-/// gives the number back, there are no other digits as few.
+/// Of all numbers of at most 15 digits no two are the same double. So when dividing, which rounds to the nearest
+/// double, gives the number back, there are no other digits as few.
 #[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "both are below 10^15, and not negative")]
 fn write_decimal(n: f64, out: &mut Vec<u8>) -> bool {
     let size = n.abs();

@@ -189,7 +189,7 @@ impl Url {
     /// Reads a URL: `url.Parse`.
     ///
     /// # Errors
-    /// Go's text for what is wrong.
+    /// Go's error message.
     pub fn parse(text: &str) -> Result<Url, String> {
         let (before, fragment) = text.split_once('#').unwrap_or((text, ""));
         let wrap = |shown: &str, error: String| format!("parse {}: {error}", GoQuoted(shown));
@@ -204,7 +204,7 @@ impl Url {
     /// Reads the URL of a request: `url.ParseRequestURI`. It is absolute or begins with a slash, and has no fragment.
     ///
     /// # Errors
-    /// Go's text for what is wrong.
+    /// Go's error message.
     pub fn parse_request_uri(text: &str) -> Result<Url, String> {
         Url::read(text, true).map_err(|error| format!("parse {}: {error}", GoQuoted(text)))
     }
@@ -273,8 +273,8 @@ impl Url {
         Ok(())
     }
 
-    /// Returns the URL as go-openapi's `jsonreference` normalizes it: the host in lower case, no default port, no repeated
-    /// slashes, and no escapes that Go does not need.
+    /// Returns the URL as go-openapi's `jsonreference` normalizes it: the host in lower case, no default port, no
+    /// repeated slashes, and no escapes that Go does not need.
     ///
     /// # Example
     /// ```
@@ -321,12 +321,12 @@ impl Url {
         &self.host
     }
 
-    /// What stands between `?` and `#`, not decoded.
+    /// The part between `?` and `#`, not decoded.
     pub fn raw_query(&self) -> &str {
         &self.raw_query
     }
 
-    /// What stands behind `#`, decoded. Go keeps bytes that are not UTF-8; they are replaced here.
+    /// The part after `#`, decoded. Go keeps bytes that are not UTF-8; they are replaced here.
     pub fn fragment(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.fragment)
     }
@@ -355,7 +355,7 @@ impl Url {
         self.split_host().0
     }
 
-    /// The port, or an empty text: `URL.Port`.
+    /// The port, or an empty string: `URL.Port`.
     pub fn port(&self) -> &str {
         self.split_host().1
     }

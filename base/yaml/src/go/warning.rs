@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-/// How many characters all warnings of an answer may have before each of them is cut (upstream: `truncateAtTotalRunes`).
+/// The characters that all warnings of a response may have before each is cut (upstream: `truncateAtTotalRunes`).
 const TOTAL: usize = 4 * 1024;
 
-/// How many characters of a warning stay when it is cut (upstream: `truncateItemRunes`).
+/// The characters of a warning that is cut (upstream: `truncateItemRunes`).
 const ITEM: usize = 256;
 
-/// A warning as the value of a header, `299 - "text"`; none if the text has control characters (upstream:
+/// Returns a warning as the value of a header, `299 - "text"`; `None` if it has control characters (upstream:
 /// `net.NewWarningHeader`).
 ///
 /// # Example
@@ -33,8 +33,8 @@ pub fn header(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// The headers of one answer: each text once, and all of them cut if they are long together (upstream: the recorder of
-/// `WithWarningRecorder`).
+/// Returns the headers of one response: duplicates are dropped, and all are cut if they are long together (upstream:
+/// the recorder of `WithWarningRecorder`).
 pub fn headers<'t>(texts: impl IntoIterator<Item = &'t str>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let texts: Vec<&str> = texts.into_iter().filter(|text| !text.is_empty() && seen.insert(*text)).collect();
