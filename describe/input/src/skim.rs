@@ -1,7 +1,7 @@
 //! Finds the kinds that an input defines from a few of its lines.
 //!
 //! A folder of definitions is mostly schemas. A caller that needs a few kinds skims all files and reads only those that
-//! define them. This makes `validate --schemas DIR` about three times as fast.
+//! define them.
 
 use memchr::{memchr, memchr3_iter, memrchr};
 
