@@ -18,14 +18,13 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND [ARGUMENT…]
 
   fmt                formats every file
-  lint [--without-defaults]
-                     runs clippy over everything; a warning is an error. With the option, it lints only what is
-                     compiled without default features. .ci/run lints all else while it compiles the tests
+  lint               runs clippy over everything; a warning is an error
   test [ARGUMENT…]   runs the tests: all of them, or those that `cargo test` selects by these arguments
   doc                builds the documentation; a warning is an error
   agree [AREA…]      compares kubeshape's answers with recorded answers and prints a table
                      (without areas: the project's own corpus, which needs nothing else)
-  api [--update]     compares the public API of every library with the listings in xtask/api/, or writes them anew
+  api [--update]     compares the public API of every library with the listings in xtask/api/, or writes them
+                     again (this needs a nightly toolchain: rustdoc writes JSON there only)
   builtin [--update] compares the API of Kubernetes' releases in builtin/ with the released modules (this needs Go
                      and downloads them), or makes it anew
   proto              makes the types of the protobuf forms anew, from the definitions in convert/proto
@@ -41,12 +40,6 @@ usage: cargo xtask COMMAND [ARGUMENT…]
   ci                 does all of this as CI does it (.ci/run)";
 
 fn main() -> ExitCode {
-    if lint::is_compiler() {
-        return lint::compile();
-    }
-    if api::is_rustdoc() {
-        return api::rustdoc();
-    }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match command(&arguments) {
@@ -68,7 +61,6 @@ fn command(arguments: &[&str]) -> Result {
     match arguments {
         ["fmt"] => run(cargo("fmt").arg("--all")),
         ["lint"] => lint::everything(),
-        ["lint", "--without-defaults"] => lint::without_defaults(),
         ["test"] => run(cargo("test").arg("--workspace")),
         ["test", rest @ ..] => run(cargo("test").args(rest)),
         ["doc"] => run(cargo("doc").args(["--workspace", "--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings")),

@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, BufRead as _, BufReader};
 use std::path::{Component, Path, PathBuf};
 
 /// The name of the record.
@@ -186,8 +186,16 @@ fn is_missing(error: &io::Error) -> bool {
 /// It cannot be read.
 pub(crate) fn digest_of(path: &Path) -> io::Result<Digest> {
     let mut hash = Sha256::new();
-    io::copy(&mut File::open(path)?, &mut hash)?;
-    Ok(hash.finalize().into())
+    let mut file = BufReader::new(File::open(path)?);
+    loop {
+        let read = file.fill_buf()?;
+        if read.is_empty() {
+            return Ok(hash.finalize().into());
+        }
+        hash.update(read);
+        let length = read.len();
+        file.consume(length);
+    }
 }
 
 /// Whether a name is that of a reference page: `index.md`, or `apps.v1/Deployment.md`. No other Markdown is a result.

@@ -238,7 +238,7 @@ fn sarif_schema() -> Value {
 fn is_sarif(text: &str) -> Value {
     let document = json(text);
     let validator = jsonschema::options().should_validate_formats(true).build(&sarif_schema()).unwrap();
-    let errors: Vec<String> = validator.iter_errors(&document).map(|e| format!("{}: {e}", e.instance_path)).collect();
+    let errors: Vec<String> = validator.iter_errors(&document).map(|e| format!("{}: {e}", e.instance_path())).collect();
     assert!(errors.is_empty(), "{errors:?}\n{text}");
     let run = &document["runs"][0];
     for result in run["results"].as_array().unwrap() {

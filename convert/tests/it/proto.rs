@@ -52,7 +52,7 @@ fn schema(answer: &Answer) -> Result<proto::v3::model::SchemaOrReference, Box<dy
     schemas.additional_properties.into_iter().next().and_then(|pair| pair.value).ok_or_else(|| "no schema".into())
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

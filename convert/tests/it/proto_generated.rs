@@ -16,10 +16,14 @@ fn committed_types_are_generated_from_the_definitions() -> Result<(), Box<dyn Er
         let mut lines = committed.splitn(4, '\n');
         let (made, of, follows, types) = (lines.next(), lines.next(), lines.next(), lines.next().unwrap_or_default());
         assert_eq!(made, Some("// Made by `cargo xtask proto`."));
-        let sum = format!("// SHA-256 of {name}: {:x}", Sha256::digest(definition));
+        let sum = format!("// SHA-256 of {name}: {}", hex(definition));
         assert_eq!(of, Some(sum.as_str()), "{name} changed: run `cargo xtask proto`");
-        let sum = format!("// SHA-256 of what follows: {:x}", Sha256::digest(types));
+        let sum = format!("// SHA-256 of what follows: {}", hex(types));
         assert_eq!(follows, Some(sum.as_str()), "the types of {name} were changed by hand: run `cargo xtask proto`");
     }
     Ok(())
+}
+
+fn hex(bytes: impl AsRef<[u8]>) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -130,7 +130,7 @@ fn compare(
         (Ok(_), Some(error)) => Err(format!("not refused: {error}")),
         (Ok(ours), None) => {
             let text = |name| record.get(name).map(|node| node.text().to_owned()).unwrap_or_default();
-            if format!("{:x}", Sha256::digest(&ours)) != text("sha256") {
+            if super::proto::hex(&Sha256::digest(&ours)) != text("sha256") {
                 return Err(format!("{} bytes, theirs {}", ours.len(), text("len")));
             }
             if let Some(packed) = bytes {
