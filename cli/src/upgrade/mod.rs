@@ -264,5 +264,5 @@ fn told(plan: &Plan) -> Vec<(Code, String)> {
 /// The fields that are lost.
 fn lost(loss: &Loss) -> String {
     let more = if loss.more > 0 { format!(" and {} more", loss.more) } else { String::new() };
-    format!("{}{more}; {}", loss.fields.join(", "), loss.when.told(&loss.from, &loss.to))
+    format!("{}{more}; {}", loss.fields.join(", "), loss.when.describe(&loss.from, &loss.to))
 }

@@ -201,7 +201,7 @@ fn bad_configurations_are_refused_with_their_place() {
             &[
                 "error[KS8003]",
                 "config.yaml:5:13",
-                ".spec.replicas: expected numeric (int or float), found a text",
+                ".spec.replicas: expected numeric (int or float), found a string",
                 "the type is declared in crd.yaml:21:25",
             ],
         ),

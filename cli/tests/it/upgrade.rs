@@ -37,23 +37,22 @@ fn a_plan_has_its_steps_with_their_commands() {
     let run = folder.run("upgrade old.yaml new.yaml");
     assert_eq!(run.code, Some(0), "{}", run.err);
     let expected = "\
-tabs.example.com: 4 steps, because a server refuses the new definition as it
-stands
+tabs.example.com: 4 steps; a server rejects the new definition if applied
+directly
 
-  1. Apply a definition for the time between. This definition still has
-     v1beta1, in which objects are stored. New and changed objects are stored in
-     v1.
+  1. Apply an intermediate definition. It keeps v1beta1, in which objects are
+     stored. New and changed objects are stored in v1.
        kubectl apply -f tabs.example.com-1.yaml
 
-  2. Write every object in v1. Objects are stored in v1beta1 until somebody
-     writes them.
+  2. Write every object in v1. Objects stay stored in v1beta1 until they are
+     written.
        kubectl get tabs.v1.example.com --all-namespaces -o json | kubectl replace -f -
 
-  3. Set status.storedVersions to v1. Every object is stored in v1 now.
+  3. Set status.storedVersions to v1. Every object is now stored in v1.
        kubectl patch crd tabs.example.com --subresource=status --type=merge -p '{\"status\":{\"storedVersions\":[\"v1\"]}}'
 
-  4. Apply the new definition. Nothing is stored in another version any more.
-     v1beta1 stops being served.
+  4. Apply the new definition. No object is stored in another version.
+     v1beta1 will no longer be served.
        kubectl apply -f new.yaml
 ";
     assert!(run.out.contains(expected), "{}", run.out);
@@ -68,7 +67,7 @@ fn what_needs_nothing_special_takes_one_line() {
     assert_eq!(run.code, Some(0));
     assert!(run.out.starts_with("tabs.example.com: kubectl apply -f more.yaml\n"), "{}", run.out);
     let run = folder.run("upgrade old.yaml old.yaml");
-    assert_eq!((run.code, run.out.as_str()), (Some(0), "tabs.example.com: nothing is to be done\n"));
+    assert_eq!((run.code, run.out.as_str()), (Some(0), "tabs.example.com: nothing to do\n"));
     assert_eq!(folder.run("upgrade old.yaml old.yaml --quiet").out, "");
 }
 
@@ -96,9 +95,9 @@ fn stored_versions_are_told_or_read() {
     let folder = folder();
     folder.write("two.yaml", definition(&[("v1beta1", SIZE), ("v1*", SIZE)]));
     let run = folder.run("upgrade two.yaml new.yaml");
-    assert!(run.out.contains("kubectl apply -f new.yaml") && run.out.contains("It is assumed that"), "{}", run.out);
+    assert!(run.out.contains("kubectl apply -f new.yaml") && run.out.contains("Assumed:"), "{}", run.out);
     let run = folder.run("upgrade two.yaml new.yaml --stored v1beta1,v1");
-    assert!(run.out.contains("4 steps") && !run.out.contains("It is assumed that"), "{}", run.out);
+    assert!(run.out.contains("4 steps") && !run.out.contains("Assumed:"), "{}", run.out);
     let status = "status: {storedVersions: [v1beta1, v1]}\n";
     folder.write("live.yaml", definition(&[("v1beta1", SIZE), ("v1*", SIZE)]) + status);
     assert!(folder.run("upgrade live.yaml new.yaml").out.contains("4 steps"));
@@ -147,7 +146,7 @@ fn what_never_changes_has_no_plan() {
     // Another name is another group or plural.
     folder.write("group.yaml", folder.read("old.yaml").replace("example.com", "example.org"));
     let run = folder.run("upgrade old.yaml group.yaml");
-    assert!(run.out.contains("group was \"example.com\", and is \"example.org\""), "{}", run.out);
+    assert!(run.out.contains("group changed from \"example.com\" to \"example.org\""), "{}", run.out);
     folder.write("none/x.yaml", "a: 1\n");
     assert_eq!(folder.run("upgrade old.yaml none").code, Some(1));
     folder.write("bad.yaml", "a: [");
@@ -170,7 +169,7 @@ fn programs_and_reviewers_get_the_plan() {
     assert_eq!(plan["versions"][0]["changesWith"], 4);
     let run = folder.run("upgrade old.yaml new.yaml --output-format markdown");
     assert!(run.out.contains("#### tabs.example.com\n\n4 steps"), "{}", run.out);
-    assert!(run.out.contains("1. **Apply a definition for the time between.** This"), "{}", run.out);
+    assert!(run.out.contains("1. **Apply an intermediate definition.** It"), "{}", run.out);
     assert!(run.out.contains("   ```sh\n   kubectl apply -f tabs.example.com-1.yaml\n   ```\n"), "{}", run.out);
     let run = folder.run("upgrade old.yaml new.yaml --deny KS8444");
     assert_eq!(run.code, Some(1));

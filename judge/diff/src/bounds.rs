@@ -1,4 +1,4 @@
-//! Bounds of numbers, texts, lists and maps.
+//! Bounds of numbers, strings, lists and maps.
 
 use crate::types::Types;
 use kubeshape_schema::{Extra, Flags, Schema};
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub(crate) struct Changed {
     pub(crate) keyword: &'static str,
     pub(crate) detail: String,
-    /// Whether values are refused now that were accepted.
+    /// Whether the new bound rejects values that the old one accepted.
     pub(crate) is_stricter: bool,
 }
 
@@ -27,13 +27,13 @@ enum Side {
 
 type Get = fn(&Extra<'_>) -> Option<f64>;
 
-// Lengths are far below the numbers that a double does not hold.
+// Lengths are small enough for a double to represent exactly.
 #[allow(clippy::cast_precision_loss)]
 fn length(value: Option<i64>) -> Option<f64> {
     value.map(|value| value as f64)
 }
 
-/// The bounds that changed and that values of these types can reach.
+/// Returns the changed bounds that values of these types can reach.
 pub(crate) fn changes(old: &Schema<'_>, new: &Schema<'_>, types: Types) -> Vec<Changed> {
     let keywords: [(&'static str, Side, bool, Get); 8] = [
         ("minimum", Side::Least, types.has_numbers(), |extra| extra.minimum),
@@ -49,7 +49,7 @@ pub(crate) fn changes(old: &Schema<'_>, new: &Schema<'_>, types: Types) -> Vec<C
     for (keyword, side, is_reached, get) in keywords {
         let bound = |schema: &Schema<'_>| {
             let value = get(schema.extra())?;
-            // Nothing has a negative length.
+            // Lengths are never negative.
             if side == Side::Least && value <= 0.0 && keyword != "minimum" {
                 return None;
             }
@@ -77,8 +77,8 @@ pub(crate) fn changes(old: &Schema<'_>, new: &Schema<'_>, types: Types) -> Vec<C
     out
 }
 
-/// Whether a bound counts as the number that it is. Beyond 64 bits, upstream converts it to an integer that is another number, or
-/// refuses all integers (kube-openapi: `IsValueValidAgainstRange`, `MinimumNativeType`).
+/// Whether a bound is used as the number it is. Beyond 64 bits, upstream converts it to a different integer, or rejects
+/// all integers (kube-openapi: `IsValueValidAgainstRange`, `MinimumNativeType`).
 pub(crate) fn is_number_of_go(bound: f64) -> bool {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     bound.abs() < LIMIT
@@ -101,9 +101,9 @@ fn detail(keyword: &str, old: Option<Bound>, new: Option<Bound>) -> String {
         text
     };
     match (old, new) {
-        (None, Some(new)) => format!("{keyword} is {}, and there was none", text(new)),
-        (Some(old), None) => format!("{keyword} was {}, and there is none", text(old)),
-        (Some(old), Some(new)) => format!("{keyword} was {}, and is {}", text(old), text(new)),
+        (None, Some(new)) => format!("{keyword} {} added", text(new)),
+        (Some(old), None) => format!("{keyword} {} removed", text(old)),
+        (Some(old), Some(new)) => format!("{keyword} changed from {} to {}", text(old), text(new)),
         (None, None) => String::new(),
     }
 }

@@ -1,29 +1,29 @@
-//! What a change is, and for whom it is what.
+//! A change, and its class for each consumer.
 
 use kubeshape_schema::Code;
 use std::fmt;
 
-/// Who lives with a definition.
+/// A user of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Consumer {
-    /// Objects that are stored already.
+    /// Stored objects.
     Storage,
-    /// Who creates and updates objects.
+    /// Clients that create and update objects.
     Writers,
-    /// Who reads objects.
+    /// Clients that read objects.
     Readers,
-    /// Server-side apply: who owns which field.
+    /// Server-side apply: the ownership of fields.
     Apply,
     /// Clients that read the OpenAPI v2 document.
     V2,
-    /// Rules in CEL.
+    /// CEL rules.
     Cel,
-    /// The definition's names, versions and requests.
+    /// The names, versions and requests of the definition.
     Meta,
 }
 
 impl Consumer {
-    /// All of them.
+    /// All consumers.
     pub const ALL: [Consumer; 7] = [
         Consumer::Storage,
         Consumer::Writers,
@@ -34,7 +34,7 @@ impl Consumer {
         Consumer::Meta,
     ];
 
-    /// The name: `storage`, `writers`, `readers`, `apply`, `v2`, `cel`, `meta`.
+    /// Returns the name: `storage`, `writers`, `readers`, `apply`, `v2`, `cel`, `meta`.
     pub fn name(self) -> &'static str {
         match self {
             Consumer::Storage => "storage",
@@ -54,21 +54,21 @@ impl fmt::Display for Consumer {
     }
 }
 
-/// How bad a change is for somebody, the least bad first.
+/// The severity of a change for a consumer, from least to most severe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// Only texts for people change.
+    /// Only descriptions change.
     Cosmetic,
-    /// Nothing that worked stops working.
+    /// Everything that worked still works.
     Compatible,
-    /// Something may stop working, or it cannot be told.
+    /// Something may stop working, or the effect is unknown.
     Risky,
     /// Something that worked stops working.
     Breaking,
 }
 
 impl Class {
-    /// The name: `cosmetic`, `compatible`, `risky`, `breaking`.
+    /// Returns the name: `cosmetic`, `compatible`, `risky`, `breaking`.
     pub fn name(self) -> &'static str {
         match self {
             Class::Cosmetic => "cosmetic",
@@ -88,30 +88,29 @@ impl fmt::Display for Class {
 /// One change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// What changed.
+    /// The kind of change.
     pub code: Code,
-    /// The version whose schema changed; empty for what is not about one version.
+    /// The version whose schema changed. Empty if the change is not about one version.
     pub version: String,
-    /// The field, with `[]` for the items of a list and `.*` for the values of a map: `spec.ports[].name`. Empty for the
-    /// whole object.
+    /// The field, with `[]` for list items and `.*` for map values: `spec.ports[].name`. Empty for the whole object.
     pub path: String,
     /// The place in the old definition: a node of its document.
     pub old: u32,
     /// The place in the new definition.
     pub new: u32,
-    /// What was there, and what is there now.
+    /// The old and the new state.
     pub detail: String,
-    /// What it is for whom, in the order of [`Consumer::ALL`].
+    /// The class for each affected consumer, in the order of [`Consumer::ALL`].
     pub effects: Vec<(Consumer, Class)>,
 }
 
 impl Change {
-    /// How bad the change is for those for whom it is worst.
+    /// Returns the class for the consumer that is affected most.
     pub fn class(&self) -> Class {
         self.effects.iter().map(|(_, class)| *class).max().unwrap_or(Class::Cosmetic)
     }
 
-    /// How bad it is for one of them; none if it does not concern them.
+    /// Returns the class for a consumer, or `None` if it is not affected.
     pub fn class_for(&self, consumer: Consumer) -> Option<Class> {
         self.effects.iter().find(|(concerned, _)| *concerned == consumer).map(|(_, class)| *class)
     }

@@ -1,14 +1,14 @@
-//! Whether what is said to be refused was accepted before.
+//! Confirms that values reported as rejected were accepted before.
 //!
-//! Schemas are compared value by value. But an object around a value may never be accepted: because of a rule above, or because of a
-//! required field beside it that nothing fits. Where nothing of that kind is there, a claim is plain. Anything else needs an object
-//! that shows it, and is risky without one.
+//! Schemas are compared value by value. But the object around a value may never be accepted: because of a rule above
+//! it, or because no value fits a required field next to it. If only types and bounds are involved, the report needs no
+//! proof. Otherwise an object must show the change; without one, the change is only risky.
 
 use crate::change::{Change, Class, Consumer};
 use crate::definition::find;
-use crate::findings::{Found, Spot, Subject};
+use crate::findings::{Findings, Spot, Subject};
 use crate::implication::checked_format;
-use crate::satisfiable::{self, Plain};
+use crate::satisfiable::{self, Satisfiability};
 use crate::types::Types;
 use crate::witness::proof::{Effort, Proof};
 use crate::witness::prove::proofs;
@@ -19,7 +19,7 @@ use kubeshape_validate::object::Validator;
 use kubeshape_value::Value;
 use std::collections::HashMap;
 
-/// What is tried for claims that are not plain.
+/// Limits of the search for objects.
 const EFFORT: Effort = Effort {
     changes: 1_000,
     values: 12,
@@ -31,20 +31,21 @@ const EFFORT: Effort = Effort {
     release: Release::DEFAULT,
 };
 
-/// Values of an enumeration that are tried.
+/// Values of an enumeration to try.
 const VALUES: usize = 64;
 
-/// The changes from one definition to another: first those of the definition, then those of each version in the old order.
-/// The same definitions give the same list.
+/// Returns the changes from one definition to another: those of the definition, then those of each version in the old
+/// order. The result is deterministic.
 pub fn definitions(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Change> {
-    settled(old, new).changes
+    confirmed(old, new).changes
 }
 
-/// The changes of two definitions. What is breaking for writers or for stored objects is so for an object that is there.
-pub(crate) fn settled<'a>(old: &Crd<'a>, new: &Crd<'a>) -> Found<'a> {
+/// Compares two definitions. A breaking change for writers or stored objects is confirmed by an object, or lowered to
+/// risky.
+pub(crate) fn confirmed<'a>(old: &Crd<'a>, new: &Crd<'a>) -> Findings<'a> {
     let mut found = find(old, new);
-    let mut plain = Plain::default();
-    // Objects of places at which fields are required: asked for each field, they would be looked at as often as they have fields.
+    let mut plain = Satisfiability::default();
+    // Cached per object: otherwise an object is inspected once per required field.
     let mut objects: HashMap<(&str, usize), bool> = HashMap::new();
     let proofs = proofs(old, new, &found, &EFFORT, |at| {
         let change = &found.changes[at];
@@ -56,7 +57,7 @@ pub(crate) fn settled<'a>(old: &Crd<'a>, new: &Crd<'a>) -> Found<'a> {
         !root.zip(found.spots[at].as_ref()).is_some_and(|(root, spot)| {
             let steps = found.steps(spot.trail);
             let is_plain = match (change.code, spot.subject) {
-                // What is required already is no plain claim.
+                // A field that was already required needs a proof.
                 (Code::DiffRequired, Subject::Field(name)) => {
                     spot.also.is_none()
                         && !plain.requires(&spot.old, name)
@@ -69,7 +70,7 @@ pub(crate) fn settled<'a>(old: &Crd<'a>, new: &Crd<'a>) -> Found<'a> {
     });
     for (change, proof) in found.changes.iter_mut().zip(proofs) {
         let Proof::None(why) = proof else { continue };
-        change.detail.push_str("; whether that was ever accepted cannot be told, because ");
+        change.detail.push_str("; not confirmed that this was accepted before: ");
         change.detail.push_str(&why);
         for (consumer, class) in &mut change.effects {
             if matches!(consumer, Consumer::Storage | Consumer::Writers | Consumer::Readers) {
@@ -80,14 +81,14 @@ pub(crate) fn settled<'a>(old: &Crd<'a>, new: &Crd<'a>) -> Found<'a> {
     found
 }
 
-/// Whether a change says that objects break which were accepted.
+/// Whether a change reports that accepted objects are now rejected.
 fn is_claim(change: &Change) -> bool {
     let is_breaking = |consumer| change.class_for(consumer) == Some(Class::Breaking);
     is_breaking(Consumer::Writers) || is_breaking(Consumer::Storage)
 }
 
-/// Whether the old schema of a place surely accepts a value that is refused now.
-fn is_plain(code: Code, spot: &Spot<'_>, is_root: bool, plain: &mut Plain) -> bool {
+/// Whether the old schema of a place certainly accepts a value that is now rejected.
+fn is_plain(code: Code, spot: &Spot<'_>, is_root: bool, plain: &mut Satisfiability) -> bool {
     let (old, new) = (&spot.old, &spot.new);
     if spot.also.is_some() {
         return false;
@@ -108,11 +109,11 @@ fn is_plain(code: Code, spot: &Spot<'_>, is_root: bool, plain: &mut Plain) -> bo
             ];
             let mut gone =
                 types.into_iter().filter(|(_, is_gone)| *is_gone).map(|(ty, _)| Schema { ty, flags, ..*old });
-            // Formats decide about types, too.
+            // Formats restrict types, too.
             new.format.is_empty() && gone.any(|old| plain.has_value(&old))
         }
         (Code::DiffEnum, Subject::Value) if old.enumeration.is_empty() => {
-            // There are more texts than any list holds.
+            // More strings exist than any list contains.
             old.ty == Type::String && extra.max_length.is_none() && plain.has_value(old)
         }
         (Code::DiffEnum, Subject::Value) => {
@@ -132,7 +133,7 @@ fn is_plain(code: Code, spot: &Spot<'_>, is_root: bool, plain: &mut Plain) -> bo
             "minProperties" => old.required.is_empty() && plain.has_value(old),
             _ => false,
         },
-        // The value was found.
+        // The value has been found.
         (Code::DiffLogicStricter, Subject::Keyword(_)) => {
             let other = Flags::DEFAULT.with(Flags::EMBEDDED_RESOURCE);
             !has_rules(old) && !old.subtree.any(other) && !Types::of(old).has_objects()
@@ -141,7 +142,7 @@ fn is_plain(code: Code, spot: &Spot<'_>, is_root: bool, plain: &mut Plain) -> bo
     }
 }
 
-/// Whether there are rules about a value, or about parts of it.
+/// Whether CEL rules apply to a value or to parts of it.
 fn has_rules(schema: &Schema<'_>) -> bool {
     schema.subtree.any(Flags::VALIDATIONS)
 }

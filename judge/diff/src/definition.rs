@@ -1,7 +1,7 @@
 //! Changes of a whole definition.
 
 use crate::change::{Change, Class, Consumer};
-use crate::findings::Found;
+use crate::findings::Findings;
 use crate::{pruning, schema};
 use kubeshape_schema::{Code, Flags, Schema};
 use kubeshape_structural::{Crd, Version};
@@ -10,9 +10,9 @@ use std::collections::{HashMap, HashSet};
 use Class::{Breaking, Compatible, Cosmetic, Risky};
 use Consumer::{Meta, Readers, Storage, Writers};
 
-/// The changes, with the values that they are about.
-pub(crate) fn find<'a>(old: &Crd<'a>, new: &Crd<'a>) -> Found<'a> {
-    let mut out = Found::default();
+/// Finds the changes and the values they are about.
+pub(crate) fn find<'a>(old: &Crd<'a>, new: &Crd<'a>) -> Findings<'a> {
+    let mut out = Findings::default();
     names(old, new, &mut out);
     versions(old, new, &mut out);
     let by_name = by_name(new);
@@ -25,31 +25,17 @@ pub(crate) fn find<'a>(old: &Crd<'a>, new: &Crd<'a>) -> Found<'a> {
                 let keeps = (old.preserve_unknown_fields, new.preserve_unknown_fields);
                 let of = schema::Of::Definition { api_version: &api_version, kind: old.names.kind, keeps };
                 if keeps.0 != keeps.1 {
-                    pruning::tell(was.name, before, after, keeps.1, &mut out);
+                    pruning::report(was.name, before, after, keeps.1, &mut out);
                 }
                 schema::compare(was.name, before, after, of, &mut out);
             }
             (None, Some(_)) => {
                 let effects = [(Storage, Risky), (Writers, Risky)];
-                push(
-                    &mut out,
-                    Code::DiffLogic,
-                    was.name,
-                    (was.at, is.at),
-                    "the version has a schema, and had none",
-                    &effects,
-                );
+                push(&mut out, Code::DiffLogic, was.name, (was.at, is.at), "schema added", &effects);
             }
             (Some(_), None) => {
                 let effects = [(Writers, Compatible), (Readers, Risky)];
-                push(
-                    &mut out,
-                    Code::DiffTypeWider,
-                    was.name,
-                    (was.at, is.at),
-                    "the version has no schema any more",
-                    &effects,
-                );
+                push(&mut out, Code::DiffTypeWider, was.name, (was.at, is.at), "schema removed", &effects);
             }
             (None, None) => {}
         }
@@ -57,7 +43,7 @@ pub(crate) fn find<'a>(old: &Crd<'a>, new: &Crd<'a>) -> Found<'a> {
     out
 }
 
-/// The versions, of several with one name the first: a server refuses such a definition.
+/// Returns the versions. Of several with one name, the first is used: a server rejects such a definition.
 fn firsts<'v, 'a>(crd: &'v Crd<'a>) -> impl Iterator<Item = &'v Version<'a>> {
     let mut names = HashSet::new();
     crd.versions.iter().filter(move |version| names.insert(version.name))
@@ -68,7 +54,7 @@ fn by_name<'v, 'a>(crd: &'v Crd<'a>) -> HashMap<&'a str, &'v Version<'a>> {
 }
 
 fn push(
-    out: &mut Found<'_>,
+    out: &mut Findings<'_>,
     code: Code,
     version: &str,
     (old, new): (u32, u32),
@@ -87,7 +73,7 @@ fn push(
     out.push(change, None);
 }
 
-fn names(old: &Crd<'_>, new: &Crd<'_>, out: &mut Found<'_>) {
+fn names(old: &Crd<'_>, new: &Crd<'_>, out: &mut Findings<'_>) {
     let at = (old.names_at, new.names_at);
     for (what, was, is) in [
         ("group", old.group, new.group),
@@ -99,15 +85,15 @@ fn names(old: &Crd<'_>, new: &Crd<'_>, out: &mut Found<'_>) {
             // Objects name their group and their kind.
             let effects = [(Writers, Breaking), (Meta, Breaking)];
             let effects = if matches!(what, "group" | "kind") { &effects[..] } else { &effects[1..] };
-            push(out, Code::DiffNames, "", at, format!("{what} was {was:?}, and is {is:?}"), effects);
+            push(out, Code::DiffNames, "", at, format!("{what} changed from {was:?} to {is:?}"), effects);
         }
     }
     if old.scope != new.scope {
-        let detail = format!("the scope was {:?}, and is {:?}", old.scope, new.scope);
+        let detail = format!("scope changed from {:?} to {:?}", old.scope, new.scope);
         push(out, Code::DiffNames, "", at, detail, &[(Meta, Breaking)]);
     }
     if old.names.singular != new.names.singular {
-        let detail = format!("singular was {:?}, and is {:?}", old.names.singular, new.names.singular);
+        let detail = format!("singular changed from {:?} to {:?}", old.names.singular, new.names.singular);
         push(out, Code::DiffNamesLess, "", at, detail, &[(Meta, Risky)]);
     }
     for (what, was, is) in [
@@ -116,43 +102,36 @@ fn names(old: &Crd<'_>, new: &Crd<'_>, out: &mut Found<'_>) {
     ] {
         let is: HashSet<&str> = is.iter().copied().collect();
         for gone in was.iter().filter(|name| !is.contains(**name)) {
-            push(out, Code::DiffNamesLess, "", at, format!("the {what} {gone:?} is gone"), &[(Meta, Risky)]);
+            push(out, Code::DiffNamesLess, "", at, format!("{what} {gone:?} removed"), &[(Meta, Risky)]);
         }
     }
 }
 
-fn versions(old: &Crd<'_>, new: &Crd<'_>, out: &mut Found<'_>) {
+fn versions(old: &Crd<'_>, new: &Crd<'_>, out: &mut Findings<'_>) {
     let (before, after) = (by_name(old), by_name(new));
     for was in firsts(old) {
         let is = after.get(was.name);
         let at = (was.at, is.map_or(new.at, |is| is.at));
         match is {
             None if was.storage => {
-                let detail = "the version in which objects are stored is gone; store them in another version first";
+                let detail = "storage version removed; store the objects in another version first";
                 push(out, Code::DiffVersionGone, was.name, at, detail, &[(Storage, Breaking), (Meta, Breaking)]);
             }
             None => {
                 let class = if was.served { Breaking } else { Compatible };
-                push(
-                    out,
-                    Code::DiffVersionGone,
-                    was.name,
-                    at,
-                    "the version is gone",
-                    &[(Storage, Risky), (Meta, class)],
-                );
+                push(out, Code::DiffVersionGone, was.name, at, "version removed", &[(Storage, Risky), (Meta, class)]);
             }
             Some(is) if was.served && !is.served => {
-                push(out, Code::DiffVersionGone, was.name, at, "the version is no longer served", &[(Meta, Breaking)]);
+                push(out, Code::DiffVersionGone, was.name, at, "version no longer served", &[(Meta, Breaking)]);
             }
             Some(is) if !was.served && is.served => {
-                push(out, Code::DiffVersionNew, was.name, at, "the version is served", &[(Meta, Compatible)]);
+                push(out, Code::DiffVersionNew, was.name, at, "version now served", &[(Meta, Compatible)]);
             }
             Some(_) => {}
         }
     }
     for is in firsts(new).filter(|is| !before.contains_key(is.name)) {
-        push(out, Code::DiffVersionNew, is.name, (old.at, is.at), "the version is new", &[(Meta, Compatible)]);
+        push(out, Code::DiffVersionNew, is.name, (old.at, is.at), "version added", &[(Meta, Compatible)]);
     }
     let storage = |crd: &Crd<'_>| {
         crd.versions.iter().find(|version| version.storage).map(|version| (version.name.to_owned(), version.at))
@@ -160,14 +139,14 @@ fn versions(old: &Crd<'_>, new: &Crd<'_>, out: &mut Found<'_>) {
     if let (Some((was, old)), Some((is, new))) = (storage(old), storage(new))
         && was != is
     {
-        let detail = format!("objects were stored in {was}, and are stored in {is}");
+        let detail = format!("storage version changed from {was} to {is}");
         push(out, Code::DiffStorage, "", (old, new), detail, &[(Storage, Risky)]);
     }
 }
 
-fn version(was: &Version<'_>, is: &Version<'_>, out: &mut Found<'_>) {
+fn version(was: &Version<'_>, is: &Version<'_>, out: &mut Findings<'_>) {
     let at = (was.at, is.at);
-    // Whoever writes a status has one to write.
+    // A client that writes a status has one to write.
     let has_status = |schema: Option<&Schema<'_>>| {
         schema.is_none_or(|schema| {
             schema.property("status").is_some()
@@ -178,33 +157,33 @@ fn version(was: &Version<'_>, is: &Version<'_>, out: &mut Found<'_>) {
     let class = if has_status(was.schema) { Breaking } else { Compatible };
     match (was.status, is.status) {
         (true, false) => {
-            let detail = "there is no /status any more; the status is written with the object";
+            let detail = "/status removed; the status is written with the object";
             push(out, Code::DiffSubresource, was.name, at, detail, &[(Writers, class), (Meta, Breaking)]);
         }
         (false, true) => {
-            let detail = "there is a /status; requests to the object no longer change the status";
+            let detail = "/status added; requests to the object no longer change the status";
             push(out, Code::DiffSubresource, was.name, at, detail, &[(Writers, class), (Meta, Compatible)]);
         }
         _ => {}
     }
     match (was.scale, is.scale) {
         (Some(_), None) => {
-            push(out, Code::DiffSubresource, was.name, at, "there is no /scale any more", &[(Meta, Breaking)]);
+            push(out, Code::DiffSubresource, was.name, at, "/scale removed", &[(Meta, Breaking)]);
         }
         (Some(old), Some(new)) if old != new => {
-            push(out, Code::DiffSubresource, was.name, at, "the paths of /scale are other ones", &[(Meta, Risky)]);
+            push(out, Code::DiffSubresource, was.name, at, "paths of /scale changed", &[(Meta, Risky)]);
         }
         _ => {}
     }
     if was.columns != is.columns {
-        push(out, Code::DiffShown, was.name, at, "the printer columns are other ones", &[(Meta, Cosmetic)]);
+        push(out, Code::DiffShown, was.name, at, "printer columns changed", &[(Meta, Cosmetic)]);
     }
     let selectable: HashSet<&str> = is.selectable_fields.iter().copied().collect();
     for gone in was.selectable_fields.iter().filter(|path| !selectable.contains(**path)) {
-        let detail = format!("{gone} can no longer be selected");
+        let detail = format!("{gone} can no longer be used in field selectors");
         push(out, Code::DiffSelector, was.name, at, detail, &[(Readers, Breaking), (Meta, Breaking)]);
     }
     if !was.deprecated && is.deprecated {
-        push(out, Code::DiffDescription, was.name, at, "the version is deprecated", &[(Meta, Compatible)]);
+        push(out, Code::DiffDescription, was.name, at, "version deprecated", &[(Meta, Compatible)]);
     }
 }

@@ -1,7 +1,7 @@
-//! Changes of the kinds that OpenAPI documents define, such as Kubernetes' own.
+//! Changes of kinds that OpenAPI documents define, such as built-in kinds.
 
 use crate::change::{Change, Class, Consumer};
-use crate::findings::Found;
+use crate::findings::Findings;
 use crate::schema::{self, Of, Sides};
 use kubeshape_schema::Gvk;
 use kubeshape_schema::read::{Reader, Rules};
@@ -10,10 +10,10 @@ use kubeshape_yaml::Node;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// References that lead to each other.
+/// Most references to follow in a row.
 const REFERENCES: usize = 16;
 
-/// The OpenAPI documents of one side: one of version 2, or one of version 3 for each group and version.
+/// The OpenAPI documents of one side: one v2 document, or a v3 document per group version.
 #[derive(Debug)]
 pub struct Documents<'a> {
     documents: Vec<Definitions<'a>>,
@@ -30,7 +30,8 @@ pub(crate) struct Definitions<'a> {
 }
 
 impl<'a> Documents<'a> {
-    /// Takes the documents of one side. What is no OpenAPI document has no kinds. Of a kind that several define, the first counts.
+    /// Reads the documents of one side. Other documents contribute no kinds. If several define a kind, the first is
+    /// used.
     pub fn new(roots: impl IntoIterator<Item = Node<'a>>, arena: &'a Bump) -> Documents<'a> {
         let mut out = Documents { documents: Vec::new(), kinds: BTreeMap::new() };
         for (at, root) in roots.into_iter().enumerate() {
@@ -47,13 +48,13 @@ impl<'a> Documents<'a> {
         out
     }
 
-    /// The kinds, sorted by group, version and name.
+    /// Returns the kinds, sorted by group, version and name.
     pub fn kinds(&self) -> impl Iterator<Item = Gvk<'a>> {
         self.kinds.keys().copied()
     }
 }
 
-/// The kind of a definition. One that stands for many, as `DeleteOptions` does, is none.
+/// Returns the kind of a definition, or `None` if it has several, as `DeleteOptions` does.
 fn only_kind<'a>(node: Node<'a>, arena: &'a Bump) -> Option<Gvk<'a>> {
     let mut kinds = node.get("x-kubernetes-group-version-kind")?.items();
     let (kind, None) = (kinds.next()?, kinds.next()) else { return None };
@@ -74,8 +75,8 @@ impl<'a> Definitions<'a> {
         Some((name, schema))
     }
 
-    /// The schema that a reference leads to, and the last definition on the way. What stands beside a reference counts: a
-    /// description and a default.
+    /// Resolves references. Returns the schema and the name of the last definition on the way. A description and a
+    /// default next to a reference are kept.
     pub(crate) fn resolve(&self, schema: Schema<'a>) -> (Schema<'a>, Option<&'a str>) {
         let (mut out, mut name) = (schema, None);
         for _ in 0..REFERENCES {
@@ -97,22 +98,22 @@ impl<'a> Definitions<'a> {
     }
 }
 
-/// What became of one kind.
+/// The changes of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KindChanges<'a> {
     /// The kind.
     pub kind: Gvk<'a>,
-    /// The numbers of the old and of the new document to whose nodes the places belong. Of a kind that is new or gone, there is
-    /// one only, and the other place is the first node.
+    /// The indices of the old and the new document to whose nodes the places belong. For an added or removed kind, one
+    /// of them is `None` and that place is 0.
     pub documents: (Option<usize>, Option<usize>),
-    /// The changes. One of a definition that several kinds use is told with the first of them.
+    /// The changes. A change in a definition that several kinds share is reported for the first of them.
     pub changes: Vec<Change>,
 }
 
-/// The changes of kinds between documents, in the order of groups, versions and names. Kinds that did not change are among them.
+/// Returns the changes of kinds between documents, by group, version and name. Unchanged kinds are included.
 ///
-/// References are followed. Defaults in these documents are those of Go, and a server's own checks are not in them: what is wider
-/// here may be refused by code.
+/// References are followed. Defaults in these documents are those of Go, and checks in server code are not part of
+/// them: a server may reject what is accepted here.
 ///
 /// # Example
 /// ```
@@ -123,7 +124,8 @@ pub struct KindChanges<'a> {
 /// let text = |fields: &str| format!(r#"{{"openapi": "3.0.0", "components": {{"schemas": {{"io.example.v1.Tab": {{
 ///   "type": "object", "properties": {{{fields}}},
 ///   "x-kubernetes-group-version-kind": [{{"group": "example.io", "version": "v1", "kind": "Tab"}}]}}}}}}}}"#);
-/// let (old, new) = (text(r#""size": {"type": "integer"}, "color": {"type": "string"}"#), text(r#""size": {"type": "integer"}"#));
+/// let old = text(r#""size": {"type": "integer"}, "color": {"type": "string"}"#);
+/// let new = text(r#""size": {"type": "integer"}"#);
 /// let (mut old_tape, mut new_tape) = (Tape::new(), Tape::new());
 /// Stream::new(old.as_bytes(), Limits::default())?.next(&mut old_tape).transpose()?;
 /// Stream::new(new.as_bytes(), Limits::default())?.next(&mut new_tape).transpose()?;
@@ -145,7 +147,7 @@ pub fn documents<'a>(
     let mut out = Vec::with_capacity(all.len());
     for kind in all {
         let (was, is) = (old.kinds.get(&kind).copied(), new.kinds.get(&kind).copied());
-        let mut found = Found::default();
+        let mut found = Findings::default();
         match (was, is) {
             (Some((old_at, was)), Some((new_at, is))) => {
                 let (Some(before), Some(after)) = (old.documents.get(old_at), new.documents.get(new_at)) else {
@@ -158,11 +160,11 @@ pub fn documents<'a>(
             }
             (Some(_), None) => {
                 let effects = [(Consumer::Storage, Class::Risky), (Consumer::Meta, Class::Breaking)];
-                found.push(of_kind(kind, Code::DiffVersionGone, "the kind is gone", &effects), None);
+                found.push(of_kind(kind, Code::DiffVersionGone, "kind removed", &effects), None);
             }
             _ => {
                 let effects = [(Consumer::Meta, Class::Compatible)];
-                found.push(of_kind(kind, Code::DiffVersionNew, "the kind is new", &effects), None);
+                found.push(of_kind(kind, Code::DiffVersionNew, "kind added", &effects), None);
             }
         }
         let documents = (was.map(|(at, _)| at), is.map(|(at, _)| at));

@@ -1,14 +1,14 @@
-//! Changes that somebody has agreed to.
+//! Exemptions: accepted changes.
 
 use crate::change::{Change, Class, Consumer};
 use kubeshape_schema::Code;
 use kubeshape_yaml::{Kind, Limits, Node, Stream, Tape};
 use std::fmt;
 
-/// How many exemptions a file may hold.
+/// Most exemptions in a file.
 const MOST: usize = 10_000;
 
-/// A day of the calendar.
+/// A calendar day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Day {
     year: u16,
@@ -17,7 +17,7 @@ pub struct Day {
 }
 
 impl Day {
-    /// Reads `YYYY-MM-DD`. None if there is no such day.
+    /// Reads `YYYY-MM-DD`. Returns `None` if there is no such day.
     ///
     /// # Example
     /// ```
@@ -43,9 +43,9 @@ impl Day {
         is_day.then_some(Day { year, month: month as u8, of_month: day as u8 })
     }
 
-    /// The day, so many days after the first one of 1970 (UTC).
+    /// Returns the day this many days after 1970-01-01 (UTC).
     pub fn of_unix_days(days: u64) -> Day {
-        // Eras of 400 years that begin in March, after Howard Hinnant's `civil_from_days`.
+        // Uses eras of 400 years that begin in March, as Howard Hinnant's `civil_from_days`.
         let days = days.min(2_900_000) + 719_468;
         let (era, of_era) = (days / 146_097, days % 146_097);
         let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -64,22 +64,22 @@ impl fmt::Display for Day {
     }
 }
 
-/// A change that somebody has agreed to, with the reason.
+/// An accepted change and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exemption {
     /// The code of the change.
     pub code: Code,
-    /// The name of the definition; of any one without it.
+    /// The name of the definition. `None` matches any.
     pub definition: Option<String>,
-    /// The field, as in [`Change::path`]; any field without it. One that ends in `.**` is every field below.
+    /// The field, as in [`Change::path`]. `None` matches any; a trailing `.**` matches every field below.
     pub path: Option<String>,
-    /// For whom; for all of them without it.
+    /// The consumer. `None` matches all.
     pub consumer: Option<Consumer>,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// The last day on which it counts.
+    /// The last day on which it applies.
     pub expires: Option<Day>,
-    /// The line of the file.
+    /// Its line in the file.
     pub line: usize,
 }
 
@@ -96,14 +96,14 @@ impl Exemption {
     }
 }
 
-/// A file of exemptions that cannot be read.
+/// An error in a file of exemptions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExemptionError {
     /// The line, from 1.
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// What is wrong, and what is expected.
+    /// The error and what is expected.
     pub message: String,
 }
 
@@ -115,7 +115,7 @@ impl fmt::Display for ExemptionError {
 
 impl std::error::Error for ExemptionError {}
 
-/// Exemptions, and which of them were used.
+/// Exemptions, with a mark for each that was used.
 #[derive(Clone, Debug, Default)]
 pub struct Exemptions {
     all: Vec<(Exemption, bool)>,
@@ -123,10 +123,10 @@ pub struct Exemptions {
 }
 
 impl Exemptions {
-    /// Reads a list of exemptions, in YAML or JSON, as they hold on a day.
+    /// Reads a list of exemptions, in YAML or JSON, as they apply on a day.
     ///
     /// # Errors
-    /// The text is no list of exemptions: the place, what was found, and what was expected.
+    /// The input is not a list of exemptions. The error says where, what was found, and what was expected.
     ///
     /// # Example
     /// ```
@@ -143,8 +143,8 @@ impl Exemptions {
     /// let exemptions = Exemptions::read(text, today)?;
     /// assert_eq!(exemptions.expired().next().unwrap().reason, "Nobody uses sizes above 5.");
     /// let error = Exemptions::read("- code: KS8409\n  because: x", today).unwrap_err();
-    /// assert_eq!(error.to_string(), "2:12: found the field \"because\"; an exemption has code, definition, path, consumer, \
-    ///     reason, expires");
+    /// assert_eq!(error.to_string(), "2:12: unknown field \"because\"; expected one of code, definition, path, \
+    ///     consumer, reason, expires");
     /// # Ok::<(), kubeshape_diff::ExemptionError>(())
     /// ```
     pub fn read(text: &str, today: Day) -> Result<Exemptions, ExemptionError> {
@@ -170,7 +170,7 @@ impl Exemptions {
         Ok(Exemptions { all, today: Some(today) })
     }
 
-    /// The effects of a change that no exemption covers. Exemptions that have expired cover nothing.
+    /// Returns the effects of a change that no exemption covers. Expired exemptions cover nothing.
     pub fn left(&mut self, definition: &str, change: &Change) -> Vec<(Consumer, Class)> {
         let mut left = change.effects.clone();
         for (exemption, is_used) in &mut self.all {
@@ -189,7 +189,7 @@ impl Exemptions {
         left
     }
 
-    /// The exemptions that cover nothing any more because their day is over.
+    /// Returns the expired exemptions.
     pub fn expired(&self) -> impl Iterator<Item = &Exemption> {
         let today = self.today;
         let is_over =
@@ -197,7 +197,7 @@ impl Exemptions {
         self.all.iter().map(|(exemption, _)| exemption).filter(is_over)
     }
 
-    /// The exemptions that no change has asked for.
+    /// Returns the unused exemptions.
     pub fn unused(&self) -> impl Iterator<Item = &Exemption> {
         self.all.iter().filter(|(_, is_used)| !is_used).map(|(exemption, _)| exemption)
     }
@@ -211,24 +211,24 @@ fn exemption(item: Node<'_>) -> Result<Exemption, ExemptionError> {
     for (key, value) in item.pairs() {
         let name = key.as_str().unwrap_or_default();
         if !FIELDS.contains(&name) {
-            return Err(error(value, format!("found the field {name:?}; an exemption has {}", FIELDS.join(", "))));
+            return Err(error(value, format!("unknown field {name:?}; expected one of {}", FIELDS.join(", "))));
         }
     }
     let text = |name: &str| match item.get(name) {
         None => Ok(None),
         Some(value) => match value.as_str().filter(|text| !text.trim().is_empty()) {
             Some(text) => Ok(Some((value, text))),
-            None => Err(error(value, format!("{name}: expected a text that is not empty"))),
+            None => Err(error(value, format!("{name}: expected a non-empty string"))),
         },
     };
     let Some((at, code)) = text("code")? else {
-        return Err(error(item, "the exemption has no code; expected one such as KS8409".to_owned()));
+        return Err(error(item, "missing code; expected one such as KS8409".to_owned()));
     };
     let Some(code) = Code::parse(code) else {
         return Err(error(at, format!("code: found {code:?}, expected a code such as KS8409")));
     };
     let Some((_, reason)) = text("reason")? else {
-        return Err(error(item, "the exemption has no reason; say why the change is agreed to".to_owned()));
+        return Err(error(item, "missing reason; say why the change is accepted".to_owned()));
     };
     let consumer = match text("consumer")? {
         None => None,
@@ -259,7 +259,7 @@ fn exemption(item: Node<'_>) -> Result<Exemption, ExemptionError> {
     })
 }
 
-/// Line and column of a node.
+/// Returns line and column of a node.
 fn place(node: Node<'_>) -> (usize, usize) {
     let source = node.document().source();
     let before = source.get(..node.span().start).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! Whether a schema accepts all that other schemas accept together.
+//! Proves that a schema accepts every value that all of some other schemas accept.
 //!
-//! A proof goes keyword by keyword, and by cases: a value that `anyOf` accepts is one of a branch, a value of several types is of
-//! one of them. Patterns and lengths are compared as languages. What is proven holds; what is not proven may hold, too, and the
-//! reason why it is not is kept. Work is bounded by a number of steps.
+//! A proof goes keyword by keyword, and by cases: a value that `anyOf` accepts matches a branch, and a value of several
+//! types has one of them. Patterns and lengths are compared as languages. A proof is certain. Without a proof, the
+//! implication may still hold; the reason for the gap is kept. The number of steps is limited.
 
 use crate::bounds::is_number_of_go;
 use crate::types::Types;
@@ -13,35 +13,35 @@ use kubeshape_value::Value;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Schemas that are looked at for one proof.
+/// Most schemas to visit for one proof.
 const STEPS: usize = 4_000;
-/// Schemas that hold together, or cases.
+/// Most schemas in conjunction, and most cases.
 const MOST: usize = 64;
-/// Values of an enumeration.
+/// Most values of an enumeration.
 const VALUES: usize = 1_000;
-/// Cases within cases, and values within values.
+/// Most nested cases and nested values.
 const DEPTH: usize = 12;
 
-/// Comparisons of languages for the schemas of one version, and those of them that may meet a limit.
+/// Most comparisons of languages for the schemas of one version, and most that may exceed a limit.
 const COMPARED: usize = 20_000;
 const LIMITED: usize = 24;
 
-/// The patterns that texts match, those that they do not, and their lengths.
+/// The patterns that strings match, the patterns they do not match, and their lengths.
 type Compared = (Vec<String>, Vec<String>, u64, Option<u64>);
 
-/// Languages that were compared, by their patterns and lengths.
+/// Results of comparing languages, by patterns and lengths.
 #[derive(Default)]
 pub(crate) struct Memo {
     texts: HashMap<Compared, Shortest>,
-    /// Comparisons that met a limit, and so cost the most.
+    /// Comparisons that exceeded a limit. They are the most expensive ones.
     limited: usize,
 }
 
-/// A shortest text of a language, if there is one, or why it is not known.
+/// A shortest string of a language, `None` if the language is empty, or why it is unknown.
 type Shortest = Result<Option<Rc<str>>, String>;
 
 impl Memo {
-    /// The shortest text that matches some patterns and none of others.
+    /// Returns a shortest string that matches some patterns and none of others.
     pub(crate) fn shortest(&mut self, texts: &Texts<'_>) -> Shortest {
         let owned = |patterns: &[&str]| {
             let mut owned: Vec<String> = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
@@ -54,7 +54,7 @@ impl Memo {
             return known.clone();
         }
         if self.limited >= LIMITED || self.texts.len() >= COMPARED {
-            return Err("too many patterns would have to be compared".to_owned());
+            return Err("too many patterns to compare".to_owned());
         }
         let (matched, unmatched): (Vec<&str>, Vec<&str>) =
             (key.0.iter().map(String::as_str).collect(), key.1.iter().map(String::as_str).collect());
@@ -66,26 +66,31 @@ impl Memo {
     }
 }
 
-/// What was found out.
+/// The result of a proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Within {
+pub(crate) enum Implication {
     /// All values are accepted.
     Proven,
-    /// It is not proven; the first step that is missing.
+    /// Not proven; the first missing step.
     Open(String),
-    /// A limit was met; which one.
+    /// A limit was exceeded; which one.
     Limited(String),
 }
 
-/// Whether a schema accepts what all the others accept together, null aside.
-pub(crate) fn within<'s>(all: &[&'s Schema<'s>], of: &'s Schema<'s>, arena: &'s Bump, memo: &mut Memo) -> Within {
+/// Decides whether a schema accepts everything that all the others accept, except null.
+pub(crate) fn implication<'s>(
+    all: &[&'s Schema<'s>],
+    of: &'s Schema<'s>,
+    arena: &'s Bump,
+    memo: &mut Memo,
+) -> Implication {
     let mut prover = Prover { arena, memo, steps: STEPS, why: None, limit: None };
-    if prover.within(all, of, 0) {
-        return Within::Proven;
+    if prover.implies(all, of, 0) {
+        return Implication::Proven;
     }
     match (prover.limit, prover.why) {
-        (Some(limit), _) => Within::Limited(limit),
-        (None, why) => Within::Open(why.unwrap_or_else(|| "it does not follow from the old schema".to_owned())),
+        (Some(limit), _) => Implication::Limited(limit),
+        (None, why) => Implication::Open(why.unwrap_or_else(|| "it does not follow from the old schema".to_owned())),
     }
 }
 
@@ -93,9 +98,9 @@ struct Prover<'s, 'm> {
     arena: &'s Bump,
     memo: &'m mut Memo,
     steps: usize,
-    /// Why the first step that was not proven was not.
+    /// Why the first unproven step failed.
     why: Option<String>,
-    /// The limit that was met.
+    /// The limit that was exceeded.
     limit: Option<String>,
 }
 
@@ -115,7 +120,7 @@ impl<'s> Prover<'s, '_> {
         out
     }
 
-    /// Whether there is a step left.
+    /// Uses a step. Returns `false` if none is left.
     fn step(&mut self, depth: usize) -> bool {
         self.steps = self.steps.saturating_sub(1);
         if self.steps == 0 || depth > DEPTH {
@@ -131,21 +136,21 @@ impl<'s> Prover<'s, '_> {
         false
     }
 
-    fn within(&mut self, all: &[&'s Schema<'s>], of: &'s Schema<'s>, depth: usize) -> bool {
+    fn implies(&mut self, all: &[&'s Schema<'s>], of: &'s Schema<'s>, depth: usize) -> bool {
         if !self.step(depth) {
             return false;
         }
         if !of.reference.is_empty() {
-            return self.fail(|| "a reference is not followed".to_owned());
+            return self.fail(|| "references are not followed".to_owned());
         }
-        let Some(all) = spread(all) else { return self.fail(|| "too many schemas hold at once".to_owned()) };
+        let Some(all) = spread(all) else { return self.fail(|| "too many schemas apply together".to_owned()) };
         if all.iter().any(|schema| schema.says_the_same(of)) || self.quietly(|me| me.is_empty(&all, depth + 1)) {
             return true;
         }
         if let Some(values) = self.values(&all) {
             let accepts = Validator::new(of, self.arena);
             return values.into_iter().all(|value| accepts.is_valid(value))
-                || self.fail(|| "a value of the enum is refused".to_owned());
+                || self.fail(|| "a value of the enum is rejected".to_owned());
         }
         let before = self.why.take();
         if self.keywords(&all, of, depth) {
@@ -154,7 +159,7 @@ impl<'s> Prover<'s, '_> {
         }
         let own = self.why.take();
         if let Some(cases) = self.cases(&all, of)
-            && cases.iter().all(|case| self.within(case, of, depth + 1))
+            && cases.iter().all(|case| self.implies(case, of, depth + 1))
         {
             self.why = before;
             return true;
@@ -163,17 +168,17 @@ impl<'s> Prover<'s, '_> {
         false
     }
 
-    /// The cases of [`cases`], which cost what they take.
+    /// Returns the cases of [`cases`], and uses a step per schema.
     fn cases(&mut self, all: &[&'s Schema<'s>], of: &Schema<'s>) -> Option<Vec<Vec<&'s Schema<'s>>>> {
         let cases = cases(all, of, self.arena)?;
         self.steps = self.steps.saturating_sub(cases.iter().map(Vec::len).sum());
         Some(cases)
     }
 
-    /// The values that the schemas accept, if one of them names them.
+    /// Returns the values that the schemas accept, if one of them enumerates them.
     fn values(&mut self, all: &[&'s Schema<'s>]) -> Option<Vec<Value<'s>>> {
         let named = all.iter().find(|schema| !schema.enumeration.is_empty())?;
-        // Numbers are listed by other values, too: those that become equal when Go converts them.
+        // Enumerations of numbers also match other values: those that become equal when Go converts them.
         if types(all).has_numbers() {
             return None;
         }
@@ -187,7 +192,7 @@ impl<'s> Prover<'s, '_> {
         Some(values.filter(|value| validators.iter().all(|validator| validator.is_valid(*value))).collect())
     }
 
-    /// Whether each keyword of a schema follows.
+    /// Whether each keyword of a schema is implied.
     fn keywords(&mut self, all: &[&'s Schema<'s>], of: &'s Schema<'s>, depth: usize) -> bool {
         let taken = types(all);
         let known_type = !matches!(of.ty, Type::Other | Type::Several);
@@ -201,7 +206,7 @@ impl<'s> Prover<'s, '_> {
         if of.flags.any(Flags::EMBEDDED_RESOURCE) && !has(all, Flags::EMBEDDED_RESOURCE)
             || of.flags.any(Flags::UNIQUE_ITEMS) && !has(all, Flags::UNIQUE_ITEMS)
         {
-            return self.fail(|| "a keyword about the whole value is not implied".to_owned());
+            return self.fail(|| "a keyword on the whole value is not implied".to_owned());
         }
         let rules = |schema: &Schema<'s>| schema.extra().validations;
         if rules(of).iter().any(|rule| !all.iter().any(|schema| rules(schema).contains(rule))) {
@@ -212,14 +217,14 @@ impl<'s> Prover<'s, '_> {
                 schema.extra().list_type == extra.list_type && schema.extra().list_map_keys == extra.list_map_keys
             })
         {
-            return self.fail(|| "the type of a list is not implied".to_owned());
+            return self.fail(|| "the list type is not implied".to_owned());
         }
         self.numbers(all, of)
             && (!taken.has_strings() || self.texts(all, of))
             && self.formats(all, of, taken)
             && (!taken.has_arrays() || self.lists(all, of, depth))
             && (!taken.has_objects() || self.objects(all, of, depth))
-            && extra.all_of.iter().all(|branch| self.within(all, branch, depth + 1))
+            && extra.all_of.iter().all(|branch| self.implies(all, branch, depth + 1))
             && self.any_of(all, extra.any_of, depth)
             && self.one_of(all, extra.one_of, depth)
             && extra.not.is_none_or(|not| self.excludes(all, not, depth))
@@ -230,7 +235,7 @@ impl<'s> Prover<'s, '_> {
             return true;
         }
         let extra = of.extra();
-        // An integer loses the fraction of its bound.
+        // An integer ignores the fraction of its bound.
         let is_exact = |bound: f64, other: f64| {
             let is_number = is_number_of_go(bound) && is_number_of_go(other);
             other.to_bits() == bound.to_bits() || is_number && bound.fract() == 0.0
@@ -259,10 +264,10 @@ impl<'s> Prover<'s, '_> {
         };
         let follows =
             extra.minimum.is_none_or(least) && extra.maximum.is_none_or(most) && extra.multiple_of.is_none_or(factor);
-        follows || self.fail(|| "a bound of numbers is not implied".to_owned())
+        follows || self.fail(|| "a number bound is not implied".to_owned())
     }
 
-    /// Lengths and patterns.
+    /// Checks lengths and patterns.
     fn texts(&mut self, all: &[&'s Schema<'s>], of: &'s Schema<'s>) -> bool {
         let extra = of.extra();
         let language = Language::of(all);
@@ -292,7 +297,7 @@ impl<'s> Prover<'s, '_> {
         true
     }
 
-    /// Whether a language is known to be empty.
+    /// Whether a language is certainly empty.
     fn has_none(&mut self, texts: &Texts<'_>) -> bool {
         match self.memo.shortest(texts) {
             Ok(found) => found.is_none(),
@@ -316,7 +321,7 @@ impl<'s> Prover<'s, '_> {
         if extra.min_items.is_some_and(|bound| bound > least)
             || extra.max_items.is_some_and(|bound| most.is_none_or(|most| most > bound))
         {
-            return self.fail(|| "a bound of items is not implied".to_owned());
+            return self.fail(|| "a bound on the number of items is not implied".to_owned());
         }
         let Some(item) = of.item() else { return true };
         let items: Vec<&'s Schema<'s>> = all.iter().filter_map(|schema| schema.item()).collect();
@@ -332,10 +337,10 @@ impl<'s> Prover<'s, '_> {
         if extra.min_properties.is_some_and(|bound| bound > least)
             || extra.max_properties.is_some_and(|bound| most.is_none_or(|most| most > bound))
         {
-            return self.fail(|| "a bound of properties is not implied".to_owned());
+            return self.fail(|| "a bound on the number of properties is not implied".to_owned());
         }
         if let Some(name) = of.required.iter().find(|name| !required.contains(name)) {
-            return self.fail(|| format!("{name:?} need not be there"));
+            return self.fail(|| format!("{name:?} may be missing"));
         }
         for property in of.properties {
             let values = values_of(all, property.name);
@@ -361,22 +366,22 @@ impl<'s> Prover<'s, '_> {
             })
     }
 
-    /// As [`Prover::within`], for values of fields and items, which can be null.
+    /// As [`Prover::implies`], for values of fields and items, which can be null.
     fn below(&mut self, all: &[&'s Schema<'s>], of: &'s Schema<'s>, depth: usize) -> bool {
         if !takes_null(of) && all.iter().all(|schema| takes_null(schema)) {
             return self.fail(|| "a field can be null".to_owned());
         }
-        self.within(all, of, depth + 1)
+        self.implies(all, of, depth + 1)
     }
 
     fn any_of(&mut self, all: &[&'s Schema<'s>], branches: &'s [Schema<'s>], depth: usize) -> bool {
         if branches.is_empty()
             || branches.len() <= MOST
-                && branches.iter().any(|branch| self.quietly(|me| me.within(all, branch, depth + 1)))
+                && branches.iter().any(|branch| self.quietly(|me| me.implies(all, branch, depth + 1)))
         {
             return true;
         }
-        self.fail(|| "no branch of anyOf accepts all of it".to_owned())
+        self.fail(|| "no branch of anyOf accepts everything".to_owned())
     }
 
     fn one_of(&mut self, all: &[&'s Schema<'s>], branches: &'s [Schema<'s>], depth: usize) -> bool {
@@ -388,23 +393,23 @@ impl<'s> Prover<'s, '_> {
         }
         for (at, branch) in branches.iter().enumerate() {
             let others = branches.iter().enumerate().filter(|(other, _)| *other != at);
-            if self.quietly(|me| me.within(all, branch, depth + 1))
+            if self.quietly(|me| me.implies(all, branch, depth + 1))
                 && others.map(|(_, other)| other).all(|other| self.quietly(|me| me.excludes(all, other, depth)))
             {
                 return true;
             }
         }
-        self.fail(|| "no branch of oneOf is the only one that accepts all of it".to_owned())
+        self.fail(|| "no branch of oneOf alone accepts everything".to_owned())
     }
 
-    /// Whether a schema accepts none of the values.
+    /// Whether a schema certainly accepts none of the values.
     fn excludes(&mut self, all: &[&'s Schema<'s>], of: &'s Schema<'s>, depth: usize) -> bool {
         let mut both = all.to_vec();
         both.push(of);
-        self.is_empty(&both, depth + 1) || self.fail(|| "a value may be one that must not be accepted".to_owned())
+        self.is_empty(&both, depth + 1) || self.fail(|| "a value may match `not`".to_owned())
     }
 
-    /// Whether it is known that there is no value that all schemas accept, null aside.
+    /// Whether certainly no value satisfies all schemas, except null.
     fn is_empty(&mut self, all: &[&'s Schema<'s>], depth: usize) -> bool {
         if !self.step(depth) {
             return false;
@@ -418,7 +423,7 @@ impl<'s> Prover<'s, '_> {
         if let Some(values) = self.values(all) {
             return values.is_empty();
         }
-        // What holds for no type holds for no value.
+        // If no type is possible, no value is.
         let is_possible = taken.has_booleans()
             || taken.has_numbers() && !no_number(all)
             || taken.has_strings() && !self.no_text(all)
@@ -431,7 +436,7 @@ impl<'s> Prover<'s, '_> {
             let Some(not) = schema.extra().not else { continue };
             let mut rest = all.clone();
             rest[at] = self.arena.alloc(without_not(schema, self.arena));
-            if self.quietly(|me| me.within(&rest, not, depth + 1)) {
+            if self.quietly(|me| me.implies(&rest, not, depth + 1)) {
                 return true;
             }
         }
@@ -446,7 +451,7 @@ impl<'s> Prover<'s, '_> {
         if language.most.is_some_and(|most| most < language.least) {
             return true;
         }
-        // One pattern alone nearly always accepts something.
+        // A single pattern nearly always matches something.
         let unmatched: Vec<&str> = all
             .iter()
             .filter_map(|schema| schema.extra().not)
@@ -474,7 +479,7 @@ impl<'s> Prover<'s, '_> {
     }
 }
 
-/// The schemas, with the branches of `allOf` beside them. None if there are too many.
+/// Returns the schemas and the branches of their `allOf`, or `None` if there are too many.
 fn spread<'s>(all: &[&'s Schema<'s>]) -> Option<Vec<&'s Schema<'s>>> {
     let mut out = all.to_vec();
     let mut at = 0;
@@ -492,7 +497,7 @@ fn spread<'s>(all: &[&'s Schema<'s>]) -> Option<Vec<&'s Schema<'s>>> {
     Some(out)
 }
 
-/// Values of one branch after the other, or of one type after the other. None if there is nothing to tell apart.
+/// Splits values by branch or by type. Returns `None` if there is nothing to split.
 fn cases<'s>(all: &[&'s Schema<'s>], of: &Schema<'s>, arena: &'s Bump) -> Option<Vec<Vec<&'s Schema<'s>>>> {
     for (at, schema) in all.iter().enumerate() {
         let extra = schema.extra();
@@ -510,7 +515,7 @@ fn cases<'s>(all: &[&'s Schema<'s>], of: &Schema<'s>, arena: &'s Bump) -> Option
         let case = |chosen: usize| {
             let mut case = rest.clone();
             case.push(&branches[chosen]);
-            // Of oneOf, the other branches accept nothing.
+            // In oneOf, the other branches must reject the value.
             for (_, other) in branches.iter().enumerate().filter(|(other, _)| is_one && *other != chosen) {
                 let extra = Extra { not: Some(other), ..Extra::default() };
                 case.push(arena.alloc(Schema { extra: Some(arena.alloc(extra)), ..Schema::of_type(Type::Absent) }));
@@ -519,7 +524,7 @@ fn cases<'s>(all: &[&'s Schema<'s>], of: &Schema<'s>, arena: &'s Bump) -> Option
         };
         return Some((0..branches.len()).map(case).collect());
     }
-    // `Schema` differs between types only where there is logic.
+    // Results depend on the type only where there is logic.
     let extra = of.extra();
     if extra.any_of.is_empty() && extra.one_of.is_empty() && extra.not.is_none() {
         return None;
@@ -546,7 +551,7 @@ fn cases<'s>(all: &[&'s Schema<'s>], of: &Schema<'s>, arena: &'s Bump) -> Option
     Some(kinds.into_iter().map(case).collect())
 }
 
-/// The texts that schemas accept together, formats aside.
+/// The strings that all schemas accept, without formats.
 pub(crate) struct Language<'s> {
     pub(crate) patterns: Vec<&'s str>,
     pub(crate) least: u64,
@@ -577,7 +582,7 @@ fn has(all: &[&Schema<'_>], flag: Flags) -> bool {
     all.iter().any(|schema| schema.flags.any(flag))
 }
 
-/// Whether an enumeration lists only what another one lists.
+/// Whether an enumeration is a subset of another one.
 fn lists_less(schema: &Schema<'_>, of: &Schema<'_>) -> bool {
     let (own, others) = (schema.enumeration, of.enumeration);
     !own.is_empty() && own.len().max(others.len()) <= VALUES && own.iter().all(|value| others.contains(value))
@@ -590,12 +595,12 @@ fn required<'s>(all: &[&'s Schema<'s>]) -> Vec<&'s str> {
     out
 }
 
-/// What schemas say of the values of a field.
+/// Returns the schemas of a field.
 fn values_of<'s>(all: &[&'s Schema<'s>], name: &str) -> Vec<&'s Schema<'s>> {
     all.iter().filter_map(|schema| schema.property(name).or_else(|| schema.additional_schema())).collect()
 }
 
-/// Whether null is a value, as kube-openapi's validation has it: it is none of an enumeration.
+/// Whether null is accepted. As in kube-openapi, an enumeration never contains it.
 fn takes_null(schema: &Schema<'_>) -> bool {
     let has_type = schema.ty != Type::Absent || schema.flags.any(Flags::INT_OR_STRING);
     schema.enumeration.is_empty() && (!has_type || schema.flags.any(Flags::NULLABLE))
@@ -621,7 +626,7 @@ fn without_not<'s>(schema: &Schema<'s>, arena: &'s Bump) -> Schema<'s> {
     Schema { extra: Some(arena.alloc(Extra { not: None, ..*schema.extra() })), ..*schema }
 }
 
-/// Whether a schema says nothing but a pattern, so that texts without it are the others.
+/// Whether a schema has only a pattern, so that its complement is the strings that do not match.
 fn is_only_pattern(schema: &Schema<'_>) -> bool {
     let extra = schema.extra();
     let rest = Extra { pattern: "", ..*extra };
@@ -636,8 +641,8 @@ fn is_only_pattern(schema: &Schema<'_>) -> bool {
         && schema.additional.is_none()
 }
 
-/// The format of a schema, if a server checks it (`StripUnsupportedFormatsPostProcess`) and it refuses something: all integers fit
-/// `int64`, and all numbers `double`.
+/// Returns the format of a schema if a server checks it (`StripUnsupportedFormatsPostProcess`) and it rejects anything:
+/// every integer fits `int64`, and every number `double`.
 pub(crate) fn checked_format<'s>(schema: &Schema<'s>) -> &'s str {
     let format = schema.format;
     let is_checked = match schema.ty {
@@ -651,7 +656,7 @@ pub(crate) fn checked_format<'s>(schema: &Schema<'s>) -> &'s str {
     if is_checked { format } else { "" }
 }
 
-/// Whether all texts or numbers of one format are of another one.
+/// Whether every string or number of one format satisfies another one.
 pub(crate) fn implies_format(format: &str, other: &str) -> bool {
     match (Format::named(format), Format::named(other)) {
         _ if format == other => true,

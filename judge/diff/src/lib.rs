@@ -1,11 +1,11 @@
-//! What a change of a CustomResourceDefinition does to those who live with it.
+//! Reports how a change of a CustomResourceDefinition affects its users.
 //!
-//! [`definitions`] compares an old and a new definition. Each [`Change`] has a code, its places in both, and a
-//! [`Class`] for each [`Consumer`] whom it concerns: objects that are stored, writers, readers, server-side apply.
-//! It compares what schemas mean and not their texts: a bound that nothing can reach is no change, and a description is
-//! never more than cosmetic. What cannot be decided is [`Class::Risky`], and says why.
+//! [`definitions`] compares an old and a new definition. Each [`Change`] has a code, its places in both definitions,
+//! and a [`Class`] for each affected [`Consumer`]: stored objects, writers, readers, server-side apply. Schemas are
+//! compared by meaning, not by text: a bound that no value can reach is not a change, and a description is at most
+//! cosmetic. Undecidable changes are [`Class::Risky`]; their detail says why.
 //!
-//! [`upgrade::plan`] tells how a cluster gets from the old definition to the new one, step by step.
+//! [`upgrade::plan`] lists the steps that take a cluster from the old definition to the new one.
 //!
 //! # Example
 //! ```
@@ -38,7 +38,7 @@
 //! let changes = definitions(&old, &new);
 //! assert_eq!(changes[0].code, Code::DiffBound);
 //! assert_eq!(changes[0].path, "size");
-//! assert_eq!(changes[0].detail, "maximum is 3, and there was none");
+//! assert_eq!(changes[0].detail, "maximum 3 added");
 //! assert_eq!(changes[0].class_for(Consumer::Writers), Some(Class::Breaking));
 //! # Ok::<(), kubeshape_yaml::Error>(())
 //! ```

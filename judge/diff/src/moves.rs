@@ -1,45 +1,45 @@
-//! Fields that are gone here and new there: renamed or moved.
+//! Detects renamed and moved fields.
 //!
-//! It is told only where there is no other reading: one field is gone and one is new that says the same, in the same object, or
+//! Reported only if it is unambiguous: one removed and one added field have the same schema, in the same object, or
 //! under the same name elsewhere.
 
-use crate::findings::Found;
+use crate::findings::Findings;
 use kubeshape_schema::{Code, Schema, Type};
 use std::collections::BTreeMap;
 
-/// So many schemas below new fields are looked at.
+/// Most schemas to search below added fields.
 const BELOW: usize = 20_000;
 
-/// A field that is gone or new.
+/// A removed or added field.
 pub(crate) struct Field<'a> {
-    /// Its change.
+    /// The index of its change.
     pub(crate) at: usize,
     pub(crate) name: &'a str,
-    /// The path of the object that it is in.
+    /// The path of its parent object.
     pub(crate) parent: String,
     /// Its own path.
     pub(crate) path: String,
     pub(crate) schema: Schema<'a>,
 }
 
-/// Tells fields that are gone here and new there once.
-pub(crate) fn tell<'a>(gone: &[Field<'a>], came: &[Field<'a>], found: &mut Found<'a>) {
-    let mut told: BTreeMap<usize, String> = BTreeMap::new();
+/// Merges the changes of a removed and an added field into one.
+pub(crate) fn report<'a>(gone: &[Field<'a>], came: &[Field<'a>], found: &mut Findings<'a>) {
+    let mut paths: BTreeMap<usize, String> = BTreeMap::new();
     let mut dropped = Vec::new();
     for (was, is) in renamed(gone, came) {
-        told.insert(gone[was].at, came[is].path.clone());
+        paths.insert(gone[was].at, came[is].path.clone());
         dropped.push(came[is].at);
     }
     for (was, path, own) in moved(gone, came) {
-        if let std::collections::btree_map::Entry::Vacant(e) = told.entry(gone[was].at) {
+        if let std::collections::btree_map::Entry::Vacant(e) = paths.entry(gone[was].at) {
             e.insert(path);
             dropped.extend(own.map(|is| came[is].at));
         }
     }
-    for (at, path) in told {
+    for (at, path) in paths {
         let change = &mut found.changes[at];
         change.code = Code::DiffRenamed;
-        change.detail = format!("it is {path} now; {}", change.detail);
+        change.detail = format!("now at {path}; {}", change.detail);
     }
     dropped.sort_unstable();
     dropped.dedup();
@@ -51,7 +51,7 @@ pub(crate) fn tell<'a>(gone: &[Field<'a>], came: &[Field<'a>], found: &mut Found
 
 /// Fields of one object.
 fn renamed<'a>(gone: &[Field<'a>], came: &[Field<'a>]) -> Vec<(usize, usize)> {
-    // A definition whose fields are all other ones was not renamed field by field.
+    // If all fields of a definition differ, they were not renamed one by one.
     const MANY: usize = 32;
     let mut objects: BTreeMap<&str, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
     for (at, field) in gone.iter().enumerate() {
@@ -80,10 +80,11 @@ fn renamed<'a>(gone: &[Field<'a>], came: &[Field<'a>]) -> Vec<(usize, usize)> {
     out
 }
 
-/// The path of a field, its schema, and its number among the new ones if it is one itself.
+/// The path of a field, its schema, and its index among the added fields if it is one of them.
 type Place<'a> = (String, Schema<'a>, Option<usize>);
 
-/// Fields of one name in different objects: the field that is gone, where it is now, and the new field if it is one itself.
+/// Finds fields of one name in different objects: the removed field, its new path, and the added field if it is one
+/// itself.
 fn moved<'a>(gone: &[Field<'a>], came: &[Field<'a>]) -> Vec<(usize, String, Option<usize>)> {
     let mut wanted: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, field) in gone.iter().enumerate() {
@@ -106,7 +107,7 @@ fn moved<'a>(gone: &[Field<'a>], came: &[Field<'a>]) -> Vec<(usize, String, Opti
         if left == 0 {
             return Vec::new();
         }
-        // Items and values of maps have no name of their own, and a long path is no place to point to.
+        // Items and map values have no name of their own. Long paths are not reported.
         if path.len() < 1_000 {
             for property in schema.properties {
                 todo.push((format!("{path}.{}", property.name), property.name, property.schema, None));
@@ -129,7 +130,7 @@ fn moved<'a>(gone: &[Field<'a>], came: &[Field<'a>]) -> Vec<(usize, String, Opti
     out
 }
 
-/// Whether two schemas say the same, apart from what is said to people.
+/// Whether two schemas are the same except for descriptions.
 fn alike(a: &Schema<'_>, b: &Schema<'_>) -> bool {
     Schema { description: "", ..*a }.says_the_same(&Schema { description: "", ..*b })
 }
@@ -146,7 +147,7 @@ fn is_telling(schema: &Schema<'_>) -> bool {
         || schema.item().is_some_and(|item| !item.properties.is_empty() || item.ty != Type::String)
 }
 
-/// Whether two names have a word of four letters or more in common: `maxReplicas` and `replicaLimit`.
+/// Whether two names share a word of four letters or more: `maxReplicas` and `replicaLimit`.
 fn share_a_word(a: &str, b: &str) -> bool {
     const LONG: usize = 4;
     let words = |name: &str| {

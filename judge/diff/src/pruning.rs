@@ -1,46 +1,47 @@
-//! `spec.preserveUnknownFields`: whether a server drops what no schema names, in all objects of a definition.
+//! `spec.preserveUnknownFields`: whether a server drops fields without a schema, in all objects of a definition.
 //!
-//! Definitions of `apiextensions.k8s.io/v1beta1` have it unless they say `false`. Those of `v1` must not, but one that is stored with it
-//! keeps it (upstream: `ValidateCustomResourceDefinitionUpdate`).
+//! It is true in definitions of `apiextensions.k8s.io/v1beta1` unless they say `false`. Definitions of `v1` must not
+//! set it, but a stored one keeps it (upstream: `ValidateCustomResourceDefinitionUpdate`).
 
 use crate::change::{Change, Class, Consumer};
-use crate::findings::{Found, Spot, Subject};
-use crate::server_fields::Own;
+use crate::findings::{Findings, Spot, Subject};
+use crate::server_fields::Role;
 use kubeshape_sample::Step;
 use kubeshape_schema::{Additional, Code, Flags, Schema, Type};
 
 use Class::{Breaking, Compatible, Risky};
 use Consumer::{Apply, Readers, Storage, V2, Writers};
 
-/// A field that no schema names, in witnesses.
+/// The name of an unknown field in witnesses.
 const KEY: &str = "anything";
-/// So many schemas are looked at.
+/// Most schemas to search.
 const MOST: usize = 100_000;
 
-/// Tells that unknown fields are dropped now, or are kept now.
-pub(crate) fn tell<'a>(version: &str, old: &Schema<'a>, new: &Schema<'a>, keeps: bool, found: &mut Found<'a>) {
+/// Reports that unknown fields are now dropped, or now kept.
+pub(crate) fn report<'a>(version: &str, old: &Schema<'a>, new: &Schema<'a>, keeps: bool, found: &mut Findings<'a>) {
     let refused = [(Storage, Breaking), (Writers, Breaking), (Readers, Breaking), (Apply, Risky), (V2, Risky)];
     let risky = refused.map(|(consumer, _)| (consumer, Risky));
     let (code, place) = if keeps { (Code::DiffPruningEnds, judged(new)) } else { (Code::DiffPruning, pruned(new)) };
     let (detail, effects): (&str, &[(Consumer, Class)]) = match (keeps, place.is_some()) {
         (true, true) => (
-            "spec.preserveUnknownFields is true: no field is dropped any more, and null is refused where it was dropped",
+            "spec.preserveUnknownFields is now true: fields are no longer dropped, and null is rejected where it was \
+             dropped",
             &[(Storage, Risky), (Writers, Breaking), (Readers, Risky), (Apply, Risky), (V2, Risky)],
         ),
         (true, false) => (
-            "spec.preserveUnknownFields is true: no field is dropped any more",
+            "spec.preserveUnknownFields is now true: fields are no longer dropped",
             &[(Writers, Compatible), (Readers, Risky), (Apply, Risky), (V2, Risky)],
         ),
         (false, true) => {
-            ("spec.preserveUnknownFields was true: fields without a schema are dropped, and were kept", &refused)
+            ("spec.preserveUnknownFields is no longer true: fields without a schema are now dropped", &refused)
         }
         (false, false) => {
-            ("spec.preserveUnknownFields was true: null is dropped now where a field is not nullable", &risky)
+            ("spec.preserveUnknownFields is no longer true: null is now dropped where a field is not nullable", &risky)
         }
     };
     let spot = place.map(|(steps, schema, subject)| {
         let trail = steps.into_iter().fold(0, |trail, step| found.step(trail, step));
-        Spot { old: *schema, new: *schema, also: None, own: Own::Nothing, trail, subject }
+        Spot { old: *schema, new: *schema, also: None, own: Role::Nothing, trail, subject }
     });
     let change = Change {
         code,
@@ -54,7 +55,7 @@ pub(crate) fn tell<'a>(version: &str, old: &Schema<'a>, new: &Schema<'a>, keeps:
     found.push(change, spot.as_ref());
 }
 
-/// An object that loses fields without a property.
+/// Finds an object that loses fields without a property.
 fn pruned<'s, 'a>(root: &'s Schema<'a>) -> Option<Place<'s, 'a>> {
     let (steps, schema) = find(root, |schema, _| {
         let keeps = schema.additional.is_some_and(|additional| additional != Additional::Allowed(false))
@@ -64,17 +65,17 @@ fn pruned<'s, 'a>(root: &'s Schema<'a>) -> Option<Place<'s, 'a>> {
     Some((steps, schema, Subject::Field(KEY)))
 }
 
-/// A field in which null is refused if it is not dropped.
+/// Finds a field in which null is rejected if it is not dropped.
 fn judged<'s, 'a>(root: &'s Schema<'a>) -> Option<Place<'s, 'a>> {
     let (steps, schema) =
         find(root, |schema, is_root| !is_root && schema.ty != Type::Absent && !schema.flags.any(Flags::NULLABLE))?;
     Some((steps, schema, Subject::Value))
 }
 
-/// The steps to a schema, the schema, and what of it the change is about.
+/// The steps to a schema, the schema, and the part that the change is about.
 type Place<'s, 'a> = (Vec<Step<'a>>, &'s Schema<'a>, Subject<'a>);
 
-/// The nearest schema of which something is true, type and metadata aside.
+/// Finds the nearest schema that satisfies a condition, except type and metadata.
 fn find<'s, 'a>(
     root: &'s Schema<'a>,
     is_one: impl Fn(&Schema<'a>, bool) -> bool,

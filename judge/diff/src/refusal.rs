@@ -1,34 +1,34 @@
-//! Whether a value that the old schema takes can be refused by a part of the new one.
+//! Decides whether a part of the new schema can reject a value that the old schema accepts.
 
-use crate::implication::{Language, Memo, Within, checked_format, within};
-use crate::server_fields::Own;
+use crate::implication::{Implication, Language, Memo, checked_format, implication};
+use crate::server_fields::Role;
 use kubeshape_sample::values;
 use kubeshape_schema::{Bump, Extra, Flags, Schema, Type};
 use kubeshape_structural::regex::Texts;
 use kubeshape_validate::object::Validator;
 use kubeshape_value::Value;
 
-/// Values that are tried of a schema.
+/// Values to try per schema.
 const TRIED: usize = 8;
-/// Schemas that values are made of.
+/// Schemas to make values from.
 const SHAPES: usize = 24;
-/// Numbers and texts that are tried beside them.
+/// Additional numbers and strings to try.
 const PROBES: usize = 96;
-/// The longest text that is tried, in characters.
+/// The longest string to try, in characters.
 const LONGEST: u64 = 1 << 16;
 
 /// What a part of the new schema does to values that were accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum Refusal {
     /// It accepts all of them.
-    None,
-    /// It refuses one.
-    Refuses,
-    /// It is not known; the reason.
-    Open(String),
+    Never,
+    /// It rejects at least one.
+    Certain,
+    /// Unknown; the reason.
+    Unknown(String),
 }
 
-/// A schema with one keyword of another one.
+/// Returns a schema with only one keyword of another schema.
 pub(crate) fn only<'a>(schema: &Schema<'a>, keyword: &str, arena: &'a Bump) -> Option<Schema<'a>> {
     let any = Schema::of_type(Type::Absent);
     let of = *schema.extra();
@@ -52,7 +52,7 @@ pub(crate) fn only<'a>(schema: &Schema<'a>, keyword: &str, arena: &'a Bump) -> O
         "anyOf" => with(Extra { any_of: of.any_of, ..none }, Flags::NONE),
         "oneOf" => with(Extra { one_of: of.one_of, ..none }, Flags::NONE),
         "not" => with(Extra { not: of.not, ..none }, Flags::NONE),
-        // Which formats of numbers count depends on the type.
+        // The type decides which formats of numbers are checked.
         "format" => {
             let ty = if matches!(schema.ty, Type::Integer | Type::Number) { schema.ty } else { Type::Absent };
             Some(Schema { format: schema.format, flags: Flags::FORMAT, ty, ..any })
@@ -61,39 +61,39 @@ pub(crate) fn only<'a>(schema: &Schema<'a>, keyword: &str, arena: &'a Bump) -> O
     }
 }
 
-/// The values that a server takes.
+/// The values that a server accepts.
 #[derive(Clone, Copy)]
-pub(crate) struct Taken<'a> {
+pub(crate) struct Accepted<'a> {
     pub(crate) schema: Schema<'a>,
-    /// What it demands beside the schema.
+    /// Requirements in addition to the schema.
     pub(crate) also: Option<&'static Schema<'static>>,
-    /// What the value is to it.
-    pub(crate) own: Own,
+    /// The role of the value for the server.
+    pub(crate) own: Role,
 }
 
-/// Whether a keyword of the new schema may refuse what was taken.
-pub(crate) fn reach(taken: &Taken<'_>, new: &Schema<'_>, keyword: &'static str, memo: &mut Memo) -> Reach {
+/// Decides whether a keyword of the new schema can reject accepted values.
+pub(crate) fn refusal(taken: &Accepted<'_>, new: &Schema<'_>, keyword: &'static str, memo: &mut Memo) -> Refusal {
     let arena = Bump::new();
-    let Taken { schema, also, own } = *taken;
+    let Accepted { schema, also, own } = *taken;
     let (old, new): (&Schema<'_>, &Schema<'_>) = (arena.alloc(schema), arena.alloc(*new));
-    let Some(demand) = only(new, keyword, &arena) else { return Reach::Refuses };
+    let Some(demand) = only(new, keyword, &arena) else { return Refusal::Certain };
     let demand: &Schema<'_> = arena.alloc(demand);
-    // A server gives fields their defaults before it looks.
+    // A server sets defaults before it validates.
     let defaulted = new.properties.iter().filter(|property| property.schema.default.is_some());
     let given: Vec<&str> = defaulted.map(|property| property.name).chain(own.always().iter().copied()).collect();
     let given: &Schema<'_> =
         arena.alloc(Schema { required: arena.alloc_slice_copy(&given), ..Schema::of_type(Type::Absent) });
     let all: Vec<&Schema<'_>> = [old, given].into_iter().chain(also).collect();
-    let why = match within(&all, demand, &arena, memo) {
-        Within::Proven => return Reach::None,
-        // Keywords that do not depend on each other: what is not implied is refused.
-        Within::Open(_) if also.is_none() && is_plain(old, keyword) => return Reach::Refuses,
-        Within::Open(why) | Within::Limited(why) => why,
+    let why = match implication(&all, demand, &arena, memo) {
+        Implication::Proven => return Refusal::Never,
+        // The keywords are independent: whatever is not implied is rejected.
+        Implication::Open(_) if also.is_none() && is_plain(old, keyword) => return Refusal::Certain,
+        Implication::Open(why) | Implication::Limited(why) => why,
     };
-    if refused(old, (also, own), demand, &arena, memo).is_some() { Reach::Refuses } else { Reach::Open(why) }
+    if refused(old, (also, own), demand, &arena, memo).is_some() { Refusal::Certain } else { Refusal::Unknown(why) }
 }
 
-/// Whether nothing else in a schema decides which values reach a keyword.
+/// Whether only this keyword decides which values reach it.
 fn is_plain(old: &Schema<'_>, keyword: &str) -> bool {
     let extra = old.extra();
     let is_logic = !extra.all_of.is_empty()
@@ -110,10 +110,10 @@ fn is_plain(old: &Schema<'_>, keyword: &str) -> bool {
         && !(is_number && (extra.minimum.is_some() || extra.maximum.is_some() || extra.multiple_of.is_some()))
 }
 
-/// A value that a server accepts by one schema, and that another one refuses, if one is found.
+/// Searches for a value that a server accepts by one schema and another schema rejects.
 pub(crate) fn refused<'a>(
     old: &'a Schema<'a>,
-    (also, own): (Option<&'static Schema<'static>>, Own),
+    (also, own): (Option<&'static Schema<'static>>, Role),
     demand: &'a Schema<'a>,
     arena: &'a Bump,
     memo: &mut Memo,
@@ -132,7 +132,7 @@ pub(crate) fn refused<'a>(
     })
 }
 
-/// Values that lie where schemas end: beside bounds, beside patterns, with and without fields.
+/// Returns values at the edges of schemas: around bounds and patterns, with and without fields.
 pub(crate) fn probes<'a>(
     old: &'a Schema<'a>,
     demand: &'a Schema<'a>,
@@ -145,7 +145,7 @@ pub(crate) fn probes<'a>(
     let (was, is) = (parts(old), parts(demand));
     let mut texts: Vec<String> = Vec::new();
     let mut numbers: Vec<f64> = vec![0.0, 1.0, -1.0, 0.5];
-    // Texts of the old schema, and of each of its parts, that the parts of the new one refuse: each, and all.
+    // Strings of the old schema and of each of its parts that parts of the new one reject, one by one and all together.
     let own = Language::of(&[old]);
     let patterns = |part: &&'a Schema<'a>| {
         let pattern = part.extra().pattern;
@@ -177,7 +177,7 @@ pub(crate) fn probes<'a>(
         if let Some(most) = extra.max_length.and_then(|most| u64::try_from(most).ok()) {
             find(Texts { least: own.least.max(most.saturating_add(1)), ..own.texts() }, &mut texts);
         }
-        // What two branches accept.
+        // Strings that two branches accept.
         if !extra.pattern.is_empty() {
             let mut language = Language::of(&[old]);
             language.patterns.push(extra.pattern);
@@ -209,7 +209,7 @@ fn number<'a>(value: f64) -> Value<'a> {
     if value.fract() == 0.0 && value.abs() <= EXACT { Value::Int(value as i64) } else { Value::Float(value) }
 }
 
-/// A schema and the branches of its logic.
+/// Returns a schema and the branches of its logic.
 fn parts<'a>(schema: &'a Schema<'a>) -> Vec<&'a Schema<'a>> {
     let mut out = vec![schema];
     let mut at = 0;
@@ -225,7 +225,7 @@ fn parts<'a>(schema: &'a Schema<'a>) -> Vec<&'a Schema<'a>> {
     out
 }
 
-/// The old schema, narrowed by parts of both, and with fields that parts name.
+/// Returns the old schema, narrowed by parts of both, and with fields that parts name.
 fn shapes<'a>(old: &'a Schema<'a>, demand: &'a Schema<'a>, arena: &'a Bump) -> Vec<&'a Schema<'a>> {
     let (was, is) = (parts(old), parts(demand));
     let mut out: Vec<&'a Schema<'a>> = vec![old];
@@ -253,7 +253,7 @@ fn shapes<'a>(old: &'a Schema<'a>, demand: &'a Schema<'a>, arena: &'a Bump) -> V
     out
 }
 
-/// A schema that also says what a part says of the value itself.
+/// Adds the constraints of a part on the value itself.
 fn narrowed<'a>(old: &Schema<'a>, part: &Schema<'a>, arena: &'a Bump) -> Schema<'a> {
     let (own, other) = (*old.extra(), part.extra());
     let extra = Extra {

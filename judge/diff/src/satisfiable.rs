@@ -1,7 +1,7 @@
-//! Whether an object with a value at some place is there without a search: because nothing but types and bounds decides on the
-//! way to it, and beside it.
+//! Decides without a search whether an object with a value at some place exists: only types and bounds may constrain
+//! the value, the way to it, and its siblings.
 //!
-//! All answers are one-sided: what is not plain may well be there, and an object has to be found that shows it.
+//! Answers are one-sided: if the answer is no, such an object may still exist, and a search has to find it.
 
 use crate::implication::checked_format;
 use crate::types::Types;
@@ -9,19 +9,19 @@ use kubeshape_sample::{MAX_ITEMS, Step};
 use kubeshape_schema::{Additional, Flags, Schema, Type};
 use std::collections::{HashMap, HashSet};
 
-/// Values within values.
+/// Most nested values.
 const DEPTH: usize = 24;
-/// The longest text, and numbers that a double holds exactly.
+/// The longest string, and the range in which a double is exact.
 const LONGEST: i64 = 1 << 16;
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Schemas that were looked at, by where they are in memory.
+/// Results by address of the schema.
 #[derive(Default)]
-pub(crate) struct Plain {
+pub(crate) struct Satisfiability {
     values: HashMap<usize, bool>,
-    /// The required fields that may have no value.
+    /// How many required fields may have no value.
     missing: HashMap<usize, usize>,
-    /// The names of required fields: each claim about a field asks for its own.
+    /// The names of required fields.
     required: HashMap<usize, HashSet<Box<str>>>,
 }
 
@@ -29,12 +29,12 @@ fn address(schema: &Schema<'_>) -> usize {
     std::ptr::from_ref(schema).addr()
 }
 
-/// Whether nothing says anything of a whole value but its type and its bounds.
+/// Whether only type and bounds constrain the value as a whole.
 pub(crate) fn is_node(schema: &Schema<'_>) -> bool {
     !schema.flags.any(Flags::JUNCTOR.with(Flags::VALIDATIONS)) && schema.enumeration.is_empty()
 }
 
-/// Whether all texts of some length fit, so that there are as many as a list has items.
+/// Whether all strings of some length fit, so that enough distinct items exist for any list.
 fn is_any_text(schema: &Schema<'_>) -> bool {
     let extra = schema.extra();
     let int_or_string = schema.flags.any(Flags::INT_OR_STRING);
@@ -46,8 +46,8 @@ fn is_any_text(schema: &Schema<'_>) -> bool {
         && extra.max_length.is_none_or(|most| most >= 64 && most >= extra.min_length.unwrap_or_default())
 }
 
-impl Plain {
-    /// Whether a schema accepts a value, whatever it is.
+impl Satisfiability {
+    /// Whether a schema certainly accepts some value.
     pub(crate) fn has_value(&mut self, schema: &Schema<'_>) -> bool {
         self.value(schema, 0)
     }
@@ -69,7 +69,7 @@ impl Plain {
             }
             Type::Array => {
                 let (least, most) = (extra.min_items.unwrap_or_default(), extra.max_items.unwrap_or(i64::MAX));
-                let has_items = |me: &mut Plain| {
+                let has_items = |me: &mut Satisfiability| {
                     least == 1 && most >= 1 && schema.item().is_some_and(|item| me.known(item, depth + 1))
                 };
                 most >= 0 && (least <= 0 || has_items(self))
@@ -87,7 +87,7 @@ impl Plain {
         }
     }
 
-    /// As [`Plain::value`], for schemas that stay where they are.
+    /// As [`Satisfiability::value`], cached: for schemas that do not move.
     fn known(&mut self, schema: &Schema<'_>, depth: usize) -> bool {
         if let Some(known) = self.values.get(&address(schema)) {
             return *known;
@@ -97,12 +97,12 @@ impl Plain {
         found
     }
 
-    /// How many required fields may have no value.
+    /// Returns how many required fields may have no value.
     fn missing(&mut self, schema: &Schema<'_>, depth: usize) -> usize {
         schema.required.iter().filter(|name| !self.field(schema, name, depth)).count()
     }
 
-    /// Whether a field has a value: a server gives it its default, or there is one.
+    /// Whether a field has a value: by default, or because one exists.
     fn field(&mut self, schema: &Schema<'_>, name: &str, depth: usize) -> bool {
         match (schema.property(name), schema.additional) {
             (Some(property), _) => property.default.is_some() || self.known(property, depth + 1),
@@ -133,7 +133,7 @@ impl Plain {
         differ && self.known(item, 0)
     }
 
-    /// Whether an object can have a field that is no property, with some value.
+    /// Whether an object can have an additional field with some value.
     pub(crate) fn takes(&mut self, schema: &Schema<'_>, name: &str, is_root: bool) -> bool {
         is_node(schema)
             && (is_root || !schema.flags.any(Flags::EMBEDDED_RESOURCE))
@@ -141,7 +141,7 @@ impl Plain {
             && schema.additional_schema().is_none_or(|schema| self.has_value(schema))
     }
 
-    /// Whether objects with a value at the end of these steps are there, if the schema at the end accepts the value.
+    /// Whether objects with a value at the end of these steps exist, if the last schema accepts the value.
     pub(crate) fn leads(&mut self, root: &Schema<'_>, steps: &[Step<'_>]) -> bool {
         if !is_root(root) {
             return false;
@@ -169,7 +169,7 @@ impl Plain {
                     }
                     match schema.property(name).or_else(|| schema.additional_schema()) {
                         Some(next) => Some(next),
-                        // What is known of other fields is not in the schema.
+                        // Other fields are not in the schema.
                         None if matches!(step, Step::Key(_)) && schema.flags.any(Flags::PRESERVE_UNKNOWN) => None,
                         None => return false,
                     }
@@ -188,12 +188,12 @@ impl Plain {
         if schema.required.len() < 8 {
             return schema.required.contains(&name);
         }
-        // Copies of a schema share them.
+        // Copies of a schema share the names.
         let names = self.required.entry(schema.required.as_ptr().addr());
         names.or_insert_with(|| schema.required.iter().map(|name| Box::from(*name)).collect()).contains(name)
     }
 
-    /// Whether an object can have a field beside what it must have.
+    /// Whether an object can have a field in addition to the required ones.
     fn is_free_beside(&mut self, schema: &Schema<'_>, name: &str, is_root: bool) -> bool {
         let extra = schema.extra();
         // Every object has these three.
@@ -218,7 +218,7 @@ impl Plain {
     }
 }
 
-/// Whether the fields that a server knows of itself can be anything that it takes.
+/// Whether the schema does not restrict the fields that a server handles itself.
 fn is_root(schema: &Schema<'_>) -> bool {
     let is_text = |name| {
         schema
@@ -231,7 +231,7 @@ fn is_root(schema: &Schema<'_>) -> bool {
     is_text("apiVersion") && is_text("kind") && is_object
 }
 
-/// Whether a schema says nothing of values.
+/// Whether a schema does not restrict values.
 fn is_free(schema: &Schema<'_>) -> bool {
     let extra = schema.extra();
     is_node(schema)
@@ -248,14 +248,14 @@ fn is_free(schema: &Schema<'_>) -> bool {
         && !schema.flags.any(Flags::EMBEDDED_RESOURCE)
 }
 
-/// Whether there is a whole number between the bounds of a schema.
+/// Whether an integer exists within the bounds of a schema.
 fn has_number(schema: &Schema<'_>) -> bool {
     let extra = schema.extra();
     let step = |flag: Flags| if schema.flags.any(flag) { 1.0 } else { 0.0 };
     let least = extra.minimum.map(|least| least.ceil() + step(Flags::EXCLUSIVE_MINIMUM));
     let most = extra.maximum.map(|most| most.floor() - step(Flags::EXCLUSIVE_MAXIMUM));
     let is_bounded = extra.minimum.is_some() || extra.maximum.is_some();
-    // An integer is refused if a bound is none (upstream: `IsValueValidAgainstRange`).
+    // Integers are rejected if a bound is not an integer (upstream: `IsValueValidAgainstRange`).
     let is_whole = |bound: Option<f64>| schema.ty != Type::Integer || bound.is_none_or(|bound| bound.fract() == 0.0);
     extra.multiple_of.is_none()
         && (schema.format.is_empty() || !is_bounded)
@@ -265,7 +265,7 @@ fn has_number(schema: &Schema<'_>) -> bool {
         && least.zip(most).is_none_or(|(least, most)| least <= most)
 }
 
-/// Whether there are numbers beside the bounds.
+/// Whether numbers outside the bounds exist.
 pub(crate) fn is_exact(schema: &Schema<'_>) -> bool {
     let extra = schema.extra();
     [extra.minimum, extra.maximum].into_iter().flatten().all(|bound| bound.abs() < EXACT)

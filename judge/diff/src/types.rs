@@ -1,4 +1,4 @@
-//! The types of JSON values that a schema takes.
+//! The types of JSON values that a schema accepts.
 
 use kubeshape_schema::{Flags, Schema, Type};
 
@@ -9,17 +9,17 @@ pub(crate) struct Types(u8);
 impl Types {
     const BOOLEAN: u8 = 1;
     const INTEGER: u8 = 2;
-    /// Numbers that are no integers.
+    /// Numbers that are not integers.
     const FRACTION: u8 = 4;
     const STRING: u8 = 8;
     const ARRAY: u8 = 16;
     const OBJECT: u8 = 32;
     const ALL: u8 = 63;
 
-    /// All of them.
+    /// All types.
     pub(crate) const ANY: Types = Types(Types::ALL);
 
-    /// What a schema takes, without null.
+    /// Returns the types that a schema accepts, without null.
     pub(crate) fn of(schema: &Schema<'_>) -> Types {
         Types(match schema.ty {
             _ if schema.flags.any(Flags::INT_OR_STRING) => Types::INTEGER | Types::STRING,
@@ -33,13 +33,13 @@ impl Types {
         })
     }
 
-    /// The same as server-side apply tells types apart: numbers are one type.
+    /// Whether server-side apply sees the same types: it has one type for numbers.
     pub(crate) fn owned(self) -> Types {
         let numbers = Types::INTEGER | Types::FRACTION;
         if self.has_numbers() { Types(self.0 | numbers) } else { self }
     }
 
-    /// Those that the other set lacks.
+    /// Returns the types that the other set lacks.
     pub(crate) fn without(self, other: Types) -> Types {
         Types(self.0 & !other.0)
     }
@@ -81,7 +81,7 @@ impl Types {
     }
 }
 
-/// The type of a schema in words.
+/// Returns the type of a schema in words.
 pub(crate) fn name(schema: &Schema<'_>) -> &'static str {
     if schema.flags.any(Flags::INT_OR_STRING) {
         return "integer or string";

@@ -1,4 +1,4 @@
-//! What defines kinds: a CustomResourceDefinition, an OpenAPI document, a structured-merge-diff schema.
+//! The sources of kinds: CustomResourceDefinitions, OpenAPI documents, structured-merge-diff schemas.
 
 use crate::kind::{Column, Kind, Resource, Scale, Scope, Version};
 use crate::location::Location;
@@ -26,7 +26,7 @@ pub struct Definition {
     built_in: bool,
     /// `metadata.name` of a CustomResourceDefinition.
     name: Arc<str>,
-    /// What is wrong with its text.
+    /// Findings about its YAML or JSON.
     found: Vec<Finding>,
     settings: Arc<Shared>,
     types: OnceLock<Built>,
@@ -34,7 +34,7 @@ pub struct Definition {
     named: OnceLock<BTreeMap<u32, BTreeMap<String, u32>>>,
 }
 
-/// What all definitions of a registry share.
+/// Shared by all definitions of a registry.
 #[derive(Default)]
 pub(crate) struct Shared {
     pub(crate) settings: Settings,
@@ -51,25 +51,25 @@ impl Shared {
     }
 }
 
-/// What a definition is.
+/// The form of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// A CustomResourceDefinition; of an item of a list the API version that the list implies.
+    /// A CustomResourceDefinition. For a list item, the API version that the list implies.
     CustomResource(Option<ApiVersion>),
     /// An OpenAPI document.
     OpenApi(Dialect),
-    /// A structured-merge-diff schema, which says of no type which kind it is of.
+    /// A structured-merge-diff schema, which does not assign types to kinds.
     Smd,
 }
 
-/// The types, and what was found when they were made.
+/// The types, and the findings made while building them.
 struct Built {
     types: Types,
     findings: Vec<Finding>,
 }
 
 impl Definition {
-    /// What it is.
+    /// Returns the form.
     pub fn form(&self) -> Form {
         self.form
     }
@@ -84,28 +84,28 @@ impl Definition {
         self.built_in
     }
 
-    /// Where it stands.
+    /// Returns its place.
     pub fn location(&self) -> &Location {
         &self.location
     }
 
-    /// `metadata.name` of a CustomResourceDefinition; empty for anything else.
+    /// Returns `metadata.name` of a CustomResourceDefinition; empty otherwise.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its types, which are built at the first call. They are deduced from the objects where the definition cannot be
-    /// used; [`findings`](Self::findings) says why.
+    /// Returns its types, built at the first call. If the definition is unusable, they are deduced from the objects;
+    /// [`findings`](Self::findings) says why.
     pub fn types(&self) -> &Types {
         &self.built().types
     }
 
-    /// What is wrong with its text.
+    /// Returns the findings about its YAML or JSON.
     pub fn text_findings(&self) -> impl Iterator<Item = &Finding> {
         self.found.iter()
     }
 
-    /// What is wrong with its text, and with the schemas in it. This builds the types.
+    /// Returns the findings about its YAML or JSON and about its schemas. Builds the types.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.found.iter().chain(&self.built().findings)
     }
@@ -113,13 +113,13 @@ impl Definition {
     fn built(&self) -> &Built {
         self.types.get_or_init(|| {
             let nothing = || Built { types: Types::deduced(), findings: Vec::new() };
-            // Everything else is built when it is read.
+            // The other forms build their types when they are read.
             let Form::CustomResource(implied) = self.form else { return nothing() };
             self.with_crd(implied, |crd, arena| self.types_of(crd, arena)).unwrap_or_else(nothing)
         })
     }
 
-    /// Calls this with the CustomResourceDefinition, which is read anew; none if it cannot be read.
+    /// Reads the CustomResourceDefinition and calls `with`. Returns `None` if it cannot be read.
     pub(crate) fn with_crd<T>(
         &self,
         implied: Option<ApiVersion>,
@@ -130,8 +130,8 @@ impl Definition {
         Some(with(arena.alloc(crd), &arena))
     }
 
-    /// The versions of a CustomResourceDefinition, prepared for requests at the first call; none if it is anything else, or
-    /// cannot be read.
+    /// Returns the versions of a CustomResourceDefinition, prepared for requests at the first call. `None` for other
+    /// forms, and if it cannot be read.
     pub(crate) fn prepared(&self) -> Option<&Arc<Prepared>> {
         let Form::CustomResource(implied) = self.form else { return None };
         let release = self.settings.settings.release;
@@ -139,7 +139,7 @@ impl Definition {
         self.prepared.get_or_init(prepare).as_ref()
     }
 
-    /// The item of a list in its document that has this name. The items are searched once.
+    /// Returns the item of a list in its document that has this name. The names are indexed once.
     pub(crate) fn named_item<'a>(&'a self, list: Node<'a>, name: &str) -> Option<Node<'a>> {
         let document = list.document();
         let named = self.named.get_or_init(|| named_items(document));
@@ -163,7 +163,7 @@ impl Definition {
         Built { types, findings: self.findings_of(&notes, &self.name) }
     }
 
-    /// What publishes it.
+    /// Returns the publisher.
     pub(crate) fn publisher(&self) -> &Publisher {
         self.settings.publisher()
     }
@@ -179,7 +179,7 @@ impl fmt::Debug for Definition {
     }
 }
 
-/// The items of a document's lists that have a name, by their list and that name: of two of one name the first.
+/// Indexes named list items of a document by list and name. Of duplicates, the first is used.
 fn named_items(document: Document<'_>) -> BTreeMap<u32, BTreeMap<String, u32>> {
     let mut out: BTreeMap<u32, BTreeMap<String, u32>> = BTreeMap::new();
     let lists = (0..document.len() as u32).map(|at| document.node(at)).filter(|node| node.kind() == NodeKind::Seq);
@@ -199,16 +199,16 @@ fn findings(location: &Location, notes: &[Note<'_>], resource: &str) -> Vec<Find
     notes.iter().map(|note| resolver.finding(&Note { at: at(note), ..note.clone() })).collect()
 }
 
-/// What is known of all parts of an input.
+/// Context shared by all parts of an input.
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'s> {
     pub(crate) shared: &'s Arc<Shared>,
-    /// The resources that its discovery documents show.
+    /// The resources in its discovery documents.
     pub(crate) names: &'s Resources,
     pub(crate) built_in: bool,
 }
 
-/// Whether a node of a document defines anything, and what.
+/// Reads the definitions and kinds of a document node.
 pub(crate) fn read(location: &Location, source: Source<'_>) -> Vec<(Arc<Definition>, Vec<Kind>)> {
     let (root, shared) = (location.node(), source.shared);
     match Content::of(root) {
@@ -265,12 +265,12 @@ fn openapi(
 /// Group, version and kind.
 type ResourceKey = (Arc<str>, Arc<str>, Arc<str>);
 
-/// The resources of an OpenAPI document by group, version and kind, as far as its paths tell.
+/// Returns the resources of an OpenAPI document by group, version and kind, as far as its paths show them.
 pub fn resources_of_document(root: Node<'_>) -> BTreeMap<ResourceKey, Resource> {
     Resources::of(&group_versions_of_document(root)).0
 }
 
-/// The resources that discovery documents among the parts of an input show.
+/// Returns the resources in discovery documents among the parts of an input.
 pub(crate) fn discovered(parts: &[Location]) -> Resources {
     let mut records = Records::default();
     for root in parts.iter().map(Location::node) {
@@ -291,7 +291,7 @@ pub(crate) fn discovered(parts: &[Location]) -> Resources {
 pub(crate) struct Resources(BTreeMap<ResourceKey, Resource>);
 
 impl Resources {
-    /// The resources of group versions, each with its group.
+    /// Collects the resources of group versions, each with its group.
     fn of<V: Borrow<GroupVersion>>(versions: &[(Arc<str>, V)]) -> Resources {
         let mut found = Resources::default();
         for (group, version) in versions {
@@ -307,7 +307,7 @@ impl Resources {
                     scope: resource.scope,
                     subresources: subresources.map(|subresource| Arc::clone(&subresource.name)).collect(),
                 };
-                // Kinds of other groups are answers, such as the Scale of autoscaling.
+                // Kinds of other groups are response kinds, such as the Scale of autoscaling.
                 let kind = &resource.response_kind;
                 let own =
                     |text: &Arc<str>, own: &Arc<str>| if text.is_empty() { Arc::clone(own) } else { Arc::clone(text) };
@@ -363,7 +363,7 @@ fn custom_resource(location: &Location, manifest: Manifest<'_>, shared: &Arc<Sha
     });
     let Some(crd) = read.value else { return (definition, Vec::new()) };
     let mut kinds: Vec<Kind> = Vec::with_capacity(crd.versions.len());
-    // No object can be of a version without a name. Of two versions of one name the first counts.
+    // No object can have a version without a name. Of two versions with one name, the first is used.
     for version in crd.versions.iter().filter(|version| !version.name.is_empty()) {
         let api_version = format!("{}/{}", crd.group, version.name);
         if kinds.iter().any(|kind| *kind.api_version == *api_version) {

@@ -1,11 +1,11 @@
-//! Fields that stand twice in the text of an object.
+//! Duplicate fields of an object.
 
 use kubeshape_schema::field::Path;
 use kubeshape_yaml::{Kind, Node};
 use std::collections::BTreeSet;
 
-/// The fields of an object that stand again in their mapping, in the order of the text: the path of each, and its key where
-/// it stands again. With strict field validation, a server refuses an object with such fields (`duplicate field "spec.size"`).
+/// Returns the duplicate fields of an object, in document order: the path of each, and its second key. Under strict
+/// field validation, a server rejects such an object (`duplicate field "spec.size"`).
 ///
 /// # Example
 /// ```
@@ -23,13 +23,13 @@ pub fn duplicate_fields(object: Node<'_>) -> Vec<(String, Node<'_>)> {
 }
 
 struct Walk<'a> {
-    /// The keys of one mapping, used again for the next.
+    /// The keys of one mapping; reused for the next.
     keys: Vec<&'a str>,
     out: Vec<(String, Node<'a>)>,
 }
 
 impl<'a> Walk<'a> {
-    /// The depth of a document is limited by its reader.
+    /// The reader limits the depth of a document.
     fn node(&mut self, node: Node<'a>, path: &Path<'_>) {
         match node.kind() {
             Kind::Map => {
@@ -59,7 +59,7 @@ impl<'a> Walk<'a> {
         }
         self.keys.clear();
         self.keys.extend(mapping.pairs().map(|(key, _)| key.text()));
-        // Programs write keys in order.
+        // Generated files have sorted keys.
         if self.keys.windows(2).all(|two| two[0] < two[1]) {
             return false;
         }

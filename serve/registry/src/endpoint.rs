@@ -1,7 +1,7 @@
-//! What an API server does with the requests to one endpoint: a kind in one version, or one of its subresources.
+//! Handles requests to one endpoint: a kind in one version, or one of its subresources.
 //!
-//! This is the fast path. Objects are borrowed [`Value`]s, and what comes out lives in the caller's arena. The functions
-//! of [`Registry`] that take and return [`Object`](crate::Object)s are a thin layer on it.
+//! This is the fast path. Objects are borrowed [`Value`]s, and results are allocated in the caller's arena. The
+//! functions of [`Registry`] that use [`Object`](crate::Object)s are a thin layer on it.
 
 use crate::error::{EndpointError, SubresourceError};
 use crate::kind::Kind;
@@ -12,10 +12,10 @@ use kubeshape_smd::managed::{self, FieldManager, Gvk, ObjectConverter};
 use kubeshape_smd::merge::ConvertError;
 use kubeshape_smd::{Bump, Value};
 
-/// A kind in one version, or one of its subresources, as requests see it.
+/// A kind in one version, or one of its subresources.
 ///
 /// Upstream, a request goes through the field manager of the endpoint and then through the strategy of the resource,
-/// which puts back what the endpoint does not change. Both are here.
+/// which resets the fields that the endpoint must not change. Both are here.
 ///
 /// # Example: the status does not change through the object
 /// ```
@@ -62,15 +62,15 @@ pub struct Endpoint<'r> {
     kind: &'r Kind,
     manager: FieldManager<'r>,
     version: &'r str,
-    /// The fields at the top of the object that are put back.
+    /// The top-level fields that are reset.
     kept: &'static [&'static str],
 }
 
 impl Registry {
-    /// The endpoint of a kind, or of one of its subresources; `""` is the object itself.
+    /// Returns the endpoint of a kind, or of one of its subresources; `""` is the object itself.
     ///
     /// # Errors
-    /// There is no such kind, or its definition says that it has no such subresource.
+    /// There is no such kind, or its definition does not have the subresource.
     pub fn endpoint<'r>(
         &'r self,
         gvk: Gvk<'r>,
@@ -104,13 +104,13 @@ impl Registry {
 }
 
 impl<'r> Endpoint<'r> {
-    /// The kind.
+    /// Returns the kind.
     pub fn kind(&self) -> &'r Kind {
         self.kind
     }
 
-    /// The fields that nobody can own through this endpoint, in place of those that the definition tells. Nothing is
-    /// put back then: what the strategy of such a resource does is not known.
+    /// Sets the fields that cannot be owned through this endpoint, instead of those of the definition. Then no fields
+    /// are reset: the strategy of such a resource is unknown.
     #[must_use]
     pub fn with_reset_fields(self, fields: Set<'r>) -> Self {
         Endpoint { kept: &[], ..self.reset(fields) }
@@ -121,10 +121,11 @@ impl<'r> Endpoint<'r> {
         Endpoint { manager, ..self }
     }
 
-    /// Server-side apply: the live object afterwards, with its managed fields. Without a live object it is created.
+    /// Server-side apply. Returns the live object afterwards, with its managed fields. Without a live object, it is
+    /// created.
     ///
     /// # Errors
-    /// See [`managed::Error`]; [`Registry::explain`] makes an owned error with places of it.
+    /// See [`managed::Error`]; [`Registry::explain`] converts it to an owned error with places.
     pub fn apply<'a>(
         &'a self,
         live: Option<Value<'a>>,
@@ -136,8 +137,8 @@ impl<'r> Endpoint<'r> {
         Ok(keep(after, live, self.kept, arena))
     }
 
-    /// Create, update or patch: the live object afterwards, which is the new one with its managed fields. Without a live
-    /// object it is created.
+    /// Create, update or patch. Returns the live object afterwards, with its managed fields. Without a live object, it
+    /// is created.
     ///
     /// # Errors
     /// As [`apply`](Self::apply).
@@ -152,9 +153,9 @@ impl<'r> Endpoint<'r> {
         Ok(keep(after, live, self.kept, arena))
     }
 
-    /// As [`update`](Self::update), but an object whose owners cannot be tracked, because its fields have other types than the
-    /// schema says, has no managed fields (upstream: `FieldManager.UpdateNoErrors`). A server does this, and refuses the object
-    /// when it validates it.
+    /// As [`update`](Self::update), but an object whose owners cannot be tracked, because it does not fit the schema,
+    /// gets no managed fields (upstream: `FieldManager.UpdateNoErrors`). A server does this, and rejects the object in
+    /// validation.
     pub fn update_no_errors<'a>(
         &'a self,
         live: Option<Value<'a>>,
@@ -167,15 +168,15 @@ impl<'r> Endpoint<'r> {
     }
 }
 
-/// The object with the fields that the endpoint leaves alone as they were (upstream: `PrepareForCreate` and
-/// `PrepareForUpdate` of a resource's strategy).
+/// Resets the fields that the endpoint must not change (upstream: `PrepareForCreate` and `PrepareForUpdate` of a
+/// resource's strategy).
 fn keep<'a>(after: Value<'a>, before: Option<Value<'a>>, names: &[&'static str], arena: &'a Bump) -> Value<'a> {
     let Value::Map(mut object) = after else { return after };
     for name in names {
         let old = before.and_then(|before| before.get(name));
         let managed = |value: Value<'a>| value.get("managedFields");
         let old = match (*name, old, object.get(name)) {
-            // The owners are new in any case.
+            // Managed fields are always the new ones.
             ("metadata", old, Some(new)) => {
                 let old = old.and_then(Value::as_map).or_else(|| new.as_map());
                 old.map(|old| Value::Map(old.with("managedFields", managed(new), arena)))
@@ -187,8 +188,7 @@ fn keep<'a>(after: Value<'a>, before: Option<Value<'a>>, names: &[&'static str],
     Value::Map(object)
 }
 
-/// Conversion between the versions of a kind, which differ in their `apiVersion` only, as with the conversion strategy
-/// `None` of a CustomResourceDefinition.
+/// Converts between the versions of a kind by changing only the `apiVersion`, as the conversion strategy `None` does.
 struct Versions<'r> {
     registry: &'r Registry,
     gvk: Gvk<'r>,
@@ -197,7 +197,7 @@ struct Versions<'r> {
 impl Versions<'_> {
     fn known(&self, api_version: &str) -> Option<&str> {
         let mut versions = self.registry.versions(self.gvk.group(), self.gvk.kind()).map(Kind::api_version);
-        // Where all objects have one type, no definition has to know the kind.
+        // If all objects have one type, no definition has to know the kind.
         let own = || Some(self.gvk.api_version()).filter(|own| self.registry.has_one_type() && *own == api_version);
         versions.find(|known| *known == api_version).or_else(own)
     }

@@ -1,14 +1,13 @@
-//! Why a request is refused, as data that owns everything.
+//! Owned errors of requests.
 //!
-//! The texts are the server's; what a server has no text for is said in our own words. Places are there where the
-//! objects were read from inputs.
+//! Messages are the server's where it has one. Places are known if the objects were read from inputs.
 
 use crate::location::Location;
 use kubeshape_schema::did_you_mean;
 use kubeshape_smd::managed::{Operation, Status, Time};
 use std::fmt;
 
-/// Why a request is refused, or a question about an object has no answer.
+/// Why a request or a query fails.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -18,7 +17,7 @@ pub enum Error {
     /// The kind has no such subresource (404).
     #[error(transparent)]
     Subresource(#[from] SubresourceError),
-    /// The name of the field manager is none (422).
+    /// Invalid name of the field manager (422).
     #[error(transparent)]
     Manager(#[from] ManagerError),
     /// Other managers own fields that would change (409).
@@ -30,34 +29,34 @@ pub enum Error {
     /// The managed fields of an object cannot be read.
     #[error("{message}")]
     ManagedFields {
-        /// What is wrong with them.
+        /// The error.
         message: String,
-        /// Where.
+        /// Its place.
         location: Option<Location>,
     },
-    /// The configuration has managed fields, which it must not (400).
+    /// The configuration contains managed fields, which is not allowed (400).
     #[error("{message}")]
     ManagedFieldsGiven {
-        /// The server's words.
+        /// The server's message.
         message: String,
-        /// Where they stand.
+        /// The place of the managed fields.
         location: Option<Location>,
     },
     /// Two objects are of different kinds or versions.
     #[error("expected two objects of one version and kind, found {0} and {1}")]
     DifferentKinds(String, String),
-    /// Anything else that the server refuses.
+    /// Any other error of the server.
     #[error("{message}")]
     Refused {
-        /// The server's words.
+        /// The server's message.
         message: String,
-        /// The code of its answer: 400, 409 or 500.
+        /// The status code: 400, 409 or 500.
         code: u16,
     },
 }
 
 impl Error {
-    /// What the server answers.
+    /// Returns the server's status code.
     pub fn status(&self) -> Status {
         let status = |code, reason| Status { code, reason, causes: Vec::new() };
         match self {
@@ -72,7 +71,7 @@ impl Error {
         }
     }
 
-    /// The conflicts; none unless that is why the request was refused.
+    /// Returns the conflicts; empty if the request failed for another reason.
     pub fn conflicts(&self) -> &[Conflict] {
         match self {
             Error::Conflicts(conflicts) => &conflicts.conflicts,
@@ -101,20 +100,20 @@ impl From<EndpointError> for Error {
     }
 }
 
-/// A kind that no definition has.
+/// An unknown kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KindError {
-    /// What the object says; empty if it says nothing.
+    /// The `apiVersion` of the object; may be empty.
     pub api_version: String,
-    /// What the object says; empty if it says nothing.
+    /// The `kind` of the object; may be empty.
     pub kind: String,
-    /// The versions in which there is such a kind of that group.
+    /// The versions of that group that have the kind.
     pub versions: Vec<String>,
-    /// Kinds whose names are near to it, the nearest first.
+    /// Kinds with similar names, the nearest first.
     pub nearest: Vec<String>,
-    /// Whether there are any kinds.
+    /// Whether any kinds are known.
     pub has_kinds: bool,
-    /// Whether there are types of which no definition says which kind they are of.
+    /// Whether there are types that no definition assigns to kinds.
     pub has_types: bool,
 }
 
@@ -139,7 +138,7 @@ impl fmt::Display for KindError {
     }
 }
 
-/// A subresource that a kind does not have.
+/// An unknown subresource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubresourceError {
     /// The version and group of the kind.
@@ -148,7 +147,7 @@ pub struct SubresourceError {
     pub kind: String,
     /// The subresource.
     pub subresource: String,
-    /// Those that it has.
+    /// The subresources of the kind.
     pub subresources: Vec<String>,
     /// What defines the kind.
     pub definition: Location,
@@ -166,12 +165,12 @@ impl fmt::Display for SubresourceError {
     }
 }
 
-/// A type that no definition has.
+/// An unknown type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeError {
     /// Its name.
     pub name: String,
-    /// Names that are near to it, the nearest first.
+    /// Similar names, the nearest first.
     pub nearest: Vec<String>,
 }
 
@@ -184,19 +183,19 @@ impl fmt::Display for TypeError {
     }
 }
 
-/// A name that no field manager can have.
+/// An invalid name of a field manager.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a field manager has a name of 1 to 128 bytes, all of them printable characters; found {name:?}")]
+#[error("invalid field manager {name:?}: expected 1 to 128 bytes of printable characters")]
 pub struct ManagerError {
     /// The name.
     pub name: String,
 }
 
-/// Fields that other managers own and that an apply would change. The text is the server's.
+/// Fields that an apply would change and other managers own. The message is the server's.
 #[derive(Clone, Debug)]
 pub struct Conflicts {
     pub(crate) message: String,
-    /// The conflicts: managers by their identifiers, the fields of each in the order of its set.
+    /// The conflicts: managers by identifier, the fields of each in set order.
     pub conflicts: Vec<Conflict>,
 }
 
@@ -219,30 +218,30 @@ impl Conflicts {
     }
 }
 
-/// A field that another manager owns and that would change.
+/// A field that an apply would change and another manager owns.
 #[derive(Clone, Debug)]
 pub struct Conflict {
     /// The name of the manager.
     pub manager: String,
-    /// How it came to own the field; none if its entry is none of the server's.
+    /// The operation by which it owns the field; `None` if its entry does not come from a server.
     pub operation: Option<Operation>,
-    /// The version at which it wrote; empty if it applied.
+    /// The version in which it wrote; empty if it applied.
     pub api_version: String,
     /// The subresource through which it wrote; empty for the object itself.
     pub subresource: String,
-    /// When, if the conflict says so; those of the server never do.
+    /// The time, if the conflict has one. Conflicts of the server do not.
     pub time: Option<Time>,
     /// The field: `.spec.ports[number=80].name`.
     pub path: String,
-    /// The value that it has, in the manager's version; none if it is absent.
+    /// Its value in the manager's version; `None` if it is absent.
     pub live: Option<serde_json::Value>,
-    /// The value that it would get.
+    /// The value it would get.
     pub new: Option<serde_json::Value>,
-    /// Where the configuration sets it.
+    /// Its place in the configuration.
     pub location: Option<Location>,
-    /// Where the live object has it.
+    /// Its place in the live object.
     pub live_location: Option<Location>,
-    /// `conflict with "manager"`, as the server words it.
+    /// `conflict with "manager"`, in the server's words.
     pub message: String,
 }
 
@@ -253,13 +252,13 @@ impl fmt::Display for Conflict {
     }
 }
 
-/// An object that does not fit its type. The text is the server's.
+/// An object that does not fit its type. The message is the server's.
 #[derive(Clone, Debug)]
 pub struct Invalid {
     pub(crate) message: String,
-    /// Whether it is the live object, not the one of the request.
+    /// Whether it is the live object, not that of the request.
     pub is_live: bool,
-    /// What is wrong with it, in the order of its text where that is known. Never empty.
+    /// The errors, in document order if known. Never empty.
     pub errors: Vec<FieldError>,
 }
 
@@ -271,26 +270,26 @@ impl fmt::Display for Invalid {
     }
 }
 
-/// What is wrong with one field.
+/// An error of one field.
 #[derive(Clone, Debug)]
 pub struct FieldError {
-    /// The field, as the server writes it: `.spec.ports[number=80].name`; empty for the whole object.
+    /// The field as the server prints it: `.spec.ports[number=80].name`; empty for the whole object.
     pub path: String,
     /// The field as a JSON pointer: `/spec/ports/0/name`.
     pub pointer: String,
-    /// What is wrong.
+    /// The kind of error.
     pub kind: FieldErrorKind,
-    /// The server's words.
+    /// The server's message.
     pub message: String,
-    /// Where to point at: the value, or its key where the value is long or the key is wrong.
+    /// The place to point at: the value, or its key if the value is long or the key is wrong.
     pub location: Option<Location>,
-    /// Where the value stands.
+    /// The place of the value.
     pub value: Option<Location>,
-    /// Where its type is declared; of a field that is not declared, where that of the value around it is.
+    /// Where its type is declared. For an undeclared field, where the type of its parent is declared.
     pub declared: Option<Location>,
 }
 
-/// What can be wrong with a field.
+/// The kind of error of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldErrorKind {
@@ -298,18 +297,18 @@ pub enum FieldErrorKind {
     Undeclared {
         /// Its name.
         name: String,
-        /// Declared names that are near to it, the nearest first.
+        /// Similar declared names, the nearest first.
         nearest: Vec<String>,
-        /// The other versions of the kind; none if it has no others.
+        /// The other versions of the kind that declare it; `None` if there are no other versions.
         declared_by: Option<Vec<String>>,
     },
-    /// Two items of a list are the same one.
+    /// A duplicate list item.
     Duplicate,
     /// The value does not fit the type.
     Type,
 }
 
-/// The server's words, and what is near to a field that is not declared.
+/// The server's message, and names similar to an undeclared field.
 impl fmt::Display for FieldError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;

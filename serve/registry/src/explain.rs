@@ -1,4 +1,4 @@
-//! From what the merge refuses, which borrows, to errors that own their texts and know their places.
+//! Converts borrowed merge errors to owned errors with places.
 
 use crate::error::{Conflict, Conflicts, Error, FieldError, FieldErrorKind, Invalid};
 use crate::kind::Kind;
@@ -11,7 +11,7 @@ use kubeshape_smd::fieldpath::DisplayPath;
 use kubeshape_smd::managed::{self, DecodeError, Gvk, ManagerConflict, Step};
 use kubeshape_smd::typed::{ValidationErrorKind, ValidationErrors};
 
-/// Where the objects of a request stand, as far as they were read from inputs.
+/// The places of the objects of a request, if they were read from inputs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Locations<'l> {
     /// The configuration or new object.
@@ -21,7 +21,7 @@ pub struct Locations<'l> {
 }
 
 impl Registry {
-    /// An owned error with places of what an endpoint refused; `gvk` is the kind of the endpoint.
+    /// Converts an error of an endpoint to an owned error with places; `gvk` is the kind of the endpoint.
     pub fn explain(&self, error: &managed::Error<'_>, gvk: Gvk<'_>, objects: Locations<'_>) -> Error {
         let Locations { config, live } = objects;
         match error {
@@ -52,7 +52,7 @@ impl Registry {
         }
     }
 
-    /// What is wrong with an object of a kind, with places if it was read from an input.
+    /// Returns the errors of an object of a kind, with places if it was read from an input.
     pub(crate) fn invalid(
         &self,
         errors: &ValidationErrors,
@@ -65,7 +65,7 @@ impl Registry {
         Invalid { message, is_live, errors: self.field_errors(errors, kind, gvk, location) }
     }
 
-    /// What is wrong with the fields of an object of a kind, in the order of its text if it was read from an input.
+    /// Returns the errors of the fields of an object, in document order if it was read from an input.
     pub fn field_errors(
         &self,
         errors: &ValidationErrors,
@@ -107,12 +107,12 @@ impl Registry {
                 },
             ));
         }
-        // In the order in which a reader comes to them.
+        // In document order.
         found.sort_by_key(|(start, _)| *start);
         found.into_iter().map(|(_, error)| error).collect()
     }
 
-    /// The other versions of a kind that declare a field; none if there are no others.
+    /// Returns the other versions of a kind that declare a field, or `None` if there are no other versions.
     fn declared_by(&self, gvk: Gvk<'_>, path: &[String]) -> Option<Vec<String>> {
         let versions = || self.versions(gvk.group(), gvk.kind());
         if versions().count() < 2 {
@@ -147,7 +147,7 @@ fn conflict<'a: 'v, 'v>(
     }
 }
 
-/// Managed fields that cannot be read, with the place of what is wrong with them.
+/// Returns an error for unreadable managed fields, with its place.
 pub fn managed_fields_error(error: &DecodeError, object: Option<&Location>) -> Error {
     let (entry, field) = match error {
         DecodeError::Operation { entry } => (entry, "operation"),

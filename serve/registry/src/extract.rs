@@ -1,4 +1,4 @@
-//! The configuration that a manager applied.
+//! Extracts the configuration that a manager applied.
 
 use kubeshape_smd::fieldpath::Set;
 use kubeshape_smd::managed::{self, ExtractError};
@@ -6,9 +6,9 @@ use kubeshape_smd::typed::Type;
 use kubeshape_smd::value::Compat;
 use kubeshape_smd::{Bump, Value};
 
-/// The configuration that a manager applied, as far as the object still has it, with the kind, name and namespace of
-/// the object (client-go's generated `Extract` functions set the latter two after extraction). None if the manager has
-/// no entry.
+/// Returns the configuration that a manager applied, as far as the object still has it, with the kind, name and
+/// namespace of the object (client-go's generated `Extract` functions set the latter two after extraction). Returns
+/// `None` if the manager has no entry.
 ///
 /// # Errors
 /// See [`ExtractError`].
@@ -23,8 +23,7 @@ pub fn extract_applied<'a>(
     Ok(extracted.map(|config| named(config, object, arena)))
 }
 
-/// The object with the managed fields that only the older release reads as the newer one writes them: extraction
-/// follows the newer one.
+/// Converts managed fields that only the older release can read: extraction follows the newer one.
 fn strict<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let written = |entry: Value<'a>| -> Option<Value<'a>> {
         let fields = entry.get("fieldsV1")?;
@@ -45,7 +44,7 @@ fn strict<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
     anew().unwrap_or(object)
 }
 
-/// The configuration with the name and the namespace of its object, which nobody owns.
+/// Adds the name and the namespace of the object, which have no owner.
 fn named<'a>(config: Value<'a>, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let (Value::Map(map), Some(from)) = (config, object.get("metadata")) else { return config };
     let mut metadata = map.get("metadata").and_then(Value::as_map).unwrap_or_default();

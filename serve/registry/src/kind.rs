@@ -1,7 +1,7 @@
-//! What is known about one kind in one version.
+//! A kind in one version.
 //!
-//! Everything that is decided per kind hangs on [`Kind`]: the names, the [`Type`] of server-side apply, and what judges
-//! requests ([`Kind::requests`]). What is expensive is built at first use.
+//! [`Kind`] has the names, the [`Type`] of server-side apply, and the validator of requests ([`Kind::requests`]).
+//! Expensive parts are built at first use.
 
 use crate::definition::Definition;
 use kubeshape_smd::managed::Gvk;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// A kind in one version: `Widget` of `example.com/v1`.
 #[derive(Clone, Debug)]
-// `kind` is the name of the member of an object that holds it.
+// `kind` is the name of the member in objects.
 #[allow(clippy::struct_field_names)]
 pub struct Kind {
     pub(crate) api_version: Arc<str>,
@@ -19,72 +19,72 @@ pub struct Kind {
     pub(crate) definition: Arc<Definition>,
     /// The name of the type in the definition's types.
     pub(crate) type_name: Arc<str>,
-    /// The node of the schema: of a version's in a CustomResourceDefinition, of a definition's in an OpenAPI document.
+    /// The schema node: of a version in a CustomResourceDefinition, or of a definition in an OpenAPI document.
     pub(crate) schema: Option<u32>,
     pub(crate) resource: Option<Resource>,
     pub(crate) version: Option<Version>,
-    /// The fields at the top of an object that requests to the object and to its status leave alone.
+    /// The top-level fields that requests to the object and to its status do not change.
     pub(crate) reset: [&'static [&'static str]; 2],
 }
 
-/// The names of a resource, and where its objects live.
+/// The names of a resource, and its scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resource {
     /// `widgets`
     pub plural: Arc<str>,
-    /// `widget`; of a built-in resource the kind in lower case.
+    /// `widget`; for a built-in resource the kind in lower case.
     pub singular: Arc<str>,
-    /// `wd`; no OpenAPI document has them, but discovery documents beside it in one input.
+    /// `wd`. OpenAPI documents do not have them; discovery documents in the same input do.
     pub short_names: Vec<Arc<str>>,
-    /// `all`; as the short names.
+    /// `all`. Known as the short names are.
     pub categories: Vec<Arc<str>>,
-    /// `WidgetList`; no OpenAPI document says which kind is the list of which.
+    /// `WidgetList`. OpenAPI documents do not say which kind is the list of which.
     pub list_kind: Option<Arc<str>>,
-    /// Where objects live.
+    /// The scope.
     pub scope: Scope,
-    /// The subresources: `status`, `scale`, and of built-in resources others.
+    /// The subresources: `status`, `scale`, and others for built-in resources.
     pub subresources: Vec<Arc<str>>,
 }
 
 pub use kubeshape_discovery::Scope;
 
-/// What a CustomResourceDefinition says of a version.
+/// A version of a CustomResourceDefinition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
     /// Whether the server serves it.
     pub served: bool,
     /// Whether objects are stored in it.
     pub storage: bool,
-    /// Whether clients are warned of it.
+    /// Whether clients get a deprecation warning.
     pub deprecated: bool,
-    /// The text of that warning, if it is not the usual one.
+    /// The message of that warning, if it is not the default.
     pub deprecation_warning: Option<Arc<str>>,
     /// The columns that `kubectl get` prints.
     pub columns: Vec<Column>,
-    /// JSON paths of the fields that field selectors may name.
+    /// JSON paths of the fields that field selectors may use.
     pub selectable_fields: Vec<Arc<str>>,
-    /// Where replicas stand, if there is a `/scale`.
+    /// The paths of replicas, if there is a `/scale`.
     pub scale: Option<Scale>,
 }
 
 /// A printer column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// The head of the column.
+    /// The header.
     pub name: Arc<str>,
     /// `string`, `integer`, `date` …
     pub column_type: Arc<str>,
     /// `name` marks the column with the name of the object.
     pub format: Arc<str>,
-    /// What it shows.
+    /// The description.
     pub description: Arc<str>,
-    /// 0 is always shown, greater ones with `-o wide`.
+    /// 0 is always shown, higher priorities with `-o wide`.
     pub priority: i32,
     /// The path of the value in the object.
     pub json_path: Arc<str>,
 }
 
-/// Where the replicas of `/scale` stand in the object.
+/// The paths of replicas for `/scale`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scale {
     /// `.spec.replicas`
@@ -96,73 +96,73 @@ pub struct Scale {
 }
 
 impl Kind {
-    /// Group, version and kind.
+    /// Returns group, version and kind.
     pub fn gvk(&self) -> Gvk<'_> {
         Gvk::new(&self.api_version, &self.kind)
     }
 
-    /// The group, empty for the core one.
+    /// Returns the group, empty for the core group.
     pub fn group(&self) -> &str {
         self.gvk().group()
     }
 
-    /// The version.
+    /// Returns the version.
     pub fn version_name(&self) -> &str {
         self.gvk().version()
     }
 
-    /// `group/version`, or `version` alone.
+    /// Returns `group/version`, or `version` alone.
     pub fn api_version(&self) -> &str {
         &self.api_version
     }
 
-    /// The kind.
+    /// Returns the kind.
     pub fn kind(&self) -> &str {
         &self.kind
     }
 
-    /// The resource; none if the definition says nothing of resources, as a structured-merge-diff schema and an
-    /// OpenAPI document without paths do.
+    /// Returns the resource. `None` if the definition has no resources: structured-merge-diff schemas, and OpenAPI
+    /// documents without paths.
     pub fn resource(&self) -> Option<&Resource> {
         self.resource.as_ref()
     }
 
-    /// What the CustomResourceDefinition says of the version; none if the kind comes from anything else.
+    /// Returns the version of the CustomResourceDefinition; `None` for other definitions.
     pub fn version(&self) -> Option<&Version> {
         self.version.as_ref()
     }
 
-    /// The subresources, as far as requests to others are refused: those of a CustomResourceDefinition. An OpenAPI
-    /// document may lack paths, so that it does not rule out any.
+    /// Returns the subresources if the list is complete: that of a CustomResourceDefinition. An OpenAPI document may
+    /// lack paths, so it rules out none.
     pub fn subresources(&self) -> Option<&[Arc<str>]> {
         let resource = self.resource.as_ref().filter(|_| self.version.is_some())?;
         Some(&resource.subresources)
     }
 
-    /// What defines the kind.
+    /// Returns the definition.
     pub fn definition(&self) -> &Definition {
         &self.definition
     }
 
-    /// The type of its objects in server-side apply, which is built at the first call. None only if the definition
-    /// has no type of the name that the kind was given.
+    /// Returns the type of its objects in server-side apply, built at the first call. `None` only if the definition
+    /// lacks the type that was assigned to the kind.
     pub fn merge_type(&self) -> Option<Type<'_>> {
         let types = self.definition.types();
         types.named(&self.type_name).or_else(|| types.named(UNTYPED_DEDUCED))
     }
 
-    /// The name of that type among those of the definition.
+    /// Returns the name of that type in the definition.
     pub fn type_name(&self) -> &str {
         if self.is_deduced() { UNTYPED_DEDUCED } else { &self.type_name }
     }
 
-    /// Whether the schema cannot be used, so that the type is deduced from the objects.
+    /// Whether the schema is unusable, so that the type is deduced from the objects.
     pub fn is_deduced(&self) -> bool {
         self.definition.types().named(&self.type_name).is_none()
     }
 
-    /// The fields at the top of an object that requests to a subresource neither change nor own; `""` is the object
-    /// itself (upstream: `GetResetFields` and `PrepareForUpdate` of the strategies of registries).
+    /// Returns the top-level fields that requests to a subresource neither change nor own; `""` is the object itself
+    /// (upstream: `GetResetFields` and `PrepareForUpdate` of the strategies of registries).
     pub fn reset_fields(&self, subresource: &str) -> &'static [&'static str] {
         match subresource {
             "" => self.reset[0],

@@ -1,4 +1,4 @@
-//! What kubectl shows of a kind.
+//! What kubectl shows of a kind: tables, documentation, samples.
 
 use crate::definition::Form;
 use crate::kind::Kind;
@@ -16,10 +16,11 @@ use kubeshape_validate::Release;
 use kubeshape_validate::object::Resource;
 
 impl Kind {
-    /// What makes the rows of `kubectl get`. Of a kind that no CustomResourceDefinition defines, only name and age are known.
+    /// Returns the convertor that makes the rows of `kubectl get`. Kinds without a CustomResourceDefinition have only
+    /// name and age.
     ///
     /// # Errors
-    /// The path of a column is no JSONPath.
+    /// The path of a column is not a valid JSONPath.
     ///
     /// # Example
     /// ```
@@ -64,7 +65,7 @@ impl Kind {
         Convertor::new(&columns)
     }
 
-    /// The resource as paths name it. Without a name, the one that Kubernetes guesses from the kind.
+    /// Returns the resource in URL paths. If unknown, it is guessed from the kind as Kubernetes does.
     pub fn resource_name(&self) -> String {
         self.resource().map_or_else(
             || crate::name::guessed_plural(&self.kind().to_lowercase()),
@@ -72,8 +73,8 @@ impl Kind {
         )
     }
 
-    /// The OpenAPI v3 document that shows the kind: the one that a server publishes for the CustomResourceDefinition, or the
-    /// document that defines it, converted if it is of v2. None if there is neither, or the document cannot be read.
+    /// Returns the OpenAPI v3 document of the kind: the published form of its CustomResourceDefinition, or the document
+    /// that defines it, converted if it is v2. `None` if there is neither, or the document cannot be read.
     pub fn openapi<'a>(&'a self, arena: &'a Bump) -> Option<Value<'a>> {
         let definition = self.definition();
         let mut out = Vec::new();
@@ -103,15 +104,16 @@ impl Kind {
         Value::read_json(text, arena, Compat::default()).ok()
     }
 
-    /// Group, version and resource, given the name of the resource (see [`resource_name`](Self::resource_name)).
+    /// Returns group, version and resource, given the name of the resource (see
+    /// [`resource_name`](Self::resource_name)).
     pub fn gvr<'a>(&'a self, resource: &'a str) -> Gvr<'a> {
         Gvr { group: self.group(), version: self.version_name(), resource }
     }
 }
 
 impl Kind {
-    /// What the OpenAPI v2 document of the version loses: the JSON pointer of each place in the definition, and what is lost there, in
-    /// the order of the pointers. Empty for kinds that no CustomResourceDefinition defines.
+    /// Returns the losses in the OpenAPI v2 document of the version: the JSON pointer of each place in the definition,
+    /// and the loss, ordered by pointer. Empty for kinds without a CustomResourceDefinition.
     pub fn losses(&self) -> Vec<(String, String)> {
         let definition = self.definition();
         let Form::CustomResource(implied) = definition.form() else { return Vec::new() };
@@ -132,20 +134,20 @@ impl Kind {
     }
 }
 
-/// An object of a kind, made from its schema.
+/// A sample object of a kind.
 #[derive(Clone, Debug)]
 pub struct Sampled {
     /// The object, as a user would write it.
     pub object: serde_json::Value,
-    /// Why the server would refuse it; empty if it accepts it.
+    /// The server's errors for it; empty if it is accepted.
     pub problems: Vec<Problem>,
-    /// Whether an OpenAPI document defines the kind: then a server may have more rules for it, which exist as Go code only.
+    /// Whether an OpenAPI document defines the kind: then a server may have more rules, in Go code.
     pub is_typed: bool,
 }
 
 impl Kind {
-    /// An object of the kind that a server accepts: the smallest one, or one with every field if it is `maximal` (see
-    /// [`sample`], and [`sample_of_document`] for a kind that an OpenAPI document defines). None if neither defines the kind.
+    /// Returns a sample that a server accepts: the smallest one, or one with every field if `maximal` (see [`sample`],
+    /// and [`sample_of_document`] for a kind that an OpenAPI document defines). `None` if neither defines the kind.
     pub fn sample(&self, maximal: bool, release: Release) -> Option<Sampled> {
         if let Some((root, name)) = self.in_document() {
             let arena = Bump::new();

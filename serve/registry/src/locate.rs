@@ -1,11 +1,11 @@
-//! The nodes of an object that paths and JSON pointers lead to.
+//! Finds the nodes of an object by path or JSON pointer.
 
 use kubeshape_smd::fieldpath::{Path, PathElement};
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::{Kind, Node};
 use std::collections::BTreeMap;
 
-/// A place in an object: a value, and its key unless it is an item or the whole.
+/// A place in an object: a value, and its key unless it is an item or the root.
 #[derive(Clone, Copy, Debug)]
 pub struct Found<'a> {
     /// The key.
@@ -15,7 +15,7 @@ pub struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    /// The node to point at: a short value itself, of anything else the key.
+    /// Returns the node to point at: a short value itself, otherwise the key.
     pub fn shown(&self) -> Node<'a> {
         match self.key {
             Some(key) if self.value.entry().is_container() => key,
@@ -24,19 +24,19 @@ impl<'a> Found<'a> {
     }
 }
 
-/// The node of a JSON pointer into an object, or the deepest one on the way to it.
+/// Returns the node at a JSON pointer into an object, or its deepest existing ancestor.
 pub fn at_pointer<'a>(object: Node<'a>, pointer: &str) -> Found<'a> {
     Pointers::new(object).at(pointer)
 }
 
-/// The node of a path into an object, or the deepest one on the way to it.
+/// Returns the node at a path into an object, or its deepest existing ancestor.
 pub fn at_path<'a>(object: Node<'a>, path: &Path<'_>) -> Found<'a> {
     Paths::new(object, &Bump::new()).at(path)
 }
 
-/// The node of a field path as errors of validation name it, such as `spec.items[2].name` or `spec.labels[a.b]`, or the
-/// deepest one on the way to it. What a path does not tell apart, such as the dot of `spec.a.b` and that of a key `a.b`, is
-/// decided by the keys that the object has; the longest one counts.
+/// Returns the node at a field path of a validation error, such as `spec.items[2].name` or `spec.labels[a.b]`, or its
+/// deepest existing ancestor. Ambiguous paths (`spec.a.b` and a key `a.b`) are resolved by the keys of the object; the
+/// longest match is used.
 ///
 /// # Example
 /// ```
@@ -58,7 +58,7 @@ pub fn at_field<'a>(object: Node<'a>, path: &str) -> Found<'a> {
     found
 }
 
-/// What the first step of a field path leads to, and the other steps.
+/// Returns the target of the first step of a field path, and the other steps.
 fn field<'a, 'p>(node: Node<'a>, path: &'p str) -> Option<(Found<'a>, &'p str)> {
     let in_brackets = path.strip_prefix('[');
     if let (Kind::Seq, Some(text)) = (node.kind(), in_brackets) {
@@ -77,17 +77,17 @@ fn field<'a, 'p>(node: Node<'a>, path: &'p str) -> Option<(Found<'a>, &'p str)> 
         (after.is_empty() || after.starts_with(['.', '['])).then_some(after)
     };
     let fits = node.pairs().filter_map(|(key, value)| Some((key, value, after(key.text())?)));
-    // Of keys that stand twice, the last one counts.
+    // Of duplicate keys, the last is used.
     let (key, value, after) = fits.max_by_key(|(key, ..)| key.text().len())?;
     Some((Found { key: Some(key), value }, after))
 }
 
-/// The nodes of many paths into one object, one after the other: as [`at_path`], without a search per list.
+/// Finds many paths in one object: as [`at_path`], without a search per list.
 #[derive(Debug)]
 pub struct Paths<'a, 'v> {
     object: Node<'a>,
     arena: &'v Bump,
-    /// The lists that were on the way, by their places.
+    /// The visited lists, by node.
     lists: BTreeMap<u32, List<'a, 'v>>,
 }
 
@@ -104,12 +104,12 @@ struct List<'a, 'v> {
 }
 
 impl<'a: 'v, 'v> Paths<'a, 'v> {
-    /// Into this object; the arena holds the values of list items.
+    /// Starts at this object; the arena stores the values of list items.
     pub fn new(object: Node<'a>, arena: &'v Bump) -> Paths<'a, 'v> {
         Paths { object, arena, lists: BTreeMap::new() }
     }
 
-    /// The node of a path, or the deepest one on the way to it.
+    /// Returns the node at a path, or its deepest existing ancestor.
     pub fn at(&mut self, path: &Path<'_>) -> Found<'a> {
         let mut found = Found { key: None, value: self.object };
         for element in path {
@@ -154,7 +154,7 @@ impl<'v> List<'_, 'v> {
         }
         let (_, table) = self.keyed.iter().find(|(names, _)| is(names))?;
         let wanted: Vec<Value<'_>> = fields.iter().map(|(_, value)| *value).collect();
-        // A key that an item lacks was defaulted.
+        // A missing key was defaulted.
         let lacking = || {
             let fits = |item: Value<'v>| {
                 let mut present = fields.iter().filter_map(|(name, value)| Some((item.get(name)?, *value))).peekable();
@@ -166,7 +166,7 @@ impl<'v> List<'_, 'v> {
     }
 }
 
-/// The places of keys, of each the first.
+/// Returns the indices of keys. Of duplicates, the first is used.
 fn first<K: Ord>(keys: impl Iterator<Item = Option<K>>) -> BTreeMap<K, usize> {
     let mut out = BTreeMap::new();
     for (at, key) in keys.enumerate() {
@@ -177,11 +177,11 @@ fn first<K: Ord>(keys: impl Iterator<Item = Option<K>>) -> BTreeMap<K, usize> {
     out
 }
 
-/// The nodes of many JSON pointers into one object, one after the other: as [`at_pointer`], without a search per step.
+/// Finds many JSON pointers in one object: as [`at_pointer`], without a search per step.
 #[derive(Debug)]
 pub struct Pointers<'a> {
     object: Node<'a>,
-    /// What is in the objects and lists that were on the way, by their places.
+    /// The members of visited objects and lists, by node.
     members: BTreeMap<u32, Members<'a>>,
 }
 
@@ -192,18 +192,18 @@ enum Members<'a> {
 }
 
 impl<'a> Pointers<'a> {
-    /// Into this object.
+    /// Starts at this object.
     pub fn new(object: Node<'a>) -> Pointers<'a> {
         Pointers { object, members: BTreeMap::new() }
     }
 
-    /// The node of a JSON pointer, or the deepest one on the way to it.
+    /// Returns the node at a JSON pointer, or its deepest existing ancestor.
     pub fn at(&mut self, pointer: &str) -> Found<'a> {
         let mut found = Found { key: None, value: self.object };
         for name in steps(pointer) {
             let node = found.value;
             let members = self.members.entry(node.index()).or_insert_with(|| match node.kind() {
-                // Of keys that stand twice, the last one counts.
+                // Of duplicate keys, the last is used.
                 Kind::Map => Members::Map(
                     node.pairs().map(|(key, value)| (key.text(), Found { key: Some(key), value })).collect(),
                 ),
@@ -223,7 +223,7 @@ impl<'a> Pointers<'a> {
     }
 }
 
-/// The names in a JSON pointer.
+/// Returns the names in a JSON pointer.
 pub(crate) fn steps(pointer: &str) -> Vec<String> {
     pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~")).collect()
 }

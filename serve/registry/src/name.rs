@@ -1,25 +1,24 @@
-//! Names by which somebody means kinds, as kubectl takes them.
+//! Names of kinds on the command line, as kubectl resolves them.
 
-/// The names of a kind, as far as they are known.
+/// The known names of a kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KindNames<'n> {
-    /// The group, empty for the core one.
+    /// The group, empty for the core group.
     pub group: &'n str,
     /// The version.
     pub version: &'n str,
     /// `Widget`
     pub kind: &'n str,
-    /// `widgets`; if it is empty, the one that Kubernetes guesses.
+    /// `widgets`; if empty, it is guessed as Kubernetes does.
     pub plural: &'n str,
-    /// `widget`; if it is empty, the kind in lower case.
+    /// `widget`; if empty, the kind in lower case.
     pub singular: &'n str,
-    /// `wd`; if there are none, those of the kinds of Kubernetes itself are known.
+    /// `wd`; if empty, those of built-in kinds are used.
     pub short_names: &'n [&'n str],
 }
 
-/// A name by which somebody means kinds: the kind, or the plural, singular or short name of its resource, in upper or
-/// lower case. `deployments.apps`, `deployments.v1.apps`, `v1/Deployment` and `apps/v1/Deployment` also tell the group
-/// and the version.
+/// A name for kinds: the kind, or the plural, singular or short name of its resource, in any case. `deployments.apps`,
+/// `deployments.v1.apps`, `v1/Deployment` and `apps/v1/Deployment` also contain the group and the version.
 ///
 /// # Example: what kubectl takes
 /// ```
@@ -35,11 +34,11 @@ pub struct KindNames<'n> {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KindQuery {
-    /// The likeliest first.
+    /// The most likely first.
     readings: Vec<Reading>,
 }
 
-/// What a name may mean.
+/// A possible meaning of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reading {
     /// The kind or the name of the resource, in lower case.
@@ -49,7 +48,7 @@ pub(crate) struct Reading {
 }
 
 impl KindQuery {
-    /// Of a name.
+    /// Parses a name.
     pub fn new(name: &str) -> KindQuery {
         let lower = name.to_lowercase();
         let reading = |word: &str, group: Option<&str>, version: Option<&str>| Reading {
@@ -66,7 +65,7 @@ impl KindQuery {
         let Some((word, rest)) = word.split_once('.') else {
             return KindQuery { readings: vec![reading(word, None, None)] };
         };
-        // `deployments.apps` goes before `deployments.v1.apps`, and `pods.v1` is of the core group.
+        // `deployments.apps` is tried before `deployments.v1.apps`; `pods.v1` is in the core group.
         let of_version = match rest.split_once('.') {
             Some((version, group)) => reading(word, Some(group), Some(version)),
             None => reading(word, Some(""), Some(rest)),
@@ -74,12 +73,12 @@ impl KindQuery {
         KindQuery { readings: vec![reading(word, Some(rest), None), of_version] }
     }
 
-    /// What the name may mean, the likeliest first.
+    /// Returns the possible meanings, the most likely first.
     pub(crate) fn readings(&self) -> &[Reading] {
         &self.readings
     }
 
-    /// Whether a kind is meant.
+    /// Whether a kind matches.
     pub fn fits(&self, kind: &KindNames<'_>) -> bool {
         self.readings.iter().any(|reading| {
             reading.group.as_ref().is_none_or(|group| group.eq_ignore_ascii_case(kind.group))
@@ -104,7 +103,7 @@ impl KindNames<'_> {
     }
 }
 
-/// The plural that Kubernetes guesses for a kind in lower case, as `meta.UnsafeGuessKindToResource` does.
+/// Guesses the plural of a kind in lower case, as `meta.UnsafeGuessKindToResource` does.
 pub fn guessed_plural(kind: &str) -> String {
     match kind.chars().last() {
         _ if kind.ends_with("endpoints") => kind.to_owned(),
@@ -114,7 +113,7 @@ pub fn guessed_plural(kind: &str) -> String {
     }
 }
 
-/// The short names of the kinds of Kubernetes itself, which no OpenAPI document has.
+/// Returns the short names of built-in kinds, which OpenAPI documents do not have.
 fn built_in(group: &str, kind: &str) -> &'static [&'static str] {
     match (group, kind) {
         ("", "componentstatus") => &["cs"],

@@ -1,4 +1,4 @@
-//! Objects that own everything.
+//! Owned objects.
 
 use crate::error::Error;
 use crate::location::Location;
@@ -12,7 +12,7 @@ use kubeshape_structural::read::expand_list;
 use kubeshape_yaml::{Kind, Node};
 use std::sync::Arc;
 
-/// An object, and where it was read from.
+/// An object, and its place in an input.
 ///
 /// # Example: an object of a file
 /// ```
@@ -40,10 +40,10 @@ pub struct Object {
 }
 
 impl Object {
-    /// Reads the one object of an input, YAML or JSON.
+    /// Reads the only object of an input, YAML or JSON.
     ///
     /// # Errors
-    /// The input cannot be read, or it holds no object, or more than one.
+    /// The input cannot be read, or does not contain exactly one object.
     pub fn read(name: impl Into<Arc<str>>, text: impl AsRef<[u8]>) -> Result<Object, Box<Finding>> {
         let name: Arc<str> = name.into();
         let (objects, findings) = Object::read_all(Arc::clone(&name), text);
@@ -65,7 +65,7 @@ impl Object {
         }
     }
 
-    /// Reads all objects of an input, those of lists included, and what is wrong with the rest.
+    /// Reads all objects of an input, also those in lists, and the findings about the rest.
     pub fn read_all(name: impl Into<Arc<str>>, text: impl AsRef<[u8]>) -> (Vec<Object>, Vec<Finding>) {
         let Input { documents, mut findings } = kubeshape_input::read(name, text.as_ref(), Limits::default());
         let mut objects = Vec::new();
@@ -81,10 +81,10 @@ impl Object {
         (objects, findings)
     }
 
-    /// The object at a place of an input.
+    /// Returns the object at a place of an input.
     ///
     /// # Errors
-    /// It is no map, or it holds a number that JSON cannot write.
+    /// It is not a map, or contains a number that JSON cannot represent.
     pub fn at(location: Location) -> Result<Object, Box<Finding>> {
         let node = location.node();
         if node.kind() != Kind::Map {
@@ -94,28 +94,28 @@ impl Object {
         let arena = Bump::new();
         let value = Value::from_node(node, &arena);
         if value.write_json(&mut Vec::new()) == Err(NotFinite) {
-            let detail = "found a number that is not finite, which JSON cannot write";
+            let detail = "found a number that is not finite, which JSON cannot represent";
             return Err(location.finding(Code::NotAnObject, detail).into());
         }
         Ok(Object { value: value.to_serde(), location: Some(location) })
     }
 
-    /// The object of a value.
+    /// Returns the object of a value.
     pub fn of(value: Value<'_>) -> Object {
         Object { value: value.to_serde(), location: None }
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn value(&self) -> &serde_json::Value {
         &self.value
     }
 
-    /// The value, without the place.
+    /// Returns the value without its place.
     pub fn into_value(self) -> serde_json::Value {
         self.value
     }
 
-    /// Where it was read from; none if it came from anything else.
+    /// Returns its place; `None` if it was not read from an input.
     pub fn location(&self) -> Option<&Location> {
         self.location.as_ref()
     }
@@ -124,47 +124,47 @@ impl Object {
         self.value.pointer(pointer).and_then(serde_json::Value::as_str).unwrap_or_default()
     }
 
-    /// `apiVersion`; empty if there is none.
+    /// Returns `apiVersion`, or an empty string.
     pub fn api_version(&self) -> &str {
         self.text("/apiVersion")
     }
 
-    /// `kind`; empty if there is none.
+    /// Returns `kind`, or an empty string.
     pub fn kind(&self) -> &str {
         self.text("/kind")
     }
 
-    /// `metadata.name`; empty if there is none.
+    /// Returns `metadata.name`, or an empty string.
     pub fn name(&self) -> &str {
         self.text("/metadata/name")
     }
 
-    /// `metadata.namespace`; empty if there is none.
+    /// Returns `metadata.namespace`, or an empty string.
     pub fn namespace(&self) -> &str {
         self.text("/metadata/namespace")
     }
 
-    /// Group, version and kind.
+    /// Returns group, version and kind.
     pub fn gvk(&self) -> Gvk<'_> {
         Gvk::new(self.api_version(), self.kind())
     }
 
-    /// What tells it apart from other objects: group, kind, namespace, name.
+    /// Returns its identity: group, kind, namespace, name.
     pub fn identity(&self) -> (&str, &str, &str, &str) {
         (self.gvk().group(), self.gvk().kind(), self.namespace(), self.name())
     }
 
-    /// The object as compact JSON.
+    /// Returns the object as compact JSON.
     pub fn to_json(&self) -> String {
         self.value.to_string()
     }
 
-    /// The object as YAML.
+    /// Returns the object as YAML.
     pub fn to_yaml(&self) -> String {
         print::yaml(self.value.to_value(&Bump::new()))
     }
 
-    /// Who owns which fields, by its managed fields: applies first, then by time.
+    /// Returns the owners of its fields by its managed fields: applies first, then by time.
     ///
     /// # Errors
     /// [`Error::ManagedFields`]: the managed fields cannot be read.
@@ -211,14 +211,14 @@ impl ToValue for Object {
     }
 }
 
-/// Of equal values, wherever they come from.
+/// Equal if the values are equal, wherever they come from.
 impl PartialEq for Object {
     fn eq(&self, other: &Self) -> bool {
         self.value == other.value
     }
 }
 
-/// What is in `metadata.managedFields` of an object, as a release of structured-merge-diff reads it.
+/// Reads `metadata.managedFields` of an object, as a release of structured-merge-diff does.
 ///
 /// # Errors
 /// They cannot be read.
@@ -231,13 +231,13 @@ pub fn managed<'a>(
     entries::decode_as(list, compat, arena)
 }
 
-/// What a node is, in words.
+/// Describes a node in words.
 pub fn describe(node: Node<'_>) -> &'static str {
     match node.kind() {
         Kind::Null => "nothing",
         Kind::True | Kind::False => "a boolean",
         Kind::Int | Kind::Float => "a number",
-        Kind::Str => "a text",
+        Kind::Str => "a string",
         Kind::Seq => "a list",
         Kind::Map => "an object",
     }
@@ -248,21 +248,21 @@ pub fn describe(node: Node<'_>) -> &'static str {
 pub struct Owner {
     /// Its name.
     pub manager: String,
-    /// How it came to own them.
+    /// The operation by which it owns them.
     pub operation: Operation,
-    /// The version at which it wrote.
+    /// The version in which it wrote.
     pub api_version: String,
     /// The subresource through which it wrote; empty for the object itself.
     pub subresource: String,
-    /// When its entry was last changed.
+    /// When its entry last changed.
     pub time: Option<Time>,
-    /// What it owns.
+    /// Its fields.
     pub fields: FieldSet,
 }
 
 /// A set of fields of an object.
 ///
-/// # Example: fields as managed fields hold them
+/// Example: fields in the form of managed fields
 /// ```
 /// use kubeshape_registry::FieldSet;
 ///
@@ -282,24 +282,24 @@ impl FieldSet {
     pub(crate) fn of(set: Set<'_>) -> FieldSet {
         let text = set.to_string();
         let paths = if set.is_empty() { Vec::new() } else { text.split('\n').map(str::to_owned).collect() };
-        // Only a number that is not finite has no JSON, and no object that was read from JSON holds one.
+        // Only a number that is not finite has no JSON, and no object read from JSON contains one.
         FieldSet { json: set.to_json().unwrap_or_default(), paths }
     }
 
-    /// Of the `fieldsV1` of an entry of managed fields.
+    /// Reads the `fieldsV1` of an entry of managed fields.
     ///
     /// # Errors
-    /// The text is no set of fields.
+    /// The string is not a set of fields.
     pub fn from_json(json: &str) -> Result<FieldSet, SetError> {
         Ok(FieldSet::of(Set::read_json(json.as_bytes(), &Bump::new())?))
     }
 
-    /// The set as `fieldsV1`.
+    /// Returns the set as `fieldsV1`.
     pub fn to_json(&self) -> &str {
         &self.json
     }
 
-    /// The paths in the server's order: `.spec.replicas`, `.spec.ports[number=80].name`.
+    /// Returns the paths in the server's order: `.spec.replicas`, `.spec.ports[number=80].name`.
     pub fn paths(&self) -> &[String] {
         &self.paths
     }
@@ -309,18 +309,18 @@ impl FieldSet {
         self.paths.iter().any(|known| known == path)
     }
 
-    /// Whether there is no field.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.paths.is_empty()
     }
 
-    /// How many fields there are.
+    /// Returns the number of fields.
     pub fn len(&self) -> usize {
         self.paths.len()
     }
 }
 
-/// A path on each line.
+/// Prints a path per line.
 impl std::fmt::Display for FieldSet {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.paths.join("\n"))

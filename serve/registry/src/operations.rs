@@ -1,5 +1,5 @@
-//! What is done to objects that own everything: a thin layer on [`Endpoint`](crate::Endpoint) and on the typed
-//! operations of `kubeshape-smd`.
+//! Operations on owned objects: a thin layer on [`Endpoint`](crate::Endpoint) and on the typed operations of
+//! `kubeshape-smd`.
 
 use crate::error::Error;
 use crate::explain::{Locations, managed_fields_error};
@@ -13,38 +13,39 @@ use kubeshape_smd::managed::{ExtractError, Gvk};
 use kubeshape_smd::typed::{CompareError, Duplicates, Type, TypedValue};
 use kubeshape_smd::{Bump, ToValue, Value};
 
-/// How an endpoint is written to.
+/// The kind of write to an endpoint.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verb {
     Apply,
     Update,
 }
 
-/// What differs between two objects.
+/// The differences between two objects.
 ///
-/// Its [`Default`] is no difference.
+/// Its [`Default`] has no differences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
-    /// Fields that only the second one has.
+    /// Fields that only the second object has.
     pub added: FieldSet,
     /// Fields with different values.
     pub modified: FieldSet,
-    /// Fields that only the first one has.
+    /// Fields that only the first object has.
     pub removed: FieldSet,
 }
 
 impl Comparison {
-    /// Whether nothing differs.
+    /// Whether there are no differences.
     pub fn is_same(&self) -> bool {
         self.added.is_empty() && self.modified.is_empty() && self.removed.is_empty()
     }
 }
 
 impl Registry {
-    /// Server-side apply: the live object afterwards, with its managed fields. Without a live object it is created.
+    /// Server-side apply. Returns the live object afterwards, with its managed fields. Without a live object, it is
+    /// created.
     ///
     /// # Errors
-    /// - [`Error::Kind`], [`Error::Subresource`], [`Error::Manager`]: the request leads nowhere.
+    /// - [`Error::Kind`], [`Error::Subresource`], [`Error::Manager`]: the request is invalid.
     /// - [`Error::Conflicts`]: other managers own fields that would change.
     /// - [`Error::Invalid`]: the configuration, or the live object, does not fit its type.
     /// - [`Error::ManagedFields`], [`Error::ManagedFieldsGiven`], [`Error::Refused`]: see there.
@@ -52,15 +53,15 @@ impl Registry {
         self.write(live, config, options, Verb::Apply)
     }
 
-    /// Update, or the result of a patch: the live object afterwards, which is the new one with its managed fields.
+    /// Update, or the result of a patch. Returns the live object afterwards, with its managed fields.
     ///
     /// # Errors
-    /// As [`apply`](Self::apply), but for conflicts.
+    /// As [`apply`](Self::apply), without conflicts.
     pub fn update(&self, live: &Object, new: &Object, options: &WriteOptions) -> Result<Object, Error> {
         self.write(Some(live), new, options, Verb::Update)
     }
 
-    /// Create: the object as it is stored, with its managed fields.
+    /// Create. Returns the stored object, with its managed fields.
     ///
     /// # Errors
     /// As [`update`](Self::update).
@@ -81,8 +82,8 @@ impl Registry {
         after.map(Object::of).map_err(|error| self.explain(&error, new.gvk(), objects))
     }
 
-    /// The configuration that a manager applied, as far as the object still has it, as the `Extract` functions of
-    /// client-go give it: with the kind, name and namespace. None if it applied nothing.
+    /// Returns the configuration that a manager applied, as far as the object still has it, as the `Extract` functions
+    /// of client-go do: with the kind, name and namespace. `None` if it applied nothing.
     ///
     /// # Errors
     /// - [`Error::Kind`]: there is no such kind.
@@ -104,7 +105,7 @@ impl Registry {
         }
     }
 
-    /// What differs between two objects of one kind.
+    /// Compares two objects of one kind.
     ///
     /// # Errors
     /// - [`Error::Kind`]: there is no such kind.
@@ -122,7 +123,7 @@ impl Registry {
         })
     }
 
-    /// One object merged into another, without owners.
+    /// Merges one object into another, without owners.
     ///
     /// # Errors
     /// As [`compare`](Self::compare).
@@ -134,7 +135,8 @@ impl Registry {
         Ok(Object::of(merged.value().unwrap_or(Value::Null)))
     }
 
-    /// All fields of an object. Managed fields hold the same but for what nobody owns, such as `.metadata.name`.
+    /// Returns all fields of an object. Managed fields have the same, except for fields without an owner, such as
+    /// `.metadata.name`.
     ///
     /// # Errors
     /// - [`Error::Kind`]: there is no such kind.

@@ -1,4 +1,4 @@
-//! What a request says beside its object.
+//! Options of a write request.
 
 use crate::error::ManagerError;
 use kubeshape_smd::managed::Time;
@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// The longest name of a field manager (upstream `FieldManagerMaxLength`).
 const LONGEST: usize = 128;
 
-/// Who writes, when, through what.
+/// The manager, the time and the options of a write.
 ///
 /// # Example: apply the status, and take over what others own
 /// ```
@@ -27,32 +27,32 @@ pub struct WriteOptions {
     pub subresource: String,
     /// Whether an apply takes over fields that other managers own.
     pub force: bool,
-    /// The time that managed fields get.
+    /// The time for managed fields.
     pub now: Time,
 }
 
 impl WriteOptions {
-    /// A request of this manager, now. Nothing in this crate reads a clock.
+    /// Returns the options of a manager at a time. This crate never reads a clock.
     pub fn new(manager: impl Into<String>, now: impl Into<Now>) -> WriteOptions {
         WriteOptions { manager: manager.into(), subresource: String::new(), force: false, now: now.into().0 }
     }
 
-    /// The request to a subresource, such as `status`.
+    /// Sets the subresource, such as `status`.
     #[must_use]
     pub fn subresource(self, subresource: impl Into<String>) -> WriteOptions {
         WriteOptions { subresource: subresource.into(), ..self }
     }
 
-    /// Whether an apply takes over fields that other managers own.
+    /// Sets whether an apply takes over fields that other managers own.
     #[must_use]
     pub fn force(self, force: bool) -> WriteOptions {
         WriteOptions { force, ..self }
     }
 
-    /// Checks what the server checks of a request before it looks at the object.
+    /// Performs the server's checks that do not depend on the object.
     ///
     /// # Errors
-    /// The name of the manager is empty, longer than 128 bytes, or holds control characters (422).
+    /// The name of the manager is empty, longer than 128 bytes, or contains control characters (422).
     pub fn check(&self) -> Result<(), ManagerError> {
         let name = self.manager.as_str();
         if name.is_empty() || name.len() > LONGEST || name.chars().any(char::is_control) {

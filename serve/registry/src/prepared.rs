@@ -10,7 +10,7 @@ use std::fmt;
 type Resources<'a> = Vec<Resource<'a>>;
 
 self_cell!(
-    /// The versions of a definition, prepared for requests, with the memory that they are in.
+    /// The versions of a definition, prepared for requests, with their arena.
     pub(crate) struct Prepared {
         owner: MutBorrow<Bump>,
         #[covariant]
@@ -25,7 +25,7 @@ impl fmt::Debug for Prepared {
 }
 
 impl Prepared {
-    /// Prepares a definition. Nothing of it is borrowed.
+    /// Prepares a definition. The result borrows nothing from it.
     pub(crate) fn of(crd: &Crd<'_>, release: Release) -> Prepared {
         Prepared::new(MutBorrow::new(Bump::new()), |arena| Resource::of_versions(crd, release, arena.borrow_mut()))
     }

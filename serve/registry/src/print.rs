@@ -1,11 +1,11 @@
-//! Objects as YAML and JSON.
+//! Prints objects as YAML and JSON.
 
 use kubeshape_smd::Value;
 use kubeshape_smd::value::NotFinite;
 use kubeshape_yaml::emit::Emitter;
 use kubeshape_yaml::json;
 
-/// A value as a YAML document.
+/// Returns a value as a YAML document.
 ///
 /// # Example
 /// ```
@@ -16,7 +16,7 @@ use kubeshape_yaml::json;
 pub fn yaml(value: Value<'_>) -> String {
     let mut out = Vec::new();
     write_yaml(value, &mut Emitter::new(&mut out));
-    // The texts of a value are UTF-8, and so is everything that stands between them.
+    // The strings of a value are UTF-8, and so are all separators.
     String::from_utf8(out).unwrap_or_default()
 }
 

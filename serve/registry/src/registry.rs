@@ -19,16 +19,16 @@ use std::sync::Arc;
 
 pub use kubeshape_publish::{Profile, SmdCompat};
 
-/// How a registry reads definitions and managed fields.
+/// Settings for reading definitions and managed fields.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// Kubernetes' own definitions that stand beside those of a CustomResourceDefinition; none: those of 1.36.
+    /// Built-in definitions to publish along with those of a CustomResourceDefinition; `None`: those of 1.36.
     pub base: Option<Base>,
     /// Which release of structured-merge-diff the types follow.
     pub smd_compat: SmdCompat,
     /// Which release of structured-merge-diff reads the managed fields of objects.
     pub compat: Compat,
-    /// The minor release of Kubernetes whose rules objects are judged by.
+    /// The Kubernetes minor release whose validation rules are used.
     pub release: Release,
 }
 
@@ -39,13 +39,14 @@ impl Settings {
     }
 }
 
-/// The APIs that a set of inputs makes.
+/// The APIs that a set of inputs defines.
 ///
-/// Inputs have names, by which they are replaced and removed. What a registry holds depends on its inputs alone, not
-/// on the order in which they came: where several define one kind, CustomResourceDefinitions go before OpenAPI
-/// documents, these before built-in ones, and of two of a sort the first counts, by the name of the input, then by its place in it.
+/// Inputs have names, by which they are replaced and removed. The content of a registry depends on its inputs, not on
+/// the order in which they were set. If several define one kind, CustomResourceDefinitions precede OpenAPI documents,
+/// and these precede built-in ones. Within a form, the first is used, by the name of the input, then by its place in
+/// it.
 ///
-/// A clone shares everything with the original, so that a server can change a copy while requests read the other one.
+/// A clone shares everything with the original, so a server can change a copy while requests read the other one.
 ///
 /// # Example: kinds by their names
 /// ```
@@ -74,28 +75,28 @@ impl Settings {
 pub struct Registry {
     shared: Arc<Shared>,
     inputs: BTreeMap<Arc<str>, Arc<Inputs>>,
-    /// By kind, then by `apiVersion`; of several definitions of a kind the one that counts first.
+    /// By kind, then by `apiVersion`. Of several definitions of a kind, the one in use is first.
     kinds: BTreeMap<Arc<str>, BTreeMap<Arc<str>, Slot>>,
     /// By the names of resources in lower case.
     names: BTreeMap<Arc<str>, Slot>,
-    /// The names of types that kinds were given.
+    /// The names of types that were assigned to kinds.
     given: BTreeMap<(Arc<str>, Arc<str>), Arc<str>>,
-    /// The type of every object, if it is given.
+    /// The type of every object, if it was set.
     only: Option<(Arc<str>, Arc<Kind>)>,
 }
 
-/// What an input defines.
+/// The content of an input.
 #[derive(Debug)]
 struct Inputs {
     definitions: Vec<(Arc<Definition>, Vec<Arc<Kind>>)>,
-    /// What is wrong with its text.
+    /// Findings about its YAML or JSON.
     found: Vec<Finding>,
 }
 
-/// Kinds of one name, in the order in which they count.
+/// Kinds with one name, in order of precedence.
 type Slot = Vec<(Rank, Arc<Kind>)>;
 
-/// Which of several kinds counts.
+/// The precedence of a kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     class: Class,
@@ -113,29 +114,29 @@ enum Class {
 }
 
 impl Registry {
-    /// A registry without inputs.
+    /// Returns a registry without inputs.
     pub fn new(settings: Settings) -> Registry {
         Registry { shared: Arc::new(Shared::new(settings)), ..Registry::default() }
     }
 
-    /// How definitions and managed fields are read.
+    /// Returns the settings.
     pub fn settings(&self) -> &Settings {
         &self.shared.settings
     }
 
-    /// What publishes the CustomResourceDefinitions.
+    /// Returns the publisher of the CustomResourceDefinitions.
     pub fn publisher(&self) -> &Publisher {
         self.shared.publisher()
     }
 
-    /// Takes an input in, in place of the one of that name. Returns whether it defines anything.
+    /// Sets an input; replaces an input of the same name. Returns whether it defines anything.
     pub fn set_input(&mut self, name: impl Into<Arc<str>>, input: Input) -> bool {
         let Input { documents, findings } = input;
         self.set(name, documents.into_iter().map(|document| Location::root(Arc::new(document))), findings)
     }
 
-    /// As [`set_input`](Self::set_input), for documents or parts of documents that were read already; `found` is what
-    /// was wrong with the text that holds them.
+    /// As [`set_input`](Self::set_input), for parsed documents or parts of documents; `found` are the findings about
+    /// their source.
     pub fn set(
         &mut self,
         name: impl Into<Arc<str>>,
@@ -145,11 +146,10 @@ impl Registry {
         self.set_parts(name.into(), parts, found, false)
     }
 
-    /// As [`set_input`](Self::set_input), for documents that hold Kubernetes' own kinds and do not come from the cluster
-    /// that is meant. Whatever else defines a kind goes before them.
+    /// As [`set_input`](Self::set_input), for documents of built-in kinds that do not come from the target cluster. All
+    /// other definitions of a kind precede them.
     ///
-    /// Discovery documents among them give the resources of the OpenAPI documents what these lack: short names,
-    /// categories.
+    /// Discovery documents among them complete the resources of the OpenAPI documents: short names, categories.
     pub fn set_built_in(&mut self, name: impl Into<Arc<str>>, input: Input) -> bool {
         let Input { documents, findings } = input;
         self.set_parts(
@@ -187,7 +187,7 @@ impl Registry {
         is_used
     }
 
-    /// Forgets an input. Returns whether there was one of that name.
+    /// Removes an input. Returns whether it existed.
     pub fn remove(&mut self, name: &str) -> bool {
         let had = self.take_out(name);
         self.settle();
@@ -210,7 +210,7 @@ impl Registry {
         true
     }
 
-    /// Finds the types that kinds were given anew. A kind whose type is gone has none.
+    /// Updates the types assigned to kinds. A missing type is unassigned.
     fn settle(&mut self) {
         if let Some((name, _)) = self.only.take() {
             self.only = self.type_named(&name).map(|kind| (name, Arc::new(kind)));
@@ -247,25 +247,24 @@ impl Registry {
         insert(versions.entry(Arc::clone(api_version)).or_default(), &rank, &Arc::new(known));
     }
 
-    /// The names of the inputs, in order.
+    /// Returns the names of the inputs, in order.
     pub fn inputs(&self) -> impl Iterator<Item = &Arc<str>> {
         self.inputs.keys()
     }
 
-    /// What an input defines, in order.
+    /// Returns the definitions of an input, in order.
     pub fn definitions<'r>(&'r self, input: &str) -> impl Iterator<Item = &'r Definition> + use<'r> {
         let input = self.inputs.get(input).into_iter();
         input.flat_map(|input| &input.definitions).map(|(definition, _)| &**definition)
     }
 
-    /// What is wrong with the text of an input.
+    /// Returns the findings about the YAML or JSON of an input.
     pub fn text_findings<'r>(&'r self, input: &str) -> impl Iterator<Item = &'r Finding> + use<'r> {
         let found = self.inputs.get(input).into_iter().flat_map(|input| &input.found);
         found.chain(self.definitions(input).flat_map(Definition::text_findings))
     }
 
-    /// What is wrong with an input: with its text, and with the schemas in it. This builds the types of everything that
-    /// it defines.
+    /// Returns the findings about an input: its YAML or JSON, and its schemas. Builds the types of all its definitions.
     pub fn findings<'r>(&'r self, input: &str) -> impl Iterator<Item = &'r Finding> + use<'r> {
         let found = self.inputs.get(input).into_iter().flat_map(|input| &input.found);
         found.chain(self.definitions(input).flat_map(Definition::findings))
@@ -276,17 +275,17 @@ impl Registry {
         self.kinds.is_empty() && self.only.is_none()
     }
 
-    /// All kinds, by kind and `apiVersion`; of several definitions of a kind the one that counts.
+    /// Returns all kinds, by kind and `apiVersion`. Of several definitions of a kind, the one in use.
     pub fn kinds(&self) -> impl Iterator<Item = &Kind> {
         self.kinds.values().flat_map(BTreeMap::values).filter_map(first)
     }
 
-    /// A kind.
+    /// Returns a kind.
     pub fn kind(&self, gvk: Gvk<'_>) -> Option<&Kind> {
         self.only.as_ref().map(|(_, kind)| &**kind).or_else(|| self.definitions_of(gvk).next())
     }
 
-    /// The kind of an object, or what there is to say about one that is not known.
+    /// Returns the kind of an object, or an error with suggestions.
     ///
     /// # Errors
     /// There is no such kind.
@@ -294,27 +293,27 @@ impl Registry {
         self.kind(gvk).ok_or_else(|| self.unknown(gvk))
     }
 
-    /// All definitions of a kind, the one that counts first.
+    /// Returns all definitions of a kind, the one in use first.
     pub fn definitions_of(&self, gvk: Gvk<'_>) -> impl Iterator<Item = &Kind> {
         let slot = self.kinds.get(gvk.kind()).and_then(|versions| versions.get(gvk.api_version()));
         slot.into_iter().flatten().map(|(_, kind)| &**kind)
     }
 
-    /// The versions of a kind of that group.
+    /// Returns the versions of a kind in that group.
     pub fn versions<'r>(&'r self, group: &str, kind: &str) -> impl Iterator<Item = &'r Kind> {
         let versions = self.kinds.get(kind).into_iter().flat_map(BTreeMap::values).filter_map(first);
         versions.filter(move |known| known.group() == group)
     }
 
-    /// The warning of a server about a version of a custom resource; none if it is not deprecated.
+    /// Returns the server's warning about a version of a custom resource, or `None` if it is not deprecated.
     pub fn deprecation(&self, kind: &Kind) -> Option<String> {
         let facts: Vec<CustomVersion<'_>> = self.versions(kind.group(), kind.kind()).map(custom).collect();
         custom_warning(kind.group(), kind.kind(), &custom(kind), best(&facts))
     }
 
-    /// The kinds that somebody means by a name, as `kubectl get` takes it (see [`KindQuery`]): the plural or singular name
-    /// of a resource, a short name, or the kind, in any case; with the group behind a dot, or the version and the group.
-    /// They are ordered by group, and by version as servers prefer them: `v2`, `v1`, `v1beta1`.
+    /// Returns the kinds with a name, resolved as in `kubectl get` (see [`KindQuery`]): the plural or singular name of
+    /// a resource, a short name, or the kind, in any case; optionally followed by the group, or the version and the
+    /// group. They are ordered by group, and by version as servers prefer them: `v2`, `v1`, `v1beta1`.
     pub fn by_name(&self, name: &str) -> Vec<&Kind> {
         let named = |reading: &Reading| {
             let mut found: Vec<&Kind> = Vec::new();
@@ -333,22 +332,22 @@ impl Registry {
         KindQuery::new(name).readings().iter().map(named).find(|found| !found.is_empty()).unwrap_or_default()
     }
 
-    /// Whether this is what counts among the definitions of its kind.
+    /// Whether this definition of its kind is in use.
     fn counts(&self, kind: &Arc<Kind>) -> bool {
         let slot = self.kinds.get(&kind.kind).and_then(|versions| versions.get(&kind.api_version));
         let defined = slot.into_iter().flatten().find(|(rank, _)| rank.class != Class::Given);
         defined.is_some_and(|(_, first)| Arc::ptr_eq(first, kind))
     }
 
-    /// The kinds of a category, such as `all`.
+    /// Returns the kinds of a category, such as `all`.
     pub fn of_category(&self, category: &str) -> impl Iterator<Item = &Kind> {
         self.kinds().filter(move |kind| {
             kind.resource().is_some_and(|resource| resource.categories.iter().any(|name| **name == *category))
         })
     }
 
-    /// The two definitions of a kind of which the first was chosen, if that is worth a warning. A cluster's documents
-    /// hold the kinds of its CustomResourceDefinitions as well, which is none.
+    /// Returns two definitions of a kind, the one in use first, if that deserves a warning. A cluster's OpenAPI
+    /// documents also contain the kinds of its CustomResourceDefinitions, which deserves none.
     pub fn repeated(&self, gvk: Gvk<'_>) -> Option<(&Kind, &Kind)> {
         let mut all = self.definitions_of(gvk);
         let (first, second) = (all.next()?, all.next()?);
@@ -357,8 +356,8 @@ impl Registry {
         (of_a_sort && !is_built_in).then_some((first, second))
     }
 
-    /// Says that the objects of a kind have the type of that name, from a structured-merge-diff schema, or else from
-    /// any other definition. It goes before what the definitions say of the kind.
+    /// Assigns the type of that name to a kind: from a structured-merge-diff schema, or else from any other definition.
+    /// It precedes the definitions of the kind.
     ///
     /// # Errors
     /// No definition has a type of that name.
@@ -371,7 +370,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Says that all objects have the type of that name, whatever their kinds.
+    /// Assigns the type of that name to all objects, whatever their kinds.
     ///
     /// # Errors
     /// No definition has a type of that name.
@@ -386,7 +385,7 @@ impl Registry {
         self.only.is_some()
     }
 
-    /// The type of that name, as a kind without name.
+    /// Returns the type of that name, as a kind without a name.
     pub fn type_named(&self, name: &str) -> Option<Kind> {
         let all = || self.inputs.values().flat_map(|input| &input.definitions).map(|(definition, _)| definition);
         let written =
@@ -419,7 +418,7 @@ impl Registry {
         TypeError { name: name.to_owned(), nearest: nearest(name, names) }
     }
 
-    /// What there is to say about a kind that is not known.
+    /// Returns the error for an unknown kind.
     pub fn unknown(&self, gvk: Gvk<'_>) -> KindError {
         let versions: Vec<String> =
             self.versions(gvk.group(), gvk.kind()).map(|known| known.api_version().to_owned()).collect();
@@ -427,7 +426,7 @@ impl Registry {
         let has_written = all.any(|(definition, _)| {
             definition.form() == Form::Smd && definition.types().schema().types().next().is_some()
         });
-        // Lists are kinds too, but nobody means them.
+        // Lists are kinds too, but never meant.
         let kinds = self.kinds.keys().map(|kind| &**kind).filter(|kind| !kind.ends_with("List"));
         KindError {
             api_version: gvk.api_version().to_owned(),
@@ -453,7 +452,7 @@ impl std::fmt::Debug for Registry {
     }
 }
 
-/// What is said of the deprecation of a version.
+/// Describes the deprecation of a version.
 fn custom(kind: &Kind) -> CustomVersion<'_> {
     let version = kind.version();
     CustomVersion {
@@ -497,7 +496,7 @@ fn remove(slots: &mut BTreeMap<Arc<str>, Slot>, name: &Arc<str>, rank: &Rank) {
     }
 }
 
-/// The names by which a kind is found, in lower case, each once.
+/// Returns the distinct names by which a kind is found, in lower case.
 fn words(kind: &Kind) -> Vec<Arc<str>> {
     let mut words: Vec<Arc<str>> = vec![kind.kind.to_lowercase().into()];
     if let Some(resource) = &kind.resource {

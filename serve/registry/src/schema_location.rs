@@ -1,4 +1,4 @@
-//! Where the schema of a value stands in the inputs: for messages. Types themselves come from the definitions.
+//! Finds where the schema of a value is in the inputs, for messages. The types themselves come from the definitions.
 
 use crate::definition::Definition;
 use crate::definition::Form;
@@ -7,10 +7,10 @@ use crate::location::Location;
 use kubeshape_smd::schema::{Atom, Schema};
 use kubeshape_yaml::{Kind as NodeKind, Node};
 
-/// References that are followed one after the other before they count as a circle.
+/// Most references to follow in a row before they are taken to be a cycle.
 const MOST_REFERENCES: usize = 64;
 
-/// The schema of the value at these steps of an object.
+/// Returns where the schema of the value at these steps of an object is.
 pub(crate) fn location(kind: &Kind, steps: &[String]) -> Option<Location> {
     if kind.is_deduced() {
         return None;
@@ -26,7 +26,7 @@ pub(crate) fn location(kind: &Kind, steps: &[String]) -> Option<Location> {
     found.map(|node| definition.location().at(node))
 }
 
-/// Goes down a schema as the value goes down; `root` is the document in which references lead.
+/// Follows the steps of a value down a schema; references lead into `root`.
 fn openapi<'a>(root: Option<Node<'a>>, schema: Node<'a>, steps: &[String]) -> Option<Node<'a>> {
     let mut at = followed(root, schema)?;
     for step in steps {
@@ -38,7 +38,7 @@ fn openapi<'a>(root: Option<Node<'a>>, schema: Node<'a>, steps: &[String]) -> Op
     Some(at)
 }
 
-/// The schema that a reference means, also one that stands alone in `allOf`.
+/// Resolves a reference, also one that is the only item of `allOf`.
 fn followed<'a>(root: Option<Node<'a>>, schema: Node<'a>) -> Option<Node<'a>> {
     let mut at = schema;
     for _ in 0..MOST_REFERENCES {
@@ -53,7 +53,7 @@ fn followed<'a>(root: Option<Node<'a>>, schema: Node<'a>) -> Option<Node<'a>> {
     None
 }
 
-/// Goes down a written structured-merge-diff schema as the value goes down.
+/// Follows the steps of a value down a structured-merge-diff schema.
 fn smd<'a>(definition: &'a Definition, root: Node<'a>, type_name: &str, steps: &[String]) -> Option<Node<'a>> {
     let named = |name: &str| definition.named_item(root.get("types")?, name);
     let resolved = |reference: Node<'a>| match reference.get("namedType").and_then(Node::as_str) {
@@ -77,7 +77,7 @@ impl Kind {
     }
 }
 
-/// Whether the type of a kind has a place for a field at these steps. It says nothing where the schema allows anything.
+/// Whether the type of a kind declares a field at these steps. `false` where the schema allows anything.
 pub(crate) fn declares(kind: &Kind, steps: &[String]) -> bool {
     let schema = kind.definition().types().schema();
     let walk = || {

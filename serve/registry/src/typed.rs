@@ -1,4 +1,4 @@
-//! Kinds that OpenAPI documents define, as a server decodes their objects.
+//! Validates objects of kinds that OpenAPI documents define, as a server decodes them.
 
 use crate::definition::Form;
 use crate::kind::Kind;
@@ -6,9 +6,9 @@ use kubeshape_validate::typed::Typed;
 use kubeshape_yaml::Node;
 
 impl Kind {
-    /// The Go types of a kind that an OpenAPI document defines: a built-in one. They tell unknown fields and values of
-    /// wrong types as a server does. None for kinds that come from anything else; for custom resources see
-    /// [`requests`](Kind::requests). The types are made at each call.
+    /// Returns the Go types of a kind that an OpenAPI document defines: a built-in one. They detect unknown fields and
+    /// wrong types as a server does. `None` for other kinds; for custom resources see [`requests`](Kind::requests). The
+    /// types are built at each call.
     ///
     /// # Example
     /// ```
@@ -29,14 +29,14 @@ impl Kind {
         Typed::of_document(root, name)
     }
 
-    /// The OpenAPI document that defines the kind, and its schema there; none if anything else defines it.
+    /// Returns the OpenAPI document that defines the kind, and its schema there; `None` for other kinds.
     pub fn schema_in_document(&self) -> Option<(Node<'_>, Node<'_>)> {
         let Form::OpenApi(_) = self.definition().form() else { return None };
         let root = self.definition().location().node();
         Some((root, root.document().node(self.schema?)))
     }
 
-    /// The OpenAPI document that defines the kind, and the name of its definition; none if anything else defines it.
+    /// Returns the OpenAPI document that defines the kind, and the name of its definition; `None` for other kinds.
     pub(crate) fn in_document(&self) -> Option<(Node<'_>, &str)> {
         let Form::OpenApi(_) = self.definition().form() else { return None };
         let root = self.definition().location().node();

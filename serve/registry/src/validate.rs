@@ -1,4 +1,4 @@
-//! What an API server makes of custom resources before it stores them: pruning, defaults, validation, rules in CEL.
+//! Validates custom resources as an API server does before it stores them: pruning, defaults, validation, CEL rules.
 
 use crate::error::Error;
 use crate::kind::Kind;
@@ -10,29 +10,29 @@ use kubeshape_smd::{Bump, ToValue};
 use kubeshape_validate::object::{Judged, Resource};
 use std::sync::Arc;
 
-/// A request with a custom resource, before the server looks at it.
+/// A request with a custom resource.
 #[derive(Clone, Copy, Debug)]
 pub enum Request<'o> {
-    /// The object is created.
+    /// Create the object.
     Create(&'o Object),
-    /// The object replaces another one.
+    /// Replace a stored object.
     Update {
         /// The new object.
         object: &'o Object,
-        /// The object that is stored.
+        /// The stored object.
         old: &'o Object,
     },
-    /// The object is sent to the status subresource.
+    /// Send the object to the status subresource.
     UpdateStatus {
         /// The object with the new status.
         object: &'o Object,
-        /// The object that is stored.
+        /// The stored object.
         old: &'o Object,
     },
 }
 
 impl<'o> Request<'o> {
-    /// The object that is sent.
+    /// Returns the object of the request.
     pub fn object(&self) -> &'o Object {
         match self {
             Request::Create(object) | Request::Update { object, .. } | Request::UpdateStatus { object, .. } => object,
@@ -40,34 +40,35 @@ impl<'o> Request<'o> {
     }
 }
 
-/// What the server says about a request. It owns everything.
+/// The server's result for a request.
 #[derive(Clone, Debug)]
 pub struct Judgement {
     /// The object as it would be stored: without unknown fields, with defaults.
     pub stored: Object,
-    /// The paths of the fields that are dropped because the schema does not know them. With strict field validation a
-    /// server refuses the request because of them.
+    /// The paths of the dropped fields, unknown to the schema. Under strict field validation, a server rejects the
+    /// request because of them.
     pub unknown: Vec<String>,
-    /// Why the request is refused. Their `at` is 0.
+    /// The errors. Their `at` is 0.
     pub errors: Vec<field::Error>,
 }
 
 impl Judgement {
-    /// Whether the object is stored.
+    /// Whether the request is accepted.
     pub fn is_accepted(&self) -> bool {
         self.errors.is_empty()
     }
 }
 
 impl Registry {
-    /// Judges a request with a custom resource as the server's registry does: decoding, pruning, defaults, metadata, schema,
-    /// list types, rules in CEL. An object of a namespace that names none is sent to `default`. Admission webhooks and policies, quotas and permissions are no part of it.
+    /// Validates a request with a custom resource as the server's registry does: decoding, pruning, defaults, metadata,
+    /// schema, list types, CEL rules. A namespaced object without a namespace is sent to `default`. Admission webhooks,
+    /// policies, quotas and permissions are not included.
     ///
-    /// A kind is prepared when the first object of it comes; see [`Kind::requests`].
+    /// A kind is prepared at its first object; see [`Kind::requests`].
     ///
     /// # Errors
     /// - [`Error::Kind`]: there is no such kind.
-    /// - [`Error::Refused`]: the kind is no custom resource, or the metadata of an object does not decode.
+    /// - [`Error::Refused`]: the kind is not a custom resource, or the metadata of an object does not decode.
     ///
     /// # Example: an admission check
     /// ```
@@ -101,15 +102,15 @@ impl Registry {
     pub fn judge(&self, request: Request<'_>) -> Result<Judgement, Error> {
         let kind = self.expect(request.object().gvk())?;
         let Some(requests) = kind.requests() else {
-            let message = format!("{} is no custom resource: its objects cannot be judged", kind.gvk());
+            let message = format!("{} is not a custom resource: its objects cannot be validated", kind.gvk());
             return Err(Error::Refused { message, code: 400 });
         };
         requests.judge(request)
     }
 }
 
-/// A kind in one version, prepared for requests with its objects. It owns what it needs: the registry, its inputs and their
-/// texts may go. A clone is another handle to the same.
+/// A kind in one version, prepared for requests. It is independent of the registry and its inputs. A clone is another
+/// handle to the same data.
 #[derive(Clone, Debug)]
 pub struct Requests {
     prepared: Arc<Prepared>,
@@ -117,12 +118,12 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// The kind as `kubeshape-validate` knows it, for objects that are borrowed values.
+    /// Returns the kind as `kubeshape-validate` represents it, for objects that are borrowed values.
     pub fn resource(&self) -> &Resource<'_> {
         &self.prepared.borrow_dependent()[self.version]
     }
 
-    /// Judges a request, as [`Registry::judge`] does. The object is taken to be of the kind.
+    /// Validates a request, as [`Registry::judge`] does. The kind of the object is not checked.
     ///
     /// # Errors
     /// [`Error::Refused`]: the metadata of an object does not decode.
@@ -148,16 +149,17 @@ impl Requests {
 }
 
 impl Kind {
-    /// All versions of the CustomResourceDefinition that the kind comes from, as `kubeshape-validate` knows them. `None` if it comes
-    /// from anything else. They are prepared as by [`requests`](Self::requests).
+    /// Returns all versions of the CustomResourceDefinition that defines the kind, as `kubeshape-validate` represents
+    /// them. `None` for other kinds. They are prepared as by [`requests`](Self::requests).
     pub fn resources(&self) -> Option<&[Resource<'_>]> {
         Some(self.definition().prepared()?.borrow_dependent())
     }
 
-    /// What judges requests with objects of the kind. `None` if the kind does not come from a CustomResourceDefinition.
+    /// Returns the validator of requests with objects of the kind. `None` if the kind does not come from a
+    /// CustomResourceDefinition.
     ///
-    /// All versions of the definition are prepared at the first call. Its schemas are copied without descriptions; patterns and
-    /// rules are compiled when the first value comes that they are about.
+    /// All versions of the definition are prepared at the first call. Schemas are copied without descriptions; patterns
+    /// and rules are compiled when they are first needed.
     pub fn requests(&self) -> Option<Requests> {
         let prepared = self.definition().prepared()?;
         let mut versions = prepared.borrow_dependent().iter();

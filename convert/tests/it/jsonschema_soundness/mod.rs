@@ -52,8 +52,10 @@ fn check(case: &Case<'_>, values: u64, counts: &mut Counts) {
         }
         counts.accepted += 1;
         for lax in &lax {
-            let errors: Vec<String> =
-                lax.iter_errors(&value).map(|e| format!("{e} at {} by {}", e.instance_path(), e.schema_path())).collect();
+            let errors: Vec<String> = lax
+                .iter_errors(&value)
+                .map(|e| format!("{e} at {} by {}", e.instance_path(), e.schema_path()))
+                .collect();
             assert!(errors.is_empty(), "{}: {value} is refused: {errors:?}\n{}", case.label, case.source);
         }
         let pruned = prune::pruned(&case.source, &value) != value;

@@ -1,11 +1,11 @@
-//! What is said of the items of lists and the fields of objects.
+//! Compares the items of lists and the fields of objects.
 
 use super::value::{judged, takes_default, text};
 use super::{Pair, Rest, STRICTER, WIDER, Walk, missing};
 use crate::change::{Class, Consumer};
 use crate::findings::{Spot, Subject};
 use crate::moves::Field;
-use crate::server_fields::Own;
+use crate::server_fields::Role;
 use crate::types::{self, Types};
 use kubeshape_sample::Step;
 use kubeshape_schema::{Code, Flags, Property, Schema, Type};
@@ -13,13 +13,13 @@ use kubeshape_schema::{Code, Flags, Property, Schema, Type};
 use Class::{Breaking, Compatible, Risky};
 use Consumer::{Apply, Cel, Readers, Storage, V2, Writers};
 
-/// A key of a map in witnesses.
+/// The key of a map in witnesses.
 const KEY: &str = "anything";
-/// What becomes of owners where there is no schema any more, and where there is one now.
+/// Details for changes of ownership when a schema disappears or appears.
 const UNKNOWN_NOW: &str =
-    "parts were owned as the schema said, and there is none: objects field by field, lists as a whole";
+    "parts are no longer owned as the schema said: objects are owned field by field, lists as a whole";
 const KNOWN_NOW: &str =
-    "parts are owned as the schema says, and there was none: objects field by field, lists as a whole";
+    "parts are now owned as the schema says: before, objects were owned field by field, lists as a whole";
 
 impl<'a> Walk<'_, 'a> {
     pub(super) fn list(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
@@ -31,9 +31,9 @@ impl<'a> Walk<'_, 'a> {
                 [] => kind.to_owned(),
                 keys => format!("{kind} by {}", keys.join(", ")),
             };
-            let detail = format!("the list was {}, and is {}", named(was, old_keys), named(is, new_keys));
+            let detail = format!("list type changed from {} to {}", named(was, old_keys), named(is, new_keys));
             let class = if was == "atomic" { Risky } else { Breaking };
-            // Rules compare lists, sets and maps each in their own way.
+            // Rules compare lists, sets and maps differently.
             let mut effects = vec![(Writers, Risky), (Apply, class), (Cel, Risky)];
             effects.retain(|(consumer, _)| match consumer {
                 Apply => !pair.is_whole,
@@ -46,7 +46,7 @@ impl<'a> Walk<'_, 'a> {
                 self.push(pair, Code::DiffUnique, detail, STRICTER);
             }
         }
-        // Without a schema, items are anything.
+        // Without a schema, items can be anything.
         if let Some(new) = pair.new.item() {
             let old = pair.old.item().copied().unwrap_or_else(anything);
             self.descend(pair, (old, *new), Step::Item, || format!("{}[]", pair.path), todo);
@@ -61,15 +61,12 @@ impl<'a> Walk<'_, 'a> {
             (false, true) => self.push(
                 pair,
                 Code::DiffOwnership,
-                "fields were owned one by one, and are owned together",
+                "fields are now owned together, not one by one",
                 &[(Apply, Breaking)],
             ),
-            (true, false) => self.push(
-                pair,
-                Code::DiffOwnership,
-                "fields were owned together, and are owned one by one",
-                &[(Apply, Risky)],
-            ),
+            (true, false) => {
+                self.push(pair, Code::DiffOwnership, "fields are now owned one by one, not together", &[(Apply, Risky)])
+            }
             _ => {}
         }
         self.unknown_fields(pair, todo);
@@ -90,12 +87,18 @@ impl<'a> Walk<'_, 'a> {
             }
         }
         for name in missing(new.required, old.required) {
-            // A server gives a field without value its default.
+            // A server sets the default of a missing field.
             if pair.own.0.always().contains(&name) || new.property(name).is_some_and(|schema| schema.default.is_some())
             {
                 continue;
             }
-            self.push_about(pair, Subject::Field(name), Code::DiffRequired, format!("{name} is required"), STRICTER);
+            self.push_about(
+                pair,
+                Subject::Field(name),
+                Code::DiffRequired,
+                format!("{name} is now required"),
+                STRICTER,
+            );
         }
         for name in missing(old.required, new.required) {
             let effects = [(Writers, Compatible), (Readers, Risky)];
@@ -103,7 +106,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Fields that a server knows of itself on one side, and that one of the schemas does not name.
+    /// Compares fields that a server handles itself on one side and that one of the schemas does not name.
     fn own_fields(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
         let (was, is) = pair.own;
         let mut dropped = Vec::new();
@@ -111,7 +114,7 @@ impl<'a> Walk<'_, 'a> {
             let Some(own) = was.field(name) else { continue };
             let at = |schema: &Schema<'a>, at: u32| Schema { at, ..*schema };
             let (before, after) = match (pair.old.property(name), pair.new.property(name), is.field(name)) {
-                // These are compared, or told, as other fields are; or nobody says anything of them.
+                // These are compared like other fields, or neither schema nor server constrains them.
                 (Some(_), Some(_), _) | (Some(_), None, None) | (None, None, Some(_)) => continue,
                 (Some(old), None, Some(own)) => (*old, at(own, pair.new.at)),
                 (None, Some(new), _) => (at(own, pair.old.at), *new),
@@ -127,40 +130,39 @@ impl<'a> Walk<'_, 'a> {
             self.descend(pair, (before, after), Step::Property(name), || below(pair, name), todo);
         }
         if !dropped.is_empty() {
-            let detail = format!("it is no embedded resource any more, and its {} are dropped", dropped.join(", "));
+            let detail = format!("no longer an embedded resource: its {} are dropped", dropped.join(", "));
             let effects = [(Storage, Breaking), (Writers, Breaking), (Readers, Breaking), (Apply, Risky)];
             self.push(pair, Code::DiffFieldGone, detail, &effects);
         }
     }
 
-    /// Whether fields without a property are kept.
+    /// Compares whether fields without a property are kept.
     fn unknown_fields(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
         let (old, new) = (&pair.old, &pair.new);
         match (self.rest_before(old, pair.own.0), self.rest_now(new, pair.own.1)) {
             (Rest::Dropped, Rest::Dropped) | (Rest::Kept, Rest::Kept) => {}
-            // It is told once.
+            // Reported once, for the whole definition.
             (Rest::Dropped, Rest::Kept) | (Rest::Kept, Rest::Dropped) if self.keeps.0 != self.keeps.1 => {}
             (Rest::Schema(old), Rest::Schema(new)) => {
                 self.descend(pair, (*old, *new), Step::Key(KEY), || format!("{}.*", pair.path), todo);
             }
-            (Rest::Dropped, _) => self.push(pair, Code::DiffKeptWider, "fields without a schema are kept", WIDER),
+            (Rest::Dropped, _) => self.push(pair, Code::DiffKeptWider, "fields without a schema are now kept", WIDER),
             (Rest::Schema(schema), Rest::Kept) => {
-                self.push(pair, Code::DiffKeptWider, "values of fields can be anything", WIDER);
+                self.push(pair, Code::DiffKeptWider, "field values can now be anything", WIDER);
                 if !is_owned_as_unknown(schema) {
                     self.push_about(pair, Subject::Field(KEY), Code::DiffOwnership, UNKNOWN_NOW, &[(Apply, Risky)]);
                 }
             }
             (_, Rest::Dropped) => {
                 let effects = [(Storage, Breaking), (Writers, Breaking), (Readers, Breaking), (Apply, Risky)];
-                let detail = "fields without a schema are dropped, and were kept";
+                let detail = "fields without a schema are now dropped";
                 self.push_about(pair, Subject::Field(KEY), Code::DiffKept, detail, &effects);
             }
             (Rest::Kept, Rest::Schema(schema)) if Types::of(schema) == Types::ANY => {
                 self.descend(pair, (anything(), *schema), Step::Key(KEY), || format!("{}.*", pair.path), todo);
             }
             (Rest::Kept, Rest::Schema(schema)) => {
-                let detail =
-                    format!("the values of fields must be of type {}, and could be anything", types::name(schema));
+                let detail = format!("field values must now be of type {}", types::name(schema));
                 self.push_about(pair, Subject::Field(KEY), Code::DiffType, detail, STRICTER);
                 if !is_owned_as_unknown(schema) {
                     self.push_about(pair, Subject::Field(KEY), Code::DiffOwnership, KNOWN_NOW, &[(Apply, Risky)]);
@@ -169,7 +171,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// The field of the change that is told next.
+    /// Describes the field of the change that is pushed next.
     fn field(&self, pair: &Pair<'a>, property: &Property<'a>, path: &str) -> Field<'a> {
         Field {
             at: self.found.changes.len(),
@@ -185,11 +187,11 @@ impl<'a> Walk<'_, 'a> {
         let places = (property.at, pair.new.at);
         let trail = self.found.step(pair.trail, Step::Property(property.name));
         let (old, new) = (property.schema, Schema::of_type(Type::Absent));
-        let spot = Spot { old, new, also: None, own: Own::Nothing, trail, subject: Subject::Value };
+        let spot = Spot { old, new, also: None, own: Role::Nothing, trail, subject: Subject::Value };
         match self.rest_now(&pair.new, pair.own.1) {
             Rest::Schema(schema) => todo.push(pair.below(property.schema, *schema, path, trail, property.name)),
             Rest::Kept => {
-                let detail = "the field has no schema any more, and its values are kept".to_owned();
+                let detail = "schema of the field removed; its values are kept".to_owned();
                 let mut effects = vec![(Writers, Compatible), (Readers, Risky)];
                 if !is_owned_as_unknown(&property.schema) {
                     effects.push((Apply, Risky));
@@ -198,7 +200,7 @@ impl<'a> Walk<'_, 'a> {
                 self.at(&spot, path, places, Code::DiffTypeWider, detail, &effects);
             }
             Rest::Dropped => {
-                let detail = "its values are dropped, and strict requests that name it are refused".to_owned();
+                let detail = "its values are dropped, and strict requests that contain it are rejected".to_owned();
                 let effects =
                     [(Storage, Breaking), (Writers, Breaking), (Readers, Breaking), (Apply, Risky), (V2, Breaking)];
                 self.gone.push(self.field(pair, property, &path));
@@ -212,15 +214,14 @@ impl<'a> Walk<'_, 'a> {
         let places = (pair.old.at, property.at);
         let trail = self.found.step(pair.trail, Step::Key(property.name));
         let (old, new) = (Schema::of_type(Type::Absent), property.schema);
-        let spot = Spot { old, new, also: None, own: Own::Nothing, trail, subject: Subject::Value };
+        let spot = Spot { old, new, also: None, own: Role::Nothing, trail, subject: Subject::Value };
         match self.rest_before(&pair.old, pair.own.0) {
             Rest::Schema(schema) => todo.push(pair.below(*schema, property.schema, path, trail, property.name)),
             Rest::Kept if Types::of(&property.schema) == Types::ANY => {
                 todo.push(pair.below(anything(), property.schema, path, trail, property.name));
             }
             Rest::Kept => {
-                let detail =
-                    format!("its values must be of type {}, and could be anything", types::name(&property.schema));
+                let detail = format!("values must now be of type {}", types::name(&property.schema));
                 self.at(&spot, path.clone(), places, Code::DiffType, detail, STRICTER);
                 if !is_owned_as_unknown(&property.schema) {
                     let effects = [(Apply, Risky)];
@@ -231,13 +232,13 @@ impl<'a> Walk<'_, 'a> {
             Rest::Dropped => {
                 let effects = [(Writers, Compatible), (Readers, Compatible), (V2, Compatible)];
                 self.came.push(self.field(pair, property, &path));
-                self.at(&spot, path.clone(), places, Code::DiffFieldNew, "the field is new".to_owned(), &effects);
+                self.at(&spot, path.clone(), places, Code::DiffFieldNew, "field added".to_owned(), &effects);
                 self.first_default(pair, property, &spot, path, places);
             }
         }
     }
 
-    /// The default of a field that had no schema.
+    /// Reports the default of a field that had no schema.
     fn first_default(
         &mut self,
         pair: &Pair<'a>,
@@ -247,7 +248,7 @@ impl<'a> Walk<'_, 'a> {
         places: (u32, u32),
     ) {
         let Some(default) = property.schema.default else { return };
-        let detail = format!("the default is {}, and there was none", text(default));
+        let detail = format!("default {} added", text(default));
         let (detail, class) = judged(&detail, pair.judge_of(property.name).as_ref());
         let class = if takes_default(&property.schema) { class } else { Risky };
         let effects = [(Storage, Risky), (Writers, class), (Readers, Risky)];
@@ -255,7 +256,8 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
-/// Whether server-side apply owns the parts of a value as it would without a schema: fields of objects one by one, lists as a whole.
+/// Whether server-side apply owns the parts of a value as it would without a schema: object fields one by one, lists as
+/// a whole.
 fn is_owned_as_unknown(schema: &Schema<'_>) -> bool {
     let mut todo = vec![schema];
     while let Some(schema) = todo.pop() {
@@ -269,7 +271,7 @@ fn is_owned_as_unknown(schema: &Schema<'_>) -> bool {
     true
 }
 
-/// Whether a list can hold items that the old type tells apart and the new one does not.
+/// Whether a list can contain items that the old type distinguishes and the new one does not.
 fn is_unique_newly(pair: &Pair<'_>, (was, old_keys): (&str, &[&str]), (is, new_keys): (&str, &[&str])) -> bool {
     if let (Some(old), Some(new)) = (pair.old.item(), pair.new.item())
         && Types::of(old).both(Types::of(new)).is_empty()
@@ -279,13 +281,13 @@ fn is_unique_newly(pair: &Pair<'_>, (was, old_keys): (&str, &[&str]), (is, new_k
     match (was, is) {
         // Equal items have equal keys.
         (_, "atomic") | ("map", "set") => false,
-        // What differs in some of the keys differs in all of them.
+        // Items that differ in some of the keys differ in all of them.
         ("map", "map") => old_keys.iter().any(|key| !new_keys.contains(key)),
         _ => true,
     }
 }
 
-/// The path of a property. Of a long name, the beginning: it would stand in every path below.
+/// Returns the path of a property. Long names are cut: they appear in every path below.
 fn below(pair: &Pair<'_>, name: &str) -> String {
     const LONGEST: usize = 253;
     let name = match name.char_indices().nth(LONGEST) {
@@ -295,7 +297,7 @@ fn below(pair: &Pair<'_>, name: &str) -> String {
     if pair.path.is_empty() { name } else { format!("{}.{name}", pair.path) }
 }
 
-/// The schema of values that could be anything.
+/// Returns the schema of values that could be anything.
 fn anything<'a>() -> Schema<'a> {
     let any = Schema::of_type(Type::Absent);
     Schema { flags: any.flags.with(Flags::PRESERVE_UNKNOWN), subtree: any.subtree.with(Flags::PRESERVE_UNKNOWN), ..any }

@@ -1,4 +1,4 @@
-//! Changes of the schema of one version.
+//! Compares the schemas of one version.
 
 mod members;
 mod value;
@@ -6,11 +6,11 @@ mod value;
 use crate::bounds;
 use crate::change::{Change, Class, Consumer};
 use crate::document::Definitions;
-use crate::findings::{Found, Spot, Subject};
+use crate::findings::{Findings, Spot, Subject};
 use crate::implication::Memo;
 use crate::moves::{self, Field};
-use crate::refusal::{Reach, Taken, reach};
-use crate::server_fields::Own;
+use crate::refusal::{Accepted, Refusal, refusal};
+use crate::server_fields::Role;
 use crate::types::{self, Types};
 use kubeshape_sample::Step;
 use kubeshape_schema::{Additional, Code, Flags, Schema, Type};
@@ -22,41 +22,42 @@ use value::open;
 use Class::{Breaking, Compatible, Risky};
 use Consumer::{Apply, Readers, Storage, V2, Writers};
 
-/// What refuses values that were accepted: whoever writes them is refused, and stored objects can be updated as long as they
-/// do not change there.
+/// The new definition rejects values that were accepted: writers are affected, and stored objects can be updated as
+/// long as the value stays unchanged.
 const STRICTER: &[(Consumer, Class)] = &[(Storage, Risky), (Writers, Breaking)];
-/// What may refuse them.
+/// The new definition may reject them.
 const UNKNOWN: &[(Consumer, Class)] = &[(Storage, Risky), (Writers, Risky)];
-/// What refuses nothing that was accepted.
+/// The new definition accepts everything that was accepted.
 const WIDER: &[(Consumer, Class)] = &[(Writers, Compatible)];
 
 /// The definitions that references lead to.
 pub(crate) struct Sides<'s, 'a> {
     pub(crate) old: &'s Definitions<'a>,
     pub(crate) new: &'s Definitions<'a>,
-    /// Definitions that were compared.
+    /// Pairs of definitions that were compared.
     pub(crate) seen: &'s mut HashSet<(&'a str, &'a str)>,
 }
 
-/// What the schemas are of.
+/// The source of the schemas.
 pub(crate) enum Of<'s, 'a> {
     /// A definition.
     Definition {
-        /// What all its objects have.
+        /// The `apiVersion` and `kind` of all its objects.
         api_version: &'s str,
         kind: &'s str,
-        /// Whether the old and the new definition have `spec.preserveUnknownFields`: a server then drops no field and no null.
+        /// Whether the old and the new definition have `spec.preserveUnknownFields`: then a server drops no field and
+        /// no null.
         keeps: (bool, bool),
     },
-    /// OpenAPI documents, which say all that they mean.
+    /// OpenAPI documents, which have no implicit rules.
     Documents(Sides<'s, 'a>),
 }
 
 /// Compares the schemas of one version, from the root of objects.
-pub(crate) fn compare<'a>(version: &str, old: &Schema<'a>, new: &Schema<'a>, of: Of<'_, 'a>, found: &mut Found<'a>) {
+pub(crate) fn compare<'a>(version: &str, old: &Schema<'a>, new: &Schema<'a>, of: Of<'_, 'a>, found: &mut Findings<'a>) {
     let (own, texts, keeps, sides) = match of {
-        Of::Definition { api_version, kind, keeps } => (Own::Root, (api_version, kind), keeps, None),
-        Of::Documents(sides) => (Own::Nothing, ("", ""), (false, false), Some(sides)),
+        Of::Definition { api_version, kind, keeps } => (Role::Root, (api_version, kind), keeps, None),
+        Of::Documents(sides) => (Role::Nothing, ("", ""), (false, false), Some(sides)),
     };
     let mut walk =
         Walk { version, found, texts, sides, keeps, memo: Memo::default(), gone: Vec::new(), came: Vec::new() };
@@ -77,11 +78,11 @@ pub(crate) fn compare<'a>(version: &str, old: &Schema<'a>, new: &Schema<'a>, of:
         let before = todo.len();
         let Some(pair) = walk.resolved(pair) else { continue };
         walk.pair(&pair, &mut todo);
-        // The first below comes first.
+        // Reversed, so that the first child is visited first.
         todo[before..].reverse();
     }
     let Walk { gone, came, found, .. } = walk;
-    moves::tell(&gone, &came, found);
+    moves::report(&gone, &came, found);
 }
 
 /// A value that both schemas describe.
@@ -89,29 +90,29 @@ struct Pair<'a> {
     old: Schema<'a>,
     new: Schema<'a>,
     path: String,
-    /// How it is reached.
+    /// How to reach it.
     trail: usize,
-    /// What it is to the old server, and to the new one.
-    own: (Own, Own),
-    /// What the old server demands beside the schema.
+    /// Its role for the old server and for the new one.
+    own: (Role, Role),
+    /// Requirements of the old server in addition to the schema.
     also: Option<&'static Schema<'static>>,
-    /// What around it looks at the value as it is after defaults, if something does.
+    /// The constraint above it that sees the value after defaults, if any.
     judge: Option<Judge>,
-    /// Whether there is a rule above it.
+    /// Whether a rule is above it.
     is_ruled: bool,
-    /// Whether it is a part of an atomic list or map, before and after: whoever owns that owns it.
+    /// Whether it is part of an atomic list or map, before and after: the owner of that owns it.
     is_whole: bool,
-    /// The keys of the list whose item it is.
+    /// The keys of the list that it is an item of.
     keys: &'a [&'a str],
 }
 
-/// What looks at a whole value: its path, and a keyword of its new schema.
+/// A constraint on a whole value: its path, and a keyword of its new schema.
 type Judge = (Rc<str>, &'static str);
 
 impl<'a> Pair<'a> {
-    /// A value inside this one.
+    /// Returns the pair of a value inside this one.
     fn below(&self, old: Schema<'a>, new: Schema<'a>, path: String, trail: usize, name: &str) -> Pair<'a> {
-        let own = |own: Own, schema: &Schema<'a>| own.below(name, schema.flags.any(Flags::EMBEDDED_RESOURCE));
+        let own = |own: Role, schema: &Schema<'a>| own.below(name, schema.flags.any(Flags::EMBEDDED_RESOURCE));
         let (was, is) = self.own;
         Pair {
             old,
@@ -127,14 +128,14 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// What the old server takes.
-    fn taken_before(&self) -> Taken<'a> {
-        Taken { schema: self.old, also: self.also, own: self.own.0 }
+    /// Returns the values that the old server accepts.
+    fn accepted_before(&self) -> Accepted<'a> {
+        Accepted { schema: self.old, also: self.also, own: self.own.0 }
     }
 
-    /// What the new server takes.
-    fn taken_now(&self) -> Taken<'a> {
-        Taken { schema: self.new, also: self.also, own: self.own.1 }
+    /// Returns the values that the new server accepts.
+    fn accepted_now(&self) -> Accepted<'a> {
+        Accepted { schema: self.new, also: self.also, own: self.own.1 }
     }
 
     /// Whether rules see the values inside this one.
@@ -142,7 +143,7 @@ impl<'a> Pair<'a> {
         self.is_ruled || !self.new.extra().validations.is_empty()
     }
 
-    /// What looks at a value inside this one.
+    /// Returns the constraint that sees a value inside this one.
     fn judge_of(&self, name: &str) -> Option<Judge> {
         let (schema, extra) = (&self.new, self.new.extra());
         let keyword = [
@@ -164,16 +165,16 @@ impl<'a> Pair<'a> {
 
 struct Walk<'w, 'a> {
     version: &'w str,
-    found: &'w mut Found<'a>,
+    found: &'w mut Findings<'a>,
     /// The `apiVersion` and the `kind` of objects.
     texts: (&'w str, &'w str),
     sides: Option<Sides<'w, 'a>>,
     /// Whether nothing is dropped, whatever the schema says: before, and now.
     keeps: (bool, bool),
     memo: Memo,
-    /// Fields that are dropped now.
+    /// Fields that are now dropped.
     gone: Vec<Field<'a>>,
-    /// Fields that were dropped before.
+    /// Fields that used to be dropped.
     came: Vec<Field<'a>>,
 }
 
@@ -207,20 +208,20 @@ impl<'a> Walk<'_, 'a> {
         self.found.push(Change { code, version, path, old, new, detail, effects: effects.to_vec() }, Some(spot));
     }
 
-    /// What became of fields without a property.
-    fn rest_before(&self, schema: &Schema<'a>, own: Own) -> Rest<'a> {
+    /// Returns what happened to fields without a property.
+    fn rest_before(&self, schema: &Schema<'a>, own: Role) -> Rest<'a> {
         if self.keeps.0 { rest(schema, own).kept() } else { rest(schema, own) }
     }
 
-    /// What becomes of them now.
-    fn rest_now(&self, schema: &Schema<'a>, own: Own) -> Rest<'a> {
+    /// Returns what happens to them now.
+    fn rest_now(&self, schema: &Schema<'a>, own: Role) -> Rest<'a> {
         if self.keeps.1 { rest(schema, own).kept() } else { rest(schema, own) }
     }
 
-    /// Whether a stricter bound of properties refuses nothing that was accepted: a server drops fields that it does not know before
-    /// it counts, so that no object has more properties than its schema.
+    /// Whether a stricter bound on properties rejects nothing that was accepted. A server drops unknown fields before
+    /// it counts, so no object has more properties than its schema.
     fn never_counts(&self, pair: &Pair<'a>, keyword: &str) -> bool {
-        let most = |schema: &Schema<'a>, own: Own, rest: Rest<'a>| {
+        let most = |schema: &Schema<'a>, own: Role, rest: Rest<'a>| {
             let is_closed = matches!(rest, Rest::Dropped) && own.fields().is_empty();
             is_closed.then(|| i64::try_from(schema.properties.len()).unwrap_or(i64::MAX))
         };
@@ -235,7 +236,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// The schemas that references lead to. None if both lead to definitions that were compared.
+    /// Resolves references. Returns `None` if both lead to definitions that were already compared.
     fn resolved(&mut self, mut pair: Pair<'a>) -> Option<Pair<'a>> {
         let Some(sides) = &mut self.sides else { return Some(pair) };
         let ((old, was), (new, is)) = (sides.old.resolve(pair.old), sides.new.resolve(pair.new));
@@ -248,12 +249,12 @@ impl<'a> Walk<'_, 'a> {
         Some(pair)
     }
 
-    /// Whether there is nothing to tell. What references lead to may differ.
+    /// Whether two schemas are the same, without what references lead to.
     fn is_same(&self, old: &Schema<'a>, new: &Schema<'a>) -> bool {
         self.sides.is_none() && old.says_the_same(new)
     }
 
-    /// Goes on with a value inside another one, if there is something to tell of it.
+    /// Queues a value inside this one, if something changed in it.
     fn descend(
         &mut self,
         pair: &Pair<'a>,
@@ -277,8 +278,8 @@ impl<'a> Walk<'_, 'a> {
         let (old, new) = (&pair.old, &pair.new);
         self.description(pair);
         let only = match pair.own.0 {
-            Own::ApiVersion => Some(self.texts.0),
-            Own::Kind => Some(self.texts.1),
+            Role::ApiVersion => Some(self.texts.0),
+            Role::Kind => Some(self.texts.1),
             _ => None,
         };
         if let Some(text) = only {
@@ -288,10 +289,10 @@ impl<'a> Walk<'_, 'a> {
         self.null(pair);
         let (was, is) = (Types::of(old), Types::of(new));
         let (gone, came) = (was.without(is), is.without(was));
-        let names = || format!("the type was {}, and is {}", types::name(old), types::name(new));
+        let names = || format!("type changed from {} to {}", types::name(old), types::name(new));
         if !gone.is_empty() {
             let mut effects = vec![(Storage, Breaking), (Writers, Breaking), (Readers, Risky)];
-            // The types of metadata are the server's, whatever a definition says.
+            // A server decides the types of metadata, whatever a definition says.
             if pair.also.is_none() && !was.owned().without(is.owned()).is_empty() {
                 effects.push((Apply, Risky));
             }
@@ -308,8 +309,8 @@ impl<'a> Walk<'_, 'a> {
         for change in bounds::changes(old, new, both) {
             let subject = Subject::Keyword(change.keyword);
             if !change.is_stricter {
-                // It may be said elsewhere in the schema.
-                if reach(&pair.taken_now(), old, change.keyword, &mut self.memo) == Reach::None {
+                // Other parts of the schema may still imply it.
+                if refusal(&pair.accepted_now(), old, change.keyword, &mut self.memo) == Refusal::Never {
                     continue;
                 }
                 self.push_about(pair, subject, Code::DiffBoundWider, change.detail, WIDER);
@@ -318,10 +319,10 @@ impl<'a> Walk<'_, 'a> {
             if self.never_counts(pair, change.keyword) {
                 continue;
             }
-            match reach(&pair.taken_before(), new, change.keyword, &mut self.memo) {
-                Reach::None => {}
-                Reach::Refuses => self.push_about(pair, subject, Code::DiffBound, change.detail, STRICTER),
-                Reach::Open(why) => {
+            match refusal(&pair.accepted_before(), new, change.keyword, &mut self.memo) {
+                Refusal::Never => {}
+                Refusal::Certain => self.push_about(pair, subject, Code::DiffBound, change.detail, STRICTER),
+                Refusal::Unknown(why) => {
                     self.push_about(pair, subject, Code::DiffLogic, open(&change.detail, &why), UNKNOWN);
                 }
             }
@@ -335,7 +336,7 @@ impl<'a> Walk<'_, 'a> {
                 pair,
                 Subject::Keyword("embedded"),
                 Code::DiffRequired,
-                "apiVersion and kind are required: it is an embedded resource",
+                "now an embedded resource: apiVersion and kind are required",
                 STRICTER,
             );
         }
@@ -354,7 +355,7 @@ fn is_atomic(schema: &Schema<'_>) -> bool {
     schema.ty == Type::Array && !matches!(extra.list_type, Some("set" | "map")) || extra.map_type == Some("atomic")
 }
 
-/// What becomes of fields that have no property.
+/// What happens to fields that have no property.
 enum Rest<'a> {
     Dropped,
     Kept,
@@ -362,13 +363,13 @@ enum Rest<'a> {
 }
 
 impl Rest<'_> {
-    /// The same where a server drops nothing.
+    /// The same if a server drops nothing.
     fn kept(self) -> Self {
         if matches!(self, Rest::Dropped) { Rest::Kept } else { self }
     }
 }
 
-fn rest<'a>(schema: &Schema<'a>, own: Own) -> Rest<'a> {
+fn rest<'a>(schema: &Schema<'a>, own: Role) -> Rest<'a> {
     match schema.additional {
         _ if own.is_metadata() => Rest::Kept,
         Some(Additional::Schema(schema)) => Rest::Schema(schema),
@@ -378,7 +379,7 @@ fn rest<'a>(schema: &Schema<'a>, own: Own) -> Rest<'a> {
     }
 }
 
-/// What the other list lacks.
+/// Returns the items that the other list lacks.
 fn missing<T: Clone + Eq + Hash>(all: &[T], of: &[T]) -> Vec<T> {
     let of: HashSet<&T> = of.iter().collect();
     all.iter().filter(|value| !of.contains(value)).cloned().collect()

@@ -1,10 +1,10 @@
-//! What is said of a value itself: enums, patterns, defaults, rules, logic.
+//! Compares the constraints on a value itself: enums, patterns, defaults, rules, logic.
 
 use super::{Judge, Pair, STRICTER, UNKNOWN, WIDER, Walk, missing};
 use crate::change::{Class, Consumer};
 use crate::findings::Subject;
 use crate::implication::checked_format;
-use crate::refusal::{Reach, reach};
+use crate::refusal::{Refusal, refusal};
 use crate::types::Types;
 use kubeshape_schema::escape::Escape;
 use kubeshape_schema::{Bump, Code, Flags, Json, Rule, Schema};
@@ -16,7 +16,7 @@ use Class::{Compatible, Cosmetic, Risky};
 use Consumer::{Cel, Readers, Storage, Writers};
 
 impl<'a> Walk<'_, 'a> {
-    /// A value that every object has alike.
+    /// Compares a value that is the same in every object.
     pub(super) fn only(&mut self, pair: &Pair<'a>, text: &str) {
         let arena = Bump::new();
         let accepts = |schema: &Schema<'_>| {
@@ -27,14 +27,14 @@ impl<'a> Walk<'_, 'a> {
             self.push(
                 pair,
                 Code::DiffEnum,
-                format!("{text:?} is no longer accepted, and every object has it"),
+                format!("{text:?} is no longer accepted, but every object has it"),
                 STRICTER,
             );
         }
         self.rules(pair);
     }
 
-    /// Texts for people, one change for all of them.
+    /// Reports changed descriptions, all in one change.
     pub(super) fn description(&mut self, pair: &Pair<'a>) {
         let (old, new) = (&pair.old, &pair.new);
         let changed: Vec<&str> = [
@@ -51,32 +51,34 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// A server drops null from a field that is not nullable, or gives the field its default. Where the field is nullable,
-    /// null is a value, and an enum or a rule can refuse it (upstream: `PruneNonNullableNullsWithoutDefaults`).
+    /// A server drops null from a field that is not nullable, or sets the default. In a nullable field, null is a
+    /// value, and an enum or a rule can reject it (upstream: `PruneNonNullableNullsWithoutDefaults`).
     pub(super) fn null(&mut self, pair: &Pair<'a>) {
         let (old, new) = (&pair.old, &pair.new);
-        // What a server decodes itself is never null.
+        // Fields that a server decodes itself are never null.
         if pair.also.is_some() {
             return;
         }
         match (old.flags.any(Flags::NULLABLE), new.flags.any(Flags::NULLABLE)) {
             (true, false) if pair.path.ends_with("[]") || self.keeps.1 && Types::of(new) != Types::ANY => {
-                self.push(pair, Code::DiffNull, "null is refused", STRICTER);
+                self.push(pair, Code::DiffNull, "null is now rejected", STRICTER);
             }
             (true, false) => {
-                let detail = if new.default.is_some() { "null becomes the default" } else { "null is dropped" };
+                let detail =
+                    if new.default.is_some() { "null is now replaced by the default" } else { "null is now dropped" };
                 self.push(pair, Code::DiffNull, detail, &[(Storage, Risky), (Writers, Risky), (Readers, Risky)]);
             }
             (false, true) => {
                 let extra = new.extra();
                 let logic = [extra.all_of, extra.any_of, extra.one_of, not(extra.not)];
-                // An enum refuses null even if null is among its values (upstream: `Enum` of kube-openapi's `validate`).
+                // An enum rejects null even if null is among its values (upstream: `Enum` of kube-openapi's
+                // `validate`).
                 if !new.enumeration.is_empty()
                     || old.default.is_some()
                     || !extra.validations.is_empty()
                     || logic.iter().any(|schemas| !schemas.is_empty())
                 {
-                    let detail = "null is kept and judged, and was dropped or became the default";
+                    let detail = "null is now kept and validated, not dropped or replaced by the default";
                     self.push(
                         pair,
                         Code::DiffNullWider,
@@ -84,7 +86,7 @@ impl<'a> Walk<'_, 'a> {
                         &[(Storage, Risky), (Writers, Risky), (Readers, Risky)],
                     );
                 } else {
-                    let (detail, class) = judged("null is kept", pair.judge.as_ref());
+                    let (detail, class) = judged("null is now kept", pair.judge.as_ref());
                     self.push(pair, Code::DiffNullWider, detail, &[(Writers, class), (Readers, Risky)]);
                 }
             }
@@ -98,11 +100,11 @@ impl<'a> Walk<'_, 'a> {
         match (old.is_empty(), new.is_empty()) {
             (true, true) => {}
             (false, true) => {
-                self.push(pair, Code::DiffEnumWider, "any value is accepted, and there was an enum", &wider);
+                self.push(pair, Code::DiffEnumWider, "enum removed: any value is accepted", &wider);
             }
             (true, false) => {
                 let values = listed(new.iter().map(text).collect());
-                self.push(pair, Code::DiffEnum, format!("only {values} are accepted, and there was no enum"), STRICTER);
+                self.push(pair, Code::DiffEnum, format!("enum added: only {values} accepted"), STRICTER);
             }
             (false, false) => {
                 let texts = |values: &[Json<'_>]| values.iter().map(text).collect::<Vec<_>>();
@@ -113,13 +115,13 @@ impl<'a> Walk<'_, 'a> {
                 }
                 let came = missing(&new, &old);
                 if !came.is_empty() {
-                    self.push(pair, Code::DiffEnumWider, format!("newly accepted: {}", listed(came)), &wider);
+                    self.push(pair, Code::DiffEnumWider, format!("now accepted: {}", listed(came)), &wider);
                 }
             }
         }
     }
 
-    /// Patterns and formats. A format counts if a server checks it for one of the types.
+    /// Compares patterns and formats. A format is used if a server checks it for one of the types.
     pub(super) fn texts(&mut self, pair: &Pair<'a>, both: Types) {
         let (old, new) = (&pair.old, &pair.new);
         if both.has_strings() {
@@ -131,7 +133,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// A keyword as it is written, and as it counts.
+    /// Compares a keyword, given as written and as checked.
     fn text(
         &mut self,
         pair: &Pair<'a>,
@@ -144,8 +146,8 @@ impl<'a> Walk<'_, 'a> {
             return;
         }
         if is.is_empty() {
-            // It may be said elsewhere in the schema.
-            if reach(&pair.taken_now(), old, keyword, &mut self.memo) == Reach::None {
+            // Other parts of the schema may still imply it.
+            if refusal(&pair.accepted_now(), old, keyword, &mut self.memo) == Refusal::Never {
                 return;
             }
             self.push(pair, Code::DiffTextWider, described(keyword, old_text, new_text), WIDER);
@@ -153,11 +155,12 @@ impl<'a> Walk<'_, 'a> {
         }
         let detail = described(keyword, old_text, new_text);
         let subject = Subject::Keyword(keyword);
-        match reach(&pair.taken_before(), new, keyword, &mut self.memo) {
-            Reach::None if was.is_empty() || reach(&pair.taken_now(), old, keyword, &mut self.memo) == Reach::None => {}
-            Reach::None => self.push(pair, Code::DiffTextWider, format!("{detail}, which accepts more"), WIDER),
-            Reach::Refuses => self.push_about(pair, subject, Code::DiffText, detail, STRICTER),
-            Reach::Open(why) => {
+        match refusal(&pair.accepted_before(), new, keyword, &mut self.memo) {
+            Refusal::Never
+                if was.is_empty() || refusal(&pair.accepted_now(), old, keyword, &mut self.memo) == Refusal::Never => {}
+            Refusal::Never => self.push(pair, Code::DiffTextWider, format!("{detail}; it accepts more"), WIDER),
+            Refusal::Certain => self.push_about(pair, subject, Code::DiffText, detail, STRICTER),
+            Refusal::Unknown(why) => {
                 self.push_about(pair, subject, Code::DiffTextUnknown, open(&detail, &why), UNKNOWN);
             }
         }
@@ -170,17 +173,17 @@ impl<'a> Walk<'_, 'a> {
         }
         match (old, new) {
             (None, Some(new)) => {
-                let detail = format!("the default is {}, and there was none", text(new));
+                let detail = format!("default {} added", text(new));
                 let (detail, class) = judged(&detail, pair.judge.as_ref());
                 let class = if takes_default(&pair.new) { class } else { Risky };
                 self.push(pair, Code::DiffDefault, detail, &[(Storage, Risky), (Writers, class), (Readers, Risky)]);
             }
             (Some(old), None) => {
-                let detail = format!("the default was {}, and there is none", text(old));
+                let detail = format!("default {} removed", text(old));
                 self.push(pair, Code::DiffDefault, detail, &[(Writers, Risky), (Readers, Risky)]);
             }
             (Some(old), Some(new)) => {
-                let detail = format!("the default was {}, and is {}", text(old), text(new));
+                let detail = format!("default changed from {} to {}", text(old), text(new));
                 self.push(pair, Code::DiffDefault, detail, &[(Storage, Risky), (Writers, Risky), (Readers, Risky)]);
             }
             (None, None) => {}
@@ -195,22 +198,21 @@ impl<'a> Walk<'_, 'a> {
         let same: HashSet<&Rule<'_>> = old.iter().collect();
         for rule in new {
             if !was.contains(&key(rule)) {
-                let why = "whether it refuses what was accepted cannot be told";
+                let why = "unknown whether it rejects accepted values";
                 let effects = [(Storage, Risky), (Writers, Risky), (Cel, Risky)];
-                self.push(pair, Code::DiffRule, format!("{:?} is new; {why}", rule.rule), &effects);
+                self.push(pair, Code::DiffRule, format!("rule {:?} added; {why}", rule.rule), &effects);
             } else if !same.contains(rule) {
-                let detail = format!("the message of {:?} is another one", rule.rule);
+                let detail = format!("message of rule {:?} changed", rule.rule);
                 self.push(pair, Code::DiffDescription, detail, &[(Cel, Cosmetic)]);
             }
         }
         for rule in old.iter().filter(|rule| !is.contains(&key(rule))) {
             let effects = [(Writers, Compatible), (Cel, Compatible)];
-            self.push(pair, Code::DiffRuleGone, format!("{:?} is gone", rule.rule), &effects);
+            self.push(pair, Code::DiffRuleGone, format!("rule {:?} removed", rule.rule), &effects);
         }
     }
 
-    /// What is put together by logic is compared keyword by keyword: whether the new one accepts all that the whole old schema
-    /// accepts.
+    /// Compares logic keyword by keyword: whether the new keyword accepts everything that the whole old schema accepts.
     pub(super) fn logic(&mut self, pair: &Pair<'a>) {
         let (old, new) = (pair.old.extra(), pair.new.extra());
         for (keyword, was, is) in [
@@ -223,29 +225,30 @@ impl<'a> Walk<'_, 'a> {
                 continue;
             }
             let detail = match (was.is_empty(), is.is_empty()) {
-                (_, true) => format!("there is no {keyword} any more"),
-                (true, false) => format!("{keyword} is new"),
+                (_, true) => format!("{keyword} removed"),
+                (true, false) => format!("{keyword} added"),
                 (false, false) => branches(keyword, was, is),
             };
             if is.is_empty() {
-                if reach(&pair.taken_now(), &pair.old, keyword, &mut self.memo) != Reach::None {
+                if refusal(&pair.accepted_now(), &pair.old, keyword, &mut self.memo) != Refusal::Never {
                     self.push(pair, Code::DiffLogicWider, detail, WIDER);
                 }
                 continue;
             }
             let subject = Subject::Keyword(keyword);
-            match reach(&pair.taken_before(), &pair.new, keyword, &mut self.memo) {
-                Reach::None if was.is_empty() => {}
-                Reach::None if reach(&pair.taken_now(), &pair.old, keyword, &mut self.memo) == Reach::None => {}
-                Reach::None => self.push(pair, Code::DiffLogicWider, format!("{detail}; it accepts more"), WIDER),
-                Reach::Refuses => self.push_about(pair, subject, Code::DiffLogicStricter, detail, STRICTER),
-                Reach::Open(why) => self.push_about(pair, subject, Code::DiffLogic, open(&detail, &why), UNKNOWN),
+            match refusal(&pair.accepted_before(), &pair.new, keyword, &mut self.memo) {
+                Refusal::Never if was.is_empty() => {}
+                Refusal::Never
+                    if refusal(&pair.accepted_now(), &pair.old, keyword, &mut self.memo) == Refusal::Never => {}
+                Refusal::Never => self.push(pair, Code::DiffLogicWider, format!("{detail}; it accepts more"), WIDER),
+                Refusal::Certain => self.push_about(pair, subject, Code::DiffLogicStricter, detail, STRICTER),
+                Refusal::Unknown(why) => self.push_about(pair, subject, Code::DiffLogic, open(&detail, &why), UNKNOWN),
             }
         }
     }
 }
 
-/// Whether a schema accepts its own default: that of an integer or a text can be an object.
+/// Whether a schema accepts its own default. The default of an integer or a string can be an object.
 pub(super) fn takes_default(schema: &Schema<'_>) -> bool {
     let Some(default) = schema.default else { return true };
     let arena = Bump::new();
@@ -254,34 +257,34 @@ pub(super) fn takes_default(schema: &Schema<'_>) -> bool {
     Validator::new(schema, &arena).is_valid(value)
 }
 
-/// What a text was and is.
+/// Describes a change of a keyword.
 fn described(keyword: &str, was: &str, is: &str) -> String {
     match (was, is) {
-        (was, "") => format!("{keyword} was {was:?}, and there is none"),
-        ("", is) => format!("{keyword} is {is:?}, and there was none"),
-        (was, is) => format!("{keyword} was {was:?}, and is {is:?}"),
+        (was, "") => format!("{keyword} {was:?} removed"),
+        ("", is) => format!("{keyword} {is:?} added"),
+        (was, is) => format!("{keyword} changed from {was:?} to {is:?}"),
     }
 }
 
-/// What a change of stored values is for writers: something above may look at them.
+/// Returns how a change of stored values affects writers: a constraint above may see them.
 pub(super) fn judged(detail: &str, judge: Option<&Judge>) -> (String, Class) {
     match judge {
         None => (detail.to_owned(), Compatible),
         Some((path, keyword)) => {
             let at = if path.is_empty() { "the object" } else { path };
-            (format!("{detail}; whether {keyword} of {at} then refuses what was accepted cannot be told"), Risky)
+            (format!("{detail}; unknown whether {keyword} of {at} now rejects accepted values"), Risky)
         }
     }
 }
 
-/// A change of which it is not known what it refuses, and why.
+/// Describes a change whose effect is unknown, and why.
 pub(super) fn open(detail: &str, why: &str) -> String {
-    format!("{detail}; whether it refuses what was accepted cannot be told, because {why}")
+    format!("{detail}; unknown whether it rejects accepted values: {why}")
 }
 
-/// Whether two lists of branches have the same branches, in any order.
+/// Whether two lists have the same branches, in any order.
 fn same(a: &[Schema<'_>], b: &[Schema<'_>]) -> bool {
-    // In longer lists, the order counts.
+    // In longer lists, the order matters.
     const SORTED: usize = 64;
     if a.len() != b.len() {
         return false;
@@ -302,25 +305,25 @@ fn same(a: &[Schema<'_>], b: &[Schema<'_>]) -> bool {
     })
 }
 
-/// What happened to branches.
+/// Describes changed branches.
 fn branches(keyword: &str, was: &[Schema<'_>], is: &[Schema<'_>]) -> String {
     let count = |all: &[Schema<'_>], of: &[Schema<'_>]| {
         all.iter().filter(|branch| !of.iter().any(|other| other.says_the_same(branch))).count()
     };
     if keyword == "not" || was.len().max(is.len()) > 64 {
-        return format!("{keyword} is another one");
+        return format!("{keyword} changed");
     }
     let (gone, came) = (count(was, is), count(is, was));
     let s = |count: usize| if count == 1 { "" } else { "es" };
     match (gone, came) {
-        (0, came) => format!("{keyword} has {came} more branch{}", s(came)),
-        (gone, 0) => format!("{keyword} has {gone} branch{} less", s(gone)),
+        (0, came) => format!("{came} branch{} of {keyword} added", s(came)),
+        (gone, 0) => format!("{gone} branch{} of {keyword} removed", s(gone)),
         (gone, came) if gone == came => format!("{gone} branch{} of {keyword} changed", s(gone)),
-        (gone, came) => format!("{keyword} lost {gone} and got {came} other branch{}", s(came)),
+        (gone, came) => format!("{gone} branch{} of {keyword} replaced by {came}", s(gone)),
     }
 }
 
-/// Values that are named, and how many more there are.
+/// Lists the first values and how many more there are.
 fn listed(mut values: Vec<String>) -> String {
     const NAMED: usize = 8;
     let more = values.len().saturating_sub(NAMED);

@@ -1,4 +1,4 @@
-//! Carrying out a plan, for programs that talk to a server themselves.
+//! Carries out a plan, for programs that talk to a server themselves.
 
 use super::plan::{Action, Plan};
 use kubeshape_yaml::percent;
@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use std::fmt;
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-/// Objects that are read at once.
+/// Objects per page.
 const PAGE: usize = 500;
-/// Pages of one list at most, if a server never ends it.
+/// Most pages of one list, in case a server never ends it.
 const PAGES: usize = 100_000;
 
 /// A request to a server.
@@ -18,18 +18,18 @@ pub struct Request {
     pub method: &'static str,
     /// The path and the query, percent-encoded.
     pub target: String,
-    /// The media type of the body; empty without a body.
+    /// The media type of the body. Empty without a body.
     pub media_type: &'static str,
     /// The body.
     pub body: Option<Value>,
 }
 
-/// What a server answers.
+/// A server's response.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// The code of the response.
+    /// The status code.
     pub code: u16,
-    /// The body; null if it is no JSON.
+    /// The body; null if it is not JSON.
     pub body: Value,
 }
 
@@ -38,7 +38,7 @@ pub struct Answer {
 pub struct Failure {
     /// The request.
     pub request: Request,
-    /// What the server said.
+    /// The server's response.
     pub answer: Answer,
 }
 
@@ -52,17 +52,17 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// What sends requests.
+/// Sends requests.
 type Send<'s> = dyn FnMut(&Request) -> Answer + 's;
 
 impl Plan {
-    /// Carries out a step, given by its number from 0: the requests that its commands send. What people have to do is left to
-    /// them: to let a webhook convert, and to change objects. A number that no step has does nothing.
+    /// Carries out a step, given by its index from 0, with the requests that its commands send. Steps for people do
+    /// nothing: deploying a webhook and changing objects. Neither does an unknown index.
     ///
-    /// An object that somebody else writes or deletes meanwhile is passed over, because it is stored anew or gone.
+    /// An object that another client writes or deletes meanwhile is skipped: it has been stored again or is gone.
     ///
     /// # Errors
-    /// The server refuses a request. The step can be carried out again.
+    /// The server refuses a request. The step can be repeated.
     ///
     /// # Example: all steps, one after the other
     /// ```no_run
@@ -95,7 +95,7 @@ impl Plan {
     }
 }
 
-/// Reads every object of a resource, and writes it back.
+/// Reads every object of a resource and writes it back.
 fn migrate(root: &str, plural: &str, send: &mut Send<'_>) -> Result<(), Box<Failure>> {
     let mut token = String::new();
     for _ in 0..PAGES {
@@ -108,7 +108,7 @@ fn migrate(root: &str, plural: &str, send: &mut Send<'_>) -> Result<(), Box<Fail
                 namespace => format!("/namespaces/{namespace}"),
             };
             let target = format!("{root}{namespace}/{plural}/{}", meta("name"));
-            // Gone, or written by somebody else.
+            // Deleted, or written by another client.
             ask("PUT", target, "application/json", Some(object.clone()), &[404, 409], send)?;
         }
         match list["metadata"]["continue"].as_str() {
@@ -136,7 +136,7 @@ fn ask(
     }
 }
 
-/// Returns a segment of a path or a value of a query, percent-encoded.
+/// Percent-encodes a part of a path or of a query.
 fn encoded(text: &str) -> String {
     percent::encode(text, percent::COMPONENT).into_owned()
 }

@@ -1,15 +1,16 @@
-//! Commands for a shell. Names come from files that anybody may have written, so every argument is quoted.
+//! Shell commands. Names come from untrusted files, so every argument is quoted.
 
 use super::objects::ObjectReport;
 use super::side::Side;
 use serde_json::{Value, json};
 
-/// Bytes of all annotations of an object at most (upstream: `TotalAnnotationSizeLimitB`). `kubectl apply` keeps the object in one.
+/// Most bytes of all annotations of an object (upstream: `TotalAnnotationSizeLimitB`). `kubectl apply` keeps the object
+/// in an annotation.
 const ANNOTATIONS: usize = 256 << 10;
-/// So many objects get a command each.
+/// Most objects that get a command each.
 const EDITED: usize = 20;
 
-/// The file of a step.
+/// Returns the file of a step.
 pub(super) fn file(name: &str, number: usize, what: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-');
     let mut out: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
@@ -20,26 +21,26 @@ pub(super) fn file(name: &str, number: usize, what: &str) -> String {
     format!("{out}-{number}{dash}{what}.yaml")
 }
 
-/// Applies a definition. One that is too large for an annotation is applied by the server.
+/// Returns the command that applies a definition. If it is too large for an annotation, the server applies it.
 pub(super) fn apply(manifest: &Value, path: &str) -> String {
     let is_large = manifest.to_string().len() > ANNOTATIONS * 3 / 4;
     let by_server = if is_large { " --server-side" } else { "" };
     format!("kubectl apply{by_server} -f {}", argument(path))
 }
 
-/// The path of a file of the plan.
+/// Returns the path of a file of the plan.
 pub(super) fn path(folder: &str, file: &str) -> String {
     if folder.is_empty() { file.to_owned() } else { format!("{}/{file}", folder.trim_end_matches('/')) }
 }
 
-/// Reads every object in a version, and writes it back.
+/// Returns the command that reads every object in a version and writes it back.
 pub(super) fn migrate(side: &Side, version: &str) -> Vec<String> {
     let everywhere = if side.text("scope") == "Namespaced" { " --all-namespaces" } else { "" };
     let resource = format!("{}.{version}.{}", side.text("plural"), side.text("group"));
     vec![format!("kubectl get {}{everywhere} -o json | kubectl replace -f -", quoted(&resource))]
 }
 
-/// A StorageVersionMigration, which does the same on the cluster.
+/// Returns a StorageVersionMigration, which does the same on the cluster.
 pub(super) fn migration(side: &Side, version: &str) -> Value {
     json!({
         "apiVersion": "storagemigration.k8s.io/v1beta1",
@@ -49,13 +50,13 @@ pub(super) fn migration(side: &Side, version: &str) -> Value {
     })
 }
 
-/// Sets `status.storedVersions`.
+/// Returns the command that sets `status.storedVersions`.
 pub(super) fn prune(name: &str, stored: &[String]) -> Vec<String> {
     let patch = json!({"status": {"storedVersions": stored}}).to_string();
     vec![format!("kubectl patch crd {} --subresource=status --type=merge -p {}", argument(name), quoted(&patch))]
 }
 
-/// Lets somebody change objects.
+/// Returns the commands with which people edit objects.
 pub(super) fn edit(side: &Side, objects: &[&ObjectReport]) -> Vec<String> {
     let served = side.versions().filter(|version| version.is_served());
     let version = served.max_by_key(|version| version.is_storage()).map_or("", super::side::Version::name);
@@ -70,12 +71,12 @@ pub(super) fn edit(side: &Side, objects: &[&ObjectReport]) -> Vec<String> {
     objects.iter().take(EDITED).map(edit).collect()
 }
 
-/// An argument that is no option.
+/// Quotes an argument so that it is not an option.
 fn argument(text: &str) -> String {
     if text.starts_with('-') { quoted(&format!("./{text}")) } else { quoted(text) }
 }
 
-/// A text as one word of a shell.
+/// Quotes a string as one word of a shell.
 fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '/' | ':' | '=' | ',' | '@');
     if !text.is_empty() && text.chars().all(is_plain) {

@@ -1,14 +1,14 @@
-//! Fields that one schema keeps and another one drops (upstream: `pkg/apiserver/schema/pruning`).
+//! Finds fields that one schema keeps and another one drops (upstream: `pkg/apiserver/schema/pruning`).
 
 use kubeshape_schema::{Flags, Schema};
 use std::fmt;
 
-/// So many fields are named.
+/// Most fields to name.
 const NAMED: usize = 20;
-/// A path is shortened to so many bytes.
+/// Most bytes of a path.
 const LONGEST: usize = 200;
 
-/// Fields that are dropped.
+/// Dropped fields.
 #[derive(Debug, Default)]
 pub(super) struct Dropped {
     pub(super) fields: Vec<String>,
@@ -22,7 +22,7 @@ impl Dropped {
     }
 }
 
-/// A version of a definition, as far as it decides what is kept.
+/// A version of a definition: the parts that decide what is kept.
 #[derive(Clone, Copy)]
 pub(super) struct Keeper<'a> {
     pub(super) schema: Option<&'a Schema<'a>>,
@@ -30,8 +30,8 @@ pub(super) struct Keeper<'a> {
     pub(super) preserves: bool,
 }
 
-/// The fields of objects that the first version keeps and the second one drops. What `x-kubernetes-preserve-unknown-fields` keeps
-/// below a field that the second version knows is taken to be kept.
+/// Returns the fields of objects that the first version keeps and the second one drops. Fields that
+/// `x-kubernetes-preserve-unknown-fields` keeps below a field known to the second version are taken to be kept.
 pub(super) fn dropped(from: Keeper<'_>, to: Keeper<'_>) -> Dropped {
     let mut out = Dropped::default();
     if to.preserves {
@@ -65,9 +65,9 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-/// What becomes of a field.
+/// What happens to a field.
 enum Fate<'a> {
-    /// What is below it is pruned by this schema.
+    /// Its content is pruned by this schema.
     Pruned(Option<&'a Schema<'a>>),
     Kept,
     Dropped,

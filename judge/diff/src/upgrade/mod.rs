@@ -1,9 +1,9 @@
-//! How a cluster gets from one definition to another: which steps there are, in which order, and what they cost.
+//! Plans how a cluster gets from one definition to another: the steps, their order, and what is lost.
 //!
-//! A server refuses a definition without a version in which objects may be stored (`status.storedVersions`). So the versions
-//! that are to go stay in an intermediate definition until every object was written once in the version of storage. What a
-//! server makes of a stored object follows upstream's storage codec: it is pruned as the version says in which it is stored,
-//! converted, and pruned as the other version says (`crdConversionRESTOptionsGetter` of `k8s.io/apiextensions-apiserver`).
+//! A server rejects a definition that lacks a version in which objects may be stored (`status.storedVersions`). So
+//! removed versions stay in an intermediate definition until every object has been written once in the storage version.
+//! Reading a stored object follows upstream's storage codec: it is pruned by the version in which it is stored,
+//! converted, and pruned by the other version (`crdConversionRESTOptionsGetter` of `k8s.io/apiextensions-apiserver`).
 
 mod carry;
 mod commands;

@@ -1,4 +1,4 @@
-//! What becomes of given objects.
+//! Reports the effect on given objects.
 
 use super::side::shortened;
 use kubeshape_schema::Bump;
@@ -9,56 +9,56 @@ use kubeshape_value::{ToValue, Value};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// An object is looked at in so many versions.
+/// Most versions in which an object is checked.
 const VERSIONS: usize = 16;
-/// So many errors and fields of an object are told in each version.
-const TOLD: usize = 10;
+/// Most errors and fields to report per object and version.
+const REPORTED: usize = 10;
 
-/// What becomes of an object.
+/// The effect on an object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectReport {
-    /// Its number in [`Cluster::objects`](super::Cluster::objects).
+    /// Its index in [`Cluster::objects`](super::Cluster::objects).
     pub index: usize,
     /// `NAMESPACE/NAME`, or the name alone.
     pub name: String,
-    /// The version in which it is given.
+    /// The version in which it was given.
     pub version: String,
-    /// Whether the new definition does not serve that version: requests with the object as it is given fail.
+    /// Whether the new definition does not serve that version: requests with the object as given fail.
     pub is_unserved: bool,
-    /// What the new definition makes of it: in the version of storage, and then in the others that it serves. Versions that
-    /// take it as it is are left out.
+    /// What the new definition does with it: in the storage version, then in the other served versions. Versions that
+    /// accept it unchanged are left out.
     pub seen: Vec<Seen>,
 }
 
-/// What the new definition makes of an object in one version.
+/// What the new definition does with an object in one version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Seen {
     /// The version.
     pub version: String,
-    /// Fields that are lost: those that the version of storage does not have, or with a webhook this version.
+    /// Lost fields: those that the storage version lacks, or with a webhook this version.
     pub lost: Vec<String>,
-    /// Why a server refuses to create it, in its words.
+    /// The server's errors on creation.
     pub errors: Vec<String>,
-    /// Whether a server takes the object all the same where it is stored, as long as nothing of it changes (KEP-4008).
+    /// Whether a server accepts the stored object as long as it does not change (KEP-4008).
     pub is_ratcheted: bool,
 }
 
 impl ObjectReport {
-    /// Whether the object does not survive: it loses fields, or it cannot be written any more.
+    /// Whether the object does not survive: it loses fields or can no longer be written.
     pub fn breaks(&self) -> bool {
         self.seen.iter().any(|seen| !seen.lost.is_empty() || seen.is_refused())
     }
 
-    /// Whether the object cannot be written in any way without being changed.
+    /// Whether the object cannot be written without changes.
     pub fn is_refused(&self) -> bool {
         self.seen.iter().any(Seen::is_refused)
     }
 }
 
 impl Seen {
-    /// Whether a server refuses even an update that changes nothing.
+    /// Whether a server rejects even an update that changes nothing.
     pub fn is_refused(&self) -> bool {
         !self.errors.is_empty() && !self.is_ratcheted
     }
@@ -68,12 +68,12 @@ impl Seen {
 pub(super) struct Judge<'a> {
     old: BTreeMap<&'a str, Resource<'a>>,
     new: BTreeMap<&'a str, Resource<'a>>,
-    /// The versions of the new definition in which objects are looked at, that of storage first.
+    /// The versions of the new definition in which objects are checked, the storage version first.
     looked_at: Vec<&'a str>,
     served: Vec<&'a str>,
     kind: &'a str,
     group: &'a str,
-    /// The version in which the old definition stores objects, and the new one.
+    /// The storage versions of the old and of the new definition.
     storages: (&'a str, &'a str),
     stored: &'a [String],
     /// Whether a webhook converts.
@@ -91,7 +91,7 @@ impl<'a> Judge<'a> {
     ) -> Judge<'a> {
         let prepared = |crd: &Crd<'a>| {
             let resources = Resource::of_versions(crd, release, arena);
-            // Of two versions with one name the first counts.
+            // Of two versions with one name, the first is used.
             let all = crd.versions.iter().map(|version| version.name).zip(resources);
             all.rev().collect::<BTreeMap<_, _>>()
         };
@@ -116,7 +116,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// What becomes of an object. None if it is of another kind, or if there is nothing to tell.
+    /// Returns the effect on an object, or `None` if it is of another kind or unaffected.
     pub(super) fn report(&self, index: usize, object: &serde_json::Value) -> Option<ObjectReport> {
         let text = |key: &str| object["metadata"][key].as_str().unwrap_or_default();
         let (group, given) = object["apiVersion"].as_str().unwrap_or_default().split_once('/')?;
@@ -136,12 +136,13 @@ impl<'a> Judge<'a> {
         (report.is_unserved || !report.seen.is_empty()).then_some(report)
     }
 
-    /// What a version of the new definition makes of an object. None if it takes it as it is, or if a webhook decides.
+    /// Returns what a version of the new definition does with an object, or `None` if it accepts it unchanged or a
+    /// webhook decides.
     fn see(&self, object: &serde_json::Value, given: &str, version: &str) -> Option<Seen> {
         let arena = Bump::new();
         let mut read = Reading { value: object.to_value(&arena), lost: Vec::new(), group: self.group, arena: &arena };
         let result = (|| {
-            // As it is stored: what the old definition does not know was never stored.
+            // The stored form: fields unknown to the old definition were never stored.
             read.through(given, self.old.get(given))?;
             read.lost.clear();
             let is_stored = self.stored.iter().any(|stored| stored == given);
@@ -159,7 +160,7 @@ impl<'a> Judge<'a> {
                 read.through(version, self.new.get(version))?;
             } else if version != self.storages.1 {
                 read.through(version, self.new.get(version))?;
-                // What a version does not show is stored all the same.
+                // Fields that a version does not show remain stored.
                 read.lost.clear();
             }
             Ok(self.new.get(version))
@@ -172,18 +173,18 @@ impl<'a> Judge<'a> {
                 let errors = resource.create(read.value, &arena).errors;
                 seen.is_ratcheted =
                     !errors.is_empty() && resource.update(read.value, read.value, &arena).errors.is_empty();
-                seen.errors.extend(errors.iter().take(TOLD).map(|error| shortened(error.to_string())));
+                seen.errors.extend(errors.iter().take(REPORTED).map(|error| shortened(error.to_string())));
             }
         }
-        seen.lost.extend(read.lost.into_iter().take(TOLD).map(shortened));
+        seen.lost.extend(read.lost.into_iter().take(REPORTED).map(shortened));
         (!seen.lost.is_empty() || !seen.errors.is_empty()).then_some(seen)
     }
 }
 
-/// An object on its way through versions.
+/// An object while it is converted through versions.
 struct Reading<'o> {
     value: Value<'o>,
-    /// What was dropped on the way.
+    /// Fields that were dropped.
     lost: Vec<String>,
     group: &'o str,
     arena: &'o Bump,
@@ -192,7 +193,7 @@ struct Reading<'o> {
 impl<'o> Reading<'o> {
     /// Converts to a version and decodes there.
     fn through(&mut self, version: &str, resource: Option<&'o Resource<'_>>) -> Result<(), String> {
-        let Some(resource) = resource else { return Err(format!("there is no version {version}")) };
+        let Some(resource) = resource else { return Err(format!("unknown version {version}")) };
         if let Value::Map(map) = self.value {
             let api_version = self.arena.alloc_str(&format!("{}/{version}", self.group));
             self.value = Value::Map(map.with("apiVersion", Some(Value::String(api_version)), self.arena));

@@ -1,4 +1,4 @@
-//! The plan: what callers get.
+//! The plan and its parts.
 
 use super::objects::ObjectReport;
 use kubeshape_schema::Note;
@@ -6,24 +6,23 @@ use kubeshape_validate::Release;
 use serde::Serialize;
 use std::fmt;
 
-/// What is known of the cluster.
+/// The known state of the cluster.
 #[derive(Clone, Debug)]
 pub struct Cluster {
-    /// `status.storedVersions`. If it is empty, it is the one of the old definition, and without a status the version of
-    /// storage.
+    /// `status.storedVersions`. If empty, that of the old definition is used, and without a status its storage version.
     pub stored: Vec<String>,
-    /// Objects, as a cluster or a repository has them. Those of other kinds are passed over.
+    /// Objects from a cluster or a repository. Other kinds are ignored.
     pub objects: Vec<serde_json::Value>,
-    /// The folder of the files of the plan, for its commands. Empty for the current one.
+    /// The folder of the plan's files, for its commands. Empty for the current folder.
     pub folder: String,
-    /// The file of the new definition, for the command that applies it. If it is empty, it is one of the files of the plan.
+    /// The file of the new definition, for the command that applies it. If empty, a file of the plan is used.
     pub new_file: String,
     /// The release of the server.
     pub release: Release,
 }
 
 impl Default for Cluster {
-    /// Nothing is known, and the release is the default one.
+    /// Returns an unknown state with the default release.
     fn default() -> Cluster {
         Cluster {
             stored: Vec::new(),
@@ -35,9 +34,9 @@ impl Default for Cluster {
     }
 }
 
-/// How a cluster gets from an old definition to a new one. It owns everything.
+/// The steps from an old definition to a new one.
 ///
-/// Printed with `{}`, it is a text for people. Serialized, it has all that programs need to carry it out.
+/// Its `Display` form is for people. Its serialized form has everything that programs need to carry it out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Plan {
@@ -46,24 +45,24 @@ pub struct Plan {
     pub name: String,
     /// The versions in which objects may be stored at the beginning.
     pub stored: Vec<String>,
-    /// Whether that is only assumed, because the old definition has several versions, and neither the caller nor its status says
-    /// more.
+    /// Whether this is an assumption: the old definition has several versions, and neither the caller nor its status names
+    /// the stored ones.
     pub is_assumed: bool,
     /// The version in which objects are stored at the end.
     pub storage: String,
-    /// Why a server refuses the new definition as it stands, in its words. Empty if it takes it.
+    /// The server's errors if the new definition is applied directly. Empty if it is accepted.
     pub refused: Vec<String>,
     /// Why there is no plan.
     pub obstacle: Option<Obstacle>,
-    /// What to do, in this order. Empty if nothing is to be done, or if there is no plan.
+    /// The steps, in order. Empty if there is nothing to do or no plan.
     pub steps: Vec<Step>,
-    /// What becomes of each version: those of the old definition, then new ones.
+    /// Each version: those of the old definition, then new ones.
     pub versions: Vec<VersionPlan>,
-    /// Who converts objects between versions while the plan is carried out.
+    /// How objects are converted between versions while the plan is carried out.
     pub conversion: Conversion,
-    /// Fields that may be lost, because the definition in which objects end does not have them.
+    /// Fields that may be lost because the new definition lacks them.
     pub losses: Vec<Loss>,
-    /// What becomes of the given objects, without those of which nothing is to be told.
+    /// The effect on the given objects. Unaffected objects are left out.
     pub objects: Vec<ObjectReport>,
 }
 
@@ -71,21 +70,21 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum Obstacle {
-    /// What changed never changes on a server: only deleting the definition and creating it again leads to the new one.
+    /// An immutable field changed: the definition must be deleted and created again.
     Recreate {
         /// What changed.
         because: Vec<String>,
-        /// What is lost with the old definition.
+        /// What is lost when the old definition is deleted.
         lost: Vec<String>,
     },
-    /// A server refuses the new definition in any case.
+    /// A server rejects the new definition in any case.
     Refused {
-        /// Its words.
+        /// The server's errors.
         errors: Vec<String>,
     },
     /// Objects may be stored in versions that the old definition does not have.
     Stored {
-        /// These versions.
+        /// The versions.
         versions: Vec<String>,
     },
 }
@@ -94,16 +93,16 @@ pub enum Obstacle {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Step {
-    /// What is done.
+    /// The action.
     #[serde(flatten)]
     pub action: Action,
-    /// Why, in a sentence.
+    /// The reason, in a sentence.
     pub why: String,
-    /// Commands that do it, for a shell.
+    /// Shell commands that do it.
     pub commands: Vec<String>,
 }
 
-/// What a step does.
+/// The action of a step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "action")]
 pub enum Action {
@@ -116,20 +115,20 @@ pub enum Action {
     /// Change objects so that the new definition accepts them.
     #[serde(rename_all = "camelCase")]
     Change {
-        /// Their numbers in [`Cluster::objects`].
+        /// Their indices in [`Cluster::objects`].
         objects: Vec<usize>,
     },
     /// Apply a definition.
     #[serde(rename_all = "camelCase")]
     Apply {
-        /// The file of it.
+        /// Its file.
         file: String,
-        /// The definition: the new one, or one that is needed on the way.
+        /// The definition: the new one or an intermediate one.
         definition: serde_json::Value,
         /// Whether it is the new one.
         is_new: bool,
     },
-    /// Read every object in a version and write it back, so that it is stored in the version of storage.
+    /// Read every object in a version and write it back, so that it is stored in the storage version.
     #[serde(rename_all = "camelCase")]
     Migrate {
         /// The version.
@@ -138,11 +137,11 @@ pub enum Action {
         group: String,
         /// The resource.
         resource: String,
-        /// A StorageVersionMigration, which lets the cluster do the same. None if the cluster would go through another version,
-        /// because it prefers that one.
+        /// A StorageVersionMigration, with which the cluster does the same. `None` if the cluster would use another,
+        /// preferred version.
         migration: Option<Migration>,
     },
-    /// Say in the status of the definition that objects are stored in these versions only.
+    /// Set the stored versions in the status of the definition.
     #[serde(rename_all = "camelCase")]
     Prune {
         /// The versions.
@@ -154,13 +153,13 @@ pub enum Action {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Migration {
-    /// The file of it.
+    /// Its file.
     pub file: String,
     /// The object.
     pub object: serde_json::Value,
 }
 
-/// What becomes of a version.
+/// The effect on a version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct VersionPlan {
@@ -172,31 +171,31 @@ pub struct VersionPlan {
     pub is_served: bool,
     /// Whether objects may be stored in it at the beginning.
     pub is_stored: bool,
-    /// The number of the step, from 1, that ends serving it, or begins to. None if it stays as it is.
+    /// The number of the step, from 1, that starts or stops serving it. `None` if that does not change.
     pub changes_with: Option<usize>,
 }
 
-/// Who converts objects between versions.
+/// How objects are converted between versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Conversion {
-    /// Nobody: the strategy `None` changes the `apiVersion` alone.
+    /// The strategy `None` changes only the `apiVersion`.
     None,
-    /// A webhook. What it does is not known.
+    /// A webhook. What it does is unknown.
     Webhook,
 }
 
-/// Fields that are lost on the way from one version to another.
+/// Fields that are lost from one version to another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Loss {
-    /// The version in which objects are stored before, or in which clients write them.
+    /// The version in which objects were stored, or in which clients write them.
     pub from: String,
-    /// The version in which they are stored afterwards.
+    /// The version in which they are stored then.
     pub to: String,
     /// When it happens.
     pub when: When,
-    /// The fields, with `[]` for the items of a list and `.*` for fields of any name: `spec.ports[].name`.
+    /// The fields, with `[]` for list items and `.*` for fields of any name: `spec.ports[].name`.
     pub fields: Vec<String>,
     /// How many more there are.
     pub more: usize,
@@ -208,19 +207,19 @@ pub struct Loss {
 pub enum When {
     /// When stored objects are read under the new definition, and for good when they are written.
     Stored,
-    /// Whenever a client writes an object in this version from now on: the version of storage lacks the fields.
+    /// Whenever a client writes an object in this version: the storage version lacks the fields.
     Written,
 }
 
 impl Plan {
-    /// Whether the new definition is reached, nothing can be lost, and every given object survives.
+    /// Whether there is a plan, nothing can be lost, and every given object survives.
     pub fn is_safe(&self) -> bool {
         self.obstacle.is_none()
             && self.losses.iter().all(|loss| loss.when != When::Stored)
             && self.objects.iter().all(|object| !object.breaks())
     }
 
-    /// The files of the plan: their names, and what stands in them.
+    /// Returns the names and contents of the plan's files.
     pub fn files(&self) -> impl Iterator<Item = (&str, &serde_json::Value)> {
         self.steps.iter().filter_map(|step| match &step.action {
             Action::Apply { file, definition, .. } => Some((file.as_str(), definition)),
@@ -232,12 +231,12 @@ impl Plan {
     }
 }
 
-/// A definition that a server could not decode.
+/// A definition that a server cannot decode.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Unreadable {
-    /// The old one, and why.
+    /// The old definition, and the errors.
     Old(Vec<Note<'static>>),
-    /// The new one, and why.
+    /// The new definition, and the errors.
     New(Vec<Note<'static>>),
 }
 

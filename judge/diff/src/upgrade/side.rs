@@ -11,26 +11,26 @@ use serde_json::{Map, Value, json};
 
 /// Members of the metadata that clients write.
 const WRITTEN: [&str; 5] = ["name", "labels", "annotations", "finalizers", "ownerReferences"];
-/// Annotations that clients write for themselves.
+/// Annotations that clients add for their own use.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
-/// So many errors are told.
+/// Most errors to report.
 const ERRORS: usize = 10;
-/// An error is told with so many bytes.
+/// Most bytes of an error.
 const LONGEST: usize = 500;
 
 /// A definition.
 #[derive(Clone, Debug)]
 pub(super) struct Side {
-    /// The manifest, without a status and without what a server says.
+    /// The manifest, without the status and without fields that a server sets.
     pub(super) manifest: Value,
     /// `status.storedVersions`
     pub(super) stored: Vec<String>,
-    /// Whether it was written in v1beta1.
+    /// Whether it was written as v1beta1.
     pub(super) is_beta: bool,
 }
 
 impl Side {
-    /// A definition that its reader accepts.
+    /// Reads a definition that its reader accepts.
     pub(super) fn of(manifest: Manifest<'_>) -> Side {
         let arena = Bump::new();
         let mut written = Borrowed::from_node(manifest.node, &arena).to_serde();
@@ -54,7 +54,10 @@ impl Side {
             as_v1(spec);
         }
         let manifest = json!({
-            "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": metadata, "spec": spec,
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": metadata,
+            "spec": spec,
         });
         Side { manifest, stored, is_beta }
     }
@@ -68,7 +71,7 @@ impl Side {
         self.versions().find(|version| version.name() == name)
     }
 
-    /// The name of the version of storage.
+    /// Returns the name of the storage version.
     pub(super) fn storage(&self) -> &str {
         self.versions().find(|version| version.is_storage()).map_or("", |version| version.name())
     }
@@ -77,7 +80,7 @@ impl Side {
         self.manifest["metadata"]["name"].as_str().unwrap_or_default()
     }
 
-    /// `group` or `scope` of `spec`, or a text of `spec.names`.
+    /// Returns `group` or `scope` of `spec`, or a string of `spec.names`.
     pub(super) fn text(&self, member: &str) -> &str {
         let spec = &self.manifest["spec"];
         let of = if matches!(member, "group" | "scope") { spec } else { &spec["names"] };
@@ -89,7 +92,7 @@ impl Side {
     }
 }
 
-/// A manifest as a server holds it: established, with these stored versions.
+/// Returns a manifest as stored by a server: established, with these stored versions.
 pub(super) fn on_server(manifest: &Value, stored: &[String]) -> Value {
     let mut out = with_identity(manifest);
     out["status"] = json!({
@@ -100,7 +103,7 @@ pub(super) fn on_server(manifest: &Value, stored: &[String]) -> Value {
     out
 }
 
-/// A manifest with what a server gives every object.
+/// Adds the fields that a server sets in every object.
 fn with_identity(manifest: &Value) -> Value {
     let mut out = manifest.clone();
     out["metadata"]["resourceVersion"] = "1".into();
@@ -128,7 +131,7 @@ impl<'v> Version<'v> {
     }
 }
 
-/// `spec` of v1beta1 as the server converts it: what all versions share stands in each of them.
+/// Converts the `spec` of v1beta1 as a server does: settings for all versions are copied to each of them.
 fn as_v1(spec: &mut Map<String, Value>) {
     let version = spec.remove("version").unwrap_or_default();
     let mut versions = match spec.remove("versions") {
@@ -154,7 +157,7 @@ fn as_v1(spec: &mut Map<String, Value>) {
         }
     }
     spec.insert("versions".to_owned(), Value::Array(versions));
-    // Unlike v1, its default is to keep them.
+    // Unlike in v1, unknown fields are kept by default.
     spec.entry("preserveUnknownFields").or_insert(Value::Bool(true));
     if let Some(Value::Object(conversion)) = spec.get_mut("conversion") {
         let client = conversion.remove("webhookClientConfig");
@@ -167,7 +170,7 @@ fn as_v1(spec: &mut Map<String, Value>) {
     }
 }
 
-/// Why a server refuses to replace a definition that it holds by another one, in its words.
+/// Returns the server's errors for replacing a stored definition.
 pub(super) fn refusals(new: &Value, old: &Value, release: Release) -> Vec<String> {
     let texts = [&with_identity(new), old].map(Value::to_string);
     let (mut tapes, arena) = ([Tape::new(), Tape::new()], Bump::new());
@@ -192,7 +195,7 @@ pub(super) fn refusals(new: &Value, old: &Value, release: Release) -> Vec<String
     out
 }
 
-/// A text without its middle, if it is long.
+/// Shortens a long string in the middle.
 pub(super) fn shortened(text: String) -> String {
     if text.len() <= LONGEST {
         return text;

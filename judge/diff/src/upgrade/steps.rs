@@ -1,4 +1,4 @@
-//! Finding the steps.
+//! Computes the steps.
 
 use super::commands;
 use super::kept::{Dropped, Keeper, dropped};
@@ -13,15 +13,15 @@ use kubeshape_validate::names;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// How a cluster gets from an old definition to a new one.
+/// Plans the way from an old definition to a new one.
 ///
-/// The plan is the shortest one that a server accepts and that keeps every field that the new version of storage has. Nothing
-/// in it depends on anything but the arguments.
+/// The plan is the shortest that a server accepts and that keeps every field of the new storage version. It depends on
+/// the arguments only.
 ///
 /// # Errors
-/// A server could not decode one of the definitions.
+/// A server cannot decode one of the definitions.
 ///
-/// # Example: a version goes in which objects are stored
+/// Example: removing a version in which objects are stored
 /// ```
 /// use kubeshape_diff::upgrade::{Cluster, plan};
 /// use kubeshape_structural::read::manifests;
@@ -51,7 +51,8 @@ use std::collections::BTreeSet;
 /// assert_eq!(commands, [
 ///     "kubectl apply -f tabs.example.com-1.yaml",
 ///     "kubectl get tabs.v1.example.com --all-namespaces -o json | kubectl replace -f -",
-///     "kubectl patch crd tabs.example.com --subresource=status --type=merge -p '{\"status\":{\"storedVersions\":[\"v1\"]}}'",
+///     "kubectl patch crd tabs.example.com --subresource=status --type=merge \
+///      -p '{\"status\":{\"storedVersions\":[\"v1\"]}}'",
 ///     "kubectl apply -f tabs.example.com-4.yaml",
 /// ]);
 /// # Ok::<(), kubeshape_yaml::Error>(())
@@ -91,20 +92,20 @@ pub fn plan(old: Manifest<'_>, new: Manifest<'_>, cluster: &Cluster) -> Result<P
     Ok(plan)
 }
 
-/// The versions in which objects may be stored, and whether that is assumed.
+/// Returns the versions in which objects may be stored, and whether that is an assumption.
 fn stored(old: &Side, cluster: &Cluster) -> (Vec<String>, bool) {
-    let told = if cluster.stored.is_empty() { &old.stored } else { &cluster.stored };
+    let given = if cluster.stored.is_empty() { &old.stored } else { &cluster.stored };
     let mut out: Vec<String> = Vec::new();
-    // A server adds the version of storage with every request.
-    for version in told.iter().map(String::as_str).chain([old.storage()]) {
+    // A server adds the storage version with every request.
+    for version in given.iter().map(String::as_str).chain([old.storage()]) {
         if !version.is_empty() && !out.iter().any(|known| known == version) {
             out.push(version.to_owned());
         }
     }
-    (out, told.is_empty() && old.versions().count() > 1)
+    (out, given.is_empty() && old.versions().count() > 1)
 }
 
-/// A definition, given in two ways, and another one.
+/// The old and the new definition, each as manifest and decoded.
 struct Context<'c> {
     old: &'c Side,
     new: &'c Side,
@@ -119,11 +120,11 @@ impl<'c> Context<'c> {
         self.stored.iter().any(|stored| stored == version)
     }
 
-    /// Why a server refuses the new definition as it stands.
+    /// Returns the server's errors if the new definition is applied directly.
     fn refused(&self) -> Vec<String> {
         let mut out = refusals(&self.new.manifest, &on_server(&self.old.manifest, self.stored), self.cluster.release);
         if self.new.is_beta {
-            out.insert(0, "apiextensions.k8s.io/v1beta1 is served by no release since 1.22".to_owned());
+            out.insert(0, "apiextensions.k8s.io/v1beta1 is not served since release 1.22".to_owned());
         }
         out
     }
@@ -137,7 +138,7 @@ impl<'c> Context<'c> {
         self.stored.iter().any(|version| version != self.new.storage())
     }
 
-    /// A name that no server takes.
+    /// Rejects a name that no server accepts.
     fn misnamed(&self) -> Option<Obstacle> {
         let (name, expected) = (self.old.name(), format!("{}.{}", self.old.text("plural"), self.old.text("group")));
         let is_right = name == expected && names::dns1123_subdomain(name).is_empty();
@@ -145,7 +146,7 @@ impl<'c> Context<'c> {
         (!is_right).then(|| Obstacle::Refused { errors: vec![shortened(error)] })
     }
 
-    /// What a server never changes.
+    /// Detects changes of immutable fields.
     fn recreate(&self) -> Option<Obstacle> {
         let name = ("metadata.name", self.old.name(), self.new.name());
         let because: Vec<String> = ["group", "plural", "scope", "kind"]
@@ -153,7 +154,7 @@ impl<'c> Context<'c> {
             .map(|member| (member, self.old.text(member), self.new.text(member)))
             .chain([name])
             .filter(|(_, was, is)| was != is)
-            .map(|(member, was, is)| shortened(format!("{member} was {was:?}, and is {is:?}")))
+            .map(|(member, was, is)| shortened(format!("{member} changed from {was:?} to {is:?}")))
             .collect();
         if because.is_empty() {
             return None;
@@ -161,19 +162,19 @@ impl<'c> Context<'c> {
         let differs = |member: &str| self.old.text(member) != self.new.text(member);
         let mut lost = vec![
             "all objects, with their status, uids, creation times, generations and managed fields".to_owned(),
-            "references of other objects to them, which name uids: dependants are deleted".to_owned(),
+            "references to them by uid: dependent objects are deleted".to_owned(),
             "watches and caches of clients".to_owned(),
         ];
         if differs("group") || differs("plural") || differs("kind") {
             lost.push("roles, webhooks and policies that name the old group, resource or kind".to_owned());
         }
         if differs("scope") {
-            lost.push("the paths of objects, with or without a namespace".to_owned());
+            lost.push("the URL paths of objects".to_owned());
         }
         Some(Obstacle::Recreate { because, lost })
     }
 
-    /// Stored versions that nobody defines.
+    /// Detects stored versions that no definition has.
     fn unknown_versions(&self) -> Option<Obstacle> {
         let unknown = self.stored.iter().filter(|version| self.old.version(version).is_none());
         let versions: Vec<String> = unknown.cloned().collect();
@@ -185,7 +186,7 @@ impl<'c> Context<'c> {
         Some(Keeper { schema: found.schema, preserves: crd.preserve_unknown_fields })
     }
 
-    /// What a version of the new definition drops that the old definition keeps.
+    /// Returns the fields that a version of the new definition drops and the old definition keeps.
     fn dropped(&self, from: &str, to: &str) -> Dropped {
         match (Context::keeper(self.was, from), Context::keeper(self.is, to)) {
             (Some(from), Some(to)) => dropped(from, to),
@@ -193,7 +194,7 @@ impl<'c> Context<'c> {
         }
     }
 
-    /// The fields that are lost when the plan is carried out, and those that will be lost from then on.
+    /// Returns the fields that are lost when the plan is carried out, and those that writes lose afterwards.
     fn losses(&self) -> Vec<Loss> {
         let storage = self.new.storage();
         let mut out = Vec::new();
@@ -203,7 +204,7 @@ impl<'c> Context<'c> {
             }
         };
         for version in self.stored {
-            // A webhook may keep what it wants.
+            // A webhook decides what is kept.
             if version == storage || !self.by_webhook() {
                 add(version, When::Stored, self.dropped(version, storage));
             }
@@ -214,7 +215,7 @@ impl<'c> Context<'c> {
                     (Some(from), Some(to)) => dropped(from, to),
                     _ => Dropped::default(),
                 };
-                // What was lost before is no news.
+                // Only new losses are reported.
                 let before = if self.old.storage() == storage { lost(self.was).fields } else { Vec::new() };
                 let mut lost = lost(self.is);
                 lost.fields.retain(|field| !before.contains(field));
@@ -233,7 +234,7 @@ impl<'c> Context<'c> {
         all.filter_map(|(index, object)| judge.report(index, object)).collect()
     }
 
-    /// The steps. The error is why a server refuses one of the definitions.
+    /// Returns the steps, or the server's errors for one of the definitions.
     fn steps(&self, plan: &Plan) -> Result<Vec<Step>, Vec<String>> {
         let (release, storage) = (self.cluster.release, self.new.storage());
         let mut steps = Vec::new();
@@ -245,7 +246,7 @@ impl<'c> Context<'c> {
                 if !errors.is_empty() {
                     return Err(errors);
                 }
-                let why = "A server takes the new definition as it is.".to_owned();
+                let why = "A server accepts the new definition directly.".to_owned();
                 self.apply(&self.new.manifest, why, true, &mut steps);
             }
             return Ok(steps);
@@ -265,7 +266,7 @@ impl<'c> Context<'c> {
             };
             self.apply(first, why, between.is_none(), &mut steps);
         }
-        let why = format!("Objects are stored in {} until somebody writes them.", listed(self.stored));
+        let why = format!("Objects stay stored in {} until they are written.", listed(self.stored));
         steps.push(Step {
             commands: commands::migrate(self.new, storage),
             why,
@@ -279,7 +280,7 @@ impl<'c> Context<'c> {
         let stored = vec![storage.to_owned()];
         steps.push(Step {
             commands: commands::prune(self.old.name(), &stored),
-            why: format!("Every object is stored in {storage} now."),
+            why: format!("Every object is now stored in {storage}."),
             action: Action::Prune { stored: stored.clone() },
         });
         if let Some(between) = between {
@@ -289,16 +290,16 @@ impl<'c> Context<'c> {
             }
             let gone: Vec<String> = self.no_longer_served().map(str::to_owned).collect();
             let why = match gone.as_slice() {
-                [] => "Nothing is stored in another version any more.".to_owned(),
-                gone => format!("Nothing is stored in another version any more. {} stops being served.", listed(gone)),
+                [] => "No object is stored in another version.".to_owned(),
+                gone => format!("No object is stored in another version. {} will no longer be served.", listed(gone)),
             };
             self.apply(&self.new.manifest, why, true, &mut steps);
         }
         Ok(steps)
     }
 
-    /// A StorageVersionMigration. It goes through the version that the cluster prefers, so it is of use only if that is the one of
-    /// storage.
+    /// Returns a StorageVersionMigration. It uses the version that the cluster prefers, so it only helps if that is the
+    /// storage version.
     fn migration(&self, definition: &Value, number: usize) -> Option<Migration> {
         let all = definition["spec"]["versions"].as_array().into_iter().flatten();
         let served = all.filter(|version| version["served"] == true).filter_map(|version| version["name"].as_str());
@@ -310,20 +311,20 @@ impl<'c> Context<'c> {
         })
     }
 
-    /// The versions that the old definition serves and the new one does not.
+    /// Returns the versions that the old definition serves and the new one does not.
     fn no_longer_served(&self) -> impl Iterator<Item = &'c str> {
         let served = |version: &str| self.new.version(version).is_some_and(super::side::Version::is_served);
         let all = self.old.versions().filter(|version| version.is_served()).map(super::side::Version::name);
         all.filter(move |version| !served(version)).collect::<Vec<_>>().into_iter()
     }
 
-    /// Whether stored objects of a version lose something when the new definition reads them that the old one keeps.
+    /// Whether stored objects of a version lose fields when the new definition reads them.
     fn needs_old_schema(&self, version: &str) -> bool {
         version != self.new.storage() && self.is_stored(version) && !self.dropped(version, version).is_empty()
     }
 
-    /// The definition that is needed on the way: the new one, which still has what stored objects need. None if the new one has
-    /// it.
+    /// Returns the intermediate definition: the new one with everything that stored objects still need. `None` if the
+    /// new one suffices.
     fn between(&self) -> Option<Value> {
         let storage = self.new.storage();
         let lacks = |version: &String| self.new.version(version).is_none() || self.needs_old_schema(version);
@@ -368,7 +369,7 @@ impl<'c> Context<'c> {
         let missing: Vec<String> =
             self.stored.iter().filter(|version| self.new.version(version).is_none()).cloned().collect();
         if !missing.is_empty() {
-            reasons.push(format!("still has {}, in which objects are stored", listed(&missing)));
+            reasons.push(format!("keeps {}, in which objects are stored", listed(&missing)));
         }
         let narrowed: Vec<String> = self
             .stored
@@ -377,18 +378,18 @@ impl<'c> Context<'c> {
             .cloned()
             .collect();
         if !narrowed.is_empty() {
-            reasons.push(format!("still keeps the fields of {}", listed(&narrowed)));
+            reasons.push(format!("keeps the fields of {}", listed(&narrowed)));
         }
         if !self.new.version(storage).is_some_and(super::side::Version::is_served) {
-            reasons.push(format!("serves {storage}, through which objects are written"));
+            reasons.push(format!("serves {storage}, in which objects are written back"));
         }
         if self.old.converts_by_webhook() && !self.new.converts_by_webhook() {
-            reasons.push("still converts by the webhook".to_owned());
+            reasons.push("keeps the conversion webhook".to_owned());
         }
-        format!("This definition {}. New and changed objects are stored in {storage}.", reasons.join(", and "))
+        format!("It {}. New and changed objects are stored in {storage}.", reasons.join(", and "))
     }
 
-    /// A webhook that must convert between versions that it did not know.
+    /// Adds a step for a webhook that must convert between versions it did not know.
     fn webhook(&self, first: &Value, steps: &mut Vec<Step>) {
         let names = |manifest: &Value| {
             let all = manifest["spec"]["versions"].as_array().into_iter().flatten();
@@ -401,13 +402,13 @@ impl<'c> Context<'c> {
             return;
         }
         let why = format!(
-            "Objects are read through it from the next step on. It must convert between {} in every direction.",
+            "From the next step on, objects are read through it. It must convert between {} in every direction.",
             listed(&versions)
         );
         steps.push(Step { commands: Vec::new(), why, action: Action::Webhook { versions } });
     }
 
-    /// Objects that no server would write as they are.
+    /// Adds a step for objects that no server would write unchanged.
     fn change(&self, plan: &Plan, steps: &mut Vec<Step>) {
         let refused: Vec<&ObjectReport> = plan.objects.iter().filter(|object| object.is_refused()).collect();
         if refused.is_empty() {
@@ -416,7 +417,7 @@ impl<'c> Context<'c> {
         let s = if refused.len() == 1 { "" } else { "s" };
         steps.push(Step {
             commands: commands::edit(self.old, &refused),
-            why: format!("The new definition refuses {} object{s} as they are, even unchanged.", refused.len()),
+            why: format!("The new definition rejects {} object{s}, even unchanged.", refused.len()),
             action: Action::Change { objects: refused.iter().map(|object| object.index).collect() },
         });
     }
@@ -434,7 +435,7 @@ impl<'c> Context<'c> {
         });
     }
 
-    /// What becomes of each version.
+    /// Returns the effect on each version.
     fn versions(&self, steps: &[Step]) -> Vec<VersionPlan> {
         let first = steps.iter().position(|step| matches!(step.action, Action::Apply { .. })).map(|at| at + 1);
         let last = steps.iter().rposition(|step| matches!(step.action, Action::Apply { .. })).map(|at| at + 1);
@@ -454,7 +455,7 @@ impl<'c> Context<'c> {
     }
 }
 
-/// `v1`, `v1 and v2`, `v1, v2 and v3`
+/// Joins names: `v1`, `v1 and v2`, `v1, v2 and v3`.
 fn listed(names: &[String]) -> String {
     match names {
         [] => String::new(),

@@ -1,10 +1,10 @@
-//! Values that may show a change.
+//! Makes values that may show a change.
 
 use super::proof::{Effort, is_about_stored};
 use crate::findings::{Spot, Subject};
 use crate::implication::Memo;
 use crate::refusal::{only, probes as at_the_ends, refused};
-use crate::server_fields::Own;
+use crate::server_fields::Role;
 use kubeshape_sample::{MAX_ITEMS, Step, values};
 use kubeshape_schema::{Bump, Code, Extra, Flags, Schema, Type};
 use kubeshape_validate::object::Validator;
@@ -13,7 +13,7 @@ use kubeshape_value::Value;
 
 type Steps<'a> = Vec<Step<'a>>;
 
-/// What the object must and must not hold.
+/// What the object must and must not contain.
 #[derive(Clone, Default)]
 pub(super) struct Attempt<'a> {
     pub(super) wants: Vec<(Steps<'a>, Option<Value<'a>>)>,
@@ -26,7 +26,7 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// What may be tried for a change, the likeliest first.
+/// Returns what to try for a change, the most likely first.
 pub(super) fn attempts<'a>(
     code: Code,
     spot: &Spot<'a>,
@@ -59,13 +59,13 @@ pub(super) fn attempts<'a>(
             [Attempt::holds(steps, None)].into_iter().chain(given).collect()
         }
         (_, Subject::Field(key)) => {
-            // Fields without a property: of a wrong type, or of any.
+            // Fields without a property: of a wrong type, or of any type.
             let (old, new) = (spot.old.additional_schema(), spot.new.additional_schema());
             let any: &'a Schema<'a> = old.unwrap_or_else(|| arena.alloc(Schema::of_type(Type::Absent)));
-            let refused = refused_by(new, any, Own::Nothing, values(any, most, arena), arena);
+            let refused = refused_by(new, any, Role::Nothing, values(any, most, arena), arena);
             refused.into_iter().map(|value| Attempt::holds(&below(Step::Key(key)), Some(value))).collect()
         }
-        // What a server checks of resources is in no schema.
+        // A server's own checks of resources are in no schema.
         (_, Subject::Keyword("embedded")) => {
             let old: &'a Schema<'a> = arena.alloc(spot.old);
             let given = values(old, most, arena).into_iter().map(|value| Attempt::holds(steps, Some(value)));
@@ -95,11 +95,11 @@ pub(super) fn attempts<'a>(
     }
 }
 
-/// The values that a schema refuses; all of them without a schema.
+/// Returns values that a schema rejects, or any values without a schema.
 fn refused_by<'a>(
     schema: Option<&'a Schema<'a>>,
     old: &'a Schema<'a>,
-    own: Own,
+    own: Role,
     values: Vec<Value<'a>>,
     arena: &'a Bump,
 ) -> Vec<Value<'a>> {
@@ -113,12 +113,12 @@ fn refused_by<'a>(
     values.into_iter().filter(is_one).collect()
 }
 
-/// Values that the old schema accepts and what changed of the new one refuses.
+/// Returns values that the old schema accepts and the changed part of the new one rejects.
 fn of_values<'a>(code: Code, spot: &Spot<'a>, most: usize, memo: &mut Memo, arena: &'a Bump) -> Vec<Value<'a>> {
     let (old, new): (&'a Schema<'a>, &'a Schema<'a>) = (arena.alloc(spot.old), arena.alloc(spot.new));
     let mut tried = Vec::new();
     for schema in narrowed(code, spot, arena) {
-        // A few long lists are as good as many, and samples have no longer ones than that.
+        // A few long lists suffice, and samples have no longer ones.
         let items = schema.extra().min_items.map_or(0, |items| usize::try_from(items).unwrap_or_default());
         if items <= MAX_ITEMS {
             tried.extend(values(arena.alloc(schema), most.min(1 + MAX_ITEMS / items.max(1)), arena));
@@ -131,7 +131,7 @@ fn of_values<'a>(code: Code, spot: &Spot<'a>, most: usize, memo: &mut Memo, aren
     }
     let demand: &'a Schema<'a> = arena.alloc(demand(code, spot, new, arena));
     if let Subject::Keyword(_) = spot.subject {
-        // The values for which the change was told come first.
+        // The values that caused the change come first.
         let mut ends = at_the_ends(old, demand, arena, memo);
         ends.splice(0..0, refused(old, (spot.also, spot.own), demand, arena, memo));
         match code {
@@ -151,7 +151,7 @@ fn of_values<'a>(code: Code, spot: &Spot<'a>, most: usize, memo: &mut Memo, aren
     out
 }
 
-/// A schema that holds only what changed.
+/// Returns a schema with only the changed part.
 fn demand<'a>(code: Code, spot: &Spot<'a>, new: &Schema<'a>, arena: &'a Bump) -> Schema<'a> {
     let any = Schema::of_type(Type::Absent);
     match (code, spot.subject) {
@@ -164,9 +164,9 @@ fn demand<'a>(code: Code, spot: &Spot<'a>, new: &Schema<'a>, arena: &'a Bump) ->
     }
 }
 
-/// The old schema, reduced to values that are likely to be refused now.
+/// Narrows the old schema to values that are likely to be rejected now.
 fn narrowed<'a>(code: Code, spot: &Spot<'a>, arena: &'a Bump) -> Vec<Schema<'a>> {
-    // Of values of any type, those that the keyword is about.
+    // If any type is possible, use the one that the keyword is about.
     let ty = match spot.subject {
         _ if spot.old.ty != Type::Absent || spot.old.flags.any(Flags::INT_OR_STRING) => spot.old.ty,
         Subject::Keyword("minProperties" | "maxProperties") => Type::Object,
@@ -231,7 +231,7 @@ fn narrowed<'a>(code: Code, spot: &Spot<'a>, arena: &'a Bump) -> Vec<Schema<'a>>
     }
 }
 
-/// A list that holds an item twice, or two items with the same keys.
+/// Returns a list with a duplicate item, or with two items that have the same keys.
 fn twice<'a>(spot: &Spot<'a>, steps: &[Step<'a>], most: usize, arena: &'a Bump) -> Vec<Attempt<'a>> {
     let Some(item) = spot.old.item() else { return Vec::new() };
     let keys = spot.new.extra().list_map_keys;
@@ -242,13 +242,13 @@ fn twice<'a>(spot: &Spot<'a>, steps: &[Step<'a>], most: usize, arena: &'a Bump) 
     let mut out = Vec::new();
     for (at, value) in items.iter().enumerate() {
         let mut pairs = vec![*value];
-        // Old keys that are none now tell the items apart.
+        // Fields that are no longer keys make the items differ.
         for key in spot.old.extra().list_map_keys.iter().filter(|key| !keys.contains(key)) {
             let (Value::Map(map), Some(schema)) = (*value, item.property(key)) else { continue };
             let other = values(schema, 3, arena).into_iter().find(|other| map.get(key) != Some(*other));
             pairs.extend(other.map(|other| Value::Map(Map::with(map, key, Some(other), arena))));
         }
-        // Where the old list demands other items, they differ in what is no key now.
+        // If the old list requires different items, they differ in fields that are no longer keys.
         for other in items.iter().skip(at + 1) {
             let (Value::Map(first), Value::Map(other)) = (*value, *other) else { continue };
             let same = keys.iter().fold(other, |map, key| Map::with(map, key, first.get(key), arena));
@@ -262,10 +262,10 @@ fn twice<'a>(spot: &Spot<'a>, steps: &[Step<'a>], most: usize, arena: &'a Bump) 
     out
 }
 
-/// Longer lists and texts than samples have.
+/// Returns longer lists and strings than samples have.
 const LONGEST: usize = 1 << 18;
 
-/// Values that are seldom what people write.
+/// Returns values that people seldom write.
 fn probes<'a>(code: Code, spot: &Spot<'a>, arena: &'a Bump) -> Vec<Value<'a>> {
     let (old, new) = (spot.old.extra(), spot.new.extra());
     let length = |bound: Option<i64>| bound.and_then(|bound| usize::try_from(bound).ok());
@@ -287,7 +287,7 @@ fn probes<'a>(code: Code, spot: &Spot<'a>, arena: &'a Bump) -> Vec<Value<'a>> {
         }
         (_, Subject::Keyword("maxLength")) => {
             let Some(most) = length(new.max_length).filter(|most| *most < LONGEST) else { return Vec::new() };
-            // Base64 comes in fours.
+            // Base64 comes in groups of four.
             [most + 1, (most / 4 + 1) * 4].into_iter().map(|count| text("a".repeat(count))).collect()
         }
         (_, Subject::Keyword("maxItems")) => {

@@ -1,4 +1,4 @@
-//! What two definitions make of an object.
+//! Validates an object by two definitions.
 
 use super::proof::{Outcome, is_about_stored};
 use kubeshape_sample::Step;
@@ -8,7 +8,7 @@ use kubeshape_validate::object::Resource;
 use kubeshape_value::Map;
 use kubeshape_value::Value;
 
-/// Asks two definitions about objects, with the place in mind that a change is about.
+/// Validates objects by two definitions, looking at the place of a change.
 pub(super) struct Judge<'o> {
     pub(super) old: &'o Resource<'o>,
     new: &'o Resource<'o>,
@@ -38,8 +38,8 @@ impl<'o> Judge<'o> {
         Judge { old, new, path: dotted(&path), code }
     }
 
-    /// What is different for this object at the place of the change. None if the old definition refuses it, or if the new one
-    /// treats the value alike.
+    /// Returns what differs for this object at the place of the change, or `None` if the old definition rejects it or
+    /// the new one treats the value the same.
     pub(super) fn see(&self, object: Value<'o>, arena: &'o Bump) -> Option<Seen> {
         let before = self.old.decode(object, arena).ok()?;
         if !before.unknown.is_empty() {
@@ -95,13 +95,13 @@ impl<'o> Judge<'o> {
         }
         match path.strip_prefix(self.path.as_str()) {
             Some(rest) => rest.is_empty() || rest.starts_with('.'),
-            // A rule may name another field, and logic tells of the value around.
+            // A rule may name another field, and logic reports the value around it.
             None => matches!(self.code, Code::DiffRule),
         }
     }
 }
 
-/// The path of an error. Errors of logic and of ranges of numbers name it in their text (upstream:
+/// Returns the path of an error. Errors of logic and of number ranges contain it in their message (upstream:
 /// `kube-openapi/pkg/validation/errors`).
 fn place(error: &Error) -> &str {
     let detail = error.detail.as_str();
@@ -114,7 +114,7 @@ fn place(error: &Error) -> &str {
     }
 }
 
-/// A path whose keys and indices are steps like any other: `a[0].b` is `a.0.b`.
+/// Normalizes a path so that keys and indices are plain steps: `a[0].b` becomes `a.0.b`.
 fn dotted(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for c in path.chars() {

@@ -1,4 +1,5 @@
-//! Objects that show a change: accepted by the old definition, and refused, pruned or stored otherwise by the new one.
+//! Finds objects that show a change: the old definition accepts them, the new one rejects, prunes or stores them
+//! differently.
 
 mod candidates;
 mod judge;
@@ -7,16 +8,16 @@ pub(crate) mod prove;
 mod shrink;
 
 use crate::change::{Change, Class, Consumer};
-use crate::confirm::settled;
+use crate::confirm::confirmed;
 use kubeshape_schema::Code;
 use kubeshape_structural::Crd;
 use proof::{Effort, Proof};
 
-/// A witness for each change that is breaking or risky for writers, or breaking for storage, in the order of
-/// [`definitions`](crate::definitions). Each is proven by validation: the old definition accepts it, the new one does not.
+/// Returns a witness for each change that is breaking or risky for writers, or breaking for storage, in the order of
+/// [`definitions`](crate::definitions). Validation proves each: the old definition accepts it, the new one does not.
 ///
-/// Values are made from the old schema such that the new one refuses them at the place of the change. The object around a value
-/// is the smallest that the old definition accepts, as far as one is found. The work is bounded by `effort`.
+/// Values are made from the old schema so that the new one rejects them at the place of the change. The object around a
+/// value is made as small as the search can find. `effort` limits the work.
 ///
 /// # Example
 /// ```
@@ -53,7 +54,7 @@ use proof::{Effort, Proof};
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
 pub fn witnesses(old: &Crd<'_>, new: &Crd<'_>, effort: &Effort) -> Vec<Proof> {
-    let found = settled(old, new);
+    let found = confirmed(old, new);
     prove::proofs(old, new, &found, effort, |at| is_about_objects(&found.changes[at]))
 }
 

@@ -1,27 +1,27 @@
-//! What a search for witnesses may cost, and what it finds.
+//! The limits of a search for witnesses, and its results.
 
 use kubeshape_schema::Code;
 use kubeshape_validate::Release;
 use std::fmt;
 
-/// How much is tried for witnesses.
+/// The limits of a search for witnesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
     /// Changes of a definition that get a witness.
     pub changes: usize,
-    /// Values that are tried for a change.
+    /// Values to try for a change.
     pub values: usize,
-    /// How often an object is made anew for a value, because the old definition refuses it.
+    /// How often an object is rebuilt for a value because the old definition rejects it.
     pub rounds: usize,
-    /// How often an object is judged while it is made smaller.
+    /// How often an object is validated while it is made smaller.
     pub shrinking: usize,
-    /// Bytes of a witness as JSON.
+    /// Largest witness in bytes of JSON.
     pub bytes: usize,
-    /// Bytes that are used for one change before nothing more is tried.
+    /// Bytes of memory per change.
     pub memory: usize,
-    /// Bytes that are used for all changes of a definition, one after the other, before nothing more is tried.
+    /// Bytes of memory for all changes of a definition, added up.
     pub work: usize,
-    /// The release of Kubernetes whose server judges.
+    /// The Kubernetes release whose rules apply.
     pub release: Release,
 }
 
@@ -41,19 +41,19 @@ impl Default for Effort {
     }
 }
 
-/// What the new definition makes of a witness.
+/// What the new definition does with a witness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The server refuses the object.
+    /// The server rejects the object.
     Refused,
-    /// The server drops fields of it, and refuses it if field validation is strict.
+    /// The server drops fields of it, and rejects it under strict field validation.
     Dropped,
     /// The server stores something else.
     StoredOtherwise,
 }
 
 impl Outcome {
-    /// The name: `refused`, `dropped`, `stored otherwise`.
+    /// Returns the name: `refused`, `dropped`, `stored otherwise`.
     pub fn name(self) -> &'static str {
         match self {
             Outcome::Refused => "refused",
@@ -69,21 +69,21 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// An object that the old definition accepts, and what the new one makes of it.
+/// An object that the old definition accepts, and what the new one does with it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Witness {
     /// The object, as a user would write it.
     pub object: serde_json::Value,
-    /// What becomes of it.
+    /// What happens to it.
     pub outcome: Outcome,
-    /// The server's words: errors, or the fields that it drops.
+    /// The server's messages: errors, or the dropped fields.
     pub errors: Vec<String>,
-    /// Whether the object can be updated where it is stored already and keeps what is shown: the server does not complain about
-    /// what did not change (KEP-4008).
+    /// Whether a stored object can still be updated if it keeps the value: the server ignores errors in unchanged parts
+    /// (KEP-4008).
     pub is_ratcheted: bool,
 }
 
-/// What stands for a change.
+/// The evidence for a change.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Proof {
     /// Objects do not show it: it is compatible for writers and for storage, or not about values.
@@ -94,7 +94,7 @@ pub enum Proof {
     None(String),
 }
 
-/// Whether only another stored object shows the change.
+/// Whether the change shows only when a different object is stored.
 pub(super) fn is_about_stored(code: Code) -> bool {
     matches!(code, Code::DiffNull | Code::DiffNullWider | Code::DiffDefault | Code::DiffSubresource)
 }

@@ -1,13 +1,13 @@
-//! Finding an object that shows a change.
+//! Searches for an object that shows a change.
 
 use super::candidates::{Attempt, attempts};
 use super::judge::{Judge, Seen};
 use super::proof::{Effort, Outcome, Proof, Witness};
 use super::shrink;
 use crate::change::Change;
-use crate::findings::{Found, Spot, Subject};
+use crate::findings::{Findings, Spot, Subject};
 use crate::implication::Memo;
-use crate::server_fields::Own;
+use crate::server_fields::Role;
 use kubeshape_sample::{Step, Wanted, sample_with};
 use kubeshape_schema::{Bump, Code, Json, Schema};
 use kubeshape_structural::{Crd, Version};
@@ -15,11 +15,11 @@ use kubeshape_validate::object::Resource;
 use kubeshape_value::Value;
 use std::cell::OnceCell;
 
-/// A proof of each change for which one is wanted, in the order of the changes.
+/// Returns a proof of each wanted change, in the order of the changes.
 pub(crate) fn proofs(
     old: &Crd<'_>,
     new: &Crd<'_>,
-    found: &Found<'_>,
+    found: &Findings<'_>,
     effort: &Effort,
     mut is_wanted: impl FnMut(usize) -> bool,
 ) -> Vec<Proof> {
@@ -27,7 +27,7 @@ pub(crate) fn proofs(
     let (mut tried, mut spent) = (0, 0);
     let mut memo = Memo::default();
     let mut at = 0;
-    // The changes of a version follow each other, so that its definitions are prepared once.
+    // The changes of a version are consecutive, so its definitions are prepared once.
     while at < found.changes.len() {
         let version = &found.changes[at].version;
         let count = found.changes[at..].iter().take_while(|change| change.version == *version).count();
@@ -49,9 +49,9 @@ pub(crate) fn proofs(
                     };
                     tried += 1;
                     if tried > effort.changes {
-                        Proof::None(format!("only {} changes of a definition get one", effort.changes))
+                        Proof::None(format!("limit of {} changes per definition reached", effort.changes))
                     } else if spent > effort.work {
-                        Proof::None(format!("the changes before it needed {} MiB of memory", effort.work >> 20))
+                        Proof::None(format!("earlier changes used up {} MiB of memory", effort.work >> 20))
                     } else {
                         let prepared = prepared.get_or_init(|| Prepared::new((old, was), (new, is), effort, &arena));
                         let memory = Bump::new();
@@ -61,7 +61,7 @@ pub(crate) fn proofs(
                     }
                 }
                 None if change.code == Code::DiffVersionGone => of_version(old, version, effort),
-                // Of another group or kind.
+                // Objects of another group or kind.
                 None if change.code == Code::DiffNames => {
                     of_version(old, old.versions.first().map_or("", |version| version.name), effort)
                 }
@@ -73,27 +73,27 @@ pub(crate) fn proofs(
     out
 }
 
-/// The status, if requests with it go to another place.
+/// Returns the status if a separate request writes it.
 fn of_status<'a>(change: &Change, old: Option<&Schema<'a>>, new: Option<&Schema<'a>>) -> Option<Spot<'a>> {
     let (old, new) = (*old?, *new?);
     (change.code == Code::DiffSubresource).then_some(Spot {
         old,
         new,
         also: None,
-        own: Own::Root,
+        own: Role::Root,
         trail: 0,
         subject: Subject::Field("status"),
     })
 }
 
-/// An object of a version that is gone.
+/// Proves that a version is gone.
 fn of_version(old: &Crd<'_>, name: &str, effort: &Effort) -> Proof {
     let Some(version) = old.versions.iter().find(|version| version.name == name) else { return Proof::NotNeeded };
     let arena = Bump::new();
     let resource = Resource::new(old, version, effort.release, &arena);
     let made = sample_with(&resource, &Wanted::default(), effort.rounds, &arena);
     if let Some(problem) = made.problems.first() {
-        return Proof::None(format!("no object was found that the old definition accepts: {}", short(&problem.text)));
+        return Proof::None(format!("found no object that the old definition accepts: {}", short(&problem.text)));
     }
     let missing = format!("no matches for kind {:?} in version {:?}", resource.kind, resource.api_version);
     Proof::Witness(Box::new(Witness {
@@ -107,7 +107,7 @@ fn of_version(old: &Crd<'_>, name: &str, effort: &Effort) -> Proof {
 /// A version on both sides.
 struct Prepared<'p> {
     main: (Resource<'p>, Resource<'p>),
-    /// The same as requests to the status subresource see it; none without one.
+    /// The same for requests to the status subresource, or `None` without one.
     status: Option<(Resource<'p>, Resource<'p>)>,
 }
 
@@ -135,7 +135,7 @@ fn versions<'c, 'a>(old: &'c Crd<'a>, new: &'c Crd<'a>, name: &str) -> Option<(&
 }
 
 fn prove(
-    (found, change, spot): (&Found<'_>, &Change, &Spot<'_>),
+    (found, change, spot): (&Findings<'_>, &Change, &Spot<'_>),
     prepared: &Prepared<'_>,
     effort: &Effort,
     memo: &mut Memo,
@@ -148,12 +148,12 @@ fn prove(
         _ => &prepared.main,
     };
     let judge = Judge::new(old, new, &steps, change.code);
-    // Objects with a status, also where requests to the object ignore it.
+    // Objects with a status, even if requests to the object ignore it.
     let maker = match &prepared.status {
         Some((old, _)) if change.code == Code::DiffSubresource => old,
         _ => old,
     };
-    let mut reason = "no value was found that the old schema accepts and the new one refuses".to_owned();
+    let mut reason = "found no value that the old schema accepts and the new one rejects".to_owned();
     for attempt in attempts(change.code, spot, &steps, effort, memo, arena) {
         if arena.allocated_bytes() > effort.memory {
             return Proof::None(format!("it needs more than {} MiB of memory", effort.memory >> 20));
@@ -162,7 +162,7 @@ fn prove(
             Ok(witness) => return Proof::Witness(Box::new(witness)),
             Err(why) => reason = why,
         }
-        // Of a union, the member that is wanted must be the one that is named.
+        // The discriminator of a union must name the wanted member.
         for choice in choices(old.schema, &steps) {
             let mut attempt = attempt.clone();
             attempt.wants.extend(choice);
@@ -174,8 +174,8 @@ fn prove(
     Proof::None(reason)
 }
 
-/// What texts beside the steps may have to be: of those that have an enumeration, the value that is named like the next step, then
-/// the others, one by one.
+/// Returns what strings next to the steps may have to be. For those with an enumeration: first the value named like the
+/// next step, then the others one by one.
 fn choices<'a>(schema: Option<&'a Schema<'a>>, steps: &[Step<'a>]) -> Vec<Vec<(Vec<Step<'a>>, Option<Value<'a>>)>> {
     const MOST: usize = 24;
     let (mut alike, mut others) = (Vec::new(), Vec::new());
@@ -221,7 +221,7 @@ fn choices<'a>(schema: Option<&'a Schema<'a>>, steps: &[Step<'a>]) -> Vec<Vec<(V
     out
 }
 
-/// Makes an object around a value and tries it.
+/// Builds an object around a value and tries it.
 fn made<'o>(
     judge: &Judge<'o>,
     maker: &Resource<'o>,
@@ -239,10 +239,13 @@ fn made<'o>(
     let made = sample_with(maker, &wanted, effort.rounds, arena);
     if let Some(problem) = made.problems.first() {
         let at = if problem.path.is_empty() { String::new() } else { format!("{}: ", problem.path) };
-        return Err(format!("the old definition refuses what was tried: {}", short(&format!("{at}{}", problem.text))));
+        return Err(format!(
+            "the old definition rejects the objects tried: {}",
+            short(&format!("{at}{}", problem.text))
+        ));
     }
     let Some(seen) = judge.see(made.value, arena) else {
-        return Err("the new definition accepts what was tried".to_owned());
+        return Err("the new definition accepts the objects tried".to_owned());
     };
     let value = shrink::shrink(judge, made.value, seen.outcome, effort.shrinking, arena);
     let seen = judge.see(value, arena).unwrap_or(seen);
@@ -259,13 +262,13 @@ fn witness<'o>(
     let mut json = Vec::new();
     value.write_go_json(&mut json);
     if json.len() > effort.bytes {
-        return Err(format!("it would have more than {} KiB", effort.bytes >> 10));
+        return Err(format!("the object exceeds {} KiB", effort.bytes >> 10));
     }
     let is_ratcheted = seen.outcome == Outcome::Refused && judge.keeps(value, arena);
     Ok(Witness { object: value.to_serde(), outcome: seen.outcome, errors: seen.errors, is_ratcheted })
 }
 
-/// The beginning of a long text.
+/// Returns the beginning of a long string.
 fn short(text: &str) -> String {
     const MOST: usize = 200;
     match text.char_indices().nth(MOST) {

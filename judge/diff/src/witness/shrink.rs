@@ -1,4 +1,4 @@
-//! Making a witness smaller.
+//! Makes a witness smaller.
 
 use super::judge::Judge;
 use super::proof::Outcome;
@@ -6,7 +6,7 @@ use kubeshape_schema::Bump;
 use kubeshape_value::Map;
 use kubeshape_value::Value;
 
-/// Leaves out what the witness does not need, as long as it shows the same. Members are tried from the outside in, `most` at most.
+/// Removes what the witness does not need to show the same. Tries members from the outside in, at most `most`.
 pub(super) fn shrink<'o>(
     judge: &Judge<'o>,
     object: Value<'o>,
@@ -18,7 +18,7 @@ pub(super) fn shrink<'o>(
     let mut todo: Vec<Vec<usize>> = vec![Vec::new()];
     let mut left = most;
     while let Some(path) = todo.pop() {
-        // The last members first, so that the places of the others stay.
+        // The last members first, so that the others keep their place.
         for at in (0..count(object, &path)).rev() {
             if path.is_empty() && is_kept(object, at) {
                 continue;
@@ -44,7 +44,7 @@ pub(super) fn shrink<'o>(
     object
 }
 
-/// What every object has.
+/// Members that every object has.
 fn is_kept(object: Value<'_>, at: usize) -> bool {
     let entry = object.as_map().and_then(|map| map.entries().get(at).copied());
     entry.is_some_and(|(key, _)| matches!(key, "apiVersion" | "kind" | "metadata"))
@@ -66,7 +66,7 @@ fn count(object: Value<'_>, path: &[usize]) -> usize {
     }
 }
 
-/// The object without one member.
+/// Returns the object without one member.
 fn without<'o>(value: Value<'o>, path: &[usize], at: usize, arena: &'o Bump) -> Option<Value<'o>> {
     let (next, rest) = match path.split_first() {
         None => (at, None),

@@ -22,7 +22,8 @@ fn schema(draw: &mut Draw, depth: usize) -> Value {
     match draw.below(if depth == 0 { 6 } else { 9 }) {
         0 => json!({"type": "string", "minLength": 1 + draw.below(3), "maxLength": 4 + draw.below(9)}),
         1 => {
-            json!({"type": "string", "pattern": *draw.pick(&["^[a-c]+$", "^x{2,4}$", "^(p|q)r?$", "^[a-z]([-a-z0-9]*[a-z0-9])?$"])})
+            let patterns = ["^[a-c]+$", "^x{2,4}$", "^(p|q)r?$", "^[a-z]([-a-z0-9]*[a-z0-9])?$"];
+            json!({"type": "string", "pattern": *draw.pick(&patterns)})
         }
         2 => json!({"type": "integer", "minimum": draw.below(5), "maximum": 5 + draw.below(9)}),
         3 => json!({"type": "string", "enum": ["p", "q", "r"]}),

@@ -124,7 +124,8 @@ fn changes_of_definitions() {
 #[test]
 fn a_version_that_is_there_twice_is_compared_once() {
     let twice = crd(
-        "  - {name: v1, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {a: {type: integer}}}}}\n",
+        "  - {name: v1, served: true, storage: false, \
+         schema: {openAPIV3Schema: {type: object, properties: {a: {type: integer}}}}}\n",
         "{type: string}",
     );
     assert_eq!(twice.matches("name: v1").count(), 2, "{twice}");
@@ -138,7 +139,7 @@ fn a_change_has_a_class_for_each_whom_it_concerns() {
     assert_eq!(found[0].class_for(Consumer::Writers), Some(Class::Breaking));
     assert_eq!(found[0].class_for(Consumer::Readers), None);
     assert_eq!(found[0].class(), Class::Breaking);
-    assert_eq!(found[0].detail, "maxLength is 3, and there was none");
+    assert_eq!(found[0].detail, "maxLength 3 added");
 }
 
 #[test]

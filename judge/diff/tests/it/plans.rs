@@ -29,7 +29,8 @@ spec:
 
 fn version(name: &str, storage: bool, spec: &str) -> String {
     format!(
-        "{{name: {name}, served: true, storage: {storage}, schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {spec}}}}}}}}}"
+        "{{name: {name}, served: true, storage: {storage}, \
+         schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {spec}}}}}}}}}"
     )
 }
 
