@@ -131,7 +131,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What may stand behind the value.
+    /// Checks what follows the value.
+    ///
+    /// # Errors
+    /// More data follows, and `compat` does not ignore it.
     #[inline]
     pub fn finish(&mut self, compat: Compat) -> Result<(), JsonError> {
         if compat == Compat::V64 && self.token().is_some() {
@@ -140,7 +143,10 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Goes into an object, and tells whether a key follows; null is an object without any.
+    /// Enters an object. Returns whether a key follows. null is read as an empty object.
+    ///
+    /// # Errors
+    /// The next value is neither an object nor null, or it is nested too deep.
     #[inline]
     pub fn enter(&mut self) -> Result<bool, JsonError> {
         if !self.takes(b'{') {
@@ -153,7 +159,10 @@ impl<'a> Reader<'a> {
         if self.byte() == Some(b'"') { Ok(true) } else { self.fail("expected a string or }") }
     }
 
-    /// Goes on behind a value of an object, and tells whether a key follows.
+    /// Moves past the end of a value in an object. Returns whether a key follows.
+    ///
+    /// # Errors
+    /// Neither a comma nor the end of the object follows.
     #[inline]
     pub fn more(&mut self) -> Result<bool, JsonError> {
         let more = match self.token() {
@@ -166,13 +175,19 @@ impl<'a> Reader<'a> {
         Ok(more)
     }
 
-    /// What stands between a key and its value.
+    /// Reads the colon between a key and its value.
+    ///
+    /// # Errors
+    /// Something else follows.
     #[inline]
     pub fn colon(&mut self) -> Result<(), JsonError> {
         if self.takes(b':') { Ok(()) } else { self.fail("expected :") }
     }
 
-    /// Reads an object or null, and has `entry` read the value behind every key.
+    /// Reads an object or null. `entry` reads the value of each key.
+    ///
+    /// # Errors
+    /// The text is not an object, or `entry` fails.
     #[inline]
     pub fn object(
         &mut self,
@@ -194,7 +209,10 @@ impl<'a> Reader<'a> {
         if self.depth > MAX_DEPTH { self.fail("nested too deep") } else { Ok(()) }
     }
 
-    /// What stands before the colon.
+    /// Reads a key.
+    ///
+    /// # Errors
+    /// The next token is not a string.
     #[inline]
     pub fn name(&mut self) -> Result<&'a str, JsonError> {
         match self.token() {
@@ -444,7 +462,10 @@ impl<'a> Reader<'a> {
         Ok(unit)
     }
 
-    /// Any value.
+    /// Reads any value.
+    ///
+    /// # Errors
+    /// The text is not JSON, or it is nested too deep.
     pub fn value(&mut self) -> Result<Value<'a>, JsonError> {
         match self.token() {
             Some(b'"') => self.string().map(Value::String),
@@ -466,7 +487,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Goes over a value without making it.
+    /// Skips a value without building it.
+    ///
+    /// # Errors
+    /// The text is not JSON, or it is nested too deep.
     pub fn skip(&mut self) -> Result<(), JsonError> {
         match self.token() {
             Some(b'[') => self.array(Self::skip),

@@ -322,7 +322,7 @@ mod tests {
             ("", "r: found 0 documents, expected one"),
             ("[]", "r:1:1: found a list, expected an object"),
             ("{}", "r:1:1: found no format, expected the number of the format"),
-            (r#"{"format": "1"}"#, "r:1:12: found a text, expected the number of the format"),
+            (r#"{"format": "1"}"#, "r:1:12: found a string, expected the number of the format"),
             (r#"{"format": 2}"#, "r:1:12: found format 2, expected format 1, which this release reads"),
             (r#"{"format": 1}"#, "r:1:1: found no files, expected an object of files and their digests"),
             (r#"{"format": 1, "files": []}"#, "r:1:24: found a list, expected an object of files and their digests"),

@@ -25,8 +25,9 @@ fn commands(page: &str) -> Vec<String> {
 #[test]
 fn the_commands_of_the_pages_do_what_they_say() {
     let mut pages = vec![format!("{ROOT}/README.md")];
-    let guides = fs::read_dir(format!("{ROOT}/docs")).unwrap().map(|entry| entry.unwrap().path().display().to_string());
-    pages.extend(guides.filter(|path| path.ends_with(".md")));
+    let guides = fs::read_dir(format!("{ROOT}/docs")).unwrap().map(|entry| entry.unwrap().path());
+    let guides = guides.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    pages.extend(guides.map(|path| path.display().to_string()));
     let mut run = 0;
     for page in pages {
         let folder = Folder::new();

@@ -25,5 +25,5 @@ fn committed_types_are_generated_from_the_definitions() -> Result<(), Box<dyn Er
 }
 
 fn hex(bytes: impl AsRef<[u8]>) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(bytes).iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }

@@ -65,7 +65,12 @@ impl<'a> Walk<'_, 'a> {
                 &[(Apply, Breaking)],
             ),
             (true, false) => {
-                self.push(pair, Code::DiffOwnership, "fields are now owned one by one, not together", &[(Apply, Risky)])
+                self.push(
+                    pair,
+                    Code::DiffOwnership,
+                    "fields are now owned one by one, not together",
+                    &[(Apply, Risky)],
+                );
             }
             _ => {}
         }
