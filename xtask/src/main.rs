@@ -6,6 +6,7 @@ mod builtin;
 mod fuzz;
 mod lint;
 mod package;
+mod recording;
 mod run;
 mod soak;
 mod tools;
@@ -29,6 +30,7 @@ usage: cargo xtask COMMAND [ARGUMENT…]
                      and downloads them), or makes it anew
   proto              makes the types of the protobuf forms anew, from the definitions in convert/proto
   package            packs every crate, builds the command from the archives alone, and runs the main job with it
+  recording          runs the commands in the picture of the README, and draws it again (docs/recording.svg)
   fuzz [SECONDS [TARGET…]]
                      builds all fuzz targets and runs each on its seeds and on changes of them: for a second, or for
                      so many; or some of them only
@@ -76,6 +78,7 @@ fn command(arguments: &[&str]) -> Result {
             .args(["--quiet", "--manifest-path", "convert/proto/generate/Cargo.toml"])
             .args(["--target-dir", "target/proto"])),
         ["package"] => package::prove(),
+        ["recording"] => recording::write(),
         ["fuzz", arguments @ ..] => fuzz::run_all(arguments),
         ["msrv"] => tools::msrv(),
         ["deny"] => tools::deny(),

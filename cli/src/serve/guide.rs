@@ -2,7 +2,7 @@
 
 use super::{descriptors, event, inputs, log};
 
-const GUIDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/serve.md");
+const GUIDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/serve-operation.md");
 
 #[test]
 fn the_guide_has_the_figures_of_files_and_of_the_log() {

@@ -5,7 +5,7 @@ use crate::http::{LARGE, MOST_RANGES, MOST_WAITING};
 use crate::listen::{BURST_SECONDS, CANCEL};
 use std::time::Duration;
 
-const GUIDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/serve.md");
+const GUIDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/serve-operation.md");
 
 /// Bytes as the guide writes them.
 fn bytes(count: usize) -> String {
