@@ -1,4 +1,6 @@
-//! What the build script has printed: the definitions and paths of Kubernetes 1.36 (see `build.rs`).
+//! The definitions and paths of Kubernetes 1.36, printed in advance, so that nothing is printed when a program starts.
+//!
+//! The test in `print.rs` makes `printed/` again.
 
 use super::Definition;
 use crate::operations::Place;
@@ -8,21 +10,18 @@ use crate::texts::Texts;
 use std::borrow::Cow;
 
 /// The definitions as JSON, with descriptions.
-pub(super) const DEFINITIONS: &str = include_str!(concat!(env!("OUT_DIR"), "/definitions.json"));
-
-/// The definitions as JSON, without descriptions: all that types need.
-pub(super) const STRUCTURE: &str = include_str!("definitions.json");
+pub(super) const DEFINITIONS: &str = include_str!("definitions.json");
 
 pub(super) fn texts() -> Texts {
-    include!(concat!(env!("OUT_DIR"), "/texts.in"))
+    include!("printed/texts.in")
 }
 
 /// The definitions as documents hold them, sorted by name.
 pub(super) fn definitions() -> Vec<Definition> {
-    include!(concat!(env!("OUT_DIR"), "/printed.in")).into()
+    include!("printed/definitions.in").into()
 }
 
 /// The paths by form, then cluster-scoped and namespaced.
 pub(super) fn paths() -> [[Paths; 2]; 3] {
-    include!(concat!(env!("OUT_DIR"), "/paths.in"))
+    include!("printed/paths.in")
 }

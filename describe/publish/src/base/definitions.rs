@@ -1,6 +1,4 @@
 //! Reading and printing the definitions that documents share.
-//!
-//! The build script compiles this file too: it prints the built-in definitions.
 
 use kubeshape_schema::print::{self, Style};
 use kubeshape_schema::read::{Reader, Rules};

@@ -3,6 +3,8 @@
 mod builtin;
 mod definitions;
 mod documents;
+#[cfg(test)]
+mod print;
 
 pub use documents::BaseError;
 
@@ -62,7 +64,7 @@ impl From<definitions::Printed> for Definition {
 
 /// Kubernetes' own definitions and texts, which all documents of CustomResourceDefinitions share.
 ///
-/// # Example: the definitions of Kubernetes 1.36 with the texts of the `k8s-openapi` crate
+/// # Example: the definitions of Kubernetes 1.36
 /// ```
 /// let base = kubeshape_publish::Base::builtin();
 /// assert_eq!(base.definition_names().count(), 16);
@@ -83,11 +85,10 @@ pub struct Base {
 type Definitions<'a> = Vec<(&'a str, Schema<'a>)>;
 
 impl Base {
-    /// The definitions of Kubernetes 1.36. Descriptions come from the `k8s-openapi` crate; it lacks those of some query
-    /// parameters, which have kubeshape's own. So documents have the server's structure, but not its hash. For equal
-    /// bytes use [`Base::from_documents`].
+    /// Returns the definitions of Kubernetes 1.36. Some query parameters have kubeshape's own descriptions, so
+    /// documents have the server's structure, but not its hash. For equal bytes, use [`Base::from_documents`].
     pub fn builtin() -> Base {
-        let types = types_of(builtin::STRUCTURE);
+        let types = types_of(builtin::DEFINITIONS);
         Base::new(builtin::texts(), builtin::definitions(), builtin::paths(), types)
     }
 
@@ -253,7 +254,7 @@ pub(crate) fn gvk<'a>(group: &'a str, version: &'a str, kind: &'a str, arena: &'
 mod tests {
     use super::*;
 
-    /// [`Base::from_documents`] prints when it is called what the build script has printed for [`Base::builtin`].
+    /// [`Base::from_documents`] prints what [`Base::builtin`] has printed in advance.
     #[test]
     fn without_documents_it_is_the_built_in_one() {
         let (builtin, printed) = (Base::builtin(), Base::from_documents(&[]).expect("nothing to read"));

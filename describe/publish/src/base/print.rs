@@ -1,124 +1,47 @@
-//! Prints what documents share when no base is given: the definitions and paths of Kubernetes 1.36.
+//! Prints `printed/` again, and compares.
 //!
-//! The structure of the definitions is a table of this crate (`src/base/definitions.json`), their descriptions come
-//! from the `k8s-openapi` crate. Everything is printed here, into the form in which documents hold it, so that the
-//! library neither depends on `k8s-openapi` nor prints anything when it starts.
+//! The source is `definitions.json`: the definitions of Kubernetes 1.36 that documents share. Descriptions of parameters are our own.
+//! With `UPDATE_EXPECT=1`, the test writes the files.
 
-// A build script talks to Cargo on standard output, and a failure ends the build.
-#![allow(clippy::print_stdout, clippy::unwrap_used)]
-
-// The modules that print. The library uses more of them than this script does.
-#[allow(dead_code)]
-#[path = "src/base/definitions.rs"]
-mod definitions;
-#[allow(dead_code, unreachable_pub)]
-#[path = "src/names.rs"]
-mod names;
-#[path = "src/operations.rs"]
-mod operations;
-#[allow(dead_code)]
-#[path = "src/paths.rs"]
-mod paths;
-#[allow(dead_code)]
-#[path = "src/template.rs"]
-mod template;
-#[path = "src/texts.rs"]
-mod texts;
-
-use k8s_openapi::api::autoscaling::v1::{Scale, ScaleSpec, ScaleStatus};
-use k8s_openapi::api::core::v1::ConfigMap;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
-use k8s_openapi::schemars::{JsonSchema, SchemaGenerator};
+use super::definitions;
+use crate::names::META;
+use crate::operations;
+use crate::paths::{self, Paths};
+use crate::template::Template;
+use crate::texts::Texts;
 use kubeshape_schema::Bump;
 use kubeshape_yaml::Tape;
-use names::{AUTOSCALING, META};
-use paths::Paths;
 use serde_json::Value;
 use std::fmt::Write;
-use std::path::Path;
-use template::Template;
-use texts::Texts;
 
-/// Names, types, defaults and extensions of the definitions, without descriptions.
-const STRUCTURE: &str = include_str!("src/base/definitions.json");
+/// The description of `metadata` of every built-in kind.
+const OBJECT_METADATA: &str = "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 
-fn main() {
-    for file in ["base/definitions.json", "base/definitions.rs", "names.rs", "operations.rs", "paths.rs"] {
-        println!("cargo::rerun-if-changed=src/{file}");
-    }
-    for file in ["build.rs", "src/template.rs", "src/texts.rs"] {
-        println!("cargo::rerun-if-changed={file}");
-    }
-    let source = definitions_with_descriptions();
-    let json = source.to_string();
-    let texts = texts(&source);
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/base/printed");
+
+#[test]
+fn the_printed_forms_are_those_of_the_definitions() {
+    let json = super::builtin::DEFINITIONS;
+    let texts = texts(&serde_json::from_str(json).unwrap());
     let (arena, mut tape) = (Bump::new(), Tape::new());
-    let definitions = definitions::print(&definitions::read(&json, &mut tape, &arena), &arena);
-    let paths = paths::all(&texts, false);
-
-    let folder = std::env::var_os("OUT_DIR").unwrap();
-    let write = |name: &str, text: &str| std::fs::write(Path::new(&folder).join(name), text).unwrap();
-    write("definitions.json", &json);
-    write("texts.in", &rust_texts(&texts));
-    write("printed.in", &rust_definitions(&definitions));
-    write("paths.in", &rust_paths(&paths));
-}
-
-fn definitions_with_descriptions() -> Value {
-    let mut definitions: Value = serde_json::from_str(STRUCTURE).unwrap();
-    for (name, schema) in kubernetes_schemas() {
-        describe(&mut definitions[name], &schema);
-    }
-    definitions
-}
-
-/// The schemas of `k8s-openapi` by definition name.
-fn kubernetes_schemas() -> Vec<(String, Value)> {
-    let mut generator = SchemaGenerator::default();
-    macro_rules! schemas {
-        ($($prefix:expr, $name:literal, $type:ty;)*) => {
-            vec![$((format!("{}{}", $prefix, $name), <$type>::json_schema(&mut generator).to_value()),)*]
-        };
-    }
-    schemas! {
-        META, "DeleteOptions", meta::DeleteOptions;
-        META, "FieldsV1", meta::FieldsV1;
-        META, "ListMeta", meta::ListMeta;
-        META, "ManagedFieldsEntry", meta::ManagedFieldsEntry;
-        META, "ObjectMeta", meta::ObjectMeta;
-        META, "OwnerReference", meta::OwnerReference;
-        META, "Patch", meta::Patch;
-        META, "Preconditions", meta::Preconditions;
-        META, "ShardInfo", meta::ShardInfo;
-        META, "Status", meta::Status;
-        META, "StatusCause", meta::StatusCause;
-        META, "StatusDetails", meta::StatusDetails;
-        META, "Time", meta::Time;
-        AUTOSCALING, "Scale", Scale;
-        AUTOSCALING, "ScaleSpec", ScaleSpec;
-        AUTOSCALING, "ScaleStatus", ScaleStatus;
-    }
-}
-
-/// Copies the descriptions of a schema and of its properties.
-fn describe(definition: &mut Value, described: &Value) {
-    let Some(target) = definition.as_object_mut() else { return };
-    if let Some(text) = described["description"].as_str() {
-        target.insert("description".to_owned(), text.into());
-    }
-    let Some(properties) = target.get_mut("properties").and_then(Value::as_object_mut) else { return };
-    for (name, property) in properties {
-        if let (Some(text), Some(property)) =
-            (described["properties"][name]["description"].as_str(), property.as_object_mut())
-        {
-            property.insert("description".to_owned(), text.into());
+    let definitions = definitions::print(&definitions::read(json, &mut tape, &arena), &arena);
+    for (name, text) in [
+        ("texts.in", rust_texts(&texts)),
+        ("definitions.in", rust_definitions(&definitions)),
+        ("paths.in", rust_paths(&paths::all(&texts, false))),
+    ] {
+        let path = format!("{FOLDER}/{name}");
+        if std::env::var_os("UPDATE_EXPECT").is_some() {
+            std::fs::write(path, text).unwrap();
+        } else {
+            let was = std::fs::read_to_string(path).unwrap();
+            assert!(was == text, "{name} is stale: run this test with UPDATE_EXPECT=1");
         }
     }
 }
 
-/// The texts outside of definitions. `k8s-openapi` lacks those of parameters; they are our own words.
+/// Returns the descriptions outside of definitions.
 fn texts(definitions: &Value) -> Texts {
-    let object = ConfigMap::json_schema(&mut SchemaGenerator::default()).to_value();
     let description = |properties: &Value, name: &str| {
         properties["properties"][name]["description"].as_str().unwrap_or_default().to_owned()
     };
@@ -126,7 +49,7 @@ fn texts(definitions: &Value) -> Texts {
     let mut texts = Texts {
         api_version: description(status, "apiVersion"),
         kind: description(status, "kind"),
-        object_metadata: description(&object, "metadata"),
+        object_metadata: OBJECT_METADATA.to_owned(),
         list_metadata: description(status, "metadata"),
         namespace: "The namespace of the object.".to_owned(),
         patch_field_manager:
