@@ -28,7 +28,6 @@ usage: cargo xtask COMMAND [ARGUMENT…]
                      again (this needs a nightly toolchain: rustdoc writes JSON there only)
   builtin [--update] compares the API of Kubernetes' releases in builtin/ with the released modules (this needs Go
                      and downloads them), or makes it anew
-  proto              makes the types of the protobuf forms anew, from the definitions in convert/proto
   package            packs every crate, builds the command from the archives alone, and runs the main job with it
   recording          runs the commands in the picture of the README, and draws it again (docs/recording.svg)
   fuzz [SECONDS [TARGET…]]
@@ -74,9 +73,6 @@ fn command(arguments: &[&str]) -> Result {
         ["api", "--update"] => api::update(),
         ["builtin"] => builtin::compare(),
         ["builtin", "--update"] => builtin::update(),
-        ["proto"] => run(cargo("run")
-            .args(["--quiet", "--manifest-path", "convert/proto/generate/Cargo.toml"])
-            .args(["--target-dir", "target/proto"])),
         ["package"] => package::prove(),
         ["recording"] => recording::write(),
         ["fuzz", arguments @ ..] => fuzz::run_all(arguments),

@@ -1,7 +1,7 @@
 //! The protobuf forms of documents, as gnostic defines them and kube-apiserver serves them.
 //!
 //! [`v2`] and [`v3`] convert a document to the bytes that gnostic-models' `ParseDocument` and Go's `proto.Marshal` give,
-//! and back. Their modules `model` hold the generated messages.
+//! and back.
 //!
 //! The messages are stricter than JSON and hold less. A value that they refuse is an error with a place ([`Refusal`]).
 //! A value that they drop is a note (codes KS7002 and up).
@@ -32,9 +32,11 @@ mod source;
 mod table;
 pub mod v2;
 pub mod v3;
+mod wire;
 
 pub use decode::DecodeError;
 pub use refusal::{Problem, Refusal};
+pub use wire::WireError;
 
 use kubeshape_schema::{Converted, Dialect};
 use kubeshape_yaml::Node;

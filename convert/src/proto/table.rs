@@ -1,7 +1,6 @@
-//! What the messages of a model are made of: one table per dialect, for both directions.
+//! The messages of gnostic's models: one table per dialect, from which documents are encoded and decoded.
 //!
-//! The table says how a document is read into messages (field numbers, JSON names, what a member accepts), and ties
-//! every row to the field of the generated type, from which the document is printed again.
+//! A row has the number of a field, its name in JSON, and what it accepts.
 
 /// A message of a model.
 pub(super) struct Message {
@@ -88,14 +87,12 @@ impl Keys {
     }
 }
 
-/// Objects: `STATIC Type closed|open { number field "name" => kind, required; … }`.
+/// Objects: `STATIC Type closed|open { number name => kind, required; … }`.
 macro_rules! objects {
     (@open open) => { true };
     (@open closed) => { false };
-    (@print $out:ident $value:expr, $name:literal, $required:expr) => { $out.member($name, &$value, $required)?; };
-    (@print $out:ident $value:expr, , $required:expr) => { $out.spread(&$value)?; };
     ($($static:ident $type:ident $open:ident {
-        $($number:literal $field:ident $($name:literal)? => $kind:expr $(, $required:ident)?;)*
+        $($number:literal $($name:literal)? => $kind:expr $(, $required:ident)?;)*
     })*) => {$(
         static $static: Message = Message {
             name: stringify!($type),
@@ -109,15 +106,6 @@ macro_rules! objects {
                 open: objects!(@open $open),
             },
         };
-
-        impl Json for model::$type {
-            fn json(&self, out: &mut Printer) -> Result<(), DecodeError> {
-                out.object(|out| {
-                    $(objects!(@print out self.$field, $($name)?, !concat!($(stringify!($required))?).is_empty());)*
-                    Ok(())
-                })
-            }
-        }
     )*};
 }
 
@@ -125,49 +113,19 @@ macro_rules! objects {
 macro_rules! maps {
     ($($static:ident $type:ident => $kind:expr;)*) => {$(
         static $static: Message = Message { name: stringify!($type), body: Body::Map($kind) };
-
-        impl Json for model::$type {
-            fn json(&self, out: &mut Printer) -> Result<(), DecodeError> {
-                out.object(|out| out.spread(&self.additional_properties))
-            }
-        }
     )*};
 }
 
-/// Values of one of several forms: `STATIC Type module { number Variant => kind; … }`.
+/// Values of one of several forms: `STATIC Type { number => kind; … }`.
 macro_rules! unions {
-    ($($static:ident $type:ident $module:ident {
-        $($number:literal $form:ident => $kind:expr;)*
+    ($($static:ident $type:ident {
+        $($number:literal => $kind:expr;)*
     })*) => {$(
         static $static: Message = Message {
             name: stringify!($type),
             body: Body::Union(&[$(($number, $kind)),*]),
         };
-
-        impl Json for model::$type {
-            fn json(&self, out: &mut Printer) -> Result<(), DecodeError> {
-                match &self.oneof {
-                    $(Some(model::$module::Oneof::$form(value)) => value.json(out),)*
-                    None => out.object(|_| Ok(())),
-                }
-            }
-        }
     )*};
 }
 
-/// Pairs of a name and a value.
-macro_rules! pairs {
-    ($($type:ident),* $(,)?) => {$(
-        impl Pair for model::$type {
-            fn name(&self) -> &str {
-                &self.name
-            }
-
-            fn value(&self, out: &mut Printer) -> Result<(), DecodeError> {
-                self.value.json(out)
-            }
-        }
-    )*};
-}
-
-pub(super) use {maps, objects, pairs, unions};
+pub(super) use {maps, objects, unions};

@@ -2,23 +2,14 @@
 
 use kubeshape_schema::Converted;
 use kubeshape_yaml::Node;
-use prost::Message as _;
 
 use super::DecodeError;
-use super::decode::{Json, Pair};
-use super::printer::Printer;
 use super::refusal::Refusal;
 use super::table::Kind::{
     Any, AnyList, Bool, Entries, Extensions, Int, LooseText, Message as Nested, Messages, Number, Text, Texts,
 };
-use super::table::{Body, Field, Keys, Message, maps, objects, pairs, unions};
+use super::table::{Body, Field, Keys, Message, maps, objects, unions};
 use crate::aggregate::merge::Section;
-
-/// The messages, generated from `proto/openapi_v2.proto`.
-#[allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic)]
-pub mod model {
-    include!("generated/v2.rs");
-}
 
 /// The bytes of a document's protobuf form, and what of the document is not in them.
 ///
@@ -150,349 +141,349 @@ pub fn check(root: Node<'_>) -> Result<(), Vec<Refusal>> {
 /// # Ok::<(), kubeshape_convert::proto::DecodeError>(())
 /// ```
 pub fn decode(bytes: &[u8]) -> Result<Vec<u8>, DecodeError> {
-    Printer::print(&model::Document::decode(bytes)?)
+    super::decode::decode(&DOCUMENT, bytes)
 }
 
 objects! {
     DOCUMENT Document closed {
-        1 swagger "swagger" => Text(&["2.0"]), required;
-        2 info "info" => Nested(&INFO), required;
-        3 host "host" => Text(&[]);
-        4 base_path "basePath" => Text(&[]);
-        5 schemes "schemes" => Texts(&["http", "https", "ws", "wss"]);
-        6 consumes "consumes" => Texts(&[]);
-        7 produces "produces" => Texts(&[]);
-        8 paths "paths" => Nested(&PATHS), required;
-        9 definitions "definitions" => Nested(&DEFINITIONS);
-        10 parameters "parameters" => Nested(&PARAMETER_DEFINITIONS);
-        11 responses "responses" => Nested(&RESPONSE_DEFINITIONS);
-        12 security "security" => Messages(&SECURITY_REQUIREMENT);
-        13 security_definitions "securityDefinitions" => Nested(&SECURITY_DEFINITIONS);
-        14 tags "tags" => Messages(&TAG);
-        15 external_docs "externalDocs" => Nested(&EXTERNAL_DOCS);
-        16 vendor_extension => Extensions;
+        1 "swagger" => Text(&["2.0"]), required;
+        2 "info" => Nested(&INFO), required;
+        3 "host" => Text(&[]);
+        4 "basePath" => Text(&[]);
+        5 "schemes" => Texts(&["http", "https", "ws", "wss"]);
+        6 "consumes" => Texts(&[]);
+        7 "produces" => Texts(&[]);
+        8 "paths" => Nested(&PATHS), required;
+        9 "definitions" => Nested(&DEFINITIONS);
+        10 "parameters" => Nested(&PARAMETER_DEFINITIONS);
+        11 "responses" => Nested(&RESPONSE_DEFINITIONS);
+        12 "security" => Messages(&SECURITY_REQUIREMENT);
+        13 "securityDefinitions" => Nested(&SECURITY_DEFINITIONS);
+        14 "tags" => Messages(&TAG);
+        15 "externalDocs" => Nested(&EXTERNAL_DOCS);
+        16 => Extensions;
     }
     INFO Info closed {
-        1 title "title" => Text(&[]), required;
-        2 version "version" => Text(&[]), required;
-        3 description "description" => Text(&[]);
-        4 terms_of_service "termsOfService" => Text(&[]);
-        5 contact "contact" => Nested(&CONTACT);
-        6 license "license" => Nested(&LICENSE);
-        7 vendor_extension => Extensions;
+        1 "title" => Text(&[]), required;
+        2 "version" => Text(&[]), required;
+        3 "description" => Text(&[]);
+        4 "termsOfService" => Text(&[]);
+        5 "contact" => Nested(&CONTACT);
+        6 "license" => Nested(&LICENSE);
+        7 => Extensions;
     }
     CONTACT Contact closed {
-        1 name "name" => Text(&[]);
-        2 url "url" => Text(&[]);
-        3 email "email" => Text(&[]);
-        4 vendor_extension => Extensions;
+        1 "name" => Text(&[]);
+        2 "url" => Text(&[]);
+        3 "email" => Text(&[]);
+        4 => Extensions;
     }
     LICENSE License closed {
-        1 name "name" => Text(&[]), required;
-        2 url "url" => Text(&[]);
-        3 vendor_extension => Extensions;
+        1 "name" => Text(&[]), required;
+        2 "url" => Text(&[]);
+        3 => Extensions;
     }
     TAG Tag closed {
-        1 name "name" => Text(&[]), required;
-        2 description "description" => Text(&[]);
-        3 external_docs "externalDocs" => Nested(&EXTERNAL_DOCS);
-        4 vendor_extension => Extensions;
+        1 "name" => Text(&[]), required;
+        2 "description" => Text(&[]);
+        3 "externalDocs" => Nested(&EXTERNAL_DOCS);
+        4 => Extensions;
     }
     EXTERNAL_DOCS ExternalDocs closed {
-        1 description "description" => Text(&[]);
-        2 url "url" => Text(&[]), required;
-        3 vendor_extension => Extensions;
+        1 "description" => Text(&[]);
+        2 "url" => Text(&[]), required;
+        3 => Extensions;
     }
     PATHS Paths closed {
-        1 vendor_extension => Extensions;
-        2 path => Entries(Keys::Path, &PATH_ITEM);
+        1 => Extensions;
+        2 => Entries(Keys::Path, &PATH_ITEM);
     }
     PATH_ITEM PathItem closed {
-        1 r#ref "$ref" => Text(&[]);
-        2 get "get" => Nested(&OPERATION);
-        3 put "put" => Nested(&OPERATION);
-        4 post "post" => Nested(&OPERATION);
-        5 delete "delete" => Nested(&OPERATION);
-        6 options "options" => Nested(&OPERATION);
-        7 head "head" => Nested(&OPERATION);
-        8 patch "patch" => Nested(&OPERATION);
-        9 parameters "parameters" => Messages(&PARAMETERS_ITEM);
-        10 vendor_extension => Extensions;
+        1 "$ref" => Text(&[]);
+        2 "get" => Nested(&OPERATION);
+        3 "put" => Nested(&OPERATION);
+        4 "post" => Nested(&OPERATION);
+        5 "delete" => Nested(&OPERATION);
+        6 "options" => Nested(&OPERATION);
+        7 "head" => Nested(&OPERATION);
+        8 "patch" => Nested(&OPERATION);
+        9 "parameters" => Messages(&PARAMETERS_ITEM);
+        10 => Extensions;
     }
     OPERATION Operation closed {
-        1 tags "tags" => Texts(&[]);
-        2 summary "summary" => Text(&[]);
-        3 description "description" => Text(&[]);
-        4 external_docs "externalDocs" => Nested(&EXTERNAL_DOCS);
-        5 operation_id "operationId" => Text(&[]);
-        6 produces "produces" => Texts(&[]);
-        7 consumes "consumes" => Texts(&[]);
-        8 parameters "parameters" => Messages(&PARAMETERS_ITEM);
-        9 responses "responses" => Nested(&RESPONSES), required;
-        10 schemes "schemes" => Texts(&["http", "https", "ws", "wss"]);
-        11 deprecated "deprecated" => Bool;
-        12 security "security" => Messages(&SECURITY_REQUIREMENT);
-        13 vendor_extension => Extensions;
+        1 "tags" => Texts(&[]);
+        2 "summary" => Text(&[]);
+        3 "description" => Text(&[]);
+        4 "externalDocs" => Nested(&EXTERNAL_DOCS);
+        5 "operationId" => Text(&[]);
+        6 "produces" => Texts(&[]);
+        7 "consumes" => Texts(&[]);
+        8 "parameters" => Messages(&PARAMETERS_ITEM);
+        9 "responses" => Nested(&RESPONSES), required;
+        10 "schemes" => Texts(&["http", "https", "ws", "wss"]);
+        11 "deprecated" => Bool;
+        12 "security" => Messages(&SECURITY_REQUIREMENT);
+        13 => Extensions;
     }
     RESPONSES Responses closed {
-        1 response_code => Entries(Keys::CodeOrDefault, &RESPONSE_VALUE);
-        2 vendor_extension => Extensions;
+        1 => Entries(Keys::CodeOrDefault, &RESPONSE_VALUE);
+        2 => Extensions;
     }
     RESPONSE Response closed {
-        1 description "description" => Text(&[]), required;
-        2 schema "schema" => Nested(&SCHEMA_ITEM);
-        3 headers "headers" => Nested(&HEADERS);
-        4 examples "examples" => Nested(&EXAMPLES);
-        5 vendor_extension => Extensions;
+        1 "description" => Text(&[]), required;
+        2 "schema" => Nested(&SCHEMA_ITEM);
+        3 "headers" => Nested(&HEADERS);
+        4 "examples" => Nested(&EXAMPLES);
+        5 => Extensions;
     }
     HEADER Header closed {
-        1 r#type "type" => Text(&["string", "number", "integer", "boolean", "array"]), required;
-        2 format "format" => Text(&[]);
-        3 items "items" => Nested(&PRIMITIVES_ITEMS);
-        4 collection_format "collectionFormat" => Text(&["csv", "ssv", "tsv", "pipes"]);
-        5 default "default" => Any;
-        6 maximum "maximum" => Number;
-        7 exclusive_maximum "exclusiveMaximum" => Bool;
-        8 minimum "minimum" => Number;
-        9 exclusive_minimum "exclusiveMinimum" => Bool;
-        10 max_length "maxLength" => Int;
-        11 min_length "minLength" => Int;
-        12 pattern "pattern" => Text(&[]);
-        13 max_items "maxItems" => Int;
-        14 min_items "minItems" => Int;
-        15 unique_items "uniqueItems" => Bool;
-        16 r#enum "enum" => AnyList;
-        17 multiple_of "multipleOf" => Number;
-        18 description "description" => Text(&[]);
-        19 vendor_extension => Extensions;
+        1 "type" => Text(&["string", "number", "integer", "boolean", "array"]), required;
+        2 "format" => Text(&[]);
+        3 "items" => Nested(&PRIMITIVES_ITEMS);
+        4 "collectionFormat" => Text(&["csv", "ssv", "tsv", "pipes"]);
+        5 "default" => Any;
+        6 "maximum" => Number;
+        7 "exclusiveMaximum" => Bool;
+        8 "minimum" => Number;
+        9 "exclusiveMinimum" => Bool;
+        10 "maxLength" => Int;
+        11 "minLength" => Int;
+        12 "pattern" => Text(&[]);
+        13 "maxItems" => Int;
+        14 "minItems" => Int;
+        15 "uniqueItems" => Bool;
+        16 "enum" => AnyList;
+        17 "multipleOf" => Number;
+        18 "description" => Text(&[]);
+        19 => Extensions;
     }
     BODY_PARAMETER BodyParameter closed {
-        1 description "description" => Text(&[]);
-        2 name "name" => Text(&[]), required;
-        3 r#in "in" => Text(&["body"]), required;
-        4 required "required" => Bool;
-        5 schema "schema" => Nested(&SCHEMA), required;
-        6 vendor_extension => Extensions;
+        1 "description" => Text(&[]);
+        2 "name" => Text(&[]), required;
+        3 "in" => Text(&["body"]), required;
+        4 "required" => Bool;
+        5 "schema" => Nested(&SCHEMA), required;
+        6 => Extensions;
     }
     HEADER_PARAMETER_SUB_SCHEMA HeaderParameterSubSchema closed {
-        1 required "required" => Bool;
-        2 r#in "in" => Text(&["header"]);
-        3 description "description" => Text(&[]);
-        4 name "name" => Text(&[]);
-        5 r#type "type" => Text(&["string", "number", "boolean", "integer", "array"]);
-        6 format "format" => Text(&[]);
-        7 items "items" => Nested(&PRIMITIVES_ITEMS);
-        8 collection_format "collectionFormat" => Text(&["csv", "ssv", "tsv", "pipes"]);
-        9 default "default" => Any;
-        10 maximum "maximum" => Number;
-        11 exclusive_maximum "exclusiveMaximum" => Bool;
-        12 minimum "minimum" => Number;
-        13 exclusive_minimum "exclusiveMinimum" => Bool;
-        14 max_length "maxLength" => Int;
-        15 min_length "minLength" => Int;
-        16 pattern "pattern" => Text(&[]);
-        17 max_items "maxItems" => Int;
-        18 min_items "minItems" => Int;
-        19 unique_items "uniqueItems" => Bool;
-        20 r#enum "enum" => AnyList;
-        21 multiple_of "multipleOf" => Number;
-        22 vendor_extension => Extensions;
+        1 "required" => Bool;
+        2 "in" => Text(&["header"]);
+        3 "description" => Text(&[]);
+        4 "name" => Text(&[]);
+        5 "type" => Text(&["string", "number", "boolean", "integer", "array"]);
+        6 "format" => Text(&[]);
+        7 "items" => Nested(&PRIMITIVES_ITEMS);
+        8 "collectionFormat" => Text(&["csv", "ssv", "tsv", "pipes"]);
+        9 "default" => Any;
+        10 "maximum" => Number;
+        11 "exclusiveMaximum" => Bool;
+        12 "minimum" => Number;
+        13 "exclusiveMinimum" => Bool;
+        14 "maxLength" => Int;
+        15 "minLength" => Int;
+        16 "pattern" => Text(&[]);
+        17 "maxItems" => Int;
+        18 "minItems" => Int;
+        19 "uniqueItems" => Bool;
+        20 "enum" => AnyList;
+        21 "multipleOf" => Number;
+        22 => Extensions;
     }
     FORM_DATA_PARAMETER_SUB_SCHEMA FormDataParameterSubSchema closed {
-        1 required "required" => Bool;
-        2 r#in "in" => Text(&["formData"]);
-        3 description "description" => Text(&[]);
-        4 name "name" => Text(&[]);
-        5 allow_empty_value "allowEmptyValue" => Bool;
-        6 r#type "type" => Text(&["string", "number", "boolean", "integer", "array", "file"]);
-        7 format "format" => Text(&[]);
-        8 items "items" => Nested(&PRIMITIVES_ITEMS);
-        9 collection_format "collectionFormat" => Text(&["csv", "ssv", "tsv", "pipes", "multi"]);
-        10 default "default" => Any;
-        11 maximum "maximum" => Number;
-        12 exclusive_maximum "exclusiveMaximum" => Bool;
-        13 minimum "minimum" => Number;
-        14 exclusive_minimum "exclusiveMinimum" => Bool;
-        15 max_length "maxLength" => Int;
-        16 min_length "minLength" => Int;
-        17 pattern "pattern" => Text(&[]);
-        18 max_items "maxItems" => Int;
-        19 min_items "minItems" => Int;
-        20 unique_items "uniqueItems" => Bool;
-        21 r#enum "enum" => AnyList;
-        22 multiple_of "multipleOf" => Number;
-        23 vendor_extension => Extensions;
+        1 "required" => Bool;
+        2 "in" => Text(&["formData"]);
+        3 "description" => Text(&[]);
+        4 "name" => Text(&[]);
+        5 "allowEmptyValue" => Bool;
+        6 "type" => Text(&["string", "number", "boolean", "integer", "array", "file"]);
+        7 "format" => Text(&[]);
+        8 "items" => Nested(&PRIMITIVES_ITEMS);
+        9 "collectionFormat" => Text(&["csv", "ssv", "tsv", "pipes", "multi"]);
+        10 "default" => Any;
+        11 "maximum" => Number;
+        12 "exclusiveMaximum" => Bool;
+        13 "minimum" => Number;
+        14 "exclusiveMinimum" => Bool;
+        15 "maxLength" => Int;
+        16 "minLength" => Int;
+        17 "pattern" => Text(&[]);
+        18 "maxItems" => Int;
+        19 "minItems" => Int;
+        20 "uniqueItems" => Bool;
+        21 "enum" => AnyList;
+        22 "multipleOf" => Number;
+        23 => Extensions;
     }
     QUERY_PARAMETER_SUB_SCHEMA QueryParameterSubSchema closed {
-        1 required "required" => Bool;
-        2 r#in "in" => Text(&["query"]);
-        3 description "description" => Text(&[]);
-        4 name "name" => Text(&[]);
-        5 allow_empty_value "allowEmptyValue" => Bool;
-        6 r#type "type" => Text(&["string", "number", "boolean", "integer", "array"]);
-        7 format "format" => Text(&[]);
-        8 items "items" => Nested(&PRIMITIVES_ITEMS);
-        9 collection_format "collectionFormat" => Text(&["csv", "ssv", "tsv", "pipes", "multi"]);
-        10 default "default" => Any;
-        11 maximum "maximum" => Number;
-        12 exclusive_maximum "exclusiveMaximum" => Bool;
-        13 minimum "minimum" => Number;
-        14 exclusive_minimum "exclusiveMinimum" => Bool;
-        15 max_length "maxLength" => Int;
-        16 min_length "minLength" => Int;
-        17 pattern "pattern" => Text(&[]);
-        18 max_items "maxItems" => Int;
-        19 min_items "minItems" => Int;
-        20 unique_items "uniqueItems" => Bool;
-        21 r#enum "enum" => AnyList;
-        22 multiple_of "multipleOf" => Number;
-        23 vendor_extension => Extensions;
+        1 "required" => Bool;
+        2 "in" => Text(&["query"]);
+        3 "description" => Text(&[]);
+        4 "name" => Text(&[]);
+        5 "allowEmptyValue" => Bool;
+        6 "type" => Text(&["string", "number", "boolean", "integer", "array"]);
+        7 "format" => Text(&[]);
+        8 "items" => Nested(&PRIMITIVES_ITEMS);
+        9 "collectionFormat" => Text(&["csv", "ssv", "tsv", "pipes", "multi"]);
+        10 "default" => Any;
+        11 "maximum" => Number;
+        12 "exclusiveMaximum" => Bool;
+        13 "minimum" => Number;
+        14 "exclusiveMinimum" => Bool;
+        15 "maxLength" => Int;
+        16 "minLength" => Int;
+        17 "pattern" => Text(&[]);
+        18 "maxItems" => Int;
+        19 "minItems" => Int;
+        20 "uniqueItems" => Bool;
+        21 "enum" => AnyList;
+        22 "multipleOf" => Number;
+        23 => Extensions;
     }
     PATH_PARAMETER_SUB_SCHEMA PathParameterSubSchema closed {
-        1 required "required" => Bool, required;
-        2 r#in "in" => Text(&["path"]);
-        3 description "description" => Text(&[]);
-        4 name "name" => Text(&[]);
-        5 r#type "type" => Text(&["string", "number", "boolean", "integer", "array"]);
-        6 format "format" => Text(&[]);
-        7 items "items" => Nested(&PRIMITIVES_ITEMS);
-        8 collection_format "collectionFormat" => Text(&["csv", "ssv", "tsv", "pipes"]);
-        9 default "default" => Any;
-        10 maximum "maximum" => Number;
-        11 exclusive_maximum "exclusiveMaximum" => Bool;
-        12 minimum "minimum" => Number;
-        13 exclusive_minimum "exclusiveMinimum" => Bool;
-        14 max_length "maxLength" => Int;
-        15 min_length "minLength" => Int;
-        16 pattern "pattern" => Text(&[]);
-        17 max_items "maxItems" => Int;
-        18 min_items "minItems" => Int;
-        19 unique_items "uniqueItems" => Bool;
-        20 r#enum "enum" => AnyList;
-        21 multiple_of "multipleOf" => Number;
-        22 vendor_extension => Extensions;
+        1 "required" => Bool, required;
+        2 "in" => Text(&["path"]);
+        3 "description" => Text(&[]);
+        4 "name" => Text(&[]);
+        5 "type" => Text(&["string", "number", "boolean", "integer", "array"]);
+        6 "format" => Text(&[]);
+        7 "items" => Nested(&PRIMITIVES_ITEMS);
+        8 "collectionFormat" => Text(&["csv", "ssv", "tsv", "pipes"]);
+        9 "default" => Any;
+        10 "maximum" => Number;
+        11 "exclusiveMaximum" => Bool;
+        12 "minimum" => Number;
+        13 "exclusiveMinimum" => Bool;
+        14 "maxLength" => Int;
+        15 "minLength" => Int;
+        16 "pattern" => Text(&[]);
+        17 "maxItems" => Int;
+        18 "minItems" => Int;
+        19 "uniqueItems" => Bool;
+        20 "enum" => AnyList;
+        21 "multipleOf" => Number;
+        22 => Extensions;
     }
     PRIMITIVES_ITEMS PrimitivesItems closed {
-        1 r#type "type" => Text(&["string", "number", "integer", "boolean", "array"]);
-        2 format "format" => Text(&[]);
-        3 items "items" => Nested(&PRIMITIVES_ITEMS);
-        4 collection_format "collectionFormat" => Text(&["csv", "ssv", "tsv", "pipes"]);
-        5 default "default" => Any;
-        6 maximum "maximum" => Number;
-        7 exclusive_maximum "exclusiveMaximum" => Bool;
-        8 minimum "minimum" => Number;
-        9 exclusive_minimum "exclusiveMinimum" => Bool;
-        10 max_length "maxLength" => Int;
-        11 min_length "minLength" => Int;
-        12 pattern "pattern" => Text(&[]);
-        13 max_items "maxItems" => Int;
-        14 min_items "minItems" => Int;
-        15 unique_items "uniqueItems" => Bool;
-        16 r#enum "enum" => AnyList;
-        17 multiple_of "multipleOf" => Number;
-        18 vendor_extension => Extensions;
+        1 "type" => Text(&["string", "number", "integer", "boolean", "array"]);
+        2 "format" => Text(&[]);
+        3 "items" => Nested(&PRIMITIVES_ITEMS);
+        4 "collectionFormat" => Text(&["csv", "ssv", "tsv", "pipes"]);
+        5 "default" => Any;
+        6 "maximum" => Number;
+        7 "exclusiveMaximum" => Bool;
+        8 "minimum" => Number;
+        9 "exclusiveMinimum" => Bool;
+        10 "maxLength" => Int;
+        11 "minLength" => Int;
+        12 "pattern" => Text(&[]);
+        13 "maxItems" => Int;
+        14 "minItems" => Int;
+        15 "uniqueItems" => Bool;
+        16 "enum" => AnyList;
+        17 "multipleOf" => Number;
+        18 => Extensions;
     }
     JSON_REFERENCE JsonReference open {
-        1 r#ref "$ref" => Text(&[]), required;
-        2 description "description" => Text(&[]);
+        1 "$ref" => Text(&[]), required;
+        2 "description" => Text(&[]);
     }
     SCHEMA Schema closed {
-        1 r#ref "$ref" => Text(&[]);
-        2 format "format" => Text(&[]);
-        3 title "title" => Text(&[]);
-        4 description "description" => Text(&[]);
-        5 default "default" => Any;
-        6 multiple_of "multipleOf" => Number;
-        7 maximum "maximum" => Number;
-        8 exclusive_maximum "exclusiveMaximum" => Bool;
-        9 minimum "minimum" => Number;
-        10 exclusive_minimum "exclusiveMinimum" => Bool;
-        11 max_length "maxLength" => Int;
-        12 min_length "minLength" => Int;
-        13 pattern "pattern" => Text(&[]);
-        14 max_items "maxItems" => Int;
-        15 min_items "minItems" => Int;
-        16 unique_items "uniqueItems" => Bool;
-        17 max_properties "maxProperties" => Int;
-        18 min_properties "minProperties" => Int;
-        19 required "required" => Texts(&[]);
-        20 r#enum "enum" => AnyList;
-        21 additional_properties "additionalProperties" => Nested(&ADDITIONAL_PROPERTIES_ITEM);
-        22 r#type "type" => Nested(&TYPE_ITEM);
-        23 items "items" => Nested(&ITEMS_ITEM);
-        24 all_of "allOf" => Messages(&SCHEMA);
-        25 properties "properties" => Nested(&PROPERTIES);
-        26 discriminator "discriminator" => Text(&[]);
-        27 read_only "readOnly" => Bool;
-        28 xml "xml" => Nested(&XML);
-        29 external_docs "externalDocs" => Nested(&EXTERNAL_DOCS);
-        30 example "example" => Any;
-        31 vendor_extension => Extensions;
+        1 "$ref" => Text(&[]);
+        2 "format" => Text(&[]);
+        3 "title" => Text(&[]);
+        4 "description" => Text(&[]);
+        5 "default" => Any;
+        6 "multipleOf" => Number;
+        7 "maximum" => Number;
+        8 "exclusiveMaximum" => Bool;
+        9 "minimum" => Number;
+        10 "exclusiveMinimum" => Bool;
+        11 "maxLength" => Int;
+        12 "minLength" => Int;
+        13 "pattern" => Text(&[]);
+        14 "maxItems" => Int;
+        15 "minItems" => Int;
+        16 "uniqueItems" => Bool;
+        17 "maxProperties" => Int;
+        18 "minProperties" => Int;
+        19 "required" => Texts(&[]);
+        20 "enum" => AnyList;
+        21 "additionalProperties" => Nested(&ADDITIONAL_PROPERTIES_ITEM);
+        22 "type" => Nested(&TYPE_ITEM);
+        23 "items" => Nested(&ITEMS_ITEM);
+        24 "allOf" => Messages(&SCHEMA);
+        25 "properties" => Nested(&PROPERTIES);
+        26 "discriminator" => Text(&[]);
+        27 "readOnly" => Bool;
+        28 "xml" => Nested(&XML);
+        29 "externalDocs" => Nested(&EXTERNAL_DOCS);
+        30 "example" => Any;
+        31 => Extensions;
     }
     FILE_SCHEMA FileSchema closed {
-        1 format "format" => Text(&[]);
-        2 title "title" => Text(&[]);
-        3 description "description" => Text(&[]);
-        4 default "default" => Any;
-        5 required "required" => Texts(&[]);
-        6 r#type "type" => Text(&["file"]), required;
-        7 read_only "readOnly" => Bool;
-        8 external_docs "externalDocs" => Nested(&EXTERNAL_DOCS);
-        9 example "example" => Any;
-        10 vendor_extension => Extensions;
+        1 "format" => Text(&[]);
+        2 "title" => Text(&[]);
+        3 "description" => Text(&[]);
+        4 "default" => Any;
+        5 "required" => Texts(&[]);
+        6 "type" => Text(&["file"]), required;
+        7 "readOnly" => Bool;
+        8 "externalDocs" => Nested(&EXTERNAL_DOCS);
+        9 "example" => Any;
+        10 => Extensions;
     }
     XML Xml closed {
-        1 name "name" => Text(&[]);
-        2 namespace "namespace" => Text(&[]);
-        3 prefix "prefix" => Text(&[]);
-        4 attribute "attribute" => Bool;
-        5 wrapped "wrapped" => Bool;
-        6 vendor_extension => Extensions;
+        1 "name" => Text(&[]);
+        2 "namespace" => Text(&[]);
+        3 "prefix" => Text(&[]);
+        4 "attribute" => Bool;
+        5 "wrapped" => Bool;
+        6 => Extensions;
     }
     BASIC_AUTHENTICATION_SECURITY BasicAuthenticationSecurity closed {
-        1 r#type "type" => Text(&["basic"]), required;
-        2 description "description" => Text(&[]);
-        3 vendor_extension => Extensions;
+        1 "type" => Text(&["basic"]), required;
+        2 "description" => Text(&[]);
+        3 => Extensions;
     }
     API_KEY_SECURITY ApiKeySecurity closed {
-        1 r#type "type" => Text(&["apiKey"]), required;
-        2 name "name" => Text(&[]), required;
-        3 r#in "in" => Text(&["header", "query"]), required;
-        4 description "description" => Text(&[]);
-        5 vendor_extension => Extensions;
+        1 "type" => Text(&["apiKey"]), required;
+        2 "name" => Text(&[]), required;
+        3 "in" => Text(&["header", "query"]), required;
+        4 "description" => Text(&[]);
+        5 => Extensions;
     }
     OAUTH2_IMPLICIT_SECURITY Oauth2ImplicitSecurity closed {
-        1 r#type "type" => Text(&["oauth2"]), required;
-        2 flow "flow" => Text(&["implicit"]), required;
-        3 scopes "scopes" => Nested(&OAUTH2_SCOPES);
-        4 authorization_url "authorizationUrl" => Text(&[]), required;
-        5 description "description" => Text(&[]);
-        6 vendor_extension => Extensions;
+        1 "type" => Text(&["oauth2"]), required;
+        2 "flow" => Text(&["implicit"]), required;
+        3 "scopes" => Nested(&OAUTH2_SCOPES);
+        4 "authorizationUrl" => Text(&[]), required;
+        5 "description" => Text(&[]);
+        6 => Extensions;
     }
     OAUTH2_PASSWORD_SECURITY Oauth2PasswordSecurity closed {
-        1 r#type "type" => Text(&["oauth2"]), required;
-        2 flow "flow" => Text(&["password"]), required;
-        3 scopes "scopes" => Nested(&OAUTH2_SCOPES);
-        4 token_url "tokenUrl" => Text(&[]), required;
-        5 description "description" => Text(&[]);
-        6 vendor_extension => Extensions;
+        1 "type" => Text(&["oauth2"]), required;
+        2 "flow" => Text(&["password"]), required;
+        3 "scopes" => Nested(&OAUTH2_SCOPES);
+        4 "tokenUrl" => Text(&[]), required;
+        5 "description" => Text(&[]);
+        6 => Extensions;
     }
     OAUTH2_APPLICATION_SECURITY Oauth2ApplicationSecurity closed {
-        1 r#type "type" => Text(&["oauth2"]), required;
-        2 flow "flow" => Text(&["application"]), required;
-        3 scopes "scopes" => Nested(&OAUTH2_SCOPES);
-        4 token_url "tokenUrl" => Text(&[]), required;
-        5 description "description" => Text(&[]);
-        6 vendor_extension => Extensions;
+        1 "type" => Text(&["oauth2"]), required;
+        2 "flow" => Text(&["application"]), required;
+        3 "scopes" => Nested(&OAUTH2_SCOPES);
+        4 "tokenUrl" => Text(&[]), required;
+        5 "description" => Text(&[]);
+        6 => Extensions;
     }
     OAUTH2_ACCESS_CODE_SECURITY Oauth2AccessCodeSecurity closed {
-        1 r#type "type" => Text(&["oauth2"]), required;
-        2 flow "flow" => Text(&["accessCode"]), required;
-        3 scopes "scopes" => Nested(&OAUTH2_SCOPES);
-        4 authorization_url "authorizationUrl" => Text(&[]), required;
-        5 token_url "tokenUrl" => Text(&[]), required;
-        6 description "description" => Text(&[]);
-        7 vendor_extension => Extensions;
+        1 "type" => Text(&["oauth2"]), required;
+        2 "flow" => Text(&["accessCode"]), required;
+        3 "scopes" => Nested(&OAUTH2_SCOPES);
+        4 "authorizationUrl" => Text(&[]), required;
+        5 "tokenUrl" => Text(&[]), required;
+        6 "description" => Text(&[]);
+        7 => Extensions;
     }
 }
 
@@ -509,74 +500,42 @@ maps! {
 }
 
 unions! {
-    RESPONSE_VALUE ResponseValue response_value {
-        1 Response => Nested(&RESPONSE);
-        2 JsonReference => Nested(&JSON_REFERENCE);
+    RESPONSE_VALUE ResponseValue {
+        1 => Nested(&RESPONSE);
+        2 => Nested(&JSON_REFERENCE);
     }
-    SCHEMA_ITEM SchemaItem schema_item {
-        1 Schema => Nested(&SCHEMA);
-        2 FileSchema => Nested(&FILE_SCHEMA);
+    SCHEMA_ITEM SchemaItem {
+        1 => Nested(&SCHEMA);
+        2 => Nested(&FILE_SCHEMA);
     }
-    PARAMETERS_ITEM ParametersItem parameters_item {
-        1 Parameter => Nested(&PARAMETER);
-        2 JsonReference => Nested(&JSON_REFERENCE);
+    PARAMETERS_ITEM ParametersItem {
+        1 => Nested(&PARAMETER);
+        2 => Nested(&JSON_REFERENCE);
     }
-    PARAMETER Parameter parameter {
-        1 BodyParameter => Nested(&BODY_PARAMETER);
-        2 NonBodyParameter => Nested(&NON_BODY_PARAMETER);
+    PARAMETER Parameter {
+        1 => Nested(&BODY_PARAMETER);
+        2 => Nested(&NON_BODY_PARAMETER);
     }
-    NON_BODY_PARAMETER NonBodyParameter non_body_parameter {
-        1 HeaderParameterSubSchema => Nested(&HEADER_PARAMETER_SUB_SCHEMA);
-        2 FormDataParameterSubSchema => Nested(&FORM_DATA_PARAMETER_SUB_SCHEMA);
-        3 QueryParameterSubSchema => Nested(&QUERY_PARAMETER_SUB_SCHEMA);
-        4 PathParameterSubSchema => Nested(&PATH_PARAMETER_SUB_SCHEMA);
+    NON_BODY_PARAMETER NonBodyParameter {
+        1 => Nested(&HEADER_PARAMETER_SUB_SCHEMA);
+        2 => Nested(&FORM_DATA_PARAMETER_SUB_SCHEMA);
+        3 => Nested(&QUERY_PARAMETER_SUB_SCHEMA);
+        4 => Nested(&PATH_PARAMETER_SUB_SCHEMA);
     }
-    ADDITIONAL_PROPERTIES_ITEM AdditionalPropertiesItem additional_properties_item {
-        1 Schema => Nested(&SCHEMA);
-        2 Boolean => Bool;
+    ADDITIONAL_PROPERTIES_ITEM AdditionalPropertiesItem {
+        1 => Nested(&SCHEMA);
+        2 => Bool;
     }
-    SECURITY_DEFINITIONS_ITEM SecurityDefinitionsItem security_definitions_item {
-        1 BasicAuthenticationSecurity => Nested(&BASIC_AUTHENTICATION_SECURITY);
-        2 ApiKeySecurity => Nested(&API_KEY_SECURITY);
-        3 Oauth2ImplicitSecurity => Nested(&OAUTH2_IMPLICIT_SECURITY);
-        4 Oauth2PasswordSecurity => Nested(&OAUTH2_PASSWORD_SECURITY);
-        5 Oauth2ApplicationSecurity => Nested(&OAUTH2_APPLICATION_SECURITY);
-        6 Oauth2AccessCodeSecurity => Nested(&OAUTH2_ACCESS_CODE_SECURITY);
+    SECURITY_DEFINITIONS_ITEM SecurityDefinitionsItem {
+        1 => Nested(&BASIC_AUTHENTICATION_SECURITY);
+        2 => Nested(&API_KEY_SECURITY);
+        3 => Nested(&OAUTH2_IMPLICIT_SECURITY);
+        4 => Nested(&OAUTH2_PASSWORD_SECURITY);
+        5 => Nested(&OAUTH2_APPLICATION_SECURITY);
+        6 => Nested(&OAUTH2_ACCESS_CODE_SECURITY);
     }
 }
-
-pairs! { NamedAny, NamedHeader, NamedParameter, NamedPathItem, NamedResponse, NamedResponseValue, NamedSchema, NamedSecurityDefinitionsItem, NamedString, NamedStringArray }
 
 static STRING_ARRAY: Message = Message { name: "StringArray", body: Body::StringArray };
 static ITEMS_ITEM: Message = Message { name: "ItemsItem", body: Body::Items(&SCHEMA) };
 static TYPE_ITEM: Message = Message { name: "TypeItem", body: Body::Types };
-
-impl Json for model::TypeItem {
-    fn json(&self, out: &mut Printer) -> Result<(), DecodeError> {
-        match self.value.as_slice() {
-            [one] => one.json(out),
-            _ => self.value.json(out),
-        }
-    }
-}
-
-impl Json for model::ItemsItem {
-    fn json(&self, out: &mut Printer) -> Result<(), DecodeError> {
-        match self.schema.as_slice() {
-            [one] => one.json(out),
-            _ => self.schema.json(out),
-        }
-    }
-}
-
-impl Json for model::StringArray {
-    fn json(&self, out: &mut Printer) -> Result<(), DecodeError> {
-        self.value.json(out)
-    }
-}
-
-impl Json for model::Any {
-    fn json(&self, out: &mut Printer) -> Result<(), DecodeError> {
-        out.any(&self.yaml)
-    }
-}

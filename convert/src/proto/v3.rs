@@ -2,22 +2,13 @@
 
 use kubeshape_schema::Converted;
 use kubeshape_yaml::Node;
-use prost::Message as _;
 
 use super::DecodeError;
-use super::decode::{Json, Pair};
-use super::printer::Printer;
 use super::refusal::Refusal;
 use super::table::Kind::{
     Any, AnyList, Bool, Entries, Extensions, Int, LooseText, Message as Nested, Messages, Number, Text, Texts,
 };
-use super::table::{Body, Field, Keys, Message, maps, objects, pairs, unions};
-
-/// The messages, generated from `proto/openapi_v3.proto`.
-#[allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic)]
-pub mod model {
-    include!("generated/v3.rs");
-}
+use super::table::{Body, Field, Keys, Message, maps, objects, unions};
 
 /// The bytes of a document's protobuf form, and what of the document is not in them.
 ///
@@ -77,271 +68,271 @@ pub fn check(root: Node<'_>) -> Result<(), Vec<Refusal>> {
 /// # Ok::<(), kubeshape_convert::proto::DecodeError>(())
 /// ```
 pub fn decode(bytes: &[u8]) -> Result<Vec<u8>, DecodeError> {
-    Printer::print(&model::Document::decode(bytes)?)
+    super::decode::decode(&DOCUMENT, bytes)
 }
 
 objects! {
     DOCUMENT Document closed {
-        1 openapi "openapi" => Text(&[]), required;
-        2 info "info" => Nested(&INFO), required;
-        3 servers "servers" => Messages(&SERVER);
-        4 paths "paths" => Nested(&PATHS), required;
-        5 components "components" => Nested(&COMPONENTS);
-        6 security "security" => Messages(&SECURITY_REQUIREMENT);
-        7 tags "tags" => Messages(&TAG);
-        8 external_docs "externalDocs" => Nested(&EXTERNAL_DOCS);
-        9 specification_extension => Extensions;
+        1 "openapi" => Text(&[]), required;
+        2 "info" => Nested(&INFO), required;
+        3 "servers" => Messages(&SERVER);
+        4 "paths" => Nested(&PATHS), required;
+        5 "components" => Nested(&COMPONENTS);
+        6 "security" => Messages(&SECURITY_REQUIREMENT);
+        7 "tags" => Messages(&TAG);
+        8 "externalDocs" => Nested(&EXTERNAL_DOCS);
+        9 => Extensions;
     }
     INFO Info closed {
-        1 title "title" => Text(&[]), required;
-        2 description "description" => Text(&[]);
-        3 terms_of_service "termsOfService" => Text(&[]);
-        4 contact "contact" => Nested(&CONTACT);
-        5 license "license" => Nested(&LICENSE);
-        6 version "version" => Text(&[]), required;
-        7 specification_extension => Extensions;
-        8 summary "summary" => Text(&[]);
+        1 "title" => Text(&[]), required;
+        2 "description" => Text(&[]);
+        3 "termsOfService" => Text(&[]);
+        4 "contact" => Nested(&CONTACT);
+        5 "license" => Nested(&LICENSE);
+        6 "version" => Text(&[]), required;
+        7 => Extensions;
+        8 "summary" => Text(&[]);
     }
     CONTACT Contact closed {
-        1 name "name" => Text(&[]);
-        2 url "url" => Text(&[]);
-        3 email "email" => Text(&[]);
-        4 specification_extension => Extensions;
+        1 "name" => Text(&[]);
+        2 "url" => Text(&[]);
+        3 "email" => Text(&[]);
+        4 => Extensions;
     }
     LICENSE License closed {
-        1 name "name" => Text(&[]), required;
-        2 url "url" => Text(&[]);
-        3 specification_extension => Extensions;
+        1 "name" => Text(&[]), required;
+        2 "url" => Text(&[]);
+        3 => Extensions;
     }
     TAG Tag closed {
-        1 name "name" => Text(&[]), required;
-        2 description "description" => Text(&[]);
-        3 external_docs "externalDocs" => Nested(&EXTERNAL_DOCS);
-        4 specification_extension => Extensions;
+        1 "name" => Text(&[]), required;
+        2 "description" => Text(&[]);
+        3 "externalDocs" => Nested(&EXTERNAL_DOCS);
+        4 => Extensions;
     }
     EXTERNAL_DOCS ExternalDocs closed {
-        1 description "description" => Text(&[]);
-        2 url "url" => Text(&[]), required;
-        3 specification_extension => Extensions;
+        1 "description" => Text(&[]);
+        2 "url" => Text(&[]), required;
+        3 => Extensions;
     }
     SERVER Server closed {
-        1 url "url" => Text(&[]), required;
-        2 description "description" => Text(&[]);
-        3 variables "variables" => Nested(&SERVER_VARIABLES);
-        4 specification_extension => Extensions;
+        1 "url" => Text(&[]), required;
+        2 "description" => Text(&[]);
+        3 "variables" => Nested(&SERVER_VARIABLES);
+        4 => Extensions;
     }
     SERVER_VARIABLE ServerVariable closed {
-        1 r#enum "enum" => Texts(&[]);
-        2 default "default" => Text(&[]), required;
-        3 description "description" => Text(&[]);
-        4 specification_extension => Extensions;
+        1 "enum" => Texts(&[]);
+        2 "default" => Text(&[]), required;
+        3 "description" => Text(&[]);
+        4 => Extensions;
     }
     PATHS Paths closed {
-        1 path => Entries(Keys::Path, &PATH_ITEM);
-        2 specification_extension => Extensions;
+        1 => Entries(Keys::Path, &PATH_ITEM);
+        2 => Extensions;
     }
     PATH_ITEM PathItem closed {
-        1 r#ref "$ref" => Text(&[]);
-        2 summary "summary" => Text(&[]);
-        3 description "description" => Text(&[]);
-        4 get "get" => Nested(&OPERATION);
-        5 put "put" => Nested(&OPERATION);
-        6 post "post" => Nested(&OPERATION);
-        7 delete "delete" => Nested(&OPERATION);
-        8 options "options" => Nested(&OPERATION);
-        9 head "head" => Nested(&OPERATION);
-        10 patch "patch" => Nested(&OPERATION);
-        11 trace "trace" => Nested(&OPERATION);
-        12 servers "servers" => Messages(&SERVER);
-        13 parameters "parameters" => Messages(&PARAMETER_OR_REFERENCE);
-        14 specification_extension => Extensions;
+        1 "$ref" => Text(&[]);
+        2 "summary" => Text(&[]);
+        3 "description" => Text(&[]);
+        4 "get" => Nested(&OPERATION);
+        5 "put" => Nested(&OPERATION);
+        6 "post" => Nested(&OPERATION);
+        7 "delete" => Nested(&OPERATION);
+        8 "options" => Nested(&OPERATION);
+        9 "head" => Nested(&OPERATION);
+        10 "patch" => Nested(&OPERATION);
+        11 "trace" => Nested(&OPERATION);
+        12 "servers" => Messages(&SERVER);
+        13 "parameters" => Messages(&PARAMETER_OR_REFERENCE);
+        14 => Extensions;
     }
     OPERATION Operation closed {
-        1 tags "tags" => Texts(&[]);
-        2 summary "summary" => Text(&[]);
-        3 description "description" => Text(&[]);
-        4 external_docs "externalDocs" => Nested(&EXTERNAL_DOCS);
-        5 operation_id "operationId" => Text(&[]);
-        6 parameters "parameters" => Messages(&PARAMETER_OR_REFERENCE);
-        7 request_body "requestBody" => Nested(&REQUEST_BODY_OR_REFERENCE);
-        8 responses "responses" => Nested(&RESPONSES), required;
-        9 callbacks "callbacks" => Nested(&CALLBACKS_OR_REFERENCES);
-        10 deprecated "deprecated" => Bool;
-        11 security "security" => Messages(&SECURITY_REQUIREMENT);
-        12 servers "servers" => Messages(&SERVER);
-        13 specification_extension => Extensions;
+        1 "tags" => Texts(&[]);
+        2 "summary" => Text(&[]);
+        3 "description" => Text(&[]);
+        4 "externalDocs" => Nested(&EXTERNAL_DOCS);
+        5 "operationId" => Text(&[]);
+        6 "parameters" => Messages(&PARAMETER_OR_REFERENCE);
+        7 "requestBody" => Nested(&REQUEST_BODY_OR_REFERENCE);
+        8 "responses" => Nested(&RESPONSES), required;
+        9 "callbacks" => Nested(&CALLBACKS_OR_REFERENCES);
+        10 "deprecated" => Bool;
+        11 "security" => Messages(&SECURITY_REQUIREMENT);
+        12 "servers" => Messages(&SERVER);
+        13 => Extensions;
     }
     PARAMETER Parameter closed {
-        1 name "name" => Text(&[]), required;
-        2 r#in "in" => Text(&[]), required;
-        3 description "description" => Text(&[]);
-        4 required "required" => Bool;
-        5 deprecated "deprecated" => Bool;
-        6 allow_empty_value "allowEmptyValue" => Bool;
-        7 style "style" => Text(&[]);
-        8 explode "explode" => Bool;
-        9 allow_reserved "allowReserved" => Bool;
-        10 schema "schema" => Nested(&SCHEMA_OR_REFERENCE);
-        11 example "example" => Any;
-        12 examples "examples" => Nested(&EXAMPLES_OR_REFERENCES);
-        13 content "content" => Nested(&MEDIA_TYPES);
-        14 specification_extension => Extensions;
+        1 "name" => Text(&[]), required;
+        2 "in" => Text(&[]), required;
+        3 "description" => Text(&[]);
+        4 "required" => Bool;
+        5 "deprecated" => Bool;
+        6 "allowEmptyValue" => Bool;
+        7 "style" => Text(&[]);
+        8 "explode" => Bool;
+        9 "allowReserved" => Bool;
+        10 "schema" => Nested(&SCHEMA_OR_REFERENCE);
+        11 "example" => Any;
+        12 "examples" => Nested(&EXAMPLES_OR_REFERENCES);
+        13 "content" => Nested(&MEDIA_TYPES);
+        14 => Extensions;
     }
     REQUEST_BODY RequestBody closed {
-        1 description "description" => Text(&[]);
-        2 content "content" => Nested(&MEDIA_TYPES), required;
-        3 required "required" => Bool;
-        4 specification_extension => Extensions;
+        1 "description" => Text(&[]);
+        2 "content" => Nested(&MEDIA_TYPES), required;
+        3 "required" => Bool;
+        4 => Extensions;
     }
     RESPONSES Responses closed {
-        1 default "default" => Nested(&RESPONSE_OR_REFERENCE);
-        2 response_or_reference => Entries(Keys::CodeOrRange, &RESPONSE_OR_REFERENCE);
-        3 specification_extension => Extensions;
+        1 "default" => Nested(&RESPONSE_OR_REFERENCE);
+        2 => Entries(Keys::CodeOrRange, &RESPONSE_OR_REFERENCE);
+        3 => Extensions;
     }
     RESPONSE Response closed {
-        1 description "description" => Text(&[]), required;
-        2 headers "headers" => Nested(&HEADERS_OR_REFERENCES);
-        3 content "content" => Nested(&MEDIA_TYPES);
-        4 links "links" => Nested(&LINKS_OR_REFERENCES);
-        5 specification_extension => Extensions;
+        1 "description" => Text(&[]), required;
+        2 "headers" => Nested(&HEADERS_OR_REFERENCES);
+        3 "content" => Nested(&MEDIA_TYPES);
+        4 "links" => Nested(&LINKS_OR_REFERENCES);
+        5 => Extensions;
     }
     MEDIA_TYPE MediaType closed {
-        1 schema "schema" => Nested(&SCHEMA_OR_REFERENCE);
-        2 example "example" => Any;
-        3 examples "examples" => Nested(&EXAMPLES_OR_REFERENCES);
-        4 encoding "encoding" => Nested(&ENCODINGS);
-        5 specification_extension => Extensions;
+        1 "schema" => Nested(&SCHEMA_OR_REFERENCE);
+        2 "example" => Any;
+        3 "examples" => Nested(&EXAMPLES_OR_REFERENCES);
+        4 "encoding" => Nested(&ENCODINGS);
+        5 => Extensions;
     }
     ENCODING Encoding closed {
-        1 content_type "contentType" => Text(&[]);
-        2 headers "headers" => Nested(&HEADERS_OR_REFERENCES);
-        3 style "style" => Text(&[]);
-        4 explode "explode" => Bool;
-        5 allow_reserved "allowReserved" => Bool;
-        6 specification_extension => Extensions;
+        1 "contentType" => Text(&[]);
+        2 "headers" => Nested(&HEADERS_OR_REFERENCES);
+        3 "style" => Text(&[]);
+        4 "explode" => Bool;
+        5 "allowReserved" => Bool;
+        6 => Extensions;
     }
     HEADER Header closed {
-        1 description "description" => Text(&[]);
-        2 required "required" => Bool;
-        3 deprecated "deprecated" => Bool;
-        4 allow_empty_value "allowEmptyValue" => Bool;
-        5 style "style" => Text(&[]);
-        6 explode "explode" => Bool;
-        7 allow_reserved "allowReserved" => Bool;
-        8 schema "schema" => Nested(&SCHEMA_OR_REFERENCE);
-        9 example "example" => Any;
-        10 examples "examples" => Nested(&EXAMPLES_OR_REFERENCES);
-        11 content "content" => Nested(&MEDIA_TYPES);
-        12 specification_extension => Extensions;
+        1 "description" => Text(&[]);
+        2 "required" => Bool;
+        3 "deprecated" => Bool;
+        4 "allowEmptyValue" => Bool;
+        5 "style" => Text(&[]);
+        6 "explode" => Bool;
+        7 "allowReserved" => Bool;
+        8 "schema" => Nested(&SCHEMA_OR_REFERENCE);
+        9 "example" => Any;
+        10 "examples" => Nested(&EXAMPLES_OR_REFERENCES);
+        11 "content" => Nested(&MEDIA_TYPES);
+        12 => Extensions;
     }
     EXAMPLE Example closed {
-        1 summary "summary" => Text(&[]);
-        2 description "description" => Text(&[]);
-        3 value "value" => Any;
-        4 external_value "externalValue" => Text(&[]);
-        5 specification_extension => Extensions;
+        1 "summary" => Text(&[]);
+        2 "description" => Text(&[]);
+        3 "value" => Any;
+        4 "externalValue" => Text(&[]);
+        5 => Extensions;
     }
     LINK Link closed {
-        1 operation_ref "operationRef" => Text(&[]);
-        2 operation_id "operationId" => Text(&[]);
-        3 parameters "parameters" => Nested(&ANY_OR_EXPRESSION);
-        4 request_body "requestBody" => Nested(&ANY_OR_EXPRESSION);
-        5 description "description" => Text(&[]);
-        6 server "server" => Nested(&SERVER);
-        7 specification_extension => Extensions;
+        1 "operationRef" => Text(&[]);
+        2 "operationId" => Text(&[]);
+        3 "parameters" => Nested(&ANY_OR_EXPRESSION);
+        4 "requestBody" => Nested(&ANY_OR_EXPRESSION);
+        5 "description" => Text(&[]);
+        6 "server" => Nested(&SERVER);
+        7 => Extensions;
     }
     SCHEMA Schema closed {
-        1 nullable "nullable" => Bool;
-        2 discriminator "discriminator" => Nested(&DISCRIMINATOR);
-        3 read_only "readOnly" => Bool;
-        4 write_only "writeOnly" => Bool;
-        5 xml "xml" => Nested(&XML);
-        6 external_docs "externalDocs" => Nested(&EXTERNAL_DOCS);
-        7 example "example" => Any;
-        8 deprecated "deprecated" => Bool;
-        9 title "title" => Text(&[]);
-        10 multiple_of "multipleOf" => Number;
-        11 maximum "maximum" => Number;
-        12 exclusive_maximum "exclusiveMaximum" => Bool;
-        13 minimum "minimum" => Number;
-        14 exclusive_minimum "exclusiveMinimum" => Bool;
-        15 max_length "maxLength" => Int;
-        16 min_length "minLength" => Int;
-        17 pattern "pattern" => Text(&[]);
-        18 max_items "maxItems" => Int;
-        19 min_items "minItems" => Int;
-        20 unique_items "uniqueItems" => Bool;
-        21 max_properties "maxProperties" => Int;
-        22 min_properties "minProperties" => Int;
-        23 required "required" => Texts(&[]);
-        24 r#enum "enum" => AnyList;
-        25 r#type "type" => Text(&[]);
-        26 all_of "allOf" => Messages(&SCHEMA_OR_REFERENCE);
-        27 one_of "oneOf" => Messages(&SCHEMA_OR_REFERENCE);
-        28 any_of "anyOf" => Messages(&SCHEMA_OR_REFERENCE);
-        29 not "not" => Nested(&SCHEMA);
-        30 items "items" => Nested(&ITEMS_ITEM);
-        31 properties "properties" => Nested(&PROPERTIES);
-        32 additional_properties "additionalProperties" => Nested(&ADDITIONAL_PROPERTIES_ITEM);
-        33 default "default" => Nested(&DEFAULT_TYPE);
-        34 description "description" => Text(&[]);
-        35 format "format" => Text(&[]);
-        36 specification_extension => Extensions;
+        1 "nullable" => Bool;
+        2 "discriminator" => Nested(&DISCRIMINATOR);
+        3 "readOnly" => Bool;
+        4 "writeOnly" => Bool;
+        5 "xml" => Nested(&XML);
+        6 "externalDocs" => Nested(&EXTERNAL_DOCS);
+        7 "example" => Any;
+        8 "deprecated" => Bool;
+        9 "title" => Text(&[]);
+        10 "multipleOf" => Number;
+        11 "maximum" => Number;
+        12 "exclusiveMaximum" => Bool;
+        13 "minimum" => Number;
+        14 "exclusiveMinimum" => Bool;
+        15 "maxLength" => Int;
+        16 "minLength" => Int;
+        17 "pattern" => Text(&[]);
+        18 "maxItems" => Int;
+        19 "minItems" => Int;
+        20 "uniqueItems" => Bool;
+        21 "maxProperties" => Int;
+        22 "minProperties" => Int;
+        23 "required" => Texts(&[]);
+        24 "enum" => AnyList;
+        25 "type" => Text(&[]);
+        26 "allOf" => Messages(&SCHEMA_OR_REFERENCE);
+        27 "oneOf" => Messages(&SCHEMA_OR_REFERENCE);
+        28 "anyOf" => Messages(&SCHEMA_OR_REFERENCE);
+        29 "not" => Nested(&SCHEMA);
+        30 "items" => Nested(&ITEMS_ITEM);
+        31 "properties" => Nested(&PROPERTIES);
+        32 "additionalProperties" => Nested(&ADDITIONAL_PROPERTIES_ITEM);
+        33 "default" => Nested(&DEFAULT_TYPE);
+        34 "description" => Text(&[]);
+        35 "format" => Text(&[]);
+        36 => Extensions;
     }
     REFERENCE Reference open {
-        1 r#ref "$ref" => Text(&[]), required;
-        2 summary "summary" => Text(&[]);
-        3 description "description" => Text(&[]);
+        1 "$ref" => Text(&[]), required;
+        2 "summary" => Text(&[]);
+        3 "description" => Text(&[]);
     }
     DISCRIMINATOR Discriminator closed {
-        1 property_name "propertyName" => Text(&[]), required;
-        2 mapping "mapping" => Nested(&STRINGS);
-        3 specification_extension => Extensions;
+        1 "propertyName" => Text(&[]), required;
+        2 "mapping" => Nested(&STRINGS);
+        3 => Extensions;
     }
     XML Xml closed {
-        1 name "name" => Text(&[]);
-        2 namespace "namespace" => Text(&[]);
-        3 prefix "prefix" => Text(&[]);
-        4 attribute "attribute" => Bool;
-        5 wrapped "wrapped" => Bool;
-        6 specification_extension => Extensions;
+        1 "name" => Text(&[]);
+        2 "namespace" => Text(&[]);
+        3 "prefix" => Text(&[]);
+        4 "attribute" => Bool;
+        5 "wrapped" => Bool;
+        6 => Extensions;
     }
     COMPONENTS Components closed {
-        1 schemas "schemas" => Nested(&SCHEMAS_OR_REFERENCES);
-        2 responses "responses" => Nested(&RESPONSES_OR_REFERENCES);
-        3 parameters "parameters" => Nested(&PARAMETERS_OR_REFERENCES);
-        4 examples "examples" => Nested(&EXAMPLES_OR_REFERENCES);
-        5 request_bodies "requestBodies" => Nested(&REQUEST_BODIES_OR_REFERENCES);
-        6 headers "headers" => Nested(&HEADERS_OR_REFERENCES);
-        7 security_schemes "securitySchemes" => Nested(&SECURITY_SCHEMES_OR_REFERENCES);
-        8 links "links" => Nested(&LINKS_OR_REFERENCES);
-        9 callbacks "callbacks" => Nested(&CALLBACKS_OR_REFERENCES);
-        10 specification_extension => Extensions;
+        1 "schemas" => Nested(&SCHEMAS_OR_REFERENCES);
+        2 "responses" => Nested(&RESPONSES_OR_REFERENCES);
+        3 "parameters" => Nested(&PARAMETERS_OR_REFERENCES);
+        4 "examples" => Nested(&EXAMPLES_OR_REFERENCES);
+        5 "requestBodies" => Nested(&REQUEST_BODIES_OR_REFERENCES);
+        6 "headers" => Nested(&HEADERS_OR_REFERENCES);
+        7 "securitySchemes" => Nested(&SECURITY_SCHEMES_OR_REFERENCES);
+        8 "links" => Nested(&LINKS_OR_REFERENCES);
+        9 "callbacks" => Nested(&CALLBACKS_OR_REFERENCES);
+        10 => Extensions;
     }
     SECURITY_SCHEME SecurityScheme closed {
-        1 r#type "type" => Text(&[]), required;
-        2 description "description" => Text(&[]);
-        3 name "name" => Text(&[]);
-        4 r#in "in" => Text(&[]);
-        5 scheme "scheme" => Text(&[]);
-        6 bearer_format "bearerFormat" => Text(&[]);
-        7 flows "flows" => Nested(&OAUTH_FLOWS);
-        8 open_id_connect_url "openIdConnectUrl" => Text(&[]);
-        9 specification_extension => Extensions;
+        1 "type" => Text(&[]), required;
+        2 "description" => Text(&[]);
+        3 "name" => Text(&[]);
+        4 "in" => Text(&[]);
+        5 "scheme" => Text(&[]);
+        6 "bearerFormat" => Text(&[]);
+        7 "flows" => Nested(&OAUTH_FLOWS);
+        8 "openIdConnectUrl" => Text(&[]);
+        9 => Extensions;
     }
     OAUTH_FLOWS OauthFlows closed {
-        1 implicit "implicit" => Nested(&OAUTH_FLOW);
-        2 password "password" => Nested(&OAUTH_FLOW);
-        3 client_credentials "clientCredentials" => Nested(&OAUTH_FLOW);
-        4 authorization_code "authorizationCode" => Nested(&OAUTH_FLOW);
-        5 specification_extension => Extensions;
+        1 "implicit" => Nested(&OAUTH_FLOW);
+        2 "password" => Nested(&OAUTH_FLOW);
+        3 "clientCredentials" => Nested(&OAUTH_FLOW);
+        4 "authorizationCode" => Nested(&OAUTH_FLOW);
+        5 => Extensions;
     }
     OAUTH_FLOW OauthFlow closed {
-        1 authorization_url "authorizationUrl" => Text(&[]);
-        2 token_url "tokenUrl" => Text(&[]);
-        3 refresh_url "refreshUrl" => Text(&[]);
-        4 scopes "scopes" => Nested(&STRINGS);
-        5 specification_extension => Extensions;
+        1 "authorizationUrl" => Text(&[]);
+        2 "tokenUrl" => Text(&[]);
+        3 "refreshUrl" => Text(&[]);
+        4 "scopes" => Nested(&STRINGS);
+        5 => Extensions;
     }
 }
 
@@ -365,66 +356,55 @@ maps! {
 }
 
 unions! {
-    PARAMETER_OR_REFERENCE ParameterOrReference parameter_or_reference {
-        1 Parameter => Nested(&PARAMETER);
-        2 Reference => Nested(&REFERENCE);
+    PARAMETER_OR_REFERENCE ParameterOrReference {
+        1 => Nested(&PARAMETER);
+        2 => Nested(&REFERENCE);
     }
-    REQUEST_BODY_OR_REFERENCE RequestBodyOrReference request_body_or_reference {
-        1 RequestBody => Nested(&REQUEST_BODY);
-        2 Reference => Nested(&REFERENCE);
+    REQUEST_BODY_OR_REFERENCE RequestBodyOrReference {
+        1 => Nested(&REQUEST_BODY);
+        2 => Nested(&REFERENCE);
     }
-    RESPONSE_OR_REFERENCE ResponseOrReference response_or_reference {
-        1 Response => Nested(&RESPONSE);
-        2 Reference => Nested(&REFERENCE);
+    RESPONSE_OR_REFERENCE ResponseOrReference {
+        1 => Nested(&RESPONSE);
+        2 => Nested(&REFERENCE);
     }
-    CALLBACK_OR_REFERENCE CallbackOrReference callback_or_reference {
-        1 Callback => Nested(&CALLBACK);
-        2 Reference => Nested(&REFERENCE);
+    CALLBACK_OR_REFERENCE CallbackOrReference {
+        1 => Nested(&CALLBACK);
+        2 => Nested(&REFERENCE);
     }
-    HEADER_OR_REFERENCE HeaderOrReference header_or_reference {
-        1 Header => Nested(&HEADER);
-        2 Reference => Nested(&REFERENCE);
+    HEADER_OR_REFERENCE HeaderOrReference {
+        1 => Nested(&HEADER);
+        2 => Nested(&REFERENCE);
     }
-    EXAMPLE_OR_REFERENCE ExampleOrReference example_or_reference {
-        1 Example => Nested(&EXAMPLE);
-        2 Reference => Nested(&REFERENCE);
+    EXAMPLE_OR_REFERENCE ExampleOrReference {
+        1 => Nested(&EXAMPLE);
+        2 => Nested(&REFERENCE);
     }
-    LINK_OR_REFERENCE LinkOrReference link_or_reference {
-        1 Link => Nested(&LINK);
-        2 Reference => Nested(&REFERENCE);
+    LINK_OR_REFERENCE LinkOrReference {
+        1 => Nested(&LINK);
+        2 => Nested(&REFERENCE);
     }
-    ANY_OR_EXPRESSION AnyOrExpression any_or_expression {
-        1 Any => Any;
-        2 Expression => Nested(&EXPRESSION);
+    ANY_OR_EXPRESSION AnyOrExpression {
+        1 => Any;
+        2 => Nested(&EXPRESSION);
     }
-    SCHEMA_OR_REFERENCE SchemaOrReference schema_or_reference {
-        1 Schema => Nested(&SCHEMA);
-        2 Reference => Nested(&REFERENCE);
+    SCHEMA_OR_REFERENCE SchemaOrReference {
+        1 => Nested(&SCHEMA);
+        2 => Nested(&REFERENCE);
     }
-    ADDITIONAL_PROPERTIES_ITEM AdditionalPropertiesItem additional_properties_item {
-        1 SchemaOrReference => Nested(&SCHEMA_OR_REFERENCE);
-        2 Boolean => Bool;
+    ADDITIONAL_PROPERTIES_ITEM AdditionalPropertiesItem {
+        1 => Nested(&SCHEMA_OR_REFERENCE);
+        2 => Bool;
     }
-    SECURITY_SCHEME_OR_REFERENCE SecuritySchemeOrReference security_scheme_or_reference {
-        1 SecurityScheme => Nested(&SECURITY_SCHEME);
-        2 Reference => Nested(&REFERENCE);
+    SECURITY_SCHEME_OR_REFERENCE SecuritySchemeOrReference {
+        1 => Nested(&SECURITY_SCHEME);
+        2 => Nested(&REFERENCE);
     }
 }
-
-pairs! { NamedAny, NamedCallbackOrReference, NamedEncoding, NamedExampleOrReference, NamedHeaderOrReference, NamedLinkOrReference, NamedMediaType, NamedParameterOrReference, NamedPathItem, NamedRequestBodyOrReference, NamedResponseOrReference, NamedSchemaOrReference, NamedSecuritySchemeOrReference, NamedServerVariable, NamedString, NamedStringArray }
 
 static STRING_ARRAY: Message = Message { name: "StringArray", body: Body::StringArray };
 static ITEMS_ITEM: Message = Message { name: "ItemsItem", body: Body::Items(&SCHEMA_OR_REFERENCE) };
 static DEFAULT_TYPE: Message = Message { name: "DefaultType", body: Body::Default };
-
-impl Json for model::ItemsItem {
-    fn json(&self, out: &mut Printer) -> Result<(), DecodeError> {
-        match self.schema_or_reference.as_slice() {
-            [one] => one.json(out),
-            _ => self.schema_or_reference.json(out),
-        }
-    }
-}
 
 static CALLBACK: Message = Message {
     name: "Callback",
@@ -436,46 +416,3 @@ static CALLBACK: Message = Message {
         open: false,
     },
 };
-
-impl Json for model::Callback {
-    /// Extensions stand among the paths as well, since any name may be one: they are printed at their place there.
-    fn json(&self, out: &mut Printer) -> Result<(), DecodeError> {
-        let mut extensions = self.specification_extension.iter().peekable();
-        out.object(|out| {
-            for path in &self.path {
-                match extensions.next_if(|extension| extension.name == path.name) {
-                    Some(extension) => out.named(&extension.name, |out| extension.value.json(out))?,
-                    None => out.named(&path.name, |out| path.value.json(out))?,
-                }
-            }
-            extensions.try_for_each(|extension| out.named(&extension.name, |out| extension.value.json(out)))
-        })
-    }
-}
-
-impl Json for model::DefaultType {
-    fn json(&self, out: &mut Printer) -> Result<(), DecodeError> {
-        use model::default_type::Oneof;
-        match &self.oneof {
-            Some(Oneof::Number(value)) => value.json(out),
-            Some(Oneof::Boolean(value)) => value.json(out),
-            Some(Oneof::String(value)) => value.json(out),
-            None => {
-                out.null();
-                Ok(())
-            }
-        }
-    }
-}
-
-impl Json for model::StringArray {
-    fn json(&self, out: &mut Printer) -> Result<(), DecodeError> {
-        self.value.json(out)
-    }
-}
-
-impl Json for model::Any {
-    fn json(&self, out: &mut Printer) -> Result<(), DecodeError> {
-        out.any(&self.yaml)
-    }
-}

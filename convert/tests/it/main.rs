@@ -11,7 +11,6 @@ mod jsonschema_rules;
 mod jsonschema_soundness;
 mod merge;
 mod proto;
-mod proto_generated;
 mod proto_golden;
 mod smd;
 mod smd_size;

@@ -6,7 +6,6 @@ use std::error::Error;
 use kubeshape_convert::proto::{self, Problem};
 use kubeshape_schema::{Code, Dialect, Note};
 use kubeshape_yaml::{Limits, Stream, Tape};
-use prost::Message;
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -44,12 +43,12 @@ fn v3(schema: &str) -> Result<Answer, Box<dyn Error>> {
     ))
 }
 
-/// The schema of a v3 answer.
-fn schema(answer: &Answer) -> Result<proto::v3::model::SchemaOrReference, Box<dyn Error>> {
+/// The JSON text of a v3 answer's schema, decoded again.
+fn schema(answer: &Answer) -> Result<String, Box<dyn Error>> {
     let (bytes, _) = answer.as_ref().map_err(|lines| lines.join("\n"))?;
-    let document = proto::v3::model::Document::decode(bytes.as_slice())?;
-    let schemas = document.components.and_then(|components| components.schemas).ok_or("no schemas")?;
-    schemas.additional_properties.into_iter().next().and_then(|pair| pair.value).ok_or_else(|| "no schema".into())
+    let json = String::from_utf8(proto::v3::decode(bytes)?)?;
+    let (_, schema) = json.split_once(r#""schemas":{"A":"#).ok_or("no schema")?;
+    Ok(schema.strip_suffix("}}}").ok_or("no end")?.to_owned())
 }
 
 pub(super) fn hex(bytes: &[u8]) -> String {
@@ -98,11 +97,7 @@ fn a_default_of_v3_is_written_even_when_it_is_zero_and_is_empty_when_it_is_no_pl
 #[test]
 fn texts_accept_integers_and_null_and_lists_skip_what_is_neither() -> Outcome {
     let found = v3(r#"{"title":5,"description":null,"required":[1,true,null,"a"]}"#)?;
-    let Some(proto::v3::model::schema_or_reference::Oneof::Schema(schema)) = schema(&found)?.oneof else {
-        return Err("no schema".into());
-    };
-    assert_eq!(schema.title, "5");
-    assert_eq!(schema.required, ["1", "", "a"]);
+    assert_eq!(schema(&found)?, r#"{"title":"5","required":["1","","a"]}"#);
     let notes = found.map_err(|lines| lines.join("\n"))?.1;
     let expected = [
         "/title KS7009 title",
@@ -155,20 +150,15 @@ fn of_a_union_the_errors_of_the_nearest_form_are_told() -> Outcome {
 fn the_last_form_that_fits_is_taken() -> Outcome {
     let found = v2(r#""responses":{"r":{"description":"d","schema":{"type":"file"}}}"#)?;
     let (bytes, _) = found.map_err(|lines| lines.join("\n"))?;
-    let document = proto::v2::model::Document::decode(bytes.as_slice())?;
-    let response = document.responses.and_then(|all| all.additional_properties.into_iter().next()?.value);
-    let form = response.and_then(|response| response.schema?.oneof);
-    assert!(matches!(form, Some(proto::v2::model::schema_item::Oneof::FileSchema(_))), "{form:?}");
+    // Field 2 of the response is its schema, and field 2 of that a file schema.
+    assert!(hex(&bytes).ends_with("12081206320466696c65"), "{}", hex(&bytes));
     Ok(())
 }
 
 #[test]
 fn a_schema_of_v3_with_a_reference_is_one_and_loses_its_siblings() -> Outcome {
     let found = v3(r##"{"$ref":"#/a","description":"d","nullable":true}"##)?;
-    let Some(proto::v3::model::schema_or_reference::Oneof::Reference(reference)) = schema(&found)?.oneof else {
-        return Err("no reference".into());
-    };
-    assert_eq!((reference.r#ref.as_str(), reference.description.as_str()), ("#/a", "d"));
+    assert_eq!(schema(&found)?, r##"{"$ref":"#/a","description":"d"}"##);
     assert_eq!(found.map_err(|lines| lines.join("\n"))?.1, ["/nullable KS7003 nullable"]);
     let found = v3(r##"{"not":{"$ref":"#/a"}}"##)?;
     assert_eq!(found, refused(&["/not/$ref: Schema has no such member"]));
@@ -221,8 +211,8 @@ fn json_that_is_not_yaml_is_refused() -> Outcome {
 fn members_of_a_yaml_source_are_sorted_and_those_of_json_are_not() -> Outcome {
     let order = |source| -> Result<Vec<String>, Box<dyn Error>> {
         let (bytes, _) = answer(Dialect::V3, source)?.map_err(|lines| lines.join("\n"))?;
-        let document = proto::v3::model::Document::decode(bytes.as_slice())?;
-        Ok(document.specification_extension.into_iter().map(|pair| pair.name).collect())
+        let json = String::from_utf8(proto::v3::decode(&bytes)?)?;
+        Ok(json.split('"').filter(|text| text.starts_with("x-")).map(str::to_owned).collect())
     };
     let json = r#"{"x-b":1,"openapi":"3","info":{"title":"","version":""},"paths":{},"x-a":1}"#;
     assert_eq!(order(json)?, ["x-b", "x-a"]);
@@ -231,12 +221,36 @@ fn members_of_a_yaml_source_are_sorted_and_those_of_json_are_not() -> Outcome {
     Ok(())
 }
 
+/// The content of a message with the number 2 at the beginning of bytes.
+fn message(bytes: &[u8]) -> Option<&[u8]> {
+    let [0x12, bytes @ ..] = bytes else { return None };
+    let end = bytes.iter().position(|byte| byte & 0x80 == 0)? + 1;
+    let length = bytes[..end].iter().rev().fold(0, |length, byte| length << 7 | usize::from(byte & 0x7F));
+    bytes[end..].get(..length)
+}
+
+/// The bytes of a field with a message or a string.
+fn field(number: u8, content: &[u8]) -> Vec<u8> {
+    let mut out = match number {
+        ..16 => vec![number << 3 | 2],
+        16.. => vec![number << 3 | 0x82, number >> 4],
+    };
+    let mut length = content.len();
+    while length >= 0x80 {
+        out.push(length as u8 | 0x80);
+        length >>= 7;
+    }
+    out.push(length as u8);
+    [&out, content].concat()
+}
+
 /// The text of an extension with this value.
 fn yaml(value: &str) -> Result<String, Box<dyn Error>> {
     let (bytes, _) = v2(&format!(r#""x-a":{value}"#))?.map_err(|lines| lines.join("\n"))?;
-    let document = proto::v2::model::Document::decode(bytes.as_slice())?;
-    let pair = document.vendor_extension.into_iter().next().ok_or("no extension")?;
-    Ok(pair.value.ok_or("no value")?.yaml)
+    // The extension is field 16 of the document, behind the required members. Its value is the last field.
+    let at = bytes.windows(5).position(|bytes| bytes == b"\x0a\x03x-a").ok_or("no extension")? + 5;
+    let any = message(&bytes[at..]).ok_or("no value")?;
+    Ok(String::from_utf8(message(any).ok_or("no YAML")?.to_vec())?)
 }
 
 #[test]
@@ -299,10 +313,8 @@ fn what_go_yaml_prints_and_cannot_read_is_decoded() -> Outcome {
 #[test]
 fn values_in_other_yaml_than_go_yamls_are_decoded() -> Outcome {
     let yaml = "# a\n{a: [1, yes], b: 0x10, c: 'x'}\n";
-    let any = proto::v2::model::Any { value: None, yaml: yaml.into() };
-    let pair = proto::v2::model::NamedAny { name: "x-a".into(), value: Some(any) };
-    let document = proto::v2::model::Document { vendor_extension: vec![pair], ..Default::default() };
-    let json = String::from_utf8(proto::v2::decode(&document.encode_to_vec())?)?;
+    let pair = [field(1, b"x-a"), field(2, &field(2, yaml.as_bytes()))].concat();
+    let json = String::from_utf8(proto::v2::decode(&field(16, &pair))?)?;
     assert_eq!(json, r#"{"swagger":"","info":{},"paths":{},"x-a":{"a":[1,"yes"],"b":16,"c":"x"}}"#);
     Ok(())
 }
@@ -322,14 +334,13 @@ fn bytes_that_are_no_document_are_refused_with_a_place() {
     let yaml = b"\x82\x01\x0c\x0a\x03x-/\x12\x05\x12\x03[a\x0a";
     assert!(message(yaml).is_err_and(|error| error.starts_with("/x-~1: line ")), "{:?}", message(yaml));
     // Schemas within schemas, each the allOf of the one around it.
-    let mut nested = Vec::new();
-    for _ in 0..200 {
-        let mut outer = vec![0xC2, 0x01];
-        prost::encoding::encode_varint(nested.len() as u64, &mut outer);
-        outer.append(&mut nested);
-        nested = outer;
-    }
-    assert!(proto::v2::model::Schema::decode(nested.as_slice()).is_err());
+    let schema = |depth: usize| {
+        let schema = (0..depth).fold(Vec::new(), |inner, _| field(24, &inner));
+        field(9, &field(1, &[field(1, b"A"), field(2, &schema)].concat()))
+    };
+    // The definitions, the pair and its value are three messages.
+    assert!(proto::v2::decode(&schema(97)).is_ok());
+    assert!(message(&schema(98)).is_err_and(|error| error.ends_with(".allOf: nested too deep")));
     assert!(proto::v2::decode(b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff").is_err());
 }
 
