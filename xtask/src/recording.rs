@@ -2,6 +2,7 @@
 
 use crate::run::{Result, cargo, metadata, run};
 use anstyle_svg::Term;
+use std::fmt::Write as _;
 use std::fs;
 use std::process::Command;
 
@@ -22,8 +23,10 @@ pub(crate) fn write() -> Result {
     for command in COMMANDS {
         let arguments = command.split(' ').skip(1);
         let output = Command::new(&program).args(arguments).args(["--color", "always"]).output()?;
-        let prompt = if screen.is_empty() { "" } else { "\n" };
-        screen += &format!("{prompt}\u{1b}[1;32m$\u{1b}[0m {command}\n");
+        if !screen.is_empty() {
+            screen.push('\n');
+        }
+        writeln!(screen, "\u{1b}[1;32m$\u{1b}[0m {command}")?;
         screen += &String::from_utf8(output.stdout)?;
         screen += &String::from_utf8(output.stderr)?;
     }

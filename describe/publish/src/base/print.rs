@@ -3,6 +3,8 @@
 //! The source is `definitions.json`: the definitions of Kubernetes 1.36 that documents share. Descriptions of parameters are our own.
 //! With `UPDATE_EXPECT=1`, the test writes the files.
 
+#![allow(clippy::unwrap_used)]
+
 use super::definitions;
 use crate::names::META;
 use crate::operations;
