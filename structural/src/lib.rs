@@ -7,6 +7,7 @@
 //! - [`convert`] and [`validate`] check a schema against the rules of structural schemas and give the server's errors.
 //!   [`usable`] decides whether the server uses the schema of a version. A [`Structural`] is a schema that passed.
 //! - [`unfold`] brings a structural schema into the normal form that everything else starts from.
+//! - [`openapi_v2`] reduces a structural schema to what clients of OpenAPI v2 understand.
 //! - [`regex`] checks the regular expressions of `pattern`.
 //!
 //! Structural schemas have no node type of their own: a structural schema is a [`Schema`](kubeshape_schema::Schema) that
@@ -59,6 +60,7 @@
 mod check;
 mod convert;
 mod crd;
+mod openapi_v2;
 pub mod read;
 pub mod regex;
 mod structural;
@@ -67,5 +69,6 @@ mod unfold;
 pub use check::validate;
 pub use convert::{ConvertError, ConvertErrorKind, convert};
 pub use crd::{ApiVersion, Column, Crd, Names, Scale, Scope, Status, Version};
+pub use openapi_v2::openapi_v2;
 pub use structural::{Structural, usable};
 pub use unfold::unfold;

@@ -1,7 +1,6 @@
 //! OpenAPI v2: documents ([`Document`]) and the conversions to them.
 
 pub mod body;
-pub mod from_structural;
 pub mod from_v3;
 mod model;
 

@@ -1,6 +1,5 @@
 //! Integration tests of the conversions.
 
-mod from_structural;
 mod from_v2;
 mod from_v2_distance;
 mod from_v2_properties;

@@ -9,10 +9,9 @@ use crate::root::{self, RootBuilder};
 use crate::smd;
 use crate::template::{Fill, Slot};
 use bytes::Bytes;
-use kubeshape_convert::v2::from_structural::from_structural;
 use kubeshape_schema::escape;
 use kubeshape_schema::{Bump, Code, Dialect, Flags, Note, Profile, Schema, order, print};
-use kubeshape_structural::{Crd, Scope, Version};
+use kubeshape_structural::{Crd, Scope, Version, openapi_v2};
 use std::sync::Arc;
 
 /// What is published and how.
@@ -389,7 +388,7 @@ impl<'a> ResourceVersion<'a> {
             }
             return None;
         }
-        Some(from_structural(schema, self.arena, notes))
+        Some(openapi_v2(schema, self.arena, notes))
     }
 
     fn builder(&self, dialect: Dialect, selectable: bool) -> RootBuilder<'a> {

@@ -1,12 +1,12 @@
 //! Advice about what OpenAPI v2 lacks.
 
-use kubeshape_convert::v2::from_structural::from_structural;
 use kubeshape_schema::{Bump, Code, Note, Schema};
+use kubeshape_structural::openapi_v2;
 
 /// Where the fields of a schema are not in the OpenAPI v2 document that a server makes of it.
 pub(super) fn about<'a>(schema: &'a Schema<'a>, arena: &'a Bump, notes: &mut Vec<Note<'static>>) {
     let mut losses = Vec::new();
-    from_structural(schema, arena, Some(&mut losses));
+    openapi_v2(schema, arena, Some(&mut losses));
     for loss in losses {
         let why = match loss.code {
             Code::V2Nullable => "it is nullable",

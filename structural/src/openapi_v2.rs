@@ -1,9 +1,9 @@
-//! Reduces a structural schema to what OpenAPI v2 clients understand, as `ToStructuralOpenAPIV2` of
+//! Reduces a structural schema to what clients of OpenAPI v2 understand, as `ToStructuralOpenAPIV2` of
 //! `k8s.io/apiextensions-apiserver` does.
 //!
-//! Old clients refuse a document with keywords of v3, and they refuse objects with fields that are not declared. So
-//! where v2 cannot express that null or an unknown field is allowed, the result leaves the restriction out. It accepts
-//! every value that the original accepts.
+//! Old clients refuse documents with keywords of v3, and objects with fields that are not declared. So where v2
+//! cannot say that null or an unknown field is allowed, the result has no restriction. It accepts every value that the
+//! original accepts.
 
 use kubeshape_schema::{Additional, Bump, Code, Extra, Flags, Items, Note, Property, Schema, Type};
 
@@ -11,10 +11,9 @@ use kubeshape_schema::{Additional, Bump, Code, Extra, Flags, Items, Note, Proper
 const TOUCHED: Flags =
     Flags::NULLABLE.with(Flags::PRESERVE_UNKNOWN).with(Flags::JUNCTOR).with(Flags::ARRAY_WITHOUT_ITEMS);
 
-/// The OpenAPI v2 form of a structural schema in normal form. Subtrees that do not change are shared with the source.
-///
-/// If `notes` is given, losses are added to it.
-pub fn from_structural<'a>(
+/// Returns the OpenAPI v2 form of a structural schema in normal form. Subtrees that do not change are shared with the
+/// source. Losses are added to `notes`.
+pub fn openapi_v2<'a>(
     schema: &'a Schema<'a>,
     arena: &'a Bump,
     mut notes: Option<&mut Vec<Note<'a>>>,
@@ -34,7 +33,7 @@ fn reduce<'a>(s: &Schema<'a>, arena: &'a Bump, notes: &mut Option<&mut Vec<Note<
     (reduce_children(&mut t, arena, notes) || changed).then_some(t)
 }
 
-/// Reduces `t`, a copy of `s`, but for what is below it. Says whether that changed it.
+/// Reduces `t`, a copy of `s`, without its children. Returns whether it changed.
 fn reduce_own<'a>(s: &Schema<'a>, t: &mut Schema<'a>, arena: &'a Bump, notes: &mut Option<&mut Vec<Note<'a>>>) -> bool {
     let mut changed = false;
     let mut lose = |code: Code, detail: String| {

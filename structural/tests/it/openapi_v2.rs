@@ -1,8 +1,7 @@
 //! What a structural schema becomes in OpenAPI v2.
 
-use kubeshape_convert::v2::from_structural::from_structural;
-use kubeshape_schema::Bump;
-use kubeshape_schema::{print, read};
+use kubeshape_schema::{Bump, print, read};
+use kubeshape_structural::openapi_v2;
 use kubeshape_yaml::{Limits, Stream, Tape};
 
 fn v2(source: &str) -> (String, Vec<String>) {
@@ -13,7 +12,7 @@ fn v2(source: &str) -> (String, Vec<String>) {
     let schema = read::Reader::new(&arena, read::Rules::Crd).schema(tape.document(source).root().expect("a root"));
     let schema = &*arena.alloc(schema);
     let mut notes = Vec::new();
-    let reduced = from_structural(schema, &arena, Some(&mut notes));
+    let reduced = openapi_v2(schema, &arena, Some(&mut notes));
     let mut out = Vec::new();
     print::schema(&mut out, reduced, print::Style::V2);
     let notes = notes.iter().map(|n| format!("{} {}", n.code, n.detail)).collect();
