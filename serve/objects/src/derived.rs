@@ -3,7 +3,8 @@
 //! A list of metadata is then put together like a list of objects, from texts that are there.
 
 use crate::store::Stored;
-use crate::{meta, raw, value};
+use crate::{raw, value};
+use kubeshape_gotypes::{Type, metadata::OBJECT_META, protobuf, write};
 use kubeshape_show::table::{Cell, Convertor};
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
@@ -26,7 +27,7 @@ pub(crate) struct Derived {
 impl Stored {
     /// The metadata as Go's struct prints it.
     pub(crate) fn metadata(&self) -> Cow<'_, [u8]> {
-        self.of_metadata(&self.derived().metadata, meta::json)
+        self.of_metadata(&self.derived().metadata, |metadata, out| write(&Type::Metadata, metadata, out))
     }
 
     /// The revision that the metadata says; empty if it says none.
@@ -38,7 +39,7 @@ impl Stored {
 
     /// The metadata as protobuf.
     pub(crate) fn metadata_protobuf(&self) -> Cow<'_, [u8]> {
-        self.of_metadata(&self.derived().protobuf, |metadata, out| out.extend(meta::protobuf(metadata)))
+        self.of_metadata(&self.derived().protobuf, |metadata, out| protobuf(&OBJECT_META, metadata, out))
     }
 
     fn of_metadata<'s>(

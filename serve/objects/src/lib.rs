@@ -45,8 +45,6 @@ mod cbor;
 mod derived;
 mod form;
 mod generic;
-mod go;
-mod meta;
 mod options;
 mod patch;
 mod path;

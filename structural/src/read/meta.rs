@@ -1,9 +1,12 @@
-//! `metadata` and `status`. They are read because mistakes in them refuse the object; few members are kept.
+//! `metadata` and `status`. Mistakes in them make the server refuse the object. Few fields are kept.
 
 use super::fields::{fields, texts};
 use super::scalar::time;
 use super::spec;
 use crate::Status;
+use kubeshape_gotypes::definition::{CONDITION, STATUS};
+use kubeshape_gotypes::metadata::OBJECT_META;
+use kubeshape_gotypes::{Field, Struct, Type};
 use kubeshape_schema::read::Reader;
 use kubeshape_yaml::Node;
 
@@ -11,54 +14,42 @@ use kubeshape_yaml::Node;
 pub(super) fn object_meta<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> &'a str {
     let mut name = "";
     fields(reader, node, "a mapping of metadata", |r, key, value| {
-        match key {
-            "name" => name = r.text(value),
-            "generateName" | "namespace" | "selfLink" | "uid" | "resourceVersion" => {
-                r.text(value);
-            }
-            "generation" | "deletionGracePeriodSeconds" => {
-                r.integer(value);
-            }
-            "creationTimestamp" | "deletionTimestamp" => time(r, value),
-            "labels" | "annotations" => text_map(r, value),
-            "ownerReferences" => r.each_item(value, "a list of owner references", owner_reference),
-            "finalizers" => texts(r, value),
-            "managedFields" => r.each_item(value, "a list of managed fields", managed_fields),
-            _ => return false,
+        if key == "name" {
+            name = r.text(value);
+            return true;
         }
-        true
+        field(r, &OBJECT_META, key, value)
     });
     name
 }
 
-fn owner_reference<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
-    fields(reader, node, "an owner reference", |r, key, value| {
-        match key {
-            "apiVersion" | "kind" | "name" | "uid" => {
-                r.text(value);
-            }
-            "controller" | "blockOwnerDeletion" => {
-                r.optional_boolean(value);
-            }
-            _ => return false,
-        }
-        true
-    });
+/// Checks a field of a struct. Returns `false` if the struct has no such field.
+fn field<'a>(reader: &mut Reader<'a>, ty: &Struct, key: &str, value: Node<'a>) -> bool {
+    let Some(field) = ty.field(key) else { return false };
+    check(reader, field, value);
+    true
 }
 
-fn managed_fields<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
-    fields(reader, node, "a managed fields entry", |r, key, value| {
-        match key {
-            "manager" | "operation" | "apiVersion" | "fieldsType" | "subresource" => {
-                r.text(value);
-            }
-            "time" => time(r, value),
-            // Any JSON value is valid here.
-            "fieldsV1" => {}
-            _ => return false,
+fn check<'a>(reader: &mut Reader<'a>, field: &'static Field, value: Node<'a>) {
+    match field.ty {
+        Type::Text(_) => _ = reader.text(value),
+        Type::Int => _ = reader.integer(value),
+        Type::Bool => _ = reader.optional_boolean(value),
+        Type::Time => time(reader, value),
+        Type::Map(_) => text_map(reader, value),
+        Type::List(Type::Of(inner)) => {
+            let (list, item) = match field.name {
+                "ownerReferences" => ("a list of owner references", "an owner reference"),
+                _ => ("a list of managed fields", "a managed fields entry"),
+            };
+            reader.each_item(value, list, |r, node| {
+                fields(r, node, item, |r, key, value| self::field(r, inner, key, value));
+            });
         }
-        true
-    });
+        Type::List(_) => texts(reader, value),
+        // Any JSON value is valid here.
+        _ => {}
+    }
 }
 
 /// Reads a CustomResourceDefinitionStatus.
@@ -75,11 +66,7 @@ pub(super) fn status<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> Status<'a> 
                 let names = spec::names(r, value);
                 status.accepted = (!value.is_null()).then_some(names);
             }
-            "storedVersions" => texts(r, value),
-            "observedGeneration" => {
-                r.integer(value);
-            }
-            _ => return false,
+            _ => return field(r, &STATUS, key, value),
         }
         true
     });
@@ -93,14 +80,7 @@ fn condition<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> (&'a str, &'a str) 
         match key {
             "type" => condition.0 = r.text(value),
             "status" => condition.1 = r.text(value),
-            "reason" | "message" => {
-                r.text(value);
-            }
-            "lastTransitionTime" => time(r, value),
-            "observedGeneration" => {
-                r.integer(value);
-            }
-            _ => return false,
+            _ => return field(r, &CONDITION, key, value),
         }
         true
     });

@@ -1,12 +1,16 @@
 //! Metadata as typed fields: `objectmeta.GetObjectMetaWithOptions`, `SetObjectMeta`, `Coerce` and `Validate`.
 //!
-//! A server decodes metadata into Go structs and writes them back. That refuses fields of wrong types, drops unknown and
-//! empty ones, and brings times into one form. The structs are tables here.
+//! A server decodes metadata into Go structs and writes them back. That refuses fields of wrong types, drops unknown
+//! and empty ones, and rewrites times in one form. The structs are tables of `kubeshape-gotypes`.
 
 use super::edit::Entries;
 use super::equal::{bad_value, identical};
 use crate::metadata::{self, ManagedFields, ObjectMeta, OwnerReference};
 use crate::names;
+use kubeshape_gotypes::Printed;
+use kubeshape_gotypes::Struct;
+use kubeshape_gotypes::Type::{self, Bool, Int, List, Of, Text, Time as Instant};
+use kubeshape_gotypes::metadata::OBJECT_META;
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_schema::{Bump, Flags, Schema};
 use kubeshape_value::Map;
@@ -15,80 +19,7 @@ use kubeshape_yaml::go::Time;
 use kubeshape_yaml::go::time::parse_error;
 use std::fmt;
 
-/// A Go struct.
-struct Struct {
-    name: &'static str,
-    fields: &'static [Field],
-}
-
-/// Its name in JSON, its type, and whether it is written even if it is empty.
-type Field = (&'static str, Kind, bool);
-
-enum Kind {
-    /// A string, with the name of its type.
-    Text(&'static str),
-    Int,
-    /// A pointer to an integer: zero is written.
-    OptionalInt,
-    OptionalBool,
-    Time,
-    TextMap,
-    TextList,
-    List(&'static Struct),
-    Any,
-}
-
-use Kind::{Any, Int, List, OptionalBool, OptionalInt, Text, TextList, TextMap, Time as Instant};
-
-const STRING: Kind = Text("string");
-
-static OBJECT_META: Struct = Struct {
-    name: "ObjectMeta",
-    fields: &[
-        ("annotations", TextMap, false),
-        ("creationTimestamp", Instant, false),
-        ("deletionGracePeriodSeconds", OptionalInt, false),
-        ("deletionTimestamp", Instant, false),
-        ("finalizers", TextList, false),
-        ("generateName", STRING, false),
-        ("generation", Int, false),
-        ("labels", TextMap, false),
-        ("managedFields", List(&MANAGED_FIELDS), false),
-        ("name", STRING, false),
-        ("namespace", STRING, false),
-        ("ownerReferences", List(&OWNER_REFERENCE), false),
-        ("resourceVersion", STRING, false),
-        ("selfLink", STRING, false),
-        ("uid", Text("types.UID"), false),
-    ],
-};
-
-static OWNER_REFERENCE: Struct = Struct {
-    name: "OwnerReference",
-    fields: &[
-        ("apiVersion", STRING, true),
-        ("blockOwnerDeletion", OptionalBool, false),
-        ("controller", OptionalBool, false),
-        ("kind", STRING, true),
-        ("name", STRING, true),
-        ("uid", Text("types.UID"), true),
-    ],
-};
-
-static MANAGED_FIELDS: Struct = Struct {
-    name: "ManagedFieldsEntry",
-    fields: &[
-        ("apiVersion", STRING, false),
-        ("fieldsType", STRING, false),
-        ("fieldsV1", Any, false),
-        ("manager", STRING, false),
-        ("operation", Text("v1.ManagedFieldsOperationType"), false),
-        ("subresource", STRING, false),
-        ("time", Instant, false),
-    ],
-};
-
-/// Metadata that was decoded.
+/// Decoded metadata.
 #[derive(Clone, Debug)]
 pub struct Decoded<'a> {
     /// As the server writes it.
@@ -100,7 +31,7 @@ pub struct Decoded<'a> {
 /// Decodes metadata.
 ///
 /// # Errors
-/// A field has another type: Go's text, such as
+/// A field has the wrong type. The message is Go's, such as
 /// `json: cannot unmarshal number into Go struct field ObjectMeta.name of type string`.
 ///
 /// # Example
@@ -127,7 +58,7 @@ pub fn decode_metadata<'a>(value: Value<'a>, arena: &'a Bump) -> Result<Decoded<
     decoder.mismatch.map_or(Ok(Decoded { value, unknown: decoder.unknown }), Err)
 }
 
-/// What Go's decoder calls the type of a value.
+/// Returns the name that Go's decoder uses for the type of a value.
 pub(crate) fn json_name(value: Value<'_>) -> &'static str {
     match value {
         Value::Null => "null",
@@ -142,7 +73,7 @@ pub(crate) fn json_name(value: Value<'_>) -> &'static str {
 struct Decoder<'a> {
     arena: &'a Bump,
     unknown: Vec<String>,
-    /// The first value of another type. Decoding goes on, because a time that does not parse ends it with another error.
+    /// The error for the first value of a wrong type. Decoding continues, because an invalid time takes precedence.
     mismatch: Option<String>,
 }
 
@@ -150,42 +81,41 @@ impl<'a> Decoder<'a> {
     fn fields(&mut self, map: Map<'a>, ty: &'static Struct, place: Place) -> Result<Value<'a>, String> {
         let mut entries = Entries::of(map, self.arena);
         for (key, value) in map.entries() {
-            let Some((name, kind, keep)) = ty.fields.iter().find(|field| field.0 == *key) else {
+            let Some(field) = ty.field(key) else {
                 self.unknown.push(format!("{}{key}", Prefix(place, true)));
                 entries.drop();
                 continue;
             };
-            let written = self.field(*value, At { ty, kind, name, place })?;
-            entries.put_or_drop(written.filter(|value| *keep || !is_empty(*value, kind)));
+            let written = self.field(*value, At { ty, kind: &field.ty, name: field.name, place })?;
+            entries.put_or_drop(written.filter(|value| field.printed != Printed::Filled || !is_empty(*value)));
         }
-        for (name, ..) in ty.fields.iter().filter(|field| field.2) {
-            if map.get(name).is_none_or(|value| value.as_str().is_none()) {
-                entries.replace(name, Value::String(""));
+        // All fields that are always printed are strings.
+        for field in ty.fields.iter().filter(|field| field.printed == Printed::Always) {
+            if map.get(field.name).is_none_or(|value| value.as_str().is_none()) {
+                entries.replace(field.name, Value::String(""));
             }
         }
         Ok(entries.finish(Value::Map(map)))
     }
 
-    /// The value as it is written; none if that is null.
+    /// Returns the value as it is written, `None` for null.
     fn field(&mut self, value: Value<'a>, at: At) -> Result<Option<Value<'a>>, String> {
         if value.is_null() {
             return Ok(None);
         }
         Ok(match (at.kind, value) {
-            (Text(_), Value::String(_)) | (OptionalBool, Value::Bool(_)) | (Int | OptionalInt, Value::Int(_)) => {
-                Some(value)
-            }
+            (Text(_), Value::String(_)) | (Bool, Value::Bool(_)) | (Int, Value::Int(_)) => Some(value),
             #[expect(clippy::cast_possible_truncation, reason = "whole and within the range")]
-            (Int | OptionalInt, Value::Float(n)) if n.fract() == 0.0 && n.abs() < 1e18 => Some(Value::Int(n as i64)),
-            (Int | OptionalInt, Value::Float(n)) => {
+            (Int, Value::Float(n)) if n.fract() == 0.0 && n.abs() < 1e18 => Some(Value::Int(n as i64)),
+            (Int, Value::Float(n)) => {
                 let mut text = Vec::new();
                 kubeshape_yaml::go::number::write_json(n, &mut text);
                 self.wrong(&format!("number {}", String::from_utf8_lossy(&text)), at, "int64");
                 None
             }
             (Text(name), other) => self.other(other, at, name),
-            (Int | OptionalInt, other) => self.other(other, at, "int64"),
-            (OptionalBool, other) => self.other(other, at, "bool"),
+            (Int, other) => self.other(other, at, "int64"),
+            (Bool, other) => self.other(other, at, "bool"),
             (Instant, Value::String(text)) => match Time::parse(text) {
                 Some(time) if time == Time::ZERO => None,
                 Some(time) => {
@@ -195,23 +125,23 @@ impl<'a> Decoder<'a> {
                 None => return Err(time_error(text)),
             },
             (Instant, other) => return Err(mismatch(json_name(other), at, "string")),
-            (TextMap, Value::Map(map)) => {
+            (Type::Map(_), Value::Map(map)) => {
                 let mut entries = Entries::of(map, self.arena);
                 for (_, value) in map.entries() {
                     entries.put(self.text(*value, at));
                 }
                 Some(entries.finish(value))
             }
-            (TextMap, other) => self.other(other, at, "map[string]string"),
-            (TextList, Value::List(items)) => {
+            (Type::Map(_), other) => self.other(other, at, "map[string]string"),
+            (List(Text(_)), Value::List(items)) => {
                 if items.iter().all(|item| item.as_str().is_some()) {
                     return Ok(Some(value));
                 }
                 let items: Vec<Value<'a>> = items.iter().map(|item| self.text(*item, at)).collect();
                 Some(Value::List(self.arena.alloc_slice_copy(&items)))
             }
-            (TextList, other) => self.other(other, at, "[]string"),
-            (List(inner), Value::List(items)) => {
+            (List(Text(_)), other) => self.other(other, at, "[]string"),
+            (List(Of(inner)), Value::List(items)) => {
                 let mut list = Vec::with_capacity(items.len());
                 for (number, item) in items.iter().enumerate() {
                     list.push(match item {
@@ -226,12 +156,12 @@ impl<'a> Decoder<'a> {
                 let is_same = list.iter().zip(items).all(|(new, old)| identical(*new, *old));
                 Some(if is_same { value } else { Value::List(self.arena.alloc_slice_copy(&list)) })
             }
-            (List(inner), other) => self.other(other, at, &format!("[]v1.{}", inner.name)),
-            (Any, value) => Some(value),
+            (List(Of(inner)), other) => self.other(other, at, &format!("[]v1.{}", inner.name)),
+            (_, value) => Some(value),
         })
     }
 
-    /// A text among others; null is an empty one.
+    /// Returns a string in a list or map; null becomes an empty string.
     fn text(&mut self, value: Value<'a>, at: At) -> Value<'a> {
         match value {
             Value::String(_) => value,
@@ -253,21 +183,20 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// The list that a struct is in, and its number there; none for the metadata itself. No list is in a list.
+/// The list that contains a struct, and its index there; `None` for the metadata itself. Lists do not nest.
 type Place = Option<(&'static str, usize)>;
 
 /// A field.
 #[derive(Clone, Copy)]
 struct At {
-    /// The struct that it is in.
+    /// The struct that contains it.
     ty: &'static Struct,
-    kind: &'static Kind,
+    kind: &'static Type,
     name: &'static str,
     place: Place,
 }
 
-/// What stands before the name of a field in paths, with the number of the struct in its list if that is wanted: Go's errors have
-/// none.
+/// The prefix of a field's name in paths. The flag adds the index of the struct in its list, which Go's errors omit.
 struct Prefix(Place, bool);
 
 impl fmt::Display for Prefix {
@@ -287,24 +216,23 @@ fn mismatch(found: &str, at: At, expected: &str) -> String {
     format!("json: cannot unmarshal {found} into Go struct field {}.{prefix}{name} of type {expected}", ty.name)
 }
 
-/// Whether a field is left out.
-fn is_empty(value: Value<'_>, kind: &Kind) -> bool {
-    match (kind, value) {
-        (OptionalInt | OptionalBool | Any, _) => false,
-        (_, Value::String(text)) => text.is_empty(),
-        (_, Value::Int(n)) => n == 0,
-        (_, Value::List(items)) => items.is_empty(),
-        (_, Value::Map(map)) => map.is_empty(),
+/// Returns whether `omitempty` drops this value.
+fn is_empty(value: Value<'_>) -> bool {
+    match value {
+        Value::String(text) => text.is_empty(),
+        Value::Int(n) => n == 0,
+        Value::List(items) => items.is_empty(),
+        Value::Map(map) => map.is_empty(),
         _ => false,
     }
 }
 
-/// Go's error for a text that is no time.
+/// Returns Go's error for a string that is not a time.
 pub(crate) fn time_error(text: &str) -> String {
     parse_error(text, "2006-01-02T15:04:05Z07:00")
 }
 
-/// What becomes of embedded resources whose type or metadata is malformed.
+/// How to treat embedded resources whose type or metadata is malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
     /// It is an error, as in a request.
@@ -313,11 +241,11 @@ pub enum Malformed {
     Drop,
 }
 
-/// Decodes the metadata of embedded resources and writes it back (`CoerceWithOptions`): unknown fields in it are dropped
-/// and reported, sorted. `root` says whether the value is a whole object itself.
+/// Decodes the metadata of embedded resources and writes it back (`CoerceWithOptions`). Unknown fields in it are
+/// dropped and reported, sorted. `root` says whether the value is a whole object itself.
 ///
 /// # Errors
-/// An `apiVersion` or a `kind` is no string, or metadata does not decode. Of several errors, the first by key is given.
+/// An `apiVersion` or a `kind` is not a string, or metadata does not decode. Returns the first error by key.
 pub fn coerce<'a>(
     value: Value<'a>,
     schema: Option<&Schema<'_>>,
@@ -330,7 +258,7 @@ pub fn coerce<'a>(
     error.map_or(Ok(decoded), Err)
 }
 
-/// As [`coerce`], with what is done when the first error comes. Upstream changes values in place.
+/// Works like [`coerce`], and returns the value as changed up to the first error: upstream changes values in place.
 pub(crate) fn coerce_until_error<'a>(
     value: Value<'a>,
     schema: Option<&Schema<'_>>,
@@ -349,12 +277,12 @@ struct Coercer<'a> {
     arena: &'a Bump,
     malformed: Malformed,
     unknown: Vec<String>,
-    /// What comes after it stays as it is.
+    /// The first error. Later fields are not changed.
     error: Option<Box<Error>>,
 }
 
 impl<'a> Coercer<'a> {
-    /// A schema nests as deep as its reader allows.
+    /// Recursion is bounded: the schema reader limits nesting.
     fn value(&mut self, value: Value<'a>, schema: Option<&Schema<'_>>, root: bool, path: &Path<'_>) -> Value<'a> {
         let embedded = root || schema.is_some_and(|schema| schema.flags.any(Flags::EMBEDDED_RESOURCE));
         if self.error.is_some() || !root && !schema.is_some_and(|schema| schema.subtree.any(Flags::EMBEDDED_RESOURCE)) {
@@ -391,7 +319,7 @@ impl<'a> Coercer<'a> {
         }
     }
 
-    /// A field of an embedded resource; none if it is dropped.
+    /// Returns a field of an embedded resource, `None` if it is dropped.
     fn meta(&mut self, key: &str, value: Value<'a>, path: &Path<'_>) -> Option<Value<'a>> {
         let drops = self.malformed == Malformed::Drop;
         match key {
@@ -420,7 +348,7 @@ impl<'a> Coercer<'a> {
         }
     }
 
-    /// The fields that decode alone.
+    /// Returns the fields that decode on their own.
     fn field_by_field(&self, map: Map<'a>) -> Decoded<'a> {
         let mut out = Vec::with_capacity(map.len());
         let mut unknown = Vec::new();
@@ -505,7 +433,7 @@ fn check_resource(map: Map<'_>, path: &Path<'_>, errors: &mut Vec<Error>) {
         Ok(decoded) => {
             let mut meta = object_meta(decoded.value, &arena);
             if meta.name.is_empty() {
-                // Upstream needs one, too.
+                // Upstream sets it, too: validation needs a name.
                 meta.name = "fakename";
             }
             let namespaced = !meta.namespace.is_empty();
@@ -514,7 +442,7 @@ fn check_resource(map: Map<'_>, path: &Path<'_>, errors: &mut Vec<Error>) {
     }
 }
 
-/// Whether a name may stand in the path of a URL.
+/// Checks that a name is valid as a URL path segment.
 fn path_segment(name: &str, prefix: bool) -> names::Messages {
     let mut messages: Vec<String> = Vec::new();
     if !prefix && matches!(name, "." | "..") {
@@ -529,7 +457,7 @@ fn path_segment(name: &str, prefix: bool) -> names::Messages {
     messages
 }
 
-/// The fields of decoded metadata.
+/// Reads the fields of decoded metadata.
 pub(super) fn object_meta<'a>(value: Value<'a>, arena: &'a Bump) -> ObjectMeta<'a> {
     let text = |value: Value<'a>| value.as_str().unwrap_or_default();
     let time = |value: Value<'a>| value.as_str().and_then(Time::parse);

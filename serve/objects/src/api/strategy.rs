@@ -1,7 +1,8 @@
 //! What a server does with the objects of a resource before it stores them (upstream: the strategies of registries).
 
-use crate::go;
 use crate::value::{self, with, with_meta};
+use kubeshape_gotypes::definition::DEFINITION;
+use kubeshape_gotypes::{normal, write, write_typed};
 use kubeshape_registry::Requests;
 use kubeshape_schema::field::Error;
 use kubeshape_smd::value::Map;
@@ -64,7 +65,7 @@ impl Strategy {
             return Ok(Object { value, unknown: decoded.unknown });
         }
         let mut unknown: Vec<String> = metadata.unknown.iter().map(|field| format!("metadata.{field}")).collect();
-        let normal = go::normal(&go::DEFINITION, object_with(object, arena), arena);
+        let normal = normal(&DEFINITION, object_with(object, arena), arena);
         unknown.extend(normal.unknown);
         Ok(Object { value: with_defaults(normal.value, arena), unknown })
     }
@@ -72,7 +73,7 @@ impl Strategy {
     /// An object that says only what all objects say, with what Go prints of absent members.
     pub(super) fn empty<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
         match self {
-            Strategy::Definition(_) => go::normal(&go::DEFINITION, object, arena).value,
+            Strategy::Definition(_) => normal(&DEFINITION, object, arena).value,
             Strategy::Custom(_) | Strategy::BuiltIn(_) => object,
         }
     }
@@ -98,7 +99,7 @@ impl Strategy {
         match self {
             Strategy::Custom(requests) => requests.resource().prepare_create(object, arena),
             Strategy::Definition(_) => {
-                let empty = go::normal(&go::DEFINITION, Value::Map(Map::EMPTY), arena).value;
+                let empty = normal(&DEFINITION, Value::Map(Map::EMPTY), arena).value;
                 let object = with(object, "status", empty.get("status"), arena);
                 with_meta(with_storage_version(object, arena), "generation", Some(Value::Int(1)), arena)
             }
@@ -205,8 +206,8 @@ impl Strategy {
     pub(super) fn write(&self, object: Value<'_>, out: &mut Vec<u8>) {
         match self {
             Strategy::Custom(_) => object.write_go_json(out),
-            Strategy::Definition(_) => go::write(&go::DEFINITION, object, out),
-            Strategy::BuiltIn(_) => go::write_typed(object, out),
+            Strategy::Definition(_) => write(&DEFINITION, object, out),
+            Strategy::BuiltIn(_) => write_typed(object, out),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The replicas of an object: `Scale`.
 
-use crate::meta;
+use kubeshape_gotypes::{Type, write};
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::go::escape::{Escape, string};
@@ -19,7 +19,7 @@ impl<'a> Scale<'a> {
     /// Compact JSON, as Go's struct prints it.
     pub(crate) fn json(&self, api_version: &str) -> Vec<u8> {
         let mut out = format!(r#"{{"kind":"Scale","apiVersion":"{api_version}","metadata":"#).into_bytes();
-        meta::json(self.metadata, &mut out);
+        write(&Type::Metadata, self.metadata, &mut out);
         out.extend_from_slice(b",\"spec\":{");
         if self.replicas != 0 {
             out.extend_from_slice(format!("\"replicas\":{}", self.replicas).as_bytes());
