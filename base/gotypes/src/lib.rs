@@ -29,6 +29,7 @@ pub mod definition;
 pub mod metadata;
 mod print;
 pub mod proto;
+#[cfg(test)]
 mod tests;
 
 pub use decode::{Normal, normal};

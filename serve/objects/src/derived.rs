@@ -1,6 +1,6 @@
-//! What lists of many objects show of each, made when it is first wanted and kept with the object: its metadata, and its cells.
+//! Cached parts of an object that lists show: its metadata and its table cells.
 //!
-//! A list of metadata is then put together like a list of objects, from texts that are there.
+//! They are computed at the first use and kept with the object. Lists of metadata are then joined from cached strings.
 
 use crate::store::Stored;
 use crate::{raw, value};
@@ -11,33 +11,33 @@ use kubeshape_yaml::Tape;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-/// Cells whose texts are longer than this part of their object are not kept.
+/// Cells longer than this fraction of their object are not cached.
 const SHARE: usize = 4;
-/// Metadata that is longer is not kept: objects with much of it would take several times their memory.
+/// Longer metadata is not cached: it would multiply the memory of the object.
 const KEPT: usize = 64 << 10;
 
 #[derive(Debug, Default)]
 pub(crate) struct Derived {
     metadata: OnceLock<Box<[u8]>>,
     protobuf: OnceLock<Box<[u8]>>,
-    /// Of the first convertor that made any. Objects of a definition that changed make theirs each time.
+    /// Cells of the first convertor. After a definition changes, cells are computed each time.
     cells: OnceLock<(Arc<Convertor>, Box<[Cell]>)>,
 }
 
 impl Stored {
-    /// The metadata as Go's struct prints it.
+    /// Returns the metadata as Go's struct prints it.
     pub(crate) fn metadata(&self) -> Cow<'_, [u8]> {
         self.of_metadata(&self.derived().metadata, |metadata, out| write(&Type::Metadata, metadata, out))
     }
 
-    /// The revision that the metadata says; empty if it says none.
+    /// Returns the revision in the metadata; empty if missing.
     pub(crate) fn said_revision(&self) -> String {
         let metadata = self.metadata();
         let revision = raw::member(&metadata, "resourceVersion").unwrap_or_default();
         String::from_utf8_lossy(revision).trim_matches('"').to_owned()
     }
 
-    /// The metadata as protobuf.
+    /// Returns the metadata as protobuf.
     pub(crate) fn metadata_protobuf(&self) -> Cow<'_, [u8]> {
         self.of_metadata(&self.derived().protobuf, |metadata, out| protobuf(&OBJECT_META, metadata, out))
     }
@@ -62,7 +62,7 @@ impl Stored {
         Cow::Borrowed(kept.get_or_init(|| out.into_boxed_slice()))
     }
 
-    /// The cells of a convertor, with times where it shows ages.
+    /// Returns the cells of a convertor. Ages are times.
     pub(crate) fn cells(&self, convertor: &Arc<Convertor>) -> Cow<'_, [Cell]> {
         let derived = self.derived();
         if let Some((of, cells)) = derived.cells.get().filter(|(of, _)| Arc::ptr_eq(of, convertor)) {
@@ -105,7 +105,7 @@ mod tests {
         // Another convertor never gets the cells of the first.
         assert_eq!(*stored.cells(&other), [Cell::Text("x".to_owned()), Cell::Empty]);
         assert_eq!(*stored.cells(&one), red);
-        // What is kept is no part of what the object is.
+        // The cache does not affect equality.
         assert_eq!(stored, Stored::new(1, format!("{text}\n").into()));
     }
 

@@ -1,11 +1,12 @@
-//! Objects as an API server keeps them, and what it answers to requests about them.
+//! Objects of an API server: storage, and responses to requests.
 //!
-//! [`Api`] answers requests: create, get, list, watch, update, patch, server-side apply, delete, and the subresources `status`
-//! and `scale` of custom resources, in every representation that a server has (JSON, YAML, CBOR, `Table`,
-//! `PartialObjectMetadata`), and in those of the proposal "Alternate representations of API resources". It is pure: a [`Request`] holds what a client sent, a [`Moment`] the time and the random
-//! numbers, and the objects are in a [`Store`](store::Store) that the caller keeps.
+//! [`Api`] handles requests: create, get, list, watch, update, patch, server-side apply, delete, and the subresources `status`
+//! and `scale` of custom resources, in every representation of a real server (JSON, YAML, CBOR, `Table`,
+//! `PartialObjectMetadata`), and in those of the proposal "Alternate representations of API resources". It does no IO: a
+//! [`Request`] contains the client's input, a [`Moment`] the time and the random numbers. The caller owns the
+//! [`Store`](store::Store) of objects.
 //!
-//! # Example: an object is created and read
+//! # Example: create an object and read it
 //! ```
 //! use kubeshape_objects::{Api, Moment, Request, store::Store};
 //! use kubeshape_registry::Registry;

@@ -7,7 +7,7 @@ use crate::status::Status;
 use crate::target::{parameter, parameters};
 use kubeshape_schema::field::{Error, Path};
 
-/// What a field that the schema does not know does to a request.
+/// How a request treats unknown fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum FieldValidation {
     Ignore,
@@ -29,10 +29,10 @@ pub(crate) struct WriteParameters {
 }
 
 impl WriteParameters {
-    /// The options of `kind`: `CreateOptions`, `UpdateOptions`, `PatchOptions`.
+    /// Reads the options of `kind`: `CreateOptions`, `UpdateOptions`, `PatchOptions`.
     ///
     /// # Errors
-    /// An option has a value that it cannot have: 422.
+    /// An option has an invalid value: 422.
     pub(crate) fn read(query: &str, kind: &str, is_apply: bool) -> Result<WriteParameters, Status> {
         let mut out = WriteParameters { dry_run: dry_run(query, kind)?, ..WriteParameters::default() };
         let mut errors = Vec::new();
@@ -60,7 +60,7 @@ impl WriteParameters {
         if errors.is_empty() { Ok(out) } else { Err(Status::invalid("meta.k8s.io", kind, "", &errors)) }
     }
 
-    /// The name of the manager: the parameter, or the program before the slash in `User-Agent`.
+    /// Returns the name of the manager: the parameter, or the program before the slash in `User-Agent`.
     pub(crate) fn manager(&self, user_agent: &str) -> String {
         if !self.manager.is_empty() {
             return self.manager.clone();
@@ -75,7 +75,7 @@ impl WriteParameters {
     }
 }
 
-/// Whether a request changes nothing.
+/// Returns whether a request is a dry run.
 ///
 /// # Errors
 /// `dryRun` has a value that is not `All`: 422.
@@ -100,7 +100,7 @@ pub(crate) struct ListParameters {
     pub(crate) watch: bool,
     pub(crate) bookmarks: bool,
     pub(crate) initial_events: bool,
-    /// After how many seconds a watch ends.
+    /// The number of seconds after which a watch ends.
     pub(crate) timeout_seconds: Option<u64>,
 }
 
@@ -108,7 +108,7 @@ impl ListParameters {
     /// Reads the options.
     ///
     /// # Errors
-    /// A selector or a number cannot be read (400), or options do not fit each other (422).
+    /// A selector or a number is invalid (400), or options contradict each other (422).
     pub(crate) fn read(query: &str) -> Result<ListParameters, Status> {
         let text = |name: &str| parameter(query, name).unwrap_or_default().into_owned();
         let number = |name: &str| match text(name).as_str() {
@@ -155,15 +155,15 @@ impl ListParameters {
     }
 }
 
-/// Labels that become columns at most.
+/// The maximum number of labels shown as columns.
 const MAX_LABEL_COLUMNS: usize = 64;
-/// Versions of the options (upstream registers them in every group; the proposal gives them one of their own).
+/// Versions of the options. Upstream registers them in every group; the proposal gives them their own group.
 const OPTION_VERSIONS: [&str; 2] = ["meta.k8s.io/v1", "v1"];
 
-/// The columns that a client wants: the options of `kubectl get` as parameters.
+/// Reads the columns that a client wants: the options of `kubectl get` as parameters.
 ///
 /// # Errors
-/// They are too many, or no booleans: 400.
+/// There are too many, or a value is not a boolean: 400.
 pub(crate) fn columns(query: &str) -> Result<ColumnOptions, Status> {
     let labels: Vec<String> = parameters(query, "labelColumns")
         .flat_map(|value| value.split(',').map(|label| label.trim().to_owned()).collect::<Vec<_>>())
@@ -178,10 +178,10 @@ pub(crate) fn columns(query: &str) -> Result<ColumnOptions, Status> {
     Ok(ColumnOptions { wide: flag(query, "wide")?, labels, all_labels: flag(query, "showLabels")?.unwrap_or_default() })
 }
 
-/// Whether what the server set is left out, and whether the names of the object stay.
+/// Returns whether to drop fields that the server set, and whether to keep the names of the object.
 ///
 /// # Errors
-/// They are no booleans: 400.
+/// A value is not a boolean: 400.
 pub(crate) fn export(query: &str) -> Result<(Option<bool>, bool), Status> {
     Ok((flag(query, "export")?, flag(query, "exact")?.unwrap_or_default()))
 }
@@ -189,7 +189,7 @@ pub(crate) fn export(query: &str) -> Result<(Option<bool>, bool), Status> {
 /// Checks the kind and version of `DeleteOptions` in a body. Each group has them, too.
 ///
 /// # Errors
-/// They are not known: 400.
+/// They are unknown: 400.
 pub(crate) fn kind_of_options(api_version: &str, kind: &str, of_resource: &str) -> Result<(), Status> {
     let is_known = api_version.is_empty() || api_version == of_resource || OPTION_VERSIONS.contains(&api_version);
     if is_known && ["", "DeleteOptions"].contains(&kind) {
@@ -200,7 +200,7 @@ pub(crate) fn kind_of_options(api_version: &str, kind: &str, of_resource: &str) 
     Err(Status::bad_request(format!("the body is no DeleteOptions: found {found}, expected {expected} DeleteOptions")))
 }
 
-/// A parameter of the proposal: `1` or `0`, or what stands for them elsewhere.
+/// Reads a boolean parameter of the proposal: `1` or `0`, or their usual equivalents.
 fn flag(query: &str, name: &str) -> Result<Option<bool>, Status> {
     match parameter(query, name).as_deref() {
         None => Ok(None),
@@ -213,10 +213,10 @@ fn flag(query: &str, name: &str) -> Result<Option<bool>, Status> {
     }
 }
 
-/// Whether a request is refused because objects are not exported any more (upstream: `GetResource`).
+/// Refuses requests for exports, which are no longer supported (upstream: `GetResource`).
 ///
 /// # Errors
-/// It is: 400.
+/// The request asks for an export: 400.
 pub(crate) fn no_export(query: &str) -> Result<(), Status> {
     if is_true_parameter(query, "export") {
         return Err(Status::bad_request("the export parameter, deprecated since v1.14, is no longer supported"));
@@ -224,14 +224,14 @@ pub(crate) fn no_export(query: &str) -> Result<(), Status> {
     Ok(())
 }
 
-/// Checks the kind and version of the options, if the query names them. `kind` is the one that the request has.
+/// Checks the kind and version of the options, if the query names them. `kind` is the expected kind.
 ///
 /// # Errors
-/// They are not known: 400.
+/// They are unknown: 400.
 pub(crate) fn versions(query: &str, kind: &str) -> Result<(), Status> {
     let quoted = |text: &str| kubeshape_yaml::go::escape::GoQuoted(text).to_string();
     for found in parameters(query, "kind") {
-        // What a client reads one object with has had two names.
+        // The options for reading one object have two names.
         let fits = found == kind || (kind == "GetOptions" && ["ListOptions", "ExportOptions"].contains(&&*found));
         if !fits {
             let found = quoted(&found);
@@ -250,10 +250,10 @@ pub(crate) fn versions(query: &str, kind: &str) -> Result<(), Status> {
     Ok(())
 }
 
-/// What stands beside the rows of a table.
+/// Reads what each row of a table contains in addition to its cells.
 ///
 /// # Errors
-/// The value is none of those that exist: 400.
+/// The value is unknown: 400.
 pub(crate) fn include_object(query: &str) -> Result<IncludeObject, Status> {
     match &*parameter(query, "includeObject").unwrap_or_default() {
         "" | "Metadata" => Ok(IncludeObject::Metadata),
@@ -269,7 +269,7 @@ pub(crate) fn include_object(query: &str) -> Result<IncludeObject, Status> {
     }
 }
 
-/// A boolean as Go reads it from a query: everything but `false` and `0` is true, also an empty text
+/// Reads a boolean from a query as Go does: everything but `false` and `0` is true, even an empty string
 /// (upstream: `runtime.Convert_Slice_string_To_bool`).
 fn is_true(value: &str) -> bool {
     !matches!(value, "0") && !value.eq_ignore_ascii_case("false")

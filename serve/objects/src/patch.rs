@@ -7,16 +7,16 @@ pub(crate) use strategic::{Schema, strategic};
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 
-/// Operations of a patch at most (upstream: `maxJSONPatchOperations`).
+/// The maximum number of operations in a patch (upstream: `maxJSONPatchOperations`).
 const MAX_OPERATIONS: usize = 10_000;
-/// Nodes that `copy` may add at most.
+/// The maximum number of nodes that `copy` may add.
 const MAX_COPIED: usize = 1_000_000;
-/// What it costs to compare a node, in nodes that are moved.
+/// The cost of comparing a node, in moved nodes.
 const COMPARED: usize = 20;
-/// Nodes that operations may move and compare at most: an item at the front of a long list moves all others.
+/// The maximum number of nodes that operations may move and compare: inserting at the front of a list moves all items.
 const MAX_WORK: usize = 50_000_000;
 
-/// Why a patch cannot be applied, and the code of the answer.
+/// The reason why a patch cannot be applied, and the status code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PatchError {
     pub(crate) code: u16,
@@ -27,7 +27,7 @@ fn refused(message: impl Into<String>) -> PatchError {
     PatchError { code: 422, message: message.into() }
 }
 
-/// The value with a merge patch applied: nulls remove members, maps are merged, everything else replaces.
+/// Applies a merge patch: null removes a member, maps are merged, other values replace.
 pub(crate) fn merge<'a>(value: Value<'a>, patch: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let Value::Map(patch) = patch else { return patch };
     let old = value.as_map().unwrap_or(Map::EMPTY);
@@ -65,7 +65,7 @@ enum Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    /// The value. What is below stays a leaf until an operation enters it.
+    /// Converts a value. Values below it stay leaves until an operation enters them.
     fn open(&mut self) {
         match *self {
             Node::Leaf(Value::List(items)) => *self = Node::List(items.iter().map(|item| Node::Leaf(*item)).collect()),
@@ -114,10 +114,10 @@ impl<'a> Node<'a> {
     }
 }
 
-/// The value with the operations of a JSON patch applied.
+/// Applies a JSON patch.
 ///
 /// # Errors
-/// The patch is none (400), or an operation does not fit the value (422): the server's words.
+/// The patch is invalid (400), or an operation does not apply (422). The messages are the server's.
 pub(crate) fn json_patch<'a>(value: Value<'a>, patch: Value<'a>, arena: &'a Bump) -> Result<Value<'a>, PatchError> {
     let Value::List(operations) = patch else {
         let message = "error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch";
@@ -180,7 +180,7 @@ pub(crate) fn json_patch<'a>(value: Value<'a>, patch: Value<'a>, arena: &'a Bump
     Ok(root.close(arena))
 }
 
-/// Whether two values are the same in JSON.
+/// Returns whether two values are equal as JSON.
 fn same(a: Value<'_>, b: Value<'_>) -> bool {
     let text = |value: Value<'_>| {
         let mut out = Vec::new();
@@ -224,7 +224,7 @@ fn find<'n, 'a>(root: &'n mut Node<'a>, pointer: &'a str, arena: &'a Bump) -> Re
     Ok(node)
 }
 
-/// The container of a pointer's target, open, and the last step.
+/// Opens the container of a pointer's target, and returns it with the last step.
 fn parent<'n, 'a>(
     root: &'n mut Node<'a>,
     pointer: &'a str,

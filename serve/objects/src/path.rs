@@ -1,4 +1,4 @@
-//! What a path asks for (upstream: `RequestInfoFactory.NewRequestInfo`).
+//! Parses request paths (upstream: `RequestInfoFactory.NewRequestInfo`).
 
 /// The subresources of namespaces: `/api/v1/namespaces/NAME/status` is about the namespace itself.
 const OF_NAMESPACES: [&str; 2] = ["status", "finalize"];
@@ -15,12 +15,12 @@ pub(crate) struct ResourcePath<'p> {
     pub(crate) subresource: &'p str,
     /// `/apis/GROUP/VERSION/watch/…`
     pub(crate) watch: bool,
-    /// Whether there is more behind the subresource.
+    /// Whether more segments follow the subresource.
     pub(crate) has_more: bool,
 }
 
 impl<'p> ResourcePath<'p> {
-    /// The parts of a decoded path; `None` if it names no resource of a group.
+    /// Splits a decoded path. Returns `None` if it does not name a resource of a group.
     pub(crate) fn of(path: &'p str) -> Option<ResourcePath<'p>> {
         let path = path.trim_end_matches('/');
         let (rest, is_core) = match path.strip_prefix("/apis/") {

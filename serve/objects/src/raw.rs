@@ -1,8 +1,8 @@
-//! Members of compact JSON, as the store has it, found without reading all of it.
+//! Finds members of compact JSON, the format of the store, without parsing all of it.
 
 use memchr::memchr2;
 
-/// The value of a member of an object. `None` if there is none, or if the text is no compact JSON.
+/// Returns the value of a member of an object. `None` if it is missing or the input is not compact JSON.
 pub(crate) fn member<'t>(text: &'t [u8], name: &str) -> Option<&'t [u8]> {
     let mut at = 1;
     if text.first() != Some(&b'{') {
@@ -27,7 +27,7 @@ pub(crate) fn member<'t>(text: &'t [u8], name: &str) -> Option<&'t [u8]> {
     None
 }
 
-/// The end of a string that begins with its quotation mark.
+/// Returns the end of a string that begins with its quotation mark.
 fn string(text: &[u8], at: usize) -> Option<usize> {
     let mut at = at + 1;
     loop {
@@ -39,7 +39,7 @@ fn string(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// The end of a value.
+/// Returns the end of a value.
 fn value(text: &[u8], start: usize) -> Option<usize> {
     let (mut at, mut depth) = (start, 0_usize);
     loop {

@@ -1,4 +1,4 @@
-//! `Status` objects: why a request is refused, and what a deletion did.
+//! `Status` objects: the reason why a request is refused, or the result of a deletion.
 
 use crate::proto;
 use kubeshape_schema::field;
@@ -12,15 +12,15 @@ use std::borrow::Cow;
 pub struct Status {
     /// The code of the response.
     pub code: u16,
-    /// `NotFound`, `Invalid` …; empty for errors that are none of the API's.
+    /// `NotFound`, `Invalid` …; empty for errors outside the API.
     pub reason: Cow<'static, str>,
-    /// What happened; empty if the request succeeded.
+    /// The message; empty if the request succeeded.
     pub message: String,
-    /// What it is about.
+    /// The object and the causes.
     pub details: Option<Box<Details>>,
 }
 
-/// What a [`Status`] is about.
+/// The object and the causes of a [`Status`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Details {
     /// The name of the object.
@@ -31,9 +31,9 @@ pub struct Details {
     pub kind: String,
     /// The uid of the object.
     pub uid: String,
-    /// Each problem on its own.
+    /// The individual problems.
     pub causes: Vec<Cause>,
-    /// After how many seconds a client may ask again; 0 for unsaid.
+    /// The number of seconds until a client may retry; 0 if unset.
     pub retry_after_seconds: i32,
 }
 
@@ -42,7 +42,7 @@ pub struct Details {
 pub struct Cause {
     /// `FieldValueInvalid`, `FieldManagerConflict` …
     pub reason: Cow<'static, str>,
-    /// What is wrong.
+    /// The message.
     pub message: String,
     /// The path of the field.
     pub field: String,
@@ -116,7 +116,7 @@ impl Status {
         Status::failure(406, "NotAcceptable", message)
     }
 
-    /// 410: the revision is not kept any more (upstream: `errors.NewResourceExpired`).
+    /// 410: the revision is no longer kept (upstream: `errors.NewResourceExpired`).
     pub fn expired(message: impl Into<String>) -> Status {
         Status::failure(410, "Expired", message)
     }
@@ -142,7 +142,7 @@ impl Status {
             Cause { reason: error.error_type.name().into(), message, field }
         });
         let causes: Vec<Cause> = causes.collect();
-        // Errors with the same text count once in the message.
+        // The message contains equal errors once.
         let mut seen = std::collections::BTreeSet::new();
         let texts: Vec<String> =
             errors.iter().map(ToString::to_string).filter(|text| seen.insert(text.clone())).collect();
@@ -156,7 +156,7 @@ impl Status {
         status
     }
 
-    /// An error of the server that is none of the API's.
+    /// An error of the server outside the API.
     pub fn internal(message: impl Into<String>) -> Status {
         Status::failure(500, "", message)
     }
@@ -184,7 +184,7 @@ impl Status {
         Status::failure(503, "ServiceUnavailable", "the server is currently unable to handle the request")
     }
 
-    /// 504: the revision lies in the future (upstream: `storage.NewTooLargeResourceVersionError`).
+    /// 504: the revision is in the future (upstream: `storage.NewTooLargeResourceVersionError`).
     pub fn too_large_revision(asked: u64, current: u64) -> Status {
         let mut status = Status::failure(
             504,
@@ -201,7 +201,7 @@ impl Status {
         status
     }
 
-    /// A deletion that is done.
+    /// A completed deletion.
     pub fn deleted(of: GroupResource<'_>, name: &str, uid: &str) -> Status {
         let details = Details {
             name: name.to_owned(),
@@ -213,18 +213,19 @@ impl Status {
         Status { code: 200, reason: Cow::Borrowed(""), message: String::new(), details: Some(details.into()) }
     }
 
-    /// After how many seconds a client may ask again; 0 for unsaid (upstream: `ErrorNegotiated` tells it in `Retry-After`).
+    /// Returns the number of seconds until a client may retry; 0 if unset (upstream: `ErrorNegotiated` sends it in
+    /// `Retry-After`).
     pub fn retry_after_seconds(&self) -> u32 {
         let seconds = self.details.as_ref().map_or(0, |details| details.retry_after_seconds);
         u32::try_from(seconds).unwrap_or(0)
     }
 
-    /// Whether the request was refused.
+    /// Returns whether the request was refused.
     pub fn is_failure(&self) -> bool {
         self.code >= 300
     }
 
-    /// The object as compact JSON, members in the order of Go's struct.
+    /// Returns the object as compact JSON, in the order of Go's struct.
     pub fn to_json(&self) -> Vec<u8> {
         self.json_as("v1")
     }
@@ -354,7 +355,7 @@ impl Details {
     }
 }
 
-/// Appends `,"key":"text"`, unless the text is empty.
+/// Appends `,"key":"value"`, unless the value is empty.
 fn text(out: &mut Vec<u8>, key: &str, text: &str) {
     if !text.is_empty() {
         out.extend_from_slice(b",\"");
@@ -364,7 +365,7 @@ fn text(out: &mut Vec<u8>, key: &str, text: &str) {
     }
 }
 
-/// Removes the comma before the first member.
+/// Removes the comma before the first field.
 fn without_comma(out: &mut Vec<u8>, start: usize) {
     if out.get(start) == Some(&b',') {
         out.remove(start);

@@ -1,9 +1,9 @@
 //! Objects by resource, namespace and name, and the history of their changes.
 //!
-//! A [`Store`] is persistent: a clone costs nothing, and later changes of one do not change the other. A server swaps the store
-//! of its readers for a changed one; a list or a watch reads the one that it began with, and no reader holds a lock.
+//! A [`Store`] is persistent: a clone is free, and later changes of one do not affect the other. A server replaces the
+//! store with a changed one. A list or a watch keeps the one that it started with, so readers take no lock.
 //!
-//! Each change makes a revision. The texts of objects hold it as `metadata.resourceVersion`.
+//! Each change creates a revision. Objects contain it as `metadata.resourceVersion`.
 
 use crate::api::DEFINITIONS;
 use crate::derived::Derived;
@@ -19,39 +19,39 @@ pub struct Stored {
     pub revision: u64,
     /// The object: compact JSON, keys in order, and a line break.
     text: Bytes,
-    /// What lists show of it, once it was shown.
+    /// The parts that lists show, cached at the first use.
     derived: OnceLock<Box<Derived>>,
-    /// What a definition made of it when it was last read.
+    /// The object as a definition last decoded it.
     reading: ArcSwapOption<Reading>,
 }
 
-/// What a version of a definition makes of a stored object: it drops what it does not know, and inserts its defaults. It is made
-/// at the first read, and kept with the object until the definition changes.
+/// A stored object as a version of a definition decodes it: without unknown fields, with defaults. It is computed at the
+/// first read and kept until the definition changes.
 #[derive(Debug)]
 pub(crate) struct Reading {
-    /// The version of a definition, which no other one is equal to.
+    /// The version of a definition. It is unique.
     by: Arc<Reader>,
-    /// What it made; none if that is what is stored.
+    /// The decoded object; `None` if it equals the stored one.
     pub(crate) other: Option<Arc<Stored>>,
 }
 
-/// Tells a version of a definition from all others, also from what it was before.
+/// Identifies a version of a definition. It changes with the definition.
 #[derive(Debug)]
 struct Reader;
 
 impl Reading {
-    /// A new reader, which reads an object as it is stored.
+    /// Returns a new reader, which returns an object as stored.
     pub(crate) fn as_stored() -> Arc<Reading> {
         Arc::new(Reading { by: Arc::new(Reader), other: None })
     }
 
-    /// The same reader, which makes this of an object.
+    /// Returns the same reader with its decoded object.
     pub(crate) fn as_other(&self, other: Arc<Stored>) -> Arc<Reading> {
         Arc::new(Reading { by: Arc::clone(&self.by), other: Some(other) })
     }
 }
 
-/// Another object of the same text and revision: nothing is known of it yet.
+/// Clones the JSON and the revision. The caches start empty.
 impl Clone for Stored {
     fn clone(&self) -> Stored {
         Stored::new(self.revision, self.text.clone())
@@ -67,27 +67,27 @@ impl PartialEq for Stored {
 impl Eq for Stored {}
 
 impl Stored {
-    /// An object of a revision; its text is compact JSON with a line break, as [`line`](Self::line) gives it.
+    /// Creates an object at a revision from compact JSON with a line break, as [`line`](Self::line) gives it.
     pub fn new(revision: u64, text: Bytes) -> Stored {
         Stored { revision, text, derived: OnceLock::new(), reading: ArcSwapOption::empty() }
     }
 
-    /// Whether a reader is known to read it as it is stored.
+    /// Returns whether a reader is known to return it as stored.
     pub(crate) fn is_read_as_stored(&self, reading: &Arc<Reading>) -> bool {
         self.reading.load().as_ref().is_some_and(|known| Arc::ptr_eq(known, reading))
     }
 
-    /// What a reader made of it, if that is known.
+    /// Returns the object as a reader decoded it, if known.
     pub(crate) fn reading(&self, by: &Reading) -> Option<Arc<Reading>> {
         self.reading.load_full().filter(|reading| Arc::ptr_eq(&reading.by, &by.by))
     }
 
-    /// Keeps what a reader made of it, in place of what another one made.
+    /// Caches the object as a reader decoded it, and replaces that of another reader.
     pub(crate) fn keep(&self, reading: Arc<Reading>) {
         self.reading.store(Some(reading));
     }
 
-    /// An object that is not stored, of its JSON.
+    /// Creates an object that is not stored from its JSON.
     pub(crate) fn of_json(json: &[u8]) -> Stored {
         Stored::new(0, [json, b"\n"].concat().into())
     }
@@ -96,22 +96,22 @@ impl Stored {
         self.derived.get_or_init(Box::default)
     }
 
-    /// The object as compact JSON.
+    /// Returns the object as compact JSON.
     pub fn json(&self) -> Bytes {
         self.text.slice(..self.text.len().saturating_sub(1))
     }
 
-    /// The same without a handle of its own.
+    /// Returns the same without a new handle.
     pub(crate) fn as_json(&self) -> &[u8] {
         self.text.split_last().map_or(&[], |(_, json)| json)
     }
 
-    /// The object as compact JSON, with a line break.
+    /// Returns the object as compact JSON, with a line break.
     pub fn line(&self) -> Bytes {
         self.text.clone()
     }
 
-    /// The object as a text.
+    /// Returns the object as a string.
     pub fn text(&self) -> &str {
         std::str::from_utf8(&self.text).unwrap_or_default()
     }
@@ -122,18 +122,18 @@ impl Stored {
 pub struct Key {
     /// The resource and its group: `widgets.example.com`.
     pub resource: Arc<str>,
-    /// `namespace/name`, or the name alone for objects of the cluster.
+    /// `namespace/name`, or only the name for cluster-scoped objects.
     pub path: Arc<str>,
 }
 
 impl Key {
-    /// The key of an object; without namespace for objects of the cluster.
+    /// Creates the key of an object. The namespace is empty for cluster-scoped objects.
     pub fn new(resource: &Arc<str>, namespace: &str, name: &str) -> Key {
         let path = if namespace.is_empty() { name.into() } else { format!("{namespace}/{name}").into() };
         Key { resource: Arc::clone(resource), path }
     }
 
-    /// The namespace; empty for objects of the cluster.
+    /// Returns the namespace; empty for cluster-scoped objects.
     pub fn namespace(&self) -> &str {
         self.path.split_once('/').map_or("", |(namespace, _)| namespace)
     }
@@ -144,23 +144,23 @@ impl Key {
     }
 }
 
-/// What a change did.
+/// The type of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
     /// The object is new.
     Added,
     /// The object changed.
     Modified,
-    /// The object is gone.
+    /// The object was deleted.
     Deleted,
 }
 
 /// A change.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// What happened.
+    /// The type of the change.
     pub verb: Verb,
-    /// To which object.
+    /// The object's key.
     pub key: Key,
     /// The object afterwards; a deleted one as it was, with the revision of its deletion.
     pub object: Arc<Stored>,
@@ -168,32 +168,32 @@ pub struct Event {
     pub before: Option<Arc<Stored>>,
 }
 
-/// A text of an object with a place for the revision.
+/// The JSON of an object with a placeholder for the revision.
 #[derive(Clone, Debug)]
 pub struct Draft {
     /// Compact JSON, without the revision.
     text: Vec<u8>,
-    /// Where the revision belongs.
+    /// The position of the revision.
     at: usize,
-    /// Who reads it as it is, if that is known.
+    /// The reader that is known to return it unchanged.
     reading: Option<Arc<Reading>>,
 }
 
 impl Draft {
-    /// Compact JSON without a revision, and the place where it belongs.
+    /// Creates it from compact JSON without a revision, and the position of the revision.
     pub(crate) fn new(text: Vec<u8>, at: usize) -> Draft {
         Draft { text, at, reading: None }
     }
 
-    /// The same, for a reader who is known to read it as it is.
+    /// The same, for a reader that is known to return it unchanged.
     pub(crate) fn read_as_stored(self, reading: Arc<Reading>) -> Draft {
         Draft { reading: Some(reading), ..self }
     }
 
-    /// The text with a revision.
+    /// Returns the JSON with a revision.
     pub(crate) fn with_revision(&self, revision: &str) -> Vec<u8> {
         let (before, behind) = self.text.split_at(self.at.min(self.text.len()));
-        // A line break may follow. To grow for it would double the memory of every object.
+        // A line break may follow. Growing for it would double the memory of every object.
         let mut text = Vec::with_capacity(self.text.len() + revision.len() + 1);
         for part in [before, revision.as_bytes(), behind] {
             text.extend_from_slice(part);
@@ -201,7 +201,7 @@ impl Draft {
         text
     }
 
-    /// The object without a revision: one that is not stored.
+    /// Returns the object without a revision: it is not stored.
     pub(crate) fn not_stored(&self) -> Arc<Stored> {
         self.object(0, self.without_revision())
     }
@@ -217,7 +217,7 @@ impl Draft {
         [&self.text[..start], &self.text[end..]].concat()
     }
 
-    /// The object with a revision.
+    /// Returns the object with a revision.
     pub(crate) fn stored(&self, revision: u64) -> Arc<Stored> {
         self.object(revision, self.with_revision(&revision.to_string()))
     }
@@ -232,46 +232,46 @@ impl Draft {
     }
 }
 
-/// A change that is not made yet.
+/// A pending change.
 #[derive(Clone, Debug)]
 pub struct Change {
     /// The object.
     pub(crate) key: Key,
-    /// The revision that the object must still have; `None` if there must be none.
+    /// The expected revision of the object; `None` if it must not exist.
     pub(crate) expected: Option<u64>,
-    /// What becomes of it.
+    /// The action.
     pub(crate) then: Then,
 }
 
-/// What becomes of an object.
+/// What to do with an object.
 #[derive(Clone, Debug)]
 pub(crate) enum Then {
     Stored(Draft),
-    /// It goes. The text is what it was at last.
+    /// Delete it. The JSON is its last state.
     Deleted(Draft),
 }
 
-/// The object changed since a request looked at it: the request has to be made again.
+/// The object changed since the request read it: retry the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the object has been modified")]
 pub struct Outdated;
 
-/// The revision that a reader asks for is not kept any more.
+/// The requested revision is no longer kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the history begins after revision {oldest}")]
 pub struct Forgotten {
-    /// The last revision whose change is not kept.
+    /// The last revision whose change was dropped.
     pub oldest: u64,
 }
 
-/// How much a store keeps.
+/// Limits of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of all objects. Nothing is added beyond it.
+    /// Bytes of all objects.
     pub objects: usize,
     /// Bytes of one object.
     pub object: usize,
-    /// Bytes of all CustomResourceDefinitions: what a server makes of them takes several times as much.
+    /// Bytes of all CustomResourceDefinitions: a server needs several times as much memory for them.
     pub definitions: usize,
     /// Changes in the history.
     pub changes: usize,
@@ -279,25 +279,25 @@ pub struct Limits {
     pub history: usize,
 }
 
-/// As etcd's: 2 GiB of objects, and 1.5 MiB for one. Definitions are limited here only.
+/// The limits of etcd: 2 GiB of objects, and 1.5 MiB for one. The limit of definitions is ours.
 impl Default for Limits {
     fn default() -> Limits {
         Limits { objects: 2 << 30, object: 3 << 19, definitions: 256 << 20, changes: 100_000, history: 64 << 20 }
     }
 }
 
-/// An object that is too large, or one too many. The texts are etcd's.
+/// An object is too large, or the store is full. The messages are etcd's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Full {
-    /// The object is larger than an object may be.
+    /// The object is too large.
     #[error("etcdserver: request is too large")]
     Object,
-    /// All objects together are larger than they may be.
+    /// The store is full.
     #[error("etcdserver: mvcc: database space exceeded")]
     Store,
 }
 
-/// What is kept of a store when its process ends.
+/// The saved content of a store.
 #[derive(Clone, Debug, Default)]
 pub struct Saved {
     /// The revision of the last change.
@@ -312,7 +312,7 @@ pub struct Saved {
 
 /// The objects of a server.
 ///
-/// # Example: a store keeps what it was
+/// # Example
 /// ```
 /// use kubeshape_objects::store::Store;
 ///
@@ -342,7 +342,7 @@ impl Default for Store {
 }
 
 impl Store {
-    /// A store without objects. As in etcd, the first revision is 1.
+    /// Creates an empty store. The first revision is 1, as in etcd.
     pub fn new(limits: Limits) -> Store {
         Store {
             revision: 1,
@@ -356,7 +356,7 @@ impl Store {
         }
     }
 
-    /// A store as it was saved: with its objects, and with the history that its limits allow.
+    /// Restores a saved store: its objects, and as much history as the limits allow.
     ///
     /// # Example
     /// ```
@@ -393,7 +393,7 @@ impl Store {
         self.revision
     }
 
-    /// Takes a later revision as the one of the last change: the next change gets the one after it. An earlier one is ignored.
+    /// Advances the revision: the next change gets the one after it. An earlier revision is ignored.
     pub fn advance(&mut self, revision: u64) {
         if revision > self.revision {
             self.revision = revision;
@@ -403,7 +403,7 @@ impl Store {
         }
     }
 
-    /// An object.
+    /// Returns an object.
     pub fn get(&self, key: &Key) -> Option<&Arc<Stored>> {
         self.objects.get(key)
     }
@@ -413,17 +413,17 @@ impl Store {
         self.objects.iter()
     }
 
-    /// How many objects there are.
+    /// Returns the number of objects.
     pub fn len(&self) -> usize {
         self.objects.len()
     }
 
-    /// Whether there are no objects.
+    /// Returns whether the store is empty.
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }
 
-    /// The objects of a resource whose paths begin with a text and are not before another one, in the order of their paths:
+    /// Returns the objects of a resource whose paths have a prefix and are not before another path, sorted by path:
     /// `"default/"` for a namespace, `""` for all.
     pub fn list<'s>(
         &'s self,
@@ -438,10 +438,10 @@ impl Store {
         range.take_while(move |(key, _)| key.resource == resource && key.path.starts_with(prefix))
     }
 
-    /// Whether there is room for a change.
+    /// Checks that there is room for a change.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no room.
     pub(crate) fn has_room(&self, change: &Change) -> Result<(), Full> {
         let Then::Stored(draft) = &change.then else { return Ok(()) };
         if draft.text.len() > self.limits.object {
@@ -455,10 +455,10 @@ impl Store {
         if is_full && draft.text.len() > old { Err(Full::Store) } else { Ok(()) }
     }
 
-    /// Makes changes, each with a revision of its own.
+    /// Applies changes. Each gets its own revision.
     ///
     /// # Errors
-    /// An object is not what a change expects. Then nothing changes.
+    /// An object does not have the expected revision. Then nothing changes.
     pub fn commit(&mut self, changes: &[Change]) -> Result<Vec<Arc<Stored>>, Outdated> {
         let is_current = |change: &Change| self.get(&change.key).map(|stored| stored.revision) == change.expected;
         if !changes.iter().all(is_current) {
@@ -498,10 +498,10 @@ impl Store {
         }
     }
 
-    /// The changes after a revision, in their order.
+    /// Returns the changes after a revision, in order.
     ///
     /// # Errors
-    /// Some of them are not kept any more.
+    /// Some of them are no longer kept.
     pub fn events_after(&self, revision: u64) -> Result<Vector<Event>, Forgotten> {
         if revision < self.forgotten {
             return Err(Forgotten { oldest: self.forgotten });
@@ -517,10 +517,10 @@ impl Store {
         Ok(self.history.skip(low))
     }
 
-    /// The store as it was at a revision.
+    /// Returns the store at a past revision.
     ///
     /// # Errors
-    /// The changes since then are not kept any more.
+    /// The changes since then are no longer kept.
     pub fn at(&self, revision: u64) -> Result<Store, Forgotten> {
         let mut old = self.clone();
         for event in self.events_after(revision)?.iter().rev() {

@@ -21,7 +21,7 @@ pub fn encoded(path: &str) -> Cow<'_, str> {
     percent::encode(path, percent::PATH)
 }
 
-/// All values of a parameter, in order. As in Go, parameters with a semicolon or a malformed escape are ignored.
+/// Returns all values of a parameter, in order. As in Go, parameters with a semicolon or a malformed escape are ignored.
 ///
 /// ```
 /// use kubeshape_objects::target::parameters;
@@ -29,7 +29,7 @@ pub fn encoded(path: &str) -> Cow<'_, str> {
 /// assert_eq!(parameters("timeout=32s&hash=A%2B&Hash=B", "hash").next().as_deref(), Some("A+"));
 /// ```
 pub fn parameters<'q>(query: &'q str, name: &str) -> impl Iterator<Item = Cow<'q, str>> {
-    // Most parameters are others, and many are asked for.
+    // This is called often, and most parameters do not match.
     let may_be = move |pair: &&str| match (pair.as_bytes().first(), name.as_bytes().first()) {
         (Some(b'%' | b'+'), _) => true,
         (first, wanted) => first.is_some() && first == wanted,
@@ -41,7 +41,7 @@ pub fn parameters<'q>(query: &'q str, name: &str) -> impl Iterator<Item = Cow<'q
     })
 }
 
-/// The first value of a parameter.
+/// Returns the first value of a parameter.
 pub fn parameter<'q>(query: &'q str, name: &str) -> Option<Cow<'q, str>> {
     if query.is_empty() { None } else { parameters(query, name).next() }
 }

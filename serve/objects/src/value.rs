@@ -1,14 +1,14 @@
-//! Values of objects: reading, members by path, writing with a place for the revision.
+//! Values of objects: reading, fields by path, writing with a placeholder for the revision.
 
 use crate::store::Draft;
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::{Limits, Stream, Tape};
 
-/// Reads the one document of a text, JSON or YAML, into a tape.
+/// Reads a single JSON or YAML document into a tape.
 ///
 /// # Errors
-/// The text cannot be read: the words of the reader.
+/// The input is malformed. The message is the reader's.
 pub(crate) fn read(text: &[u8], tape: &mut Tape) -> Result<(), String> {
     let mut stream = Stream::new(text, Limits::default()).map_err(|error| error.to_string())?;
     match stream.next(tape) {
@@ -19,39 +19,39 @@ pub(crate) fn read(text: &[u8], tape: &mut Tape) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads the one document of a text as a value.
+/// Reads a single document as a value.
 ///
 /// # Errors
-/// The text cannot be read: the words of the reader.
+/// The input is malformed. The message is the reader's.
 pub(crate) fn parsed<'a>(text: &'a [u8], tape: &'a mut Tape, arena: &'a Bump) -> Result<Value<'a>, String> {
     read(text, tape)?;
     Ok(of_tape(text, tape, arena))
 }
 
-/// The value of a text that was read into a tape.
+/// Returns the value of a source that was read into a tape.
 pub(crate) fn of_tape<'a>(text: &'a [u8], tape: &'a Tape, arena: &'a Bump) -> Value<'a> {
     let source = std::str::from_utf8(text).unwrap_or_default();
     tape.document(source).root().map_or(Value::Null, |root| Value::from_node(root, arena))
 }
 
-/// The metadata of an object.
+/// Returns the metadata of an object.
 pub(crate) fn metadata(object: Value<'_>) -> Value<'_> {
     object.get("metadata").unwrap_or(Value::Null)
 }
 
-/// A text of the metadata; empty if there is none.
+/// Returns a string of the metadata; empty if missing.
 pub(crate) fn meta_text<'a>(object: Value<'a>, key: &str) -> &'a str {
     metadata(object).get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// An object with a member of its metadata set, or without it.
+/// Returns the object with a field of its metadata set or removed.
 pub(crate) fn with_meta<'a>(object: Value<'a>, key: &'a str, member: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
     let Value::Map(map) = object else { return object };
     let metadata = map.get("metadata").and_then(Value::as_map).unwrap_or(Map::EMPTY);
     Value::Map(map.with("metadata", Some(Value::Map(metadata.with(key, member, arena))), arena))
 }
 
-/// A map with a key set, or without it.
+/// Returns the map with a key set or removed.
 pub(crate) fn with<'a>(value: Value<'a>, key: &'a str, member: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
     match value {
         Value::Map(map) => Value::Map(map.with(key, member, arena)),
@@ -59,13 +59,13 @@ pub(crate) fn with<'a>(value: Value<'a>, key: &'a str, member: Option<Value<'a>>
     }
 }
 
-/// The value of a path that a definition writes as `.spec.replicas`.
+/// Returns the value at a path such as `.spec.replicas`.
 pub(crate) fn at_path<'a>(object: Value<'a>, path: &str) -> Option<Value<'a>> {
     let names = path.strip_prefix('.').unwrap_or(path).split('.');
     names.into_iter().try_fold(object, Value::get)
 }
 
-/// An object with the value of such a path set. Maps on the way are made.
+/// Returns the object with the value at such a path set. Missing maps are created.
 pub(crate) fn with_path<'a>(object: Value<'a>, path: &'a str, value: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let path = path.strip_prefix('.').unwrap_or(path);
     let map = object.as_map().unwrap_or(Map::EMPTY);
@@ -78,8 +78,8 @@ pub(crate) fn with_path<'a>(object: Value<'a>, path: &'a str, value: Value<'a>, 
     }
 }
 
-/// The text of an object with a place for its revision, as a function prints the object. Members of the metadata that stand before the
-/// revision are texts, in which quotes are escaped.
+/// Prints an object with a function, and finds the placeholder for its revision. The fields of the metadata before the
+/// revision are strings, in which quotes are escaped.
 pub(crate) fn draft_as(object: Value<'_>, arena: &Bump, print: impl Fn(Value<'_>, &mut Vec<u8>)) -> Draft {
     const MEMBER: &[u8] = b"\"resourceVersion\":\"";
     const PLACE: &str = "0";
@@ -92,7 +92,7 @@ pub(crate) fn draft_as(object: Value<'_>, arena: &Bump, print: impl Fn(Value<'_>
     Draft::new(text, at)
 }
 
-/// A custom resource as compact JSON with a place for its revision. The revision that it has is left out.
+/// Prints a custom resource as compact JSON with a placeholder for its revision. Its current revision is dropped.
 pub(crate) fn draft(object: Value<'_>, arena: &Bump) -> Draft {
     let object = with_meta(object, "resourceVersion", Some(Value::String("")), arena);
     let mut text = vec![b'{'];

@@ -1,9 +1,8 @@
-//! Objects of built-in kinds in protobuf, as clients with types of Go send them and ask for them: `kubectl create deployment`, for
-//! example. Here they are read; `write.rs` writes them.
+//! Reads objects of built-in kinds in protobuf, which Go clients such as `kubectl create deployment` use. `write.rs`
+//! writes them.
 //!
-//! A message says nothing of the names of its members. They are in a table of all messages of the built-in kinds
-//! ([`members`]). What is read becomes the JSON that Go prints of the same object: members without a value are there if
-//! Go's struct has no `omitempty` for them.
+//! A message does not contain field names. They are in a table of all messages of the built-in kinds ([`members`]). The
+//! result is the JSON that Go prints for the same object: zero values are present if Go's struct has no `omitempty`.
 
 mod members;
 mod write;
@@ -16,24 +15,24 @@ use members::{Kind, Messages, Shown};
 pub use write::json_to_protobuf;
 pub(crate) use write::list_to_protobuf;
 
-/// What stands before a message (upstream: `protobufSerializer.prefix`).
+/// The prefix of a message (upstream: `protobufSerializer.prefix`).
 const PREFIX: &[u8] = b"k8s\0";
-/// Steps into messages at most; a level of a schema takes three or four. Only the schemas of CustomResourceDefinitions nest deeply: 255
-/// levels of properties are as deep as JSON may be.
+/// The maximum nesting of messages. A level of a schema takes three or four. Only the schemas of
+/// CustomResourceDefinitions nest deeply; JSON allows 255 levels of properties.
 const DEPTH: usize = 1024;
-/// Bytes of JSON at most: members of two bytes can become messages with a hundred bytes of JSON.
+/// The maximum size of the JSON: a field of two bytes can become a hundred bytes of JSON.
 const LARGEST: usize = 16 << 20;
 
-/// Whether objects of a kind can be read from protobuf, and written.
+/// Returns whether objects of a kind can be read from and written as protobuf.
 pub(crate) fn knows(api_version: &str, kind: &str) -> bool {
     members::of_kind(api_version, kind).is_some()
 }
 
-/// An object of a built-in kind as Go prints it in JSON, given the bytes that clients send in protobuf (`k8s`, a zero byte,
-/// and a `runtime.Unknown` with the message). `None` if the bytes are not that.
+/// Converts an object of a built-in kind from protobuf (`k8s`, a zero byte, and a `runtime.Unknown` with the message) to
+/// the JSON that Go prints. Returns `None` if the bytes have another format.
 ///
 /// # Errors
-/// The bytes are broken, of a kind that is not built in, or their JSON would be larger than 16 MiB.
+/// The bytes are malformed, the kind is not built in, or the JSON would exceed 16 MiB.
 ///
 /// # Example
 /// ```
@@ -103,7 +102,7 @@ impl Out {
         self.raw(&quoted)
     }
 
-    /// The name of a member, with a comma if something stands before it.
+    /// Appends the name of a field, after a comma if needed.
     fn name(&mut self, name: &str) -> Result<(), String> {
         if self.text.last() != Some(&b'{') {
             self.raw(b",")?;
@@ -146,7 +145,7 @@ fn truncated() -> String {
     "protobuf: unexpected EOF".to_owned()
 }
 
-/// Calls this with each member of a message.
+/// Calls a function with each field of a message.
 fn each<'b>(mut rest: &'b [u8], mut with: impl FnMut(u64, Content<'b>) -> Result<(), String>) -> Result<(), String> {
     while !rest.is_empty() {
         let tag = varint(&mut rest)?;
@@ -185,7 +184,7 @@ fn varint(rest: &mut &[u8]) -> Result<u64, String> {
     Err("protobuf: a number is too long".to_owned())
 }
 
-/// Writes the members of a message behind an open brace; false if all of them have Go's zero values.
+/// Writes the fields of a message after an open brace. Returns `false` if all of them are zero.
 fn members(out: &mut Out, bytes: &[u8], name: &'static str, depth: usize) -> Result<bool, String> {
     let below = depth.checked_sub(1).ok_or("protobuf: messages nest too deep")?;
     let message = out.messages.get(name);
@@ -194,7 +193,7 @@ fn members(out: &mut Out, bytes: &[u8], name: &'static str, depth: usize) -> Res
         sent.push((number, content));
         Ok(())
     })?;
-    // Members that stand several times are lists, or the last one counts.
+    // Repeated fields are lists; of others, the last one is used.
     sent.sort_by_key(|(number, _)| *number);
     let (mut rest, mut shown) = (&sent[..], message.shown().peekable());
     let mut something = false;
@@ -230,7 +229,7 @@ fn members(out: &mut Out, bytes: &[u8], name: &'static str, depth: usize) -> Res
     }
 }
 
-/// What a value is to Go.
+/// Whether a value is Go's zero value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
     /// The zero value of its type.
@@ -246,13 +245,13 @@ impl Found {
     }
 }
 
-/// Writes the value of a member, given what was sent of it.
+/// Writes the value of a field, given its occurrences.
 fn value(out: &mut Out, contents: &[(u64, Content<'_>)], kind: Kind, depth: usize) -> Result<Found, String> {
     let below = depth.checked_sub(1).ok_or("protobuf: messages nest too deep")?;
     let last = contents.last().map(|(_, content)| *content);
     let bytes = || last.map_or(Ok(&[][..]), Content::bytes);
     let number = || last.map_or(Ok(0), Content::number);
-    // What can nest is small, and all else is in functions of its own: that keeps the frames of this recursion small.
+    // Other cases are in separate functions to keep the stack frames of this recursion small.
     match kind {
         Kind::Pointer(inner) => match contents {
             [] => null(out),
@@ -284,7 +283,7 @@ fn value(out: &mut Out, contents: &[(u64, Content<'_>)], kind: Kind, depth: usiz
     }
 }
 
-/// A list that is a message of its own.
+/// A list that is a separate message.
 fn list_message(out: &mut Out, bytes: &[u8], kind: Kind, depth: usize) -> Result<Found, String> {
     let mut items = Vec::new();
     each(bytes, |number, content| {
@@ -383,8 +382,8 @@ fn json(out: &mut Out, bytes: &[u8]) -> Result<Found, String> {
     Ok(Found::Something)
 }
 
-/// A message, or what can stand in its place (upstream: `JSONSchemaPropsOrBool` and its like). Of a list and a message, the list
-/// is shown; of a message and a bool, the message.
+/// Writes a message or its alternative (upstream: `JSONSchemaPropsOrBool` and similar). A list takes precedence over a
+/// message, a message over a bool.
 fn either(out: &mut Out, bytes: &[u8], kind: Kind, name: &'static str, depth: usize) -> Result<Found, String> {
     let is_or_bool = matches!(kind, Kind::OrBool(_));
     let (mut message, mut others) = (Vec::new(), Vec::new());
@@ -455,7 +454,7 @@ fn map(out: &mut Out, pairs: &[(u64, Content<'_>)], kind: Kind, depth: usize) ->
         })?;
         entries.push((key, found));
     }
-    // The last one of a key counts.
+    // The last one of a key is used.
     entries.reverse();
     entries.sort_by_key(|(key, _)| *key);
     entries.dedup_by_key(|(key, _)| *key);
@@ -541,7 +540,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told() {
+    fn unreadable_bodies_are_errors() {
         assert!(protobuf_to_json(br#"{"kind": "Secret"}"#).is_none());
         let tab = read(&proto::unknown("example.com/v1", "Tab", b""));
         assert_eq!(tab, Err(r#"protobuf: the members of the kind "Tab" are not known; send JSON"#.to_owned()));
@@ -560,7 +559,7 @@ mod tests {
     }
 
     #[test]
-    fn members_that_stand_twice_are_read_as_go_reads_them() {
+    fn duplicate_fields_are_read_as_go_reads_them() {
         let (mut message, mut pair, mut other) = (Vec::new(), Vec::new(), Vec::new());
         for (out, value) in [(&mut pair, "old"), (&mut other, "new")] {
             proto::text(out, 1, "key");

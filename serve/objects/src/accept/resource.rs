@@ -40,7 +40,7 @@ impl Form {
         }
     }
 
-    /// Whether a watch can be written in it.
+    /// Returns whether it supports watches.
     pub(super) fn streams(self) -> bool {
         !matches!(self, Form::Yaml | Form::Csv)
     }
@@ -49,22 +49,22 @@ impl Form {
 /// The form of an object and the kind that it is converted to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transformed<'h> {
-    /// How it is written.
+    /// The form.
     pub form: Form,
-    /// What it becomes; `None` for the object as it is.
+    /// The kind to convert to; `None` for the unchanged object.
     pub target: Option<Target<'h>>,
-    /// Another version of the resource in which objects are wanted.
+    /// The requested version of the resource, if it is another one.
     pub version: Option<&'h str>,
-    /// Whether what the server set is left out.
+    /// Whether to drop fields that the server set.
     pub export: bool,
-    /// The version of `meta.k8s.io` in which generic answers are wanted.
+    /// The requested version of `meta.k8s.io` for generic responses.
     pub server_version: Option<&'h str>,
-    /// What the `Content-Type` says behind the media type: `;g=meta.k8s.io;v=v1;as=Table`.
+    /// The parameters of the `Content-Type`: `;g=meta.k8s.io;v=v1;as=Table`.
     pub parameters: String,
 }
 
 impl Transformed<'_> {
-    /// The object as it is.
+    /// The unchanged object.
     pub(super) fn plain(form: Form) -> Self {
         Transformed {
             form,
@@ -77,7 +77,7 @@ impl Transformed<'_> {
     }
 }
 
-/// A kind that an object can become, with its group and version.
+/// A kind that an object can be converted to, with its group and version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target<'h> {
     /// The kind.
@@ -95,14 +95,14 @@ impl Target<'_> {
     }
 }
 
-/// A kind that an object can become.
+/// A kind that an object can be converted to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetKind {
     /// Rows for people.
     Table,
-    /// The same in the form of the proposal.
+    /// Rows in the form of the proposal.
     TabularOutput,
-    /// The metadata alone.
+    /// Only the metadata.
     PartialObjectMetadata,
     /// The metadata of a list's objects.
     PartialObjectMetadataList,
@@ -110,22 +110,22 @@ pub enum TargetKind {
     Scale,
     /// Sections of labels and values for people.
     Description,
-    /// A list whose objects say their kinds.
+    /// A list whose objects contain their kinds.
     List,
-    /// The metadata, without an object around it.
+    /// The metadata, without an enclosing object.
     ObjectMeta,
-    /// What a list says of itself.
+    /// The metadata of a list.
     ListMeta,
 }
 
-/// What an endpoint of objects can answer with.
+/// The representations that an endpoint of objects supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Whether objects can become a [`Target`].
+    /// Whether objects can be converted to a [`Target`].
     pub transforms: bool,
-    /// Whether objects as they are can be written as protobuf. Custom resources cannot.
+    /// Whether unconverted objects can be written as protobuf. Custom resources cannot.
     pub protobuf: bool,
-    /// Whether there is CBOR (upstream: the feature gate `CBORServingAndStorage`).
+    /// Whether CBOR is supported (upstream: the feature gate `CBORServingAndStorage`).
     pub cbor: bool,
 }
 
@@ -135,7 +135,7 @@ impl Endpoint {
     /// Errors.
     pub const ERRORS: Endpoint = Endpoint { transforms: false, protobuf: true, cbor: false };
 
-    /// The same with CBOR, or without it.
+    /// Returns the endpoint with or without CBOR.
     #[must_use]
     pub const fn with_cbor(self, cbor: bool) -> Endpoint {
         Endpoint { cbor, ..self }
@@ -150,8 +150,8 @@ const MEDIA: [(Offer, Form); 4] = [
     (Offer::plain("application", "cbor"), Form::Cbor),
 ];
 
-/// The choice of kube-apiserver for an endpoint of objects (upstream: `negotiation.NegotiateMediaTypeOptions`). `pretty` is what the
-/// rest of the request says about indented JSON. `None` if no clause fits.
+/// Chooses as kube-apiserver does for an endpoint of objects (upstream: `negotiation.NegotiateMediaTypeOptions`).
+/// `pretty` says whether the rest of the request asks for indented JSON. Returns `None` if no clause fits.
 ///
 /// # Example
 /// ```
@@ -195,7 +195,7 @@ pub fn resource(header: &str, endpoint: Endpoint, pretty: bool) -> Option<Transf
 
 /// The kind that the parameters select, if any; `None` if the endpoint does not have it in this form (upstream:
 /// `RequestScope.AllowsMediaTypeTransform`).
-#[allow(clippy::option_option)] // No kind is an answer, too.
+#[allow(clippy::option_option)] // `Some(None)`: valid, without a kind.
 fn target<'h>(clause: &Clause<'h>, endpoint: Endpoint, form: Form) -> Option<Option<Target<'h>>> {
     let selected = (clause.parameter("as"), clause.parameter("g"), clause.parameter("v"));
     let (Some(kind), Some(group @ "meta.k8s.io"), Some(version @ ("v1" | "v1beta1"))) = selected else {

@@ -19,30 +19,30 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(super) struct Shown {
     pub(super) served: Arc<Served>,
-    /// What makes the rows of a table; none if no table is wanted.
+    /// Converts objects to rows; `None` if no table is wanted.
     pub(super) rows: Option<Arc<Rows>>,
     /// The columns that the client wants.
     pub(super) columns: ColumnOptions,
     pub(super) form: Form,
-    /// The kind that objects become, and its group version.
+    /// The kind that objects are converted to, and its group version.
     pub(super) target: Option<(TargetKind, String)>,
-    /// What stands beside the rows of a table.
+    /// What each row of a table contains in addition to its cells.
     pub(super) include: Result<IncludeObject, Status>,
-    /// How objects are exported, if they are.
+    /// How to export objects, if at all.
     pub(super) export: Option<Exported>,
-    /// The version of `meta.k8s.io` of generic answers.
+    /// The version of `meta.k8s.io` of generic responses.
     pub(super) server_version: Option<String>,
-    /// What the `Content-Type` says behind the media type.
+    /// The parameters of the `Content-Type`.
     pub(super) parameters: String,
     pub(super) now: Time,
 }
 
-/// The group version of a status, for a version of `meta.k8s.io` that is wanted.
+/// Returns the group version of a status, for a requested version of `meta.k8s.io`.
 pub(super) fn status_version(version: Option<&str>) -> Cow<'static, str> {
     version.map_or(Cow::Borrowed("v1"), |version| Cow::Owned(format!("meta.k8s.io/{version}")))
 }
 
-/// A status as a reply, in a version of `meta.k8s.io` if one is wanted.
+/// Returns a status as a reply, in a version of `meta.k8s.io` if requested.
 pub(super) fn status(status: &Status, form: Form, version: Option<&str>) -> Reply {
     let api_version = status_version(version);
     let body = match form {
@@ -55,14 +55,14 @@ pub(super) fn status(status: &Status, form: Form, version: Option<&str>) -> Repl
 }
 
 impl Shown {
-    /// A status, in the form of the answer. It is no row.
+    /// Returns a status in the form of the response. It is never a table row.
     pub(super) fn status(&self, of: &Status) -> Reply {
         let form = if self.form == Form::Csv { Form::Json } else { self.form };
         let parameters = self.server_version.as_ref().map(|version| format!(";sv={version}")).unwrap_or_default();
         Reply { parameters, ..status(of, form, self.server_version.as_deref()) }
     }
 
-    /// A reply with the objects that a deletion of many deletes, whatever else they could become.
+    /// Returns a reply with the objects that a collection delete removes. They are not converted.
     ///
     /// # Errors
     /// The list cannot be written.
@@ -76,33 +76,33 @@ impl Shown {
         shown.list(objects, &ListMeta { revision: revision.to_string(), ..ListMeta::default() })
     }
 
-    /// A reply with a body in the form of the answer.
+    /// Returns a reply with a body in the form of the response.
     pub(super) fn made(&self, code: u16, body: impl Into<Bytes>) -> Reply {
         Reply { parameters: self.parameters.clone(), ..Reply::new(code, self.form, body) }
     }
 
-    /// A reply with JSON, brought into the form of the answer.
+    /// Returns a reply with JSON, converted to the form of the response.
     pub(super) fn encoded(&self, code: u16, json: Vec<u8>) -> Reply {
         self.made(code, form::encode(json, self.form))
     }
 
-    /// Whether objects are shown as they are stored.
+    /// Returns whether objects are shown as stored.
     pub(super) fn is_plain(&self) -> bool {
         self.target.is_none() && self.export.is_none()
     }
 
-    /// A stored object in the version of the answer.
+    /// Returns a stored object in the version of the response.
     ///
     /// # Errors
-    /// It is stored in a version that the definition does not have any more.
+    /// It is stored in a version that the definition no longer has.
     pub(super) fn read<'s>(&self, stored: &'s Arc<Stored>) -> Result<Read<'s>, Status> {
         self.served.read(stored)
     }
 
-    /// A reply with a stored object.
+    /// Returns a reply with a stored object.
     ///
     /// # Errors
-    /// The object cannot become what is wanted.
+    /// The object cannot be converted.
     pub(super) fn object(&self, code: u16, stored: &Arc<Stored>) -> Result<Reply, Status> {
         let object = self.read(stored)?;
         if self.is_plain() && self.form == Form::Json {
@@ -114,7 +114,7 @@ impl Shown {
     /// A reply with an object in the version of the answer, or with what stands in its place, whose rows are these.
     ///
     /// # Errors
-    /// The object cannot become what is wanted.
+    /// The object cannot be converted.
     pub(super) fn one(&self, code: u16, object: &Stored, rows: Option<&Rows>) -> Result<Reply, Status> {
         let body = self.converted(object, rows, true)?;
         Ok(match self.form {
@@ -127,7 +127,7 @@ impl Shown {
     /// tells its columns.
     ///
     /// # Errors
-    /// The object cannot become what is wanted.
+    /// The object cannot be converted.
     pub(super) fn converted(&self, object: &Stored, rows: Option<&Rows>, columns: bool) -> Result<Vec<u8>, Status> {
         if let Some(how) = self.export {
             let exported = self.exported(object, how)?;
@@ -184,22 +184,22 @@ impl Shown {
         })
     }
 
-    /// A body in protobuf. Objects that are stored can be written in it.
+    /// Returns a body in protobuf. Stored objects can be written in it.
     fn protobuf(&self, body: Result<Vec<u8>, String>) -> Result<Vec<u8>, Status> {
         body.map_err(|why| Status::internal(format!("{}: {why}", self.served.kind)))
     }
 
-    /// An object without what the server set.
+    /// Drops the fields that the server set.
     fn exported(&self, object: &Stored, how: Exported) -> Result<Stored, Status> {
         let (text, mut tape, arena) = (object.json(), Tape::new(), Bump::new());
         let read = value::parsed(&text, &mut tape, &arena).map_err(Status::internal)?;
         Ok(Stored::of_json(&self.served.printed(self.served.exported(read, how, &arena))))
     }
 
-    /// A reply with a list of objects in the version of the answer.
+    /// Returns a reply with a list of objects in the version of the response.
     ///
     /// # Errors
-    /// The list cannot become what is wanted.
+    /// The list cannot be converted.
     pub(super) fn list(&self, objects: &[Read<'_>], meta: &ListMeta) -> Result<Reply, Status> {
         let served = &self.served;
         if let Some(how) = self.export {

@@ -27,20 +27,20 @@ const BUILT_IN_PATCHES: &str = "application/json-patch+json, application/merge-p
 /// Characters of `metadata.generateName` that stay in the name, and what may follow them.
 const MAX_GENERATED_NAME: usize = 58;
 const RANDOM: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
-/// Levels of an object at most, as of a document that is read.
+/// The maximum nesting of an object, the same as of a document.
 const MAX_DEPTH: usize = 512;
-/// Why an update with an old revision is refused (upstream: `OptimisticLockErrorMsg`).
+/// The message for an update with an old revision (upstream: `OptimisticLockErrorMsg`).
 const MODIFIED: &str = "the object has been modified; please apply your changes to the latest version and try again";
 
-/// An object of a request, decoded.
+/// A decoded object of a request.
 pub(super) struct Decoded<'a> {
     pub(super) value: Value<'a>,
-    /// What strict validation refuses: fields that stand twice, fields that the schema does not know.
+    /// Findings of strict validation: duplicate and unknown fields.
     strict: Vec<String>,
 }
 
 impl Call<'_> {
-    /// Whether the body is small enough.
+    /// Checks the size of the body.
     pub(super) fn body(&self) -> Result<&[u8], Status> {
         if self.request.body.len() > MAX_BODY {
             return Err(Status::too_large(MAX_BODY));
@@ -48,7 +48,7 @@ impl Call<'_> {
         Ok(self.request.body)
     }
 
-    /// The body, of one in CBOR the same in JSON.
+    /// Returns the body. CBOR is converted to JSON.
     pub(super) fn transcoded(&self) -> Result<Cow<'_, [u8]>, Status> {
         let body = self.body()?;
         if self.request.has_cbor() && [CBOR, APPLY_CBOR].contains(&self.media_type()) {
@@ -57,12 +57,12 @@ impl Call<'_> {
         Ok(Cow::Borrowed(body))
     }
 
-    /// Types of bodies, with those of CBOR.
+    /// The media types of bodies, including those of CBOR.
     fn media(&self, known: &'static str, cbor: &str) -> String {
         if self.request.has_cbor() { format!("{known}, {cbor}") } else { known.to_owned() }
     }
 
-    /// The object in the body, as JSON or YAML.
+    /// Returns the object in the body, as JSON or YAML.
     fn object_sent(&self) -> Result<Cow<'_, [u8]>, Status> {
         let served = self.served;
         match self.media_type() {
@@ -84,7 +84,7 @@ impl Call<'_> {
         self.request.content_type.split(';').next().unwrap_or_default().trim()
     }
 
-    /// What cannot be read, in the server's words.
+    /// The server's message for an invalid body.
     pub(super) fn unreadable(&self, why: &str) -> Status {
         let served = self.served;
         Status::bad_request(format!(
@@ -93,7 +93,7 @@ impl Call<'_> {
         ))
     }
 
-    /// Reads a document of a body, and the fields that stand twice in it.
+    /// Reads a document of a body and its duplicate fields.
     pub(super) fn document<'t>(&self, text: &'t [u8], tape: &'t mut Tape) -> Result<Node<'t>, Status> {
         value::read(text, tape).map_err(|why| self.unreadable(&why))?;
         let source = std::str::from_utf8(text).map_err(|why| self.unreadable(&why.to_string()))?;
@@ -134,7 +134,7 @@ impl Call<'_> {
         Ok(Decoded { value: decoded.value, strict })
     }
 
-    /// Refuses or warns of what strict validation finds.
+    /// Refuses findings of strict validation, or turns them into warnings.
     pub(super) fn tell(
         &self,
         strict: &[String],
@@ -153,7 +153,7 @@ impl Call<'_> {
         }
     }
 
-    /// Whether the object names the namespace and name of the path.
+    /// Checks that the object has the namespace and name of the path.
     fn fits_path<'a>(&'a self, object: Value<'a>, arena: &'a Bump) -> Result<Value<'a>, Status> {
         let (name, namespace) = (meta_text(object, "name"), meta_text(object, "namespace"));
         if !self.path.name.is_empty() && !name.is_empty() && name != self.path.name {
@@ -198,7 +198,7 @@ impl Call<'_> {
         self.written(change, parameters.dry_run, Then::Object(201), shown, warnings)
     }
 
-    /// The object with a generated name, if it asks for one.
+    /// Returns the object with a generated name, if it needs one.
     fn named<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
         let (name, prefix) = (meta_text(object, "name"), meta_text(object, "generateName"));
         if !name.is_empty() || prefix.is_empty() {
@@ -221,7 +221,7 @@ impl Call<'_> {
         endpoint.map_err(|error| Status::internal(error.to_string()))
     }
 
-    /// What creates a decoded object with its managed fields (upstream: `rest.BeforeCreate` and the strategy).
+    /// Returns the change that creates a decoded object with its managed fields (upstream: `rest.BeforeCreate` and the strategy).
     fn created<'a>(&'a self, object: Value<'a>, warnings: &mut Vec<String>, arena: &'a Bump) -> Result<Change, Status> {
         let object = self.strategy.prepare_create(object, arena);
         // What is read from the storage has defaults, also those of a status that was dropped.
@@ -246,7 +246,7 @@ impl Call<'_> {
         Ok(Change { key, expected: None, then: Becomes::Stored(self.draft(object, arena)?) })
     }
 
-    /// The text that is stored: in the version of storage.
+    /// Returns the JSON to store, in the storage version.
     fn draft<'a>(&'a self, object: Value<'a>, arena: &'a Bump) -> Result<crate::store::Draft, Status> {
         if is_deeper(object, MAX_DEPTH) {
             return Err(Status::bad_request(format!("the object nests deeper than {MAX_DEPTH} levels")));
@@ -256,7 +256,7 @@ impl Call<'_> {
         Ok(if self.path.subresource == "scale" { draft } else { self.served.decoded(draft) })
     }
 
-    /// What a request that writes leads to: the change, or without one the object as it would be.
+    /// The result of a write: the change, or for a dry run the object.
     pub(super) fn written(
         &self,
         change: Change,
@@ -312,7 +312,7 @@ impl Call<'_> {
         self.written(change, parameters.dry_run, Then::Object(200), shown, warnings)
     }
 
-    /// A stored object in the version of the request.
+    /// Returns a stored object in the version of the request.
     pub(super) fn live<'a>(
         &'a self,
         stored: &Arc<Stored>,
@@ -452,7 +452,7 @@ impl Call<'_> {
         }
     }
 
-    /// Server-side apply.
+    /// Handles server-side apply.
     fn apply(&self, parameters: &WriteParameters, shown: super::Shown) -> Result<Outcome, Status> {
         let (mut tape, arena, mut warnings) = (Tape::new(), Bump::new(), self.warnings());
         let text = &*self.transcoded()?;
@@ -494,12 +494,12 @@ impl Call<'_> {
     }
 }
 
-/// Fields that stand twice, in the words of strict validation.
+/// Returns duplicate fields, as strict validation reports them.
 fn twice(node: Node<'_>) -> Vec<String> {
     duplicate_fields(node).into_iter().map(|(field, _)| format!("duplicate field \"{field}\"")).collect()
 }
 
-/// The status of what the field manager refuses.
+/// Returns the status for an error of the field manager.
 fn refused(error: &managed::Error<'_>) -> Status {
     let managed::Status { code, reason, causes } = error.status();
     let causes: Vec<Cause> = causes
@@ -510,7 +510,7 @@ fn refused(error: &managed::Error<'_>) -> Status {
     Status { code, reason: reason.into(), message: error.to_string(), details }
 }
 
-/// Whether a value has more levels than this. It does not look deeper.
+/// Returns whether a value nests deeper than this. Stops at that depth.
 fn is_deeper(value: Value<'_>, levels: usize) -> bool {
     let Some(below) = levels.checked_sub(1) else { return true };
     match value {

@@ -1,4 +1,4 @@
-//! Objects as somebody would write them: without what the server set, and without what defaulting inserts again.
+//! Exported objects: without fields that the server sets and without defaults.
 
 use crate::patch::Schema;
 use crate::value;
@@ -6,14 +6,14 @@ use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 use std::collections::BTreeMap;
 
-/// How an object is exported.
+/// How to export an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Exported {
-    /// Whether its namespace and a generated name stay (as `exact` of `kubectl export`).
+    /// Whether to keep its namespace and a generated name (like `exact` of `kubectl export`).
     pub(crate) exact: bool,
 }
 
-/// The members of metadata that a server sets.
+/// The fields of metadata that a server sets.
 const SET: [&str; 8] = [
     "creationTimestamp",
     "deletionGracePeriodSeconds",
@@ -25,7 +25,7 @@ const SET: [&str; 8] = [
     "uid",
 ];
 
-/// An object without the metadata that a server set (upstream, to 1.17: `exportObjectMeta`).
+/// Removes metadata that the server set (upstream, up to 1.17: `exportObjectMeta`).
 pub(crate) fn metadata<'a>(object: Value<'a>, how: Exported, arena: &'a Bump) -> Value<'a> {
     let Some(map) = value::metadata(object).as_map() else { return object };
     let is_generated = map.get("generateName").and_then(Value::as_str).is_some_and(|prefix| !prefix.is_empty());
@@ -38,7 +38,7 @@ pub(crate) fn metadata<'a>(object: Value<'a>, how: Exported, arena: &'a Bump) ->
     value::with(object, "metadata", Some(Value::Map(Map::from_entries(kept, arena))), arena)
 }
 
-/// A value without what the defaults of a document's schema say.
+/// Removes fields that are equal to the schema's defaults.
 pub(crate) fn without_defaults<'a>(value: Value<'a>, schema: Schema<'_>, arena: &'a Bump) -> Value<'a> {
     Removing { arena, memory: &Bump::new(), defaults: BTreeMap::new() }.value(value, schema)
 }
@@ -46,7 +46,7 @@ pub(crate) fn without_defaults<'a>(value: Value<'a>, schema: Schema<'_>, arena: 
 struct Removing<'a, 's> {
     arena: &'a Bump,
     memory: &'s Bump,
-    /// The defaults of schemas, by their places: a schema may be that of many values.
+    /// The defaults of schemas by their places: many values can share a schema.
     defaults: BTreeMap<usize, Option<Value<'s>>>,
 }
 

@@ -1,4 +1,4 @@
-//! The representations of objects and lists: as they are, and as other kinds, each in its file.
+//! The representations of objects and lists. Each kind of representation has its own file.
 
 mod description;
 mod export;
@@ -22,20 +22,20 @@ pub(crate) use partial::{
 pub(crate) use scale::Scale;
 pub(crate) use table::{ColumnOptions, IncludeObject, Rows, Table, csv, tabular};
 
-/// The group version of the kinds that all resources can become.
+/// The group version of the kinds that every resource can be converted to.
 pub(crate) const META_V1: &str = "meta.k8s.io/v1";
 
-/// What a list says of itself.
+/// The `ListMeta` of a list.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ListMeta {
     pub(crate) revision: String,
-    /// Where the next page begins; empty on the last one.
+    /// The token of the next page; empty on the last one.
     pub(crate) token: String,
     pub(crate) remaining: Option<i64>,
 }
 
 impl ListMeta {
-    /// As Go's struct prints it.
+    /// Appends it as Go's struct prints it.
     pub(super) fn typed(&self, out: &mut Vec<u8>) {
         out.push(b'{');
         let start = out.len();
@@ -53,7 +53,7 @@ impl ListMeta {
         out.push(b'}');
     }
 
-    /// As the map of an unstructured list prints it.
+    /// Appends it as the map of an unstructured list prints it.
     fn untyped(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"{\"continue\":");
         string(out, &self.token, Escape::Html);
@@ -72,7 +72,7 @@ fn separate(out: &mut Vec<u8>, start: usize) {
     }
 }
 
-/// A `List` of `v1` or `meta.k8s.io/v1` as compact JSON, whose items say their kinds.
+/// Prints a `List` of `v1` or `meta.k8s.io/v1` as compact JSON. Items contain their kinds.
 pub(crate) fn generic_list(api_version: &str, items: &[&[u8]], meta: &ListMeta) -> Vec<u8> {
     let mut out = format!(r#"{{"kind":"List","apiVersion":"{api_version}","metadata":"#).into_bytes();
     meta.typed(&mut out);
@@ -92,7 +92,7 @@ pub(super) fn join<T>(items: impl Iterator<Item = T>, out: &mut Vec<u8>, mut eac
     }
 }
 
-/// A list of custom resources as compact JSON, of the JSON of its items.
+/// Prints a list of custom resources as compact JSON, given the JSON of its items.
 pub(crate) fn list(api_version: &str, kind: &str, items: &[&[u8]], meta: &ListMeta) -> Vec<u8> {
     let length: usize = items.iter().map(|item| item.len() + 1).sum();
     let mut out = Vec::with_capacity(length + 256);
@@ -113,7 +113,7 @@ pub(crate) fn list(api_version: &str, kind: &str, items: &[&[u8]], meta: &ListMe
     out
 }
 
-/// A list of objects of a built-in kind as compact JSON, of the JSON of its items. Items do not say their kind.
+/// Prints a list of objects of a built-in kind as compact JSON, given the JSON of its items. Items omit their kind.
 pub(crate) fn typed_list(api_version: &str, list: &str, kind: &str, items: &[&[u8]], meta: &ListMeta) -> Vec<u8> {
     let length: usize = items.iter().map(|item| item.len() + 1).sum();
     let mut out = Vec::with_capacity(length + 256);
@@ -146,18 +146,18 @@ pub(crate) fn typed_list(api_version: &str, list: &str, kind: &str, items: &[&[u
     out
 }
 
-/// A value as YAML, as servers print it.
+/// Prints a value as YAML, as servers do.
 pub(crate) fn yaml(value: Value<'_>) -> Vec<u8> {
     let mut out = Vec::new();
     print::write_yaml(value, &mut Emitter::new(&mut out).folding());
     out
 }
 
-/// What a body of JSON becomes in a form: compact with a line break, indented without, YAML, or CBOR.
+/// Converts a JSON body to a form: compact with a line break, indented without one, YAML, or CBOR.
 pub(crate) fn encode(compact: Vec<u8>, form: Form) -> Vec<u8> {
     match form {
         Form::Cbor => cbor::of_json(&compact).unwrap_or(compact),
-        // Rows are never made of JSON.
+        // Rows are never made from JSON.
         Form::Json | Form::Protobuf | Form::Csv => {
             let mut out = compact;
             out.push(b'\n');

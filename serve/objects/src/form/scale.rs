@@ -16,7 +16,7 @@ pub(crate) struct Scale<'a> {
 }
 
 impl<'a> Scale<'a> {
-    /// Compact JSON, as Go's struct prints it.
+    /// Prints it as compact JSON, as Go's struct does.
     pub(crate) fn json(&self, api_version: &str) -> Vec<u8> {
         let mut out = format!(r#"{{"kind":"Scale","apiVersion":"{api_version}","metadata":"#).into_bytes();
         write(&Type::Metadata, self.metadata, &mut out);
@@ -33,7 +33,7 @@ impl<'a> Scale<'a> {
         out
     }
 
-    /// As a value.
+    /// Returns it as a value.
     pub(crate) fn to_value(self, arena: &'a Bump) -> Value<'a> {
         let mut spec = Map::EMPTY;
         if self.replicas != 0 {

@@ -26,7 +26,7 @@ struct Term {
     equal: bool,
 }
 
-/// A field that objects of a kind cannot be selected by.
+/// A field that cannot be used to select objects of a kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("field label not supported: {0}")]
 pub struct UnsupportedField(pub String);
@@ -35,7 +35,7 @@ impl FieldSelector {
     /// Reads a selector. An empty one selects everything.
     ///
     /// # Errors
-    /// A term has no operator, or an escape is none: the server's words.
+    /// A term has no operator, or an escape is invalid. The message is the server's.
     pub fn parse(text: &str) -> Result<FieldSelector, String> {
         let mut terms = Vec::new();
         for term in split(text) {
@@ -49,29 +49,29 @@ impl FieldSelector {
         Ok(FieldSelector { terms })
     }
 
-    /// Whether everything is selected.
+    /// Returns whether everything is selected.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// The fields that are asked for.
+    /// Returns the fields in the selector.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
         self.terms.iter().map(|term| term.field.as_str())
     }
 
-    /// The value that a field must have, if the selector demands one.
+    /// Returns the value that the selector requires for a field, if any.
     pub fn required(&self, field: &str) -> Option<&str> {
         let mut terms = self.terms.iter();
         terms.find(|term| term.equal && term.field == field).map(|term| term.value.as_str())
     }
 
-    /// Whether an object with these fields is selected.
+    /// Returns whether an object with these fields is selected.
     pub fn matches(&self, field: impl Fn(&str) -> String) -> bool {
         self.terms.iter().all(|term| (field(&term.field) == term.value) == term.equal)
     }
 }
 
-/// The terms between commas that no backslash escapes.
+/// Splits at commas that are not escaped.
 fn split(text: &str) -> Vec<&str> {
     let (mut terms, mut start, mut escaped) = (Vec::new(), 0, false);
     for (at, c) in text.char_indices() {
@@ -101,7 +101,7 @@ fn operator(term: &str) -> Option<(&str, &str, bool)> {
     None
 }
 
-/// The value without its backslashes (upstream: `fields.UnescapeValue`).
+/// Removes the backslashes of a value (upstream: `fields.UnescapeValue`).
 fn unescaped(value: &str) -> Result<String, String> {
     let mut out = String::with_capacity(value.len());
     let mut chars = value.chars();

@@ -43,7 +43,7 @@ enum Operator {
     LessThan,
 }
 
-/// A text that is no label selector. The text is the server's.
+/// An invalid label selector. The message is the server's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unable to parse requirement: {0}")]
 pub struct LabelError(String);
@@ -87,7 +87,7 @@ impl LabelSelector {
     /// Reads a selector. An empty one selects everything.
     ///
     /// # Errors
-    /// The text is no selector, or a key or value of it is no label.
+    /// The selector, or a key or value in it, is invalid.
     pub fn parse(text: &str) -> Result<LabelSelector, LabelError> {
         let mut parser = Parser { tokens: tokens(text), at: 0 };
         let mut requirements = parser.requirements()?;
@@ -122,7 +122,7 @@ impl LabelSelector {
     }
 }
 
-/// The tokens of a text (upstream: `Lexer`).
+/// The tokens of a selector (upstream: `Lexer`).
 fn tokens(text: &str) -> Vec<Token<'_>> {
     const SPECIAL: [char; 7] = ['=', '!', '(', ')', ',', '>', '<'];
     const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];

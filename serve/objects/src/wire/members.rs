@@ -1,24 +1,24 @@
-//! The members of the messages that built-in kinds consist of, by their numbers.
+//! The fields of the messages of built-in kinds, by number.
 //!
-//! The table (`members.txt`) is made from the Go types of `k8s.io/api` and of CustomResourceDefinitions by the program in `conformance/clients`; numbers
-//! never change, so that one table serves all releases. A line is a message, `NAME NUMBER:JSON_NAME:LETTERS…`, or says
-//! which message a kind is, `API_VERSION.KIND @NAME`. The lines are sorted.
+//! The program in `conformance/clients` generates the table (`members.txt`) from the Go types of `k8s.io/api` and of
+//! CustomResourceDefinitions. Numbers never change, so one table serves all releases. A line is a message,
+//! `NAME NUMBER:JSON_NAME:LETTERS…`, or the message of a kind, `API_VERSION.KIND @NAME`. Lines are sorted.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
 const TABLE: &str = include_str!("members.txt");
 
-/// A message as the table has it.
+/// A message of the table.
 #[derive(Debug)]
 pub(super) struct Message {
     /// By their numbers.
     members: Vec<Member>,
-    /// The members that JSON has even if nothing was sent of them.
+    /// The fields that JSON contains even if the message does not.
     shown: Vec<usize>,
 }
 
-/// The messages that were asked for: each is read once.
+/// The messages used so far: each is parsed once.
 #[derive(Debug, Default)]
 pub(super) struct Messages(HashMap<&'static str, Rc<Message>>);
 
@@ -26,13 +26,13 @@ pub(super) struct Messages(HashMap<&'static str, Rc<Message>>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Member {
     pub(super) number: u64,
-    /// Its name in JSON; empty if its members are shown in place of it.
+    /// Its name in JSON; empty if its fields are inlined.
     pub(super) name: &'static str,
     pub(super) shown: Shown,
     pub(super) kind: Kind,
 }
 
-/// When JSON has a member.
+/// When JSON contains a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shown {
     Always,
@@ -44,7 +44,7 @@ pub(super) enum Shown {
     InParent,
 }
 
-/// What a member holds.
+/// The type of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,

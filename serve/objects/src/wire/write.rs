@@ -1,8 +1,7 @@
-//! Answers in protobuf: objects of built-in kinds as the generated code of Go's types marshals them.
+//! Writes objects of built-in kinds as protobuf, as the generated code of Go's types does.
 //!
-//! A message is written from its end to its beginning, as Go does it: when the length of a part is written, the part is there.
-//! Members that are no pointers, lists or maps are always written. Members stand in the order of their numbers, and entries of
-//! maps in the order of their keys.
+//! A message is written from its end to its beginning, as in Go: the length of a part is known when it is written.
+//! Fields that are not pointers, lists or maps are always written. Fields are sorted by number, entries of maps by key.
 
 use super::DEPTH;
 use super::members::{self, Kind, Messages, Shown};
@@ -18,11 +17,11 @@ use kubeshape_yaml::{Kind as NodeKind, Node, Number, Tape};
 const LIST_META: u64 = 1;
 const ITEMS: u64 = 2;
 
-/// An object of a built-in kind as Go writes it in protobuf (`k8s`, a zero byte, and a `runtime.Unknown` with the message), given
-/// its JSON. Members of the JSON that the kind does not have are left out.
+/// Converts the JSON of an object of a built-in kind to protobuf (`k8s`, a zero byte, and a `runtime.Unknown` with the
+/// message). Unknown fields are dropped.
 ///
 /// # Errors
-/// The kind is not built in, the text is no JSON, or a value has another type than the kind says.
+/// The kind is not built in, the input is not JSON, or a value has the wrong type.
 ///
 /// # Example
 /// ```
@@ -42,7 +41,7 @@ pub fn json_to_protobuf(api_version: &str, kind: &str, json: &[u8]) -> Result<Ve
     Ok(proto::unknown(api_version, kind, &out.forwards()))
 }
 
-/// A list of objects of a built-in kind.
+/// Writes a list of objects of a built-in kind.
 ///
 /// # Errors
 /// As [`json_to_protobuf`].
@@ -64,7 +63,7 @@ pub(crate) fn list_to_protobuf(
     Ok(proto::unknown(api_version, list, &out.forwards()))
 }
 
-/// A message that is written from its end, and so has its bytes in reverse.
+/// A message written from its end: its bytes are reversed.
 #[derive(Default)]
 struct Backwards {
     bytes: Vec<u8>,
@@ -72,7 +71,7 @@ struct Backwards {
     tape: Tape,
 }
 
-/// A value of the JSON; none is Go's zero value.
+/// A value of the JSON; `None` is Go's zero value.
 type Found<'n> = Option<Node<'n>>;
 
 impl Backwards {
@@ -94,7 +93,7 @@ impl Backwards {
         self.varint(number << 3 | wire_type);
     }
 
-    /// Puts a number and a length before what was written since this end.
+    /// Prepends a number and a length to the bytes written since `end`.
     fn close(&mut self, number: u64, end: usize) {
         self.varint((self.bytes.len() - end) as u64);
         self.tag(number, 2);
@@ -141,7 +140,7 @@ impl Backwards {
         Ok(())
     }
 
-    /// A member of a message; nothing for absent ones that Go has no zero value of.
+    /// Writes a field of a message. Missing pointers, lists, maps and bytes are skipped.
     fn member(&mut self, number: u64, kind: Kind, found: Found<'_>, depth: usize) -> Result<(), String> {
         match (kind, found) {
             (Kind::Pointer(_) | Kind::List(_) | Kind::Map(_) | Kind::Bytes | Kind::ListMessage(_), None) => Ok(()),
@@ -156,7 +155,7 @@ impl Backwards {
             (Kind::Map(inner), map) => {
                 let mut pairs: Vec<_> =
                     of_kind(map, NodeKind::Map, "an object")?.into_iter().flat_map(Node::pairs).collect();
-                // The last one of a key counts.
+                // The last one of a key is used.
                 pairs.reverse();
                 pairs.sort_by_key(|(key, _)| key.text());
                 pairs.dedup_by_key(|(key, _)| key.text());
@@ -176,7 +175,7 @@ impl Backwards {
         }
     }
 
-    /// A value with its number, zero if there is none.
+    /// Writes a value with its number; a missing value is zero.
     fn value(&mut self, number: u64, kind: Kind, found: Found<'_>, depth: usize) -> Result<(), String> {
         let below = depth.checked_sub(1).ok_or("protobuf: messages nest too deep")?;
         let text = || found.map_or(Ok(""), |found| found.as_str().ok_or_else(|| wrong(found, "a text")));
