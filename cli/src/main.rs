@@ -1,13 +1,14 @@
 //! The `kubeshape` command.
 //!
-//! [`args`] is the command line. [`convert`] makes what is published for an API, [`check`] says which
-//! releases install one, [`diff`] and [`upgrade`] what a change does and how it reaches a cluster, [`validate`] what a server says of objects, [`ssa`] works on objects, [`lifecycle`]
-//! on how stable fields are, [`serve`] answers clients, [`cluster`] asks servers, [`explain`] prints the pages of codes. All of them read their inputs with [`input`], write with
-//! [`output`], and tell people about it with [`report`]. [`config`] completes the command line by the configuration file.
+//! [`args`] is the command line, and [`config`] completes it from the configuration file. Each command has a module:
+//! [`convert`], [`check`], [`diff`], [`upgrade`], [`validate`], [`lifecycle`], [`serve`], [`cluster`] (`pull` and `cache`),
+//! [`explain`] (pages of codes). Commands about objects implement [`session::Command`]: [`ssa`] (server-side apply),
+//! [`show`] (what kubectl shows), [`testing`] (suites and scenarios). All commands read inputs with [`input`], write results
+//! with [`output`], and show findings with [`report`].
 //!
 //! Every command has the same exit codes: 0 for success; 1 for errors in the inputs, conflicts, differences, and
-//! expectations that do not hold; 2 if the command line is wrong or something cannot be read or written; 130 if the
-//! user interrupted it. A reader that closes standard output early, as `head` does, ends a command with 0.
+//! failed expectations; 2 if the command line is wrong or something cannot be read or written; 130 after an interrupt. If the
+//! reader of standard output stops early, as `head` does, the command ends with 0.
 
 #![cfg_attr(
     not(feature = "serve"),
@@ -29,8 +30,10 @@ mod output;
 mod report;
 #[cfg(feature = "serve")]
 mod serve;
+mod session;
 mod show;
 mod ssa;
+mod testing;
 mod tips;
 mod upgrade;
 mod validate;
@@ -78,17 +81,17 @@ fn main() -> ExitCode {
         Command::Diff(args) => diff::run(args, &setup),
         Command::Upgrade(args) => upgrade::run(args, &setup),
         Command::Validate(args) => validate::run(args, &setup),
-        Command::Apply(args) => ssa::run(ssa::Job::Apply(args), &setup),
-        Command::Update(args) => ssa::run(ssa::Job::Update(args), &setup),
-        Command::Blame(args) => ssa::run(ssa::Job::Blame(args), &setup),
-        Command::Extract(args) => ssa::run(ssa::Job::Extract(args), &setup),
-        Command::Compare(args) => ssa::run(ssa::Job::Compare(args), &setup),
-        Command::Merge(args) => ssa::run(ssa::Job::Merge(args), &setup),
-        Command::Fieldset(args) => ssa::run(ssa::Job::Fieldset(args), &setup),
-        Command::Test(args) => ssa::run(ssa::Job::Test(args), &setup),
-        Command::Table(args) => ssa::run(ssa::Job::Table(args), &setup),
-        Command::Explain(args) => ssa::run(ssa::Job::Explain(args), &setup),
-        Command::Sample(args) => ssa::run(ssa::Job::Sample(args), &setup),
+        Command::Apply(args) => session::run(args, &setup),
+        Command::Update(args) => session::run(args, &setup),
+        Command::Blame(args) => session::run(args, &setup),
+        Command::Extract(args) => session::run(args, &setup),
+        Command::Compare(args) => session::run(args, &setup),
+        Command::Merge(args) => session::run(args, &setup),
+        Command::Fieldset(args) => session::run(args, &setup),
+        Command::Test(args) => session::run(args, &setup),
+        Command::Table(args) => session::run(args, &setup),
+        Command::Explain(args) => session::run(args, &setup),
+        Command::Sample(args) => session::run(args, &setup),
         Command::Lifecycle(args) => lifecycle::run(args, &setup),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args, &setup),
@@ -109,7 +112,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Tells why a command ended, and with which code.
+/// Shows why a command ended, and returns its exit code.
 fn ended(error: &Fatal, color: When) -> ExitCode {
     if !error.is_quiet() {
         report::fatal(error, report::is_coloured(color));

@@ -1,7 +1,7 @@
 //! `--fix`: the text of a file after edits, and writing it.
 
 use super::Context;
-use super::worker::{Event, FileResult, Judged};
+use super::result::{FileResult, Fixed, Judged};
 use crate::output::Stage;
 use kubeshape_check::fix::{Edit, Types, apply, diff, is_expected, is_made};
 use kubeshape_input::{Code, Finding, Reader};
@@ -16,19 +16,6 @@ pub(super) enum Fix {
     Write,
     /// They are shown.
     Show,
-}
-
-/// A text that takes the place of a file's.
-#[derive(Debug)]
-pub(super) struct Fixed {
-    pub(super) old: Vec<u8>,
-    pub(super) new: Vec<u8>,
-    /// The number of edits.
-    pub(super) edits: usize,
-    /// Set if the edits are shown.
-    pub(super) diff: Option<String>,
-    /// What is to be told if the file cannot be written.
-    pub(super) before: Vec<Event>,
 }
 
 /// What became of a file.

@@ -4,6 +4,7 @@
 //! that they replace.
 
 mod fix;
+mod result;
 mod worker;
 
 use crate::args::{CheckArgs, CheckLevel, OutputFormat, When};
@@ -13,17 +14,18 @@ use crate::error::Fatal;
 use crate::input::{Filter, Gathered, Input, Source, gather};
 use crate::output::Stage;
 use crate::report::{Setup, Ui, print};
-use fix::{Fix, Fixed};
+use fix::Fix;
 use kubeshape_check::{Check, Costs, Releases};
 use kubeshape_input::{Code, Finding, Limits};
 use kubeshape_lifecycle::warn::Cluster;
 use kubeshape_schema::{Level, Levels, NoteKind};
 use kubeshape_validate::crd::ExpressionCost;
+use result::{Event, FileResult, Fixed, Verdict};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
-use worker::{Event, FileResult, Verdict, Worker};
+use worker::Worker;
 
 /// What all workers share.
 #[derive(Debug)]

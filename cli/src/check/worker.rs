@@ -1,66 +1,21 @@
 //! Checking the definitions of one file.
 
-use super::fix::{Fixed, Outcome};
+use super::fix::Outcome;
+use super::result::{Event, FileResult, Judged, Planned, Verdict};
 use super::{Context, fix};
 use crate::input::{self, Input};
 use kubeshape_check::fix::{CODES, Plan, Types, plan};
 use kubeshape_check::{Problem, Report};
-use kubeshape_input::{Code, Finding, Note, Place, Reader, Resolver, describe};
+use kubeshape_input::{Code, Finding, Note, Reader, Resolver, describe};
 use kubeshape_lifecycle::{Version, entries};
 use kubeshape_schema::Bump;
 use kubeshape_structural::read::Manifest;
 use kubeshape_validate::Release;
 use kubeshape_yaml::Node;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// After a file with more bytes of schemas, a worker frees its buffers.
 const KEPT: usize = 1 << 20;
-
-/// What is to be told about a file.
-#[derive(Debug, Default)]
-pub(super) struct FileResult {
-    /// In the order of the file.
-    pub(super) events: Vec<Event>,
-    /// Whether there is a definition in it.
-    pub(super) found: bool,
-    /// Whether anything in it could not be read.
-    pub(super) failed: bool,
-    /// Whether its bytes could not be read.
-    pub(super) unreadable: bool,
-    /// What is to be written.
-    pub(super) fixed: Option<Fixed>,
-}
-
-/// A finding, or what holds for a definition.
-#[derive(Debug)]
-pub(super) enum Event {
-    Finding(Finding),
-    Verdict(Verdict),
-}
-
-/// What the releases say about a definition.
-#[derive(Debug)]
-pub(super) struct Verdict {
-    pub(super) input: Arc<str>,
-    /// Place of its name.
-    pub(super) place: Option<Place>,
-    /// What is told if another definition has the name already.
-    pub(super) again: Box<Finding>,
-    /// The answer in one line.
-    pub(super) text: String,
-    /// The answers. Their problems are findings before this.
-    pub(super) report: Report,
-    /// The places of the expressions whose costs the report has.
-    pub(super) expressions: BTreeMap<u32, Place>,
-}
-
-impl Verdict {
-    /// The name of the definition, or that of the input if it has none.
-    pub(super) fn label(&self) -> &str {
-        if self.report.name.is_empty() { &self.input } else { &self.report.name }
-    }
-}
 
 /// Checks files one after the other and keeps its buffers.
 #[derive(Debug)]
@@ -117,21 +72,6 @@ impl<'c> Worker<'c> {
             },
         }
     }
-}
-
-/// What is found in a text.
-pub(super) struct Judged {
-    pub(super) result: FileResult,
-    /// Per document that can be read, in order, if edits are asked for.
-    pub(super) documents: Vec<Planned>,
-    /// Whether the text is that of the file, not what was packed in it.
-    pub(super) is_plain: bool,
-}
-
-/// The problems of a document, and the edits for them.
-pub(super) struct Planned {
-    pub(super) problems: Vec<Problem>,
-    pub(super) plan: Plan,
 }
 
 impl Judged {

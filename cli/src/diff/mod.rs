@@ -5,7 +5,7 @@ use crate::definitions::Definitions;
 use crate::error::Fatal;
 use crate::input::Filter;
 use crate::report::{Setup, Ui};
-use crate::ssa::text::check_stdin;
+use crate::session::text::check_stdin;
 use kubeshape_builtin::Release;
 use kubeshape_diff::{
     Change, Class, Consumer, Day, Documents, Effort, Exemption, Exemptions, KindChanges, Proof, Witness, definitions,

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 /// # Errors
 /// The command line is wrong, or standard output is closed.
 pub(super) fn run(args: &LifecycleWarnArgs, mut session: Session) -> Result<bool, Fatal> {
-    crate::ssa::text::check_stdin(args.schemas.iter().chain(&args.objects))?;
+    crate::session::text::check_stdin(args.schemas.iter().chain(&args.objects))?;
     let (_, features) = sources::read(&[], &args.features, &mut session);
     let gates = args.feature_gates.iter().flatten().map(|(gate, value)| (gate.clone(), *value)).collect();
     let cluster = Cluster { release: args.kubernetes, gates, features };

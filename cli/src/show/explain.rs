@@ -5,7 +5,7 @@ use crate::args::{ExplainFieldArgs, ExplainFormat};
 use crate::error::Fatal;
 use crate::report;
 use crate::report::clean::clean;
-use crate::ssa::{Session, text, types};
+use crate::session::{Command, Common, Session, text, types};
 use kubeshape_input::Code;
 use kubeshape_lifecycle::warn::Schemas;
 use kubeshape_registry::Kind;
@@ -31,7 +31,7 @@ pub(crate) fn explain<'a>(args: &'a ExplainFieldArgs, session: &mut Session<'a>)
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
     let Some(document) = kind.openapi(session.arena) else {
         let detail = format!("{} has no OpenAPI document", kind.gvk());
-        session.tell(&kind.definition().location().finding(Code::UnknownKind, detail));
+        session.report(&kind.definition().location().finding(Code::UnknownKind, detail));
         return Ok(false);
     };
     let gvr = kind.gvr(resource);
@@ -60,7 +60,7 @@ pub(crate) fn explain<'a>(args: &'a ExplainFieldArgs, session: &mut Session<'a>)
             let message = message.strip_prefix("error: ").unwrap_or(&message);
             let code =
                 if matches!(error, pages::Error::NoField(_)) { Code::UndeclaredField } else { Code::UnknownKind };
-            session.tell(&text::nowhere(code, "", message));
+            session.report(&text::nowhere(code, "", message));
             Ok(false)
         }
     }
@@ -143,4 +143,14 @@ fn json_line(field: &Field, kind: &Kind, lifecycles: &Lifecycles<'_>, losses: &[
         "more": facts(&beyond(kind, lifecycles, &field.pointer, losses)),
     });
     let _ = writeln!(out, "{line}");
+}
+
+impl Command for ExplainFieldArgs {
+    fn common(&self) -> Common<'_> {
+        Common { findings: &self.findings, walk: &self.types.walk, quiet: self.quiet, is_report: false }
+    }
+
+    fn run<'a>(&'a self, session: &mut Session<'a>) -> Result<bool, Fatal> {
+        explain(self, session)
+    }
 }

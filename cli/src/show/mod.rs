@@ -4,14 +4,10 @@ mod explain;
 mod sample;
 mod table;
 
-pub(crate) use explain::explain;
-pub(crate) use sample::sample;
-pub(crate) use table::table;
-
 use crate::args::TypeArgs;
 use crate::error::Fatal;
-use crate::ssa::types::{self, BuiltIn};
-use crate::ssa::{Session, text};
+use crate::session::types::{self, BuiltIn};
+use crate::session::{Session, text};
 use kubeshape_input::Code;
 use kubeshape_registry::{Kind, Registry};
 
@@ -44,7 +40,7 @@ fn named<'a>(
             (Some(version), [_, ..]) => format!("{name} is not served in {version}, but in {}", known.join(", ")),
             _ => format!("the server doesn't have a resource type {name:?}"),
         };
-        session.tell(&text::nowhere(Code::UnknownKind, "", detail));
+        session.report(&text::nowhere(Code::UnknownKind, "", detail));
     }
     found
 }

@@ -4,8 +4,8 @@ use super::{named, registry};
 use crate::args::SampleArgs;
 use crate::error::Fatal;
 use crate::report::clean::clean;
-use crate::ssa::Session;
-use crate::ssa::print::Output;
+use crate::session::print::Output;
+use crate::session::{Command, Common, Session};
 use kubeshape_input::Code;
 use kubeshape_registry::{Kind, print};
 use kubeshape_smd::ToValue;
@@ -28,7 +28,7 @@ pub(crate) fn sample(args: &SampleArgs, session: &mut Session<'_>) -> Result<boo
             "{} is defined by neither a CustomResourceDefinition nor an OpenAPI document; samples are made of these only",
             kind.gvk()
         );
-        session.tell(&definition.finding(Code::UnknownKind, detail));
+        session.report(&definition.finding(Code::UnknownKind, detail));
         return Ok(false);
     };
     let value = sampled.object.to_value(session.arena);
@@ -44,7 +44,7 @@ pub(crate) fn sample(args: &SampleArgs, session: &mut Session<'_>) -> Result<boo
         } else {
             format!("{}: {}", problem.path, problem.text)
         };
-        session.tell(&definition.finding(Code::InvalidValue, format!("the server would refuse the sample: {place}")));
+        session.report(&definition.finding(Code::InvalidValue, format!("the server would refuse the sample: {place}")));
     }
     let is_beside = |other: &&Kind| other.definition().location() == definition;
     let has_resources = || registry.kinds().filter(is_beside).any(|other| other.resource().is_some());
@@ -119,4 +119,14 @@ fn first_sentence(text: &str) -> String {
     let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
     let end = line.find(". ").map_or(line.len(), |end| end + 1);
     clean(&line[..end])
+}
+
+impl Command for SampleArgs {
+    fn common(&self) -> Common<'_> {
+        Common { findings: &self.result.findings, walk: &self.types.walk, quiet: self.result.quiet, is_report: false }
+    }
+
+    fn run<'a>(&'a self, session: &mut Session<'a>) -> Result<bool, Fatal> {
+        sample(self, session)
+    }
 }

@@ -3,10 +3,10 @@
 use crate::args::{TableArgs, TableFormat};
 use crate::error::Fatal;
 use crate::report;
-use crate::ssa::Session;
-use crate::ssa::object::{Object, Objects, read_objects};
-use crate::ssa::text::check_stdin;
-use crate::ssa::types::{self, BuiltIn};
+use crate::session::object::{Object, Objects, read_objects};
+use crate::session::text::check_stdin;
+use crate::session::types::{self, BuiltIn};
+use crate::session::{Command, Common, Session};
 use kubeshape_input::Code;
 use kubeshape_registry::{Kind, Now, Registry, Time};
 use kubeshape_show::jsonpath::{Options, Template};
@@ -83,7 +83,7 @@ fn groups<'a>(objects: &[Object<'a>], registry: &'a Registry, session: &mut Sess
             let definition = kind.definition().location();
             let mut finding = definition.finding(Code::InvalidValue, error.to_string());
             finding.notes.push(format!("column {:?}: {}", error.column, error.source));
-            session.tell(&finding);
+            session.report(&finding);
             Convertor::names()
         });
         out.push(Group { kind, convertor, objects: vec![*object] });
@@ -137,8 +137,22 @@ fn apply<'a>(template: &Template, objects: &Objects<'a>, session: &mut Session<'
     let applied = template.execute(value, Options { allow_missing_keys: true, json: false }, &mut out);
     report::print(&out)?;
     if let Err(error) = applied {
-        session.tell(&crate::ssa::text::nowhere(Code::NotAnObject, "", format!("error executing jsonpath: {error}")));
+        session.report(&crate::session::text::nowhere(
+            Code::NotAnObject,
+            "",
+            format!("error executing jsonpath: {error}"),
+        ));
         return Ok(false);
     }
     Ok(true)
+}
+
+impl Command for TableArgs {
+    fn common(&self) -> Common<'_> {
+        Common { findings: &self.findings, walk: &self.types.walk, quiet: self.quiet, is_report: false }
+    }
+
+    fn run<'a>(&'a self, session: &mut Session<'a>) -> Result<bool, Fatal> {
+        table(self, session)
+    }
 }

@@ -1,12 +1,12 @@
 //! `apply` and `update`.
 
-use super::object::{Identity, Object, objects};
-use super::print::Output;
-use super::text::{Missing, Text, check_stdin, nowhere, read_all};
-use super::types::BuiltIn;
-use super::{Session, diagnose, types};
 use crate::args::{ApplyArgs, UpdateArgs, WriteArgs};
 use crate::error::Fatal;
+use crate::session::object::{Identity, Object, objects};
+use crate::session::print::Output;
+use crate::session::text::{Missing, Text, check_stdin, nowhere, read_all};
+use crate::session::types::BuiltIn;
+use crate::session::{Command, Common, Session, diagnose, types};
 use kubeshape_input::Code;
 use kubeshape_lifecycle::Version;
 use kubeshape_lifecycle::warn::Cluster;
@@ -76,7 +76,7 @@ fn run<'a>(args: &WriteArgs, how: How, force: bool, session: &mut Session<'a>) -
         let before = session.errors();
         let configs = objects(text, session);
         if configs.is_empty() && !text.failed && session.errors() == before {
-            session.tell(&nowhere(Code::NotAnObject, text.name, "found no objects"));
+            session.report(&nowhere(Code::NotAnObject, text.name, "found no objects"));
         }
         for config in configs {
             let identity = config.identity();
@@ -84,7 +84,7 @@ fn run<'a>(args: &WriteArgs, how: How, force: bool, session: &mut Session<'a>) -
                 continue;
             }
             for warning in lifecycles.warnings(config.location.node(), &cluster) {
-                session.tell(&config.finding(warning.kind.code(), warning.at, warning.text));
+                session.report(&config.finding(warning.kind.code(), warning.at, warning.text));
             }
             let subresource = session.arena.alloc_str(&options.subresource);
             let endpoint = match registry.endpoint(config.gvk(), subresource, session.arena) {
@@ -95,7 +95,7 @@ fn run<'a>(args: &WriteArgs, how: How, force: bool, session: &mut Session<'a>) -
                     let at = config.at_pointer("/kind").shown();
                     let mut finding = config.finding(Code::NotApplied, at, error.to_string());
                     finding.notes.push(format!("it is defined in {}", error.definition));
-                    session.tell(&finding);
+                    session.report(&finding);
                     continue;
                 }
             };
@@ -122,7 +122,7 @@ fn configs<'a>(paths: &[PathBuf], session: &mut Session<'a>) -> Vec<&'a Text<'a>
         let before = session.errors();
         let found = read_all(std::slice::from_ref(path), Missing::Error, session);
         if found.is_empty() && session.errors() == before {
-            session.tell(&nowhere(Code::NotAnObject, &path.to_string_lossy(), "found no files with objects"));
+            session.report(&nowhere(Code::NotAnObject, &path.to_string_lossy(), "found no files with objects"));
         }
         texts.extend(found);
     }
@@ -152,7 +152,7 @@ fn lives<'a>(
                     first.repeated = true;
                     let place = first.object.map_or_else(String::new, |first| first.location.to_string());
                     let detail = format!("the same object stands in {place}, too");
-                    session.tell(&object.finding_of_all(Code::SeveralObjects, detail));
+                    session.report(&object.finding_of_all(Code::SeveralObjects, detail));
                 }
             }
         }
@@ -202,7 +202,7 @@ impl<'a> Request<'_, 'a> {
     fn send(&self, live: &Live<'a>, how: How, session: &mut Session<'a>) -> Option<Value<'a>> {
         let Request { config, endpoint, options, .. } = self;
         if live.repeated {
-            session.tell(&config.finding_of_all(Code::SeveralObjects, "several live objects are meant"));
+            session.report(&config.finding_of_all(Code::SeveralObjects, "several live objects are meant"));
             return None;
         }
         let after = match how {
@@ -226,7 +226,7 @@ impl<'a> Request<'_, 'a> {
                     let mut finding = at.finding(Code::FieldConflict, conflict.to_string());
                     let live = conflict.live_location.as_ref();
                     finding.notes.extend(live.map(|place| format!("the live value stands in {place}")));
-                    session.tell(&config.named(finding));
+                    session.report(&config.named(finding));
                 }
                 let more = conflicts.conflicts.len().saturating_sub(MOST);
                 if more > 0 {
@@ -235,18 +235,48 @@ impl<'a> Request<'_, 'a> {
             }
             Error::ManagedFieldsGiven { message, location } => {
                 let at = location.as_ref().unwrap_or(config.location);
-                session.tell(&config.named(at.finding(Code::ManagedFieldsGiven, message)));
+                session.report(&config.named(at.finding(Code::ManagedFieldsGiven, message)));
             }
             Error::ManagedFields { message, location } => {
                 let at = location.as_ref().unwrap_or(of_live.location);
-                session.tell(&of_live.named(at.finding(Code::ManagedFields, message)));
+                session.report(&of_live.named(at.finding(Code::ManagedFields, message)));
             }
             Error::Invalid(invalid) => {
                 let object = if invalid.is_live { of_live } else { config };
                 let kind = registry.kind(object.gvk()).unwrap_or(endpoint.kind());
                 diagnose::field_errors(object, &invalid.errors, kind, registry, session);
             }
-            other => session.tell(&config.finding_of_all(Code::NotApplied, other.to_string())),
+            other => session.report(&config.finding_of_all(Code::NotApplied, other.to_string())),
         }
+    }
+}
+
+impl Command for ApplyArgs {
+    fn common(&self) -> Common<'_> {
+        Common {
+            findings: &self.write.result.findings,
+            walk: &self.write.types.walk,
+            quiet: self.write.result.quiet,
+            is_report: false,
+        }
+    }
+
+    fn run<'a>(&'a self, session: &mut Session<'a>) -> Result<bool, Fatal> {
+        apply(self, session)
+    }
+}
+
+impl Command for UpdateArgs {
+    fn common(&self) -> Common<'_> {
+        Common {
+            findings: &self.write.result.findings,
+            walk: &self.write.types.walk,
+            quiet: self.write.result.quiet,
+            is_report: false,
+        }
+    }
+
+    fn run<'a>(&'a self, session: &mut Session<'a>) -> Result<bool, Fatal> {
+        update(self, session)
     }
 }

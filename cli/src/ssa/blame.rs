@@ -2,15 +2,15 @@
 //!
 //! An object is printed as YAML, and read again: then every line is known to belong to the paths that begin on it.
 
-use super::object::{Object, read_objects};
-use super::print::Output;
 use super::sets::managed;
-use super::text::check_stdin;
-use super::types::BuiltIn;
-use super::{Session, diagnose, types};
 use crate::args::BlameArgs;
 use crate::error::Fatal;
 use crate::report::clean;
+use crate::session::object::{Object, read_objects};
+use crate::session::print::Output;
+use crate::session::text::check_stdin;
+use crate::session::types::BuiltIn;
+use crate::session::{Command, Common, Session, diagnose, types};
 use kubeshape_input::Code;
 use kubeshape_registry::{Registry, print};
 use kubeshape_smd::Value;
@@ -413,4 +413,14 @@ fn as_json(fields: &[Field<'_, '_>], session: &Session<'_>) -> Vec<u8> {
     }
     compact.push(b']');
     compact
+}
+
+impl Command for BlameArgs {
+    fn common(&self) -> Common<'_> {
+        Common { findings: &self.result.findings, walk: &self.types.walk, quiet: self.result.quiet, is_report: false }
+    }
+
+    fn run<'a>(&'a self, session: &mut Session<'a>) -> Result<bool, Fatal> {
+        run(self, session)
+    }
 }

@@ -1,12 +1,12 @@
 //! `compare`: what differs between objects.
 
-use super::Session;
-use super::object::{Identity, Object, Objects, read_objects};
-use super::print::Output;
 use super::sets::{failed, registry, typed, unwritable};
 use crate::args::CompareArgs;
 use crate::error::Fatal;
 use crate::report::clean::clean;
+use crate::session::object::{Identity, Object, Objects, read_objects};
+use crate::session::print::Output;
+use crate::session::{Command, Common, Session};
 use kubeshape_input::Code;
 use kubeshape_registry::Registry;
 use kubeshape_registry::locate::Paths;
@@ -125,7 +125,7 @@ fn by_identity<'a>(objects: &[Object<'a>], session: &mut Session<'a>) -> BTreeMa
     for object in objects {
         if let Some(first) = out.get(&object.identity()) {
             let detail = format!("the same object stands in {}, too", first.location);
-            session.tell(&object.finding_of_all(Code::SeveralObjects, detail));
+            session.report(&object.finding_of_all(Code::SeveralObjects, detail));
         } else {
             out.insert(object.identity(), *object);
         }
@@ -265,4 +265,14 @@ fn as_json(pair: Pair<'_>, found: Option<(Vec<Change>, Vec<u8>)>, is_one: bool) 
     json::indent(&compact, &mut out);
     out.push(b'\n');
     out
+}
+
+impl Command for CompareArgs {
+    fn common(&self) -> Common<'_> {
+        Common { findings: &self.result.findings, walk: &self.types.walk, quiet: self.result.quiet, is_report: false }
+    }
+
+    fn run<'a>(&'a self, session: &mut Session<'a>) -> Result<bool, Fatal> {
+        run(self, session)
+    }
 }

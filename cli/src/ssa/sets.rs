@@ -1,13 +1,13 @@
 //! `fieldset`, `merge`, `extract`: what needs objects and no stack.
 
-use super::object::{Object, only, read_objects};
-use super::print::Output;
-use super::text::{check_stdin, read_path};
-use super::types::BuiltIn;
-use super::{Session, diagnose, types};
 use crate::args::{ExtractArgs, FieldsetArgs, MergeArgs, SmdCompat, TypeArgs};
 use crate::error::Fatal;
 use crate::report::clean::clean;
+use crate::session::object::{Object, only, read_objects};
+use crate::session::print::Output;
+use crate::session::text::{check_stdin, read_path};
+use crate::session::types::BuiltIn;
+use crate::session::{Command, Common, Session, diagnose, types};
 use kubeshape_input::Code;
 use kubeshape_registry::{Kind, Registry, extract_applied};
 use kubeshape_smd::Value;
@@ -108,7 +108,7 @@ pub(crate) fn fieldset(args: &FieldsetArgs, session: &mut Session<'_>) -> Result
 
 pub(super) fn unwritable<'a>(object: &Object<'a>, error: &SetError, session: &mut Session<'a>) {
     let detail = format!("the object has a key that JSON cannot hold: {}", error.message);
-    session.tell(&object.finding_of_all(Code::NotApplied, detail));
+    session.report(&object.finding_of_all(Code::NotApplied, detail));
 }
 
 /// `kubeshape merge`
@@ -196,4 +196,34 @@ fn extracted<'a>(
         }
     }
     None
+}
+
+impl Command for ExtractArgs {
+    fn common(&self) -> Common<'_> {
+        Common { findings: &self.result.findings, walk: &self.types.walk, quiet: self.result.quiet, is_report: false }
+    }
+
+    fn run<'a>(&'a self, session: &mut Session<'a>) -> Result<bool, Fatal> {
+        extract(self, session)
+    }
+}
+
+impl Command for MergeArgs {
+    fn common(&self) -> Common<'_> {
+        Common { findings: &self.result.findings, walk: &self.types.walk, quiet: self.result.quiet, is_report: false }
+    }
+
+    fn run<'a>(&'a self, session: &mut Session<'a>) -> Result<bool, Fatal> {
+        merge(self, session)
+    }
+}
+
+impl Command for FieldsetArgs {
+    fn common(&self) -> Common<'_> {
+        Common { findings: &self.result.findings, walk: &self.types.walk, quiet: self.result.quiet, is_report: false }
+    }
+
+    fn run<'a>(&'a self, session: &mut Session<'a>) -> Result<bool, Fatal> {
+        fieldset(self, session)
+    }
 }

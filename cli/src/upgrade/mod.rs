@@ -7,7 +7,7 @@ use crate::input::{self, Filter, gather};
 use crate::output::Stage;
 use crate::output::place::{self, Options, Ready, Target};
 use crate::report::{Setup, Ui};
-use crate::ssa::text::check_stdin;
+use crate::session::text::check_stdin;
 use kubeshape_diff::upgrade::{Cluster, Loss, ObjectReport, Obstacle, Plan, Unreadable, When as Happens, plan};
 use kubeshape_input::{Code, Document, Limits};
 use kubeshape_registry::{Object, print};

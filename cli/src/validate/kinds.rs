@@ -1,7 +1,7 @@
 //! The kinds of the schemas, each prepared once, when the first object of it is judged.
 
 use super::schemas::{self, Read, Schemas, Versions, Waiting};
-use crate::ssa::types;
+use crate::session::types;
 use kubeshape_builtin as builtin;
 use kubeshape_lifecycle::Version;
 use kubeshape_lifecycle::kinds;

@@ -13,7 +13,7 @@ use crate::convert::{jobs, run_in_order};
 use crate::error::Fatal;
 use crate::input::{Filter, Input, gather};
 use crate::report::{self, Setup, Ui};
-use crate::ssa::text::check_stdin;
+use crate::session::text::check_stdin;
 use kinds::Kinds;
 use kubeshape_input::{Code, Finding};
 use kubeshape_lifecycle::Version;

@@ -1,29 +1,21 @@
-//! `test`: suites and scenarios of files, and what is expected of them.
+//! `kubeshape test`: suites and scenarios of files.
 
-use super::scenario;
-use super::suite::{self, Definitions};
-use super::text::{Missing, Text, nowhere, read_all};
-use super::{Session, text};
+mod scenario;
+mod suite;
+mod totals;
+
 use crate::args::TestArgs;
 use crate::error::Fatal;
 use crate::output::Stage;
 use crate::report::{self, clean};
+use crate::session::text::{Missing, Text, nowhere, read_all};
+use crate::session::{Command, Common, Session, text};
 use kubeshape_input::Code;
 use kubeshape_registry::Location;
 use kubeshape_suite::{Edit, Suite, apply_edits};
 use std::sync::Arc;
-
-/// What was counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Totals {
-    pub(super) suites: usize,
-    pub(super) cases: usize,
-    pub(super) scenarios: usize,
-    pub(super) steps: usize,
-    pub(super) expectations: usize,
-    pub(super) failed: usize,
-    pub(super) updated: usize,
-}
+use suite::Definitions;
+use totals::Totals;
 
 /// `kubeshape test`
 ///
@@ -57,7 +49,7 @@ pub(crate) fn run<'a>(args: &TestArgs, session: &mut Session<'a>) -> Result<bool
         // A name that is mistyped must not count as success.
         if !is_used && totals.suites + totals.scenarios == ran && session.errors() == errors && !has_failed {
             let detail = "found no scenario and no test suite";
-            session.tell(&nowhere(Code::Scenario, &path.to_string_lossy(), detail));
+            session.report(&nowhere(Code::Scenario, &path.to_string_lossy(), detail));
         }
     }
     if totals.suites + totals.scenarios == 0 && args.filter.is_some() && session.errors() == 0 {
@@ -83,7 +75,7 @@ fn file<'a>(
     let mut edits: Vec<Edit> = Vec::new();
     let mut is_used = false;
     if text.named && !text.failed && text.documents().is_empty() {
-        session.tell(&nowhere(Code::Scenario, text.name, "found nothing, expected a scenario or a test suite"));
+        session.report(&nowhere(Code::Scenario, text.name, "found nothing, expected a scenario or a test suite"));
     }
     for document in text.documents() {
         let root = document.root();
@@ -92,7 +84,7 @@ fn file<'a>(
             is_used = true;
             match Suite::read(&Location::root(Arc::clone(document))) {
                 Ok(read) => suite::run(&read, text, args, definitions, totals, &mut edits, &mut out, session),
-                Err(finding) => session.tell(&finding),
+                Err(finding) => session.report(&finding),
             }
         } else if suite::is_definition(document) {
             is_used = true;
@@ -140,4 +132,14 @@ fn summary(totals: Totals) -> String {
     }
     let updated = if totals.updated == 0 { String::new() } else { format!(", {} updated", totals.updated) };
     format!("{}: {} failed{updated}", parts.join(", "), totals.failed)
+}
+
+impl Command for TestArgs {
+    fn common(&self) -> Common<'_> {
+        Common { findings: &self.findings, walk: &self.walk, quiet: false, is_report: true }
+    }
+
+    fn run<'a>(&'a self, session: &mut Session<'a>) -> Result<bool, Fatal> {
+        run(self, session)
+    }
 }

@@ -54,7 +54,7 @@ pub(crate) fn field_errors<'a>(
                 finding
             }
         };
-        session.tell(&object.named(finding));
+        session.report(&object.named(finding));
     }
     if errors.len() > MOST {
         session.say(&format!("{} more errors are not shown", errors.len() - MOST));
@@ -114,7 +114,7 @@ fn declared(error: &FieldError, what: &str) -> Option<String> {
 pub(crate) fn managed_fields<'a>(object: &Object<'a>, error: &DecodeError, session: &mut Session<'a>) {
     if let Error::ManagedFields { message, location } = managed_fields_error(error, Some(object.location)) {
         let at = location.as_ref().unwrap_or(object.location);
-        session.tell(&object.named(at.finding(Code::ManagedFields, message)));
+        session.report(&object.named(at.finding(Code::ManagedFields, message)));
     }
 }
 
@@ -126,5 +126,5 @@ pub(crate) fn tell<'a>(
     detail: impl Into<String>,
     session: &mut Session<'a>,
 ) {
-    session.tell(&object.finding(code, at, detail));
+    session.report(&object.finding(code, at, detail));
 }

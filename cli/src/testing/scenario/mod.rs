@@ -10,10 +10,10 @@ mod read;
 mod steps;
 mod update;
 
-use super::Session;
-use super::test::Totals;
+use super::totals::Totals;
 use crate::args::TestArgs;
 use crate::report::clean;
+use crate::session::Session;
 use expect::Verdict;
 use kubeshape_schema::Code;
 use kubeshape_suite::Edit;
@@ -73,7 +73,7 @@ pub(super) fn play<'a>(
                         let mut finding =
                             step.text.about(Code::CaseFailed, step.node, format!("{}: {part}", step.action));
                         finding.notes.clone_from(differences);
-                        session.tell(&finding.of_resource(scenario.name));
+                        session.report(&finding.of_resource(scenario.name));
                         continue;
                     }
                     tell(&format!("     ✗ {part} ({place})"), true);

@@ -1,10 +1,10 @@
 //! Test suites of the command `test`, and the definitions that they are about.
 
-use super::Session;
-use super::test::Totals;
-use super::text::{Missing, Text, read_all};
+use super::totals::Totals;
 use crate::args::TestArgs;
 use crate::report::clean::clean;
+use crate::session::Session;
+use crate::session::text::{Missing, Text, read_all};
 use kubeshape_input::{Code, Content, Document, Finding};
 use kubeshape_registry::{Location, Release};
 use kubeshape_suite::{Case, Edit, Failure, Outcome, Request, Suite, expect_answer};
@@ -96,7 +96,7 @@ pub(super) fn run<'a>(
         let at = suite.location.at(suite.location.node().get("crdName").unwrap_or_else(|| suite.location.node()));
         let mut finding = at.finding(Code::Suite, detail);
         finding.advice = Some("Name the file or folder of the definition with `--schemas`.".to_owned());
-        session.tell(&finding);
+        session.report(&finding);
         return;
     }
     let mut release = None;
@@ -106,7 +106,7 @@ pub(super) fn run<'a>(
         if release.is_none() {
             let detail =
                 format!("the rules of {} to {} are known, not those of {minor}", Release::OLDEST, Release::NEWEST);
-            session.tell(&suite.location.finding(Code::Suite, detail));
+            session.report(&suite.location.finding(Code::Suite, detail));
             return;
         }
     }
@@ -126,7 +126,7 @@ pub(super) fn run<'a>(
                     answers.entry(outcome.case).or_default().push(outcome);
                 }
             }
-            Err(finding) => session.tell(&finding),
+            Err(finding) => session.report(&finding),
         }
     }
     for (case, outcomes) in answers {
@@ -153,7 +153,7 @@ fn corrected(case: &Case, outcomes: &[Outcome], edits: &mut Vec<Edit>, session: 
             true
         }
         Err(why) => {
-            session.tell(&case.location.finding(Code::Suite, format!("what is expected cannot be rewritten: {why}")));
+            session.report(&case.location.finding(Code::Suite, format!("what is expected cannot be rewritten: {why}")));
             false
         }
     }
@@ -174,7 +174,7 @@ fn shown(
     if session.is_report {
         let full = format!("{name} ({})", clean(definition.input()));
         if let Some(failure) = &outcome.failure {
-            session.tell(&finding(failure).of_resource(&full));
+            session.report(&finding(failure).of_resource(&full));
         }
         session.case(suite.location.input(), &full);
         return;

@@ -78,7 +78,7 @@ pub(crate) fn read_all<'a>(paths: &[PathBuf], missing: Missing, session: &mut Se
         }
         let gathered = gather(std::slice::from_ref(path), None, &session.filter);
         for finding in &gathered.findings {
-            session.tell(finding);
+            session.report(finding);
         }
         for (path, why) in gathered.unreadable {
             session.unreadable(&nowhere(Code::Unreadable, &path.to_string_lossy(), why));
@@ -123,7 +123,7 @@ fn read<'a>(input: &Input, session: &mut Session<'a>) -> Option<&'a Text<'a>> {
     };
     let kubeshape_input::Input { documents, findings, .. } = kubeshape_input::read(name, bytes, limits);
     for finding in &findings {
-        session.tell(finding);
+        session.report(finding);
     }
     let failed = findings.iter().any(Finding::is_error);
     let documents = documents.into_iter().map(Arc::new).collect();

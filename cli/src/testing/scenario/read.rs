@@ -1,9 +1,9 @@
 //! From a YAML document to steps.
 
-use super::super::text::{Text, read_path};
-use super::super::types::BuiltIn;
-use super::super::{Session, types};
 use crate::args::TestArgs;
+use crate::session::text::{Text, read_path};
+use crate::session::types::BuiltIn;
+use crate::session::{Session, types};
 use kubeshape_builtin::Release;
 use kubeshape_input::{Code, Document};
 use kubeshape_registry::{Gvk, Location, Registry, Time, describe};
@@ -18,11 +18,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A scenario.
-pub(in crate::ssa) struct Scenario<'a> {
+pub(in crate::testing) struct Scenario<'a> {
     pub(super) text: &'a Text<'a>,
     pub(super) compat: Compat,
     pub(super) node: Node<'a>,
-    pub(in crate::ssa) name: &'a str,
+    pub(in crate::testing) name: &'a str,
     pub(super) document: &'a Arc<Document>,
     pub(super) registry: &'a Registry,
     /// By apiVersion and subresource: what that endpoint leaves alone.
@@ -128,7 +128,7 @@ struct Reported;
 type Read<T> = Result<T, Reported>;
 
 /// Reads a scenario; what is wrong with it is told.
-pub(in crate::ssa) fn scenario<'a>(
+pub(in crate::testing) fn scenario<'a>(
     text: &'a Text<'a>,
     document: &'a Arc<Document>,
     args: &TestArgs,
@@ -152,7 +152,7 @@ struct Reader<'r, 'a> {
 impl<'a> Reader<'_, 'a> {
     fn tell(&mut self, node: Node<'_>, detail: impl Into<String>) -> Reported {
         self.wrong = true;
-        self.session.tell(&self.text.about(Code::Scenario, node, detail));
+        self.session.report(&self.text.about(Code::Scenario, node, detail));
         Reported
     }
 

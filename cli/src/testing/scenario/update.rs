@@ -1,9 +1,9 @@
 //! Writing what came of a step into the file, in place of what was expected.
 
-use super::super::Session;
 use super::line::line;
 use super::read::{Action, Step, parts_of};
 use super::steps::Outcome;
+use crate::session::Session;
 use kubeshape_input::Code;
 use kubeshape_registry::print;
 use kubeshape_smd::Value;
@@ -17,7 +17,7 @@ pub(super) fn edit<'a>(step: &Step<'a>, outcome: &Outcome<'a>, session: &mut Ses
     let (key, value) = step.expect?;
     if key.entry().flags.has(Flags::ALIASED) || step.node.entry().flags.has(Flags::ALIASED) {
         let detail = "the step is an alias; what it expects cannot be rewritten for this place alone";
-        session.tell(&step.text.about(Code::Scenario, step.node, detail));
+        session.report(&step.text.about(Code::Scenario, step.node, detail));
         return None;
     }
     let parts = wanted(step, value, outcome, session);

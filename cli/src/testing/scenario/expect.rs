@@ -1,9 +1,9 @@
 //! Whether what came of a step is what was expected.
 
-use super::super::Session;
 use super::line::line;
 use super::read::Step;
 use super::steps::Outcome;
+use crate::session::Session;
 use kubeshape_smd::Value;
 use kubeshape_smd::fieldpath::Set;
 use kubeshape_smd::value::Map;

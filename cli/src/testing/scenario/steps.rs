@@ -1,7 +1,7 @@
 //! Running steps.
 
-use super::super::{Session, types};
 use super::read::{Action, Scenario, Step, Write};
+use crate::session::{Session, types};
 use kubeshape_input::Code;
 use kubeshape_registry::{EndpointError, Error, Gvk, Kind, Location, Object, Request, Time, WriteOptions};
 use kubeshape_smd::fieldpath::{DisplayPath, Set, SetError};
@@ -169,7 +169,7 @@ impl<'s, 'a> State<'s, 'a> {
         if let Some(name) = step.type_name {
             return named(name).and_then(Kind::merge_type).ok_or_else(|| {
                 let at = step.node.get("type").unwrap_or(step.node);
-                session.tell(&step.text.about(Code::Scenario, at, format!("no schema has a type called {name}")));
+                session.report(&step.text.about(Code::Scenario, at, format!("no schema has a type called {name}")));
                 Refused::Told
             });
         }

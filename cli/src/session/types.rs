@@ -27,7 +27,7 @@ pub(crate) fn add(
     // Inputs count in the order in which they are given.
     let name = format!("{:09}", registry.inputs().count());
     let is_used = registry.set(name.as_str(), parts, Vec::new());
-    registry.findings(&name).for_each(|finding| session.tell(finding));
+    registry.findings(&name).for_each(|finding| session.report(finding));
     is_used
 }
 
@@ -46,14 +46,14 @@ pub(crate) fn read(args: &TypeArgs, session: &mut Session<'_>) -> Result<Registr
             for document in text.documents() {
                 session.lifecycles.add_annotated(document);
                 for finding in &entries::findings(document) {
-                    session.tell(finding);
+                    session.report(finding);
                 }
             }
         }
         if !is_used && session.errors() == before {
             let detail = "neither a CustomResourceDefinition, an OpenAPI document nor a structured-merge-diff schema \
                           was found in it";
-            session.tell(&nowhere(Code::Nothing, &path.to_string_lossy(), detail));
+            session.report(&nowhere(Code::Nothing, &path.to_string_lossy(), detail));
         }
     }
     if let Some(name) = &args.type_name {
@@ -172,7 +172,7 @@ pub(crate) fn kind<'a>(object: &Object<'a>, registry: &'a Registry, session: &mu
         let at = second.definition().location();
         let place = first.definition().location();
         let detail = format!("{gvk} is defined in {place}, too; that definition counts");
-        session.tell(&at.finding(Code::RepeatedKind, detail));
+        session.report(&at.finding(Code::RepeatedKind, detail));
     }
     kind
 }
@@ -180,13 +180,13 @@ pub(crate) fn kind<'a>(object: &Object<'a>, registry: &'a Registry, session: &mu
 /// Tells that there is no kind for an object.
 pub(crate) fn unknown_of(object: &Object<'_>, registry: &Registry, session: &mut Session<'_>) {
     let finding = object.named(unknown_finding(object.gvk(), object.location, registry, session));
-    session.tell(&finding);
+    session.report(&finding);
 }
 
 /// Tells that there is no kind for an object, which stands there.
 pub(crate) fn unknown(gvk: Gvk<'_>, object: &Location, registry: &Registry, session: &mut Session<'_>) {
     let finding = unknown_finding(gvk, object, registry, session);
-    session.tell(&finding);
+    session.report(&finding);
 }
 
 fn unknown_finding(gvk: Gvk<'_>, object: &Location, registry: &Registry, session: &Session<'_>) -> Finding {

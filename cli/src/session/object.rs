@@ -109,7 +109,7 @@ pub(crate) fn read_objects<'a>(paths: &[PathBuf], session: &mut Session<'a>) -> 
         let found = objects(text, session);
         let is_empty = found.is_empty() && text.documents().is_empty();
         if is_empty && text.named && !text.failed && session.errors() == before {
-            session.tell(&nowhere(Code::NotAnObject, text.name, "found nothing, expected an object"));
+            session.report(&nowhere(Code::NotAnObject, text.name, "found nothing, expected an object"));
         }
         out.all.extend(found);
     }
@@ -132,7 +132,7 @@ pub(crate) fn objects<'a>(text: &'a Text<'a>, session: &mut Session<'a>) -> Vec<
                 out.push(Object::new(location, session));
             } else {
                 let detail = format!("found {}, expected an object", describe(node));
-                session.tell(&location.finding(Code::NotAnObject, detail));
+                session.report(&location.finding(Code::NotAnObject, detail));
             }
         }
     }
@@ -147,12 +147,12 @@ pub(crate) fn only<'a>(text: &'a Text<'a>, session: &mut Session<'a>) -> Option<
         [one] if !text.failed => Some(*one),
         [_, second, ..] => {
             let detail = format!("expected exactly one object, found {}", objects.len());
-            session.tell(&second.location.finding(Code::NotAnObject, detail));
+            session.report(&second.location.finding(Code::NotAnObject, detail));
             None
         }
         _ => {
             if session.errors() == before && !text.failed {
-                session.tell(&nowhere(Code::NotAnObject, text.name, "found nothing, expected an object"));
+                session.report(&nowhere(Code::NotAnObject, text.name, "found nothing, expected an object"));
             }
             None
         }
