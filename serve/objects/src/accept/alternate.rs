@@ -1,18 +1,18 @@
-//! Choosing one of all forms of objects: what the proposal "Alternate representations of API resources" describes.
+//! Chooses one of all forms of objects, as the proposal "Alternate representations of API resources" describes.
 //!
-//! Clauses are tried in order of preference, then in the order of the header. One that is not recognized or in error is skipped.
-//! Types and names of parameters may be in upper and lower case. As in examples of the proposal, an element of the header
-//! without `/` continues the clause before it: `application/json;g=meta.k8s.io,v=v1,as=Table` is one clause.
+//! Clauses are tried in order of preference, then in the order of the header. Unknown and invalid ones are skipped. Types
+//! and names of parameters are case-insensitive. As in examples of the proposal, an element of the header without `/`
+//! continues the clause before it: `application/json;g=meta.k8s.io,v=v1,as=Table` is one clause.
 
 use super::resource::{Form, Target, TargetKind, Transformed};
 use super::{BLANKS, Clause, repaired_clause, split_outside_quotes};
 use std::fmt::Write;
 
-/// The group of the kinds that all resources can become.
+/// The group of the kinds that every resource can be converted to.
 const META: &str = "meta.k8s.io";
-/// What stands before an alias for parameters in a media type: `application/json+vnd.kubernetes.export`.
+/// The prefix of an alias for parameters in a media type: `application/json+vnd.kubernetes.export`.
 const ALIAS: &str = "+vnd.kubernetes.";
-/// The forms, in the order in which a wildcard takes them.
+/// The forms, in the order in which a wildcard tries them.
 const FORMS: [(&str, &str, Form); 5] = [
     ("application", "json", Form::Json),
     ("application", "yaml", Form::Yaml),
@@ -21,7 +21,7 @@ const FORMS: [(&str, &str, Form); 5] = [
     ("text", "csv", Form::Csv),
 ];
 
-/// What an endpoint answers with.
+/// What an endpoint returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answers {
     /// One object.
@@ -34,7 +34,7 @@ pub enum Answers {
     Status,
 }
 
-/// What an endpoint of objects can answer with.
+/// The representations that an endpoint of objects supports.
 #[derive(Clone, Copy, Debug)]
 pub struct Alternates<'e> {
     /// The group of its objects.
@@ -47,16 +47,16 @@ pub struct Alternates<'e> {
     pub list_kind: &'e str,
     /// Other versions in which they can be written.
     pub versions: &'e [&'e str],
-    /// How many of them.
+    /// One object, a list, events or a status.
     pub answers: Answers,
-    /// Whether they can become a `Scale`.
+    /// Whether they can be converted to a `Scale`.
     pub scale: bool,
-    /// Whether objects as they are can be written as protobuf. Custom resources cannot.
+    /// Whether unconverted objects can be written as protobuf. Custom resources cannot.
     pub protobuf: bool,
 }
 
 impl<'e> Alternates<'e> {
-    /// Of errors, whatever was asked for.
+    /// The representations of errors, for any request.
     pub const STATUS: Alternates<'e> = Alternates {
         group: "",
         version: "v1",
@@ -69,7 +69,8 @@ impl<'e> Alternates<'e> {
     };
 }
 
-/// The choice among all forms. `pretty` is what the rest of the request says about indented JSON. `None` if no clause fits.
+/// Chooses among all forms. `pretty` says whether the rest of the request asks for indented JSON. Returns `None` if no
+/// clause fits.
 ///
 /// # Example
 /// ```
@@ -114,7 +115,7 @@ fn clauses(header: &str) -> Vec<Clause<'_>> {
     for part in split_outside_quotes(header, ',') {
         let media = part.split(';').next().unwrap_or_default().trim_matches(BLANKS);
         if !media.contains('/') && media != "*" {
-            // Of a clause that cannot be read, the rest cannot be read either.
+            // The rest of an invalid clause is invalid, too.
             if let Some(Some(clause)) = clauses.last_mut() {
                 split_outside_quotes(part, ';').for_each(|piece| clause.read(piece));
             }
@@ -149,7 +150,8 @@ fn names(clause: &Clause<'_>, kind: &str, subtype: &str) -> bool {
 }
 
 impl<'e> Alternates<'e> {
-    /// The form that the parameters of a clause select; `None` if one of them is in error, or if the endpoint does not have it.
+    /// Returns the form that the parameters of a clause select; `None` if one of them is invalid or the endpoint does not
+    /// support it.
     fn fit(&self, clause: &Clause<'e>, form: Form, pretty: bool) -> Option<Transformed<'e>> {
         let text = |name: &str| {
             let found = clause.parameters.iter().rev().find(|(key, _)| key.eq_ignore_ascii_case(name));
@@ -194,7 +196,7 @@ impl<'e> Alternates<'e> {
         Some(out)
     }
 
-    /// What objects become. `None` if they cannot.
+    /// Returns the kind that objects are converted to. `None` if they cannot be.
     fn convert(&self, out: &mut Transformed<'e>, asked: [Option<&'e str>; 3]) -> Option<()> {
         let [group, version, kind] = asked;
         let form = out.form;

@@ -1,11 +1,11 @@
-//! Reading `Accept`.
+//! Reads `Accept`.
 //!
 //! kube-apiserver parses the header with goautoneg and then matches the clauses in three ways: for OpenAPI documents, for
 //! objects (whose form is selected by the parameters `as`, `g` and `v`), and in go-restful, which routes some of the
 //! endpoints. [`Reading::Kube`] does the same, including the faults. [`Reading::Repaired`] follows RFC 9110.
 //!
-//! The forms of stored objects are chosen by [`resource`], as kube-apiserver does it, or by [`alternate`], which knows all forms
-//! of the proposal "Alternate representations of API resources".
+//! [`resource`] chooses the form of stored objects as kube-apiserver does. [`alternate`] knows all forms of the proposal
+//! "Alternate representations of API resources".
 
 mod alternate;
 mod resource;
@@ -23,7 +23,7 @@ pub enum Reading {
     Repaired,
 }
 
-/// A media type that an endpoint can answer with.
+/// A media type that an endpoint supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
     /// `application`
@@ -103,7 +103,7 @@ enum ObjectForm<'h> {
     Plain,
     /// Aggregated discovery, in this version.
     Aggregated(&'h str),
-    /// A form that no endpoint has.
+    /// A form that no endpoint supports.
     Other,
 }
 
@@ -182,7 +182,7 @@ pub fn object(header: &str, offers: &[Offer], reading: Reading) -> Choice {
     }
 }
 
-/// Whether the selected clause has the parameter `pretty=1`, for indented JSON.
+/// Returns whether the selected clause has the parameter `pretty=1`, for indented JSON.
 pub fn pretty(header: &str) -> bool {
     header.contains("pretty")
         && kube_clauses(header)
@@ -214,7 +214,7 @@ fn kube_fits(clause: &Clause<'_>, offer: &Offer) -> bool {
     }
 }
 
-/// The text before the separator and the text after it.
+/// Splits at the separator.
 fn cut(text: &str, separator: char) -> (&str, &str) {
     text.split_once(separator).unwrap_or((text, ""))
 }

@@ -7,12 +7,12 @@ use kubeshape_yaml::{Node, Tape};
 use std::fmt;
 use std::sync::Arc;
 
-/// Knows of what else clients are to be warned. Requests ask it, so it must be quick.
+/// A source of further warnings for clients. It is called for every request, so it must be fast.
 pub trait Advisor: fmt::Debug + Send + Sync {
     /// The warning of every request for objects of a built-in kind: that the kind is deprecated.
     fn kind(&self, api_version: &str, kind: &str) -> Option<String>;
 
-    /// Whether there may be anything to say about fields of such objects.
+    /// Returns whether there may be warnings about fields of such objects.
     fn has_fields(&self, api_version: &str, kind: &str) -> bool;
 
     /// The warnings about the fields of an object that a client writes.
@@ -20,7 +20,7 @@ pub trait Advisor: fmt::Debug + Send + Sync {
 }
 
 impl Api {
-    /// The same, with more warnings.
+    /// Adds a source of warnings.
     ///
     /// # Example
     /// ```
@@ -51,7 +51,7 @@ impl Api {
 }
 
 impl Call<'_> {
-    /// What clients are warned of whatever they do with the resource.
+    /// Returns the warnings for every request for the resource.
     pub(super) fn warnings(&self) -> Vec<String> {
         let served = self.served;
         let advisor = self.api.advisor.as_ref().filter(|_| served.is_built_in());
@@ -61,7 +61,7 @@ impl Call<'_> {
 
     fn advisor(&self) -> Option<&dyn Advisor> {
         let advisor = self.api.advisor.as_deref()?;
-        // A status is written by controllers, which nobody reads the warnings of (upstream: the strategies of statuses).
+        // Controllers write the status, and their warnings are not read (upstream: the strategies of statuses).
         let is_told = self.path.subresource.is_empty();
         (is_told && advisor.has_fields(&self.served.api_version, &self.served.kind)).then_some(advisor)
     }

@@ -1,5 +1,5 @@
-//! Custom resources between the version in which they are stored and that of a request, as the server's storage codec converts
-//! them (upstream: `crdConversionRESTOptionsGetter` and `crConverter`).
+//! Converts custom resources between the stored version and that of a request, as the server's storage codec does
+//! (upstream: `crdConversionRESTOptionsGetter` and `crConverter`).
 //!
 //! A webhook is not called: in its place, only the `apiVersion` changes.
 
@@ -15,15 +15,15 @@ use kubeshape_yaml::Tape;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// A stored object as it is read: in most cases, as it is stored.
+/// A stored object as decoded; usually equal to the stored one.
 pub(super) type Read<'s> = Cow<'s, Arc<Stored>>;
 
 impl Served {
-    /// A stored object as it is read in this version. What is stored stays as it is, whatever became of the definition since then:
-    /// a field that comes back has its value again.
+    /// Decodes a stored object in this version. The stored object does not change when the definition does: a field that
+    /// is added again has its old value.
     ///
     /// # Errors
-    /// It is stored in a version that the definition does not have any more.
+    /// It is stored in a version that the definition no longer has.
     pub(super) fn read<'s>(&self, stored: &'s Arc<Stored>) -> Result<Read<'s>, Status> {
         if self.is_built_in() || stored.is_read_as_stored(self.as_stored()) {
             return Ok(Cow::Borrowed(stored));
@@ -46,7 +46,7 @@ impl Served {
         Ok(Cow::Owned(read))
     }
 
-    /// The draft of an object that was decoded in this version: it is read as it is stored, if nothing is converted between.
+    /// Returns the draft of an object decoded in this version. It is read as stored if nothing is converted.
     pub(super) fn decoded(&self, draft: Draft) -> Draft {
         let is_stored_as_is = |version: &Resource<'_>| {
             version.api_version == self.storage
@@ -57,12 +57,11 @@ impl Served {
         if versions.iter().any(is_stored_as_is) { draft.read_as_stored(Arc::clone(self.as_stored())) } else { draft }
     }
 
-    /// A stored object in the version of the request. It is pruned as the version says in which it is stored, gets the defaults of
-    /// that version, and is pruned again as the version of the request says. Malformed metadata is dropped, and a generation counts
-    /// from 1.
+    /// Returns a stored object in the version of the request. It is pruned and defaulted by its stored version, then pruned
+    /// by the version of the request. Malformed metadata is dropped, and a generation is at least 1.
     ///
     /// # Errors
-    /// It is stored in a version that the definition does not have any more.
+    /// It is stored in a version that the definition no longer has.
     fn of_storage<'a>(&'a self, stored: Value<'a>, arena: &'a Bump) -> Result<Value<'a>, Status> {
         let renamed = |object| with(object, "apiVersion", Some(Value::String(&self.api_version)), arena);
         let Some(versions) = self.versions() else { return Ok(renamed(stored)) };
@@ -89,7 +88,7 @@ impl Served {
         }
     }
 
-    /// An object in the version of storage: what that version does not know is dropped.
+    /// Returns an object in the storage version, without fields unknown to it.
     pub(super) fn in_storage<'a>(&'a self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
         let object = with(object, "apiVersion", Some(Value::String(&self.storage)), arena);
         if self.storage == self.api_version || self.by_webhook {

@@ -1,7 +1,8 @@
-//! What follows from CustomResourceDefinitions that clients create, change and delete.
+//! Applies changes of CustomResourceDefinitions that clients make.
 //!
-//! On a cluster, controllers of the server do this: they accept names, establish definitions, approve groups of Kubernetes itself, and
-//! delete the objects of definitions that go (upstream: `pkg/controller` of `k8s.io/apiextensions-apiserver`). Here it is done at once.
+//! On a cluster, controllers of the server do this: they accept names, establish definitions, approve groups of
+//! Kubernetes itself, and delete the objects of deleted definitions (upstream: `pkg/controller` of
+//! `k8s.io/apiextensions-apiserver`). Here it happens synchronously.
 
 use super::served::Served;
 use super::strategy::Strategy;
@@ -26,30 +27,30 @@ use std::sync::Arc;
 pub const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
 /// Keeps a definition until its objects are deleted.
 pub(super) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
-/// Who owns what the server says in a status.
+/// The field manager of the status.
 const MANAGER: &str = "kube-apiserver";
-/// How often one definition is looked at before the next change. Each look but the last changes it.
+/// The maximum number of passes over one definition. Each pass but the last changes it.
 const LOOKS: usize = 8;
 
-/// What is known of the stored definitions.
+/// The state of the stored definitions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
-    /// Those that go, when their objects are gone.
+    /// Definitions to delete after their objects.
     pub(super) terminating: BTreeSet<Arc<str>>,
-    /// Those that are settled, by group and name.
+    /// Settled definitions, by group and name.
     groups: OrdMap<Arc<str>, OrdMap<Arc<str>, Entry>>,
 }
 
-/// A definition that is settled.
+/// A settled definition.
 #[derive(Clone, Debug)]
 struct Entry {
     /// Its revision.
     revision: u64,
-    /// The names that it wants, and those that it has.
+    /// The requested names, and the accepted ones.
     custom: Arc<CustomResource>,
     /// Whether it waits for names.
     waits: bool,
-    /// What of it decides what is served, if it is: its specification, and the names that it has.
+    /// The parts that decide what is served, if it is served: its specification and its accepted names.
     served: Option<[Bytes; 2]>,
 }
 
@@ -64,7 +65,7 @@ impl Known {
         self.groups.get(group_of(name))?.get(name)
     }
 
-    /// Remembers what became of a definition. Returns whether names are free that were not.
+    /// Records the state of a definition. Returns whether names became free.
     fn settled(&mut self, name: &Arc<str>, entry: Option<Entry>) -> bool {
         let group: Arc<str> = group_of(name).into();
         let mut entries = self.groups.remove(&group).unwrap_or_default();
@@ -81,7 +82,7 @@ impl Known {
         then.difference(&now).next().is_some()
     }
 
-    /// The first definition of a group that waits for names and can have them now.
+    /// Returns the first definition of a group whose requested names are free now.
     fn first_that_fits(&self, group: &str) -> Option<Arc<str>> {
         let entries = self.groups.get(group)?;
         if !entries.values().any(|entry| entry.waits) {
@@ -100,7 +101,7 @@ impl Known {
     }
 }
 
-/// The names, each with whether it is one of kinds.
+/// Returns the names, each with whether it is a kind.
 fn all_names(names: &ClaimedNames) -> impl Iterator<Item = (bool, &Arc<str>)> {
     let resources = [&names.plural, &names.singular].into_iter().chain(&names.short_names).map(|name| (false, name));
     let all = resources.chain([&names.kind, &names.list_kind].into_iter().map(|name| (true, name)));
@@ -111,25 +112,25 @@ fn distinct(names: &ClaimedNames) -> BTreeSet<(bool, &str)> {
     all_names(names).map(|(kind, name)| (kind, &**name)).collect()
 }
 
-/// The group of the definition of a name: `PLURAL.GROUP`.
+/// Returns the group in a definition's name, `PLURAL.GROUP`.
 fn group_of(name: &str) -> &str {
     name.split_once('.').map_or("", |(_, group)| group)
 }
 
-/// What is served after definitions changed.
+/// The API after definitions changed.
 #[derive(Debug)]
 pub struct Settled {
-    /// What is served now.
+    /// The new API.
     pub api: Api,
     /// The names of the definitions that changed.
     pub changed: Vec<Arc<str>>,
 }
 
 impl Api {
-    /// Draws the consequences of definitions that changed after a revision: their names are accepted, they are established and
-    /// served, or their objects are deleted with them. The store then has the new statuses. `None` if no definition changed.
+    /// Applies the changes of definitions after a revision: accepts their names, establishes and serves them, or deletes
+    /// them with their objects. The store then has the new statuses. Returns `None` if no definition changed.
     ///
-    /// # Example: a definition is created, and its objects are served
+    /// # Example: create a definition and serve its objects
     /// ```
     /// use kubeshape_objects::{Api, Documents, Moment, Request, store::Store};
     ///
@@ -171,7 +172,7 @@ impl Api {
             return None;
         }
         let mut settling = Settling { api: self.clone(), served, strategy: &strategy, now };
-        // What was granted before counts, in whatever order they are settled.
+        // Names accepted earlier take precedence, in any order of settling.
         for name in &names {
             settling.grant(store, name);
         }
@@ -182,7 +183,7 @@ impl Api {
             if !frees && !waited.contains(&name) {
                 continue;
             }
-            // One after the other gets the names that are free now.
+            // Definitions get the free names one after another.
             let next = settling.api.definitions.first_that_fits(group_of(&name));
             if let Some(next) = next.filter(|next| changed.insert(Arc::clone(next))) {
                 waited.insert(Arc::clone(&next));
@@ -192,7 +193,7 @@ impl Api {
         Some(Settled { api: settling.api, changed: changed.into_iter().collect() })
     }
 
-    /// Stores a definition of a file, in place of one of the same name. A client is not asked: what it wrote is replaced.
+    /// Stores a definition from a file. It replaces a definition of the same name, even if a client wrote it.
     ///
     /// # Errors
     /// The server would refuse to create it, or serves no definitions.
@@ -221,12 +222,12 @@ impl Api {
         Ok(())
     }
 
-    /// A stored definition as JSON.
+    /// Returns a stored definition as JSON.
     pub fn definition(&self, store: &Store, name: &str) -> Option<bytes::Bytes> {
         Some(store.get(&Key::new(&DEFINITIONS.into(), "", name))?.json())
     }
 
-    /// Takes back a definition whose file is gone. Its objects stay.
+    /// Removes a definition whose file is gone. Its objects stay.
     pub fn undefine(&self, store: &mut Store, name: &str) {
         let key = Key::new(&DEFINITIONS.into(), "", name);
         let Some(served) = self.documents.of_kind("apiextensions.k8s.io/v1", "CustomResourceDefinition") else {
@@ -240,14 +241,15 @@ impl Api {
     }
 }
 
-/// The parts of a stored definition that decide what is served (upstream: `updateCustomResourceDefinition` of the handler).
+/// Returns the parts of a stored definition that decide what is served (upstream: the handler's
+/// `updateCustomResourceDefinition`).
 fn deciding(definition: &Bytes) -> [Bytes; 2] {
     let status = raw::member(definition, "status").unwrap_or_default();
     let parts = [raw::member(definition, "spec"), raw::member(status, "acceptedNames")];
     parts.map(|part| definition.slice_ref(part.unwrap_or_default()))
 }
 
-/// A text as a value.
+/// Returns a string as a value.
 fn parsed<'a>(text: &[u8], tape: &'a mut Tape, arena: &'a Bump) -> Option<Value<'a>> {
     let text = arena.alloc_str(std::str::from_utf8(text).ok()?);
     value::read(text.as_bytes(), tape).ok()?;
@@ -262,7 +264,7 @@ struct Settling<'s> {
 }
 
 impl Settling<'_> {
-    /// Remembers the names that a definition has already.
+    /// Records the names that a definition already has.
     fn grant(&mut self, store: &Store, name: &Arc<str>) {
         let (mut tape, arena) = (Tape::new(), Bump::new());
         let stored = store.get(&Key::new(&DEFINITIONS.into(), "", name));
@@ -270,13 +272,13 @@ impl Settling<'_> {
         let accepted = definition.and_then(|definition| definition.get("status")?.get("acceptedNames"));
         let Some(accepted) = accepted.filter(|_| self.api.definitions.entry(name).is_none()) else { return };
         let custom = custom_resource(group_of(name), accepted, accepted);
-        // The revision is one that no definition has: it is settled still.
+        // No definition has this revision, so it still needs settling.
         self.api
             .definitions
             .settled(name, Some(Entry { revision: 0, custom: Arc::new(custom), waits: false, served: None }));
     }
 
-    /// Settles a definition. Returns whether names are free now that were not.
+    /// Settles a definition. Returns whether names became free.
     fn one(&mut self, store: &mut Store, name: &Arc<str>) -> bool {
         let key = Key::new(&DEFINITIONS.into(), "", name);
         for _ in 0..LOOKS {
@@ -305,7 +307,7 @@ impl Settling<'_> {
                     let waits = !is_true(definition, "NamesAccepted");
                     let is_established = is_true(definition, "Established");
                     let served = is_established.then(|| deciding(&stored.json()));
-                    // Labels and conditions change nothing: who watches its objects watches on.
+                    // Labels and conditions do not matter: watches of its objects continue.
                     let is_served = known.is_some_and(|known| known.served.is_some() && known.served == served);
                     if !is_served {
                         self.serve(name, text(names, "kind"), is_established.then(|| stored.json()));
@@ -323,7 +325,7 @@ impl Settling<'_> {
         self.api.definitions.settled(name, None)
     }
 
-    /// Serves the resources of a definition, or does not any more.
+    /// Starts or stops serving the resources of a definition.
     fn serve(&mut self, name: &Arc<str>, kind: &str, definition: Option<bytes::Bytes>) {
         let input = format!("{DEFINITIONS}/{name}");
         let group = group_of(name);
@@ -352,7 +354,7 @@ impl Settling<'_> {
         }
     }
 
-    /// The status that a definition should have next; `None` if it has it.
+    /// Returns the next status of a definition; `None` if it is up to date.
     fn next_status<'a>(&self, definition: Value<'a>, arena: &'a Bump) -> Option<Value<'a>> {
         let spec = definition.get("spec")?;
         let status = definition.get("status")?;
@@ -395,7 +397,7 @@ impl Settling<'_> {
         (!same_json(Some(next), Some(status))).then_some(next)
     }
 
-    /// A status with a condition; `None` if it has it already (upstream: `SetCRDCondition`).
+    /// Sets a condition in a status; `None` if it is already set (upstream: `SetCRDCondition`).
     fn with_condition<'a>(&self, status: Value<'a>, condition: &Condition, arena: &'a Bump) -> Option<Value<'a>> {
         let mut conditions = status.get("conditions").and_then(Value::as_list).unwrap_or_default().to_vec();
         let at = conditions.iter().position(|old| text(*old, "type") == condition.kind);
@@ -403,7 +405,7 @@ impl Settling<'_> {
         if old.is_some_and(|old| condition.is(old)) {
             return None;
         }
-        // The time is that of the last change of the status alone.
+        // The time is that of the last change of the condition's status.
         let kept =
             old.filter(|old| text(*old, "status") == condition.status).and_then(|old| old.get("lastTransitionTime"));
         let now = kept.unwrap_or_else(|| Value::String(arena.alloc_str(&self.now.to_string())));
@@ -422,7 +424,7 @@ impl Settling<'_> {
         Some(with(status, "conditions", Some(Value::List(arena.alloc_slice_copy(&conditions))), arena))
     }
 
-    /// Stores a definition with another status.
+    /// Stores a definition with a new status.
     fn write<'a>(
         &'a self,
         store: &mut Store,
@@ -443,7 +445,7 @@ impl Settling<'_> {
         store.commit(&[Change { key: key.clone(), expected, then: Then::Stored(draft) }]).ok().map(|_| ())
     }
 
-    /// Deletes the objects of a definition that goes, and then the definition. Returns whether anything changed.
+    /// Deletes the objects of a definition, then the definition. Returns whether anything changed.
     fn terminated(&self, store: &mut Store, key: &Key, definition: Value<'_>, arena: &Bump) -> bool {
         let metadata = value::metadata(definition);
         let finalizers = metadata.get("finalizers").and_then(Value::as_list).unwrap_or_default();
@@ -480,7 +482,7 @@ impl Settling<'_> {
     }
 }
 
-/// Which names a definition gets (upstream: `NamingConditionController.calculateNamesAndConditions`).
+/// Decides which names a definition gets (upstream: `NamingConditionController.calculateNamesAndConditions`).
 fn accepted_names<'a>(known: &Known, definition: Value<'a>, arena: &'a Bump) -> Option<(Condition, Value<'a>)> {
     let (spec, status) = (definition.get("spec")?, definition.get("status")?);
     let (wanted, accepted) = (spec.get("names")?, status.get("acceptedNames")?);
@@ -509,7 +511,7 @@ fn accepted_names<'a>(known: &Known, definition: Value<'a>, arena: &'a Bump) -> 
         }
     }
     out = with(out, "categories", wanted.get("categories"), arena);
-    // Of several conflicts, the last one is told.
+    // The last conflict is reported.
     let condition = match conflicts.last() {
         None => Condition {
             kind: "NamesAccepted",
@@ -554,7 +556,7 @@ impl Condition {
     }
 }
 
-/// The condition about the approval of a group of Kubernetes itself; none for other groups (upstream: `apiapproval`).
+/// Returns the condition about the approval of a Kubernetes group; `None` for other groups (upstream: `apiapproval`).
 fn approved(group: &str, annotation: &str) -> Option<Condition> {
     let (state, message) = approval(group, annotation)?;
     let (status, reason) = match state {
@@ -575,7 +577,7 @@ fn condition_of<'a>(status: Value<'a>, kind: &str) -> Option<Value<'a>> {
     conditions.iter().copied().find(|condition| text(*condition, "type") == kind)
 }
 
-/// Whether a condition of a definition is true.
+/// Returns whether a condition of a definition is true.
 pub(super) fn is_true(definition: Value<'_>, kind: &str) -> bool {
     let condition = definition.get("status").and_then(|status| condition_of(status, kind));
     condition.is_some_and(|condition| text(condition, "status") == "True")
@@ -588,7 +590,7 @@ fn same_json(a: Option<Value<'_>>, b: Option<Value<'_>>) -> bool {
     }
 }
 
-/// A definition as the rule about names wants it.
+/// Converts a definition for the check of names.
 fn custom_resource(group: &str, names: Value<'_>, accepted: Value<'_>) -> CustomResource {
     CustomResource {
         group: group.into(),

@@ -15,7 +15,7 @@ use kubeshape_yaml::Tape;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// What a deletion asks for.
+/// Options of a deletion.
 #[derive(Debug, Default)]
 struct Options {
     dry_run: bool,
@@ -93,8 +93,8 @@ impl Call<'_> {
         Ok(Outcome::Write(Write { changes, then: Then::List(list.into()), shown, warnings: self.warnings() }))
     }
 
-    /// What deletes an object, or marks it for those that its finalizers name (upstream: `Store.Delete`). No change if it is marked
-    /// already.
+    /// Returns the change that deletes an object, or marks it if it has finalizers (upstream: `Store.Delete`). `None` if it
+    /// is already marked.
     fn deleted(&self, key: &Key, old: &Arc<Stored>, options: &Options) -> Result<(Option<Change>, Then), Status> {
         let (mut tape, arena) = (Tape::new(), Bump::new());
         let live = self.live(old, &mut tape, &arena)?;
@@ -161,7 +161,7 @@ impl Call<'_> {
     }
 }
 
-/// A definition that says that it goes.
+/// Returns a definition with the condition `Terminating`.
 fn marked<'a>(definition: Value<'a>, now: &'a str, arena: &'a Bump) -> Value<'a> {
     let status = definition.get("status").unwrap_or(Value::Null);
     let mut conditions = status.get("conditions").and_then(Value::as_list).unwrap_or_default().to_vec();

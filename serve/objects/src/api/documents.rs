@@ -1,4 +1,4 @@
-//! Built-in resources: what OpenAPI documents of group versions define.
+//! Built-in resources, as defined by OpenAPI documents of group versions.
 
 use super::served::Served;
 use bytes::Bytes;
@@ -7,10 +7,10 @@ use kubeshape_registry::Registry;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-/// Groups whose resources are answers of the server, and not stored.
+/// Groups whose resources are computed by the server and not stored.
 const NOT_STORED: [&str; 2] = ["authentication.k8s.io", "authorization.k8s.io"];
 
-/// OpenAPI v3 documents of built-in group versions. Each is read when the first request for its group version comes.
+/// OpenAPI v3 documents of built-in group versions. Each is read at the first request for its group version.
 ///
 /// # Example
 /// ```
@@ -32,14 +32,14 @@ struct Document {
     read: OnceLock<GroupVersion>,
 }
 
-/// A group version that was read.
+/// A group version whose document was read.
 #[derive(Debug)]
 struct GroupVersion {
     served: BTreeMap<Arc<str>, Arc<Served>>,
 }
 
 impl Documents {
-    /// Documents with their paths: `api/v1`, `apis/apps/v1`. Documents of other paths are left out.
+    /// Documents with their paths: `api/v1`, `apis/apps/v1`. Documents with other paths are ignored.
     pub fn new<P: AsRef<str>>(documents: impl IntoIterator<Item = (P, Bytes)>) -> Documents {
         let documents = documents.into_iter().filter_map(|(path, text)| {
             let path = path.as_ref().trim_start_matches('/');
@@ -59,13 +59,13 @@ impl Documents {
         self.group_version(group, version)?.served.get(plural)
     }
 
-    /// Whether there may be a resource: a document that is not read yet may have it. Nothing is read.
+    /// Returns whether a resource may exist: an unread document may define it. Reads nothing.
     pub(super) fn may_have(&self, group: &str, version: &str, plural: &str) -> bool {
         let document = self.documents.get(&(group.to_owned(), version.to_owned()));
         document.is_some_and(|document| document.read.get().is_none_or(|read| read.served.contains_key(plural)))
     }
 
-    /// Whether a resource is there, and known without reading.
+    /// Returns whether a resource is known to exist. Reads nothing.
     pub(super) fn has(&self, group: &str, version: &str, plural: &str) -> bool {
         let document = self.documents.get(&(group.to_owned(), version.to_owned()));
         document.and_then(|document| document.read.get()).is_some_and(|read| read.served.contains_key(plural))

@@ -1,4 +1,4 @@
-//! Objects that are there before the first request.
+//! Loads objects before the first request.
 
 use super::served::Served;
 use super::{Api, Moment};
@@ -8,15 +8,15 @@ use crate::value::{self, meta_text, with_meta};
 use kubeshape_registry::Object;
 use kubeshape_smd::{Bump, ToValue, Value};
 
-/// The namespace of objects that name none, as clients send them.
+/// The namespace of objects without one, as clients set it.
 const DEFAULT_NAMESPACE: &str = "default";
 
 impl Api {
-    /// Stores an object as it is, with its status and its managed fields. It must be one that the server accepts. What it does not
-    /// say of its metadata, the server fills in. Fields that its schema does not know are dropped.
+    /// Stores an object with its status and its managed fields. It must be valid. Missing metadata is filled in. Unknown
+    /// fields are dropped.
     ///
     /// # Errors
-    /// No resource of its kind is served, it is refused, or there is such an object already.
+    /// No resource of its kind is served, the object is invalid, or it already exists.
     ///
     /// # Example
     /// ```
@@ -73,7 +73,7 @@ impl Api {
     }
 }
 
-/// The namespace that an object gets which names this one, or none.
+/// Returns the namespace of an object, given the one in its metadata.
 fn namespace_of<'n>(served: &Served, named: &'n str) -> &'n str {
     match named {
         _ if !served.namespaced => "",

@@ -1,4 +1,4 @@
-//! What a server does with the objects of a resource before it stores them (upstream: the strategies of registries).
+//! Prepares and validates the objects of a resource before they are stored (upstream: the strategies of registries).
 
 use crate::value::{self, with, with_meta};
 use kubeshape_gotypes::definition::DEFINITION;
@@ -18,21 +18,21 @@ use kubeshape_validate::typed::Typed;
 use kubeshape_yaml::Tape;
 use std::sync::Arc;
 
-/// The port of a conversion webhook that names none.
+/// The default port of a conversion webhook.
 const WEBHOOK_PORT: i64 = 443;
 
-/// What judges and prepares the objects of a resource.
+/// Prepares and validates the objects of a resource.
 #[derive(Clone, Debug)]
 pub(super) enum Strategy {
-    /// Those of a custom resource.
+    /// A custom resource.
     Custom(Requests),
     /// CustomResourceDefinitions.
     Definition(Arc<Typed>),
-    /// Those of another built-in kind: its types are known, but not the rules that exist as Go code alone.
+    /// Another built-in kind: only types are checked, not the rules written in Go code.
     BuiltIn(Arc<BuiltIn>),
 }
 
-/// What is known of a built-in kind.
+/// A built-in kind.
 #[derive(Debug)]
 pub(super) struct BuiltIn {
     pub(super) types: Typed,
@@ -47,7 +47,7 @@ impl Strategy {
     /// Decodes an object: unknown fields are dropped, defaults inserted.
     ///
     /// # Errors
-    /// A value has the wrong type: the words of Go's decoder.
+    /// A value has the wrong type. The message is that of Go's decoder.
     pub(super) fn decode<'a>(&'a self, object: Value<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
         let types = match self {
             Strategy::Custom(requests) => return requests.resource().decode(object, arena),
@@ -70,7 +70,7 @@ impl Strategy {
         Ok(Object { value: with_defaults(normal.value, arena), unknown })
     }
 
-    /// An object that says only what all objects say, with what Go prints of absent members.
+    /// Adds the zero values that Go prints to an object with only type and metadata.
     pub(super) fn empty<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
         match self {
             Strategy::Definition(_) => normal(&DEFINITION, object, arena).value,
@@ -78,8 +78,8 @@ impl Strategy {
         }
     }
 
-    /// What an object is compared with when it is created, to find out what its creator owns: Go's zero value. `None` stands for an
-    /// object that says nothing at all.
+    /// Returns the object that a new one is compared with to find the fields of its creator: Go's zero value. `None` is an
+    /// empty object.
     pub(super) fn zero<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Option<Value<'a>> {
         let said = |key: &'static str| object.get(key).map(|value| (key, value));
         let head: Vec<_> = ["apiVersion", "kind"].into_iter().filter_map(said).collect();
@@ -94,7 +94,7 @@ impl Strategy {
         }
     }
 
-    /// What becomes of a decoded object that is created: `PrepareForCreate`.
+    /// Prepares a decoded object for creation: `PrepareForCreate`.
     pub(super) fn prepare_create<'a>(&'a self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
         match self {
             Strategy::Custom(requests) => requests.resource().prepare_create(object, arena),
@@ -110,7 +110,7 @@ impl Strategy {
         }
     }
 
-    /// What becomes of a decoded object that is there before the first request: its status stays.
+    /// Prepares a decoded object that is loaded before the first request: its status stays.
     pub(super) fn prepare_load<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
         match self {
             Strategy::Definition(_) => with_storage_version(object, arena),
@@ -126,7 +126,7 @@ impl Strategy {
         }
     }
 
-    /// What becomes of a decoded object that replaces another one: `BeforeUpdate` and `PrepareForUpdate`.
+    /// Prepares a decoded object that replaces another one: `BeforeUpdate` and `PrepareForUpdate`.
     pub(super) fn prepare_update<'a>(&'a self, object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Value<'a> {
         match self {
             Strategy::Custom(requests) => requests.resource().prepare_update(object, old, arena),
@@ -143,7 +143,7 @@ impl Strategy {
         }
     }
 
-    /// What becomes of a decoded object that is sent to the status subresource.
+    /// Prepares a decoded object that is sent to the status subresource.
     pub(super) fn prepare_status_update<'a>(&'a self, object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Value<'a> {
         match self {
             Strategy::Custom(requests) => requests.resource().prepare_status_update(object, old, arena),
@@ -151,7 +151,7 @@ impl Strategy {
         }
     }
 
-    /// The errors of an object that is created: `Validate`.
+    /// Validates a new object: `Validate`.
     pub(super) fn validate(&self, object: Value<'_>) -> Vec<Error> {
         match self {
             Strategy::Custom(requests) => requests.resource().validate(object),
@@ -162,7 +162,7 @@ impl Strategy {
         }
     }
 
-    /// The errors of an object that replaces another one: `ValidateUpdate`.
+    /// Validates an object that replaces another one: `ValidateUpdate`.
     pub(super) fn validate_update(&self, object: Value<'_>, old: Value<'_>) -> Vec<Error> {
         match self {
             Strategy::Custom(requests) => requests.resource().validate_update(object, old),
@@ -173,7 +173,7 @@ impl Strategy {
         }
     }
 
-    /// What validation leaves of an object without errors: of a definition, it decodes the metadata in defaults.
+    /// Returns a valid object as validation leaves it: in definitions, it decodes the metadata in defaults.
     pub(super) fn validated<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
         match self {
             Strategy::Definition(_) if mentions(object, "x-kubernetes-embedded-resource") => {
@@ -184,7 +184,7 @@ impl Strategy {
         }
     }
 
-    /// The errors of an object that is sent to the status subresource.
+    /// Validates an object that is sent to the status subresource.
     pub(super) fn validate_status_update(&self, object: Value<'_>, old: Value<'_>) -> Vec<Error> {
         match self {
             Strategy::Custom(requests) => requests.resource().validate_status_update(object, old),
@@ -192,7 +192,7 @@ impl Strategy {
         }
     }
 
-    /// What the client is warned of: `WarningsOnCreate`, `WarningsOnUpdate`.
+    /// Returns warnings for the client: `WarningsOnCreate`, `WarningsOnUpdate`.
     pub(super) fn warnings(&self, object: Value<'_>, old: Option<Value<'_>>) -> Vec<String> {
         let Strategy::Definition(_) = self else { return Vec::new() };
         let warnings = match old {
@@ -212,7 +212,7 @@ impl Strategy {
     }
 }
 
-/// Whether a map anywhere in a value has a key.
+/// Returns whether any map in a value has a key.
 fn mentions(value: Value<'_>, key: &str) -> bool {
     match value {
         Value::Map(map) => map.entries().iter().any(|(name, inner)| *name == key || mentions(*inner, key)),
@@ -221,7 +221,7 @@ fn mentions(value: Value<'_>, key: &str) -> bool {
     }
 }
 
-/// Whether a member of two objects is the same.
+/// Returns whether a field of two objects is equal.
 fn same(key: &str, a: Value<'_>, b: Value<'_>) -> bool {
     match (a.get(key), b.get(key)) {
         (Some(a), Some(b)) => deep_equal(a, b),
@@ -229,7 +229,7 @@ fn same(key: &str, a: Value<'_>, b: Value<'_>) -> bool {
     }
 }
 
-/// A definition as those who check it want it. `None` if it cannot be read, which decoding rules out.
+/// Reads a definition for its checks. `None` if it cannot be read, which decoding rules out.
 fn read<T>(object: Value<'_>, with: impl FnOnce(&Definition<'_>) -> T) -> Option<T> {
     let (mut tape, mut text, arena) = (Tape::new(), Vec::new(), Bump::new());
     object.write_go_json(&mut text);
@@ -253,7 +253,7 @@ fn read_both<T>(new: Value<'_>, old: Value<'_>, with: impl FnOnce(&Definition<'_
     Some(with(&new, &old))
 }
 
-/// `SetDefaults_CustomResourceDefinition` and what belongs to it.
+/// Sets defaults as `SetDefaults_CustomResourceDefinition` does.
 fn with_defaults<'a>(definition: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let spec = definition.get("spec").unwrap_or(Value::Null);
     let mut names = spec.get("names").unwrap_or(Value::Null);
@@ -283,7 +283,7 @@ fn with_defaults<'a>(definition: Value<'a>, arena: &'a Bump) -> Value<'a> {
     with(definition, "spec", Some(spec), arena)
 }
 
-/// A definition whose status names the version of storage among those in which objects are stored.
+/// Returns a definition whose status lists the storage version in `storedVersions`.
 fn with_storage_version<'a>(definition: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let status = definition.get("status").unwrap_or(Value::Null);
     let versions = definition.get("spec").and_then(|spec| spec.get("versions")).and_then(Value::as_list);

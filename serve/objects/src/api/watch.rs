@@ -20,21 +20,21 @@ use std::sync::Arc;
 const STREAMS: &str = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
 const STREAMS_WITH_CBOR: &str =
     "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch, application/cbor-seq";
-/// How many changes one call looks at.
+/// The maximum number of changes that one call reads.
 const CHANGES: usize = 100;
-/// After how many bytes one call tells no more changes.
+/// The number of bytes after which one call returns.
 const PART: usize = 32 << 10;
 /// The annotation of the bookmark after the first events.
 const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
-/// A client that watches. It has a position of its own in the history, and holds nothing of the store.
+/// A watching client. It has a position in the history, and no reference to the store.
 #[derive(Debug)]
 pub struct Watch {
     shown: Shown,
     selection: Selection,
-    /// The revision of the last change that it was told.
+    /// The revision of the last change that was sent.
     position: u64,
-    /// Whether the objects that there are have to be told first.
+    /// Whether to send the existing objects first.
     initial: bool,
     /// Whether a bookmark ends them.
     marks_initial: bool,
@@ -44,10 +44,10 @@ pub struct Watch {
     warnings: Vec<String>,
 }
 
-/// A watch that is over.
+/// The end of a watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchEnd {
-    /// What the client is told last, if anything.
+    /// The last event for the client, if any.
     pub last: Option<Vec<u8>>,
 }
 
@@ -97,52 +97,52 @@ impl Call<'_> {
 }
 
 impl Watch {
-    /// How events are written.
+    /// The form of events.
     pub fn form(&self) -> Form {
         self.shown.form
     }
 
-    /// What the `Content-Type` says behind the media type of the form.
+    /// The parameters of the `Content-Type`.
     pub fn parameters(&self) -> &str {
         &self.shown.parameters
     }
 
-    /// The `Content-Type` of the stream.
+    /// Returns the `Content-Type` of the stream.
     pub fn content_type(&self) -> Cow<'static, str> {
         typed(self.shown.form.stream_type(), &self.shown.parameters)
     }
 
-    /// What the client is warned of.
+    /// Returns the warnings for the client.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// After how many seconds the client wants the watch to end.
+    /// Returns the timeout that the client requested, in seconds.
     pub fn timeout_seconds(&self) -> Option<u64> {
         self.timeout_seconds
     }
 
-    /// Whether the client wants to be told of the revision from time to time.
+    /// Returns whether the client wants bookmarks.
     pub fn wants_bookmarks(&self) -> bool {
         self.bookmarks
     }
 
-    /// Whether the client was told of everything.
+    /// Returns whether all changes were sent.
     pub fn is_current(&self, store: &Store) -> bool {
         !self.initial && self.position >= store.revision()
     }
 
-    /// Whether the definition of its resource is the one that it began with. When it is not, objects are read in another way, and
-    /// servers end the watch; clients watch on from the revision that they know.
+    /// Returns whether the definition of its resource is unchanged. Otherwise servers end the watch, because objects are
+    /// decoded differently; clients continue from their last revision.
     pub fn is_served(&self, api: &Api) -> bool {
         api.is_current(&self.shown.served)
     }
 
-    /// The events since the last call, as they are sent. It may be empty although the client is not [current](Self::is_current):
-    /// a call looks at a bounded number of changes.
+    /// Returns the events since the last call, as sent. It may be empty although the client is not
+    /// [current](Self::is_current): a call reads a bounded number of changes.
     ///
     /// # Errors
-    /// The changes are not kept any more: what the client is told last.
+    /// The changes are no longer kept. The error contains the last event for the client.
     pub fn next(&mut self, store: &Store, now: Time) -> Result<Vec<u8>, WatchEnd> {
         self.shown.now = now;
         let mut out = Vec::new();
@@ -185,7 +185,7 @@ impl Watch {
                 (true, true) => "MODIFIED",
                 (true, false) => "DELETED",
             };
-            // An object that is not selected any more is told as it was, with the revision of the change.
+            // An object that is no longer selected is sent in its old state, with the revision of the change.
             match (&event.before, event.verb) {
                 (Some(before), Verb::Modified) if verb == "DELETED" => {
                     let text = at_revision(&self.shown.served, &before.json(), event.object.revision);
@@ -200,7 +200,7 @@ impl Watch {
         Ok(out)
     }
 
-    /// A bookmark: the revision up to which the client was told everything.
+    /// Returns a bookmark: the revision up to which all changes were sent.
     pub fn bookmark(&mut self) -> Vec<u8> {
         let mut out = Vec::new();
         self.mark(None, &mut out);
@@ -209,13 +209,13 @@ impl Watch {
 
     fn mark(&mut self, annotation: Option<&str>, out: &mut Vec<u8>) {
         let text = self.shown.served.bookmark(&self.position.to_string(), annotation);
-        // Its revision is all that it says.
+        // It contains only its revision.
         let export = self.shown.export.take();
         self.tell("BOOKMARK", &Stored::of_json(&text), out);
         self.shown.export = export;
     }
 
-    /// Tells of a stored object.
+    /// Appends an event for a stored object.
     fn tell_stored(&mut self, verb: &str, stored: &Arc<Stored>, out: &mut Vec<u8>) {
         let read = self.shown.served.read(stored);
         match read {
@@ -224,7 +224,7 @@ impl Watch {
         }
     }
 
-    /// Tells of an object in the version of the answer.
+    /// Appends an event for an object in the version of the response.
     fn tell(&mut self, verb: &str, object: &Stored, out: &mut Vec<u8>) {
         if self.shown.is_plain() && self.shown.form != Form::Protobuf {
             self.frame(verb, &object.json(), out);
@@ -234,7 +234,7 @@ impl Watch {
         match (&self.shown.target, self.shown.converted(object, self.shown.rows.as_deref(), columns)) {
             (_, Ok(content)) => self.frame(verb, &content, out),
             (None | Some((TargetKind::Table, _)), Err(status)) => self.refuse(&status, out),
-            // An object is no list. The server ends its stream without a word, and so tells nothing.
+            // An object is not a list. The server ends its stream without an event.
             (_, Err(_)) => {}
         }
     }
@@ -249,7 +249,7 @@ impl Watch {
         self.frame("ERROR", &content, out);
     }
 
-    /// Appends an event with an object in JSON, or in protobuf if the events are (upstream: `WatchServer` with a framer).
+    /// Appends an event with an object, in JSON or protobuf like the stream (upstream: `WatchServer` with a framer).
     fn frame(&self, verb: &str, object: &[u8], out: &mut Vec<u8>) {
         match self.shown.form {
             Form::Protobuf => {
@@ -261,7 +261,7 @@ impl Watch {
                 out.extend_from_slice(&length.to_be_bytes());
                 out.extend_from_slice(&event);
             }
-            // A sequence: each event says its own length.
+            // A sequence: each event contains its length.
             Form::Cbor => {
                 let (mut kind, object) = (Vec::new(), cbor::of_json(object).unwrap_or_default());
                 cbor::text(verb, &mut kind);
@@ -276,7 +276,7 @@ impl Watch {
     }
 }
 
-/// The text of an object with another revision.
+/// Returns the JSON of an object with another revision.
 fn at_revision(served: &Served, text: &Bytes, revision: u64) -> Bytes {
     let (mut tape, arena) = (Tape::new(), Bump::new());
     let Ok(object) = value::parsed(text, &mut tape, &arena) else { return text.clone() };

@@ -1,7 +1,7 @@
 //! CBOR (RFC 8949), as kube-apiserver reads and writes it (upstream: `serializer/cbor` of apimachinery, KEP-4222).
 //!
-//! A document begins with the tag that says that it is CBOR. Texts are byte strings. Maps are written in the order of the core
-//! deterministic encoding, and numbers in the shortest form that keeps them.
+//! A document begins with the tag of CBOR. Strings are byte strings. Maps are written in the order of the core
+//! deterministic encoding, numbers in the shortest lossless form.
 
 mod read;
 mod write;
@@ -9,7 +9,7 @@ mod write;
 pub(crate) use read::json;
 pub(crate) use write::{document, of_json, tagged, text};
 
-/// The tag that a document begins with: 55799.
+/// The first tag of a document: 55799.
 const SELF_DESCRIBED: [u8; 3] = [0xd9, 0xd9, 0xf7];
 
 /// Major types.

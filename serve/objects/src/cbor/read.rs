@@ -1,4 +1,4 @@
-//! Reading CBOR, as JSON: what is made of the body of a request from there on is the same for all encodings.
+//! Converts CBOR to JSON, so that request bodies in all encodings share the later steps.
 
 use super::major;
 use base64::Engine;
@@ -8,15 +8,15 @@ use kubeshape_yaml::go::escape::{Escape, GoQuoted, string};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Levels of a document at most, as of one in JSON. Tags count.
+/// The maximum nesting of a document, as in JSON. Tags are levels, too.
 const DEPTH: usize = 512;
 /// Seconds of the times that RFC 3339 can write: years 0 to 9999.
 const TIMES: std::ops::RangeInclusive<i64> = -62_167_219_200..=253_402_300_799;
 
-/// The one document of a body as compact JSON. Keys stay in their order.
+/// Converts a body with a single document to compact JSON. Keys keep their order.
 ///
 /// # Errors
-/// The body is broken, or has what no object in JSON can: what and where.
+/// The body is malformed or has no equivalent in JSON. The message contains the problem and its position.
 pub(crate) fn json(body: &[u8]) -> Result<Vec<u8>, String> {
     let mut reader = Reader { body, at: 0, out: Vec::with_capacity(body.len() + body.len() / 4) };
     reader.value(DEPTH, Later::Plain)?;
@@ -27,10 +27,10 @@ pub(crate) fn json(body: &[u8]) -> Result<Vec<u8>, String> {
     Ok(reader.out)
 }
 
-/// What becomes of byte strings (RFC 8949, section 3.4.5.2).
+/// The encoding of byte strings (RFC 8949, section 3.4.5.2).
 #[derive(Clone, Copy)]
 enum Later {
-    /// They are texts.
+    /// Plain strings.
     Plain,
     Base64Url,
     Base64,
@@ -79,7 +79,7 @@ impl<'b> Reader<'b> {
         Ok(Head { at, major, short, argument })
     }
 
-    /// Whether an item of indefinite length ends here.
+    /// Returns whether an item of indefinite length ends here.
     fn ends(&mut self) -> bool {
         let ends = self.body.get(self.at) == Some(&0xff);
         self.at += usize::from(ends);
@@ -130,7 +130,7 @@ impl<'b> Reader<'b> {
         self.out.extend_from_slice(into.as_bytes());
     }
 
-    /// The content of a string, whose parts are put together.
+    /// Returns the content of a string, with its chunks joined.
     fn string(&mut self, head: Head) -> Result<Cow<'b, [u8]>, String> {
         if let Some(length) = head.argument {
             return self.take(length).map(Cow::Borrowed);
@@ -237,7 +237,7 @@ impl<'b> Reader<'b> {
             21 => self.value(below, Later::Base64Url),
             22 => self.value(below, Later::Base64),
             23 => self.value(below, Later::Base16),
-            // Other tags say nothing that JSON could.
+            // Other tags have no equivalent in JSON.
             _ => self.value(below, later),
         }
     }

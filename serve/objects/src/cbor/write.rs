@@ -5,7 +5,7 @@ use crate::value;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
 
-/// Compact JSON as a document; `None` if it is no JSON.
+/// Converts compact JSON to a document; `None` if it is not JSON.
 pub(crate) fn of_json(json: &[u8]) -> Option<Vec<u8>> {
     let (mut tape, arena) = (Tape::new(), Bump::new());
     value::read(json, &mut tape).ok()?;
@@ -13,14 +13,14 @@ pub(crate) fn of_json(json: &[u8]) -> Option<Vec<u8>> {
     Some(document(tape.document(text).root().map_or(Value::Null, |root| Value::from_node(root, &arena))))
 }
 
-/// A value as a document.
+/// Writes a value as a document.
 pub(crate) fn document(of: Value<'_>) -> Vec<u8> {
     let mut out = SELF_DESCRIBED.to_vec();
     value(of, &mut out);
     out
 }
 
-/// A document with a map of texts and of documents within it, whose keys are in order.
+/// Writes a document with a map of strings and nested documents. Keys are sorted.
 pub(crate) fn tagged(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let mut out = SELF_DESCRIBED.to_vec();
     head(major::MAP, entries.len() as u64, &mut out);
@@ -31,7 +31,7 @@ pub(crate) fn tagged(entries: &[(&str, &[u8])]) -> Vec<u8> {
     out
 }
 
-/// Appends a text.
+/// Appends a string.
 pub(crate) fn text(text: &str, out: &mut Vec<u8>) {
     head(major::BYTES, text.len() as u64, out);
     out.extend_from_slice(text.as_bytes());
@@ -59,7 +59,7 @@ fn head(major: u8, length: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a value. Values nest as deep as their reader allows.
+/// Appends a value. Recursion is bounded: the reader limits nesting.
 pub(super) fn value(value: Value<'_>, out: &mut Vec<u8>) {
     match value {
         Value::Null => out.push(0xf6),
@@ -89,7 +89,7 @@ pub(super) fn value(value: Value<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a number in the shortest form that keeps it.
+/// Appends a number in the shortest lossless form.
 #[expect(clippy::cast_possible_truncation, reason = "it is compared afterwards")]
 fn float(n: f64, out: &mut Vec<u8>) {
     let single = n as f32;
@@ -105,7 +105,7 @@ fn float(n: f64, out: &mut Vec<u8>) {
     }
 }
 
-/// The same number in 16 bits, if they suffice.
+/// Returns the same number in 16 bits, if lossless.
 fn half(n: f32) -> Option<u16> {
     let bits = n.to_bits();
     let (sign, exponent, fraction) = ((bits >> 16) as u16 & 0x8000, bits >> 23 & 0xff, bits & 0x7f_ffff);

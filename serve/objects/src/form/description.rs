@@ -1,7 +1,8 @@
-//! `Description`: an object as sections of labels and values, which any client can show without knowing the kind. It has what
-//! `kubectl describe` shows of kinds that it does not know, but no events.
+//! `Description`: an object as sections of labels and values, which any client can show without knowing the kind. It
+//! contains what `kubectl describe` shows for unknown kinds, without events.
 //!
-//! A section has a title and fields, or a table. A field has a label and a value, several values, fields below it, or items with fields.
+//! A section has a title and fields, or a table. A field has a label and a value, several values, fields below it, or
+//! items with fields.
 
 use super::{ListMeta, META_V1, join};
 use crate::value::{self, meta_text, metadata};
@@ -10,21 +11,21 @@ use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
 use kubeshape_yaml::go::escape::{Escape, string};
 
-/// The annotation in which kubectl keeps what it applied. It says what the object says.
+/// The annotation with the object that kubectl applied. It repeats the object.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
-/// Members of conditions, in the order of their columns. Others follow by name.
+/// Fields of conditions, in the order of their columns. Other fields follow by name.
 const CONDITION: [&str; 5] = ["type", "status", "reason", "message", "lastTransitionTime"];
-/// Words in names that are not written like other words.
+/// Words with special spelling.
 const ACRONYMS: [&str; 12] = ["API", "CA", "CIDR", "CPU", "DNS", "FQDN", "HTTP", "HTTPS", "ID", "IP", "TLS", "URL"];
 
-/// The description of an object.
+/// Returns the description of an object.
 pub(crate) fn description(object: Value<'_>) -> Vec<u8> {
     let mut out = Vec::new();
     one(object, &mut out);
     out
 }
 
-/// The descriptions of a list's objects, which are compact JSON.
+/// Returns the descriptions of a list's objects, given as compact JSON.
 pub(crate) fn descriptions(objects: &[&[u8]], meta: &ListMeta) -> Vec<u8> {
     let mut out = format!(r#"{{"kind":"DescriptionList","apiVersion":"{META_V1}","metadata":"#).into_bytes();
     meta.typed(&mut out);
@@ -54,7 +55,7 @@ fn one(object: Value<'_>, out: &mut Vec<u8>) {
     }
     let is_secret = map.get("kind").and_then(Value::as_str) == Some("Secret")
         && map.get("apiVersion").and_then(Value::as_str) == Some("v1");
-    // As people read them: what is wanted, then what is.
+    // The desired state comes before the observed one.
     let rank = |key: &str| match key {
         "spec" => 0,
         "status" => 2,
@@ -83,7 +84,7 @@ fn one(object: Value<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(b"]}");
 }
 
-/// Whether a member is a table: the conditions of a status.
+/// Returns whether a field is shown as a table: the conditions of a status.
 fn is_table(section: &str, key: &str, value: Value<'_>) -> bool {
     let is_condition = |item: &Value<'_>| item.get("type").and_then(Value::as_str).is_some();
     let items = value.as_list().unwrap_or_default();
@@ -177,7 +178,7 @@ fn of_metadata(object: Value<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// A scalar as a text; of other values JSON.
+/// Returns a scalar as a string, other values as JSON.
 fn plain(value: Value<'_>) -> String {
     match value {
         Value::String(text) => text.to_owned(),
@@ -190,14 +191,14 @@ fn plain(value: Value<'_>) -> String {
     }
 }
 
-/// The size of what a secret holds, in place of it.
+/// Returns the size of a secret's value, shown in its place.
 fn size(name: &str, base64: &str, out: &mut Vec<u8>) {
     let text = base64.trim_end_matches('=');
     let bytes = text.len() * 3 / 4;
     labelled(name, "value", out, |out| string(out, &format!("{bytes} bytes"), Escape::Html));
 }
 
-/// Appends a field. Values nest as deep as their reader allows.
+/// Appends a field. Recursion is bounded: the reader limits nesting.
 fn field(key: &str, value: Value<'_>, out: &mut Vec<u8>) {
     let label = label(key);
     match value {
@@ -243,7 +244,7 @@ fn table(conditions: &[Value<'_>], out: &mut Vec<u8>) {
         .filter_map(|item| item.as_map())
         .flat_map(|map| map.entries().iter().map(|(key, _)| *key))
         .collect();
-    // Somebody who sends many different members gets a few of them: a table has a cell for each of them in each row.
+    // Only a few different fields are shown: a table has a cell for each of them in each row.
     columns.extend(others.into_iter().filter(|key| !CONDITION.contains(key)).take(MORE_COLUMNS));
     out.extend_from_slice(b"{\"title\":\"Conditions\",\"columns\":[");
     join(columns.iter(), out, |column, out| {
@@ -262,11 +263,11 @@ fn table(conditions: &[Value<'_>], out: &mut Vec<u8>) {
     out.extend_from_slice(b"]}");
 }
 
-/// Columns of conditions beside the ones that all conditions have.
+/// The maximum number of columns beyond those that all conditions have.
 const MORE_COLUMNS: usize = 8;
 
-/// A name as a label: `maxUnavailable` is `Max Unavailable`, `podIP` is `Pod IP` (kubectl: `smartLabelFor`). What is no name
-/// of a field stays.
+/// Returns a name as a label: `maxUnavailable` is `Max Unavailable`, `podIP` is `Pod IP` (kubectl: `smartLabelFor`).
+/// Other strings are returned unchanged.
 fn label(name: &str) -> String {
     if !name.chars().all(|c| c.is_ascii_alphanumeric()) || name.is_empty() {
         return name.to_owned();

@@ -12,7 +12,7 @@ use kubeshape_yaml::Tape;
 use kubeshape_yaml::go::escape::{Escape, string};
 use std::sync::Arc;
 
-/// What stands beside the cells of a row.
+/// What a row contains in addition to its cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum IncludeObject {
     None,
@@ -24,11 +24,11 @@ pub(crate) enum IncludeObject {
 /// The columns that a client wants.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ColumnOptions {
-    /// Whether columns of priority above 0 are among them; `None` leaves it to the kind of the answer.
+    /// Whether to include columns of priority above 0; `None` depends on the kind of the response.
     pub(crate) wide: Option<bool>,
-    /// Labels that become columns.
+    /// Labels shown as columns.
     pub(crate) labels: Vec<String>,
-    /// Whether all labels become one column.
+    /// Whether to show all labels in one column.
     pub(crate) all_labels: bool,
 }
 
@@ -44,8 +44,8 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// The columns of a convertor that a client wants. Clients of a `Table` choose by the priorities; others are given the ones
-    /// that everybody wants.
+    /// Returns the requested columns of a convertor. Clients of a `Table` choose by priority; others get the columns of
+    /// priority 0.
     pub(crate) fn new(convertor: Arc<Convertor>, options: ColumnOptions, is_wide: bool) -> Rows {
         let mut columns = convertor.columns().to_vec();
         let mut kept = None;
@@ -76,7 +76,7 @@ impl Rows {
         &self.columns
     }
 
-    /// Calls this with each cell of an object at a time.
+    /// Calls a function with each cell of an object at a time.
     fn each_cell(&self, object: &Stored, now: Time, mut with: impl FnMut(&Cell)) {
         let cells = object.cells(&self.convertor);
         let is_kept = |at: usize| self.kept.as_ref().is_none_or(|kept| kept.get(at).copied().unwrap_or(true));
@@ -116,12 +116,12 @@ impl Rows {
     }
 }
 
-/// A `Table` as compact JSON.
+/// Prints a `Table` as compact JSON.
 #[derive(Debug)]
 pub(crate) struct Table<'t> {
     pub(crate) api_version: &'t str,
     pub(crate) rows: &'t Rows,
-    /// Whether the columns are told.
+    /// Whether to include the column definitions.
     pub(crate) columns: bool,
     pub(crate) include: IncludeObject,
     pub(crate) now: Time,
@@ -158,7 +158,7 @@ impl Table<'_> {
     }
 }
 
-/// A `TabularOutput` as compact JSON: the table of the proposal. The columns are told if `columns` says so.
+/// Prints a `TabularOutput`, the table of the proposal, as compact JSON. Includes the columns if `columns` is set.
 pub(crate) fn tabular<'o>(
     rows: &Rows,
     columns: bool,
@@ -189,7 +189,7 @@ pub(crate) fn tabular<'o>(
     out
 }
 
-/// The rows as comma-separated values, with a line of heads. Control characters are escaped.
+/// Prints the rows as comma-separated values, after a header line. Control characters are escaped.
 pub(crate) fn csv<'o>(rows: &Rows, objects: impl Iterator<Item = &'o Stored>, now: Time) -> Vec<u8> {
     let mut csv = table::Csv::default();
     csv.heads(rows.columns());

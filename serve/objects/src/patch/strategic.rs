@@ -1,6 +1,7 @@
 //! Strategic merge patches of built-in kinds (upstream: `strategicpatch` of `k8s.io/apimachinery`).
 //!
-//! Lists are merged by the key that the schema names (`x-kubernetes-patch-merge-key`), and directives in the patch delete and replace.
+//! Lists are merged by the key in the schema (`x-kubernetes-patch-merge-key`). Directives in the patch delete and
+//! replace.
 
 use super::PatchError;
 use kubeshape_smd::value::Map;
@@ -21,15 +22,15 @@ pub(crate) struct Schema<'s> {
 }
 
 impl<'s> Schema<'s> {
-    /// The schema at a node of a document.
+    /// Returns the schema at a node of a document.
     pub(crate) fn new(root: Node<'s>, node: Node<'s>) -> Schema<'s> {
         Schema { root, node }
     }
 
-    /// Itself, or what it refers to.
+    /// Resolves its reference.
     fn resolved(self) -> Schema<'s> {
         let mut schema = self;
-        // A chain of references ends soon in documents of servers.
+        // Documents of servers have only short chains of references.
         for _ in 0..8 {
             let only = schema.node.get("allOf").and_then(|all| all.items().next());
             let reference = schema.node.get("$ref").or_else(|| only?.get("$ref")).and_then(Node::as_str);
@@ -41,7 +42,7 @@ impl<'s> Schema<'s> {
         schema
     }
 
-    /// What stands for a missing value.
+    /// The replacement for a missing value.
     pub(crate) fn default<'a>(self, arena: &'a Bump) -> Option<Value<'a>>
     where
         's: 'a,
@@ -54,7 +55,7 @@ impl<'s> Schema<'s> {
         self.node.index() as usize
     }
 
-    /// The schema of a member that has a name.
+    /// Returns the schema of a named property.
     pub(crate) fn declared(self, name: &str) -> Option<Schema<'s>> {
         let schema = self.resolved();
         Some(Schema { node: schema.node.get("properties")?.get(name)?, ..schema })
@@ -67,7 +68,7 @@ impl<'s> Schema<'s> {
         schema.declared(name).or_else(additional)
     }
 
-    /// The schema of the items of a list.
+    /// Returns the schema of the items of a list.
     pub(crate) fn items(self) -> Option<Schema<'s>> {
         let schema = self.resolved();
         Some(Schema { node: schema.node.get("items")?, ..schema })
@@ -89,10 +90,10 @@ struct Strategy<'s> {
     key: &'s str,
 }
 
-/// The value with a patch applied.
+/// Applies a patch to a value.
 ///
 /// # Errors
-/// A directive is unknown, or a list cannot be merged: the words of the server.
+/// A directive is unknown, or a list cannot be merged. The message is the server's.
 pub(crate) fn strategic<'a>(
     value: Value<'a>,
     patch: Value<'a>,
@@ -238,7 +239,7 @@ fn text(value: Value<'_>) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// What makes items the same: the value of the key, or the scalar itself.
+/// Returns the identity of an item: the value of the key, or the scalar itself.
 fn identity(item: Value<'_>, merge_key: &str) -> String {
     match item {
         Value::Map(map) => map.get(merge_key).map(text).unwrap_or_default(),
@@ -246,7 +247,7 @@ fn identity(item: Value<'_>, merge_key: &str) -> String {
     }
 }
 
-/// Items in the order that a patch asks for. Others stand where they stood among these (upstream: `normalizeElementOrder`).
+/// Sorts items into the order of a patch. Other items keep their relative position (upstream: `normalizeElementOrder`).
 fn ordered<'a>(items: &[Value<'a>], order: &[Value<'a>], before: &[Value<'a>], merge_key: &str) -> Vec<Value<'a>> {
     let places = |items: &[Value<'a>]| -> BTreeMap<String, usize> {
         let keys = items.iter().map(|item| identity(*item, merge_key));
