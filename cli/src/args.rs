@@ -54,7 +54,7 @@ const EXIT_CODES: &str = "Exit codes:
   2    the command line is wrong, or something could not be read or written
   130  interrupted";
 
-/// Shows every form that Kubernetes gives to an API, without a cluster: OpenAPI, JSON Schema, discovery, server-side apply.
+/// Check CRDs and manifests, and run a Kubernetes API, without a cluster.
 #[derive(Debug, Parser)]
 #[command(name = "kubeshape", version = VERSION, max_term_width = 80)]
 #[command(after_help = EXIT_CODES)]

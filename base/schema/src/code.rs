@@ -114,7 +114,7 @@ codes! {
     WrongType = 1005, Error, "A field has a value of the wrong type.";
     UnknownField = 1006, Warning, "An unknown field is dropped.";
     Unreadable = 1007, Error, "The file cannot be read.";
-    Nothing = 1008, Error, "The input yields nothing that can be converted.";
+    Nothing = 1008, Error, "Nothing usable was found in the input.";
     Skipped = 1009, Note, "A document that cannot be converted is skipped.";
     NoVersions = 1010, Error, "The CustomResourceDefinition has no version.";
     WrongApiVersion = 1011, Error, "The apiVersion of the CustomResourceDefinition is unknown.";

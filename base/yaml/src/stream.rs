@@ -453,7 +453,7 @@ fn no_utf8(source: &[u8], at: usize) -> Error {
         [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => {
             "the source is UTF-16, which is not read here; convert it to UTF-8".to_owned()
         }
-        _ => format!("found the byte 0x{:02X}, which is no UTF-8; convert the source to UTF-8", source[at]),
+        _ => format!("found the byte 0x{:02X}, which is not UTF-8; convert the source to UTF-8", source[at]),
     };
     let before = String::from_utf8_lossy(&source[..at]);
     Error::at(&before, before.len(), message)

@@ -120,7 +120,7 @@ pub(super) fn write(stage: &Stage, path: &Path, fixed: &Fixed) -> Result<(), Str
     let describe = |error: &std::io::Error| crate::error::describe(error);
     let metadata = fs::metadata(path).map_err(|error| describe(&error))?;
     if !metadata.is_file() {
-        return Err("it is no regular file".to_owned());
+        return Err("it is not a regular file".to_owned());
     }
     if metadata.permissions().readonly() {
         return Err("it is read-only".to_owned());

@@ -117,7 +117,7 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
     for (root, used) in gathered.roots.iter().zip(used) {
         let is_told = gathered.unreadable.iter().any(|(path, _)| path.starts_with(&root.path));
         if !used && !is_told {
-            let detail = "no CustomResourceDefinition was found in the folder";
+            let detail = "no CustomResourceDefinition found in the folder";
             run.finding(&Finding::new(Code::Nothing, detail).in_input(root.path.to_string_lossy()));
         }
     }

@@ -55,7 +55,7 @@ impl<'c> Worker<'c> {
             let mut judged = Judged::of(context, &name, bytes, types, documents, arena);
             let out = &mut judged.result;
             if !out.found && !out.failed && input.named {
-                out.fail(Finding::new(Code::Nothing, "no CustomResourceDefinition was found in it").in_input(&*name));
+                out.fail(Finding::new(Code::Nothing, "no CustomResourceDefinition found").in_input(&*name));
             }
             judged
         };

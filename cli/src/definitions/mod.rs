@@ -48,7 +48,7 @@ impl Definitions {
                 out.files(Path::new(source), filter, limits, &mut tell)?;
             }
             if out.by_name.len() + out.openapi.len() == before {
-                let detail = "no CustomResourceDefinition was found in it";
+                let detail = "no CustomResourceDefinition found in it";
                 tell(&Finding::new(Code::Nothing, detail).in_input(source.as_str()));
             }
         }

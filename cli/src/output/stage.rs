@@ -2,7 +2,7 @@
 //!
 //! Temporary files have random names and are created exclusively, so no link and no other process can redirect them. A file
 //! that is replaced keeps its permissions. In an output folder, links are replaced and never followed. A file that the
-//! user names is found behind its links; what is there and is no regular file (a device, a pipe) is written to.
+//! user names is found behind its links; what is there and is not a regular file (a device, a pipe) is written to.
 
 use super::record::Digest;
 use super::what;
@@ -179,7 +179,7 @@ impl Stage {
         }
     }
 
-    /// The same for a file that the user names. It is found behind its links, and what is no regular file is written to.
+    /// The same for a file that the user names. It is found behind its links, and what is not a regular file is written to.
     ///
     /// # Errors
     /// As for [`Stage::write`].
@@ -466,7 +466,7 @@ fn is_descriptor(path: &Path) -> bool {
     })
 }
 
-/// Opens what is no regular file, to write to it. What a descriptor is open on gets the bytes at its end.
+/// Opens what is not a regular file, to write to it. What a descriptor is open on gets the bytes at its end.
 ///
 /// # Errors
 /// It cannot be opened.

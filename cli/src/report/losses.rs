@@ -73,6 +73,11 @@ impl Losses {
     }
 }
 
+/// Returns a number with its noun: `1 error`, `2 errors`.
+pub(crate) fn count(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", thousands(n), if n == 1 { "" } else { "s" })
+}
+
 /// A number with commas.
 pub(crate) fn thousands(n: u64) -> String {
     let digits = n.to_string();

@@ -1,6 +1,7 @@
 //! Markdown, for a comment on a pull request.
 
 use super::clean::clean;
+use super::losses::count;
 use super::render;
 use kubeshape_diff::upgrade::Plan;
 use kubeshape_input::Finding;
@@ -85,7 +86,9 @@ impl Markdown {
         if errors + warnings + notes == 0 {
             out.push_str("✅ Nothing was found.");
         } else {
-            let _ = writeln!(out, "{errors} errors, {warnings} warnings, {notes} notes.\n\n{}", self.body.trim_end());
+            let [errors, warnings, notes] =
+                [(errors, "error"), (warnings, "warning"), (notes, "note")].map(|(n, what)| count(n as u64, what));
+            let _ = writeln!(out, "{errors}, {warnings}, {notes}.\n\n{}", self.body.trim_end());
         }
         if !self.plans.is_empty() {
             let _ = write!(out, "\n\n{}", self.plans);
@@ -143,7 +146,7 @@ mod tests {
         markdown.finding(&finding, Level::Error);
         markdown.block("it", "yaml", "a: ```\nb: 1");
         let text = markdown.document();
-        assert!(text.contains("1 errors, 0 warnings"), "{text}");
+        assert!(text.contains("1 error, 0 warnings"), "{text}");
         assert!(text.contains(r"a\*b\* \<img\> \@all in `x.example.com` at `a'.yaml`"), "{text}");
         assert!(text.contains("  ````yaml\n  a: ```\n  b: 1\n  ````"), "{text}");
     }

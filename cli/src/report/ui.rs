@@ -2,7 +2,7 @@
 
 use super::clean;
 use super::junit::Junit;
-use super::losses::{Losses, examples, thousands};
+use super::losses::{Losses, count, examples, thousands};
 use super::markdown::Markdown;
 use super::render::{self, Appearance};
 use super::tally::{Tally, Totals};
@@ -554,10 +554,6 @@ pub(crate) fn fatal(error: &Fatal, coloured: bool) {
 
 fn summary(totals: &Totals, to: &str, time: Duration, width: usize) -> String {
     let mut out = String::new();
-    let count = |n: u64, what: &str| {
-        let s = if n == 1 { "" } else { "s" };
-        format!("{} {what}{s}", thousands(n))
-    };
     let openapi = match totals.openapi {
         0 => String::new(),
         n => format!(", {}", count(n as u64, "OpenAPI document")),

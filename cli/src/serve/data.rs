@@ -76,7 +76,7 @@ impl Data {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(path).map_err(|error| unusable(error.to_string()))?;
         if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-            return Err(unusable("it is no regular file".to_owned()));
+            return Err(unusable("it is not a regular file".to_owned()));
         }
         let tables = Tables::open(&file).map_err(|error| unusable(error.to_string()))?;
         let saved = tables.read().map_err(|error| unusable(error.to_string()))?;

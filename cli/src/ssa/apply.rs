@@ -225,7 +225,7 @@ impl<'a> Request<'_, 'a> {
                     let at = conflict.location.as_ref().unwrap_or(config.location);
                     let mut finding = at.finding(Code::FieldConflict, conflict.to_string());
                     let live = conflict.live_location.as_ref();
-                    finding.notes.extend(live.map(|place| format!("the live value stands in {place}")));
+                    finding.notes.extend(live.map(|place| format!("live value: {place}")));
                     session.report(&config.named(finding));
                 }
                 let more = conflicts.conflicts.len().saturating_sub(MOST);

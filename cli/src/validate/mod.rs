@@ -264,12 +264,11 @@ impl Run<'_> {
         if structures > 0 {
             let kinds: Vec<&str> = self.counts.kinds.iter().take(KINDS_SHOWN).map(String::as_str).collect();
             let more = if self.counts.kinds.len() > KINDS_SHOWN { ", …" } else { "" };
-            let s = if structures == 1 { "" } else { "s" };
             let printed = if self.args.print.is_some() { " They are not printed." } else { "" };
+            let objects = if kinds.len() == 1 { "" } else { "objects: " };
             let kinds = kinds.join(", ");
             self.ui.say(&format!(
-                "Of {structures} object{s} only the structure was judged ({kinds}{more}): a server has more rules for these \
-                 kinds.{printed}"
+                "Built-in kinds ({structures} {objects}{kinds}{more}): only names and types were checked.{printed}"
             ));
         }
     }

@@ -66,7 +66,7 @@ error[KS8005]: Another manager owns a field that would change
   |             ^ conflict with \"kubectl\": .spec.replicas
   |
   = note: in Widget x/a
-  = note: the live value stands in live.yaml:33:13
+  = note: live value: live.yaml:33:13
   = help: Take the field out of the configuration to leave it to the other
           manager, set it to the present value to share it, or take it over with
           `--force-conflicts`.

@@ -131,7 +131,7 @@ fn changes_that_are_agreed_to_do_not_count() {
 fn reviewers_and_ci_servers_get_documents() {
     let folder = folder();
     let run = folder.run("diff old.yaml new.yaml --witness --output-format markdown");
-    assert!(run.out.starts_with("### kubeshape\n\n1 errors"), "{}", run.out);
+    assert!(run.out.starts_with("### kubeshape\n\n1 error, "), "{}", run.out);
     assert!(run.out.contains("(`KS8409`)") && run.out.contains("  ```yaml\n"), "{}", run.out);
     let run = folder.run("diff old.yaml new.yaml --output-format junit");
     assert!(run.out.contains("<testsuite name=\"new.yaml\" tests=\"1\" failures=\"1\">"), "{}", run.out);

@@ -74,3 +74,26 @@ fn the_messages_of_the_pages_are_those_of_the_command() {
         assert!(said.starts_with(shown.trim()), "{said}\n{shown}");
     }
 }
+
+/// The picture in the README shows what the commands print.
+#[test]
+fn the_recording_is_what_the_command_prints() {
+    let folder = Folder::new();
+    for name in ["backups.yaml", "widgets.yaml", "mistyped.yaml"] {
+        folder.write(&format!("docs/demo/{name}"), fs::read(format!("{ROOT}/docs/demo/{name}")).unwrap());
+    }
+    let svg = fs::read_to_string(format!("{ROOT}/docs/recording.svg")).unwrap();
+    let mut shown = String::new();
+    for part in svg.split_once("<text").unwrap().1.split('<') {
+        shown.push_str(part.split_once('>').unwrap().1);
+    }
+    let shown = shown.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&");
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let mut printed = String::new();
+    for command in ["check docs/demo/backups.yaml", "validate --schemas docs/demo/widgets.yaml docs/demo/mistyped.yaml"]
+    {
+        let run = folder.run(command);
+        printed += &format!("$ kubeshape {command}\n{}{}", run.out, run.err);
+    }
+    assert_eq!(words(&shown), words(&printed), "the picture is stale: run `cargo xtask recording`");
+}

@@ -121,7 +121,7 @@ impl<'w> Walk<'w> {
 
     #[cold]
     fn undeclared(&mut self, map: &MapOf, name: &str) {
-        /// To whom so many errors are told, more help is none.
+        /// After this many errors, suggestions add noise.
         const HELPED: usize = 100;
         let declared = map.fields.of(&self.tables.fields).iter().map(|field| self.tables.str(field.name));
         let nearest = if self.errors.len() < HELPED { nearest(name, declared) } else { Vec::new() };

@@ -41,7 +41,7 @@ fn reading_goes_on_behind_a_document_that_cannot_be_read() {
 fn an_input_that_is_no_text_has_one_finding() {
     let (documents, found) = lines("a.yaml", b"a: \xFF\n---\nb: 1\n", Limits::default());
     assert_eq!(documents, 0);
-    let detail = "found the byte 0xFF, which is no UTF-8; convert the source to UTF-8";
+    let detail = "found the byte 0xFF, which is not UTF-8; convert the source to UTF-8";
     assert_eq!(found, [format!("a.yaml:1:4: {TITLE}: {detail}")]);
 }
 
