@@ -5,7 +5,7 @@
 //!   object. To add a kind, add a table. [`metadata`] has `ObjectMeta`, [`definition`] has CustomResourceDefinition.
 //! - **Decode.** [`normal`] reads a value into a type. It reports unknown fields by path, drops empty fields that Go does
 //!   not print, and adds zero values that Go prints.
-//! - **Print.** [`write`] appends JSON as `encoding/json` does: fields in struct order, `omitempty` applied.
+//! - **Print.** [`write()`] appends JSON as `encoding/json` does: fields in struct order, `omitempty` applied.
 //!   [`protobuf`](protobuf()) appends the message that Go's generated code writes: fields in number order, zero values
 //!   included.
 //! - **Zero.** The zero value of a type is `normal` of an empty map.

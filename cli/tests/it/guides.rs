@@ -93,7 +93,7 @@ fn the_recording_is_what_the_command_prints() {
     for command in ["check docs/demo/backups.yaml", "validate --schemas docs/demo/widgets.yaml docs/demo/mistyped.yaml"]
     {
         let run = folder.run(command);
-        printed += &format!("$ kubeshape {command}\n{}{}", run.out, run.err);
+        printed.extend(["$ kubeshape ", command, "\n", &run.out, &run.err]);
     }
     assert_eq!(words(&shown), words(&printed), "the picture is stale: run `cargo xtask recording`");
 }
