@@ -1,4 +1,4 @@
-//! Requests about objects, and what a server answers.
+//! Requests about objects, and their responses.
 
 mod advice;
 mod convert;
@@ -45,7 +45,7 @@ pub struct Request<'r> {
     pub method: &'r str,
     /// The path, percent-decoded.
     pub path: &'r str,
-    /// What stands behind the `?`, as it was sent.
+    /// The raw query after the `?`.
     pub query: &'r str,
     /// `Accept`
     pub accept: &'r str,
@@ -55,10 +55,10 @@ pub struct Request<'r> {
     pub user_agent: &'r str,
     /// The body.
     pub body: &'r [u8],
-    /// Whether it is answered in all forms of the proposal "Alternate representations of API resources", and not only in those
-    /// that kube-apiserver has. CBOR is one of them.
+    /// Whether all forms of the proposal "Alternate representations of API resources" are supported, and not only those
+    /// of kube-apiserver. CBOR is one of them.
     pub alternates: bool,
-    /// Whether CBOR is read and written besides (upstream: the feature gate `CBORServingAndStorage`).
+    /// Whether CBOR is supported, too (upstream: the feature gate `CBORServingAndStorage`).
     pub cbor: bool,
 }
 
@@ -79,12 +79,12 @@ impl Default for Request<'_> {
 }
 
 impl Request<'_> {
-    /// Whether bodies can be CBOR.
+    /// Returns whether bodies can be CBOR.
     fn has_cbor(&self) -> bool {
         self.cbor || self.alternates
     }
 
-    /// Whether JSON is indented for the reader: because of `?pretty`, or for programs that show answers to people
+    /// Returns whether to indent JSON: because of `?pretty`, or for programs that show responses to people
     /// (upstream: `isPrettyPrint`).
     fn is_pretty(&self) -> bool {
         if let Some(pretty) = parameter(self.query, "pretty").filter(|value| !value.is_empty()) {
@@ -94,12 +94,12 @@ impl Request<'_> {
     }
 }
 
-/// What a request takes from the outside.
+/// External inputs of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'m> {
     /// The time.
     pub now: Time,
-    /// The uid of an object that is created. It must be new.
+    /// The uid for a created object. It must be unused.
     pub uid: &'m str,
     /// A random number, for `metadata.generateName`.
     pub random: u64,
@@ -111,36 +111,36 @@ impl Default for Moment<'_> {
     }
 }
 
-/// An answer.
+/// A response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     /// The code of the response.
     pub code: u16,
-    /// How the body is written.
+    /// The form of the body.
     pub form: Form,
-    /// What the `Content-Type` says behind the media type of the form: `;g=meta.k8s.io;v=v1;as=Table`.
+    /// The parameters of the `Content-Type`: `;g=meta.k8s.io;v=v1;as=Table`.
     pub parameters: String,
     /// The body.
     pub body: Bytes,
-    /// What clients are warned of: texts of `Warning` headers.
+    /// Messages for `Warning` headers.
     pub warnings: Vec<String>,
-    /// After how many seconds a client may ask again, for `Retry-After`; 0 for unsaid.
+    /// The seconds until a client may retry, for `Retry-After`; 0 if unset.
     pub retry_after_seconds: u32,
 }
 
 impl Reply {
-    /// A reply without warnings.
+    /// Returns a reply without warnings.
     pub fn new(code: u16, form: Form, body: impl Into<Bytes>) -> Reply {
         let (parameters, warnings) = (String::new(), Vec::new());
         Reply { code, form, parameters, body: body.into(), warnings, retry_after_seconds: 0 }
     }
 
-    /// The `Content-Type`.
+    /// Returns the `Content-Type`.
     pub fn content_type(&self) -> Cow<'static, str> {
         typed(self.form.media_type(), &self.parameters)
     }
 
-    /// The body as a text; empty if it is none.
+    /// Returns the body as a string; empty if it is not UTF-8.
     pub fn text(&self) -> &str {
         std::str::from_utf8(&self.body).unwrap_or_default()
     }
@@ -151,19 +151,19 @@ fn typed(media: &'static str, parameters: &str) -> Cow<'static, str> {
     if parameters.is_empty() { Cow::Borrowed(media) } else { Cow::Owned(format!("{media}{parameters}")) }
 }
 
-/// What becomes of a request.
+/// The outcome of a request.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant)] // There is one of them per request.
 pub enum Outcome {
-    /// It is answered.
+    /// The response.
     Reply(Reply),
-    /// It changes objects: [`Api::commit`] makes the changes and answers it.
+    /// It changes objects: [`Api::commit`] applies the changes and responds.
     Write(Write),
     /// It watches objects.
     Watch(Box<Watch>),
 }
 
-/// Changes that a request makes.
+/// The changes of a request.
 #[derive(Debug)]
 pub struct Write {
     changes: Vec<Change>,
@@ -172,20 +172,20 @@ pub struct Write {
     warnings: Vec<String>,
 }
 
-/// What a request that changes objects is answered with.
+/// The response to a request that changes objects.
 #[derive(Debug)]
 enum Then {
     /// The changed object, with this code.
     Object(u16),
     /// The replicas of the changed object.
     Scale,
-    /// That it is done.
+    /// A status of success.
     Done(Box<Status>),
     /// This list.
     List(Box<Reply>),
 }
 
-/// The resources that are served, and what a server answers to requests about their objects.
+/// The served resources. Handles requests about their objects.
 #[derive(Clone, Debug, Default)]
 pub struct Api {
     registry: Registry,
@@ -193,14 +193,14 @@ pub struct Api {
     served: OrdMap<(String, String, String), Arc<Served>>,
     /// The built-in resources.
     documents: Documents,
-    /// The stored definitions that make the registry, by name.
+    /// The stored definitions in the registry, by name.
     definitions: definitions::Known,
-    /// What else clients are warned of.
+    /// The source of further warnings.
     advisor: Option<Arc<dyn Advisor>>,
 }
 
 impl Api {
-    /// The custom resources that a registry's definitions serve.
+    /// Serves the custom resources of a registry's definitions.
     pub fn new(registry: Registry) -> Api {
         let served = registry.kinds().filter_map(|kind| {
             let is_first = registry.kind(kind.gvk()).is_some_and(|first| std::ptr::eq(first, kind));
@@ -212,32 +212,33 @@ impl Api {
         Api { registry, served, ..Api::default() }
     }
 
-    /// The same, and built-in resources beside the custom ones. With CustomResourceDefinitions among them, clients can change
-    /// what is served: see [`settle`](Self::settle).
+    /// Adds built-in resources. With CustomResourceDefinitions among them, clients can change the served resources: see
+    /// [`settle`](Self::settle).
     #[must_use]
     pub fn with_documents(self, documents: Documents) -> Api {
         Api { documents, ..self }
     }
 
-    /// What is known of the kinds.
+    /// Returns the registry of kinds.
     pub fn registry(&self) -> &Registry {
         &self.registry
     }
 
-    /// Whether a decoded path is one of a resource that is served.
+    /// Returns whether a decoded path is one of a served resource.
     pub fn serves(&self, path: &str) -> bool {
         ResourcePath::of(path).is_some_and(|path| self.find(&path).is_some())
     }
 
-    /// As [`serves`](Self::serves), but it takes no time: of a built-in group version whose document is not read yet, it is
-    /// true for all resources.
+    /// Works like [`serves`](Self::serves) without reading documents: for a built-in group version whose document is
+    /// unread, it is true for all resources.
     pub fn may_serve(&self, path: &str) -> bool {
         let Some(path) = ResourcePath::of(path) else { return false };
         let key = (path.group.to_owned(), path.version.to_owned(), path.resource.to_owned());
         self.served.contains_key(&key) || self.documents.may_have(path.group, path.version, path.resource)
     }
 
-    /// The path of the objects of a kind, in a namespace if they live in one. `None` if no resource of the kind is served.
+    /// Returns the path of the objects of a kind, with the namespace if they are namespaced. `None` if no resource of the
+    /// kind is served.
     pub fn path_of(&self, api_version: &str, kind: &str, namespace: &str) -> Option<String> {
         let served = self.of_kind(api_version, kind)?;
         let root = if served.group.is_empty() { "api" } else { "apis" };
@@ -245,8 +246,7 @@ impl Api {
         Some(format!("/{root}/{api_version}{namespace}/{}", served.plural))
     }
 
-    /// The size of the object at a decoded path in bytes; `None` if the path names none that is stored, or if its document is
-    /// not read yet.
+    /// Returns the size of the object at a decoded path in bytes; `None` if it is not stored or its document is unread.
     pub fn size_of(&self, store: &Store, path: &str) -> Option<usize> {
         let path = ResourcePath::of(path).filter(|path| !path.watch && !path.name.is_empty())?;
         let key = (path.group.to_owned(), path.version.to_owned(), path.resource.to_owned());
@@ -263,7 +263,7 @@ impl Api {
         self.served.get(&key).or_else(|| self.documents.find(path.group, path.version, path.resource))
     }
 
-    /// Whether a resource is served as it was when it was found.
+    /// Returns whether a resource is still served unchanged.
     fn is_current(&self, served: &Arc<Served>) -> bool {
         let key = (served.group.clone(), served.version.clone(), served.plural.to_string());
         served.is_built_in() || self.served.get(&key).is_some_and(|now| Arc::ptr_eq(now, served))
@@ -276,12 +276,12 @@ impl Api {
         custom.or_else(|| self.documents.of_kind(api_version, kind))
     }
 
-    /// Answers a request, and changes the store if it says so. A watch is answered with what it has to tell now. `None` if no
+    /// Handles a request and applies its changes to the store. A watch returns the events available now. `None` if no
     /// resource is served at the path.
     pub fn answer(&self, store: &mut Store, request: &Request<'_>, moment: &Moment<'_>) -> Option<Reply> {
         match self.prepare(store, request, moment)? {
             Outcome::Reply(reply) => Some(reply),
-            // Nobody else changes the store.
+            // The store is borrowed mutably, so there are no conflicts.
             Outcome::Write(write) => self.commit(store, &write).ok(),
             Outcome::Watch(mut watch) => {
                 let body = watch.next(store, moment.now).map_or_else(|end| end.last, Some).unwrap_or_default();
@@ -291,7 +291,7 @@ impl Api {
         }
     }
 
-    /// What becomes of a request. Nothing changes yet. `None` if no resource is served at the path.
+    /// Prepares the outcome of a request. Nothing changes yet. `None` if no resource is served at the path.
     pub fn prepare(&self, store: &Store, request: &Request<'_>, moment: &Moment<'_>) -> Option<Outcome> {
         let path = ResourcePath::of(request.path)?;
         let served = self.find(&path)?;
@@ -301,7 +301,7 @@ impl Api {
         Some(call.run().unwrap_or_else(|status| Outcome::Reply(refusal(&status, request))))
     }
 
-    /// Makes the changes of a request, and answers it.
+    /// Applies the changes of a request and returns the response.
     ///
     /// # Errors
     /// An object changed since the request was prepared: prepare it again.
@@ -321,7 +321,7 @@ impl Api {
     }
 }
 
-/// The answer to a request that is refused: in a form that the client accepts, else in indented JSON (upstream:
+/// Returns the response to a refused request, in a form that the client accepts, else in indented JSON (upstream:
 /// `responsewriters.ErrorNegotiated`).
 fn refusal(status: &Status, request: &Request<'_>) -> Reply {
     let pretty = request.is_pretty();
@@ -338,7 +338,7 @@ fn refusal(status: &Status, request: &Request<'_>) -> Reply {
     }
 }
 
-/// What a request wants.
+/// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verb {
     Get,
@@ -368,7 +368,7 @@ impl Verb {
         }
     }
 
-    /// What it is answered with.
+    /// Returns the type of its response.
     fn answers(self) -> Answers {
         match self {
             Verb::List | Verb::DeleteCollection => Answers::Many,
@@ -392,8 +392,8 @@ struct Call<'c> {
 }
 
 impl Call<'_> {
-    /// What the request wants. `None` if there is no such path: objects of namespaces are reached through their namespace, and
-    /// only through it, except to read or delete many.
+    /// Returns the operation of the request. `None` if there is no such path: namespaced objects need the namespace in the
+    /// path, except to read or delete many.
     fn verb(&self) -> Option<Verb> {
         let has_name = !self.path.name.is_empty();
         let watch =
@@ -441,7 +441,7 @@ impl Call<'_> {
             ("", Verb::Delete) => self.delete(),
             ("", Verb::DeleteCollection) => self.delete_collection(),
             ("" | "status" | "scale", _) => not_supported(),
-            // What it does exists as Go code alone.
+            // Its behaviour exists only as Go code.
             (other, _) if self.served.has_subresource(other) => not_supported(),
             _ => Err(self.not_found()),
         }
@@ -451,10 +451,10 @@ impl Call<'_> {
         Status::not_found(self.group_resource(), self.path.name)
     }
 
-    /// How the client wants objects.
+    /// Returns the representation that the client wants.
     ///
     /// # Errors
-    /// There is no such form (406), or a parameter is in error (400).
+    /// The form is not supported (406), or a parameter is invalid (400).
     fn shown(&self) -> Result<Shown, Status> {
         if !self.request.alternates {
             return self.shown_as_upstream();
@@ -498,7 +498,7 @@ impl Call<'_> {
         Ok(self.shown_as(chosen, self.served, form::ColumnOptions::default()))
     }
 
-    /// Whether what is asked for can be written as protobuf: objects of built-in kinds and their scales, but not those of custom
+    /// Returns whether the requested objects can be written as protobuf: built-in kinds and their scales, but not custom
     /// resources.
     fn has_protobuf(&self) -> bool {
         let (served, is_scale) = (self.served, self.path.subresource == "scale");
@@ -527,7 +527,7 @@ impl Call<'_> {
         }
     }
 
-    /// The kind of the options in the query.
+    /// Returns the kind of the options in the query.
     fn kind_of_options(&self) -> &'static str {
         match self.verb {
             Verb::Get => "GetOptions",
@@ -539,7 +539,7 @@ impl Call<'_> {
         }
     }
 
-    /// Other versions in which objects can be shown: those of a custom resource differ in their `apiVersion` alone.
+    /// Returns other versions of the objects: those of a custom resource differ only in `apiVersion`.
     fn versions(&self) -> Vec<Arc<Served>> {
         if !self.request.accept.contains(';') {
             return Vec::new();
@@ -551,10 +551,10 @@ impl Call<'_> {
     }
 }
 
-/// The media types of objects, as errors name them.
+/// The media types of objects in error messages.
 const MEDIA: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 const MEDIA_WITH_CBOR: &str =
     "application/json, application/yaml, application/vnd.kubernetes.protobuf, application/cbor";
-/// Those of all forms. Of custom resources, protobuf is there for metadata.
+/// The media types of all forms. For custom resources, protobuf supports only metadata.
 const ALTERNATES: &str =
     "application/json, application/yaml, application/vnd.kubernetes.protobuf, application/cbor, text/csv";

@@ -1,4 +1,4 @@
-//! Reading one object, or many.
+//! Reads one object or many.
 
 use super::served::Served;
 use super::{Call, Outcome, Reply};
@@ -13,24 +13,24 @@ use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
 use std::sync::Arc;
 
-/// What selects objects of a resource: a part of the paths, and selectors.
+/// A selection of objects of a resource: a path prefix and selectors.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Selection {
     /// `"default/"` for a namespace, `""` for all.
     pub(super) prefix: String,
     labels: select::LabelSelector,
     fields: select::FieldSelector,
-    /// Names and JSON paths of the fields that may be named.
+    /// Names and JSON paths of the selectable fields.
     selectable: Vec<Arc<str>>,
 }
 
 impl Selection {
-    /// Whether a stored object of a resource is selected.
+    /// Returns whether a stored object of a resource is selected.
     pub(super) fn takes(&self, key: &Key, stored: &Arc<Stored>, of: &Served) -> bool {
         if self.labels.is_empty() && self.fields.is_empty() {
             return true;
         }
-        // Whoever shows it tells why it cannot be read.
+        // The code that shows it reports why it cannot be read.
         let Ok(read) = of.read(stored) else { return true };
         let (mut tape, arena) = (Tape::new(), Bump::new());
         let Ok(object) = value::parsed(read.as_json(), &mut tape, &arena) else { return false };
@@ -59,15 +59,15 @@ impl Call<'_> {
         Ok(Outcome::Reply(Reply { warnings: self.warnings(), ..shown.object(200, stored)? }))
     }
 
-    /// The key of the object that the path names.
+    /// Returns the key of the object in the path.
     pub(super) fn key(&self) -> Key {
         Key::new(&self.served.id, self.path.namespace, self.path.name)
     }
 
-    /// What the path and the parameters select.
+    /// Returns the selection of the path and the parameters.
     ///
     /// # Errors
-    /// A field cannot be selected by: 400.
+    /// A field is not selectable: 400.
     pub(super) fn selection(&self, options: &ListParameters) -> Result<Selection, Status> {
         let namespace = self.path.namespace;
         let selection = Selection {
@@ -113,7 +113,7 @@ impl Call<'_> {
         Ok(Outcome::Reply(Reply { warnings: self.warnings(), ..reply }))
     }
 
-    /// The revision at which a list is read, if it is not the current one.
+    /// Returns the revision at which a list is read, if not the current one.
     fn revision_of_list(&self, options: &ListParameters) -> Result<Option<u64>, Status> {
         let Some(revision) = revision(&options.revision)? else { return Ok(None) };
         if revision > self.store.revision() {
@@ -123,10 +123,10 @@ impl Call<'_> {
     }
 }
 
-/// A revision of a parameter; `None` for none and for 0, which is any.
+/// Reads a revision parameter; `None` if it is missing or 0 (any).
 ///
 /// # Errors
-/// The text is no number: 422.
+/// It is not a number: 422.
 pub(super) fn revision(text: &str) -> Result<Option<u64>, Status> {
     use kubeshape_schema::field::{Error, Path};
     match text {
@@ -147,7 +147,7 @@ fn expired(revision: u64) -> Status {
     ))
 }
 
-/// The objects of a page, and what the list says of itself.
+/// Returns the objects of a page and the list's metadata.
 fn page<'s>(
     store: &'s Store,
     served: &Served,
@@ -164,7 +164,7 @@ fn page<'s>(
     for (key, stored) in selected {
         if limit > 0 && objects.len() == limit {
             left += 1;
-            // With a selector, how many are left is not told.
+            // With a selector, the remaining count is unset.
             if !selection.labels.is_empty() || !selection.fields.is_empty() {
                 break;
             }
@@ -202,7 +202,7 @@ impl Token {
     /// Reads a token.
     ///
     /// # Errors
-    /// It is none of ours: 400.
+    /// The token is invalid: 400.
     fn read(text: &str) -> Result<Token, Status> {
         let invalid = || Status::bad_request("continue key is not valid: it was not made by this server");
         let json = URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).map_err(|_| invalid())?;
@@ -219,7 +219,7 @@ impl Token {
     }
 }
 
-/// The objects of a resource that a selection takes, with their keys.
+/// Returns the selected objects of a resource, with their keys.
 pub(super) fn selected(store: &Store, served: &Served, selection: &Selection) -> Vec<(Key, Arc<Stored>)> {
     let all = store.list(&served.id, &selection.prefix, "");
     all.filter(|(key, stored)| selection.takes(key, stored, served))

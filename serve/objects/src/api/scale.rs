@@ -20,7 +20,7 @@ use kubeshape_yaml::go::escape::GoQuoted;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The members of metadata that a scale shares with its object.
+/// The fields of metadata that a scale shares with its object.
 const SHARED: [&str; 5] = ["creationTimestamp", "name", "namespace", "resourceVersion", "uid"];
 
 /// The scale of an object.
@@ -60,14 +60,14 @@ fn convertor() -> Convertor {
 /// The description of `metadata.creationTimestamp`.
 const AGE: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 
-/// The group version of scales, and that of scales among the kinds that all resources can become.
+/// The group versions of scales: the usual one, and the one of generic kinds.
 const AUTOSCALING: &str = "autoscaling/v1";
 const KNOWN: [&str; 2] = [AUTOSCALING, META_V1];
 
-/// The scale of an object as JSON, in the group version that is wanted.
+/// Returns the scale of an object as JSON, in the requested group version.
 ///
 /// # Errors
-/// The object says nothing of replicas.
+/// The object has no replicas.
 pub(super) fn converted(shown: &Shown, json: &[u8]) -> Result<Vec<u8>, Status> {
     let Some(paths) = shown.served.scale() else { return Err(Status::internal("the resource has no scale")) };
     let (mut tape, arena) = (Tape::new(), Bump::new());
@@ -83,10 +83,10 @@ pub(super) fn converted(shown: &Shown, json: &[u8]) -> Result<Vec<u8>, Status> {
     Ok(scale_of(object, paths, &arena).json(api_version))
 }
 
-/// A reply with the scale of a stored object.
+/// Returns a reply with the scale of a stored object.
 ///
 /// # Errors
-/// It cannot become what is wanted.
+/// It cannot be converted.
 pub(super) fn reply(shown: &Shown, stored: &Arc<Stored>) -> Result<Reply, Status> {
     let scale = converted(shown, &shown.read(stored)?.json())?;
     match &shown.target {
@@ -97,7 +97,7 @@ pub(super) fn reply(shown: &Shown, stored: &Arc<Stored>) -> Result<Reply, Status
         None | Some((TargetKind::Scale, _)) => Ok(shown.encoded(200, scale)),
         Some((kind, _)) => {
             let rows = Rows::new(Arc::new(convertor()), shown.columns.clone(), *kind == TargetKind::Table);
-            // A scale says what its object says, and its version is its own.
+            // A scale has the metadata of its object, and its own version.
             let shown = Shown { export: None, ..shown.clone() };
             shown.one(200, &Stored::of_json(&scale), Some(&rows))
         }
@@ -116,7 +116,8 @@ impl Call<'_> {
         Ok(Outcome::Reply(Reply { warnings: self.warnings(), ..reply }))
     }
 
-    /// The managed fields of an object whose replicas a manager sets through the scale (upstream: `ScaleHandler.ToParent`).
+    /// Returns the managed fields of an object after a manager set replicas through the scale (upstream:
+    /// `ScaleHandler.ToParent`).
     fn owners<'a>(&'a self, live: Value<'a>, manager: &'a str, arena: &'a Bump) -> Result<Option<Value<'a>>, Status> {
         let registry = self.served.registry().unwrap_or(&self.api.registry);
         let versions = registry.versions(&self.served.group, &self.served.kind);
@@ -141,7 +142,7 @@ impl Call<'_> {
             .map_err(|error| Status::internal(error.to_string()))
     }
 
-    /// Whether what is sent is a scale, as far as it says. With all forms, it may be one of the kinds that all resources can become.
+    /// Checks that the body is a scale, if it contains a kind. With all forms, it may also be the generic `Scale`.
     fn check_kind(&self, scale: Value<'_>) -> Result<(), Status> {
         let known = if self.request.alternates { &KNOWN[..] } else { &KNOWN[..1] };
         let text = |key: &str| scale.get(key).and_then(Value::as_str).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A resource that is served.
+//! A served resource.
 
 use super::strategy::{BuiltIn, Strategy};
 use crate::form::{self, Exported};
@@ -15,7 +15,7 @@ use kubeshape_smd::{Bump, Value};
 use kubeshape_validate::object::{Naming, Resource};
 use std::sync::{Arc, OnceLock};
 
-/// Built-in resources of which the server counts the generations of objects, by group. It does so in Go code.
+/// Built-in resources whose generations the server counts, by group. Upstream does this in Go code.
 const COUNTED: [(&str, &[&str]); 8] = [
     ("", &["pods", "replicationcontrollers"]),
     ("admissionregistration.k8s.io", &["*"]),
@@ -26,9 +26,9 @@ const COUNTED: [(&str, &[&str]); 8] = [
     ("policy", &["poddisruptionbudgets"]),
     ("scheduling.k8s.io", &["priorityclasses"]),
 ];
-/// Groups whose objects have names that are no DNS names, such as `system:node`.
+/// Groups whose objects can have names other than DNS names, such as `system:node`.
 const PATH_SEGMENTS: [&str; 1] = ["rbac.authorization.k8s.io"];
-/// The resource of the definitions of all others.
+/// The resource of CustomResourceDefinitions.
 const DEFINITIONS: (&str, &str) = ("apiextensions.k8s.io", "customresourcedefinitions");
 
 /// A resource in one version.
@@ -37,7 +37,7 @@ pub(super) struct Served {
     pub(super) group: String,
     pub(super) version: String,
     pub(super) plural: Arc<str>,
-    /// `widgets.example.com`, and of built-in resources with the version in front: by this, objects are stored.
+    /// The storage key: `widgets.example.com`, for built-in resources with the version in front.
     pub(super) id: Arc<str>,
     pub(super) api_version: String,
     pub(super) kind: String,
@@ -49,24 +49,24 @@ pub(super) struct Served {
     pub(super) by_webhook: bool,
     /// The warning that the version of a custom resource is deprecated.
     pub(super) warning: Option<String>,
-    /// What is prepared of it, at its first use.
+    /// Prepared at the first use.
     definition: Kind,
     /// The strategy of a built-in resource.
     built_in: Option<Strategy>,
     /// The registry that knows the types of a built-in resource.
     registry: Option<Arc<Registry>>,
-    /// JSON paths of the fields that selectors may name, beside the name and the namespace.
+    /// JSON paths of the selectable fields, in addition to the name and the namespace.
     pub(super) selectable: Vec<Arc<str>>,
     scale: Option<Scale>,
     subresources: Vec<Arc<str>>,
-    /// What makes the rows of its tables, once one was wanted.
+    /// Converts objects to rows; created at the first use.
     convertor: OnceLock<Arc<Convertor>>,
-    /// Stands for this version as a reader of stored objects.
+    /// Identifies this version as a reader of stored objects.
     as_stored: Arc<Reading>,
 }
 
 impl Served {
-    /// The resource of a kind, if its definition serves it.
+    /// Returns the resource of a kind, if its definition serves it.
     pub(super) fn of(kind: &Kind, registry: &Registry) -> Option<Served> {
         let (resource, version) = (kind.resource()?, kind.version()?);
         if !version.served || !kind.definition().is_custom_resource() {
@@ -99,7 +99,7 @@ impl Served {
         })
     }
 
-    /// The resource of a kind that an OpenAPI document defines, if there is one.
+    /// Returns the resource of a kind in an OpenAPI document, if any.
     pub(super) fn of_document(kind: &Kind, registry: &Arc<Registry>) -> Option<Served> {
         let resource = kind.resource()?;
         let types = kind.typed()?;
@@ -147,22 +147,22 @@ impl Served {
         })
     }
 
-    /// What is known of objects that it reads as they are stored.
+    /// Marks objects that it reads as stored.
     pub(super) fn as_stored(&self) -> &Arc<Reading> {
         &self.as_stored
     }
 
-    /// What judges its objects. `None` if the definition cannot be used.
+    /// Returns the strategy for its objects. `None` if the definition cannot be used.
     pub(super) fn strategy(&self) -> Option<Strategy> {
         self.built_in.clone().or_else(|| self.definition.requests().map(Strategy::Custom))
     }
 
-    /// All versions of a custom resource, served or not. `None` for built-in resources, or if the definition cannot be used.
+    /// Returns all versions of a custom resource, served or not. `None` for built-in resources, or if the definition cannot be used.
     pub(super) fn versions(&self) -> Option<&[Resource<'_>]> {
         self.definition.resources()
     }
 
-    /// The registry that knows the types of a built-in resource; none for custom resources.
+    /// Returns the registry that knows the types of a built-in resource; `None` for custom resources.
     pub(super) fn registry(&self) -> Option<&Registry> {
         self.registry.as_deref()
     }
@@ -173,7 +173,7 @@ impl Served {
         Some(Schema::new(root, node))
     }
 
-    /// Whether its objects are Go structs: they are printed in another order, and have no version of their own in lists.
+    /// Returns whether its objects are Go structs: these have another field order, and no kind and version in lists.
     pub(super) fn is_built_in(&self) -> bool {
         self.built_in.is_some()
     }
@@ -183,7 +183,7 @@ impl Served {
         matches!(self.built_in, Some(Strategy::Definition(_)))
     }
 
-    /// What Go calls its lists, or its objects, in errors.
+    /// Returns the Go name of its lists or objects in errors.
     pub(super) fn go_type(&self, is_list: bool) -> String {
         match (&self.built_in, is_list) {
             (None, true) => "*unstructured.UnstructuredList".to_owned(),
@@ -195,7 +195,7 @@ impl Served {
         }
     }
 
-    /// What makes the rows of its tables.
+    /// Returns the convertor to table rows.
     pub(super) fn convertor(&self) -> &Arc<Convertor> {
         self.convertor.get_or_init(|| {
             Arc::new(match &self.built_in {
@@ -205,7 +205,7 @@ impl Served {
         })
     }
 
-    /// An object as somebody would write it: without what the server set, and without defaults.
+    /// Returns an exported object: without fields that the server set and without defaults.
     pub(super) fn exported<'a>(&self, object: Value<'a>, how: Exported, arena: &'a Bump) -> Value<'a> {
         let object = form::exported_metadata(object, how, arena);
         let object = if self.has_status() { value::with(object, "status", None, arena) } else { object };
@@ -216,7 +216,7 @@ impl Served {
         }
     }
 
-    /// An object as compact JSON.
+    /// Returns an object as compact JSON.
     pub(super) fn printed(&self, object: Value<'_>) -> Vec<u8> {
         let mut out = Vec::new();
         match &self.built_in {
@@ -226,7 +226,7 @@ impl Served {
         out
     }
 
-    /// The text of an object with a place for its revision.
+    /// Returns the JSON of an object with a placeholder for its revision.
     pub(super) fn draft(&self, object: Value<'_>, arena: &Bump) -> Draft {
         match &self.built_in {
             None => value::draft(object, arena),
@@ -234,7 +234,7 @@ impl Served {
         }
     }
 
-    /// An object that says nothing but a revision, and perhaps an annotation: a bookmark.
+    /// Returns a bookmark: an object with only a revision, and optionally an annotation.
     pub(super) fn bookmark(&self, revision: &str, annotation: Option<&str>) -> Vec<u8> {
         let arena = Bump::new();
         let mut metadata = vec![("resourceVersion", Value::String(arena.alloc_str(revision)))];
@@ -263,7 +263,7 @@ impl Served {
         self.subresources.iter().any(|name| **name == *"status")
     }
 
-    /// Whether a subresource is known, but not served.
+    /// Returns whether a subresource is known, but not served.
     pub(super) fn has_subresource(&self, name: &str) -> bool {
         self.subresources.iter().any(|known| **known == *name)
     }
@@ -273,7 +273,7 @@ impl Served {
     }
 }
 
-/// Whether the definition of a kind says that a webhook converts its objects.
+/// Returns whether a webhook converts the objects of a kind.
 fn converts_by_webhook(kind: &Kind) -> bool {
     let spec = kind.definition().location().node().get("spec");
     let strategy = spec.and_then(|spec| spec.get("conversion")?.get("strategy")?.as_str());
