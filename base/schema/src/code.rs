@@ -307,6 +307,8 @@ codes! {
         "A keyword that OpenAPI does not know is dropped, because JSON Schema might know it.";
     JsonSchemaOpen = 6013, Widened, "An object that is composed of several schemas stays open in a strict JSON Schema.";
     JsonSchemaMetadata = 6014, Widened, "Without a definition of ObjectMeta, metadata is any object.";
+    JsonSchemaNull = 6015, Widened,
+        "A keyword that looks at fields sees nulls that the server removes, and misses defaults that it fills in.";
     // 7xxx: what the protobuf forms do not carry
     ProtoRefused = 7001, Error, "The document has no protobuf form.";
     ProtoDefault = 7002, Dropped, "The protobuf form of OpenAPI v3 holds no default that is an object, a list or null.";

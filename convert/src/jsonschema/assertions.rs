@@ -76,6 +76,9 @@ impl<'a> Writer<'_, 'a, '_> {
         if plan.null == Null::Inline && !names.is_empty() && !names.contains(&"null") {
             names.push("null");
         }
+        if plan.not_null {
+            names.extend(["array", "boolean", "number", "object", "string"]);
+        }
         match names.as_slice() {
             [] => {}
             [only] => {
@@ -95,14 +98,16 @@ impl<'a> Writer<'_, 'a, '_> {
         }
         key!(self, "enum");
         self.out.push(b'[');
-        for (i, value) in s.enumeration.iter().enumerate() {
-            if i > 0 {
-                self.out.push(b',');
-            }
+        let start = self.out.len();
+        // What a CustomResourceDefinition lists as null never holds.
+        let crd = self.origin == Origin::Crd;
+        for value in s.enumeration.iter().filter(|value| !crd || **value != Json::Null) {
+            self.separate(start);
             self.json(value);
         }
-        if plan.null == Null::Inline && !s.enumeration.contains(&Json::Null) {
-            self.out.extend_from_slice(b",null");
+        if plan.null == Null::Inline && (crd || !s.enumeration.contains(&Json::Null)) {
+            self.separate(start);
+            self.out.extend_from_slice(b"null");
         }
         self.out.push(b']');
     }

@@ -1,6 +1,6 @@
 //! References and the definitions that they lead to.
 
-use super::writer::{Meta, Origin, Place, Special, Wanted, Writer};
+use super::writer::{Meta, Nil, Origin, Place, Special, Wanted, Writer};
 use kubeshape_schema::{Code, Schema};
 use kubeshape_yaml::{percent, pointer};
 
@@ -81,7 +81,7 @@ impl<'a> Writer<'_, 'a, '_> {
             }
             self.first = true;
             self.out.push(b'{');
-            self.members(wanted.schema, wanted.place, Meta::None, Special::of(&wanted.name));
+            self.members(wanted.schema, wanted.place, Meta::None, Special::of(&wanted.name), Nil::Own);
             self.out.push(b'}');
             let printed = std::mem::take(&mut self.out);
             self.printed += printed.len() + wanted.printed.len();

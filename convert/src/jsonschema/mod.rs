@@ -9,13 +9,15 @@
 //! The schema accepts every object that the source accepts, and what it cannot say is a note with a code
 //! `KS60xx`. It expresses what the schema means and does not repeat faults of the server's validation.
 //!
-//! - **null**: a nullable value is of its type or null. `null` joins the `type`, the `enum` (the server
-//!   refuses null there, against the author's intention) and a lone `anyOf`; beside other branches or a
-//!   reference an `anyOf` of null and the rest goes around. Null where it is not nullable is refused, though
-//!   a server takes it and puts the default in its place or removes the field: what is stored is not what
-//!   was written; [`Nulls::Server`] accepts it in fields that are not required or have a default, and in values of maps, as
-//!   the server does. In a CustomResourceDefinition a value without type may be null whatever its branches
-//!   say. Times (`…meta.v1.Time`, `MicroTime`) may be null, which is how Go writes the zero time.
+//! - **null**: a nullable value is of its type or null. `null` joins the `type` and a lone `anyOf`; beside other
+//!   branches or a reference an `anyOf` of null and the rest goes around. Where there is an `enum`, the server refuses null,
+//!   even if the `enum` lists it; in documents a listed null is accepted. Null where it is not nullable is refused, though a
+//!   server takes it and puts the default in its place or removes the field: what is stored is not what was written;
+//!   [`Nulls::Server`] accepts it in fields that are not required or have a default, in values of maps, and as metadata of
+//!   embedded resources, as the server does. That is about the value itself, not about what is below it. Keywords that look
+//!   at fields still see such a null: a note says so. In a CustomResourceDefinition a value without type may be null
+//!   whatever its branches say, unless the field is required: the server removes the null and misses the field.
+//!   Times (`…meta.v1.Time`, `MicroTime`) may be null, which is how Go writes the zero time.
 //! - **int-or-string**: `anyOf` of integer and string, as the normal form of structural schemas has it;
 //!   whatever else the schema names as its type does not count. In documents the format `int-or-string`
 //!   is another way to say so. `…api.resource.Quantity` is a string or a number. `RawExtension`, `JSON`
@@ -41,6 +43,7 @@
 //!   out and the `oneOf` becomes an `anyOf`, so that nothing is refused that the source accepts. What is lost in
 //!   definitions that are referred to from there is not seen.
 //! - **lists**: a set has `uniqueItems`. Keys of map lists are a loss. `items` as a list is `prefixItems`.
+//! - `x-kubernetes-api-lifecycle` becomes `deprecated`, or a sentence in the description for alpha and beta; the extension stays.
 //! - `example` becomes `examples`; extensions stay as annotations, and so does `x-kubernetes-validations`,
 //!   though each rule is reported as not checked.
 //! - In draft 7 nothing stands beside a `$ref`, which moves into `allOf` where it has company.

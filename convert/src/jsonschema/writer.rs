@@ -71,6 +71,17 @@ pub(super) enum Null {
     Around,
 }
 
+/// What the value around decides about null in the place of a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Nil {
+    /// The schema of the value decides.
+    Own,
+    /// It is accepted, because the server removes it or puts the default in its place.
+    Accepted,
+    /// It is refused, because the server removes it and the field is required.
+    Refused,
+}
+
 /// A definition that is still to be printed.
 pub(super) struct Wanted<'a> {
     /// The name it is printed under.
@@ -92,6 +103,8 @@ pub(super) struct Plan<'s> {
     pub(super) either: bool,
     /// Int-or-string.
     pub(super) int_or_string: bool,
+    /// Null is refused, and no type and no enumeration says so.
+    pub(super) not_null: bool,
     /// Further members of `allOf`, printed.
     pub(super) all_of: Vec<Vec<u8>>,
 }
@@ -127,8 +140,6 @@ pub(super) struct Writer<'r, 'a, 'o> {
     pub(super) widened: usize,
     /// Whether it was said that there is no definition of metadata.
     metadata_noted: bool,
-    /// Whether a server drops null in place of the next schema.
-    drops_null: bool,
 }
 
 impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
@@ -146,7 +157,6 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             printed: 0,
             widened: 0,
             metadata_noted: false,
-            drops_null: false,
         }
     }
 
@@ -159,7 +169,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             key!(self, "$id");
             self.text(self.options.id);
         }
-        self.members(schema, place, meta, Special::of(name));
+        self.members(schema, place, meta, Special::of(name), Nil::Own);
         self.write_definitions(schema.at);
         self.out.push(b'}');
     }
@@ -208,20 +218,26 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
 
     /// A schema with its braces.
     pub(super) fn object(&mut self, s: &Schema<'a>, place: Place) {
+        self.value(s, place, Nil::Own);
+    }
+
+    /// The schema of a value in another one, with its braces.
+    pub(super) fn value(&mut self, s: &Schema<'a>, place: Place, nil: Nil) {
         self.out.push(b'{');
         self.first = true;
-        self.members(s, place, Meta::None, Special::None);
+        self.members(s, place, Meta::None, Special::None, nil);
         self.out.push(b'}');
         self.first = false;
     }
 
-    pub(super) fn members(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'_>, special: Special) {
+    pub(super) fn members(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'_>, special: Special, nil: Nil) {
         if self.is_full() {
             return;
         }
         let embedded = s.flags.any(Flags::EMBEDDED_RESOURCE) && place != Place::Branch;
         let meta = if embedded && matches!(meta, Meta::None) { Meta::Embedded } else { meta };
-        let plan = self.plan(s, place, meta, special);
+        self.counted(s, place);
+        let plan = self.plan(s, place, meta, special, nil);
         self.annotations(s);
         if plan.null == Null::Around {
             key!(self, "anyOf");
@@ -247,9 +263,12 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             key!(self, "title");
             self.text(title);
         }
-        if !s.description.is_empty() {
+        let lifecycle = lifecycle(s);
+        let stage = stage(&lifecycle);
+        if !s.description.is_empty() || !stage.is_empty() {
             key!(self, "description");
-            self.text(s.description);
+            let gap = if s.description.is_empty() || stage.is_empty() { "" } else { "\n\n" };
+            self.text(&format!("{}{gap}{stage}", s.description));
         }
         if let Some(default) = s.default {
             key!(self, "default");
@@ -261,7 +280,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             self.json(example);
             self.out.push(b']');
         }
-        if is_true(s, "deprecated") {
+        if is_true(s, "deprecated") || lifecycle.iter().any(|entry| word(entry, "status") == "deprecated") {
             key!(self, "deprecated");
             self.out.extend_from_slice(b"true");
         }
@@ -275,7 +294,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         }
     }
 
-    fn plan(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'_>, special: Special) -> Plan<'a> {
+    fn plan(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'_>, special: Special, nil: Nil) -> Plan<'a> {
         let e = s.extra();
         let crd = self.origin == Origin::Crd;
         let int_or_string = s.flags.any(Flags::INT_OR_STRING) || (!crd && s.format == "int-or-string");
@@ -312,20 +331,23 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             all_of.push(br#"{"anyOf":[{"type":"integer"},{"type":"string"}]}"#.to_vec());
             blocked = true;
         }
-        let said = s.flags.any(Flags::NULLABLE)
-            || is_true(s, "x-nullable")
-            || special == Special::Time
-            || std::mem::take(&mut self.drops_null);
-        // Of null the server looks at type and enum only.
-        let untyped =
-            crd && s.ty == Type::Absent && !int_or_string && s.enumeration.is_empty() && place != Place::Branch;
+        // Of null the server looks at type and enum only, and no enum holds null, even if it lists it.
+        let listed = s.enumeration.is_empty() || (!crd && s.enumeration.contains(&Json::Null));
+        let said = s.flags.any(Flags::NULLABLE) || is_true(s, "x-nullable") || special == Special::Time;
+        let untyped = crd && s.ty == Type::Absent && !int_or_string;
+        let accepted = match nil {
+            Nil::Own => listed && (said || (untyped && place != Place::Branch)),
+            Nil::Accepted => true,
+            Nil::Refused => false,
+        };
         let null = match meta {
             Meta::Root(_) | Meta::Kind(_) => Null::No,
-            _ if !said && !untyped => Null::No,
+            _ if !accepted => Null::No,
             _ if blocked => Null::Around,
             _ => Null::Inline,
         };
-        Plan { null, special, format, pattern, either, int_or_string, all_of }
+        let not_null = nil == Nil::Refused && untyped && s.enumeration.is_empty();
+        Plan { null, special, format, pattern, either, int_or_string, not_null, all_of }
     }
 
     /// The properties, with those of a resource.
@@ -354,13 +376,20 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
                 (Meta::Root(gvk) | Meta::Kind(gvk), "kind", _) => self.fixed(schema, gvk.kind()),
                 // What a document declares is the server's own.
                 (Meta::Root(_) | Meta::Embedded, "metadata", _) if self.origin == Origin::Crd || schema.is_none() => {
+                    // The server reads null as metadata without fields.
+                    let null = matches!(meta, Meta::Embedded) && self.options.nulls == Nulls::Server;
+                    if null {
+                        self.out.extend_from_slice(br#"{"anyOf":[{"type":"null"},"#);
+                    }
                     self.metadata(s, schema);
+                    if null {
+                        self.out.extend_from_slice(b"]}");
+                    }
                 }
                 (Meta::Embedded, "apiVersion" | "kind", Some(schema)) => self.object(schema, Place::InBranch),
                 (_, _, Some(schema)) => {
-                    let may_be_absent = schema.default.is_some() || !s.required.contains(&name);
-                    self.drops_null = self.options.nulls == Nulls::Server && may_be_absent;
-                    self.object(schema, place.child());
+                    let nil = self.nil(schema, s.required.contains(&name), place);
+                    self.value(schema, place.child(), nil);
                 }
                 (_, _, None) => self.out.extend_from_slice(br#"{"type":"string"}"#),
             }
@@ -370,12 +399,52 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         self.first = false;
     }
 
+    /// What becomes of null in a field or a value of a map.
+    fn nil(&self, s: &Schema<'a>, is_required: bool, place: Place) -> Nil {
+        let crd = self.origin == Origin::Crd;
+        if crd && (s.flags.any(Flags::NULLABLE) || !place.is_spine()) {
+            // Null stays. Branches neither remove nor replace anything.
+            Nil::Own
+        } else if crd && is_required && s.default.is_none() {
+            Nil::Refused
+        } else if self.options.nulls == Nulls::Server && (!is_required || s.default.is_some()) {
+            Nil::Accepted
+        } else {
+            Nil::Own
+        }
+    }
+
+    /// Notes keywords that count fields: they count nulls that the server removes, and miss fields that it fills in.
+    fn counted(&mut self, s: &Schema<'a>, place: Place) {
+        if self.origin != Origin::Crd || self.options.nulls != Nulls::Server || !place.is_spine() {
+            return;
+        }
+        let leaves = |s: &Schema<'_>| !s.flags.any(Flags::NULLABLE);
+        let map = matches!(s.additional, Some(Additional::Schema(values)) if leaves(values));
+        if !map && !s.properties.iter().any(|p| leaves(&p.schema)) {
+            return;
+        }
+        let e = s.extra();
+        for (name, there) in [
+            ("minProperties", e.min_properties.is_some()),
+            ("maxProperties", e.max_properties.is_some()),
+            ("allOf", e.all_of.iter().any(looks_at_fields)),
+            ("anyOf", e.any_of.iter().any(looks_at_fields)),
+            ("oneOf", e.one_of.iter().any(looks_at_fields)),
+            ("not", e.not.is_some_and(looks_at_fields)),
+        ] {
+            if there {
+                self.note(Code::JsonSchemaNull, s.at, name.to_owned());
+            }
+        }
+    }
+
     /// A field that has one value.
     fn fixed(&mut self, authored: Option<&Schema<'a>>, value: &str) {
         self.out.push(b'{');
         self.first = true;
         if let Some(schema) = authored {
-            self.members(schema, Place::InBranch, Meta::None, Special::None);
+            self.members(schema, Place::InBranch, Meta::None, Special::None, Nil::Own);
         } else {
             key!(self, "type");
             self.text("string");
@@ -420,8 +489,8 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         match s.additional {
             Some(Additional::Schema(schema)) => {
                 key!(self, "additionalProperties");
-                self.drops_null = self.options.nulls == Nulls::Server;
-                self.object(schema, place.child());
+                let nil = self.nil(schema, false, place);
+                self.value(schema, place.child(), nil);
             }
             Some(Additional::Allowed(allowed)) => {
                 key!(self, "additionalProperties");
@@ -474,6 +543,56 @@ impl Special {
             Special::None
         }
     }
+}
+
+/// Whether a branch looks at fields of the value.
+fn looks_at_fields(s: &Schema<'_>) -> bool {
+    let e = s.extra();
+    !s.required.is_empty()
+        || !s.properties.is_empty()
+        || e.min_properties.is_some()
+        || e.max_properties.is_some()
+        || e.not.is_some_and(looks_at_fields)
+        || junctors(s).any(looks_at_fields)
+}
+
+/// The entries of `x-kubernetes-api-lifecycle`, one for each project.
+fn lifecycle<'a>(s: &Schema<'a>) -> Vec<&'a Json<'a>> {
+    let extension = s.extra().extensions.iter().find(|(key, _)| *key == "x-kubernetes-api-lifecycle");
+    match extension {
+        Some((_, Json::Object(projects))) => projects.iter().map(|(_, entry)| entry).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A member that is a string; empty if it is not there.
+fn word<'a>(entry: &Json<'a>, name: &str) -> &'a str {
+    entry.get(name).and_then(Json::as_str).unwrap_or_default()
+}
+
+/// What the description says of fields that are alpha or beta: `Alpha since v1.20, behind the feature gate Frobber2D.`
+fn stage(entries: &[&Json<'_>]) -> String {
+    let mut out = String::new();
+    for entry in entries {
+        let stage = match word(entry, "status") {
+            "alpha" => "Alpha",
+            "beta" => "Beta",
+            _ => continue,
+        };
+        out.push_str(if out.is_empty() { "" } else { " " });
+        out.push_str(stage);
+        let (since, gate) = (word(entry, "minVersion"), word(entry, "featureGate"));
+        if !since.is_empty() {
+            out.push_str(" since ");
+            out.push_str(since);
+        }
+        if !gate.is_empty() {
+            out.push_str(", behind the feature gate ");
+            out.push_str(gate);
+        }
+        out.push('.');
+    }
+    out
 }
 
 /// Whether an extension is there and true.

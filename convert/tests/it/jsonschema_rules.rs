@@ -62,7 +62,9 @@ fn body(bytes: &[u8], options: Options<'_>) -> String {
 fn values_say_what_they_are() -> Result {
     for (source, expected, codes) in [
         ("{type: string, nullable: true}", r#"{"type":["string","null"]}"#, vec![]),
-        ("{type: string, nullable: true, enum: [x]}", r#"{"type":["string","null"],"enum":["x",null]}"#, vec![]),
+        ("{type: string, nullable: true, enum: [x]}", r#"{"type":"string","enum":["x"]}"#, vec![]),
+        ("{type: string, nullable: true, enum: [x, null]}", r#"{"type":"string","enum":["x"]}"#, vec![]),
+        ("{type: array, items: {enum: [1, null]}}", r#"{"type":"array","items":{"enum":[1]}}"#, vec![]),
         (
             "{type: string, nullable: true, anyOf: [{minLength: 1}]}",
             r#"{"type":["string","null"],"anyOf":[{"minLength":1},{"type":"null"}]}"#,
@@ -331,6 +333,96 @@ fn null_is_accepted_where_a_server_drops_it() -> Result {
     ] {
         assert_eq!(property(source, LAX)?.0, stored);
         assert_eq!(property(source, SERVER)?.0, server);
+    }
+    Ok(())
+}
+
+#[test]
+fn null_is_decided_at_the_value_itself() -> Result {
+    for (source, server, codes) in [
+        (
+            "{type: array, nullable: true, items: {type: string}}",
+            r#"{"type":["array","null"],"items":{"type":"string"}}"#,
+            vec![],
+        ),
+        (
+            "{type: object, nullable: true, additionalProperties: {type: array, nullable: true, items: {type: string}}}",
+            r#"{"type":["object","null"],"additionalProperties":{"type":["array","null"],"items":{"type":"string"}}}"#,
+            vec![],
+        ),
+        (
+            "{type: string, nullable: true, oneOf: [{enum: [x]}, {enum: [z]}]}",
+            r#"{"anyOf":[{"type":"null"},{"type":"string","oneOf":[{"enum":["x"]},{"enum":["z"]}]}]}"#,
+            vec![],
+        ),
+        (
+            "{type: string, nullable: true, not: {enum: [x]}}",
+            r#"{"anyOf":[{"type":"null"},{"type":"string","not":{"enum":["x"]}}]}"#,
+            vec![],
+        ),
+        ("{type: string, nullable: true, enum: [x]}", r#"{"type":"string","enum":["x"]}"#, vec![]),
+        (
+            "{type: object, required: [b], properties: {b: {x-kubernetes-preserve-unknown-fields: true}}}",
+            r#"{"type":["object","null"],"properties":{"b":{"type":["array","boolean","number","object","string"],"x-kubernetes-preserve-unknown-fields":true}},"required":["b"]}"#,
+            vec![],
+        ),
+        (
+            "{type: object, properties: {b: {x-kubernetes-preserve-unknown-fields: true, nullable: true}}, required: [b]}",
+            r#"{"type":["object","null"],"properties":{"b":{"x-kubernetes-preserve-unknown-fields":true}},"required":["b"]}"#,
+            vec![],
+        ),
+        (
+            "{type: object, x-kubernetes-embedded-resource: true}",
+            r#"{"type":["object","null"],"properties":{"apiVersion":{"type":"string"},"kind":{"type":"string"},"metadata":{"anyOf":[{"type":"null"},{"type":"object"}]}},"required":["apiVersion","kind"],"x-kubernetes-embedded-resource":true}"#,
+            vec![],
+        ),
+        (
+            "{type: object, maxProperties: 1, properties: {b: {type: string}}}",
+            r#"{"type":["object","null"],"properties":{"b":{"type":["string","null"]}},"maxProperties":1}"#,
+            vec![Code::JsonSchemaNull],
+        ),
+        (
+            "{type: object, properties: {b: {type: string}}, oneOf: [{required: [b]}, {not: {required: [b]}}]}",
+            "",
+            vec![Code::JsonSchemaNull],
+        ),
+    ] {
+        let (text, notes) = property(source, SERVER)?;
+        assert!(server.is_empty() || text == server, "{source}: {text}");
+        assert_eq!(notes, codes, "{source}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_document_accepts_null_that_an_enum_lists() -> Result {
+    for (source, expected) in [
+        (r#"{"z":{"type":"string","nullable":true,"enum":["x"]}}"#, r#"{"type":"string","enum":["x"]}"#),
+        (
+            r#"{"z":{"type":"string","nullable":true,"enum":["x",null]}}"#,
+            r#"{"type":["string","null"],"enum":["x",null]}"#,
+        ),
+    ] {
+        assert_eq!(document(source, LAX)?.0, expected);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_lifecycle_is_said_as_deprecated_or_in_the_description() -> Result {
+    let life = |entry: &str| format!(r#""x-kubernetes-api-lifecycle":{{"kubernetes":{entry}}}"#);
+    for (before, entry, expected) in [
+        ("", r#"{"status":"deprecated"}"#, r#""deprecated":true,"#),
+        (
+            r#""description":"D","#,
+            r#"{"featureGate":"F","minVersion":"v1.20","status":"alpha"}"#,
+            r#""description":"D\n\nAlpha since v1.20, behind the feature gate F.","#,
+        ),
+        ("", r#"{"status":"beta"}"#, r#""description":"Beta.","#),
+        ("", r#"{"minVersion":"v1.20"}"#, ""),
+    ] {
+        let source = format!(r#"{{"z":{{{before}{}}}}}"#, life(entry));
+        assert_eq!(document(&source, LAX)?.0, format!("{{{expected}{}}}", life(entry)));
     }
     Ok(())
 }

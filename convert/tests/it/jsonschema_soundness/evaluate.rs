@@ -22,8 +22,8 @@ impl Evaluator {
         let listed = s["enum"].as_array().filter(|values| !values.is_empty());
         if value.is_null() {
             let nullable = s["nullable"] == true;
-            let untyped = ty.is_none() && !int_or_string && listed.is_none_or(|values| values.contains(value));
-            return nullable || untyped;
+            // No enumeration holds null, even if it lists it.
+            return listed.is_none() && (nullable || (ty.is_none() && !int_or_string));
         }
         let fits = if int_or_string {
             value.is_string() || whole(value)
@@ -98,8 +98,16 @@ impl Evaluator {
         let mut required = s["required"].as_array().into_iter().flatten();
         let embedded = s["x-kubernetes-embedded-resource"] == true;
         let text = |name: &str| members.get(name).is_some_and(Value::is_string);
+        // The server removes null from such a field without type. Branches have none.
+        let is_removed = |name: &str| {
+            let property = &s["properties"][name];
+            property["x-kubernetes-preserve-unknown-fields"] == true
+                && property["nullable"] != true
+                && property.get("default").is_none()
+        };
+        let is_there = |name: &str| members.get(name).is_some_and(|inner| !inner.is_null() || !is_removed(name));
         within(s, "minProperties", "maxProperties", members.len())
-            && required.all(|name| name.as_str().is_none_or(|name| members.contains_key(name)))
+            && required.all(|name| name.as_str().is_none_or(is_there))
             && (!embedded || text("apiVersion") && text("kind") && members.get("metadata").is_none_or(Value::is_object))
             && members.iter().all(|(name, inner)| match (s["properties"].get(name), s.get("additionalProperties")) {
                 (Some(property), _) => self.value(property, inner),
