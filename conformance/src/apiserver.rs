@@ -43,7 +43,8 @@ pub fn compare(golden: &Path, corpus: &Path, base: Option<BaseDocuments<'_>>, kn
     table
 }
 
-/// The recorded servers with CustomResourceDefinitions: the folder, the file of requests that created them, and its reader.
+/// The recorded servers with CustomResourceDefinitions: the folder, the file of requests that created them, and its
+/// reader.
 const SERVERS: [(&str, &str, Installed); 2] =
     [("crds", "install.ndjson.zst", installed), ("rules", "rules.ndjson.zst", requested)];
 

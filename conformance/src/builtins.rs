@@ -38,8 +38,8 @@ fn built_in() -> Result<Registry, String> {
     Ok(registry)
 }
 
-/// What a server says of an object of a built-in kind when it decodes it with strict field validation; empty if it takes it. `object`
-/// is the text of the object, which tells the fields that stand twice.
+/// What a server says of an object of a built-in kind when it decodes it with strict field validation; empty if it
+/// takes it. `object` is the text of the object, which tells the fields that stand twice.
 fn decoded(typed: &Typed, value: Decodable<'_>, object: Node<'_>) -> String {
     let decoded = typed.decode(value);
     if let Some(error) = decoded.errors.first() {
@@ -131,7 +131,8 @@ struct Answer {
     texts: Vec<String>,
 }
 
-/// What kubectl shows of the request that creates a custom resource with a way of field validation. None if the kind is unknown.
+/// What kubectl shows of the request that creates a custom resource with a way of field validation. None if the kind is
+/// unknown.
 fn created(registry: &Registry, object: &Object, mode: &str) -> Option<Answer> {
     let judged = match registry.judge(kubeshape_registry::Request::Create(object)) {
         Ok(judged) => judged,
@@ -205,7 +206,8 @@ pub(crate) fn generated(plan: &Plan, program: &Path, table: &mut Table) -> Resul
     Ok(())
 }
 
-/// A message in which the fields are sorted: a server tells unknown fields and those that stand twice in the order of the text.
+/// A message in which the fields are sorted: a server tells unknown fields and those that stand twice in the order of
+/// the text.
 fn in_order(message: &str) -> String {
     let Some(fields) = message.strip_prefix("strict decoding error: ") else { return message.to_owned() };
     let mut fields: Vec<&str> = fields.split(", ").collect();
@@ -229,8 +231,8 @@ impl Draw {
         (self.seeded.next(&self.numbers) % end) as usize
     }
 
-    /// The text of an object: some members of the whole one, up to three of its values replaced, perhaps a field that is not known or
-    /// stands twice.
+    /// The text of an object: some members of the whole one, up to three of its values replaced, perhaps a field that
+    /// is not known or stands twice.
     fn object(&mut self, whole: &Value) -> String {
         let mut object = self.part(whole, 0);
         for _ in 0..self.below(4) {
@@ -320,7 +322,8 @@ impl Draw {
     }
 }
 
-/// The JSON pointers of the values in an object. What tells its type is left alone: a server reads that before anything else.
+/// The JSON pointers of the values in an object. What tells its type is left alone: a server reads that before anything
+/// else.
 fn paths(object: &Value) -> Vec<String> {
     let mut out = Vec::new();
     let mut open = vec![(String::new(), object)];

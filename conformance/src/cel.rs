@@ -1,4 +1,5 @@
-//! Compares answers about expressions: messages, types, costs and values, and what definitions with rules are answered with.
+//! Compares answers about expressions: messages, types, costs and values, and what definitions with rules are answered
+//! with.
 
 use crate::known::Known;
 use crate::structural::{CrdName, Expected, Files, compare_errors, records, with_definition};

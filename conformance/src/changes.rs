@@ -1,9 +1,9 @@
-//! Area `changes`: what `kubeshape-diff` says of two definitions, held against the Kubernetes libraries. Each witness is accepted
-//! under the old definition and not under the new one; and where the new definition refuses an object that the old one accepts,
-//! some change says so.
+//! Area `changes`: what `kubeshape-diff` says of two definitions, held against the Kubernetes libraries. Each witness
+//! is accepted under the old definition and not under the new one; and where the new definition refuses an object that
+//! the old one accepts, some change says so.
 //!
-//! Pairs are those of real projects (`upgrades` in the folder of inputs), definitions and changed ones of the recorded answers,
-//! and generated ones.
+//! Pairs are those of real projects (`upgrades` in the folder of inputs), definitions and changed ones of the recorded
+//! answers, and generated ones.
 
 mod undo;
 
@@ -35,8 +35,8 @@ const ROUNDS: u64 = 24;
 /// So many generated pairs stand for all real ones; fewer stand for a part of them.
 const ALL: u64 = 2_000;
 
-/// Compares all of a plan: as many generated pairs as it counts, a half as many changed real definitions, and all real pairs or
-/// their share.
+/// Compares all of a plan: as many generated pairs as it counts, a half as many changed real definitions, and all real
+/// pairs or their share.
 ///
 /// # Errors
 /// Go is not installed, or the Go program fails.
@@ -274,8 +274,8 @@ impl Area {
         Ok(is_judged)
     }
 
-    /// Whether changes say that writers may be refused at a field: one of the field itself, or some above or below without which the
-    /// field is not complained about.
+    /// Whether changes say that writers may be refused at a field: one of the field itself, or some above or below
+    /// without which the field is not complained about.
     fn is_told(
         &mut self,
         pair: &Pair,
@@ -431,8 +431,8 @@ fn is_above(above: &str, below: &str) -> bool {
         && above.iter().zip(&below).all(|(one, other)| one == "*" || other == "*" || one == other)
 }
 
-/// Objects of one version: samples of the old definition with some values set, of which most come from the old schema, some from
-/// the new one, and some are of a wrong kind.
+/// Objects of one version: samples of the old definition with some values set, of which most come from the old schema,
+/// some from the new one, and some are of a wrong kind.
 fn objects(old: &Crd<'_>, new: &Crd<'_>, version: &str, count: usize, seed: u64) -> Vec<Value> {
     let find = |crd: &'_ Crd<'_>| crd.versions.iter().position(|other| other.name == version);
     let (Some(was), Some(is)) = (find(old), find(new)) else { return Vec::new() };

@@ -1,4 +1,5 @@
-//! The proposals of the cost doctor: with all bounds a definition keeps the limits, without any one of them it does not.
+//! The proposals of the cost doctor: with all bounds a definition keeps the limits, without any one of them it does
+//! not.
 
 use crate::structural::with_definition;
 use crate::table::{Table, Verdict};

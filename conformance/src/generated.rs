@@ -1,5 +1,6 @@
-//! Area `generated`: random manifests, documents, objects of built-in kinds and sequences of server-side apply, answered by the Kubernetes libraries
-//! in the same run. Before a difference is shown, its input is made as small as possible.
+//! Area `generated`: random manifests, documents, objects of built-in kinds and sequences of server-side apply,
+//! answered by the Kubernetes libraries in the same run. Before a difference is shown, its input is made as small as
+//! possible.
 
 use crate::answers::{compare_file, compare_merged};
 use crate::builtins;

@@ -238,7 +238,8 @@ fn embedded(folder: &Path, table: &mut Table) {
 /// Custom resources of real CustomResourceDefinitions.
 fn resources(folder: &Path, corpus: &Path, table: &mut Table) {
     let cases = records::<Case>(&folder.join("cr-cases.ndjson.gz"), table);
-    // Results are recorded as Go prints them, which does not tell floats from integers: so old objects are decoded anew.
+    // Results are recorded as Go prints them, which does not tell floats from integers: so old objects are decoded
+    // anew.
     let objects: BTreeMap<usize, &Value> = cases.iter().map(|case| (case.id, &case.object)).collect();
     let mut files = Files { corpus, read: BTreeMap::new() };
     let mut by_version: BTreeMap<(&str, usize, &str), Vec<&Case>> = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! Area `corpus`: the project's own CustomResourceDefinitions, documents and scenarios with their recorded answers. Needs
-//! nothing but the checkout.
+//! Area `corpus`: the project's own CustomResourceDefinitions, documents and scenarios with their recorded answers.
+//! Needs nothing but the checkout.
 //!
 //! Kubernetes' own definitions and texts are an input of publishing. They are taken from one of the recorded documents;
 //! with them, every document must equal the recorded one byte for byte.

@@ -38,8 +38,8 @@ pub fn folder_named_by(variable: &str) -> Option<PathBuf> {
     Some(folder)
 }
 
-/// How far apart the inputs are that a test takes from a long list of them: `n`, so that the tests are quick, or one where
-/// `KUBESHAPE_ALL` is set and not empty. The number is for `step_by`.
+/// How far apart the inputs are that a test takes from a long list of them: `n`, so that the tests are quick, or one
+/// where `KUBESHAPE_ALL` is set and not empty. The number is for `step_by`.
 pub fn one_in(n: usize) -> usize {
     if std::env::var_os("KUBESHAPE_ALL").is_some_and(|value| !value.is_empty()) { 1 } else { n }
 }
@@ -59,8 +59,8 @@ pub struct File {
 }
 
 impl File {
-    /// The rule that the file shows: what follows `# Rule: ` in the first line; in JSON the annotation `rule`, or the first
-    /// string that begins with `Rule: `.
+    /// The rule that the file shows: what follows `# Rule: ` in the first line; in JSON the annotation `rule`, or the
+    /// first string that begins with `Rule: `.
     pub fn rule(&self) -> Option<String> {
         let text = String::from_utf8_lossy(&self.bytes);
         let text = text.trim_start_matches('\u{FEFF}');

@@ -1,8 +1,8 @@
 //! A server that answers with recorded bytes, for tests of clients.
 //!
-//! A [`Recording`] has the exchanges of a real server: files `responses.ndjson.zst` with a request and its answer per line,
-//! beside the bodies that they name. A test may change it, as the server would change. [`Recording::serve`] answers requests
-//! over HTTP and keeps what it was asked.
+//! A [`Recording`] has the exchanges of a real server: files `responses.ndjson.zst` with a request and its answer per
+//! line, beside the bodies that they name. A test may change it, as the server would change. [`Recording::serve`]
+//! answers requests over HTTP and keeps what it was asked.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -191,8 +191,8 @@ impl Recording {
         index.paths.into_iter().map(|(path, place)| (path, place.url)).collect()
     }
 
-    /// Publishes another version of an OpenAPI v3 document, with this hash. The index has the new hash, unless the document
-    /// changes after the client has read the index (`is_race`).
+    /// Publishes another version of an OpenAPI v3 document, with this hash. The index has the new hash, unless the
+    /// document changes after the client has read the index (`is_race`).
     ///
     /// # Panics
     /// There is no such document.

@@ -7,12 +7,12 @@ use kubeshape_registry::{
 };
 use std::sync::Arc;
 
-/// The kinds that CustomResourceDefinitions, OpenAPI documents and structured-merge-diff schemas define, and what an API
-/// server does with their objects.
+/// The kinds that CustomResourceDefinitions, OpenAPI documents and structured-merge-diff schemas define, and what an
+/// API server does with their objects.
 ///
 /// Inputs have names, by which they are replaced and removed. Where several define one kind, CustomResourceDefinitions
-/// go before documents, and of two of a sort the one whose input has the smaller name counts. What is expensive is built
-/// when a kind is first used. A clone is cheap and shares what was built.
+/// go before documents, and of two of a sort the one whose input has the smaller name counts. What is expensive is
+/// built when a kind is first used. A clone is cheap and shares what was built.
 ///
 /// # Example: kinds of two inputs
 /// ```

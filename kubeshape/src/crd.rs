@@ -60,8 +60,8 @@ impl Crd {
         }
     }
 
-    /// Reads all CustomResourceDefinitions of an input, those of lists included, and what is wrong with the rest. Objects
-    /// of other kinds are passed over.
+    /// Reads all CustomResourceDefinitions of an input, those of lists included, and what is wrong with the rest.
+    /// Objects of other kinds are passed over.
     pub fn read_all(name: impl Into<Arc<str>>, text: impl AsRef<[u8]>) -> (Vec<Crd>, Vec<Finding>) {
         let Input { documents, mut findings, .. } = kubeshape_input::read(name, text.as_ref(), Limits::default());
         let (mut crds, mut shared) = (Vec::new(), None);

@@ -18,7 +18,8 @@
 //!
 //! - A [`Crd`] is a CustomResourceDefinition. It is converted to OpenAPI v3 and v2, to the structured-merge-diff schema
 //!   of server-side apply, and to JSON Schema.
-//! - A [`Document`] is an OpenAPI document of either dialect. It is converted to the other one, and to the same schemas.
+//! - A [`Document`] is an OpenAPI document of either dialect. It is converted to the other one, and to the same
+//!   schemas.
 //! - An [`Api`] holds the kinds of many such inputs, and does to objects what the server does: create, update, apply.
 //! - An [`Object`] is any object of Kubernetes. It knows where it was read from, and who owns its fields.
 //! - `test::Server` is an API server in the process, for tests of controllers and clients (feature `test`).
@@ -154,8 +155,8 @@
 //!
 //! ### Plan the upgrade of a definition
 //!
-//! A server refuses a definition without a version in which objects are stored. [`Crd::upgrade_to`] gives the steps that lead to it,
-//! with the definitions that are needed on the way:
+//! A server refuses a definition without a version in which objects are stored. [`Crd::upgrade_to`] gives the steps
+//! that lead to it, with the definitions that are needed on the way:
 //!
 //! ```
 //! # const TABS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/crds/tabs.yaml"));

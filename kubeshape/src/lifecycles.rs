@@ -41,8 +41,8 @@ impl Lifecycles {
         if findings.iter().any(Finding::is_error) { Err(Findings(findings)) } else { Ok(Lifecycles { schemas }) }
     }
 
-    /// The lifecycle of a field. The path has the names of fields as for `kubectl explain`: `spec.containers.restartPolicyRules`.
-    /// None if the field is generally available, or if nothing is known of it.
+    /// The lifecycle of a field. The path has the names of fields as for `kubectl explain`:
+    /// `spec.containers.restartPolicyRules`. None if the field is generally available, or if nothing is known of it.
     pub fn field(&self, api_version: &str, kind: &str, path: &str) -> Option<&Lifecycle> {
         let path: Vec<&str> = path.split('.').filter(|name| !name.is_empty()).collect();
         self.schemas.field(api_version, kind, &path)

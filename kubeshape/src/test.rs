@@ -18,17 +18,20 @@ use std::time::SystemTime;
 
 use crate::Findings;
 
-/// The group versions that a server has from the beginning: CustomResourceDefinitions, and what most tests need beside them.
+/// The group versions that a server has from the beginning: CustomResourceDefinitions, and what most tests need beside
+/// them.
 const GROUP_VERSIONS: [&str; 2] = ["api/v1", "apis/apiextensions.k8s.io/v1"];
 
 /// An API server without a socket, etcd and other programs.
 ///
-/// It serves CustomResourceDefinitions, custom resources and the core group (namespaces, ConfigMaps, Secrets and others) as
-/// kube-apiserver does, with discovery, OpenAPI and watches, from memory. What it is not is said in the guide of `kubeshape
-/// serve`: there are no controllers, and the rules for built-in kinds that exist as Go code alone do not hold.
+/// It serves CustomResourceDefinitions, custom resources and the core group (namespaces, ConfigMaps, Secrets and
+/// others) as kube-apiserver does, with discovery, OpenAPI and watches, from memory. What it is not is said in the
+/// guide of `kubeshape serve`: there are no controllers, and the rules for built-in kinds that exist as Go code alone
+/// do not hold.
 ///
 /// A client gets its [`service`](Self::service), a `tower::Service` of `http::Request`s. For kube-rs that is
-/// `kube::Client::new(server.service(), "default")`. It needs a running tokio runtime, because watches wait for changes.
+/// `kube::Client::new(server.service(), "default")`. It needs a running tokio runtime, because watches wait for
+/// changes.
 ///
 /// A clone is another handle to the same server. It goes with the last handle and the last service.
 ///
@@ -87,8 +90,8 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Whether the server has what kube-apiserver does not have: what `kubeshape serve --extensions on` adds. It is off by
-    /// default, because a test that passes here has to pass on a cluster.
+    /// Whether the server has what kube-apiserver does not have: what `kubeshape serve --extensions on` adds. It is off
+    /// by default, because a test that passes here has to pass on a cluster.
     #[must_use]
     pub fn extensions(self, on: bool) -> Builder {
         Builder { extensions: on }
@@ -121,7 +124,8 @@ impl Default for Server {
 }
 
 impl Server {
-    /// A server without objects, which answers as kube-apiserver does, and as nothing else. [`Server::builder`] has settings.
+    /// A server without objects, which answers as kube-apiserver does, and as nothing else. [`Server::builder`] has
+    /// settings.
     pub fn new() -> Server {
         Server::builder().start()
     }
@@ -188,8 +192,8 @@ impl Server {
         self.inner.http.clone()
     }
 
-    /// The time that the server takes from now on, for creation and deletion, managed fields and ages. Without it, that of the
-    /// system.
+    /// The time that the server takes from now on, for creation and deletion, managed fields and ages. Without it, that
+    /// of the system.
     pub fn set_time(&self, time: SystemTime) {
         *self.inner.time.lock().unwrap_or_else(PoisonError::into_inner) = Some(time);
     }
@@ -204,7 +208,8 @@ impl Server {
     }
 }
 
-/// What all servers begin with. It is made once in a process: most of the time that a server takes to start goes into it.
+/// What all servers begin with. It is made once in a process: most of the time that a server takes to start goes into
+/// it.
 #[derive(Clone, Debug)]
 struct Start {
     published: Store,

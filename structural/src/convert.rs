@@ -73,8 +73,8 @@ impl fmt::Display for ConvertError {
 
 impl std::error::Error for ConvertError {}
 
-/// Checks that a schema converts to a structural one, as upstream's `schema.NewStructural` decides it. For a schema that
-/// converts this takes constant time.
+/// Checks that a schema converts to a structural one, as upstream's `schema.NewStructural` decides it. For a schema
+/// that converts this takes constant time.
 ///
 /// Nothing is converted, because a structural schema is a [`Schema`] of the same form.
 ///

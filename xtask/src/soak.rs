@@ -1,4 +1,5 @@
-//! `cargo xtask soak`: hostile and honest clients against a server whose files and whose aggregated server change all the time.
+//! `cargo xtask soak`: hostile and honest clients against a server whose files and whose aggregated server change all
+//! the time.
 
 mod attack;
 mod downstream;

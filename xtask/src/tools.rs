@@ -2,8 +2,8 @@
 
 use crate::run::{Result, cargo, metadata, output, run};
 
-/// Checks that every published crate promises the Rust of `rust-toolchain.toml`. All checks run with it, so the oldest Rust that
-/// is promised is the one that is tested.
+/// Checks that every published crate promises the Rust of `rust-toolchain.toml`. All checks run with it, so the oldest
+/// Rust that is promised is the one that is tested.
 pub(crate) fn msrv() -> Result {
     let toolchain = std::fs::read_to_string("rust-toolchain.toml")?;
     let channel = toolchain.lines().find_map(|line| line.strip_prefix("channel = \"")?.strip_suffix('"'));

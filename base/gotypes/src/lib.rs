@@ -3,8 +3,8 @@
 //! - **Table.** A [`Struct`] has a Go name and [`Field`]s in the order of Go's source. A field has its JSON name, its
 //!   [`Type`], [when JSON contains it](Printed) and its protobuf number. Tables are constants: nothing is built per
 //!   object. To add a kind, add a table. [`metadata`] has `ObjectMeta`, [`definition`] has CustomResourceDefinition.
-//! - **Decode.** [`normal`] reads a value into a type. It reports unknown fields by path, drops empty fields that Go does
-//!   not print, and adds zero values that Go prints.
+//! - **Decode.** [`normal`] reads a value into a type. It reports unknown fields by path, drops empty fields that Go
+//!   does not print, and adds zero values that Go prints.
 //! - **Print.** [`write()`] appends JSON as `encoding/json` does: fields in struct order, `omitempty` applied.
 //!   [`protobuf`](protobuf()) appends the message that Go's generated code writes: fields in number order, zero values
 //!   included.

@@ -1,5 +1,5 @@
-//! Benchmarks of documents. Each runs in a process of its own, which keeps the bytes in memory and converts them several
-//! times, like the Go program.
+//! Benchmarks of documents. Each runs in a process of its own, which keeps the bytes in memory and converts them
+//! several times, like the Go program.
 
 use crate::report::{Measured, parse};
 use kubeshape_convert::aggregate::Aggregator;

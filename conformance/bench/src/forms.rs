@@ -1,7 +1,8 @@
-//! `kubeshape-bench forms [N] [BYTES]`: what a list of objects costs in its forms, beside the list of the objects as they are.
+//! `kubeshape-bench forms [N] [BYTES]`: what a list of objects costs in its forms, beside the list of the objects as
+//! they are.
 //!
-//! The requests go through the HTTP service of the server, without a socket: a list that is sent over one costs its bytes again.
-//! Processor time is that of the process.
+//! The requests go through the HTTP service of the server, without a socket: a list that is sent over one costs its
+//! bytes again. Processor time is that of the process.
 
 use cpu_time::ProcessTime;
 use http_body_util::{BodyExt, Empty};

@@ -1,5 +1,5 @@
-//! `kubeshape-bench objects STREAM… [--oracle PROGRAM]`: what a custom resource costs between its bytes and the verdict, here and
-//! in Go.
+//! `kubeshape-bench objects STREAM… [--oracle PROGRAM]`: what a custom resource costs between its bytes and the
+//! verdict, here and in Go.
 //!
 //! A stream holds a CustomResourceDefinition, and then objects of its first version, each in JSON on one line.
 

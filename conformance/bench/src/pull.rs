@@ -1,10 +1,10 @@
 //! `kubeshape-bench pull [FOLDER]`: the client without a network, so that what is measured is the client.
 //!
-//! A server in memory has the documents of a folder (OpenAPI v3 in JSON), or 60 documents of 100 kB. Times are the best of the
-//! rounds, in processor time of this process.
+//! A server in memory has the documents of a folder (OpenAPI v3 in JSON), or 60 documents of 100 kB. Times are the best
+//! of the rounds, in processor time of this process.
 //!
-//! `kubeshape-bench pull --server URL`: the client beside a server, such as `kubeshape serve` on the loopback interface, on the
-//! clock. A pull is compared with the same requests without anything else.
+//! `kubeshape-bench pull --server URL`: the client beside a server, such as `kubeshape serve` on the loopback
+//! interface, on the clock. A pull is compared with the same requests without anything else.
 
 use cpu_time::ProcessTime;
 use futures_util::stream::{self, StreamExt as _};

@@ -1,8 +1,8 @@
 //! `kubeshape-bench test-server [CRDS]`: how long `kubeshape::test::Server` takes to start, in processes of their own.
 //!
-//! A test waits for the first server of its process, which also unpacks Kubernetes' own documents; further servers share them. Both
-//! are measured, on the clock and in processor time: the server alone, and until a client has created and read an object of a
-//! definition that was loaded. The best and the median of the processes count.
+//! A test waits for the first server of its process, which also unpacks Kubernetes' own documents; further servers
+//! share them. Both are measured, on the clock and in processor time: the server alone, and until a client has created
+//! and read an object of a definition that was loaded. The best and the median of the processes count.
 
 use cpu_time::ProcessTime;
 use http_body_util::{BodyExt, Full};

@@ -77,8 +77,9 @@ fn text<'r>(record: &'r Json, key: &str) -> &'r str {
     record.get(key).and_then(Json::as_str).unwrap_or("")
 }
 
-/// The texts with their type variables numbered by first appearance. Upstream numbers the type parameters of an overload in the
-/// order of a Go map (`OverloadDecl.TypeParams`), so that the numbers in its messages differ from run to run.
+/// The texts with their type variables numbered by first appearance. Upstream numbers the type parameters of an
+/// overload in the order of a Go map (`OverloadDecl.TypeParams`), so that the numbers in its messages differ from run
+/// to run.
 fn renumbered(value: &Json) -> Json {
     const NAME: &str = "_var";
     match value {
@@ -399,8 +400,8 @@ pub fn rules(out: &mut Vec<Comparison>, file: &str, record: &Json) {
     }
 }
 
-/// The schema at a path, and the type that rules have for its values: that of a field or of the elements of what is above it,
-/// which need not be the one that the schema alone declares (`additionalProperties` of an array).
+/// The schema at a path, and the type that rules have for its values: that of a field or of the elements of what is
+/// above it, which need not be the one that the schema alone declares (`additionalProperties` of an array).
 fn at_path<'r>(schema: Option<&'r Json>, root: bool, path: &str) -> Option<(&'r Json, Option<Arc<DeclType>>)> {
     let of_schema = |props: &Json, is_root: bool| {
         let of = |schema: &Schema<'_>| DeclType::of(schema, is_root || schema.flags.any(Flags::EMBEDDED_RESOURCE));

@@ -1,7 +1,8 @@
-//! Recorded commands of kubectl about objects, run again by a kubectl of this machine against `kubeshape serve --objects`.
+//! Recorded commands of kubectl about objects, run again by a kubectl of this machine against
+//! `kubeshape serve --objects`.
 //!
-//! The server gets the definitions and objects that the real one had. Times, ages, uids and revisions are not compared, nor the
-//! cells of a table whose paths have a wildcard: Go walks maps in a random order.
+//! The server gets the definitions and objects that the real one had. Times, ages, uids and revisions are not compared,
+//! nor the cells of a table whose paths have a wildcard: Go walks maps in a random order.
 
 use super::Plan;
 use super::serve::Serve;
@@ -80,8 +81,8 @@ pub fn compare_commands(plan: &Plan, known: Known) -> Result<Table, String> {
     Ok(table)
 }
 
-/// The definitions and objects of the recorded server, as a List: what the recorded requests lead to, and of built-in kinds what
-/// the server answered.
+/// The definitions and objects of the recorded server, as a List: what the recorded requests lead to, and of built-in
+/// kinds what the server answered.
 fn state(server: &Path) -> Result<String, String> {
     let store = resources::replayed(server, |_, _, _| {})?;
     let mut items: Vec<Value> =

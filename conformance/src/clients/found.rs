@@ -196,8 +196,8 @@ impl Discovered {
         names.map(|(name, resource)| (name.clone(), to(name, resource))).collect()
     }
 
-    /// Short names that resources of several groups have. Which one is meant is left to chance: client-go keeps what aggregated
-    /// discovery says in a map (`ServerGroupsAndResources`), and the first one that it comes upon wins.
+    /// Short names that resources of several groups have. Which one is meant is left to chance: client-go keeps what
+    /// aggregated discovery says in a map (`ServerGroupsAndResources`), and the first one that it comes upon wins.
     fn shared_names(&self) -> BTreeSet<&str> {
         let mut owners: BTreeMap<&str, BTreeSet<(&str, &str)>> = BTreeMap::new();
         for resource in &self.resources {
@@ -210,8 +210,8 @@ impl Discovered {
 }
 
 impl Cached {
-    /// Groups, resources and documents come from the caches, and are validated by their ETags after an invalidation. Only
-    /// the index of v3 documents is requested each time.
+    /// Groups, resources and documents come from the caches, and are validated by their ETags after an invalidation.
+    /// Only the index of v3 documents is requested each time.
     fn objection(&self, documents: usize) -> Option<String> {
         const INDEX: &str = "/openapi/v3";
         // Groups and resources, the index, the documents.

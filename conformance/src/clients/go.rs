@@ -90,7 +90,8 @@ impl Program {
     }
 }
 
-/// Builds the program of a folder below `conformance/clients` with the libraries that a module file names, into the target folder.
+/// Builds the program of a folder below `conformance/clients` with the libraries that a module file names, into the
+/// target folder.
 ///
 /// # Errors
 /// Go is not there, or the program cannot be built.

@@ -1,6 +1,7 @@
 //! Area `clients`: real clients against `kubeshape serve`. kubectl and client-go of two minors are built from
-//! `conformance/clients`, and example controllers from `conformance/clients/controllers`. The output of kubectl is compared with its output for a real server. What client-go finds with
-//! one form of discovery is compared with what it finds with the other.
+//! `conformance/clients`, and example controllers from `conformance/clients/controllers`. The output of kubectl is
+//! compared with its output for a real server. What client-go finds with one form of discovery is compared with what it
+//! finds with the other.
 
 mod commands;
 mod controllers;

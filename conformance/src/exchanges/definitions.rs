@@ -1,5 +1,5 @@
-//! Requests that create CustomResourceDefinitions, answered by `kubeshape-objects`: the 130 of single rules, every one of the corpus
-//! as a dry run, and those of a server whose stored definitions were recorded afterwards.
+//! Requests that create CustomResourceDefinitions, answered by `kubeshape-objects`: the 130 of single rules, every one
+//! of the corpus as a dry run, and those of a server whose stored definitions were recorded afterwards.
 
 use super::record::Exchange;
 use super::{body, record, recording, resources};
@@ -62,7 +62,8 @@ pub(super) fn compare(apiserver: &Path, corpus: &Path, table: &mut Table) {
 }
 
 fn rules(exchanges: &[Exchange], table: &mut Table) {
-    // The definitions are not settled: the controllers of the server changed them in between, at revisions of their own.
+    // The definitions are not settled: the controllers of the server changed them in between, at revisions of their
+    // own.
     let api = Api::default().with_documents(documents());
     let mut store = Store::default();
     for exchange in exchanges {

@@ -1,8 +1,8 @@
-//! Exchanges with a real kube-apiserver. The requests are sent again, byte for byte, to a server of ours over loopback. Status,
-//! headers and bodies are compared, with `--extensions off`.
+//! Exchanges with a real kube-apiserver. The requests are sent again, byte for byte, to a server of ours over loopback.
+//! Status, headers and bodies are compared, with `--extensions off`.
 //!
-//! Our server gets what the real one had: as base, the documents that it publishes without CustomResourceDefinitions, and the
-//! stored CustomResourceDefinitions.
+//! Our server gets what the real one had: as base, the documents that it publishes without CustomResourceDefinitions,
+//! and the stored CustomResourceDefinitions.
 
 mod compare;
 mod definitions;

@@ -1,5 +1,5 @@
-//! Exchanges about objects. The requests are answered by `kubeshape-objects`, one after the other, with the times, uids and
-//! revisions that the real server gave. Bodies are compared byte for byte.
+//! Exchanges about objects. The requests are answered by `kubeshape-objects`, one after the other, with the times, uids
+//! and revisions that the real server gave. Bodies are compared byte for byte.
 
 use super::record::Exchange;
 use super::{body, record, recording};
@@ -10,8 +10,8 @@ use kubeshape_registry::{Object, Time};
 use serde_json::Value;
 use std::path::Path;
 
-/// Adds a row per kind of exchange about custom resources and their definitions. Other built-in resources are not compared: what
-/// a server does with them exists as Go code.
+/// Adds a row per kind of exchange about custom resources and their definitions. Other built-in resources are not
+/// compared: what a server does with them exists as Go code.
 pub(super) fn compare(apiserver: &Path, table: &mut Table) {
     if !recording(&apiserver.join("negotiated"), "negotiated").is_file() {
         return;
@@ -220,8 +220,8 @@ fn without_oldest(body: &[u8]) -> Option<String> {
     Some(format!("{before}{asked}{behind}"))
 }
 
-/// A table, or a stream of tables, without the cells whose paths have a wildcard: Go walks maps in a random order. Of anything else
-/// nothing.
+/// A table, or a stream of tables, without the cells whose paths have a wildcard: Go walks maps in a random order. Of
+/// anything else nothing.
 fn ordered(body: &[u8]) -> Option<Vec<Value>> {
     let mut tables = Vec::new();
     if body.starts_with(b"apiVersion: meta.k8s.io") {

@@ -1,5 +1,5 @@
-//! HTTP/1.1 over a socket, so that requests are sent byte for byte as they were recorded, and answers are seen exactly as they
-//! arrive.
+//! HTTP/1.1 over a socket, so that requests are sent byte for byte as they were recorded, and answers are seen exactly
+//! as they arrive.
 
 use super::record::Request;
 use std::io::{self, BufRead, BufReader, Write};

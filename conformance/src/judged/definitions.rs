@@ -58,8 +58,8 @@ fn request(draw: &mut Draw, old: &Value, new: &Value) -> Value {
 
 /// Whether the Go program's answer says that rules cost too much, and that nothing else is wrong.
 ///
-/// Upstream does not count the rules of a schema in which a rule has another error. The doctor does: they cost too much when the
-/// error is mended.
+/// Upstream does not count the rules of a schema in which a rule has another error. The doctor does: they cost too much
+/// when the error is mended.
 pub(super) fn only_costs_too_much(answer: &Value) -> bool {
     let is_about_costs = |error: &Value| error["detail"].as_str().is_some_and(|detail| detail.contains(doctor::OVER));
     answer["errors"].as_array().is_some_and(|errors| !errors.is_empty() && errors.iter().all(is_about_costs))
@@ -141,8 +141,8 @@ pub(super) fn compare(id: &str, input: &Value, answer: &Value, table: &mut Table
 /// Fields that a resource has whatever its schema says.
 const OWN: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// Of rules that cost the same, of the members of a map, and of the properties that selectable fields are looked up in, upstream names
-/// some by chance, and decodes some of the metadata in a default before the error. So begin the details.
+/// Of rules that cost the same, of the members of a map, and of the properties that selectable fields are looked up in,
+/// upstream names some by chance, and decodes some of the metadata in a default before the error. So begin the details.
 const BY_CHANCE: [&str; 4] =
     ["contributed to ", "json: cannot unmarshal ", "OpenAPIV3Schema '", "must not have unknown fields"];
 

@@ -1,5 +1,5 @@
-//! Area `judged`: what the Kubernetes libraries answer about generated expressions, definitions and objects, in the same
-//! run. Before a difference is shown, its input is made as small as possible.
+//! Area `judged`: what the Kubernetes libraries answer about generated expressions, definitions and objects, in the
+//! same run. Before a difference is shown, its input is made as small as possible.
 
 mod definitions;
 mod objects;

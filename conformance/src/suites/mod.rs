@@ -1,5 +1,5 @@
-//! Area `suites`: test suites of APIs whose authors run them with an API server, and the outcome that they have there; and the same
-//! over HTTP.
+//! Area `suites`: test suites of APIs whose authors run them with an API server, and the outcome that they have there;
+//! and the same over HTTP.
 
 mod http;
 

@@ -118,8 +118,8 @@ impl Records {
         &self.version
     }
 
-    /// All groups, including the core group (whose name is empty), in the order of aggregated discovery. Their priorities
-    /// are chosen so that they are published in the recorded order.
+    /// All groups, including the core group (whose name is empty), in the order of aggregated discovery. Their
+    /// priorities are chosen so that they are published in the recorded order.
     pub fn groups(&self) -> Vec<Group> {
         let mut groups = self.aggregated.clone();
         let listed_only = groups.all.iter().all(|group| group.name.is_empty());

@@ -64,7 +64,8 @@ impl From<&Names<'_>> for ClaimedNames {
     }
 }
 
-/// What a CustomResourceDefinition adds to discovery if it gets its names. [`name_conflicts`] says which definitions do.
+/// What a CustomResourceDefinition adds to discovery if it gets its names. [`name_conflicts`] says which definitions
+/// do.
 ///
 /// [`name_conflicts`]: crate::name_conflicts
 ///
@@ -144,8 +145,9 @@ fn subresources(version: &Version<'_>, kind: &Kind, verbs: &[Arc<str>]) -> Vec<S
     status.into_iter().chain(scale).collect()
 }
 
-/// The group versions that CustomResourceDefinitions of one group make, in the order of [`version_order`]. The resources
-/// of each are sorted by their plural names. The caller passes only definitions of this group that have their names.
+/// The group versions that CustomResourceDefinitions of one group make, in the order of [`version_order`]. The
+/// resources of each are sorted by their plural names. The caller passes only definitions of this group that have their
+/// names.
 pub fn custom_group_versions<'c>(resources: impl IntoIterator<Item = &'c CustomResource>) -> Vec<GroupVersion> {
     let mut all: Vec<&(Arc<str>, Resource)> = resources.into_iter().flat_map(|custom| &custom.versions).collect();
     all.sort_by(|(a, x), (b, y)| version_order(a, b).then_with(|| x.name.cmp(&y.name)));

@@ -22,9 +22,9 @@ pub fn best<'t>(versions: &[CustomVersion<'t>]) -> Option<&'t str> {
     good.min_by(|a, b| version_order(a, b))
 }
 
-/// The warning of a server about a version of a custom resource; none if it is not deprecated. If the definition has no text
-/// for it, the warning names the [`best`] version where that is a better one (upstream: `defaultDeprecationWarning` of
-/// apiextensions-apiserver).
+/// The warning of a server about a version of a custom resource; none if it is not deprecated. If the definition has no
+/// text for it, the warning names the [`best`] version where that is a better one (upstream:
+/// `defaultDeprecationWarning` of apiextensions-apiserver).
 ///
 /// # Example
 /// ```

@@ -26,8 +26,8 @@ type GroupVersionKind<'d> = (&'d str, &'d str, &'d str);
 
 /// The group versions of an OpenAPI v3 document (usually one) with their groups. Resources, scopes, verbs, kinds and
 /// subresources are read from its paths: verbs from `x-kubernetes-action` (from the method if the action is `connect`),
-/// kinds from `x-kubernetes-group-version-kind`. Singular names are the kinds in lower case. Short names, categories and
-/// hashes are missing, because no OpenAPI document has them.
+/// kinds from `x-kubernetes-group-version-kind`. Singular names are the kinds in lower case. Short names, categories
+/// and hashes are missing, because no OpenAPI document has them.
 ///
 /// # Example
 /// ```

@@ -5,8 +5,8 @@
 //! JSON, YAML and protobuf.
 //!
 //! [`custom_resource`] gives what a CustomResourceDefinition adds, and [`established`] those of several definitions that
-//! get their names. [`custom_group_versions`] and [`assemble`] make groups of them, and [`mod@print`] prints the groups.
-//! [`openapi::Index`] lists the OpenAPI v3 documents of a server.
+//! get their names. [`custom_group_versions`] and [`assemble`] make groups of them, and [`mod@print`] prints the
+//! groups. [`openapi::Index`] lists the OpenAPI v3 documents of a server.
 //! [`read`] reads the documents of other servers, and [`Records`] puts the documents of one cluster together.
 
 mod assemble;

@@ -1,4 +1,5 @@
-//! The list of OpenAPI v3 documents that a server has at `/openapi/v3` (kube-openapi `pkg/handler3`, `OpenAPIV3Discovery`).
+//! The list of OpenAPI v3 documents that a server has at `/openapi/v3` (kube-openapi `pkg/handler3`,
+//! `OpenAPIV3Discovery`).
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -26,8 +27,8 @@ struct Place {
 }
 
 impl Index {
-    /// Reads the body of `/openapi/v3`. A path that is no plain path below it is left out: it has a segment that is empty,
-    /// `.` or `..`, or that needs escapes.
+    /// Reads the body of `/openapi/v3`. A path that is no plain path below it is left out: it has a segment that is
+    /// empty, `.` or `..`, or that needs escapes.
     ///
     /// # Errors
     /// The body is not a JSON object, or its members have the wrong types.
@@ -93,8 +94,8 @@ impl Index {
         }
     }
 
-    /// Replaces the query of a document's URL by that of another URL, to which the server redirected. Returns whether the
-    /// URL leads to the document.
+    /// Replaces the query of a document's URL by that of another URL, to which the server redirected. Returns whether
+    /// the URL leads to the document.
     pub fn redirect(&mut self, path: &str, url: &str) -> bool {
         match (self.documents.get_mut(path), query_of(path, url)) {
             (Some(query), Some(other)) => {
@@ -138,8 +139,8 @@ fn is_of_group(path: &str) -> bool {
     }
 }
 
-/// The path of the document of a group version: `apis/apps/v1` of `apps/v1`, `api/v1` of `v1`. None if the text is no group
-/// version.
+/// The path of the document of a group version: `apis/apps/v1` of `apps/v1`, `api/v1` of `v1`. None if the text is no
+/// group version.
 ///
 /// # Example
 /// ```
@@ -165,8 +166,8 @@ fn is_plain(path: &str) -> bool {
     path.len() <= LONGEST && path.split('/').all(segment)
 }
 
-/// Whether a text can be a group or a version: a path segment that needs no escapes, and begins and ends with a letter or
-/// digit.
+/// Whether a text can be a group or a version: a path segment that needs no escapes, and begins and ends with a letter
+/// or digit.
 pub fn is_name(text: &str) -> bool {
     let ends = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
     text.len() <= 253
@@ -187,8 +188,8 @@ fn hash_in(query: &str) -> Option<&str> {
     query.split('&').find_map(|part| part.strip_prefix("hash=")).filter(|hash| !hash.is_empty())
 }
 
-/// The query of the URL of a document. A prefix of the path before `/openapi/v3` is ignored: a server behind a prefix may
-/// or may not include it.
+/// The query of the URL of a document. A prefix of the path before `/openapi/v3` is ignored: a server behind a prefix
+/// may or may not include it.
 fn query_of(path: &str, url: &str) -> Option<String> {
     let (place, query) = url.split_once('?')?;
     let same = place.strip_suffix(path).is_some_and(|rest| rest.ends_with("/openapi/v3/"));

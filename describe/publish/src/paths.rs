@@ -54,8 +54,8 @@ pub(crate) fn write_member(first: bool, key: &str, form: Form, out: &mut Vec<u8>
     out.push(b':');
 }
 
-/// All paths by form, then cluster-scoped and namespaced. With `alternates`, operations that read tell of the representations in
-/// which a server answers, too, which upstream's do not.
+/// All paths by form, then cluster-scoped and namespaced. With `alternates`, operations that read tell of the
+/// representations in which a server answers, too, which upstream's do not.
 pub(crate) fn all(texts: &Texts, alternates: bool) -> [[Paths; 2]; 3] {
     let forms = [Form::V3, Form::V2, Form::V2Served];
     forms.map(|form| [false, true].map(|namespaced| Paths::new(namespaced, texts, form, alternates)))

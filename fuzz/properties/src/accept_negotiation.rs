@@ -1,4 +1,5 @@
-//! Negotiation of `Accept` chooses one of the offers. For well-formed lists it chooses the same as a naive implementation.
+//! Negotiation of `Accept` chooses one of the offers. For well-formed lists it chooses the same as a naive
+//! implementation.
 
 use kubeshape_server::http::accept::{
     Alternates, Answers, Choice, Endpoint, Form, Offer, Reading, alternate, object, openapi, pretty, resource, restful,

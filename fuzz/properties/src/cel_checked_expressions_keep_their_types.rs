@@ -1,5 +1,5 @@
-//! An expression that has a type and nothing dynamic in it evaluates to a value of that type, or fails for another reason
-//! than a type.
+//! An expression that has a type and nothing dynamic in it evaluates to a value of that type, or fails for another
+//! reason than a type.
 
 use kubeshape_cel::{Data, Env, Release, Type, Value};
 use std::sync::Arc;
@@ -40,9 +40,9 @@ pub fn holds(data: &[u8]) {
         ("b", Value::Bytes(Arc::from(*b"a\xff"))),
     ];
     let result = program.evaluate(values, BUDGET).result;
-    // Upstream takes one optional off whenever it reads a variable or a choice that stands for an optional in an optional, so that
-    // the value has another type than the expression. And null stands for a value of every type that can be null, such as a
-    // timestamp, but has none of its functions: `null - timestamp(0)` type-checks.
+    // Upstream takes one optional off whenever it reads a variable or a choice that stands for an optional in an
+    // optional, so that the value has another type than the expression. And null stands for a value of every type that
+    // can be null, such as a timestamp, but has none of its functions: `null - timestamp(0)` type-checks.
     if ast.types().any(|ty| *ty == Type::Null || holds_nested_optional(ty)) {
         return;
     }
@@ -67,9 +67,9 @@ fn fits(value: &Value<'_>, ty: &Type) -> bool {
             map.iter().all(|(key, value)| fits(&key, &entry.0) && fits(&value, &entry.1))
         }
         (Value::Optional(inner), ty) => ty.as_optional().is_some_and(|ty| inner.iter().all(|value| fits(value, ty))),
-        // Null is assignable to types such as `kubernetes.NamedFormat`, so `optional.of(null).orValue(x)` has the type of null.
-        // Upstream's `true ? optional.of(semver('1.0.0')) : optional.none()` is an optional that holds an error, and `[?x]` and
-        // `{?k: x}` take that over.
+        // Null is assignable to types such as `kubernetes.NamedFormat`, so `optional.of(null).orValue(x)` has the type
+        // of null. Upstream's `true ? optional.of(semver('1.0.0')) : optional.none()` is an optional that holds an
+        // error, and `[?x]` and `{?k: x}` take that over.
         (_, Type::Null)
         | (Value::Type(_), Type::Type(_))
         | (Value::Null, Type::Wrapper(_))

@@ -1,5 +1,5 @@
-//! Whatever the text of an expression is, and in the environment of whatever release: it is parsed, checked, estimated and
-//! evaluated without a panic, within the budget, and with the same outcome when it is done again.
+//! Whatever the text of an expression is, and in the environment of whatever release: it is parsed, checked, estimated
+//! and evaluated without a panic, within the budget, and with the same outcome when it is done again.
 
 use kubeshape_cel::{Data, Env, MAX_ELEMENTS, MAX_TEXT, Release, Type, UnknownSizes, Value};
 

@@ -1,5 +1,5 @@
-//! A definition that every release takes has every shape: OpenAPI v3 and v2 without findings, types of server-side apply, and a
-//! JSON Schema.
+//! A definition that every release takes has every shape: OpenAPI v3 and v2 without findings, types of server-side
+//! apply, and a JSON Schema.
 
 use crate::resources::PUBLISHER;
 use kubeshape_convert::jsonschema::{Options, from_structural};

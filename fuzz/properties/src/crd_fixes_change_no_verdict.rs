@@ -1,4 +1,5 @@
-//! The edits of a definition give a text that reads as said, needs no more edits, has no new problem, and judges objects as before.
+//! The edits of a definition give a text that reads as said, needs no more edits, has no new problem, and judges
+//! objects as before.
 
 use crate::samples;
 use kubeshape_check::fix::{self, Plan, Types};

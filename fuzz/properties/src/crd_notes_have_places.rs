@@ -1,5 +1,5 @@
-//! When any input is read as a CustomResourceDefinition, every note has a place in the document, and there is a value if
-//! and only if no note says that something could not be decoded.
+//! When any input is read as a CustomResourceDefinition, every note has a place in the document, and there is a value
+//! if and only if no note says that something could not be decoded.
 
 use kubeshape_schema::{Bump, Code, NoteKind};
 use kubeshape_structural::{read, usable};

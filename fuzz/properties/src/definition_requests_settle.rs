@@ -1,6 +1,6 @@
-//! Whatever clients send about CustomResourceDefinitions, their objects and objects of built-in kinds: a refused request changes
-//! nothing, settling ends and has nothing to do the second time, exactly the established definitions are served, and an object that
-//! replaces itself makes no revision.
+//! Whatever clients send about CustomResourceDefinitions, their objects and objects of built-in kinds: a refused
+//! request changes nothing, settling ends and has nothing to do the second time, exactly the established definitions
+//! are served, and an object that replaces itself makes no revision.
 
 use kubeshape_builtin::Release;
 use kubeshape_objects::store::Store;
@@ -16,8 +16,9 @@ static API: LazyLock<Api> = LazyLock::new(|| {
     Api::default().with_documents(Documents::new(documents))
 });
 
-/// Checks the property. What begins as protobuf is sent to all kinds that are read from it. In all other bytes, requests are separated by lines of `%%`. The first line of each is `METHOD TARGET MEDIA`, the rest is the
-/// body. A target of `/crd` stands for the path of the definitions.
+/// Checks the property. What begins as protobuf is sent to all kinds that are read from it. In all other bytes,
+/// requests are separated by lines of `%%`. The first line of each is `METHOD TARGET MEDIA`, the rest is the body. A
+/// target of `/crd` stands for the path of the definitions.
 pub fn holds(data: &[u8]) {
     if data.starts_with(b"k8s\0") {
         return in_protobuf(data);

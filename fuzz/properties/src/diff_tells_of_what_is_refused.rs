@@ -1,6 +1,6 @@
-//! Of a definition and itself there is no change. If a changed definition refuses an object that was accepted, there is a change
-//! that is risky or breaking for writers. The same holds for two definitions that have nothing to do with each other, and each
-//! witness is an object that the old one accepts and the new one does not.
+//! Of a definition and itself there is no change. If a changed definition refuses an object that was accepted, there is
+//! a change that is risky or breaking for writers. The same holds for two definitions that have nothing to do with each
+//! other, and each witness is an object that the old one accepts and the new one does not.
 
 use kubeshape_check::{Check, Releases};
 use kubeshape_diff::{Class, Consumer, Effort, Outcome, Proof, definitions, witnesses};
@@ -129,7 +129,8 @@ fn refuses_nothing<'a>(old: &Crd<'a>, new: &Crd<'a>, arena: &'a Bump) {
         }
         for property in schema.properties.iter().take(FIELDS) {
             for value in &values {
-                // Upstream does not look at the type of a list where a text has a format. Nobody relies on that, and it is not told.
+                // Upstream does not look at the type of a list where a text has a format. Nobody relies on that, and it
+                // is not told.
                 if value.is_array() && !property.schema.format.is_empty() {
                     continue;
                 }

@@ -1,4 +1,5 @@
-//! An OpenAPI v3 document that is converted to v2 with its losses kept, printed, and converted back, is the same as before.
+//! An OpenAPI v3 document that is converted to v2 with its losses kept, printed, and converted back, is the same as
+//! before.
 
 use crate::documents::with_document;
 use kubeshape_convert::v2::from_v3::{Options, Scratch, convert, restore};

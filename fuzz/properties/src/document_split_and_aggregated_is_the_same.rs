@@ -1,5 +1,5 @@
-//! If an OpenAPI v3 document is split, its parts are aggregated, and the result is split again, the parts are the same. Every
-//! part is as self-contained as the document.
+//! If an OpenAPI v3 document is split, its parts are aggregated, and the result is split again, the parts are the same.
+//! Every part is as self-contained as the document.
 
 
 use crate::documents::with_document;

@@ -1,6 +1,7 @@
 //! The properties that the fuzz targets check. Each is a function of bytes that panics if the property does not hold.
 //!
-//! A fuzz target calls one of them. The tests of this package call all of them, with their seeds and with changed seeds.
+//! A fuzz target calls one of them. The tests of this package call all of them, with their seeds and with changed
+//! seeds.
 
 mod documents;
 mod resources;

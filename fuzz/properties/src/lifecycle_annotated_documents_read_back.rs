@@ -1,5 +1,5 @@
-//! Any Go text and any document: reading, checking and annotating end; a document without the extension is what it was before; and a
-//! second run changes nothing.
+//! Any Go text and any document: reading, checking and annotating end; a document without the extension is what it was
+//! before; and a second run changes nothing.
 
 use kubeshape_input::{Document, Limits, Source, read};
 use kubeshape_lifecycle::annotate::{EXTENSION, annotate};

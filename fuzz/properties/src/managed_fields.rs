@@ -1,5 +1,5 @@
-//! Whatever an object says about its owners, reading and writing it changes nothing after the first time, and applies and
-//! updates end with an object or an error.
+//! Whatever an object says about its owners, reading and writing it changes nothing after the first time, and applies
+//! and updates end with an object or an error.
 
 use kubeshape_smd::managed::{ChangeApiVersion, FieldManager, Gvk, Kinds, Ownership, Time, entries, extract, upgrade};
 use kubeshape_smd::typed::Types;

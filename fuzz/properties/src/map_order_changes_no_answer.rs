@@ -1,5 +1,5 @@
-//! The order in which an object or a definition is written changes no answer: neither the verdicts of releases, nor what the
-//! rules say about objects and what they cost.
+//! The order in which an object or a definition is written changes no answer: neither the verdicts of releases, nor
+//! what the rules say about objects and what they cost.
 
 use kubeshape_check::{Check, Releases};
 use kubeshape_schema::Bump;
@@ -76,7 +76,8 @@ fn write(value: Value<'_>, backwards: bool, out: &mut String) {
     }
 }
 
-/// What the releases say about the definitions of a text, in an order of its own: upstream goes through the fields as they come.
+/// What the releases say about the definitions of a text, in an order of its own: upstream goes through the fields as
+/// they come.
 fn verdicts(text: &str) -> Vec<Vec<String>> {
     let mut out = Vec::new();
     with(text, |root| {

@@ -1,5 +1,5 @@
-//! Whatever clients send, answers have the form that they say, and every stored object can be read, names itself, and has its
-//! revision. What was stored at a revision is found again, and who watched knows what there is.
+//! Whatever clients send, answers have the form that they say, and every stored object can be read, names itself, and
+//! has its revision. What was stored at a revision is found again, and who watched knows what there is.
 
 use kubeshape_objects::accept::Form;
 use kubeshape_objects::store::Store;
@@ -49,8 +49,9 @@ static API: LazyLock<Api> = LazyLock::new(|| {
     Api::new(registry)
 });
 
-/// Checks the property. Requests are separated by lines of `%%`. The first line of each is `METHOD TARGET MEDIA ACCEPT`; a target that
-/// does not begin with `/apis` is below the widgets of the namespace `default`. The rest is the body.
+/// Checks the property. Requests are separated by lines of `%%`. The first line of each is
+/// `METHOD TARGET MEDIA ACCEPT`; a target that does not begin with `/apis` is below the widgets of the namespace
+/// `default`. The rest is the body.
 pub fn holds(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let mut store = Store::default();

@@ -1,5 +1,5 @@
-//! An object that is stored can be stored again: it has no unknown fields, it does not change, and it gives the same errors.
-//! Pruning and defaulting are idempotent, and rules end within their budget.
+//! An object that is stored can be stored again: it has no unknown fields, it does not change, and it gives the same
+//! errors. Pruning and defaulting are idempotent, and rules end within their budget.
 
 use kubeshape_schema::Bump;
 use kubeshape_schema::field::Path;

@@ -1,5 +1,5 @@
-//! Names of results that come from an input stay in the output folder, are allowed on file systems, are known as results,
-//! and differ if what they are made of differs.
+//! Names of results that come from an input stay in the output folder, are allowed on file systems, are known as
+//! results, and differ if what they are made of differs.
 #![allow(dead_code, unreachable_pub)]
 
 

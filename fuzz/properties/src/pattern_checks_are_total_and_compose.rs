@@ -1,5 +1,5 @@
-//! Every text is a pattern or has a mistake in one of its parts; what is built of a pattern is one too, unless it is too
-//! large; and patterns become JSON.
+//! Every text is a pattern or has a mistake in one of its parts; what is built of a pattern is one too, unless it is
+//! too large; and patterns become JSON.
 
 use kubeshape_convert::jsonschema::{Options, from_structural};
 use kubeshape_schema::{Bump, Extra, Gvk, Schema, Type};

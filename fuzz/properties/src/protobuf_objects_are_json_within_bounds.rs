@@ -1,5 +1,5 @@
-//! Objects in protobuf become JSON of bounded size with their kind, or an error, whatever the bytes are. That JSON becomes protobuf
-//! again, which says the same.
+//! Objects in protobuf become JSON of bounded size with their kind, or an error, whatever the bytes are. That JSON
+//! becomes protobuf again, which says the same.
 
 use kubeshape_yaml::{Limits, Stream, Tape};
 

@@ -1,5 +1,5 @@
-//! A published definition that is printed, read and printed again is the same. Free values are doubles when a document is
-//! read, so large integers are rounded once, and not again.
+//! A published definition that is printed, read and printed again is the same. Free values are doubles when a document
+//! is read, so large integers are rounded once, and not again.
 
 use crate::resources::resources;
 use kubeshape_schema::print::{self, Style};

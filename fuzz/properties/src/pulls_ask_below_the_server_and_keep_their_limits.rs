@@ -1,5 +1,5 @@
-//! Whatever a server answers: a pull ends within its limits, asks for plain paths of documents, discovery and definitions only,
-//! and what it gives can be read or refused, as groups and as one document of all.
+//! Whatever a server answers: a pull ends within its limits, asks for plain paths of documents, discovery and
+//! definitions only, and what it gives can be read or refused, as groups and as one document of all.
 
 use kubeshape_client::{
     Client, Encoding, Limits, Request, Response, Transport, TransportError, Wanted, aggregate, pull,
@@ -20,8 +20,8 @@ const LIMITS: Limits = Limits {
     total: 1 << 16,
     parallel: 3,
 };
-/// The index, discovery, v2 and two lists; per document three redirects, per group version and definition one request; the index
-/// again.
+/// The index, discovery, v2 and two lists; per document three redirects, per group version and definition one request;
+/// the index again.
 const REQUESTS: usize = 4 + 1 + 2 * 17 + 16 * (4 + 2 + 1) + 1;
 
 /// A server that answers what the input says: sections that begin with a line `@PATH STATUS TAG-OR-LOCATION`.

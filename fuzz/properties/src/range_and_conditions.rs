@@ -1,5 +1,5 @@
-//! Ranges and conditions of requests are those of a simple model; and whatever the headers are, ranges lie in the content,
-//! and all of them together are not longer than it.
+//! Ranges and conditions of requests are those of a simple model; and whatever the headers are, ranges lie in the
+//! content, and all of them together are not longer than it.
 
 use kubeshape_server::http::conditional::{Conditions, Outcome, Validators, evaluate};
 use kubeshape_server::http::range::{MOST, Range, RangeError, parse};

@@ -1,5 +1,6 @@
-//! Every form of any object is whole: CBOR loses nothing, what is exported and created again is the same, rows of comma-separated
-//! values hold no control characters and as many cells as there are columns. Any bytes are read as CBOR or refused.
+//! Every form of any object is whole: CBOR loses nothing, what is exported and created again is the same, rows of
+//! comma-separated values hold no control characters and as many cells as there are columns. Any bytes are read as CBOR
+//! or refused.
 
 use kubeshape_objects::accept::Form;
 use kubeshape_objects::store::Store;
@@ -57,8 +58,8 @@ fn parsed(reply: &Reply) -> Value {
     serde_json::from_slice(&reply.body).expect("JSON")
 }
 
-/// Checks the property. The first line is an `Accept` and, behind a tab, a query; the rest is the body of an object, in JSON, YAML or
-/// CBOR.
+/// Checks the property. The first line is an `Accept` and, behind a tab, a query; the rest is the body of an object, in
+/// JSON, YAML or CBOR.
 pub fn holds(data: &[u8]) {
     let end = data.iter().position(|byte| *byte == b'\n').unwrap_or(data.len());
     let head = String::from_utf8_lossy(&data[..end]).into_owned();

@@ -12,7 +12,8 @@ use serde_json::json;
 /// So many fields of a schema get values.
 const FIELDS: usize = 12;
 
-/// For each version of the definitions of a document, whether it takes objects: one field of it with a value of each type.
+/// For each version of the definitions of a document, whether it takes objects: one field of it with a value of each
+/// type.
 pub(crate) fn verdicts(root: Node<'_>) -> Vec<(String, Vec<bool>)> {
     let values =
         [json!(1), json!("a"), json!(true), json!({}), json!([]), json!([{}]), json!({"a": 1, "b": "b"}), json!(null)];

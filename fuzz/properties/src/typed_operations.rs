@@ -1,5 +1,5 @@
-//! The input is a stream of a schema and two values. Every typed operation ends, does not change its inputs, and keeps its
-//! laws, whatever the schema says and whether or not the values fit it.
+//! The input is a stream of a schema and two values. Every typed operation ends, does not change its inputs, and keeps
+//! its laws, whatever the schema says and whether or not the values fit it.
 
 use kubeshape_smd::fieldpath::Set;
 use kubeshape_smd::schema::{Atom, Relationship, TypeRef};

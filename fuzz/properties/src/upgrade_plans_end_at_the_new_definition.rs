@@ -1,6 +1,7 @@
-//! Whatever two definitions there are, a plan is made, and twice the same one. Played on a server, every step is accepted; afterwards
-//! the new definition is there, every object is stored in its version of storage, and nothing is lost but what the plan tells. On
-//! the way no object is stored in a version that the definition does not have or does not count as stored.
+//! Whatever two definitions there are, a plan is made, and twice the same one. Played on a server, every step is
+//! accepted; afterwards the new definition is there, every object is stored in its version of storage, and nothing is
+//! lost but what the plan tells. On the way no object is stored in a version that the definition does not have or does
+//! not count as stored.
 
 use kubeshape_builtin::Release;
 use kubeshape_diff::upgrade::{Action, Answer, Cluster, Conversion, Plan, Request as Sent, When, plan};
@@ -32,7 +33,8 @@ static API: LazyLock<Api> = LazyLock::new(|| {
     Api::default().with_documents(Documents::new(documents))
 });
 
-/// Checks the property for the first two definitions in the bytes, and for a chain of definitions that the bytes decide.
+/// Checks the property for the first two definitions in the bytes, and for a chain of definitions that the bytes
+/// decide.
 pub fn holds(data: &[u8]) {
     pair(data);
     chain(data);

@@ -157,8 +157,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Evaluates the expression. Variables that are not given are unset. The evaluation ends with an error as soon as it costs
-    /// more than `limit`.
+    /// Evaluates the expression. Variables that are not given are unset. The evaluation ends with an error as soon as
+    /// it costs more than `limit`.
     pub fn evaluate<'a>(
         &'a self,
         variables: impl IntoIterator<Item = (&'a str, Value<'a>)>,

@@ -6,8 +6,8 @@ pub(crate) const MAX_DEPTH: usize = 250;
 /// How many characters an expression may have, as upstream.
 pub(crate) const MAX_SOURCE: usize = 100_000;
 
-/// How many values an evaluation may look at where upstream's costs count only the outermost ones. Upstream has no such bound: it
-/// runs for hours.
+/// How many values an evaluation may look at where upstream's costs count only the outermost ones. Upstream has no such
+/// bound: it runs for hours.
 pub const MAX_STEPS: u64 = 50_000_000;
 
 /// How many bytes of texts and lists an evaluation may make. Upstream has no such bound: it runs out of memory.

@@ -1,4 +1,5 @@
-//! Releases of Kubernetes, in which of them the language changed, and between which of them nothing did that was asked for.
+//! Releases of Kubernetes, in which of them the language changed, and between which of them nothing did that was asked
+//! for.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -122,8 +123,8 @@ impl From<Release> for AskedRelease {
 pub(crate) enum Change {
     /// `has()` costs no more than what it looks into.
     FreePresenceTests,
-    /// The checker reports no errors that only follow from others, and leaves elements of several types to the checks of
-    /// literals.
+    /// The checker reports no errors that only follow from others, and leaves elements of several types to the checks
+    /// of literals.
     ErrorsOnce,
     /// The texts of quantities cost what it takes to read them.
     QuantitiesCost,

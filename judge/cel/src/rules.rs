@@ -61,8 +61,8 @@ impl fmt::Display for RuleError {
 impl std::error::Error for RuleError {}
 
 impl RuleEnv {
-    /// The environments of a node; `None` if rules cannot see its values. `type_name` begins the names of its object types
-    /// in messages: upstream calls it `selfType` with a number.
+    /// The environments of a node; `None` if rules cannot see its values. `type_name` begins the names of its object
+    /// types in messages: upstream calls it `selfType` with a number.
     pub fn new(
         schema: &Schema<'_>,
         is_resource_root: bool,

@@ -217,8 +217,8 @@ fn releases(kind: &Declared<'_>) -> String {
     out
 }
 
-/// Compares the kinds of two releases by their tags `+k8s:prerelease-lifecycle-gen`. What is deprecated and what is served is known if
-/// both sides have a release. Lists go with their kinds and are left out.
+/// Compares the kinds of two releases by their tags `+k8s:prerelease-lifecycle-gen`. What is deprecated and what is
+/// served is known if both sides have a release. Lists go with their kinds and are left out.
 pub fn kinds(old: Side<'_>, new: Side<'_>) -> Vec<KindChange> {
     fn all<'t>(side: &Side<'t>) -> BTreeMap<Key<'t>, Declared<'t>> {
         let declared = kinds::declared(side.types).into_iter().filter(|kind| !kind.is_list());

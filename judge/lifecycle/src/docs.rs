@@ -1,4 +1,5 @@
-//! Reference pages in Markdown: the fields of each kind with their stages, as KEP-2558 proposes for the reference documentation.
+//! Reference pages in Markdown: the fields of each kind with their stages, as KEP-2558 proposes for the reference
+//! documentation.
 
 use crate::fields::{self, Tags};
 use crate::kinds;
@@ -46,8 +47,9 @@ pub struct Page {
     pub text: String,
 }
 
-/// The pages of all kinds, by package and name: of the types that embed `TypeMeta`, or that tell their releases, in packages that are
-/// named like a version. A list of a kind has no page. Pages are made one by one, when the iterator comes to them.
+/// The pages of all kinds, by package and name: of the types that embed `TypeMeta`, or that tell their releases, in
+/// packages that are named like a version. A list of a kind has no page. Pages are made one by one, when the iterator
+/// comes to them.
 ///
 /// # Example
 /// ```
@@ -206,7 +208,8 @@ impl<'t> Walk<'t> {
         let _ = writeln!(self.all, "{row} {} |", escaped(&description(place.file, &field.comments)));
     }
 
-    /// The struct of a field, behind lists, maps and types that stand for others. What leads to it is added to the path.
+    /// The struct of a field, behind lists, maps and types that stand for others. What leads to it is added to the
+    /// path.
     fn below(&self, from: TypePlace<'t>, of: &'t TypeRef, path: &mut String) -> Option<TypePlace<'t>> {
         let (mut from, mut of) = (from, of);
         for _ in 0..MAX_ALIASES {

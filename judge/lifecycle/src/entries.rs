@@ -1,5 +1,5 @@
-//! What the entries of `x-kubernetes-api-lifecycle` in a document say: what is not written correctly, and which fields of a
-//! CustomResourceDefinition are not generally available in a release.
+//! What the entries of `x-kubernetes-api-lifecycle` in a document say: what is not written correctly, and which fields
+//! of a CustomResourceDefinition are not generally available in a release.
 
 use crate::annotate::{self, EXTENSION};
 use crate::roots::{Root, roots, versions};
@@ -24,8 +24,8 @@ fn short(text: &str) -> String {
     out
 }
 
-/// What is not written correctly in the entries of a document, in the order of the text, at most [`MAX_WARNINGS`]. Such an
-/// entry counts as far as it is understood.
+/// What is not written correctly in the entries of a document, in the order of the text, at most [`MAX_WARNINGS`]. Such
+/// an entry counts as far as it is understood.
 ///
 /// # Example
 /// ```
@@ -71,7 +71,8 @@ pub fn are_in(text: &str) -> bool {
 /// A field of a CustomResourceDefinition that is not generally available.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Which finding: [`Code::DefinedField`], or [`Code::DefinedOff`] if every object must have or gets a field that is off.
+    /// Which finding: [`Code::DefinedField`], or [`Code::DefinedOff`] if every object must have or gets a field that is
+    /// off.
     pub code: Code,
     /// The entry in the tape of the document.
     pub at: u32,
@@ -86,8 +87,8 @@ impl Field {
     }
 }
 
-/// The fields of a CustomResourceDefinition that are alpha, beta, deprecated or off in a cluster, in the order of the text, at
-/// most [`MAX_WARNINGS`].
+/// The fields of a CustomResourceDefinition that are alpha, beta, deprecated or off in a cluster, in the order of the
+/// text, at most [`MAX_WARNINGS`].
 ///
 /// # Example
 /// ```
@@ -129,8 +130,8 @@ pub fn fields(definition: Node<'_>, cluster: &Cluster) -> Vec<Field> {
     out
 }
 
-/// As [`fields`], asked for several releases: each field with the releases that say the same of it. The release of the cluster does
-/// not count.
+/// As [`fields`], asked for several releases: each field with the releases that say the same of it. The release of the
+/// cluster does not count.
 pub fn fields_by_release(definition: Node<'_>, releases: &[Version], cluster: &Cluster) -> Vec<(Field, Vec<Version>)> {
     let mut known: BTreeMap<(u32, usize), (Field, Vec<Version>)> = BTreeMap::new();
     for (number, release) in releases.iter().enumerate() {

@@ -105,8 +105,8 @@ impl<'t> Tags<'t> {
 /// What is known of a field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
-    /// How stable it is in Kubernetes; none if no tag is about Kubernetes, the gate is not known, or the release does not
-    /// have it.
+    /// How stable it is in Kubernetes; none if no tag is about Kubernetes, the gate is not known, or the release does
+    /// not have it.
     pub stage: Option<Stage>,
     /// The entries of the extension by project. Kubernetes has none if the field is generally available.
     pub projects: BTreeMap<String, Lifecycle>,

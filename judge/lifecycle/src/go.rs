@@ -141,8 +141,8 @@ pub(crate) fn broken(tree: &Tree) -> Option<Range<usize>> {
     }
 }
 
-/// The comments before a node: the last block of lines that ends right before it, and, if `second`, also the block above an
-/// empty line (as gengo reads the comments of types).
+/// The comments before a node: the last block of lines that ends right before it, and, if `second`, also the block
+/// above an empty line (as gengo reads the comments of types).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Comments {
     /// Each block's bytes, and the row behind its end.

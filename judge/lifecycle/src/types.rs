@@ -27,8 +27,8 @@ pub struct Package {
 }
 
 impl Package {
-    /// The API version of its kinds, `GROUP/VERSION`. Without `+groupName`, the group is the folder around that of the version, as
-    /// for client-gen.
+    /// The API version of its kinds, `GROUP/VERSION`. Without `+groupName`, the group is the folder around that of the
+    /// version, as for client-gen.
     pub fn api_version(&self) -> String {
         let group = self.group.as_deref().or_else(|| self.segments().rev().nth(1)).unwrap_or_default();
         if group.is_empty() { self.name.clone() } else { format!("{group}/{}", self.name) }
@@ -158,8 +158,8 @@ impl Types {
 
     /// The type of a definition: `io.k8s.api.core.v1.Pod`, or `k8s.io/api/core/v1.Pod`.
     ///
-    /// If the package says its name in OpenAPI, that decides. Otherwise the folder of the package ends like the name of the
-    /// definition's package, in two segments at least; one package alone is taken if one segment agrees.
+    /// If the package says its name in OpenAPI, that decides. Otherwise the folder of the package ends like the name of
+    /// the definition's package, in two segments at least; one package alone is taken if one segment agrees.
     pub fn of_definition(&self, name: &str) -> Option<TypePlace<'_>> {
         let (package, short) = name.rsplit_once('.').unwrap_or(("", name));
         let candidates = self.by_name.get(short)?;
@@ -213,8 +213,8 @@ impl Types {
         self.in_package(&self.packages[at], &of.name)
     }
 
-    /// The fields whose members a JSON object of the type has: its own and those of the structs that it embeds, each with the
-    /// type that declares it. As in Go, an outer field hides inner ones of its name.
+    /// The fields whose members a JSON object of the type has: its own and those of the structs that it embeds, each
+    /// with the type that declares it. As in Go, an outer field hides inner ones of its name.
     pub fn members<'t>(&'t self, of: TypePlace<'t>) -> Vec<(TypePlace<'t>, &'t GoField)> {
         let mut out = Vec::new();
         let mut names: BTreeSet<&str> = BTreeSet::new();

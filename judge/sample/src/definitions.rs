@@ -113,8 +113,8 @@ impl<'a> Definitions<'a> {
         false
     }
 
-    /// Whether an object must have a field: it is required, and no server fills it in; or it is a struct in Go, which is always
-    /// there, and something in it is required.
+    /// Whether an object must have a field: it is required, and no server fills it in; or it is a struct in Go, which
+    /// is always there, and something in it is required.
     pub(super) fn is_needed(&self, name: &str, schemas: &[&'a Schema<'a>], required: &BTreeSet<&str>) -> bool {
         self.is_needed_within(name, schemas, required, MAX_STRUCTS)
     }

@@ -3,7 +3,8 @@
 //! This covers the kinds that people write most often. What servers demand of other kinds is in
 //! `pkg/apis/*/validation` of Kubernetes.
 
-/// The end of a definition's name, the path of a field in it, and the text that the field must hold, if it is a certain one.
+/// The end of a definition's name, the path of a field in it, and the text that the field must hold, if it is a certain
+/// one.
 type Rule = (&'static str, &'static str, Option<&'static str>);
 
 const RULES: [Rule; 24] = [

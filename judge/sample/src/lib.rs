@@ -39,8 +39,8 @@ pub struct Sample<'a> {
 
 /// Makes an object of a kind: the smallest one, or one with every field if it is `maximal`.
 ///
-/// Constraints of the schema are solved. The object is then checked as a server checks it, rules in CEL included. If it is refused,
-/// optional fields near the error are added or left out, as long as there are fewer errors afterwards.
+/// Constraints of the schema are solved. The object is then checked as a server checks it, rules in CEL included. If it
+/// is refused, optional fields near the error are added or left out, as long as there are fewer errors afterwards.
 ///
 /// The status is left out if it is a subresource: the server would ignore it.
 ///
@@ -90,8 +90,8 @@ pub fn sample<'a>(resource: &Resource<'a>, maximal: bool, arena: &'a Bump) -> Sa
     search(resource, maximal, None, MAX_ROUNDS, arena)
 }
 
-/// Makes the smallest object of a kind that holds what is wanted, as [`sample`] does. `rounds` says how often it is made anew at
-/// most because the server would refuse it.
+/// Makes the smallest object of a kind that holds what is wanted, as [`sample`] does. `rounds` says how often it is
+/// made anew at most because the server would refuse it.
 ///
 /// # Example
 /// ```
@@ -239,8 +239,8 @@ fn property<'a>(schema: &'a Schema<'a>, name: &str) -> Option<&'a Schema<'a>> {
     schema.properties.iter().find(|property| property.name == name).map(|property| &property.schema)
 }
 
-/// Optional fields that may have to do with the problems: the fields with problems, and those below and above them, one by one. Then
-/// two and two of those below: a rule may want both.
+/// Optional fields that may have to do with the problems: the fields with problems, and those below and above them, one
+/// by one. Then two and two of those below: a rule may want both.
 fn moves(schema: Option<&Schema<'_>>, problems: &[Problem]) -> Vec<Vec<String>> {
     const PAIRED: usize = 6;
     let (mut out, mut pairs) = (Vec::new(), Vec::new());

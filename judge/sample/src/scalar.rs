@@ -14,8 +14,8 @@ pub(super) fn named<'a>(schemas: &[&'a Schema<'a>], arena: &'a Bump) -> Vec<Valu
     out
 }
 
-/// The first value of those that may be tried for all these schemas, the likeliest first, that is taken; whether one fits is for the
-/// validator to say. Another `salt` gives other values, for items of lists that must differ.
+/// The first value of those that may be tried for all these schemas, the likeliest first, that is taken; whether one
+/// fits is for the validator to say. Another `salt` gives other values, for items of lists that must differ.
 pub(super) fn candidate<'a>(
     schemas: &[&'a Schema<'a>],
     ty: Type,

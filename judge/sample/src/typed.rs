@@ -16,11 +16,12 @@ const MAX_PROBLEMS: usize = 50;
 /// What users do not write: the server ignores it, or it is written in another way.
 const LEFT_OUT: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
 
-/// Makes an object of a definition of an OpenAPI document: the smallest one, or one with every field if it is `maximal`. None if
-/// the document has no such definition.
+/// Makes an object of a definition of an OpenAPI document: the smallest one, or one with every field if it is
+/// `maximal`. None if the document has no such definition.
 ///
-/// The smallest object has what the document requires, also in structs that are always there in Go. Of what servers require in
-/// Go code alone, it has the best-known parts, such as an image for each container. The problems are those of
+/// The smallest object has what the document requires, also in structs that are always there in Go. Of what servers
+/// require in Go code alone, it has the best-known parts, such as an image for each container. The problems are those
+/// of
 /// [`Typed::decode`]: an object without problems may still be refused by a server's Go code.
 ///
 /// The status and most of the metadata are left out, and fields below which their own definition would come again.

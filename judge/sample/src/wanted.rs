@@ -28,8 +28,8 @@ pub struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    /// The value at the end of these steps is wanted, and so is everything above it. If a value is given, the sample holds
-    /// this one.
+    /// The value at the end of these steps is wanted, and so is everything above it. If a value is given, the sample
+    /// holds this one.
     pub fn want(&mut self, steps: &[Step<'a>], value: Option<Value<'a>>) {
         let mut path = String::new();
         for step in steps {

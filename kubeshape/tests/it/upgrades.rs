@@ -227,8 +227,8 @@ fn naive(old: &Value, new: &Value, stored: &[String], objects: &[Value], plan: &
     if stored == json!([storage(new)]) { "passes" } else { "stays unfinished" }
 }
 
-/// Plays a plan. Afterwards the new definition is there, objects are stored in its version of storage alone, and all of them are
-/// as they were, but for what the plan says is lost.
+/// Plays a plan. Afterwards the new definition is there, objects are stored in its version of storage alone, and all of
+/// them are as they were, but for what the plan says is lost.
 ///
 /// `change` is what people do to the objects of the step that leaves it to them, as a merge patch.
 fn play(
@@ -376,9 +376,9 @@ fn curated_pairs_are_played() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// All ways in which up to three versions become up to two others, with every choice of storage, without a webhook and with one. In its
-/// place, the server changes the `apiVersion` alone, as a webhook of versions with the same fields does. A run plays every seventh
-/// of them.
+/// All ways in which up to three versions become up to two others, with every choice of storage, without a webhook and
+/// with one. In its place, the server changes the `apiVersion` alone, as a webhook of versions with the same fields
+/// does. A run plays every seventh of them.
 #[test]
 fn every_change_of_versions_is_played() {
     const NAMES: [&str; 3] = ["v1beta1", "v1", "v2"];
@@ -434,8 +434,8 @@ fn every_change_of_versions_is_played() {
                             .collect();
                         let (was, is) = (json_of(&was), json_of(&is));
                         let naive = naive(&was, &is, &plan.stored, &objects, &plan);
-                        // Whatever is refused, or leaves objects behind, takes more than one step. That a webhook converts is not
-                        // one that the server plays.
+                        // Whatever is refused, or leaves objects behind, takes more than one step. That a webhook
+                        // converts is not one that the server plays.
                         let steps = plan.steps.iter().filter(|step| !matches!(step.action, Action::Webhook { .. }));
                         assert_eq!(naive != "passes", steps.count() > 1, "{naive}: {plan}");
                         failing += usize::from(naive != "passes");
@@ -453,8 +453,8 @@ fn every_change_of_versions_is_played() {
     );
 }
 
-/// Definitions as real projects changed them, with a sample of each version that they served. A run plans every pair, and plays every
-/// fourth of those that take several steps.
+/// Definitions as real projects changed them, with a sample of each version that they served. A run plans every pair,
+/// and plays every fourth of those that take several steps.
 #[test]
 fn real_pairs_are_played() {
     let Some(folder) = kubeshape_corpus::folder_named_by("KUBESHAPE_CORPUS") else { return };

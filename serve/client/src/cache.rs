@@ -9,9 +9,10 @@
 //! ```
 //!
 //! A file is written under a random name and then renamed, so a program that is killed leaves no part of a document
-//! behind. What is read is compared with the hash in its name: a file that is damaged is deleted, and counts as missing.
-//! So processes share a cache, and only compaction is locked. [`Cache::compact`] deletes what was used longest ago until the cache is within
-//! its [`Bounds`]; the first write of a [`Cache`] does so by itself, and then each after an eighth of them was written.
+//! behind. What is read is compared with the hash in its name: a file that is damaged is deleted, and counts as
+//! missing. So processes share a cache, and only compaction is locked. [`Cache::compact`] deletes what was used longest
+//! ago until the cache is within its [`Bounds`]; the first write of a [`Cache`] does so by itself, and then each after
+//! an eighth of them was written.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha512};
@@ -236,8 +237,8 @@ struct Entry {
 }
 
 impl Cache {
-    /// Opens the cache in a folder, which is made with mode 0700 if there is none. The folder may be read-only: then the
-    /// cache is read, and [`put`](Cache::put) fails.
+    /// Opens the cache in a folder, which is made with mode 0700 if there is none. The folder may be read-only: then
+    /// the cache is read, and [`put`](Cache::put) fails.
     ///
     /// # Errors
     /// - [`CacheError::Io`]: the folder cannot be made or read.
@@ -539,8 +540,8 @@ fn age(now: SystemTime, then: SystemTime) -> Duration {
     now.duration_since(then).unwrap_or_default()
 }
 
-/// The files of a folder; none if there is no folder. A time of use in the future is corrected, as otherwise the entry would
-/// outlive all others.
+/// The files of a folder; none if there is no folder. A time of use in the future is corrected, as otherwise the entry
+/// would outlive all others.
 fn entries(folder: &Path, now: SystemTime) -> io::Result<Vec<Entry>> {
     let mut out = Vec::new();
     for entry in list(folder)? {

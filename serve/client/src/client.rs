@@ -131,8 +131,8 @@ struct ListedMetadata {
     resource_version: String,
 }
 
-/// The version of a definition, and whether there is more than its metadata. Its name becomes part of a path, so it has to
-/// be one that needs no escapes.
+/// The version of a definition, and whether there is more than its metadata. Its name becomes part of a path, so it has
+/// to be one that needs no escapes.
 fn version_of(object: &[u8]) -> Result<(Version, bool), Fault> {
     let wrong = |what: String| Fault::Content(format!("an object of the list: {what}"));
     let Listed { metadata, spec } = serde_json::from_slice(object).map_err(|error| wrong(error.to_string()))?;
@@ -290,8 +290,8 @@ impl<T: Transport> Client<T> {
         Ok(index)
     }
 
-    /// A document by the URL that the index has for it. If the document changed since, the server redirects to the newest
-    /// version, and its hash is the one in the result.
+    /// A document by the URL that the index has for it. If the document changed since, the server redirects to the
+    /// newest version, and its hash is the one in the result.
     ///
     /// # Errors
     /// The server does not answer, refuses (404: there is no such group version any more; 503: an aggregated server is
@@ -342,8 +342,8 @@ impl<T: Transport> Client<T> {
         self.since(V2, JSON, tag, self.limits.v2).await
     }
 
-    /// The OpenAPI v3 documents of a server that has only OpenAPI v2, converted. Their hashes are those that a server would
-    /// give them.
+    /// The OpenAPI v3 documents of a server that has only OpenAPI v2, converted. Their hashes are those that a server
+    /// would give them.
     ///
     /// # Errors
     /// As [`v2`](Client::v2), or the document cannot be converted.
@@ -355,7 +355,8 @@ impl<T: Transport> Client<T> {
     /// an earlier time by their versions: what did not change since is not downloaded again.
     ///
     /// # Errors
-    /// The server does not answer, refuses (403: the user may not list them), or sends no list, or one that is too large.
+    /// The server does not answer, refuses (403: the user may not list them), or sends no list, or one that is too
+    /// large.
     pub async fn definitions(&self, known: impl Fn(&Version) -> Option<Vec<u8>>) -> Result<Vec<Definition>, Error> {
         let fail = |fault| Error { path: DEFINITIONS.to_owned(), fault };
         let listed = self.list(DEFINITIONS, METADATA).await?;
@@ -415,8 +416,8 @@ impl<T: Transport> Client<T> {
     /// known.
     ///
     /// # Errors
-    /// The transport does not watch, the server does not answer, refuses (403: the user may not watch them), or sends no
-    /// event.
+    /// The transport does not watch, the server does not answer, refuses (403: the user may not watch them), or sends
+    /// no event.
     pub async fn change(&self, version: &str, most: Duration) -> Result<Change, Error> {
         let fail = |fault| Error { path: DEFINITIONS.to_owned(), fault };
         // The server ends the watch a little earlier, so that the connection can be used again.

@@ -23,13 +23,13 @@ pub struct ClusterOptions {
     pub kubeconfig: Option<PathBuf>,
     /// A context of it. Without one, the current context.
     pub context: Option<String>,
-    /// The address of the server, instead of the one in the kubeconfig. If it is given without kubeconfig and context, no
-    /// kubeconfig is read and no credentials are sent.
+    /// The address of the server, instead of the one in the kubeconfig. If it is given without kubeconfig and context,
+    /// no kubeconfig is read and no credentials are sent.
     pub server: Option<String>,
     /// The longest time that one request takes.
     pub timeout: Duration,
-    /// Only which cluster is meant is found out, for its part of a cache. No plugin for credentials is run, and every request
-    /// fails.
+    /// Only which cluster is meant is found out, for its part of a cache. No plugin for credentials is run, and every
+    /// request fails.
     pub offline: bool,
 }
 
@@ -124,7 +124,8 @@ impl Cluster {
         &self.server
     }
 
-    /// What a pull keeps of this cluster in a cache. Two clusters at one address are told apart by what they are trusted by.
+    /// What a pull keeps of this cluster in a cache. Two clusters at one address are told apart by what they are
+    /// trusted by.
     pub fn cached<'a>(&'a self, cache: &'a Cache) -> Cached<'a> {
         Cached { cache, cluster: &self.identity, server: &self.server }
     }
@@ -150,7 +151,8 @@ async fn config(options: &ClusterOptions) -> Result<Config, ClusterError> {
     }
 }
 
-/// Files of tokens may end with a line break, which client-go cuts off, and kube-rs sends. It reads such a file here, once.
+/// Files of tokens may end with a line break, which client-go cuts off, and kube-rs sends. It reads such a file here,
+/// once.
 fn trim_token(config: &mut Config) {
     let Some(path) = &config.auth_info.token_file else { return };
     // A pipe can be read once. What cannot be read is told by kube-rs.

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 /// The discovery documents of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Discovery {
-    /// Documents as the server sent them, by path: `/apis`, `/api`, `/version`; of servers without aggregated discovery also
-    /// `/apis/GROUP/VERSION`.
+    /// Documents as the server sent them, by path: `/apis`, `/api`, `/version`; of servers without aggregated discovery
+    /// also `/apis/GROUP/VERSION`.
     pub documents: BTreeMap<String, Vec<u8>>,
     /// What could not be fetched.
     pub failures: Vec<Error>,
@@ -50,7 +50,8 @@ pub(crate) struct List {
 }
 
 impl<T: Transport> Client<T> {
-    /// The discovery of the server: aggregated as `v2`, else as `v2beta1`, else by group versions, as client-go asks for it.
+    /// The discovery of the server: aggregated as `v2`, else as `v2beta1`, else by group versions, as client-go asks
+    /// for it.
     ///
     /// # Errors
     /// The server does not answer `/apis`. What else fails is in [`Discovery::failures`].
@@ -92,8 +93,8 @@ impl<T: Transport> Client<T> {
         }
     }
 
-    /// All discovery documents with their paths. `known` has those of an earlier time with their ETags: what did not change
-    /// is not sent again.
+    /// All discovery documents with their paths. `known` has those of an earlier time with their ETags: what did not
+    /// change is not sent again.
     pub(crate) async fn lists(
         &self,
         known: impl Fn(&str) -> Option<(String, Vec<u8>)>,

@@ -40,8 +40,8 @@ impl Document {
         proto::v3::decode(&self.bytes).map(Cow::Owned).map_err(|error| self.wrong(error.to_string()))
     }
 
-    /// Reads the document, in either encoding, and gives it to `f` with the arena that it lives in. `kubeshape::Document` of
-    /// the crate `kubeshape` reads the [bytes](Document::bytes), too, and can be kept.
+    /// Reads the document, in either encoding, and gives it to `f` with the arena that it lives in.
+    /// `kubeshape::Document` of the crate `kubeshape` reads the [bytes](Document::bytes), too, and can be kept.
     ///
     /// # Errors
     /// It is no OpenAPI v3 document.
@@ -82,8 +82,8 @@ pub struct Aggregated {
     pub conflicts: Vec<Error>,
 }
 
-/// One document of all (KEP-2896), as kube-openapi's aggregator makes it: definitions of one name that differ get different
-/// names. Documents may have either encoding.
+/// One document of all (KEP-2896), as kube-openapi's aggregator makes it: definitions of one name that differ get
+/// different names. Documents may have either encoding.
 ///
 /// # Errors
 /// One of them is no OpenAPI v3 document; two have one path; or there is none.

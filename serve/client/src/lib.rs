@@ -3,8 +3,8 @@
 //! A server lists its OpenAPI v3 documents at `/openapi/v3`, each with a hash. [`Client`] asks for this
 //! [index](Client::index), for [single documents](Client::document), for [discovery](Client::discovery), for
 //! [OpenAPI v2](Client::v2) and for the [CustomResourceDefinitions](Client::definitions). [`pull`] fetches all of them: a
-//! document that the [cache](cache::Cache) has is not downloaded again. A server that has only OpenAPI v2 is read through it,
-//! and one without aggregated discovery by its group versions.
+//! document that the [cache](cache::Cache) has is not downloaded again. A server that has only OpenAPI v2 is read
+//! through it, and one without aggregated discovery by its group versions.
 //!
 //! A [`Document`] has the bytes that the server sent, in JSON or protobuf; [`Document::read`] gives it as the types of
 //! `kubeshape-convert`. [`aggregate`] makes one document of all.

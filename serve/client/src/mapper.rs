@@ -65,8 +65,8 @@ pub enum MapError {
     },
 }
 
-/// Maps resources to kinds and back, as the mapper that client-go makes of discovery does (`restmapper.NewDiscoveryRESTMapper`,
-/// `meta.PriorityRESTMapper`, `restmapper.NewShortcutExpander`).
+/// Maps resources to kinds and back, as the mapper that client-go makes of discovery does
+/// (`restmapper.NewDiscoveryRESTMapper`, `meta.PriorityRESTMapper`, `restmapper.NewShortcutExpander`).
 ///
 /// # Example
 /// ```
@@ -203,8 +203,8 @@ impl Mapper {
         found.first().map(|name| Arc::clone(name)).ok_or_else(|| MapError::None(format!("resource {resource:?}")))
     }
 
-    /// What a short name stands for. A name that is none stands for itself. As in client-go, the version is lost unless only
-    /// the beginning of the group is given.
+    /// What a short name stands for. A name that is none stands for itself. As in client-go, the version is lost unless
+    /// only the beginning of the group is given.
     pub fn expand(&self, partial: Partial<'_>) -> GroupVersionResource {
         let own = |group: &str, version: &str, resource: &str| GroupVersionResource {
             group: group.into(),

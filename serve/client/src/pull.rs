@@ -23,7 +23,8 @@ pub struct Wanted {
     pub v2: bool,
     /// No request is sent: only what the cache has.
     pub offline: bool,
-    /// Documents that are in the cache already are not read, and have no bytes in the result. This is for filling a cache.
+    /// Documents that are in the cache already are not read, and have no bytes in the result. This is for filling a
+    /// cache.
     pub unread: bool,
 }
 
@@ -89,12 +90,13 @@ impl Pulled {
 }
 
 /// Fetches the documents of a cluster. Those that the cache has are not downloaded again: a document if the index still
-/// has its hash, discovery if the server says that it did not change. If everything is in the cache, the requests are sent
-/// at the same time, so it takes one round trip.
+/// has its hash, discovery if the server says that it did not change. If everything is in the cache, the requests are
+/// sent at the same time, so it takes one round trip.
 ///
 /// # Errors
-/// The server does not give its index of OpenAPI v3 documents, and has no OpenAPI v2 instead; a wanted path is not there; or
-/// all documents are larger than [`Limits::total`](crate::Limits::total). Whatever else fails is in [`Pulled::failures`].
+/// The server does not give its index of OpenAPI v3 documents, and has no OpenAPI v2 instead; a wanted path is not
+/// there; or all documents are larger than [`Limits::total`](crate::Limits::total). Whatever else fails is in
+/// [`Pulled::failures`].
 ///
 /// # Example
 /// See [`Client`] for a transport.
@@ -374,8 +376,8 @@ impl<T: Transport> Job<'_, T> {
         }
     }
 
-    /// What the record says of a document with this tag: it was in the cache already (no `kept`), or it was put there. If it
-    /// could not be, nothing more is.
+    /// What the record says of a document with this tag: it was in the cache already (no `kept`), or it was put there.
+    /// If it could not be, nothing more is.
     fn noted(
         &mut self,
         kept: Option<Result<Digest, String>>,
@@ -468,8 +470,8 @@ fn tag_of(version: &Version) -> String {
     format!("{}/{}", version.uid, version.resource_version)
 }
 
-/// A document that the cache has in the version of the index: this cluster had it with that hash, or another one has it,
-/// since servers call documents by their digest.
+/// A document that the cache has in the version of the index: this cluster had it with that hash, or another one has
+/// it, since servers call documents by their digest.
 fn in_cache(cache: &Cache, known: &Record, index: &Index, path: &str, unread: bool) -> Option<Fetched> {
     let hash = index.hash(path)?;
     let kept = known.documents.get(path).filter(|kept| kept.tag.as_deref() == Some(hash));

@@ -56,7 +56,8 @@ pub enum TransportError {
 
 /// Sends requests to one server.
 ///
-/// With the feature `cluster`, `Cluster` is the transport for servers that kubeconfig files describe. Tests have others.
+/// With the feature `cluster`, `Cluster` is the transport for servers that kubeconfig files describe. Tests have
+/// others.
 pub trait Transport: Send + Sync {
     /// Sends a request, and waits for the whole answer.
     ///
@@ -64,8 +65,8 @@ pub trait Transport: Send + Sync {
     /// See [`TransportError`]. An answer with any status is none.
     fn get(&self, request: Request<'_>) -> impl Future<Output = Result<Response, TransportError>> + Send;
 
-    /// Sends a request whose answer goes on, and waits for its first line, which is the body of the result; it is empty if
-    /// the server ends the answer before. A transport that does not implement it cannot watch.
+    /// Sends a request whose answer goes on, and waits for its first line, which is the body of the result; it is empty
+    /// if the server ends the answer before. A transport that does not implement it cannot watch.
     ///
     /// # Errors
     /// See [`TransportError`]; [`Timeout`](TransportError::Timeout) if there is no line within `most`.

@@ -1,7 +1,7 @@
 //! Union, intersection, differences and leaves (upstream `fieldpath/set.go`).
 //!
-//! Every operation is one zip over two sorted slices for each node that both sets have. A result shares the parts of its
-//! operands that it does not change. All other nodes are collected on one stack and then copied into the arena.
+//! Every operation is one zip over two sorted slices for each node that both sets have. A result shares the parts of
+//! its operands that it does not change. All other nodes are collected on one stack and then copied into the arena.
 
 use super::element::PathElement;
 use super::set::{Entry, Set, order};

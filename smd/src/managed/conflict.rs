@@ -31,8 +31,8 @@ pub struct ManagerConflict<'a> {
     pub new: Option<Value<'a>>,
 }
 
-/// All conflicts of an apply, sorted by the text of the managers' identifiers. The fields of each manager are in the order
-/// of its set.
+/// All conflicts of an apply, sorted by the text of the managers' identifiers. The fields of each manager are in the
+/// order of its set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConflictError<'a>(pub Vec<ManagerConflict<'a>>);
 

@@ -98,9 +98,9 @@ struct Known<'a> {
     fields: Option<Map<'a>>,
 }
 
-/// Reads the `managedFields` of an object. A value that is not a list of entries, such as a list of numbers, counts as an
-/// empty list, as upstream treats it for objects without a Go type. Among several entries with one identifier the last
-/// one counts.
+/// Reads the `managedFields` of an object. A value that is not a list of entries, such as a list of numbers, counts as
+/// an empty list, as upstream treats it for objects without a Go type. Among several entries with one identifier the
+/// last one counts.
 ///
 /// # Errors
 /// See [`DecodeError`].
@@ -152,8 +152,9 @@ pub fn encode<'a>(managed: &Managed<'a>, arena: &'a Bump) -> Result<Option<Value
     Ok(Some(RawEntry::write_list(&entries, arena)))
 }
 
-/// Sorts a list of entries as the server does (upstream `sortEncodedManagedFields`): by operation, time, manager, version
-/// and subresource. An empty list stays an empty list. A value that is not a list of entries is returned as it is.
+/// Sorts a list of entries as the server does (upstream `sortEncodedManagedFields`): by operation, time, manager,
+/// version and subresource. An empty list stays an empty list. A value that is not a list of entries is returned as it
+/// is.
 pub fn sort<'a>(list: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let Some(mut entries) = RawEntry::read_list(Some(list)) else { return list };
     entries.sort_by(|a, b| a.key().cmp(&b.key()));

@@ -70,8 +70,8 @@ fn configuration<'a>(object: Value<'a>, arena: &'a Bump) -> &'a str {
     arena.alloc_str(&String::from_utf8_lossy(&out))
 }
 
-/// The conflicts without those about fields of the last configuration that have not changed since. If that configuration
-/// cannot be read, all conflicts remain.
+/// The conflicts without those about fields of the last configuration that have not changed since. If that
+/// configuration cannot be read, all conflicts remain.
 pub(super) fn remaining<'a>(conflicts: Conflicts<'a>, live: Value<'a>, structured: &Structured<'a>) -> Conflicts<'a> {
     let Some(allowed) = unchanged_fields(live, structured) else { return conflicts };
     Conflicts(conflicts.0.into_iter().filter(|conflict| !allowed.has(&conflict.path)).collect())

@@ -35,8 +35,8 @@ pub(super) fn with_managed_fields<'a>(object: Value<'a>, list: Option<Value<'a>>
     if list.is_none() { without_managed_fields(object, arena) } else { with_meta(object, MANAGED_FIELDS, list, arena) }
 }
 
-/// The object for a merge, with an empty list in place of its managed fields. The member must stay, because it keeps the
-/// metadata from being empty. Its contents are nobody's fields, and an empty list saves the walks over them.
+/// The object for a merge, with an empty list in place of its managed fields. The member must stay, because it keeps
+/// the metadata from being empty. Its contents are nobody's fields, and an empty list saves the walks over them.
 pub(super) fn with_empty_managed_fields<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
     match managed_fields(object) {
         Some(Value::List(items)) if !items.is_empty() => {

@@ -62,8 +62,8 @@ pub struct FieldManager<'m> {
 }
 
 impl<'m> FieldManager<'m> {
-    /// A field manager for the objects of a kind. The hub version is the kind's own, there are no subresource and no reset
-    /// fields, at most ten entries of updates are kept, and objects are tracked from their creation.
+    /// A field manager for the objects of a kind. The hub version is the kind's own, there are no subresource and no
+    /// reset fields, at most ten entries of updates are kept, and objects are tracked from their creation.
     pub fn new(kind: Gvk<'m>, types: &'m dyn TypeConverter, objects: &'m dyn ObjectConverter) -> Self {
         let converter = VersionConverter { types, objects, hub: kind.api_version() };
         FieldManager {
@@ -153,9 +153,9 @@ impl<'m> FieldManager<'m> {
 
     /// Any other write. Returns the new object with its managed fields. Without a live object it creates one.
     ///
-    /// If the managed fields of the new object are an empty list or a list of one empty entry, they are reset. Otherwise
-    /// its own managed fields count, or those of the live object if the new object has none that can be read. Through a
-    /// subresource those of the live object always count.
+    /// If the managed fields of the new object are an empty list or a list of one empty entry, they are reset.
+    /// Otherwise its own managed fields count, or those of the live object if the new object has none that can be read.
+    /// Through a subresource those of the live object always count.
     ///
     /// # Errors
     /// See [`Error`].
@@ -309,8 +309,8 @@ impl<'a> Call<'a> {
         Ok((live, managed))
     }
 
-    /// An update runs under a name of its own. If it changed anything, its fields are added to those of the manager, and
-    /// the time of the entry is set.
+    /// An update runs under a name of its own. If it changed anything, its fields are added to those of the manager,
+    /// and the time of the entry is set.
     fn update_as(
         &self,
         live: Value<'a>,

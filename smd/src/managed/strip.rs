@@ -16,8 +16,8 @@ const METADATA: [&str; 9] = [
     "uid",
 ];
 
-/// Whether no manager owns the field of this path, whatever it writes: `apiVersion`, `kind`, and what a server writes into
-/// the metadata. Upstream's `NewStripMetaManager` removes them from all sets.
+/// Whether no manager owns the field of this path, whatever it writes: `apiVersion`, `kind`, and what a server writes
+/// into the metadata. Upstream's `NewStripMetaManager` removes them from all sets.
 pub fn is_system_field(path: &[PathElement<'_>]) -> bool {
     match path {
         [PathElement::FieldName("apiVersion" | "kind"), ..] => true,

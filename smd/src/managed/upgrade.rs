@@ -43,8 +43,8 @@ pub fn find_owners<'a>(
 
 /// The object after the managers of client-side apply have given their fields to a manager of server-side apply.
 ///
-/// The fields go to the entry of `to`, or else to the first entry of a manager in `from`. It gets the fields of entries at
-/// its own version. Entries at other versions are dropped, as upstream does.
+/// The fields go to the entry of `to`, or else to the first entry of a manager in `from`. It gets the fields of entries
+/// at its own version. Entries at other versions are dropped, as upstream does.
 ///
 /// # Errors
 /// The `fieldsV1` of an entry that would change is not a field set.

@@ -19,7 +19,8 @@ pub fn untyped_deduced_atom(builder: &mut Builder) -> AtomId {
     untyped(builder, UNTYPED_DEDUCED, Relationship::Separable)
 }
 
-/// Adds the types [`UNTYPED_ATOMIC`] and [`UNTYPED_DEDUCED`], which kube-openapi appends to every schema (`schemaconv`).
+/// Adds the types [`UNTYPED_ATOMIC`] and [`UNTYPED_DEDUCED`], which kube-openapi appends to every schema
+/// (`schemaconv`).
 pub fn add_untyped_types(builder: &mut Builder) {
     let atomic = untyped_atomic_atom(builder);
     builder.type_def(UNTYPED_ATOMIC, atomic);

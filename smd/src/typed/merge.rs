@@ -12,12 +12,13 @@ use crate::value::{Map, Value};
 use std::cmp::Ordering;
 
 impl<'a> TypedValue<'a> {
-    /// This value with the other one merged into it (upstream `TypedValue.Merge`). Nothing is removed. Where both have a
-    /// value, the result has the other's. The result shares what does not change with this value; if nothing changes,
+    /// This value with the other one merged into it (upstream `TypedValue.Merge`). Nothing is removed. Where both have
+    /// a value, the result has the other's. The result shares what does not change with this value; if nothing changes,
     /// it is this value in memory.
     ///
     /// # Errors
-    /// The types differ, both are absent, a list of the other value holds an item twice, or an item has no path element.
+    /// The types differ, both are absent, a list of the other value holds an item twice, or an item has no path
+    /// element.
     ///
     /// # Example: a list is replaced or merged, as its type says
     /// ```
@@ -385,8 +386,8 @@ fn leaf<'a>(live: Option<Value<'a>>, config: Option<Value<'a>>) -> Option<Value<
     }
 }
 
-/// Whether two values are the same: the same list or map in memory, or scalars that cannot be told apart. Equal ones may
-/// be an integer here and a float there.
+/// Whether two values are the same: the same list or map in memory, or scalars that cannot be told apart. Equal ones
+/// may be an integer here and a float there.
 #[inline]
 fn identical(a: Value<'_>, b: Value<'_>) -> bool {
     match (a, b) {

@@ -1,15 +1,16 @@
 //! Pruning in one walk: what is left of an object when its applier stops applying fields (upstream `Updater.prune`).
 //!
 //! Upstream removes three sets, and needs several walks over the object to make each of them: (1) all fields that were
-//! applied last time, (2) of the merged object all fields that (1) removed and nobody owns, (3) of the merged object all
-//! fields that (2) removed and that were applied last time. The effect of a removal on a field shows in the fields below
-//! it, and removing a field removes the fields below it. So the fields below and the fields above decide all three
-//! removals of a field. This walk follows the fields that were applied last time through the merged object. It looks at
-//! other fields only to find out whether a struct has any field left.
+//! applied last time, (2) of the merged object all fields that (1) removed and nobody owns, (3) of the merged object
+//! all fields that (2) removed and that were applied last time. The effect of a removal on a field shows in the fields
+//! below it, and removing a field removes the fields below it. So the fields below and the fields above decide all
+//! three removals of a field. This walk follows the fields that were applied last time through the merged object. It
+//! looks at other fields only to find out whether a struct has any field left.
 //!
 //! A removal can also rename an item of a list, by removing a key, or make it null, so that it has no path element.
-//! Lists can hold an item twice, and values can be of another kind than their types. These cases are rare, and upstream's
-//! steps alone define their results. This module then gives no answer ([`Intricate`]), and the caller takes the steps.
+//! Lists can hold an item twice, and values can be of another kind than their types. These cases are rare, and
+//! upstream's steps alone define their results. This module then gives no answer ([`Intricate`]), and the caller takes
+//! the steps.
 
 use super::TypedValue;
 use super::items::Elements;

@@ -9,8 +9,8 @@ use crate::fieldpath::{PathElement, Set, Stack};
 
 impl<'a> TypedValue<'a> {
     /// The set in the terms of this value's schema (upstream `ReconcileFieldSetWithSchema`): where a list or map has
-    /// become atomic, its path replaces all paths below it. None if nothing changes. Only the type of the value matters.
-    /// A list or map that is no longer atomic keeps its path.
+    /// become atomic, its path replaces all paths below it. None if nothing changes. Only the type of the value
+    /// matters. A list or map that is no longer atomic keeps its path.
     ///
     /// # Errors
     /// A type is missing in the schema.

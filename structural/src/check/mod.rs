@@ -20,7 +20,8 @@ use crate::regex;
 use kubeshape_schema::field::Path;
 use kubeshape_schema::{Flags, Schema, Type};
 
-/// Checks a schema that converts against the rules of structural schemas. If there is no error, the schema is structural.
+/// Checks a schema that converts against the rules of structural schemas. If there is no error, the schema is
+/// structural.
 ///
 /// All paths begin with `base`, which is usually empty. The errors are sorted by their text, as upstream sorts them.
 ///

@@ -24,8 +24,8 @@ const KIND: &str = "CustomResourceDefinition";
 ///
 /// The value is `None` if a value has the wrong type ([`Code::WrongType`]) or the API version is unknown
 /// ([`Code::WrongApiVersion`]), and only then. A definition without versions is read; because there is nothing to
-/// publish, the error [`Code::NoVersions`] is noted. Every error is noted with its place. There are warnings for unknown
-/// fields, for repeated keys, and for keys that YAML does not read as the text that stands there.
+/// publish, the error [`Code::NoVersions`] is noted. Every error is noted with its place. There are warnings for
+/// unknown fields, for repeated keys, and for keys that YAML does not read as the text that stands there.
 ///
 /// # Example: the versions of a manifest
 /// ```
@@ -62,8 +62,8 @@ pub fn read<'a>(node: Node<'a>, arena: &'a Bump) -> Converted<'a, Option<Crd<'a>
     read_as(node, version, arena)
 }
 
-/// Reads one CustomResourceDefinition of the given API version. Its own `apiVersion` is not looked at, because items of a
-/// `CustomResourceDefinitionList` may leave it out.
+/// Reads one CustomResourceDefinition of the given API version. Its own `apiVersion` is not looked at, because items of
+/// a `CustomResourceDefinitionList` may leave it out.
 ///
 /// The value and the notes are as those of [`read`].
 pub fn read_as<'a>(node: Node<'a>, version: ApiVersion, arena: &'a Bump) -> Converted<'a, Option<Crd<'a>>> {

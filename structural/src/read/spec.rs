@@ -51,8 +51,8 @@ struct WrittenVersion<'a> {
 }
 
 impl<'a> Spec<'a> {
-    /// Sets defaults and converts v1beta1 to v1, as upstream's `SetDefaults_CustomResourceDefinitionSpec` of both versions
-    /// and `Convert_apiextensions_CustomResourceDefinitionSpec_To_v1_…` do.
+    /// Sets defaults and converts v1beta1 to v1, as upstream's `SetDefaults_CustomResourceDefinitionSpec` of both
+    /// versions and `Convert_apiextensions_CustomResourceDefinitionSpec_To_v1_…` do.
     pub(super) fn into_crd(
         self,
         name: &'a str,

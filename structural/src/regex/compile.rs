@@ -1,8 +1,8 @@
 //! Expressions that match as Go's do, in linear time.
 //!
-//! The crate `regex` does the matching. Its language is nearly Go's; [`translate`] rewrites the rest: classes are those of
-//! ASCII, `[` and `&` have no meaning inside a class, escapes may be octal, and a brace that begins no repetition is a
-//! character.
+//! The crate `regex` does the matching. Its language is nearly Go's; [`translate`] rewrites the rest: classes are those
+//! of ASCII, `[` and `&` have no meaning inside a class, escapes may be octal, and a brace that begins no repetition is
+//! a character.
 
 use super::{RegexError, check};
 use regex::{Regex, RegexBuilder};
@@ -35,7 +35,8 @@ impl std::fmt::Display for CompileError {
 
 impl std::error::Error for CompileError {}
 
-/// Compiles a pattern of Go. The expression finds the same texts as Go's `regexp.MatchString`; its groups have no names.
+/// Compiles a pattern of Go. The expression finds the same texts as Go's `regexp.MatchString`; its groups have no
+/// names.
 ///
 /// # Errors
 /// Go refuses the pattern, or it is too large.

@@ -1,5 +1,5 @@
-//! Regular expressions of Go: [`check`] gives Go's error for a text that is none, [`compile`] makes one that matches, and
-//! [`Texts`] compares what several accept.
+//! Regular expressions of Go: [`check`] gives Go's error for a text that is none, [`compile`] makes one that matches,
+//! and [`Texts`] compares what several accept.
 //!
 //! The API server compiles every `pattern` with Go's `regexp` package. Its language is that of RE2: no back-references,
 //! no look-around, and repetition up to a limit. The check builds no program. It follows
@@ -8,9 +8,9 @@
 //! - group names may repeat;
 //! - names of scripts with an underscore (`\p{Old_Italic}`) and `SignWriting` are refused.
 //!
-//! Limits on the size of the whole expression are computed from the text as written. Go computes them after it has merged
-//! common prefixes of alternatives. So Go accepts a few expressions that this check refuses as too large. They have
-//! several kilobytes and are nested a thousand deep or repeated thousands of times.
+//! Limits on the size of the whole expression are computed from the text as written. Go computes them after it has
+//! merged common prefixes of alternatives. So Go accepts a few expressions that this check refuses as too large. They
+//! have several kilobytes and are nested a thousand deep or repeated thousands of times.
 
 mod class;
 mod compile;
@@ -93,12 +93,12 @@ impl fmt::Display for RegexError {
 
 impl std::error::Error for RegexError {}
 
-/// Checks that Go's `regexp.Compile` would compile a pattern. This takes time in proportion to the length of the pattern
-/// and does not recurse.
+/// Checks that Go's `regexp.Compile` would compile a pattern. This takes time in proportion to the length of the
+/// pattern and does not recurse.
 ///
 /// # Errors
-/// The first mistake, with Go's text: a bad class, escape, group name or repetition, a missing or unexpected bracket, or
-/// an expression that is too deep or too large.
+/// The first mistake, with Go's text: a bad class, escape, group name or repetition, a missing or unexpected bracket,
+/// or an expression that is too deep or too large.
 ///
 /// # Example
 /// ```

@@ -9,8 +9,8 @@ pub(super) fn is_posix(name: &str) -> bool {
     NAMES.binary_search(&name).is_ok()
 }
 
-/// Names within `\p{…}`: categories, their long names, and scripts. Go ignores case, blanks, `-` and `_` in the name that it
-/// looks up, so it does not find scripts whose names in its tables have an underscore.
+/// Names within `\p{…}`: categories, their long names, and scripts. Go ignores case, blanks, `-` and `_` in the name
+/// that it looks up, so it does not find scripts whose names in its tables have an underscore.
 pub(super) fn is_unicode(name: &str) -> bool {
     let mut plain = [0; LONGEST];
     let mut length = 0;

@@ -1,8 +1,9 @@
 //! Which texts some expressions find and others do not.
 //!
-//! The expressions become automata over bytes that are built as far as a search needs them. The search walks over all of
-//! them at once, over the bytes of UTF-8, from shorter texts to longer ones. It has visited each state once when it ends, so
-//! it decides whether there is such a text. Limits bound the states, since an automaton can have exponentially many.
+//! The expressions become automata over bytes that are built as far as a search needs them. The search walks over all
+//! of them at once, over the bytes of UTF-8, from shorter texts to longer ones. It has visited each state once when it
+//! ends, so it decides whether there is such a text. Limits bound the states, since an automaton can have exponentially
+//! many.
 
 use super::compile::{NESTING, translate};
 use super::{RegexError, check};
@@ -47,7 +48,8 @@ pub enum Undecided {
     Invalid(RegexError),
     /// The automata have more states than [`STATES`], or take too much memory.
     TooLarge,
-    /// A pattern asks for places that are no word boundary (`\B`); an automaton over bytes finds some inside characters.
+    /// A pattern asks for places that are no word boundary (`\B`); an automaton over bytes finds some inside
+    /// characters.
     NoBoundary,
 }
 

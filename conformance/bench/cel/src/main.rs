@@ -1,10 +1,12 @@
-//! `kubeshape-bench-cel RECORDS [--oracle PROGRAM] [--worst N]`: what an expression costs until it is a program, and what an
-//! evaluation costs, here, in the `cel` crate (with the feature `cel-crate`), and in Go.
+//! `kubeshape-bench-cel RECORDS [--oracle PROGRAM] [--worst N]`: what an expression costs until it is a program, and
+//! what an evaluation costs, here, in the `cel` crate (with the feature `cel-crate`), and in Go.
 //!
-//! This is a program of its own, because the other benchmarks count allocations, which costs more than some evaluations.
+//! This is a program of its own, because the other benchmarks count allocations, which costs more than some
+//! evaluations.
 //!
-//! RECORDS has the form of the Go program's answers about expressions: a JSON object a line, with an expression, variables, their
-//! values, and the value of the expression. Only expressions with a value count, and another engine only where it gives that value.
+//! RECORDS has the form of the Go program's answers about expressions: a JSON object a line, with an expression,
+//! variables, their values, and the value of the expression. Only expressions with a value count, and another engine
+//! only where it gives that value.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 

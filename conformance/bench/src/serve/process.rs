@@ -52,8 +52,8 @@ impl Server {
         Ok(server)
     }
 
-    /// Processor time so far, including threads that have ended. It is read from the clock of the process, because the steps
-    /// of 10 ms of `/proc/PID/stat` are too large.
+    /// Processor time so far, including threads that have ended. It is read from the clock of the process, because the
+    /// steps of 10 ms of `/proc/PID/stat` are too large.
     ///
     /// # Errors
     /// The clock cannot be read on this system.

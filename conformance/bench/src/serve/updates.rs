@@ -123,8 +123,8 @@ impl<'s> Changing<'s> {
 
     /// The processor time of a change until it is visible in discovery, the index and its document, and the wall time.
     ///
-    /// A period with a change is compared with a period of the same length without one. Both have the same requests over the
-    /// same connection, so the requests cost the same.
+    /// A period with a change is compared with a period of the same length without one. Both have the same requests
+    /// over the same connection, so the requests cost the same.
     fn v3(&mut self) -> Result<(f64, f64), String> {
         self.find_document()?;
         let (mut with, mut without, mut wall) = (f64::MAX, f64::MAX, f64::MAX);

@@ -1,8 +1,8 @@
 //! `smd FOLDER [--oracle PROGRAM] [--rounds N] [--time MS] [--only WORD,…]`: structured merge diff compared with the Go
 //! original, on upstream's inputs (the folder of its test data) and on inputs that the Go program generates.
 //!
-//! Both sides measure processor time and count allocations, and prepare the same things before the measurement. The rounds
-//! of both are interleaved, and the best of each is reported.
+//! Both sides measure processor time and count allocations, and prepare the same things before the measurement. The
+//! rounds of both are interleaved, and the best of each is reported.
 
 mod inputs;
 mod managed;

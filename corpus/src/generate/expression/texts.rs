@@ -1,7 +1,7 @@
 //! What expressions are made of.
 
-/// Macros: the result, and a text with types to fill in. `!x` is a name for a variable, `x:A|bool` an expression in which
-/// the variable has a type.
+/// Macros: the result, and a text with types to fill in. `!x` is a name for a variable, `x:A|bool` an expression in
+/// which the variable has a type.
 pub(super) const MACROS: &[(&str, &str)] = &[
     ("bool", "$list(A)$.all($!x$, $x:A|bool$)"),
     ("bool", "$list(A)$.exists($!x$, $x:A|bool$)"),

@@ -169,7 +169,8 @@ pub fn resource_list(out: &mut Vec<u8>, group: &str, version: &GroupVersion, enc
 }
 
 /// Prints `APIVersions`, which `/api` answers with to clients that do not ask for the aggregated form. `addresses` are
-/// pairs: a range of client addresses, and the address (`host:port`) under which clients of that range reach the server.
+/// pairs: a range of client addresses, and the address (`host:port`) under which clients of that range reach the
+/// server.
 ///
 /// # Example
 /// ```

@@ -13,8 +13,8 @@ use super::model::{Group, Resource};
 use kubeshape_yaml::{Error, Limits, Node, Stream, Tape};
 use std::sync::Arc;
 
-/// What clients accept as discovery (client-go `discovery_client.go`): v2 before v2beta1 before the unaggregated form, which
-/// servers without aggregated discovery send.
+/// What clients accept as discovery (client-go `discovery_client.go`): v2 before v2beta1 before the unaggregated form,
+/// which servers without aggregated discovery send.
 pub const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
     application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 

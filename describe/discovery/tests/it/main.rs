@@ -1,4 +1,5 @@
-//! Integration tests of discovery: small definitions of our own, drawn groups, and recorded documents where they are present.
+//! Integration tests of discovery: small definitions of our own, drawn groups, and recorded documents where they are
+//! present.
 
 mod drawn;
 mod recorded;

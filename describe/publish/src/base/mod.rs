@@ -92,9 +92,9 @@ impl Base {
         Base::new(builtin::texts(), builtin::definitions(), builtin::paths(), types)
     }
 
-    /// The definitions and texts of a cluster. They are taken from its OpenAPI documents: v3 documents of group versions
-    /// such as `apis/apps/v1`, and the v2 document, which lists the group-version-kinds of `DeleteOptions`. What the
-    /// documents lack comes from [`Base::builtin`].
+    /// The definitions and texts of a cluster. They are taken from its OpenAPI documents: v3 documents of group
+    /// versions such as `apis/apps/v1`, and the v2 document, which lists the group-version-kinds of `DeleteOptions`.
+    /// What the documents lack comes from [`Base::builtin`].
     ///
     /// `documents` are pairs of a name for errors and the JSON or YAML text. Their order does not matter.
     ///

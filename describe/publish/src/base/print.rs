@@ -1,7 +1,7 @@
 //! Prints `printed/` again, and compares.
 //!
-//! The source is `definitions.json`: the definitions of Kubernetes 1.36 that documents share. Descriptions of parameters are our own.
-//! With `UPDATE_EXPECT=1`, the test writes the files.
+//! The source is `definitions.json`: the definitions of Kubernetes 1.36 that documents share. Descriptions of
+//! parameters are our own. With `UPDATE_EXPECT=1`, the test writes the files.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,5 @@
-//! Every property holds for its seeds, and for seeds that were changed a little. The same changes are made in every run.
+//! Every property holds for its seeds, and for seeds that were changed a little. The same changes are made in every
+//! run.
 
 use kubeshape_corpus::generate::expression::{Expressions, Type, damaged};
 use kubeshape_corpus::generate::{Draw, definition};

@@ -163,7 +163,8 @@ impl Unifier {
         }
     }
 
-    /// The type with variables replaced by what they stand for; those that stand for nothing become `dyn` if `free_to_dyn`.
+    /// The type with variables replaced by what they stand for; those that stand for nothing become `dyn` if
+    /// `free_to_dyn`.
     pub(super) fn substitute(&self, ty: &Type, free_to_dyn: bool) -> Type {
         if let Some(found) = self.find(ty) {
             return self.substitute(found, free_to_dyn);
@@ -213,7 +214,8 @@ pub(super) fn instantiate(ty: &Type, first: u32) -> Type {
     }
 }
 
-/// Whether two types can never stand for each other, whatever their variables are. It need not be told of all such types.
+/// Whether two types can never stand for each other, whatever their variables are. It need not be told of all such
+/// types.
 pub(super) fn never_assignable(a: &Type, b: &Type) -> bool {
     let is_special = |ty: &Type| is_variable(ty) || dyn_or_error(ty) || matches!(ty, Type::Null | Type::Wrapper(_));
     std::mem::discriminant(a) != std::mem::discriminant(b) && !is_special(a) && !is_special(b)

@@ -1,5 +1,5 @@
-//! Checks of literals after the types are known: durations, moments, regular expressions, lists and maps of one type, and
-//! format strings.
+//! Checks of literals after the types are known: durations, moments, regular expressions, lists and maps of one type,
+//! and format strings.
 
 use super::Checked;
 use crate::ast::{Entry, Expr, Id, Kind, Literal};

@@ -19,8 +19,8 @@ pub(crate) struct Overload {
     pub(crate) member: bool,
     pub(crate) args: Vec<Type>,
     pub(crate) result: Type,
-    /// How many type parameters there are. They stand in `args` and `result` as the variables from 0 on, in the order in which
-    /// they occur.
+    /// How many type parameters there are. They stand in `args` and `result` as the variables from 0 on, in the order
+    /// in which they occur.
     pub(crate) parameters: usize,
     /// What a call costs when it runs.
     pub(crate) charge: Charge,

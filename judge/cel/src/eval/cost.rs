@@ -174,8 +174,8 @@ impl Charge {
         self.own == Own::Nothing && self.standard == Standard::One
     }
 
-    /// Whether the cost depends on the result. All others are charged before they run, so that one that costs too much does not
-    /// run.
+    /// Whether the cost depends on the result. All others are charged before they run, so that one that costs too much
+    /// does not run.
     pub(crate) fn needs_result(self) -> bool {
         matches!(self.own, Own::MadeList | Own::Join)
     }

@@ -1,5 +1,5 @@
-//! What an evaluation takes beside its cost. Upstream's costs do not count what nested values hold, nor what memory results
-//! take, so that a cheap expression can run for hours or fill all memory.
+//! What an evaluation takes beside its cost. Upstream's costs do not count what nested values hold, nor what memory
+//! results take, so that a cheap expression can run for hours or fill all memory.
 
 use crate::decls::Name;
 use crate::library::Kube;

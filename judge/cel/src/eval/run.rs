@@ -78,11 +78,11 @@ struct End {
     cost: u64,
 }
 
-/// Evaluates nodes. All functions return values, and no results in which values would have to be moved: a value is large, and moving
-/// one that was just written takes longer than most functions.
+/// Evaluates nodes. All functions return values, and no results in which values would have to be moved: a value is
+/// large, and moving one that was just written takes longer than most functions.
 ///
-/// Where the whole evaluation ends, the value is an error. After that, nothing can be paid for, so that all that is still evaluated is
-/// an error as well.
+/// Where the whole evaluation ends, the value is an error. After that, nothing can be paid for, so that all that is
+/// still evaluated is an error as well.
 struct Runner<'v, 'a> {
     variables: &'v [Option<Value<'a>>],
     slots: &'v mut [Option<Value<'a>>],
@@ -153,7 +153,8 @@ impl<'v, 'a> Runner<'v, 'a> {
         Value::no_such_overload()
     }
 
-    /// A result, unless it is the error of an operation that ends upstream's evaluation, which then does not cost anything.
+    /// A result, unless it is the error of an operation that ends upstream's evaluation, which then does not cost
+    /// anything.
     fn ends(&mut self, cost_before: u64, result: &Value<'a>) -> bool {
         if let Value::Error(error) = result
             && error.starts_with(PANIC)
@@ -497,7 +498,8 @@ impl<'v, 'a> Runner<'v, 'a> {
             }
             return result;
         }
-        // What costs too much does not run; where the cost itself follows from all that a value holds, that is counted before.
+        // What costs too much does not run; where the cost itself follows from all that a value holds, that is counted
+        // before.
         let before = self.cost;
         let costs_follow = call.charge.goes_through();
         if costs_follow {

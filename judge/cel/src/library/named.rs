@@ -226,13 +226,14 @@ fn decode_base64(text: &str) -> Option<Vec<u8>> {
     decode(text, *b"+/").ok()
 }
 
-/// Base64 with padding and `-_` in place of `+/`, which is how upstream reads values of the format `byte` for rules. An error is the
-/// place of the first byte that is wrong, as Go's `base64.CorruptInputError` tells it.
+/// Base64 with padding and `-_` in place of `+/`, which is how upstream reads values of the format `byte` for rules. An
+/// error is the place of the first byte that is wrong, as Go's `base64.CorruptInputError` tells it.
 pub(crate) fn decode_base64_url(text: &str) -> Result<Vec<u8>, usize> {
     decode(text, *b"-_")
 }
 
-/// Base64 with padding, of which `last` are the last two digits. Line breaks are passed over (Go: `base64.Encoding.Decode`).
+/// Base64 with padding, of which `last` are the last two digits. Line breaks are passed over (Go:
+/// `base64.Encoding.Decode`).
 fn decode(text: &str, last: [u8; 2]) -> Result<Vec<u8>, usize> {
     let text = text.as_bytes();
     let is_break = |at: &usize| matches!(text.get(*at), Some(b'\r' | b'\n'));

@@ -53,8 +53,8 @@ impl Addr {
         Ok(addr)
     }
 
-    /// Whether a text is an address that [`parse`](Addr::parse) reads. What holds other characters is none, which is told without a
-    /// text about it.
+    /// Whether a text is an address that [`parse`](Addr::parse) reads. What holds other characters is none, which is
+    /// told without a text about it.
     pub(crate) fn reads(text: &str) -> bool {
         let possible = |byte: u8| byte.is_ascii_hexdigit() || matches!(byte, b'.' | b':');
         text.bytes().all(possible) && Addr::parse(text).is_ok()

@@ -64,7 +64,8 @@ fn suffix(text: &str) -> Option<(u32, i32, Format)> {
     }
 }
 
-/// By how many powers of ten two numbers may differ that are added. Upstream writes all their digits, for hours if need be.
+/// By how many powers of ten two numbers may differ that are added. Upstream writes all their digits, for hours if need
+/// be.
 const MAX_DISTANCE: u32 = 100_000;
 
 const TOO_FAR: &str = "the exponents of the quantities are too far apart";
@@ -300,8 +301,8 @@ impl Quantity {
         Ok(Quantity { unscaled, exponent: least, big: true, format, text: None })
     }
 
-    /// The sum in 64 bits, as a multiple of ten to the power `least`; `None` where Go needs more bits: `int64Amount.Add`. Its
-    /// `Sub` adds the negative number, which for the smallest one is that number again.
+    /// The sum in 64 bits, as a multiple of ten to the power `least`; `None` where Go needs more bits:
+    /// `int64Amount.Add`. Its `Sub` adds the negative number, which for the smallest one is that number again.
     fn add_small(&self, other: &Quantity, subtract: bool, least: i32) -> Option<i64> {
         if self.big || other.big {
             return None;

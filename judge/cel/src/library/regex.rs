@@ -89,7 +89,8 @@ impl Regex {
 /// An expression of so many bytes without counted repetitions never takes more than it may.
 const SMALL: usize = 256;
 
-/// An expression that is a constant. Compiling it takes longer than checking everything around it, and not every program is run.
+/// An expression that is a constant. Compiling it takes longer than checking everything around it, and not every
+/// program is run.
 #[derive(Clone, Debug)]
 pub(crate) struct Constant {
     pattern: Box<str>,

@@ -350,7 +350,8 @@ fn element_start(syntax: &Syntax) -> Pos {
     }
 }
 
-/// A chain of `&&` or `||` as a balanced tree, as upstream builds it: the terms `low..=high` with the operators between.
+/// A chain of `&&` or `||` as a balanced tree, as upstream builds it: the terms `low..=high` with the operators
+/// between.
 fn balanced(function: &Called, terms: &mut [Option<Expr>], ids: &[Id], low: usize, high: usize) -> Expr {
     if low == high {
         return terms[low].take().unwrap_or(Expr::new(0, Kind::Unspecified));

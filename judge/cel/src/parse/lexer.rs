@@ -1,5 +1,5 @@
-//! Text to tokens, as the lexer that ANTLR generates from cel-go's grammar: the longest match wins, and text that no token
-//! takes is reported and skipped.
+//! Text to tokens, as the lexer that ANTLR generates from cel-go's grammar: the longest match wins, and text that no
+//! token takes is reported and skipped.
 
 use super::macros::{Macros, Quoted};
 

@@ -40,7 +40,8 @@ impl<'a> Value<'a> {
         Value::read(raw.into(), schema, schema.flags.any(Flags::EMBEDDED_RESOURCE))
     }
 
-    /// A whole resource, read through its schema: it has type and object metadata, whether the schema declares them or not.
+    /// A whole resource, read through its schema: it has type and object metadata, whether the schema declares them or
+    /// not.
     pub fn of_resource(raw: impl Into<Raw<'a>>, schema: &'a Schema<'a>) -> Value<'a> {
         Value::read(raw.into(), schema, true)
     }
@@ -306,8 +307,8 @@ impl<'a> Typed<'a> {
         Value::Bool(true)
     }
 
-    /// A list of this schema and another list after it. A set takes what it does not have yet, a list of type map replaces
-    /// items by their keys.
+    /// A list of this schema and another list after it. A set takes what it does not have yet, a list of type map
+    /// replaces items by their keys.
     pub(crate) fn concatenate(self, own: &List<'a>, other: &List<'a>) -> Value<'a> {
         let mut items = match own {
             List::Joined(_, items) => items.clone(),
@@ -357,7 +358,8 @@ impl<'a> Typed<'a> {
         Ok(())
     }
 
-    /// An item of another list as an item of this one: upstream takes it as a plain Go value and reads it through the schema.
+    /// An item of another list as an item of this one: upstream takes it as a plain Go value and reads it through the
+    /// schema.
     fn read_again(self, value: Value<'a>) -> Value<'a> {
         let items = self.schema.item().filter(|schema| !schema.flags.any(Flags::INT_OR_STRING));
         let Some(schema) = items else { return value };
@@ -398,15 +400,16 @@ fn is_unknown(schema: &Schema<'_>) -> bool {
         )
 }
 
-/// Whether two values of one place are equal of which its schema says nothing: they are compared as Go values, to which 1 and 1.0
-/// differ. `None` if the schema says something or one of them is null.
+/// Whether two values of one place are equal of which its schema says nothing: they are compared as Go values, to which
+/// 1 and 1.0 differ. `None` if the schema says something or one of them is null.
 fn unknown_equal<'a>(schema: Option<&Schema<'a>>, own: Option<Raw<'a>>, other: Option<Raw<'a>>) -> Option<bool> {
     let known = |raw: &Raw<'a>| *raw != Raw::Null;
     let (own, other) = (own.filter(known)?, other.filter(known)?);
     schema.is_some_and(is_unknown).then(|| own == other)
 }
 
-/// The keys of the items of a list of type set. What an object holds counts, also where its schema reads something else in it.
+/// The keys of the items of a list of type set. What an object holds counts, also where its schema reads something else
+/// in it.
 fn set_of<'a>(list: &List<'a>) -> Result<BTreeSet<RawKey<'a>>, &'static str> {
     match list {
         List::Typed(_, items) => items.iter().map(RawKey::of).collect(),

@@ -113,8 +113,8 @@ pub enum Value<'a> {
 pub enum List<'a> {
     /// Made by an evaluation.
     Made(Arc<Vec<Value<'a>>>),
-    /// Made of two lists that an evaluation added. Upstream keeps both (`concatList`), which shows where its type is named and where
-    /// it becomes a plain Go value.
+    /// Made of two lists that an evaluation added. Upstream keeps both (`concatList`), which shows where its type is
+    /// named and where it becomes a plain Go value.
     Added(Arc<Vec<Value<'a>>>),
     /// Of an object, without schema.
     Data(Items<'a>),
@@ -122,8 +122,8 @@ pub enum List<'a> {
     Typed(Typed<'a>, Items<'a>),
     /// A list of an object to which another list was added. It still has the schema.
     Joined(Typed<'a>, Arc<Vec<Value<'a>>>),
-    /// Lists one after the other, of which one is of an object and has items that are not of their type. They are only kept apart
-    /// because such items are compared differently.
+    /// Lists one after the other, of which one is of an object and has items that are not of their type. They are only
+    /// kept apart because such items are compared differently.
     Parts(Arc<Vec<List<'a>>>),
 }
 
@@ -138,7 +138,8 @@ pub enum Map<'a> {
     Typed(Typed<'a>, Fields<'a>),
 }
 
-/// The entries of a map that an evaluation made. Most maps are small, and so are the nodes of the tree if entries are boxed.
+/// The entries of a map that an evaluation made. Most maps are small, and so are the nodes of the tree if entries are
+/// boxed.
 pub type Entries<'a> = BTreeMap<Key<'a>, Box<(Value<'a>, Value<'a>)>>;
 
 /// A key of a map. Keys of different types differ, even `1` and `1u`.
@@ -161,8 +162,8 @@ enum KeyKind<'a> {
 }
 
 impl<'a> Key<'a> {
-    /// The key under which a value that an expression made gets into a map. Upstream's maps compare lists, maps, optionals,
-    /// quantities and URLs as pointers, so such a key is never found again.
+    /// The key under which a value that an expression made gets into a map. Upstream's maps compare lists, maps,
+    /// optionals, quantities and URLs as pointers, so such a key is never found again.
     pub(crate) fn made(value: &Value<'a>, entries: &Entries<'a>) -> Key<'a> {
         match value {
             // Go's maps do not find NaN either. All optionals without a value are one.
@@ -402,8 +403,8 @@ impl<'a> List<'a> {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
-    /// Whether an element is equal to a value. Lists of an object tell what is wrong with their first item that cannot be
-    /// compared, if no other one is equal.
+    /// Whether an element is equal to a value. Lists of an object tell what is wrong with their first item that cannot
+    /// be compared, if no other one is equal.
     pub(crate) fn contains(&self, value: &Value<'a>) -> Value<'a> {
         match self {
             List::Typed(..) | List::Joined(..) => {
@@ -489,8 +490,9 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// As many keys and values as there are entries, as upstream walks over them: fields that the schema of an object does not know
-    /// come last, with null for their keys (`unstructuredMap.Iterator`, which makes room for all of them).
+    /// As many keys and values as there are entries, as upstream walks over them: fields that the schema of an object
+    /// does not know come last, with null for their keys (`unstructuredMap.Iterator`, which makes room for all of
+    /// them).
     pub(crate) fn walk(&self) -> impl Iterator<Item = (Value<'a>, Value<'a>)> + '_ {
         let mut known = self.iter();
         (0..self.len()).map(move |_| known.next().unwrap_or_else(|| (Value::Null, Value::no_such_overload())))

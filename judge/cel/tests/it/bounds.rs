@@ -69,7 +69,8 @@ fn quantities_far_apart_are_compared_and_not_written_out() {
     is_refused("quantity('12345678901234567890e999999').isInteger()", "too far apart");
 }
 
-/// `int64Amount.Sub` takes the negative of a number in 64 bits, and a sum that needed more of them is no integer any more.
+/// `int64Amount.Sub` takes the negative of a number in 64 bits, and a sum that needed more of them is no integer any
+/// more.
 #[test]
 fn quantities_are_added_in_64_bits_as_in_go() {
     let smallest = "-9223372036854775808";

@@ -1,5 +1,5 @@
-//! Values that are not of their declared types, which rules see where nothing has validated an object yet. The answers and costs
-//! are those of apiserver 0.36.
+//! Values that are not of their declared types, which rules see where nothing has validated an object yet. The answers
+//! and costs are those of apiserver 0.36.
 
 use kubeshape_cel::{Data, Release, RuleEnv, Value};
 use kubeshape_schema::read::{Reader, Rules};

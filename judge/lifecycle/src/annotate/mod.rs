@@ -67,9 +67,9 @@ struct Walk<'w> {
 
 /// Writes the lifecycle of fields into the documents of one input, whose texts are parts of one text.
 ///
-/// OpenAPI definitions are found by their names ([`Types::of_definition`]), CustomResourceDefinitions by group, version and
-/// kind ([`Types::of_kind`]). What a document already says is evaluated again where no Go type says more, so the extension
-/// of a field goes when its gate is generally available.
+/// OpenAPI definitions are found by their names ([`Types::of_definition`]), CustomResourceDefinitions by group, version
+/// and kind ([`Types::of_kind`]). What a document already says is evaluated again where no Go type says more, so the
+/// extension of a field goes when its gate is generally available.
 pub fn annotate(documents: &[Document], types: &Types, features: &Features, options: &Options) -> Annotated {
     let mut out = Annotated::default();
     let Some(first) = documents.first() else { return out };

@@ -1,7 +1,7 @@
 //! Kinds that say in Go sources in which releases they are.
 //!
-//! The rules are those of `k8s.io/code-generator/cmd/prerelease-lifecycle-gen` (`argsFromType`, `extractKubeVersionTag`,
-//! `extractReplacementTag`).
+//! The rules are those of `k8s.io/code-generator/cmd/prerelease-lifecycle-gen` (`argsFromType`,
+//! `extractKubeVersionTag`, `extractReplacementTag`).
 
 use crate::tag::Line;
 use crate::types::TypePlace;
@@ -10,7 +10,8 @@ use crate::{Json, Types, Version};
 /// What stands before the name of each tag.
 const PREFIX: &str = "+k8s:prerelease-lifecycle-gen:";
 
-/// How many releases lie between the introduction of a kind and its deprecation, and between that and its end, unless tags say it.
+/// How many releases lie between the introduction of a kind and its deprecation, and between that and its end, unless
+/// tags say it.
 const STEP: u32 = 3;
 
 /// The tags `+k8s:prerelease-lifecycle-gen:…` of a type.
@@ -152,8 +153,8 @@ fn is_stable(version: &str) -> bool {
     version.strip_prefix('v').is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// What the tags of a type say; none if it has no tag `introduced` with a release. Of a tag that stands twice, the first one counts,
-/// and one that is not understood does not count ([`lint`](crate::lint) tells both).
+/// What the tags of a type say; none if it has no tag `introduced` with a release. Of a tag that stands twice, the
+/// first one counts, and one that is not understood does not count ([`lint`](crate::lint) tells both).
 pub fn of_type(place: TypePlace<'_>) -> Option<Declared<'_>> {
     let tags = tags(place);
     let tag = |key: KindKey| tags.iter().find(|tag| tag.key == key);

@@ -1,9 +1,9 @@
 //! Kinds that are deprecated or no longer served, in the words of the server's warnings.
 //!
-//! `builtin.txt` has the built-in kinds. Its source is the tags `+k8s:prerelease-lifecycle-gen:…` of `k8s.io/api` and its
-//! siblings, for kinds whose types are gone those of the last release that had them, and for `ComponentStatus` and `Endpoints`,
-//! which have no tags, the warnings of the server. A kind without a tag for its end is deprecated three releases after it was
-//! introduced, and removed three releases later, as prerelease-lifecycle-gen decides.
+//! `builtin.txt` has the built-in kinds. Its source is the tags `+k8s:prerelease-lifecycle-gen:…` of `k8s.io/api` and
+//! its siblings, for kinds whose types are gone those of the last release that had them, and for `ComponentStatus` and
+//! `Endpoints`, which have no tags, the warnings of the server. A kind without a tag for its end is deprecated three
+//! releases after it was introduced, and removed three releases later, as prerelease-lifecycle-gen decides.
 //!
 //! [`declared`] reads the same from Go types.
 
@@ -65,8 +65,8 @@ pub fn find(api_version: &str, kind: &str) -> Option<KindLifecycle<'static>> {
     built_in().find(|known| known.kind == kind && known.api_version == api_version)
 }
 
-/// Judges an object by its kind, in a release or, without one, in all that are known: whether it is not served any more, and
-/// the warning of the server. None if nothing is to be told.
+/// Judges an object by its kind, in a release or, without one, in all that are known: whether it is not served any
+/// more, and the warning of the server. None if nothing is to be told.
 pub fn judge(api_version: &str, kind: &str, release: Option<Version>) -> Option<(bool, String)> {
     let known = find(api_version, kind)?;
     let release = release.unwrap_or(NEWEST);

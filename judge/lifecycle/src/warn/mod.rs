@@ -128,8 +128,8 @@ impl Cluster {
         })
     }
 
-    /// Whether a gate is on (upstream: `featuregate.Enabled` with `AllAlpha` and `AllBeta`). The stage is that of the field,
-    /// for gates that are not known.
+    /// Whether a gate is on (upstream: `featuregate.Enabled` with `AllAlpha` and `AllBeta`). The stage is that of the
+    /// field, for gates that are not known.
     fn is_on(&self, gate: &str, stage: Stage) -> bool {
         let spec = self.features.get(gate).and_then(|gate| gate.spec(self.release));
         if let Some(spec) = spec.filter(|spec| spec.locked) {

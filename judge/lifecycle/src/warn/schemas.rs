@@ -152,8 +152,8 @@ impl Schemas {
         self.kind(api_version, kind)?.deprecated.as_deref()
     }
 
-    /// The fields of an object that are not generally available, in the order of the object, at most [`MAX_WARNINGS`]. An
-    /// object whose kind is not known has none.
+    /// The fields of an object that are not generally available, in the order of the object, at most [`MAX_WARNINGS`].
+    /// An object whose kind is not known has none.
     ///
     /// # Example
     /// ```
@@ -180,8 +180,9 @@ impl Schemas {
         walk.out
     }
 
-    /// The lifecycle of one field of a kind, by the names of properties on the way to it. Items of lists and values of maps are
-    /// passed through, as in the paths of `kubectl explain`. None if the field is generally available or not known.
+    /// The lifecycle of one field of a kind, by the names of properties on the way to it. Items of lists and values of
+    /// maps are passed through, as in the paths of `kubectl explain`. None if the field is generally available or not
+    /// known.
     ///
     /// # Example
     /// ```
@@ -208,8 +209,8 @@ impl Schemas {
         self.entry(&schemas)
     }
 
-    /// The lifecycle of the field at a JSON pointer into an object: `/spec/parts/0/width`. Of a map with values of one type, any key will
-    /// do. None if the field is generally available or not known.
+    /// The lifecycle of the field at a JSON pointer into an object: `/spec/parts/0/width`. Of a map with values of one
+    /// type, any key will do. None if the field is generally available or not known.
     pub fn at(&self, api_version: &str, kind: &str, pointer: &str) -> Option<&Lifecycle> {
         let mut schemas = vec![self.kind(api_version, kind)?.schema?];
         for step in pointer.split('/').skip(1) {

@@ -33,8 +33,8 @@ fn each(source: &[u8], mut with: impl for<'a> FnMut(&str, &Resource<'a>, &'a Bum
     }
 }
 
-/// Definitions of the corpus whose objects samples do not find: two have a rule that a sample would have to solve, one takes no
-/// objects at all.
+/// Definitions of the corpus whose objects samples do not find: two have a rule that a sample would have to solve, one
+/// takes no objects at all.
 const UNSOLVED: [&str; 3] = [
     "realistic/trafficpolicies.yaml trafficpolicies.gateway.corpus.example.com v1beta1",
     "rules/intorstring-at-root.yaml atroots.intorstring.rules.example.com v1",

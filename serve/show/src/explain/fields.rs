@@ -13,7 +13,8 @@ const MAX_FIELDS: usize = 200_000;
 pub struct Field {
     /// Its path: `.spec.containers[].name`; the values of a map have `{}` behind its name.
     pub path: String,
-    /// The JSON pointer of the field in an object. Items of lists have the one of the first item, values of maps the key `*`.
+    /// The JSON pointer of the field in an object. Items of lists have the one of the first item, values of maps the
+    /// key `*`.
     pub pointer: String,
     /// The type in a word, as kubectl shows it: `[]Container`.
     pub type_name: String,
@@ -25,8 +26,8 @@ pub struct Field {
     pub facts: Vec<(String, String)>,
 }
 
-/// All fields below a resource or one of its fields, parents first, siblings by name. Where a reference leads back to a schema that
-/// is being listed, the list goes no deeper.
+/// All fields below a resource or one of its fields, parents first, siblings by name. Where a reference leads back to a
+/// schema that is being listed, the list goes no deeper.
 ///
 /// # Errors
 /// There is no such resource or field, or there are too many fields.

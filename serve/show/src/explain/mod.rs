@@ -1,7 +1,7 @@
 //! The fields of a kind, as `kubectl explain` shows them.
 //!
-//! Everything comes from the OpenAPI v3 document of a group and version: that of a server, or the one that is published for a
-//! CustomResourceDefinition. [`plaintext`] is kubectl's page, and [`fields`] lists the fields for
+//! Everything comes from the OpenAPI v3 document of a group and version: that of a server, or the one that is published
+//! for a CustomResourceDefinition. [`plaintext`] is kubectl's page, and [`fields`] lists the fields for
 //! programs. [`facts`] tells what else a schema says.
 
 mod document;

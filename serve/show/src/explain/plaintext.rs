@@ -17,8 +17,9 @@ pub type More<'o> = &'o dyn Fn(&str) -> Vec<(String, String)>;
 pub struct Options<'o> {
     /// All fields below the resource or field, without descriptions.
     pub recursive: bool,
-    /// Also what kubectl does not show: [`facts`] about every field, and what this tells of the field at a JSON pointer into an object,
-    /// such as its place in the source. Items of lists have the pointer of the first one, values of maps the key `*`.
+    /// Also what kubectl does not show: [`facts`] about every field, and what this tells of the field at a JSON pointer
+    /// into an object, such as its place in the source. Items of lists have the pointer of the first one, values of
+    /// maps the key `*`.
     pub more: Option<More<'o>>,
 }
 

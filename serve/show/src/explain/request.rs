@@ -69,8 +69,8 @@ impl<'t> Request<'t> {
         self.fields.get(1..).unwrap_or_default()
     }
 
-    /// Which of the resources of that name is meant, and the path in it: the first one whose name with its group begins the text, or
-    /// else the first one. None if there are no candidates.
+    /// Which of the resources of that name is meant, and the path in it: the first one whose name with its group begins
+    /// the text, or else the first one. None if there are no candidates.
     ///
     /// # Errors
     /// What stands behind the group is not a path of names.

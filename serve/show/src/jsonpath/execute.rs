@@ -73,7 +73,8 @@ pub enum Error {
     /// A step that needs a value has none. Upstream panics.
     #[error("there is no value here (kubectl crashes on this template)")]
     NoValue,
-    /// The template visits more than [`MAX_STEPS`] values, writes more than [`MAX_OUTPUT`] bytes, or its ranges stand too deep in each other.
+    /// The template visits more than [`MAX_STEPS`] values, writes more than [`MAX_OUTPUT`] bytes, or its ranges stand
+    /// too deep in each other.
     #[error("the template does more than {MAX_STEPS} steps, or writes more than {} MB", MAX_OUTPUT >> 20)]
     TooMuch,
 }

@@ -1,9 +1,9 @@
-//! client-go's dialect of JSONPath (`k8s.io/client-go/util/jsonpath`): templates of `kubectl get -o jsonpath` and paths of
-//! printer columns.
+//! client-go's dialect of JSONPath (`k8s.io/client-go/util/jsonpath`): templates of `kubectl get -o jsonpath` and paths
+//! of printer columns.
 //!
-//! A template is text with actions in braces. An action names fields (`.spec.replicas`, `['a','b']`), items (`[0]`, `[1:-1]`, `[*]`),
-//! everything below (`..`), items that fulfil a condition (`[?(@.type=="Ready")]`), or repeats what follows for each item
-//! (`{range .items[*]}…{end}`).
+//! A template is text with actions in braces. An action names fields (`.spec.replicas`, `['a','b']`), items (`[0]`,
+//! `[1:-1]`, `[*]`), everything below (`..`), items that fulfil a condition (`[?(@.type=="Ready")]`), or repeats what
+//! follows for each item (`{range .items[*]}…{end}`).
 //!
 //! Where Go visits the entries of a map in random order, this module visits them in the order of their keys.
 

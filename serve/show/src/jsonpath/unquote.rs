@@ -1,6 +1,7 @@
 //! Quoted texts, with the escapes of Go.
 
-/// The text between quotes (upstream: `UnquoteExtend`). Escaped bytes that are not UTF-8 become U+FFFD. None if it is not a quoted text.
+/// The text between quotes (upstream: `UnquoteExtend`). Escaped bytes that are not UTF-8 become U+FFFD. None if it is
+/// not a quoted text.
 pub(super) fn unquote(text: &str) -> Option<String> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let inner = text.get(1..)?.strip_suffix(quote)?;

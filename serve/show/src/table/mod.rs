@@ -145,8 +145,8 @@ impl Convertor {
         Convertor { columns: vec![name], templates: Vec::new(), shows_times: false }
     }
 
-    /// A convertor that shows names and when objects were created, as the server does for kinds that have no columns of their own
-    /// (upstream: `rest.NewDefaultTableConvertor`).
+    /// A convertor that shows names and when objects were created, as the server does for kinds that have no columns of
+    /// their own (upstream: `rest.NewDefaultTableConvertor`).
     ///
     /// # Example
     /// ```

@@ -26,8 +26,8 @@ fn shown(columns: &[ColumnDefinition], options: PrintOptions) -> impl Iterator<I
     (0..columns.len()).filter(move |at| options.wide || columns.get(*at).is_some_and(|column| column.priority == 0))
 }
 
-/// The rows as kubectl prints them. Without rows, nothing is printed. Control characters are escaped, of which kubectl escapes
-/// only some.
+/// The rows as kubectl prints them. Without rows, nothing is printed. Control characters are escaped, of which kubectl
+/// escapes only some.
 pub fn text(columns: &[ColumnDefinition], rows: &[Vec<Cell>], options: PrintOptions) -> String {
     if rows.is_empty() {
         return String::new();
@@ -97,7 +97,8 @@ fn plain(cell: &Cell) -> Cow<'_, str> {
     }
 }
 
-/// The rows as comma-separated values (RFC 4180), with whole cells. Control characters other than line breaks are escaped.
+/// The rows as comma-separated values (RFC 4180), with whole cells. Control characters other than line breaks are
+/// escaped.
 pub fn csv(columns: &[ColumnDefinition], rows: &[Vec<Cell>], options: PrintOptions) -> String {
     let shown = shown(columns, options);
     let mut csv = Csv::default();
@@ -161,7 +162,8 @@ impl Csv {
     }
 }
 
-/// The `Table` of `meta.k8s.io/v1` that a server answers with, indented, with a line break. Each row has the metadata of its object.
+/// The `Table` of `meta.k8s.io/v1` that a server answers with, indented, with a line break. Each row has the metadata
+/// of its object.
 pub fn json(columns: &[ColumnDefinition], rows: &[Vec<Cell>], objects: &[Value<'_>]) -> String {
     let arena = Bump::new();
     let text = Value::String;

@@ -154,7 +154,8 @@ fn replaced(text: &[u8]) -> String {
 struct Open<'a> {
     compat: Compat,
     arena: &'a Bump,
-    /// The entries of all open nodes, innermost last. Below the entries of a node stands the one whose children they are.
+    /// The entries of all open nodes, innermost last. Below the entries of a node stands the one whose children they
+    /// are.
     entries: Vec<Entry<'a>>,
     /// Of the nodes around the innermost one, where their entries begin, and whether a `.` was among them.
     nodes: Vec<(usize, bool)>,

@@ -1,5 +1,5 @@
-//! The rules of cel-go's grammar (`parser/gen/CEL.g4`) as data, after left recursion is replaced by precedence, as ANTLR
-//! replaces it.
+//! The rules of cel-go's grammar (`parser/gen/CEL.g4`) as data, after left recursion is replaced by precedence, as
+//! ANTLR replaces it.
 
 use crate::parse::lexer::Token;
 

@@ -1,5 +1,5 @@
-//! Texts that do not follow the grammar: every error, as the parser that ANTLR generates from cel-go's grammar reports it and
-//! recovers from it (`DefaultErrorStrategy` of its Go runtime, with cel-go's limits).
+//! Texts that do not follow the grammar: every error, as the parser that ANTLR generates from cel-go's grammar reports
+//! it and recovers from it (`DefaultErrorStrategy` of its Go runtime, with cel-go's limits).
 
 mod grammar;
 mod network;
@@ -23,7 +23,8 @@ const MAX_SKIPPED: usize = 256;
 /// An error and where it is, in characters; without a place it concerns the whole text.
 pub(super) type Report = (Option<u32>, String);
 
-/// Reads a text that does not follow the grammar. The tree has what could be read; there is none if a limit was exceeded.
+/// Reads a text that does not follow the grammar. The tree has what could be read; there is none if a limit was
+/// exceeded.
 pub(super) fn recover(
     source: &[char],
     tokens: &[Lexeme],

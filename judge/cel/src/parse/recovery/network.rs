@@ -226,8 +226,8 @@ impl Network {
         }
     }
 
-    /// What may be read at a state: to the end of the rule, or, if `beyond`, also after it. Beyond, a precedence that decides
-    /// gives `None`.
+    /// What may be read at a state: to the end of the rule, or, if `beyond`, also after it. Beyond, a precedence that
+    /// decides gives `None`.
     fn next(&self, state: StateId, beyond: bool) -> Option<TokenSet> {
         let mut seen = vec![false; self.states.len()];
         let (mut todo, mut out) = (vec![state], 0);

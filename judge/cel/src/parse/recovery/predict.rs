@@ -1,5 +1,5 @@
-//! Which alternative to take where one token does not tell: ANTLR's prediction, first without the callers of the rule (SLL)
-//! and, if that is ambiguous, with them (LL).
+//! Which alternative to take where one token does not tell: ANTLR's prediction, first without the callers of the rule
+//! (SLL) and, if that is ambiguous, with them (LL).
 
 use super::grammar::Rule;
 use super::network::{Edge, Kind, Network, StateId};
@@ -83,8 +83,8 @@ pub(super) struct Cache {
     pub(super) work: u64,
 }
 
-/// How much is looked at for one text. ANTLR has no such bound: where it needs callers, it reads on to the end of the text again
-/// and again.
+/// How much is looked at for one text. ANTLR has no such bound: where it needs callers, it reads on to the end of the
+/// text again and again.
 pub(super) const MAX_WORK: u64 = 20_000_000;
 
 /// Sets with more configurations together are not kept.
