@@ -38,8 +38,8 @@ fn built_in() -> Result<Registry, String> {
     Ok(registry)
 }
 
-/// What a server says of an object of a built-in kind when it decodes it with strict field validation; empty if it
-/// takes it. `object` is the text of the object, which tells the fields that stand twice.
+/// What a server says about an object of a built-in kind when it decodes it with strict field validation; empty if it
+/// takes it. `object` is the text of the object, which says the fields that appear twice.
 fn decoded(typed: &Typed, value: Decodable<'_>, object: Node<'_>) -> String {
     let decoded = typed.decode(value);
     if let Some(error) = decoded.errors.first() {
@@ -206,7 +206,7 @@ pub(crate) fn generated(plan: &Plan, program: &Path, table: &mut Table) -> Resul
     Ok(())
 }
 
-/// A message in which the fields are sorted: a server tells unknown fields and those that stand twice in the order of
+/// A message in which the fields are sorted: a server tells unknown fields and those that appear twice in the order of
 /// the text.
 fn in_order(message: &str) -> String {
     let Some(fields) = message.strip_prefix("strict decoding error: ") else { return message.to_owned() };
@@ -232,7 +232,7 @@ impl Draw {
     }
 
     /// The text of an object: some members of the whole one, up to three of its values replaced, perhaps a field that
-    /// is not known or stands twice.
+    /// is not known or appears twice.
     fn object(&mut self, whole: &Value) -> String {
         let mut object = self.part(whole, 0);
         for _ in 0..self.below(4) {

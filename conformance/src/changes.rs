@@ -1,6 +1,6 @@
-//! Area `changes`: what `kubeshape-diff` says of two definitions, held against the Kubernetes libraries. Each witness
-//! is accepted under the old definition and not under the new one; and where the new definition refuses an object that
-//! the old one accepts, some change says so.
+//! Area `changes`: what `kubeshape-diff` says about two definitions, held against the Kubernetes libraries. Each
+//! witness is accepted under the old definition and not under the new one; and where the new definition refuses an
+//! object that the old one accepts, some change says so.
 //!
 //! Pairs are those of real projects (`upgrades` in the folder of inputs), definitions and changed ones of the recorded
 //! answers, and generated ones.
@@ -30,7 +30,7 @@ use std::path::Path;
 /// Objects that are drawn for a real pair, and for another one.
 const DRAWN: usize = 300;
 const DRAWN_OF_OTHERS: usize = 24;
-/// So often a generated pair is drawn anew, because a server refuses one of its definitions.
+/// How often a generated pair is drawn again because a server refuses one of its definitions.
 const ROUNDS: u64 = 24;
 /// So many generated pairs stand for all real ones; fewer stand for a part of them.
 const ALL: u64 = 2_000;
@@ -124,7 +124,7 @@ struct Answer {
     cases: Vec<Case>,
 }
 
-/// What it says of one object.
+/// What it says about one object.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Case {
@@ -395,7 +395,7 @@ fn witness_verdict(outcome: Outcome, object: &Value, before: &Case, after: &Case
     }
     let is_shown = match outcome {
         Outcome::Refused => after.decode_error.is_some() || !after.errors.is_empty(),
-        // What is no object of the kind any more is refused before fields are dropped.
+        // What is not an object of the kind any more is refused before fields are dropped.
         Outcome::Dropped => !after.unknown.is_empty() || after.decode_error.is_some(),
         Outcome::StoredOtherwise => before.result != after.result,
     };

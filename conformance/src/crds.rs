@@ -137,7 +137,7 @@ fn single(project: &str, file: &Path, corpus: &Path, publisher: Option<&Publishe
                         *at += 1;
                         Verdict::Differing(format!("{} is read by us, theirs: {theirs}", crd.name))
                     }
-                    // What they cannot read gives no answer here: it is no CustomResourceDefinition.
+                    // What they cannot read gives no answer here: it is not a CustomResourceDefinition.
                     _ => Verdict::Equal,
                 };
                 table.add("reading", &label, verdict);

@@ -83,7 +83,7 @@ fn details(definition: &Value, release: Release) -> Vec<String> {
 
 /// Writes a bound into the manifest.
 fn put(definition: &mut Value, bound: &Bound) -> Option<()> {
-    // What is the same in all versions stands at the top of the form that is validated.
+    // What is the same in all versions is at the top of the form that is validated.
     let (versions, mut rest) = if let Some(rest) = bound.path.strip_prefix("spec.validation.openAPIV3Schema") {
         (0..definition.pointer("/spec/versions")?.as_array()?.len(), rest)
     } else {

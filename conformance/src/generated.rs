@@ -213,7 +213,7 @@ fn compare_yaml(id: &str, text: &str, theirs: YamlAnswer, table: &mut Table) {
     table.add("yaml", id, verdict);
 }
 
-/// The first document of a text as Kubernetes' JSON.
+/// The first document of a string as Kubernetes' JSON.
 fn first_document(text: &str) -> Result<String, String> {
     let mut stream =
         Stream::with_path(text.as_bytes(), Limits::default(), kubeshape_yaml::Path::Yaml).map_err(|e| e.to_string())?;

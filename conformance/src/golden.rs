@@ -41,7 +41,7 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
     out
 }
 
-/// Where two texts first differ, with some of the text there.
+/// Where two strings first differ, with some of the text there.
 pub fn first_byte_difference(ours: &[u8], theirs: &[u8]) -> Option<String> {
     if ours == theirs {
         return None;

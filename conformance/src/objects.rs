@@ -32,7 +32,7 @@ pub fn compare(golden: &Path, corpus: &Path, known: Known) -> Table {
     table
 }
 
-/// Reads a schema. Null is no schema.
+/// Reads a schema. Null is not a schema.
 fn with_schema<T>(source: &Value, f: impl for<'a> FnOnce(Option<&'a Schema<'a>>, &'a Bump) -> T) -> Option<T> {
     let text = source.to_string();
     let mut tape = Tape::new();
@@ -239,7 +239,7 @@ fn embedded(folder: &Path, table: &mut Table) {
 fn resources(folder: &Path, corpus: &Path, table: &mut Table) {
     let cases = records::<Case>(&folder.join("cr-cases.ndjson.gz"), table);
     // Results are recorded as Go prints them, which does not tell floats from integers: so old objects are decoded
-    // anew.
+    // again.
     let objects: BTreeMap<usize, &Value> = cases.iter().map(|case| (case.id, &case.object)).collect();
     let mut files = Files { corpus, read: BTreeMap::new() };
     let mut by_version: BTreeMap<(&str, usize, &str), Vec<&Case>> = BTreeMap::new();

@@ -47,7 +47,7 @@ pub fn compare(golden: &Path, corpus: &Path, known: Known) -> Table {
 /// Compares our answers for a document with the recorded ones.
 pub(crate) fn compare_record(record: &DocumentAnswer, source: &[u8], label: &str, table: &mut Table) {
     let mut tape = Tape::new();
-    // What stands in a YAML file went through the YAML reader, JSON or not.
+    // What is in a YAML file went through the YAML reader, JSON or not.
     let yaml = [".yaml", ".yml"].iter().any(|suffix| record.id.ends_with(suffix));
     let path = if yaml { kubeshape_yaml::Path::Yaml } else { kubeshape_yaml::Path::Auto };
     let text = match Stream::with_path(source, Limits::default(), path) {

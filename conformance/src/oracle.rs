@@ -14,7 +14,7 @@ pub struct Oracle {
     member: &'static str,
 }
 
-/// The answer of `oracle yaml` for a text.
+/// The answer of `oracle yaml` for a string.
 #[derive(Clone, Debug, Deserialize)]
 pub struct YamlAnswer {
     /// The JSON, as printed.
@@ -80,7 +80,7 @@ impl Oracle {
         Ok(Oracle { child, input: Some(input), output: BufReader::new(output), member })
     }
 
-    /// Sends a text, or another input of the command, as the member in which the command expects it.
+    /// Sends a string, or another input of the command, as the member in which the command expects it.
     ///
     /// # Errors
     /// The program has ended.
@@ -94,7 +94,7 @@ impl Oracle {
             .map_err(|error| format!("the Go program: {error}"))
     }
 
-    /// Waits for the answer to a text that was sent.
+    /// Waits for the answer to a string that was sent.
     ///
     /// # Errors
     /// The program has ended, or its output is not an answer.

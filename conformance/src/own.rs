@@ -1,8 +1,8 @@
 //! Area `corpus`: the project's own CustomResourceDefinitions, documents and scenarios with their recorded answers.
 //! Needs nothing but the checkout.
 //!
-//! Kubernetes' own definitions and texts are an input of publishing. They are taken from one of the recorded documents;
-//! with them, every document must equal the recorded one byte for byte.
+//! Kubernetes' own definitions and strings are an input of publishing. They are taken from one of the recorded
+//! documents; with them, every document must equal the recorded one byte for byte.
 
 use crate::answers::{compare_file, compare_merged};
 use crate::input::{Answer, answers};
@@ -56,8 +56,8 @@ fn documents(table: &mut Table) -> io::Result<()> {
     Ok(())
 }
 
-/// A publisher with the definitions and texts of a recorded document. Only the document of a namespaced resource with a
-/// scale subresource has all of them.
+/// A publisher with the definitions and strings of a recorded document. Only the document of a namespaced resource with
+/// a scale subresource has all of them.
 ///
 /// # Errors
 /// There is no such document.

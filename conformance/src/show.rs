@@ -135,7 +135,7 @@ fn answer(template: &str, input: &Value, options: Options, theirs: &Execution) -
     }
 }
 
-/// The words of a text in order, without what stands between items.
+/// The words of a string in order, without what is between items.
 fn sorted(text: &str) -> Vec<&str> {
     let mut words: Vec<&str> = text.split([' ', '\n', ',']).filter(|word| !word.is_empty()).collect();
     words.sort_unstable();

@@ -74,7 +74,7 @@ impl Table {
         self.rows.iter().filter(|(_, row)| row.differing + row.missing > 0).map(|(name, _)| name.as_str()).collect()
     }
 
-    /// Appends a text to the last difference of the table.
+    /// Appends a string to the last difference of the table.
     pub fn append_to_differences(&mut self, text: &str) {
         if let Some(last) = self.rows.values_mut().rev().find_map(|row| row.differences.last_mut()) {
             last.push_str(text);

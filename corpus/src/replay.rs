@@ -28,7 +28,7 @@ pub struct Recording {
 
 #[derive(Clone, Debug)]
 struct Answer {
-    /// The media type that was asked for.
+    /// The media type that was requested.
     accept: String,
     status: u16,
     headers: Vec<(String, String)>,

@@ -1,5 +1,5 @@
 //! Reads a folder of CustomResourceDefinitions, applies a configuration to a live object, and prints the object, or
-//! what stands against it with its places.
+//! what is against it with its places.
 //!
 //! `cargo run -p kubeshape --example apply -- FOLDER LIVE CONFIG MANAGER`
 #![allow(clippy::print_stdout)]

@@ -80,7 +80,7 @@ impl Api {
         self.registry.kind(Gvk::new(api_version, kind))
     }
 
-    /// The kinds that somebody means by a name, as `kubectl get` takes it; the version that servers prefer comes first.
+    /// The kinds that a name means, as `kubectl get` reads it; the version that servers prefer comes first.
     /// See [`Registry::by_name`].
     pub fn by_name(&self, name: &str) -> Vec<&Kind> {
         self.registry.by_name(name)

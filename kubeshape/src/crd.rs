@@ -123,7 +123,7 @@ impl Crd {
         &self.versions
     }
 
-    /// Where it stands.
+    /// Where it is.
     pub fn location(&self) -> &Location {
         &self.location
     }

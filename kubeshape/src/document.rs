@@ -31,7 +31,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads the one document of an input: JSON, YAML or protobuf, compressed or not. A text with nothing but
+    /// Reads the one document of an input: JSON, YAML or protobuf, compressed or not. A string with nothing but
     /// `definitions` is an OpenAPI v2 document.
     ///
     /// # Errors

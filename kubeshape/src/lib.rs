@@ -23,7 +23,7 @@
 //! - An [`Api`] holds the kinds of many such inputs, and does to objects what the server does: create, update, apply.
 //! - An [`Object`] is any object of Kubernetes. It knows where it was read from, and who owns its fields.
 //! - `test::Server` is an API server in the process, for tests of controllers and clients (feature `test`).
-//! - `Lifecycles` tells which fields are alpha, beta or deprecated (feature `lifecycle`).
+//! - `Lifecycles` says which fields are alpha, beta or deprecated (feature `lifecycle`).
 //! - A [`Finding`] is an error, a warning or a loss, with its place. [`Error`] is why a request was refused.
 //!
 //! All of these own their data. They can be sent to other threads and kept as long as you like. Nothing in this crate
@@ -76,7 +76,7 @@
 //!
 //! ### Convert a document to another dialect
 //!
-//! A [`Document`] says of which dialect it is. The conversion lists what the other dialect cannot say:
+//! A [`Document`] says about which dialect it is. The conversion lists what the other dialect cannot say:
 //!
 //! ```
 //! use kubeshape::Document;
@@ -135,7 +135,7 @@
 //!
 //! ### Ask who owns the fields of an object
 //!
-//! [`Object::owners`] reads the managed fields of an object. [`Api::field_set`] tells which fields an object has:
+//! [`Object::owners`] reads the managed fields of an object. [`Api::field_set`] says which fields an object has:
 //!
 //! ```
 //! # const TABS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/crds/tabs.yaml"));
@@ -194,13 +194,13 @@
 //! keep arenas and buffers between calls; use them where speed or control matters.
 //!
 //! - [`yaml`] reads YAML and JSON as Kubernetes does, with a place for every node.
-//! - [`input`] reads whole inputs and tells what each document is.
+//! - [`input`] reads whole inputs and returns what each document is.
 //! - [`schema`] is the schema node that everything shares, with its reader, its printer, and the codes of findings.
 //! - [`structural`] reads CustomResourceDefinitions and decides whether their schemas are structural.
 //! - [`convert`] holds OpenAPI documents and the conversions between dialects, the reference graph, protobuf.
 //! - [`publish`] is what an API server publishes for CustomResourceDefinitions, alone or merged into its own documents.
 //! - [`discovery`] is API discovery in every form.
-//! - [`diff`] tells what a change of a definition does, and how a cluster gets to the new one.
+//! - [`diff`] says what a change of a definition does, and how a cluster gets to the new one.
 //! - [`smd`] is structured merge diff: typed values, sets of fields, apply and update, managed fields.
 //! - [`validate`] checks definitions and custom resources as an API server does before it stores them.
 //! - `lifecycle` reads the lifecycles of fields and kinds, checks them and warns of them (feature `lifecycle`).

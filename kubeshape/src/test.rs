@@ -172,7 +172,7 @@ impl Server {
     }
 
     /// Takes in CustomResourceDefinitions and objects, in YAML or JSON, as they are: with their status, uids and times.
-    /// Definitions are established and served when this returns. `name` stands in errors.
+    /// Definitions are established and served when this returns. `name` is in errors.
     ///
     /// # Errors
     /// The text cannot be read, or a server would refuse something in it. The rest is taken in.

@@ -14,7 +14,7 @@ pub(crate) fn compare() -> Result {
     test(&modules()?, false)
 }
 
-/// Makes it anew.
+/// Makes it again.
 pub(crate) fn update() -> Result {
     let modules = modules()?;
     for (version, module) in &modules {

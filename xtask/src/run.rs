@@ -33,7 +33,7 @@ fn shown(command: &Command) -> String {
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
-/// What `cargo metadata` says of the workspace.
+/// What `cargo metadata` says about the workspace.
 pub(crate) struct Metadata(serde_json::Value);
 
 /// A member of the workspace.

@@ -1,12 +1,12 @@
 //! Unpacking the documents of a release.
 //!
-//! A release is a text of one line per section, an empty line, and the sections. The line of a section has its name,
+//! A release is a string of one line per section, an empty line, and the sections. The line of a section has its name,
 //! its length and the length of what it is unpacked to. Each section is a zlib stream of lines:
 //!
 //! - `definitions`: the definitions of all v3 documents, each once, as members of a JSON object;
 //! - `paths`: the paths of all v3 documents, one after the other, as members of a JSON object;
 //! - `openapi-v3`: per document its path; the document with [`SCHEMAS`] and [`PATHS`] in place of these members; the
-//!   numbers of its definitions; how many paths it has. A tab stands between these four;
+//!   numbers of its definitions; how many paths it has. A tab is between these four;
 //! - `openapi-v2`: the v2 document;
 //! - `discovery`: per document its name, a tab and the document.
 
@@ -116,7 +116,7 @@ fn lines(text: &str) -> Vec<(usize, usize)> {
     text.lines().map(range).collect()
 }
 
-/// Appends parts of a text with commas between them.
+/// Appends parts of a source text with commas between them.
 fn join<'r>(out: &mut String, text: &str, ranges: impl Iterator<Item = &'r (usize, usize)>) {
     for (number, (start, end)) in ranges.enumerate() {
         if number > 0 {

@@ -57,7 +57,7 @@ fn of_list<T>(list: &[T]) -> [u64; 2] {
     if list.is_empty() { [0, 0] } else { [address(list.as_ptr()), list.len() as u64] }
 }
 
-/// No schema stands at the first addresses.
+/// No schema is at the first addresses.
 fn of_additional(additional: Option<Additional<'_>>) -> u64 {
     match additional {
         None => 0,
@@ -135,7 +135,7 @@ impl<'a> Compactor<'a> {
         find(&mut self.schemas, self.hasher, Schema::identity, copy, |copy| arena.alloc(copy))
     }
 
-    /// The copy of a text.
+    /// The copy of a string.
     pub fn text(&mut self, text: &str) -> &'a str {
         let arena = self.arena;
         if text.is_empty() {
@@ -347,7 +347,7 @@ fn of_rule(rule: &Rule<'_>) -> [[u64; 2]; 6] {
     ]
 }
 
-/// The parts of a value whose texts are stored once. Values nest as deep as their reader allows.
+/// The parts of a value whose strings are stored once. Values nest as deep as their reader allows.
 fn of_value(value: &Json<'_>, out: &mut Vec<[u64; 2]>) {
     let (tag, word) = match value {
         Json::Null => (0, 0),

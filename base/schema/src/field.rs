@@ -75,7 +75,7 @@ impl ErrorType {
 pub enum BadValue {
     /// None: the field is missing, or it must be absent.
     Omitted,
-    /// A text.
+    /// A string.
     Text(String),
     /// Any other value, in JSON.
     Json(String),

@@ -5,7 +5,7 @@ use crate::order;
 use bumpalo::Bump;
 use kubeshape_yaml::{Kind, Node, Number, number};
 
-/// A JSON value that borrows its texts. Objects are sorted as they are printed and hold no key twice.
+/// A JSON value that borrows its strings. Objects are sorted as they are printed and hold no key twice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Json<'a> {
     /// `null`.
@@ -33,7 +33,7 @@ enum Numbers {
 }
 
 /// Whether this is a number of a JSON document that no double holds. The document was read as YAML then, for
-/// which it is a text.
+/// which it is a string.
 fn is_too_large(node: Node<'_>) -> bool {
     let text = node.text();
     text.starts_with(|c: char| c == '-' || c.is_ascii_digit())

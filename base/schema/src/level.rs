@@ -101,7 +101,7 @@ impl fmt::Display for Selector {
     }
 }
 
-/// A text that is neither a code nor a kind.
+/// A string that is neither a code nor a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelectorError {
     /// The text.

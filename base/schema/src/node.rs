@@ -21,7 +21,7 @@ pub enum Type {
     Object,
     /// `string`
     String,
-    /// Anything else; the text stands in [`Extra::other_type`].
+    /// Another type; its name is in [`Extra::other_type`].
     Other,
     /// A list of none or several, in [`Extra::types`]; only in documents.
     Several,
@@ -275,7 +275,7 @@ pub struct Extra<'a> {
     pub id: &'a str,
     /// `$schema`
     pub schema_uri: &'a str,
-    /// `discriminator` of v2: the name of a property. The object that v3 has in its place stands among
+    /// `discriminator` of v2: the name of a property. The object that v3 has in its place is among
     /// the extensions.
     pub discriminator: &'a str,
     /// `type` as a list, for [`Type::Several`].

@@ -3,9 +3,9 @@
 
 use std::cmp::Ordering;
 
-/// Compares two texts by their UTF-16 code units.
+/// Compares two strings by their UTF-16 code units.
 ///
-/// For texts without characters beyond U+FFFF this is the order of bytes.
+/// For strings without characters beyond U+FFFF this is the order of bytes.
 ///
 /// # Example
 /// ```
@@ -26,7 +26,7 @@ pub fn utf16(a: &str, b: &str) -> Ordering {
     a.len().cmp(&b.len())
 }
 
-/// Surrogate pairs (lead byte F0 and up) sort below U+E000 to U+FFFF (lead bytes EE and EF). Two texts
+/// Surrogate pairs (lead byte F0 and up) sort below U+E000 to U+FFFF (lead bytes EE and EF). Two strings
 /// that first differ in such a pair of bytes differ in the first byte of a character.
 #[inline]
 fn first_difference(a: u8, b: u8) -> Ordering {

@@ -6,7 +6,7 @@ use kubeshape_yaml::{Kind, Node, Number};
 
 /// Whatever can be seen as a [`Value`].
 ///
-/// The value borrows the texts of what it was made from, so making one costs a walk and no copy of a text.
+/// The value borrows the strings of what it was made from, so making one costs a walk and no copy of a string.
 /// Integers beyond a signed 64-bit integer become floats, as in Kubernetes; of repeated keys the last counts.
 ///
 /// # Example: the same value from three sources

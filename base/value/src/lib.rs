@@ -1,6 +1,6 @@
 //! Values: what structured merge diff sees of an object.
 //!
-//! A [`Value`] is a small copy of JSON's data model that borrows its texts and its contents, so a merge
+//! A [`Value`] is a small copy of JSON's data model that borrows its strings and its contents, so a merge
 //! shares what it does not change. Whatever implements [`ToValue`] becomes one in a single walk: JSON
 //! values, documents read by `kubeshape-yaml`, and values themselves. Maps are sorted once, on the way in;
 //! from then on every walk over two of them is a zip.
@@ -25,7 +25,7 @@ pub use kubeshape_schema::Bump;
 pub use order::{string_bits, string_prefix};
 pub use read::{Compat, JsonError, MAX_DEPTH};
 
-/// A value that borrows its texts and contents.
+/// A value that borrows its strings and contents.
 ///
 /// Comparing with `==` follows upstream: an integer equals the float of the same number, `-0` equals `0`,
 /// maps are equal by their keys. The order is upstream's total order: numbers, strings, booleans, lists,
@@ -64,7 +64,7 @@ pub struct Map<'a> {
 }
 
 impl Value<'_> {
-    /// A copy that lives in the arena, texts and all.
+    /// A copy that lives in the arena, strings and all.
     pub fn copy_into(self, arena: &Bump) -> Value<'_> {
         match self {
             Value::Null => Value::Null,

@@ -89,7 +89,7 @@ impl Value<'_> {
     pub fn bits(self) -> (u64, bool) {
         match self {
             Value::Int(_) | Value::Float(_) => {
-                // From here on not every integer is told from the next when both are floats.
+                // From here on, neighbouring integers may be equal as floats.
                 const LIMIT: f64 = 9_007_199_254_740_992.0;
                 let n = number(self);
                 if n.is_nan() {

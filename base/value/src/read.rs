@@ -20,7 +20,7 @@ pub enum Compat {
     V64,
 }
 
-/// The error for a text that is not JSON.
+/// The error for a string that is not JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} at byte {at}")]
 pub struct JsonError {
@@ -38,7 +38,7 @@ impl<'a> Value<'a> {
     /// U+FFFD.
     ///
     /// # Errors
-    /// The text is no JSON, nests deeper than [`MAX_DEPTH`], or holds a number beyond the range of a double.
+    /// The text is not JSON, nests deeper than [`MAX_DEPTH`], or holds a number beyond the range of a double.
     ///
     /// # Example: a number, and what follows it
     /// ```
@@ -275,9 +275,9 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// A key of a set, as sets are written: a letter, a colon, and then a text, a compact JSON object of scalars, whose
-    /// fields go where the caller says, or a JSON scalar. Only that is taken whose texts hold no escape, so that all is
-    /// borrowed; otherwise nothing is.
+    /// A key of a set, as sets are written: a letter, a colon, and then a string, a compact JSON object of scalars,
+    /// whose fields go where the caller says, or a JSON scalar. Only that is taken whose strings hold no escape, so
+    /// that all is borrowed; otherwise nothing is.
     #[inline]
     pub fn quoted(&mut self, fields: &mut Vec<(&'a str, Value<'a>)>) -> Option<Quoted<'a>> {
         let from = self.at;
@@ -405,7 +405,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What stands behind a backslash. A half of a surrogate pair takes the escape behind it along, whether or not
+    /// What follows a backslash. A half of a surrogate pair takes the escape behind it along, whether or not
     /// that is the other half.
     fn escape(&mut self, out: &mut String) -> Result<(), JsonError> {
         let c = match self.byte() {

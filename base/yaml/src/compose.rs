@@ -309,7 +309,7 @@ impl Composer<'_> {
             return Ok(());
         };
         let to = self.entries.len();
-        // What came through aliases stands somewhere else.
+        // What came through aliases is somewhere else.
         let end = match bracket {
             Some(end) => end,
             None => self.parser.behind(),

@@ -1,6 +1,6 @@
 //! Printing YAML as Kubernetes' tools print it.
 //!
-//! Block style, two spaces per level, sequences at the column of their key, texts without quotes where
+//! Block style, two spaces per level, sequences at the column of their key, strings without quotes where
 //! Kubernetes' reader reads the same text back.
 
 mod rewrite;
@@ -223,7 +223,7 @@ impl<'a> Emitter<'a> {
         self.place = Place::Root;
     }
 
-    /// Prints a text.
+    /// Prints a string.
     pub fn str(&mut self, text: &str) {
         self.lead();
         if self.folds {
@@ -242,7 +242,7 @@ impl<'a> Emitter<'a> {
         self.out.push(b'\n');
     }
 
-    /// Prints a text as go-yaml does.
+    /// Prints a string as go-yaml does.
     fn folded(&mut self, text: &str) {
         let bytes = text.as_bytes();
         let mut style = style(text);
@@ -267,7 +267,7 @@ impl<'a> Emitter<'a> {
         }
         let start = memchr::memrchr(b'\n', &self.out[..from]).map_or(0, |at| at + 1);
         let column = self.levels.last().map_or(2, |level| level.column + 2);
-        // Most texts end before the margin.
+        // Most strings end before the margin.
         if self.out.len() - start > WIDTH {
             let printed = self.out.split_off(from);
             let before = count(&self.out[start..]);
@@ -309,7 +309,7 @@ impl<'a> Emitter<'a> {
         self.literal_with(text, false);
     }
 
-    /// Prints a block. `indented` tells the indentation even if the first line does not demand it.
+    /// Prints a block. `indented` says the indentation even if the first line does not demand it.
     fn literal_with(&mut self, text: &str, indented: bool) {
         let column = self.levels.last().map_or(2, |level| level.column + 2);
         self.out.push(b'|');
@@ -454,7 +454,7 @@ fn count(text: &[u8]) -> usize {
 /// Keys that are longer are printed behind `? `.
 const KEY_LENGTH: usize = 1000;
 
-/// How a text is written.
+/// How a string is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {
     Plain,
@@ -464,10 +464,10 @@ enum Style {
 }
 
 const FINE: u8 = 0;
-/// Space, colon, hash: it depends on what is beside it.
+/// Space, colon, hash: it depends on what is next to it.
 const CONTEXT: u8 = 1;
 const LINE_FEED: u8 = 2;
-/// Characters that block texts hold and no others.
+/// Characters that block strings hold and no others.
 const TAB: u8 = 3;
 /// The first byte of characters that may not be printed as they are.
 const LEAD: u8 = 4;
@@ -516,7 +516,7 @@ fn refused_character(bytes: &[u8], at: usize) -> bool {
     )
 }
 
-/// Appends a text on one line, in quotes where Kubernetes' reader would take it for something else
+/// Appends a string on one line, in quotes where Kubernetes' reader would take it for something else
 /// without them: for programs that write the lines around it themselves.
 ///
 /// # Example
@@ -582,7 +582,7 @@ fn ambiguous(text: &str) -> bool {
     resolve::plain(text) != Value::Str || sixty(text) || resolve::tagged(Tag::Timestamp, text) == Ok(Value::Timestamp)
 }
 
-/// Whether a text is a number to the base of sixty: digits, then groups of at most two behind colons, the first of
+/// Whether a string is a number to the base of sixty: digits, then groups of at most two behind colons, the first of
 /// two at most five, then maybe a fraction (go-yaml: `base60float`). `127.0.0.1:80` is none.
 fn sixty(text: &str) -> bool {
     let text = text.strip_prefix(['+', '-']).unwrap_or(text);

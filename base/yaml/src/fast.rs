@@ -41,7 +41,7 @@ enum Awaits {
     Nothing,
 }
 
-/// Reads the document at `at`, which ends before `end` unless that is the end of the source, and tells
+/// Reads the document at `at`, which ends before `end` unless that is the end of the source, and says
 /// where it ends; `None` if the full reader must take it.
 pub(crate) fn read(
     source: &str,
@@ -79,7 +79,7 @@ struct Reader<'a> {
     text: &'a mut String,
     frames: &'a mut Vec<Frame>,
     awaits: Awaits,
-    /// Where the awaited value stands if it is absent.
+    /// Where the awaited value is if it is absent.
     absent: usize,
     /// Where the last node ends.
     end: usize,
@@ -133,7 +133,7 @@ fn text_stop(bytes: &[u8], from: usize) -> Option<usize> {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x8080_8080_8080_8080;
     let mut at = from;
-    // Most texts are short: a few words by hand save the call.
+    // Most strings are short: a few words by hand save the call.
     for _ in 0..3 {
         let Some(word) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) else {
             break;
@@ -160,7 +160,7 @@ impl Reader<'_> {
         self.bytes.get(at).copied().unwrap_or(b'\n')
     }
 
-    /// The first byte from `at` on that is no space.
+    /// The first byte from `at` on that is not a space.
     #[inline]
     fn spaces(&self, mut at: usize) -> usize {
         while let Some(word) = self.bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
@@ -289,7 +289,7 @@ impl Reader<'_> {
         self.push(Entry { start: at, end: at, a: at, b: 0, kind: Kind::Null, flags: Flags::NONE })
     }
 
-    /// Reads a line whose first character stands at `start`.
+    /// Reads a line whose first character is at `start`.
     #[inline]
     fn line(&mut self, start: usize, column: usize) -> Option<()> {
         let dash = self.byte(start) == b'-' && matches!(self.byte(start + 1), b' ' | b'\n');
@@ -327,7 +327,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads an item whose dash stands at `start`, in the sequence on top.
+    /// Reads an item whose dash is at `start`, in the sequence on top.
     fn item(&mut self, start: usize, column: usize) -> Option<()> {
         self.frames.last_mut()?.count += 1;
         let node = self.spaces(start + 1);
@@ -364,7 +364,7 @@ impl Reader<'_> {
                 let entry = self.quoted(start, first)?;
                 let behind = entry.end as usize;
                 if self.byte(behind) == b':' {
-                    // A key, if it stands on one line; then nothing was decoded before its mapping.
+                    // A key, if it is on one line; then nothing was decoded before its mapping.
                     if memchr(b'\n', &self.bytes[start..behind]).is_some() {
                         return None;
                     }
@@ -621,7 +621,7 @@ impl Reader<'_> {
             entry.a = from as u32;
             entry.b = (self.text.len() - from) as u32;
             entry.flags = Flags::DECODED;
-            // A text with a blank in it is nothing else.
+            // A string with a blank in it is nothing else.
         } else {
             entry.kind = resolve::plain_kind(&self.bytes[start..text]);
             if entry.kind == Kind::Float {
@@ -631,7 +631,7 @@ impl Reader<'_> {
         self.push(entry)
     }
 
-    /// Appends what a line break and so many empty lines fold to.
+    /// Appends what a line break and this many empty lines fold to.
     #[inline]
     fn fold(&mut self, breaks: usize) {
         if breaks == 0 {
@@ -835,7 +835,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a collection of scalars in brackets on one line, and tells where it ends.
+    /// Reads a collection of scalars in brackets on one line, and returns where it ends.
     fn flow(&mut self, start: usize) -> Option<usize> {
         let map = self.bytes[start] == b'{';
         let close = if map { b'}' } else { b']' };

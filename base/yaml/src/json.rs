@@ -125,7 +125,7 @@ fn scalar(node: Node<'_>, out: &mut Vec<u8>, options: Options) {
     }
 }
 
-/// Appends a text as a JSON string, escaped as Go's `encoding/json` escapes it.
+/// Appends a string as a JSON string, escaped as Go's `encoding/json` escapes it.
 ///
 /// # Example
 /// ```
@@ -138,7 +138,7 @@ pub fn write_str(text: &str, out: &mut Vec<u8>, escape_html: bool) {
 }
 
 /// Appends JSON with members and items on lines of their own, indented by two blanks per level as Go's `json.Indent`
-/// does. Blanks between and behind its tokens are dropped, and there is no line end at the end. What is no JSON comes
+/// does. Blanks between and behind its tokens are dropped, and there is no line end at the end. What is not JSON comes
 /// out as something that is none either.
 ///
 /// ```

@@ -4,7 +4,7 @@ use crate::error::Fault;
 use crate::go::number;
 use crate::{Entry, Flags, Kind, Limits, Tape};
 
-/// Reads the value at `at` and tells where it ends.
+/// Reads the value at `at` and returns where it ends.
 pub(crate) fn read(source: &str, at: usize, limits: &Limits, tape: &mut Tape) -> Result<usize, Fault> {
     tape.json = true;
     tape.content = true;
@@ -347,7 +347,7 @@ impl Reader<'_> {
                     let value = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
                     return Ok(char::from_u32(value).unwrap_or('\u{FFFD}'));
                 }
-                // Half of a surrogate pair is no character.
+                // Half of a surrogate pair is not a character.
                 if char::from_u32(first).is_none() && self.tape.lone_surrogate.is_none() {
                     self.tape.lone_surrogate = Some(self.tape.entries.len() as u32);
                 }

@@ -67,7 +67,7 @@ pub(crate) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// Reads what stands in front of the document's content. `false` when there is no document.
+    /// Reads what is in front of the document's content. `false` when there is no document.
     pub(crate) fn new(scanner: Scanner<'a>) -> Self {
         Parser { scanner, state: State::Done, states: Vec::new(), tags: Vec::new(), behind: 0, opened: Vec::new() }
     }

@@ -110,7 +110,7 @@ const DIGIT: u8 = 2;
 const SIGN: u8 = 3;
 const DOT: u8 = 4;
 
-/// Class by first byte: only what is not [`TEXT`] can be anything but a text.
+/// Class by first byte: only what is not [`TEXT`] can be anything but a string.
 pub(crate) const FIRST: [u8; 256] = {
     let mut table = [TEXT; 256];
     let words = b"yYnNtTfFoO~";

@@ -233,7 +233,7 @@ impl<'a> Scanner<'a> {
         self.mark.column += chars;
     }
 
-    /// Passes the line break here and tells what it reads as; `""` when there is none.
+    /// Passes the line break here and returns what it reads as; `""` when there is none.
     pub(crate) fn pass_break(&mut self) -> &'static str {
         let len = break_len(self.bytes, self.mark.at);
         let read = match (len, self.byte(2)) {
@@ -429,7 +429,7 @@ impl<'a> Scanner<'a> {
         if self.flow_level > 0 {
             self.flow_level -= 1;
             let inner = self.simple_keys.pop();
-            // go-yaml forgets to wait when there was no text between the brackets: `[]: a` is no mapping.
+            // go-yaml forgets to wait when there was no text between the brackets: `[]: a` is not a mapping.
             if let (Some(inner), Some(outer)) = (inner, self.simple_keys.last_mut())
                 && inner.number == outer.number
             {

@@ -97,7 +97,7 @@ impl<'a> Stream<'a> {
     }
 
     /// The text between the document that was read last and the next one, if there is any but blanks and
-    /// comments: Kubernetes reads past it without a word. It stands there when a document ends before
+    /// comments: Kubernetes reads past it without a word. It is there when a document ends before
     /// the next `---`, as after a `...` or a complete `"text"`.
     pub fn ignored(&self) -> Option<std::ops::Range<usize>> {
         self.ignored.map(|(from, to)| from..to)
@@ -115,7 +115,7 @@ impl<'a> Stream<'a> {
     /// all between two `---` is none.
     ///
     /// # Errors
-    /// The document is no YAML that Kubernetes reads, or crosses a limit.
+    /// The document is not YAML that Kubernetes reads, or crosses a limit.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self, tape: &mut Tape) -> Option<Result<(), Error>> {
         tape.clear();

@@ -2,7 +2,7 @@
 //!
 //! A document is a sequence of [`Entry`] values in document order: a container's entry is followed by
 //! the entries of its children and knows where they end. Scalars are already resolved the way
-//! Kubernetes resolves them (`yes` is a boolean, `010` is 8), keys are already texts (`y: 1` has the key
+//! Kubernetes resolves them (`yes` is a boolean, `010` is 8), keys are already strings (`y: 1` has the key
 //! `true`), aliases and merge keys are already expanded. Nothing is allocated per entry; scalars that
 //! stand in the source as they are read are ranges of it, the others are ranges of one text buffer.
 
@@ -23,7 +23,7 @@ pub enum Kind {
     Int,
     /// Any other number.
     Float,
-    /// A text. Keys are always of this kind.
+    /// A string. Keys are always of this kind.
     Str,
     /// A sequence.
     Seq,
@@ -31,17 +31,17 @@ pub enum Kind {
     Map,
 }
 
-/// Facts about an entry beside its kind.
+/// Facts about an entry, in addition to its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Flags(u8);
 
 impl Flags {
-    /// The text stands in the tape's text buffer, not in the source.
+    /// The text is in the tape's text buffer, not in the source.
     pub const DECODED: Flags = Flags(1);
-    /// A key that was not written as a text (`y:`, `1:`, `null` in a set …): its text is the one that
+    /// A key that was not written as a string (`y:`, `1:`, `null` in a set …): its text is the one that
     /// Kubernetes gives it.
     pub const RESOLVED_KEY: Flags = Flags(2);
-    /// The entry came in through an alias or a merge key; its place is where the anchor stands.
+    /// The entry came in through an alias or a merge key; its place is where the anchor is.
     pub const ALIASED: Flags = Flags(4);
     /// The scalar was quoted or a block scalar.
     pub const QUOTED: Flags = Flags(8);
@@ -178,7 +178,7 @@ impl<'a> Document<'a> {
         self.source
     }
 
-    /// The first text of a JSON document that escapes half of a surrogate pair, which is no character: some
+    /// The first text of a JSON document that escapes half of a surrogate pair, which is not a character: some
     /// readers take U+FFFD for it, as this one does, others refuse the document.
     pub fn lone_surrogate(self) -> Option<Node<'a>> {
         self.tape.lone_surrogate.map(|index| self.node(index))

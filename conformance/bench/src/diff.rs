@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// Rounds of reading and comparing, of which the best counts.
 const ROUNDS: usize = 5;
 
-/// Two texts and the name of the definition in both.
+/// Two strings and the name of the definition in both.
 struct Pair {
     name: String,
     old: String,

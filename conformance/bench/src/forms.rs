@@ -126,7 +126,7 @@ fn service(count: usize, bytes: usize) -> Option<Http> {
         let mut entries = String::new();
         while entries.len() + 1_000 < bytes {
             let place = entries.len();
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = write!(entries, r#"{{"name":"entry-{place}","value":"{text} {n}","port":{place},"on":true}},"#);
         }
         let body = format!(

@@ -167,7 +167,7 @@ fn documents(work: Work, publisher: &Publisher, scratch: &mut Scratch, counts: &
                     match entry.kind() {
                         Kind::Map | Kind::Seq => out.push(b'{'),
                         _ if work == Work::FloorSmd => {
-                            // Descriptions are not printed. Half of the texts are keys and short values.
+                            // Descriptions are not printed. Half of the strings are keys and short values.
                             let text = entry.text();
                             if text.len() < 32 {
                                 out.extend_from_slice(text.as_bytes());

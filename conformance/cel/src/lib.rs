@@ -77,7 +77,7 @@ fn text<'r>(record: &'r Json, key: &str) -> &'r str {
     record.get(key).and_then(Json::as_str).unwrap_or("")
 }
 
-/// The texts with their type variables numbered by first appearance. Upstream numbers the type parameters of an
+/// The strings with their type variables numbered by first appearance. Upstream numbers the type parameters of an
 /// overload in the order of a Go map (`OverloadDecl.TypeParams`), so that the numbers in its messages differ from run
 /// to run.
 fn renumbered(value: &Json) -> Json {

@@ -68,7 +68,7 @@ pub const FILES: [&str; 14] = [
     "sequences",
 ];
 
-/// Replays every record of a folder that holds gzipped files, and tells the row, the name and the verdict of each.
+/// Replays every record of a folder that holds gzipped files, and returns the row, the name and the verdict of each.
 ///
 /// # Errors
 /// A file cannot be read.

@@ -136,7 +136,7 @@ fn sorted(causes: &[Json]) -> Json {
 }
 
 /// Errors in objects come in any order, those about wrong types end in Go's own print of the value, and of a map's
-/// undeclared fields any one is told.
+/// undeclared fields any one is reported.
 fn same_text(expected: &str, found: &str) -> bool {
     let undeclared = |part: &String| part.ends_with("field not declared in schema");
     let parts = |text: &str| {
@@ -305,7 +305,7 @@ fn upgraded(kind: &str, record: &Json, arena: &Bump) -> Verdict {
     read_or_refused(record, found, |found| same("object", record["result"].to_value(arena), found))
 }
 
-/// A text, empty if it is none.
+/// A string, empty if it is none.
 pub fn text(json: &Json) -> &str {
     json.as_str().unwrap_or_default()
 }

@@ -8,7 +8,7 @@ use kubeshape_smd::merge::ConvertError;
 use kubeshape_smd::{Bump, ToValue as _, Value};
 use serde_json::Value as Json;
 
-/// Replays one sequence and tells the verdict of each operation by its place.
+/// Replays one sequence and returns the verdict of each operation by its place.
 pub fn compare(record: &Json, schemas: &Schemas, tell: &mut dyn FnMut(usize, Verdict)) {
     if let Err(error) = replay(record, schemas, tell) {
         tell(0, Verdict::Missing(error));
@@ -56,7 +56,7 @@ fn replay(record: &Json, schemas: &Schemas, tell: &mut dyn FnMut(usize, Verdict)
             .reset_fields(filters.map(|(version, _, filter)| (*version, filter.clone())).collect());
         let manager = arena.alloc(manager);
         let (found, verdict) = answer(manager, op, before, time(&op["time"])?, &arena);
-        // The next operation stands on the recorded answer, so that a difference is told once.
+        // The next operation is on the recorded answer, so that a difference is reported once.
         if op["error"].is_null() {
             live = found.filter(|_| verdict == Verdict::Equal).or(recorded);
         }

@@ -4,7 +4,7 @@ use kubeshape_diff::Change;
 use kubeshape_schema::Code;
 use serde_json::{Map, Value};
 
-/// What a node of a schema says of values inside it.
+/// What a node of a schema says about values inside it.
 const INSIDE: [&str; 3] = ["properties", "items", "additionalProperties"];
 
 /// The new definition, which says at the places of some changes what the old one says.

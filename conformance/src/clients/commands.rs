@@ -123,7 +123,7 @@ fn run(call: &Call, url: &str, folder: &Path) -> Result<(i32, String, String), S
     Ok((output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr)))
 }
 
-/// What differs from run to run, and what stands in its place.
+/// What differs from run to run, and what is in its place.
 struct Normal(Vec<(Regex, &'static str)>);
 
 impl Normal {

@@ -157,7 +157,7 @@ pub(super) fn answer(api: &Api, store: &mut Store, exchange: &Exchange, (path, q
         Some(revision) => store.advance(revision),
         None => {}
     }
-    // A bookmark tells the revision of the whole server, which other resources advance, too.
+    // A bookmark says the revision of the whole server, which other resources advance, too.
     let marked = expected.rsplit(|byte| *byte == b'\n').find_map(|line| {
         let event: Value = serde_json::from_slice(line).ok().filter(|event: &Value| event["type"] == "BOOKMARK")?;
         event.pointer("/object/metadata/resourceVersion")?.as_str()?.parse().ok()

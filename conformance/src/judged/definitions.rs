@@ -71,7 +71,7 @@ pub(super) fn compare(id: &str, input: &Value, answer: &Value, table: &mut Table
         Err(error) => return table.add("reading", id, Verdict::Missing(error.to_string())),
     };
     if theirs.panic.is_some() || input["new"]["kind"] != "CustomResourceDefinition" {
-        // There is no answer, or the document is no definition.
+        // There is no answer, or the document is not a definition.
         return;
     }
     let source = input["new"].to_string();

@@ -81,7 +81,7 @@ fn proposals(plan: &Plan, oracle: &mut Oracle, table: &mut Table) -> Result<(), 
 fn real_definitions() -> Result<Vec<Value>, String> {
     let mut texts: Vec<Vec<u8>> = Vec::new();
     for file in kubeshape_corpus::files().map_err(|error| error.to_string())? {
-        // KNOWN.md says what is different about `items` that is no schema.
+        // KNOWN.md says what is different about `items` that is not a schema.
         if !file.id.contains("types-items") {
             texts.push(file.bytes);
         }

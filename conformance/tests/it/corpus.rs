@@ -24,7 +24,7 @@ fn the_own_corpus_is_the_recorded_one_over_base_documents_of_a_cluster() {
     assert!(table.passed(), "{}\n{}", table.differences(), table.to_text());
 }
 
-/// Without base documents, only texts differ, and the names of v2 parameters, which depend on texts.
+/// Without base documents, only strings differ, and the names of v2 parameters, which depend on strings.
 #[test]
 fn documents_over_the_built_in_base_differ_in_descriptions_only() {
     let builtin = Publisher::new(Base::builtin(), Options::default());

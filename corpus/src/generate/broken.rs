@@ -29,7 +29,7 @@ pub(super) fn wrong_value() -> BoxedStrategy<Tree> {
     .boxed()
 }
 
-/// A change to a text.
+/// A change to a string.
 #[derive(Clone, Debug)]
 pub(super) struct Damage {
     at: Index,

@@ -39,7 +39,7 @@ impl Draw {
         &items[self.below(items.len())]
     }
 
-    /// One of the texts.
+    /// One of the strings.
     ///
     /// # Panics
     /// There is none.

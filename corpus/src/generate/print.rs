@@ -164,8 +164,8 @@ impl Printer {
         }
     }
 
-    /// A text without quotes if possible, otherwise with one kind of quotes. A text that YAML reads as something else
-    /// is sometimes left without quotes, too: both readers read the same manifest.
+    /// A string without quotes if possible, otherwise with one kind of quotes. A string that YAML reads as something
+    /// else is sometimes left without quotes, too: both readers read the same manifest.
     fn scalar(&mut self, text: &str, flow: bool) {
         let choice = self.choose(6);
         if self.style.json {

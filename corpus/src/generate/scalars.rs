@@ -4,7 +4,7 @@ use super::tree::Tree;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// Names and texts that are treated specially somewhere.
+/// Names and strings that are treated specially somewhere.
 const ODD_TEXTS: &[&str] = &[
     "",
     " ",

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 pub enum Tree {
     /// A scalar as it is written: a number, a boolean, null, a date.
     Plain(String),
-    /// A text, with quotes if it needs them.
+    /// A string, with quotes if it needs them.
     Text(String),
     /// A list.
     Seq(Vec<Tree>),
@@ -16,7 +16,7 @@ pub enum Tree {
 }
 
 impl Tree {
-    /// A text.
+    /// A string.
     pub fn text(text: impl Into<String>) -> Tree {
         Tree::Text(text.into())
     }
@@ -89,7 +89,7 @@ impl Tree {
 /// How values are written. If a style is not possible, another one is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Chooses between the styles below, anew at each place.
+    /// Chooses between the styles below, again at each place.
     pub choices: u64,
     /// Containers from this depth on are in flow style.
     pub flow_from: usize,

@@ -206,7 +206,7 @@ fn prioritize(groups: &mut [Group], listed: bool) {
     let is_known = |group: &Group| super::priority::is_built_in(&group.name);
     let wanted = |group: &Group| group.versions.iter().map(|version| version.priority.group).max().unwrap_or_default();
     let mut priorities: Vec<i32> = groups.iter().map(wanted).collect();
-    // A group that stands before one of kube-apiserver's own is at least as high.
+    // A group that precedes one of kube-apiserver's own is at least as high.
     let mut next: Option<(i32, &str)> = None;
     for at in (0..groups.len()).rev() {
         match next {

@@ -19,7 +19,7 @@ pub(super) const VERBS: [&str; 8] = ["delete", "deletecollection", "get", "list"
 pub(super) const TERMINATING_VERBS: [&str; 5] = ["delete", "deletecollection", "get", "list", "watch"];
 const SUBRESOURCE_VERBS: [&str; 3] = ["get", "patch", "update"];
 
-/// What one CustomResourceDefinition adds to discovery, and the names it asks for. It owns its texts and so outlives
+/// What one CustomResourceDefinition adds to discovery, and the names it declares. It owns its strings and so outlives
 /// the manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CustomResource {

@@ -27,7 +27,7 @@ struct Place {
 }
 
 impl Index {
-    /// Reads the body of `/openapi/v3`. A path that is no plain path below it is left out: it has a segment that is
+    /// Reads the body of `/openapi/v3`. A path that is not a plain path below it is left out: it has a segment that is
     /// empty, `.` or `..`, or that needs escapes.
     ///
     /// # Errors
@@ -166,8 +166,8 @@ fn is_plain(path: &str) -> bool {
     path.len() <= LONGEST && path.split('/').all(segment)
 }
 
-/// Whether a text can be a group or a version: a path segment that needs no escapes, and begins and ends with a letter
-/// or digit.
+/// Whether a string can be a group or a version: a path segment that needs no escapes, and begins and ends with a
+/// letter or digit.
 pub fn is_name(text: &str) -> bool {
     let ends = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
     text.len() <= 253

@@ -1,7 +1,7 @@
 //! The protobuf messages of discovery (upstream: `generated.proto` of `k8s.io/api/apidiscovery/v2`,
 //! `k8s.io/apimachinery/pkg/apis/meta/v1` and `pkg/runtime`). JSON is read into them too.
 //!
-//! The server's encoder also writes empty texts, numbers and objects that Go holds by value. They are optional here,
+//! The server's encoder also writes empty strings, numbers and objects that Go holds by value. They are optional here,
 //! and the printer sets them.
 
 /// The first bytes of every object in protobuf form.

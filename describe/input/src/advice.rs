@@ -3,7 +3,7 @@
 use crate::Code;
 use kubeshape_yaml::Node;
 
-/// The beginning of an input, by which it is told whether it is a text.
+/// The beginning of an input, which shows whether it is text.
 const HEAD: usize = 1024;
 /// How far before the place a template is looked for. Every document of a stream may be broken.
 const BEFORE: usize = 1 << 16;

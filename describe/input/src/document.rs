@@ -13,7 +13,7 @@ pub struct Document {
     source: Arc<Source>,
     tape: Tape,
     content: Content,
-    /// Made when the first pointer is asked for.
+    /// Made when the first pointer is requested.
     parents: OnceLock<Parents>,
 }
 
@@ -32,7 +32,7 @@ impl Document {
         self.content
     }
 
-    /// The text that it stands in.
+    /// The source text that contains it.
     pub fn source(&self) -> &Arc<Source> {
         &self.source
     }
@@ -141,7 +141,7 @@ impl<'r> DocumentRef<'r> {
         if self.content.has_objects() { manifests(self.root()) } else { (Vec::new(), Vec::new()) }
     }
 
-    /// The warning about text between this document and the next one, which Kubernetes ignores. It stands there when a
+    /// The warning about text between this document and the next one, which Kubernetes ignores. It is there when a
     /// document ends before the next `---`.
     pub fn ignored(&mut self) -> Option<Finding> {
         let range = self.ignored.clone()?;

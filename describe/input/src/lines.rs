@@ -1,4 +1,4 @@
-//! Lines, columns and pieces of a text.
+//! Lines, columns and pieces of a source text.
 
 use kubeshape_yaml::Position;
 use std::fmt;
@@ -14,13 +14,13 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place of a byte of a text. [`Lines`] finds the places of many bytes of one text faster.
+    /// The place of a byte of a string. [`Lines`] finds the places of many bytes of one text faster.
     pub fn of(text: &str, offset: usize) -> Place {
         let Position { line, column } = Position::of(text, offset);
         Place { line, column }
     }
 
-    /// Whether the column helps nobody, because the line is as long as only programs write lines. A JSON pointer says
+    /// Whether the line is so long that the column is of no use, because a program wrote it. A JSON pointer says
     /// more then.
     pub fn is_far(self) -> bool {
         /// People do not write such lines.
@@ -36,7 +36,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A piece of one line of a text.
+/// A piece of one line of a string.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Excerpt {
     /// The line, or the part of a long line around the place.
@@ -129,7 +129,7 @@ impl Excerpt {
     }
 }
 
-/// Where places in a text are, known every so many bytes: a question in any order costs no more than that many.
+/// The positions of lines at intervals of this many bytes, so that lookups in any order scan at most one interval.
 #[derive(Clone, Debug)]
 pub(crate) struct Milestones(Vec<Milestone>);
 

@@ -16,7 +16,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// The same, as an input whose places have no lines: a program made its text, so that nobody knows its lines.
+    /// The same, as an input whose places have no lines: a program made its text.
     /// Places in it are its name.
     #[must_use]
     pub fn without_lines(mut self) -> Input {

@@ -70,7 +70,7 @@ const CHUNK: usize = 64;
 /// Further columns are looked at line by line.
 const MOST_COLUMNS: usize = 8;
 
-/// Whether a text has what YAML takes for the end of a line, and programs do not write.
+/// Whether a string has what YAML takes for the end of a line, and programs do not write.
 fn has_other_breaks(text: &[u8]) -> bool {
     let mut odd = 0;
     for byte in text {
@@ -128,7 +128,7 @@ struct Document<'t> {
     crd: Option<&'t str>,
     group: Option<&'t str>,
     kind: Option<&'t str>,
-    /// The column of a key whose value is a text on its line: what comes next does not go on with it.
+    /// The column of a key whose value is a string on its line: what comes next does not go on with it.
     complete: Option<usize>,
 }
 
@@ -201,11 +201,11 @@ impl<'t> Document<'t> {
             return self.top(rest);
         }
         if self.top.seen == 0 {
-            // The map of the document may begin here. Then what stands further left is no part of it.
+            // The map of the document may begin here. Then what is further left is not part of it.
             return None;
         }
         match self.within {
-            // The lines of a text may stand in front of their key.
+            // The lines of a string may stand in front of their key.
             Within::Other if self.spec.column == Some(column) => {
                 (!rest.starts_with(b"group") && !rest.starts_with(b"names")).then_some(())
             }
@@ -296,7 +296,7 @@ fn is_item(rest: &[u8]) -> bool {
     matches!(rest, [b'-'] | [b'-', b' ', ..])
 }
 
-/// A key of letters, and what stands behind its colon.
+/// A key of letters, and what follows its colon.
 fn pair(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     let colon = memchr(b':', rest)?;
     let (key, value) = (&rest[..colon], &rest[colon + 1..]);
@@ -304,12 +304,12 @@ fn pair(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     is_pair.then_some((key, value.trim_ascii()))
 }
 
-/// Whether a value stands on the lines below.
+/// Whether a value is on the lines below.
 fn is_absent(value: &[u8]) -> bool {
     matches!(value, [] | [b'#', ..])
 }
 
-/// A text on one line, plain or in quotes, that can only be read as this text.
+/// A string on one line, plain or in quotes, that can only be read as this text.
 fn text(value: &[u8]) -> Option<&str> {
     let (text, rest) = if let [quote @ (b'"' | b'\''), text @ ..] = value {
         let end = memchr(*quote, text)?;

@@ -11,7 +11,7 @@ pub struct Source {
     name: Arc<str>,
     text: Box<str>,
     has_lines: bool,
-    /// Made when the first place is asked for.
+    /// Made when the first place is requested.
     milestones: OnceLock<Milestones>,
 }
 
@@ -20,7 +20,7 @@ impl Source {
         Source { name, text, has_lines, milestones: OnceLock::new() }
     }
 
-    /// A text with lines that is read elsewhere, such as source code.
+    /// A string with lines that is read elsewhere, such as source code.
     ///
     /// # Example
     /// ```

@@ -202,7 +202,7 @@ fn merge_v3(path: &str, parts: &BTreeMap<String, V3Fragments>, base: &Base) -> R
 /// A piece of a document.
 #[derive(Clone, Copy, Debug)]
 pub enum Piece<'a> {
-    /// A text that was made for this document.
+    /// A string that was made for this document.
     Text(&'a [u8]),
     /// Bytes that something keeps anyway, and other documents hold too: a definition, or the shared ones.
     Kept(&'a Bytes),

@@ -14,7 +14,7 @@ use kubeshape_schema::{
 pub(crate) struct RootBuilder<'a> {
     pub(crate) arena: &'a Bump,
     pub(crate) base: &'a Base,
-    /// Decides how references are written: in v3 `allOf` stands around them, in v2 siblings stand beside them.
+    /// Decides how references are written: in v3 `allOf` is around them, in v2 siblings stand next to them.
     pub(crate) dialect: Dialect,
     pub(crate) group: &'a str,
     pub(crate) version: &'a str,
@@ -161,7 +161,7 @@ impl<'a> RootBuilder<'a> {
     }
 }
 
-/// The texts of `apiVersion` and `kind` in an embedded resource: they are shorter than at the root and end with the
+/// The strings of `apiVersion` and `kind` in an embedded resource: they are shorter than at the root and end with the
 /// same addresses.
 fn embedded_texts<'a>(texts: &Texts, arena: &'a Bump) -> (&'a str, &'a str) {
     let more = |text: &str| text.find("More info: ").map_or_else(String::new, |at| text[at..].to_owned());

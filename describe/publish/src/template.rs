@@ -50,7 +50,7 @@ impl Slot {
     }
 }
 
-/// The texts for the holes, already escaped for the document.
+/// The strings for the holes, already escaped for the document.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fill {
     texts: [Vec<u8>; SLOTS.len()],
@@ -62,7 +62,7 @@ impl Fill {
     }
 }
 
-/// A text with holes.
+/// A string with holes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Template {
     /// The text without its holes.

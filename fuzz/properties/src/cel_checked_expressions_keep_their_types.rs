@@ -48,7 +48,7 @@ pub fn holds(data: &[u8]) {
     }
     match result {
         Ok(value) => assert!(fits(&value, ast.output_type()), "{value:?} is no {}", ast.output_type()),
-        // Upstream's `containsIP` gives this error for a text that is no address.
+        // Upstream's `containsIP` gives this error for a string that is not an address.
         Err(error) => assert!(!error.contains("no such overload") || source.contains("containsIP"), "{error}"),
     }
 }

@@ -1,4 +1,4 @@
-//! The edits of a definition give a text that reads as said, needs no more edits, has no new problem, and judges
+//! The edits of a definition give a string that reads as said, needs no more edits, has no new problem, and judges
 //! objects as before.
 
 use crate::samples;

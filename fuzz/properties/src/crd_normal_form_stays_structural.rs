@@ -29,7 +29,7 @@ pub fn holds(data: &[u8]) {
     }
 }
 
-/// Computes the flags of a subtree anew.
+/// Computes the flags of a subtree again.
 fn subtree(schema: &Schema<'_>) -> Flags {
     let extra = schema.extra();
     let branches = [extra.all_of, extra.any_of, extra.one_of];

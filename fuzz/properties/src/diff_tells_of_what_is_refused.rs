@@ -129,8 +129,8 @@ fn refuses_nothing<'a>(old: &Crd<'a>, new: &Crd<'a>, arena: &'a Bump) {
         }
         for property in schema.properties.iter().take(FIELDS) {
             for value in &values {
-                // Upstream does not look at the type of a list where a text has a format. Nobody relies on that, and it
-                // is not told.
+                // Upstream does not look at the type of a list where a string has a format. No one relies on that, and
+                // it is not told.
                 if value.is_array() && !property.schema.format.is_empty() {
                     continue;
                 }

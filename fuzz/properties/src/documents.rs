@@ -3,7 +3,7 @@
 use kubeshape_schema::Bump;
 use kubeshape_yaml::{Limits, Node, Stream, Tape};
 
-/// Calls `f` with the root of the first document of a text, and an arena.
+/// Calls `f` with the root of the first document of a string, and an arena.
 pub(crate) fn with_document(source: &str, f: impl for<'a> FnOnce(Node<'a>, &'a Bump)) {
     let mut tape = Tape::new();
     let Ok(mut stream) = Stream::new(source.as_bytes(), Limits::default()) else { return };

@@ -1,5 +1,5 @@
 //! Any bytes give the same documents, contents and findings, whether documents are owned or lent and whether the
-//! bytes are compressed; every finding about a text has a place in it, and can be printed.
+//! bytes are compressed; every finding about a string has a place in it, and can be printed.
 
 use kubeshape_input::{Content, Finding, Limits, Reader, read};
 use std::io::Write;

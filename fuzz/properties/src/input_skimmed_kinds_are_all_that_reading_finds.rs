@@ -1,4 +1,4 @@
-//! If the kinds of a text can be told by its lines, none is missing that reading the text finds.
+//! If the kinds of a string can be told by its lines, none is missing that reading the text finds.
 
 use kubeshape_input::{Limits, read, skim};
 use kubeshape_schema::Bump;

@@ -1,6 +1,6 @@
 //! Any schemas and any objects: warnings about fields are bounded, can be sent, say where their fields are, and are the
-//! same for inputs that change one by one. The same holds of what is told about the entries of the schemas, and a
-//! release says of a definition's fields what several releases say of them.
+//! same for inputs that change one by one. The same holds of what is reported about the entries of the schemas, and a
+//! release says about a definition's fields what several releases say of them.
 
 use kubeshape_input::{Document, Limits, read};
 use kubeshape_lifecycle::{Version, entries};

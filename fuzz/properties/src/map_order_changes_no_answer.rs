@@ -76,7 +76,7 @@ fn write(value: Value<'_>, backwards: bool, out: &mut String) {
     }
 }
 
-/// What the releases say about the definitions of a text, in an order of its own: upstream goes through the fields as
+/// What the releases say about the definitions of a string, in an order of its own: upstream goes through the fields as
 /// they come.
 fn verdicts(text: &str) -> Vec<Vec<String>> {
     let mut out = Vec::new();
@@ -131,7 +131,7 @@ fn judged(definition: &str, object: &str) -> Vec<(Vec<String>, i64)> {
     out
 }
 
-/// Reads a text that was written here.
+/// Reads a string that was written here.
 fn with(text: &str, f: impl FnOnce(kubeshape_yaml::Node<'_>)) {
     let mut tape = Tape::new();
     let mut stream = Stream::new(text.as_bytes(), Limits::default()).expect("a text");

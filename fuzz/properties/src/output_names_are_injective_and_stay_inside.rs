@@ -57,7 +57,7 @@ fn check(path: &str) {
     assert!(names::is_result(&parts), "{path:?}");
 }
 
-/// All names of what these three texts say.
+/// All names of what these three strings say.
 fn all([a, b, c]: [&str; 3]) -> Vec<String> {
     let mut out = Vec::new();
     for shape in [Shape::V3, Shape::V2, Shape::JsonSchema, Shape::Structural] {
@@ -68,7 +68,7 @@ fn all([a, b, c]: [&str; 3]) -> Vec<String> {
     out
 }
 
-/// What tells results apart: a folder is a plural and a group, which are told apart by their text together.
+/// What tells results apart: a folder is a plural and a group, which are distinguished by their text together.
 fn key([a, b, c]: [&str; 3]) -> (String, String) {
     (format!("{a}.{b}"), c.to_owned())
 }

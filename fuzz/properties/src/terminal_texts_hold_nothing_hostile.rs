@@ -1,5 +1,5 @@
-//! Whatever a text holds, nothing of it that a terminal interprets is left after cleaning; what is harmless stays as it
-//! is, JSON keeps its meaning, and spans of excerpts stay in their texts.
+//! Whatever a string holds, nothing of it that a terminal interprets is left after cleaning; what is harmless stays as
+//! it is, JSON keeps its meaning, and spans of excerpts stay in their strings.
 #![allow(dead_code, unreachable_pub)]
 
 use kubeshape_input::Excerpt;

@@ -150,7 +150,7 @@ impl Server {
     }
 }
 
-/// The first two definitions of a text.
+/// The first two definitions of a string.
 fn pair(data: &[u8]) {
     let limits = Limits { nodes: 5_000, depth: 64, ..Limits::default() };
     let Ok(mut stream) = Stream::new(data, limits) else { return };

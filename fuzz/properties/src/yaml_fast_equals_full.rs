@@ -1,4 +1,4 @@
-//! The fast reader and the full reader give the same entries, texts and errors.
+//! The fast reader and the full reader give the same entries, strings and errors.
 
 use kubeshape_yaml::{Limits, Path, Stream, Tape};
 

@@ -10,10 +10,10 @@ pub(crate) const MAX_SOURCE: usize = 100_000;
 /// bound: it runs for hours.
 pub const MAX_STEPS: u64 = 50_000_000;
 
-/// How many bytes of texts and lists an evaluation may make. Upstream has no such bound: it runs out of memory.
+/// How many bytes of strings and lists an evaluation may make. Upstream has no such bound: it runs out of memory.
 pub const MAX_MADE: u64 = 512 << 20;
 
-/// How many bytes a text may have that a function builds. Upstream has no such bound.
+/// The longest string that a function may build, in bytes. Upstream has no such bound.
 pub const MAX_TEXT: usize = 64 << 20;
 
 /// How many elements a list may have that a function builds. Upstream has no such bound: it runs out of memory.

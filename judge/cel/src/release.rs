@@ -126,7 +126,7 @@ pub(crate) enum Change {
     /// The checker reports no errors that only follow from others, and leaves elements of several types to the checks
     /// of literals.
     ErrorsOnce,
-    /// The texts of quantities cost what it takes to read them.
+    /// The strings of quantities cost what it takes to read them.
     QuantitiesCost,
     /// Comparing two quantities, addresses, networks or URLs has a bounded cost.
     BoundedEquality,
@@ -140,7 +140,7 @@ pub(crate) enum Change {
     MatchesAsFunction,
     /// The two names in the metadata of a resource have the length that they can have.
     NamesOfResources,
-    /// The longest value of an enum of texts is the bound of their length.
+    /// The longest value of an enum of strings is the bound of their length.
     EnumsBoundLength,
     /// A field whose name is a reserved word is found under its own name, too.
     ReservedFields,

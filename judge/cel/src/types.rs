@@ -156,7 +156,7 @@ impl Type {
         }
     }
 
-    /// The type as it stands in the messages of the checker.
+    /// The type as it is in the messages of the checker.
     pub fn in_message(&self) -> String {
         match self {
             Type::Any => "any".to_owned(),

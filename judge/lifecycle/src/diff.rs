@@ -51,7 +51,7 @@ pub struct Side<'t> {
     pub types: &'t Types,
     /// The gates.
     pub features: &'t Features,
-    /// The folder that stands before the paths of packages in this release.
+    /// The folder that precedes the paths of packages in this release.
     pub root: &'t str,
     /// The release whose stages count.
     pub release: Option<Version>,

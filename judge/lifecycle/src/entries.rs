@@ -11,10 +11,10 @@ use kubeshape_schema::read::describe;
 use kubeshape_yaml::{Kind as Type, Node};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many characters a text has at most. Names and values of a document may have any length.
+/// How many characters a string has at most. Names and values of a document may have any length.
 pub const LONGEST: usize = 400;
 
-/// A text without control characters, cut.
+/// A string without control characters, cut.
 fn short(text: &str) -> String {
     let mut out = printable(text);
     if let Some((end, _)) = out.char_indices().nth(LONGEST - 1) {
@@ -63,7 +63,7 @@ pub fn faults_of(definition: Node<'_>) -> Vec<Note<'static>> {
     out.notes
 }
 
-/// Whether a text may have entries. Most have none, and need no walk.
+/// Whether a string may have entries. Most have none, and need no walk.
 pub fn are_in(text: &str) -> bool {
     text.contains(EXTENSION)
 }

@@ -18,11 +18,11 @@ const MAX_STAGES: usize = 128;
 pub struct Spec {
     /// The release; none in files without versioned specs.
     pub version: Option<Version>,
-    /// Whether the feature is on unless somebody turns it off.
+    /// Whether the feature is on by default.
     pub default: bool,
     /// How stable it is.
     pub stage: Stage,
-    /// Whether nobody can change the default.
+    /// Whether the default cannot be changed.
     pub locked: bool,
 }
 
@@ -110,7 +110,7 @@ struct Constant {
     comments: Range<usize>,
 }
 
-/// What a map literal says of a gate.
+/// What a map literal says about a gate.
 struct Entry {
     /// The name of the constant.
     constant: String,
@@ -176,7 +176,7 @@ impl Features {
                 comments: Vec::new(),
                 owner: None,
             });
-            // A gate of another component stands in the file of the component, too: the first file counts.
+            // A gate of another component is in the file of the component, too: the first file counts.
             if gate.specs.is_empty() {
                 gate.specs = entry.specs;
             }

@@ -13,7 +13,7 @@ pub struct Options {
     pub release: Option<Version>,
 }
 
-/// What one project says of a field: an entry of `x-kubernetes-api-lifecycle`.
+/// What one project says about a field: an entry of `x-kubernetes-api-lifecycle`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lifecycle {
     /// Since which release.

@@ -23,7 +23,7 @@ pub struct GoType {
     pub span: Range<usize>,
     /// The bytes of the comments before it, also of a block that an empty line separates.
     pub comments: Range<usize>,
-    /// The fields; none of a type that is no struct.
+    /// The fields; none of a type that is not a struct.
     pub fields: Vec<GoField>,
     /// The type that it stands for, unless it is a struct.
     pub alias: Option<TypeRef>,
@@ -92,7 +92,7 @@ pub struct GoFile {
     pub broken: Option<Range<usize>>,
 }
 
-/// Parses Go. `None` is for texts that are too long for the parser (4 GB).
+/// Parses Go. `None` is for strings that are too long for the parser (4 GB).
 pub(crate) fn parse(parser: &mut Parser, text: &str) -> Option<Tree> {
     parser.parse(text, None)
 }
@@ -161,7 +161,7 @@ impl Comments {
         }
     }
 
-    /// Forgets what stands on the same row as the end of `node`, which is about that node, and everything before it.
+    /// Forgets what is on the same row as the end of `node`, which is about that node, and everything before it.
     pub(crate) fn clear(&mut self) {
         self.blocks.clear();
     }
@@ -182,7 +182,7 @@ impl Comments {
 }
 
 impl GoFile {
-    /// Reads a file. What is not Go is passed over; [`GoFile::broken`] tells where it begins.
+    /// Reads a file. What is not Go is passed over; [`GoFile::broken`] says where it begins.
     pub(crate) fn read(parser: &mut Parser, source: Arc<Source>) -> GoFile {
         let mut file = GoFile {
             source,
@@ -401,7 +401,7 @@ fn type_ref(node: Node<'_>, text: &str) -> TypeRef {
             "generic_type" => node.child_by_field_name("type"),
             "type_identifier" => {
                 self::text(node, text).clone_into(&mut out.name);
-                // Bytes are a text in JSON.
+                // Bytes are a string in JSON.
                 if out.name == "byte" && out.steps.last() == Some(&Step::Items) {
                     out.steps.pop();
                 }

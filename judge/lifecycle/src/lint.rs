@@ -330,7 +330,7 @@ impl<'l> Lint<'l> {
     }
 }
 
-/// The words of a text and where they begin.
+/// The words of a string and where they begin.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     text.split(|c: char| !c.is_ascii_alphanumeric()).map(move |word| {
@@ -373,7 +373,7 @@ fn disagreement(gate: &Gate, stage: Stage, version: Version) -> Option<String> {
             None => Some(format!("found {stage} since {version}, and no spec has that stage; correct the comment")),
         };
     }
-    // Without versions, the last line of the comment tells the stage of today.
+    // Without versions, the last line of the comment says the stage of today.
     let newest = gate.comments.iter().max_by_key(|(_, version, _)| *version)?;
     let now = gate.specs.last()?.stage;
     (newest.0 == stage && newest.1 == version && now != stage)

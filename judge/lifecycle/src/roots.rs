@@ -19,7 +19,7 @@ pub(crate) enum Openapi<'d> {
     V3(Option<Node<'d>>),
 }
 
-/// The OpenAPI version of a document and its definitions; none if it is no OpenAPI document.
+/// The OpenAPI version of a document and its definitions; none if it is not an OpenAPI document.
 pub(crate) fn openapi(root: Node<'_>) -> Option<Openapi<'_>> {
     if root.get("swagger").is_some() {
         Some(Openapi::V2(root.get("definitions")))
@@ -61,7 +61,7 @@ pub(crate) fn versions(definition: Node<'_>) -> Vec<(Root<'_>, Node<'_>)> {
     out
 }
 
-/// A text, and "" for everything else.
+/// A string, and "" for everything else.
 pub(crate) fn text(node: Option<Node<'_>>) -> &str {
     node.and_then(Node::as_str).unwrap_or_default()
 }

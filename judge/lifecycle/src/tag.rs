@@ -4,10 +4,10 @@ use crate::{Stage, Version};
 use std::fmt;
 use std::ops::Range;
 
-/// The project whose releases count here; tags may name others beside it.
+/// The project whose releases are used here; tags may also name other projects.
 pub const KUBERNETES: &str = "kubernetes";
 
-/// A line of a Go comment: its text without the slashes and spaces around it, and where it stands.
+/// A line of a Go comment: its text without the slashes and spaces around it, and where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'s> {
     /// The text.
@@ -67,17 +67,17 @@ impl Key {
 /// What is not understood of a tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// No project stands before the members.
+    /// No project precedes the members.
     NoProject,
     /// There are no members.
     NoMembers,
     /// A member has no `=`.
     NoPair(String),
-    /// A key that is none of the three.
+    /// An unknown key.
     UnknownKey(String),
     /// A key without a value.
     NoValue(Key),
-    /// A key that stands twice.
+    /// A duplicate key.
     Twice(Key),
 }
 
@@ -112,7 +112,7 @@ pub struct LifecycleTag {
 }
 
 impl LifecycleTag {
-    /// Reads the text of a comment line; `None` if it is no such tag.
+    /// Reads the text of a comment line; `None` if it is not such a tag.
     ///
     /// # Example
     /// ```
@@ -179,7 +179,7 @@ impl LifecycleTag {
 /// The gates of `+featureGate=A,B`.
 pub(crate) fn feature_gates(text: &str) -> Option<impl Iterator<Item = &str>> {
     let rest = text.strip_prefix("+featureGate=")?;
-    // What stands behind a space is a remark.
+    // What follows a space is a remark.
     let value = rest.split([' ', '\t']).next().unwrap_or_default();
     Some(value.split(',').map(str::trim).filter(|gate| !gate.is_empty()))
 }

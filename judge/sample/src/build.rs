@@ -45,7 +45,7 @@ pub(super) struct Builder<'b, 'a> {
     pub(super) definitions: Option<&'b Definitions<'a>>,
     /// The definitions whose values are being made, outermost first.
     pub(super) open: Vec<&'a str>,
-    /// Fields that are included because of [`go_rules`], and the texts that they hold.
+    /// Fields that are included because of [`go_rules`], and the strings that they hold.
     pub(super) asked: BTreeMap<String, Option<&'static str>>,
     /// How many values are being made, one inside the other.
     pub(super) depth: usize,

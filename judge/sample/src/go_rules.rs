@@ -35,7 +35,7 @@ const RULES: [Rule; 24] = [
     ("policy.v1.PodDisruptionBudget", "spec.selector.matchLabels", None),
 ];
 
-/// The fields of a definition, and the texts that they must hold.
+/// The fields of a definition, and the strings that they must hold.
 pub(super) fn of(definition: &str) -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
     let is_of = |end: &str| definition.strip_suffix(end).is_some_and(|rest| rest.ends_with("api."));
     RULES.iter().filter(move |(end, ..)| is_of(end)).map(|(_, field, text)| (*field, *text))

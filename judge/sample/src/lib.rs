@@ -22,7 +22,7 @@ pub use typed::sample_of_document;
 pub use values::values;
 pub use wanted::{Step, Wanted};
 
-/// How often a sample is made anew because the server would refuse it.
+/// How often a sample is made again because the server would refuse it.
 const MAX_ROUNDS: usize = 60;
 
 /// The name of the object.
@@ -91,7 +91,7 @@ pub fn sample<'a>(resource: &Resource<'a>, maximal: bool, arena: &'a Bump) -> Sa
 }
 
 /// Makes the smallest object of a kind that holds what is wanted, as [`sample`] does. `rounds` says how often it is
-/// made anew at most because the server would refuse it.
+/// made again at most because the server would refuse it.
 ///
 /// # Example
 /// ```
@@ -172,7 +172,7 @@ fn search<'a>(
     best
 }
 
-/// Makes an object and asks what the server says of it.
+/// Makes an object and asks what the server says about it.
 fn attempt<'a>(
     resource: &Resource<'a>,
     maximal: bool,
@@ -229,7 +229,7 @@ fn root<'a>(resource: &Resource<'a>, builder: &mut Builder<'_, 'a>) -> Value<'a>
     Value::Map(map.with("metadata", Some(Value::Map(metadata)), arena))
 }
 
-/// What a definition says of a field of the metadata.
+/// What a definition says about a field of the metadata.
 fn metadata_property<'a>(schema: Option<&'a Schema<'a>>, name: &str) -> Option<&'a Schema<'a>> {
     let metadata = property(schema?, "metadata")?;
     property(metadata, name)

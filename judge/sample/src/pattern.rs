@@ -8,7 +8,7 @@ use std::num::NonZero;
 /// The longest text that is made, in characters.
 pub(super) const MAX_LENGTH: usize = 65_536;
 
-/// How a text is chosen among those that match.
+/// How a string is chosen among those that match.
 #[derive(Clone, Copy)]
 pub(super) struct Choice {
     /// Which alternative, and which character of a class.
@@ -27,7 +27,7 @@ impl Pattern {
         Parser::new().parse(regex.as_str()).ok().map(Pattern)
     }
 
-    /// A text that matches, apart from assertions such as word boundaries. None if it would be too long.
+    /// A string that matches, apart from assertions such as word boundaries. None if it would be too long.
     pub(super) fn text(&self, choice: Choice) -> Option<String> {
         let mut out = String::new();
         write(&self.0, choice, &mut out)?;

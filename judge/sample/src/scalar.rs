@@ -82,7 +82,7 @@ fn numbers(schemas: &[&Schema<'_>]) -> Vec<f64> {
     least.into_iter().chain(most).chain(middle).chain(multiple).chain([0.5]).filter(|n| n.is_finite()).collect()
 }
 
-/// Makes texts, until one is taken: a pattern has many of them, and most are of no use.
+/// Makes strings, until one is taken: a pattern has many of them, and most are of no use.
 fn texts(schemas: &[&Schema<'_>], salt: usize, takes: &mut dyn FnMut(&str) -> bool) {
     let length = |n: i64| usize::try_from(n).unwrap_or_default();
     let least = schemas.iter().filter_map(|schema| schema.extra().min_length).max().map_or(0, length);
@@ -120,7 +120,7 @@ fn texts(schemas: &[&Schema<'_>], salt: usize, takes: &mut dyn FnMut(&str) -> bo
     let _ = ["", "a", "1", "1s", "/"].into_iter().any(takes);
 }
 
-/// The text with a length in the bounds; longer ones lose their beginning, so that what tells texts apart stays.
+/// The text with a length in the bounds; longer ones lose their beginning, so that what tells strings apart stays.
 fn fitted(text: &str, least: usize, most: usize) -> String {
     let length = text.chars().count();
     let mut out: String = text.chars().skip(length.saturating_sub(most)).collect();
@@ -128,7 +128,7 @@ fn fitted(text: &str, least: usize, most: usize) -> String {
     out
 }
 
-/// A text of a format.
+/// A string of a format.
 fn of_format(format: &str, salt: usize) -> Option<String> {
     let hex = salt % 256;
     let name = format.replace('-', "");

@@ -10,7 +10,7 @@ use kubeshape_value::Value;
 use kubeshape_yaml::Node;
 use std::collections::BTreeSet;
 
-/// Fields that are told to be missing.
+/// Fields that are reported as missing.
 const MAX_PROBLEMS: usize = 50;
 
 /// What users do not write: the server ignores it, or it is written in another way.
@@ -64,7 +64,7 @@ pub fn sample_of_document<'a>(
         _ => Map::EMPTY,
     };
     for (name, text) in [("apiVersion", api_version), ("kind", kind)] {
-        // What is no resource may lack them.
+        // What is not a resource may lack them.
         if schema.properties.iter().any(|property| property.name == name) {
             map = map.with(name, Some(Value::String(text)), arena);
         }
@@ -83,7 +83,7 @@ pub fn sample_of_document<'a>(
     problems.extend(decoded.errors.into_iter().map(|error| Problem { path: error.path, text: error.message }));
     let unknown = decoded.unknown.into_iter();
     problems.extend(unknown.map(|path| Problem { path, text: "unknown field".to_owned() }));
-    // What no value was found for is told once.
+    // What no value was found for is reported once.
     let departures = decoded.departures.into_iter().take(if problems.is_empty() { MAX_PROBLEMS } else { 0 });
     problems.extend(departures.map(|error| Problem { path: error.path.clone(), text: error.to_string() }));
     Some(Sample { value, problems })

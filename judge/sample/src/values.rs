@@ -9,11 +9,11 @@ use kubeshape_value::Map;
 use kubeshape_value::Value;
 use std::collections::BTreeSet;
 
-/// So many different texts and numbers are tried of each type.
+/// How many different strings and numbers are tried for each type.
 const SALTS: usize = 4;
 
 /// Values that a schema accepts, the likeliest first, at most `most`. Those of a list or a map are made as samples are;
-/// texts and numbers come from what the schema names, from its patterns, formats and bounds. Null is not among them.
+/// strings and numbers come from what the schema names, from its patterns, formats and bounds. Null is not among them.
 ///
 /// # Example
 /// ```

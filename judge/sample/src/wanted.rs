@@ -11,7 +11,7 @@ pub enum Step<'a> {
     Property(&'a str),
     /// The first item of a list.
     Item,
-    /// The value of a key that is no property.
+    /// The value of a key that is not a property.
     Key(&'a str),
 }
 

@@ -84,7 +84,7 @@ async fn a_controller_of_kube_rs_reconciles_a_thousand_objects() {
         tabs.create(&PostParams::default(), &tab(n)).await.unwrap();
     }
     all_are_reconciled(&tabs).await;
-    // Changes are reconciled anew.
+    // Changes are reconciled again.
     for n in 0..10 {
         let patch = Patch::Merge(json!({"spec": {"size": -1}}));
         tabs.patch(&format!("tab-{n}"), &PatchParams::default(), &patch).await.unwrap();

@@ -164,7 +164,7 @@ fn lack(value: &Value, other: &Value, path: &str, out: &mut Vec<String>) {
     }
 }
 
-/// Whether a loss that is told covers a field: `*` stands for a part of the path, and what is below belongs to it.
+/// Whether a loss that is reported covers a field: `*` stands for a part of the path, and what is below belongs to it.
 fn covers(loss: &Loss, field: &str) -> bool {
     let steps = |path: &str| path.replace("[]", ".[]").split('.').map(str::to_owned).collect::<Vec<_>>();
     let field = steps(field);
@@ -205,7 +205,7 @@ fn json_of(crd: &Crd) -> Value {
     value
 }
 
-/// What comes of applying the new definition as it stands, and of writing every object afterwards.
+/// What comes of applying the new definition as it is, and of writing every object afterwards.
 fn naive(old: &Value, new: &Value, stored: &[String], objects: &[Value], plan: &Plan) -> &'static str {
     let played = Played::new();
     played.populate(old, stored, objects, false).unwrap();

@@ -63,7 +63,7 @@ impl Default for Bounds {
 pub struct Digest([u8; 64]);
 
 impl Digest {
-    /// The digest of a text.
+    /// The digest of a string.
     pub fn of(bytes: &[u8]) -> Digest {
         Digest(Sha512::digest(bytes).into())
     }
@@ -149,7 +149,7 @@ struct Stored<R> {
     record: R,
 }
 
-/// Why a folder is no cache.
+/// Why a folder is not a cache.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CacheError {
@@ -178,7 +178,7 @@ pub struct Stat {
     pub bytes: u64,
     /// Clusters.
     pub clusters: usize,
-    /// Files that somebody writes, or began to write.
+    /// Temporary files of writers, finished or not.
     pub unfinished: usize,
 }
 
@@ -242,8 +242,8 @@ impl Cache {
     ///
     /// # Errors
     /// - [`CacheError::Io`]: the folder cannot be made or read.
-    /// - [`CacheError::Shared`]: it belongs to somebody else, or others can write to it.
-    /// - [`CacheError::Foreign`]: there are files in it, and it is no cache.
+    /// - [`CacheError::Shared`]: another user owns it or can write to it.
+    /// - [`CacheError::Foreign`]: there are files in it, and it is not a cache.
     pub fn open(folder: impl Into<PathBuf>, bounds: Bounds) -> Result<Cache, CacheError> {
         let folder = folder.into();
         let io = |path: &Path| {
@@ -257,7 +257,7 @@ impl Cache {
         }
         let tag = folder.join(TAG);
         if fs::symlink_metadata(&tag).is_err() {
-            // A cache whose tag is missing has its folders; anything else was put there by somebody.
+            // A cache whose tag is missing has its folders; anything else is not from this cache.
             let mut names =
                 fs::read_dir(&folder).map_err(io(&folder))?.filter_map(Result::ok).map(|entry| entry.file_name());
             let own = [DOCUMENTS, CLUSTERS, NEW, LOCK, TAG];
@@ -628,7 +628,7 @@ fn private(options: &mut fs::OpenOptions) {
     let _ = options;
 }
 
-/// Whether a folder is ours, and nobody else can write to it.
+/// Whether a folder is ours, and no one else can write to it.
 fn is_own(metadata: &fs::Metadata) -> bool {
     #[cfg(unix)]
     {

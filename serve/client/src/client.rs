@@ -254,7 +254,7 @@ impl<T: Transport> Client<T> {
         Client { transport, limits, progress: None }
     }
 
-    /// The same client, which tells how far a pull is.
+    /// The same client, which reports the progress of a pull.
     #[must_use]
     pub fn with_progress(self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Client<T> {
         Client { progress: Some(Arc::new(progress)), ..self }

@@ -53,7 +53,7 @@ pub enum ClusterError {
     /// There is no kubeconfig, it cannot be read, or the context is not in it.
     #[error("{0}")]
     Kubeconfig(String),
-    /// The address is none.
+    /// The address is invalid.
     #[error("{address:?} is no address of a server: {reason}; expected one such as https://10.0.0.7:6443")]
     Address {
         /// The address.
@@ -87,7 +87,7 @@ impl Cluster {
     ///
     /// # Errors
     /// - [`ClusterError::Kubeconfig`]: there is none, it cannot be read, or it has no such context.
-    /// - [`ClusterError::Address`]: the address is none.
+    /// - [`ClusterError::Address`]: the address is invalid.
     /// - [`ClusterError::Setup`]: certificates, credentials or the proxy cannot be used.
     pub async fn connect(options: &ClusterOptions) -> Result<Cluster, ClusterError> {
         let mut config = config(options).await?;
@@ -124,7 +124,7 @@ impl Cluster {
         &self.server
     }
 
-    /// What a pull keeps of this cluster in a cache. Two clusters at one address are told apart by what they are
+    /// What a pull keeps of this cluster in a cache. Two clusters at one address are distinguished by what they are
     /// trusted by.
     pub fn cached<'a>(&'a self, cache: &'a Cache) -> Cached<'a> {
         Cached { cache, cluster: &self.identity, server: &self.server }

@@ -108,7 +108,7 @@ impl<T: Transport> Client<T> {
                     versions.append(&mut listed(&document));
                     lists.push((path.to_owned(), Ok(list)));
                 }
-                // A server may have no core group, and an aggregated one tells no version.
+                // A server may have no core group, and an aggregated one reports no version.
                 Err(error) if path != "/apis" && matches!(error.fault.status(), Some(403 | 404)) => {}
                 Err(error) => lists.push((path.to_owned(), Err(error))),
             }

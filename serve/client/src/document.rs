@@ -44,7 +44,7 @@ impl Document {
     /// `kubeshape::Document` of the crate `kubeshape` reads the [bytes](Document::bytes), too, and can be kept.
     ///
     /// # Errors
-    /// It is no OpenAPI v3 document.
+    /// It is not an OpenAPI v3 document.
     ///
     /// # Example
     /// ```
@@ -86,7 +86,7 @@ pub struct Aggregated {
 /// different names. Documents may have either encoding.
 ///
 /// # Errors
-/// One of them is no OpenAPI v3 document; two have one path; or there is none.
+/// One of them is not an OpenAPI v3 document; two have one path; or there is none.
 ///
 /// # Example
 /// ```

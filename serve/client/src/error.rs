@@ -6,7 +6,7 @@ use crate::transport::TransportError;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {fault}")]
 pub struct Error {
-    /// The path that was asked for: `/openapi/v3/apis/apps/v1`
+    /// The path that was requested: `/openapi/v3/apis/apps/v1`
     pub path: String,
     /// What is wrong.
     pub fault: Fault,

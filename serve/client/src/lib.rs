@@ -9,7 +9,7 @@
 //! A [`Document`] has the bytes that the server sent, in JSON or protobuf; [`Document::read`] gives it as the types of
 //! `kubeshape-convert`. [`aggregate`] makes one document of all.
 //!
-//! [`mapper::Mapper`] tells which kind a resource has, and which resource a kind, as the mappers of client-go do.
+//! [`mapper::Mapper`] says which kind a resource has, and which resource a kind, as the mappers of client-go do.
 //!
 //! A [`Transport`] sends the requests. With the feature `cluster`, `Cluster` is one: it reads kubeconfig files, and
 //! connects with the certificates, tokens, plugins and proxies that they name.

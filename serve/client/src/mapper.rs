@@ -203,8 +203,8 @@ impl Mapper {
         found.first().map(|name| Arc::clone(name)).ok_or_else(|| MapError::None(format!("resource {resource:?}")))
     }
 
-    /// What a short name stands for. A name that is none stands for itself. As in client-go, the version is lost unless
-    /// only the beginning of the group is given.
+    /// The resource that a short name means. Unknown short names are returned unchanged. As in client-go, the version
+    /// is lost unless only the beginning of the group is given.
     pub fn expand(&self, partial: Partial<'_>) -> GroupVersionResource {
         let own = |group: &str, version: &str, resource: &str| GroupVersionResource {
             group: group.into(),

@@ -230,7 +230,7 @@ impl<T: Transport> Job<'_, T> {
                 }
             }
             client.tell(progress);
-            // The group version may have gone since the index was read. Then it is no failure.
+            // The group version may have gone since the index was read. Then it is not a failure.
             if matches!(&result, Err(error) if error.fault.status() == Some(404)) {
                 if again.is_none() {
                     again = client.index().await.ok();
@@ -376,8 +376,8 @@ impl<T: Transport> Job<'_, T> {
         }
     }
 
-    /// What the record says of a document with this tag: it was in the cache already (no `kept`), or it was put there.
-    /// If it could not be, nothing more is.
+    /// What the record says about a document with this tag: it was in the cache already (no `kept`), or it was put
+    /// there. If it could not be, nothing more is.
     fn noted(
         &mut self,
         kept: Option<Result<Digest, String>>,

@@ -49,7 +49,7 @@ pub enum TransportError {
     /// The body is too large.
     #[error("the answer is larger than {0} bytes")]
     TooLarge(usize),
-    /// The request is none that can be sent.
+    /// The request cannot be sent.
     #[error("no request: {0}")]
     Request(String),
 }

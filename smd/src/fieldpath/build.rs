@@ -68,8 +68,8 @@ impl<'a> SetBuilder<'a> {
         SetBuilder { arena, elements: Vec::new(), table: Vec::new(), steps: Vec::new(), paths: 0 }
     }
 
-    /// Adds a path, and tells whether it did: the empty path is in no set, and one of more than [`MAX_DEPTH`] elements
-    /// is left out, so that whatever walks a set knows how deep it goes.
+    /// Adds a path, and returns whether it did: the empty path is in no set, and one of more than [`MAX_DEPTH`]
+    /// elements is left out, so that whatever walks a set knows how deep it goes.
     pub fn insert(&mut self, path: &Path<'a>) -> bool {
         if path.is_empty() || path.len() > MAX_DEPTH {
             return false;
@@ -363,7 +363,7 @@ impl<'a> Stack<'a> {
     }
 }
 
-/// Sorts entries and brings equal elements together in front; tells how many there are.
+/// Sorts entries and brings equal elements together in front; returns how many there are.
 #[cold]
 fn sort<'a>(node: &mut [Entry<'a>], mut merge: impl FnMut(&mut Entry<'a>, &Entry<'a>)) -> usize {
     node.sort_by(order);

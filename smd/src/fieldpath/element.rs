@@ -65,7 +65,7 @@ impl PathElement<'_> {
     /// A number that is in the order of the elements: of two elements whose numbers differ, that with the lesser
     /// number is the lesser. Elements of one [`exact`] number are equal.
     ///
-    /// The kind of element stands in the upper two bits, its beginning in the next, and whether there is more to it
+    /// The kind of element is in the upper two bits, its beginning in the next, and whether there is more to it
     /// than those in the last. What has no more is not behind what begins alike.
     #[inline]
     pub(crate) fn prefix(&self) -> u64 {
@@ -93,7 +93,7 @@ impl PathElement<'_> {
         }
     }
 
-    /// A copy that lives in the arena, texts and all.
+    /// A copy that lives in the arena, strings and all.
     pub fn copy_into(self, arena: &Bump) -> PathElement<'_> {
         match self {
             PathElement::FieldName(name) => PathElement::FieldName(arena.alloc_str(name)),
@@ -156,7 +156,7 @@ impl Ord for PathElement<'_> {
     }
 }
 
-/// The order of texts. Most differ in their first byte already, which is cheaper than a call.
+/// The order of strings. Most differ in their first byte already, which is cheaper than a call.
 #[inline]
 fn texts(a: &str, b: &str) -> Ordering {
     match (a.as_bytes(), b.as_bytes()) {

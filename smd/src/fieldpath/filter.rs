@@ -35,7 +35,7 @@ pub enum Matcher<'a> {
     Wildcard,
     /// What the entries take, each with the pattern for what is below it; sorted, [`ElementMatcher::Any`] first.
     ///
-    /// A path follows the first entry that takes its element, so what stands behind an `Any` takes nothing more.
+    /// A path follows the first entry that takes its element, so what follows an `Any` takes nothing more.
     Members(Vec<(ElementMatcher<'a>, Matcher<'a>)>),
 }
 
@@ -57,7 +57,7 @@ impl<'a> Matcher<'a> {
     }
 
     /// Both patterns in one (upstream `SetMatcher.Merge`). Entries of one element become one where upstream finds them,
-    /// and otherwise the entry of the other pattern stands behind, where it takes nothing that the first does not.
+    /// and otherwise the entry of the other pattern follows, where it takes nothing that the first does not.
     ///
     /// Upstream searches the wrong way round, and finds no [`ElementMatcher::Any`] at all. In a pattern of one entry,
     /// which is what most are, it finds every other. What API servers filter depends on it.

@@ -75,8 +75,8 @@ impl<'a> ManagedFields<'a> {
 
     /// What the managers of either own and those of the other do not (upstream `ManagedFields.Difference`).
     ///
-    /// Where the version of a manager differs, all that it owns in the other is told; a manager for whom nothing is
-    /// left is not. Nobody else's sets are looked at: this compares two states of one object.
+    /// Where the version of a manager differs, all that it owns in the other is reported; a manager for whom nothing is
+    /// left is not. No other sets are looked at: this compares two states of one object.
     ///
     /// # Example: who came, and who changed
     /// ```

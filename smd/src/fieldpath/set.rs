@@ -20,7 +20,7 @@ pub struct Entry<'a> {
     pub member: bool,
     /// The paths below, without this element.
     pub children: Set<'a>,
-    /// [`PathElement::prefix`]: which of two entries comes first shows here, mostly without a look at their texts.
+    /// [`PathElement::prefix`]: which of two entries comes first shows here, mostly without a look at their strings.
     prefix: u64,
 }
 
@@ -163,7 +163,7 @@ pub struct Iter<'a> {
 impl<'a> Iter<'a> {
     /// Steps to the next path and lends it; unlike [`Iterator::next`] it makes no copy.
     pub fn advance(&mut self) -> Option<&Path<'a>> {
-        // Below the elements that lead to the current node stands the member that was lent last.
+        // Below the elements that lead to the current node is the member that was lent last.
         self.path.truncate(self.stack.len().checked_sub(1)?);
         loop {
             let (entries, phase) = self.stack.last_mut()?;

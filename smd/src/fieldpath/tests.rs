@@ -247,7 +247,7 @@ fn merged_patterns_take_what_upstreams_take() {
     };
     assert_eq!(left(&[&[field("a"), field("x")], &[field("b")]]), ".a.x\n.b.x\n.b.y");
     assert_eq!(left(&[&[field("a"), field("x")], &[field("a"), field("y")]]), ".a.x\n.a.y");
-    // Any element is never found, so the second pattern stands behind the first.
+    // Any element is never found, so the second pattern follows the first.
     assert_eq!(left(&[&[ElementMatcher::Any, field("x")], &[ElementMatcher::Any, field("y")]]), ".a.x\n.b.x");
     assert_eq!(left(&[&[field("a")], &[]]), set.to_string());
 }

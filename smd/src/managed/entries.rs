@@ -180,7 +180,7 @@ impl<'a> Managed<'a> {
         for (at, entry) in entries.iter().enumerate() {
             read.push(entry.decode(at, compat, &mut text, arena)?);
         }
-        // Among equal texts the last one counts: the sort is stable, and a later entry replaces an earlier one.
+        // Among equal strings the last one counts: the sort is stable, and a later entry replaces an earlier one.
         if !read.is_sorted_by(|a, b| a.0.text < b.0.text) {
             read.sort_by(|a, b| a.0.text.cmp(b.0.text));
         }
@@ -214,7 +214,7 @@ impl<'a> Managed<'a> {
         text
     }
 
-    /// Records the identifier of a text, and sets the time.
+    /// Records the identifier of a string, and sets the time.
     pub(super) fn set_time(&mut self, text: &'a str, identifier: Identifier<'a>, time: Option<Time>) {
         match self.known.binary_search_by(|known| known.text.cmp(text)) {
             Ok(at) => {
@@ -226,7 +226,7 @@ impl<'a> Managed<'a> {
         }
     }
 
-    /// Records the identifier of a text, and keeps a known time.
+    /// Records the identifier of a string, and keeps a known time.
     pub(super) fn know(&mut self, text: &'a str, identifier: Identifier<'a>) {
         if self.known(text).is_none() {
             self.set_time(text, identifier, None);

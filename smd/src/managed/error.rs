@@ -1,4 +1,4 @@
-//! Errors of operations, with upstream's texts.
+//! Errors of operations, with upstream's strings.
 
 use super::conflict::{Cause, ConflictError};
 use super::{DecodeError, EncodeError, Gvk, object};

@@ -95,7 +95,7 @@ impl<'a> Identifier<'a> {
             write_text(self.subresource, out);
         }
         out.push(b'}');
-        // The bytes come from texts.
+        // The bytes come from strings.
         arena.alloc_str(std::str::from_utf8(out).unwrap_or_default())
     }
 

@@ -21,7 +21,7 @@ const MAX_ANNOTATIONS: usize = 256 << 10;
 
 const ANNOTATIONS: &str = "annotations";
 
-/// The annotations of an object. Null counts as an empty text. None if they are not a map of texts.
+/// The annotations of an object. Null counts as an empty text. None if they are not a map of strings.
 fn annotations(object: Value<'_>) -> Option<Vec<(&str, Value<'_>)>> {
     let entries = object::meta(object, ANNOTATIONS)?.as_map()?.entries().iter();
     entries

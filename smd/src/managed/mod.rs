@@ -5,7 +5,7 @@
 //! and a configuration, and returns the new live object with its managed fields. It reads no clock and holds no state.
 //! Objects are borrowed values, so an operation that fails changes nothing.
 //!
-//! [`entries`] reads and writes the list itself, [`Ownership`] tells who owns a field, [`extract`] returns what a manager
+//! [`entries`] reads and writes the list itself, [`Ownership`] says who owns a field, [`extract`] returns what a manager
 //! applied, [`upgrade`] converts from client-side to server-side apply, and [`scale`] maps the owners of `/scale`.
 
 mod cap;

@@ -12,7 +12,7 @@ pub(super) fn meta<'a>(object: Value<'a>, key: &str) -> Option<Value<'a>> {
     object.get(METADATA)?.get(key)
 }
 
-/// A text of the metadata, empty if it has none.
+/// A string of the metadata, empty if it has none.
 pub(super) fn meta_text<'a>(object: Value<'a>, key: &str) -> &'a str {
     meta(object, key).and_then(Value::as_str).unwrap_or_default()
 }
@@ -36,7 +36,7 @@ pub(super) fn with_managed_fields<'a>(object: Value<'a>, list: Option<Value<'a>>
 }
 
 /// The object for a merge, with an empty list in place of its managed fields. The member must stay, because it keeps
-/// the metadata from being empty. Its contents are nobody's fields, and an empty list saves the walks over them.
+/// the metadata from being empty. No manager owns its contents, and an empty list saves the walks over them.
 pub(super) fn with_empty_managed_fields<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
     match managed_fields(object) {
         Some(Value::List(items)) if !items.is_empty() => {
@@ -63,7 +63,7 @@ pub(super) fn empty<'a>(api_version: &'a str, kind: &'a str, arena: &'a Bump) ->
     Value::Map(Map::from_entries(members, arena))
 }
 
-/// The value of a text that is exactly one JSON value.
+/// The value of a string that is exactly one JSON value.
 pub(super) fn read_json<'a>(text: &str, arena: &'a Bump) -> Option<Value<'a>> {
     let mut tape = Tape::new();
     let mut stream = Stream::with_path(text.as_bytes(), Limits::default(), Path::Json).ok()?;

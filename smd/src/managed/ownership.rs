@@ -118,12 +118,12 @@ impl<'o, 'a> Owned<'o, 'a> {
         self.ownership.owners.iter().zip(&self.at).filter(|(_, at)| at.0).map(|((owner, _), _)| owner)
     }
 
-    /// Whether nobody owns this place and nothing below it.
+    /// Whether no manager owns this place and nothing below it.
     pub fn is_empty(&self) -> bool {
         self.at.iter().all(|(member, below)| !member && below.is_empty())
     }
 
-    /// Whether nobody owns anything below this place.
+    /// Whether no manager owns anything below this place.
     pub fn is_leaf(&self) -> bool {
         self.at.iter().all(|(_, below)| below.is_empty())
     }

@@ -87,7 +87,7 @@ impl<'a> Speller<'a> {
         self.node(entry.children, entry.member, old.and_then(Value::as_map))
     }
 
-    /// The text of an element, what stood below it, and where the next one is likely to be: texts in the order of
+    /// The text of an element, what stood below it, and where the next one is likely to be: strings in the order of
     /// elements are mostly in the order of their bytes.
     fn key(
         &mut self,
@@ -128,7 +128,7 @@ impl<'a> Speller<'a> {
     }
 }
 
-/// Whether a text is that of a field. Often the name is a slice of the text, because the set was read from it.
+/// Whether a string is that of a field. Often the name is a slice of the text, because the set was read from it.
 fn is_field(key: &str, name: &str) -> bool {
     key.strip_prefix("f:").is_some_and(|known| std::ptr::eq(known, name) || known == name)
 }

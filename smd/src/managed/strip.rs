@@ -1,4 +1,4 @@
-//! Fields of the metadata that nobody owns (upstream `NewStripMetaManager`).
+//! Fields of the metadata that no manager owns (upstream `NewStripMetaManager`).
 
 use crate::Bump;
 use crate::fieldpath::{ManagedFields, PathElement, Set, Stack, VersionedSet};

@@ -82,7 +82,7 @@ impl Display for PruneError {
 
 impl std::error::Error for PruneError {}
 
-/// The merged object without the fields that nobody but `last` owns. `managers` already hold the applying manager's new
+/// The merged object without the fields that no one but `last` owns. `managers` already hold the applying manager's new
 /// fields.
 pub(super) fn prune<'a, C: Converter>(
     merged: TypedValue<'a>,

@@ -8,8 +8,8 @@ use crate::fieldpath::{Filter, ManagedFields, Set, VersionedSet};
 use crate::typed::{CompareError, Comparison, TypedValue, ValidationErrors};
 use crate::value::Value;
 
-/// The fields of each version that an updater ignores, such as the status: nobody owns them, and changes to them do not
-/// count.
+/// The fields of each version that an updater ignores, such as the status: no manager owns them, and changes to them do
+/// not count.
 ///
 /// In upstream the two forms are two members of a struct, and setting both is an error.
 #[derive(Clone, Debug, Default)]

@@ -55,7 +55,7 @@ impl Default for Ref<'_> {
     }
 }
 
-/// What a map has beside its fields.
+/// What a map has in addition to its fields.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MapDef<'t> {
     /// The type of members that are no declared fields.
@@ -318,7 +318,7 @@ impl Builder {
         self.scratch.clear();
         value.print(&mut self.scratch, Escape::Plain);
         let at = self.schema.text.len() as u32;
-        // What prints a value whose texts are UTF-8 prints UTF-8.
+        // What prints a value whose strings are UTF-8 prints UTF-8.
         self.schema.text.push_str(std::str::from_utf8(&self.scratch).unwrap_or("null"));
         Text { at, len: self.schema.text.len() as u32 - at }
     }

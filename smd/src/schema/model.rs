@@ -134,7 +134,7 @@ impl AtomId {
     /// An `untyped` scalar.
     pub const UNTYPED: AtomId = AtomId(4);
 
-    /// The first id that stands in [`Schema::atoms`].
+    /// The first id that is in [`Schema::atoms`].
     pub(super) const STORED: u32 = 5;
 }
 

@@ -173,7 +173,7 @@ fn scalar_field(out: &mut Vec<u8>, depth: usize, field: Field<'_>) -> bool {
         return false;
     }
     let name = field.name().as_bytes();
-    // Where the three texts begin: each line is indented two columns more than the one before.
+    // Where the three strings begin: each line is indented two columns more than the one before.
     let first = out.len() + depth;
     let second = first + HEAD.len() + name.len() + 1 + depth + 2;
     let third = second + TYPE.len() + depth + 4;

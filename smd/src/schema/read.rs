@@ -55,7 +55,7 @@ impl fmt::Display for ReadErrors {
 /// Reads a schema from its YAML or JSON form. A null, such as the empty document, is the empty schema.
 ///
 /// # Errors
-/// Everything by which the document is no schema, each with its place.
+/// All errors in the document, each with its place.
 ///
 /// # Example: what upstream says
 /// ```
@@ -100,7 +100,7 @@ struct Reader<'b> {
     arena: &'b Bump,
 }
 
-/// The members of an atom, which a type and a reference have beside their own.
+/// The members of an atom, which a type and a reference have in addition to their own.
 const SCALAR: &str = "scalar";
 const LIST: &str = "list";
 const MAP: &str = "map";
@@ -220,7 +220,7 @@ impl Reader<'_> {
         found
     }
 
-    /// The items of a list that are known by a text member. What cannot be known by it ends the list.
+    /// The items of a list that are known by a string member. What cannot be known by it ends the list.
     fn keyed<'n>(
         &mut self,
         list: Option<Node<'n>>,
@@ -290,7 +290,7 @@ impl Reader<'_> {
         node.as_str().or_else(|| self.within(member, |reader| reader.own_text(node)))
     }
 
-    /// The text that the walk stands at; null is none.
+    /// The text that the walk is at; null is none.
     fn own_text<'n>(&mut self, node: Node<'n>) -> Option<&'n str> {
         if !matches!(node.kind(), Kind::Str | Kind::Null) {
             self.expected("string", node);

@@ -87,7 +87,7 @@ impl<'s> TypeDef<'s> {
 pub struct Atom<'s> {
     pub(super) schema: &'s Schema,
     pub(super) id: AtomId,
-    /// What a type reference says of the map or, without map, of the list.
+    /// What a type reference says about the map or, without map, of the list.
     pub(super) overriding: Option<Relationship<'s>>,
 }
 

@@ -23,7 +23,7 @@ static PLAIN: [bool; 256] = {
     table
 };
 
-/// Appends a text, quoted where that is needed. Most texts are names, for which a look at their
+/// Appends a string, quoted where that is needed. Most strings are names, for which a look at their
 /// characters is enough.
 #[inline]
 pub(super) fn string(out: &mut Vec<u8>, text: &str) {
@@ -112,7 +112,7 @@ fn key(out: &mut Vec<u8>, depth: usize, text: &str) {
     out.push(b':');
 }
 
-/// Where a value stands.
+/// Where a value is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Behind {
     Key,
@@ -143,7 +143,7 @@ fn value(out: &mut Vec<u8>, depth: usize, behind: Behind, source: &mut Source<'_
         out.extend_from_slice(if object { b" {}\n" } else { b" []\n" });
         return;
     }
-    // A sequence stands right below its key. The first member of anything behind a dash stays on its line.
+    // A sequence is right below its key. The first member of anything behind a dash stays on its line.
     let inner = if object || behind == Behind::Dash { depth + 2 } else { depth };
     let mut on_this_line = behind == Behind::Dash;
     out.push(if on_this_line { b' ' } else { b'\n' });

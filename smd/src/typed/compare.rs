@@ -180,7 +180,7 @@ struct Marks {
     added: usize,
 }
 
-/// Whether both are the same scalar, which is no change whatever its type.
+/// Whether both are the same scalar, which is not a change whatever its type.
 #[inline]
 fn is_equal_scalar(left: Value<'_>, right: Value<'_>) -> bool {
     match (left, right) {
@@ -190,7 +190,7 @@ fn is_equal_scalar(left: Value<'_>, right: Value<'_>) -> bool {
 }
 
 /// Gives the errors from there on, which are those of a child, their paths. That the type of the child itself is
-/// missing upstream says of its parent.
+/// missing upstream says about its parent.
 #[inline]
 pub(super) fn child_errors(
     errors: &mut Errors,
@@ -265,7 +265,7 @@ impl<'a> Walk<'a> {
         match shape {
             Shape::Scalar(scalar) => self.scalar(scalar, left, right),
             Shape::Map(map) => {
-                // What is no map counts as absent.
+                // What is not a map counts as absent.
                 let (l, r) = (left.and_then(Value::as_map), right.and_then(Value::as_map));
                 let (l, r) = (l.map_or(&[][..], |map| map.entries()), r.map_or(&[][..], |map| map.entries()));
                 if map.atomic || l.is_empty() && r.is_empty() {

@@ -10,7 +10,7 @@ use crate::fieldpath::{PathElement, Set, Stack};
 use crate::value::Value;
 
 impl<'a> TypedValue<'a> {
-    /// Every leaf and every list item of the value, and every entry of a map under a key that is no declared field
+    /// Every leaf and every list item of the value, and every entry of a map under a key that is not a declared field
     /// (upstream `TypedValue.ToFieldSet`).
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl<'a> TypedValue<'a> {
     }
 }
 
-/// What a value says of its own path, and the paths below it.
+/// What a value says about its own path, and the paths below it.
 struct Fields<'a> {
     own: bool,
     below: Set<'a>,

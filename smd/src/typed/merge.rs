@@ -135,7 +135,7 @@ impl<'a> Walk<'a> {
         match shape {
             Shape::Scalar(scalar) => self.scalar(scalar, live, config),
             Shape::Map(map) => {
-                // What is no map counts as absent.
+                // What is not a map counts as absent.
                 let (l, r) = (live.and_then(Value::as_map), config.and_then(Value::as_map));
                 if map.atomic || l.is_none_or(Map::is_empty) && r.is_none_or(Map::is_empty) {
                     leaf(live, config)
@@ -333,7 +333,7 @@ impl<'a> Walk<'a> {
         sound
     }
 
-    /// Puts the items with their path elements behind those that are there; tells which have none.
+    /// Puts the items with their path elements behind those that are there; returns which have none.
     fn index(&mut self, list: &List, items: &'a [Value<'a>]) -> Vec<(u32, String)> {
         let mut wrong = Vec::new();
         for (at, item) in items.iter().enumerate() {
@@ -345,7 +345,7 @@ impl<'a> Walk<'a> {
         wrong
     }
 
-    /// Sorts the indexed items from there on; tells which are there already.
+    /// Sorts the indexed items from there on; returns which are there already.
     fn find_repeats(&mut self, first: usize, wrong: &mut Vec<(u32, String)>) {
         let indexed = &mut self.indexed[first..];
         sort(indexed);
@@ -356,7 +356,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether nothing is wrong. What is wrong is told in the order of the list.
+    /// Returns whether there is no error. Errors are reported in the order of the list.
     fn report(&mut self, mut wrong: Vec<(u32, String)>) -> bool {
         wrong.sort_unstable_by_key(|(at, _)| *at);
         let sound = wrong.is_empty();
@@ -386,7 +386,7 @@ fn leaf<'a>(live: Option<Value<'a>>, config: Option<Value<'a>>) -> Option<Value<
     }
 }
 
-/// Whether two values are the same: the same list or map in memory, or scalars that cannot be told apart. Equal ones
+/// Whether two values are the same: the same list or map in memory, or scalars that cannot be distinguished. Equal ones
 /// may be an integer here and a float there.
 #[inline]
 fn identical(a: Value<'_>, b: Value<'_>) -> bool {

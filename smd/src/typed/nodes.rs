@@ -140,7 +140,7 @@ impl Literal {
         }
     }
 
-    /// The value, which borrows texts from here.
+    /// The value, which borrows strings from here.
     pub(super) fn value<'a>(&'a self, arena: &'a Bump) -> Value<'a> {
         match self {
             Literal::Null => Value::Null,

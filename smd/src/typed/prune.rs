@@ -1,11 +1,11 @@
 //! Pruning in one walk: what is left of an object when its applier stops applying fields (upstream `Updater.prune`).
 //!
 //! Upstream removes three sets, and needs several walks over the object to make each of them: (1) all fields that were
-//! applied last time, (2) of the merged object all fields that (1) removed and nobody owns, (3) of the merged object
-//! all fields that (2) removed and that were applied last time. The effect of a removal on a field shows in the fields
-//! below it, and removing a field removes the fields below it. So the fields below and the fields above decide all
-//! three removals of a field. This walk follows the fields that were applied last time through the merged object. It
-//! looks at other fields only to find out whether a struct has any field left.
+//! applied last time, (2) of the merged object all fields that (1) removed and no manager owns, (3) of the merged
+//! object all fields that (2) removed and that were applied last time. The effect of a removal on a field shows in the
+//! fields below it, and removing a field removes the fields below it. So the fields below and the fields above decide
+//! all three removals of a field. This walk follows the fields that were applied last time through the merged object.
+//! It looks at other fields only to find out whether a struct has any field left.
 //!
 //! A removal can also rename an item of a list, by removing a key, or make it null, so that it has no path element.
 //! Lists can hold an item twice, and values can be of another kind than their types. These cases are rare, and
@@ -25,7 +25,7 @@ use std::ops::Range;
 struct Intricate;
 
 impl<'a> TypedValue<'a> {
-    /// The value without the fields of `last` that are in none of the `owned` sets, and without what nobody owns
+    /// The value without the fields of `last` that are in none of the `owned` sets, and without what no manager owns
     /// below those. None if only upstream's steps can tell.
     pub(crate) fn prune(
         self,
@@ -59,7 +59,7 @@ enum Kind<'a> {
     Leaf,
     /// Null or a map without entries, for which the field above answers.
     Hollow,
-    /// A list without items. It is no field.
+    /// A list without items. It is not a field.
     Bare,
     Map(Map<'a>, &'a MapOf),
     List(&'a [Value<'a>], &'a List),
@@ -250,7 +250,7 @@ impl<'a> Walk<'a> {
         Child { at, value, node: self.tables.node(field.unwrap_or(map.element)), of }
     }
 
-    /// What becomes of a child: told to `left` and, if it changes, to [`Walk::changed`].
+    /// Records what becomes of a child: in `left` and, if it changes, in [`Walk::changed`].
     ///
     /// `entry` says what was applied of it, `hint` where owners may have it.
     fn visit(
@@ -295,13 +295,13 @@ impl<'a> Walk<'a> {
         let declared = matches!(child.of, Of::Declared);
         let applied = is_member(entry, declared);
         let kind = Kind::of(child.value, child.node);
-        // A field that the first removal took away, and that nobody owns, goes with the second one too.
+        // A field that the first removal took away, and that no manager owns, goes with the second one too.
         let taken = !below.cut && !owned && self.is_field(kind, declared)?;
         below.dropped |= taken;
         if below.dropped {
             left.taken |= taken;
             if applied {
-                // If it is no field there is none below it.
+                // If it is not a field there is none below it.
                 if taken || self.is_field(kind, declared)? {
                     self.changed.push((child.at, None));
                 }

@@ -100,7 +100,7 @@ impl<'a> TypedValue<'a> {
     }
 }
 
-/// Puts on the stack the key fields on all common paths; tells whether there are common paths.
+/// Puts on the stack the key fields on all common paths; returns whether there are common paths.
 fn key_fields<'a>(items: Set<'a>, own: Set<'a>, stack: &mut Stack<'a>, arena: &'a Bump) -> bool {
     let mut any = false;
     let mut finder = Finder { entries: own.entries() };

@@ -42,7 +42,7 @@ pub(super) fn validate<'a>(
     Ok(TypedValue { value: Some(value), ty, checked })
 }
 
-/// What upstream says of a type that a walk cannot go on with.
+/// What upstream says about a type that a walk cannot go on with.
 #[cold]
 pub(super) fn schema_error(node: &Node, tables: &Tables) -> String {
     match (node.missing, node.name) {
@@ -65,7 +65,7 @@ pub(super) fn fits(scalar: Scalar, value: Value<'_>) -> bool {
     )
 }
 
-/// What upstream says of a value that is no such scalar.
+/// What upstream says about a value that is not such a scalar.
 #[cold]
 pub(super) fn misfit(scalar: Scalar, value: Value<'_>, side: &str, tables: &Tables) -> String {
     match scalar {

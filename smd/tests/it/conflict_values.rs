@@ -1,4 +1,4 @@
-//! A conflict says what stands there and what would stand there.
+//! A conflict says what is there and what would stand there.
 
 use kubeshape_smd::fieldpath::{DisplayPath, ManagedFields};
 use kubeshape_smd::merge::{Error, SameVersion, Updater};

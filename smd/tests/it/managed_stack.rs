@@ -294,7 +294,7 @@ fn an_update_with_an_empty_list_of_entries_resets_them() {
         let mut new = live.clone();
         new["metadata"]["managedFields"] = list;
         new["spec"]["x"] = json!(2);
-        // The update itself stays untracked, since nothing is tracked and this is no creation.
+        // The update itself stays untracked, since nothing is tracked and this is not a creation.
         assert_eq!(owners(&server.update(Some(&live), new, "u")), [""; 0]);
     }
     // Two of them are no reset, but cannot be read either: the entries of the live object stay.

@@ -114,7 +114,7 @@ pub(crate) fn is_int_or_string(branches: &[Schema<'_>]) -> bool {
     }
 }
 
-/// Whether a branch has nothing beside its type. Keywords that conversion drops do not count (`additionalProperties:
+/// Whether a branch has nothing but its type. Keywords that conversion drops do not count (`additionalProperties:
 /// false`, empty lists of values); `required: []` and `properties: {}` do.
 fn is_bare(branch: &Schema<'_>, ty: Type) -> bool {
     const ANY: Flags = Flags::NULLABLE

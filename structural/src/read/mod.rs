@@ -25,7 +25,7 @@ const KIND: &str = "CustomResourceDefinition";
 /// The value is `None` if a value has the wrong type ([`Code::WrongType`]) or the API version is unknown
 /// ([`Code::WrongApiVersion`]), and only then. A definition without versions is read; because there is nothing to
 /// publish, the error [`Code::NoVersions`] is noted. Every error is noted with its place. There are warnings for
-/// unknown fields, for repeated keys, and for keys that YAML does not read as the text that stands there.
+/// unknown fields, for repeated keys, and for keys that YAML does not read as the text that is there.
 ///
 /// # Example: the versions of a manifest
 /// ```
@@ -137,7 +137,7 @@ fn wrong_items(node: Node<'_>) -> Option<Node<'_>> {
     node.get("items").filter(|items| list && !matches!(items.kind(), Kind::Seq | Kind::Null))
 }
 
-/// The objects of a document: the items of a list, or the object itself if it is no list.
+/// The objects of a document: the items of a list, or the object itself if it is not a list.
 ///
 /// A list within a list is replaced by its items. They come after the other items of the outer list, because kubectl
 /// visits them in this order (`resource.FlattenListVisitor`).

@@ -336,7 +336,7 @@ fn client_config<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
     });
 }
 
-/// A text; null is `None`.
+/// A string; null is `None`.
 fn optional_text<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> Option<&'a str> {
     let text = reader.text(node);
     (!node.is_null()).then_some(text)

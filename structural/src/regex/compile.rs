@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// A compiled expression takes at most so many bytes.
+/// The most bytes that a compiled expression takes.
 pub const COMPILED_SIZE: usize = 10 << 20;
 /// Go's limit of nesting, and some for what the translation adds.
 pub(super) const NESTING: u32 = 1100;
@@ -35,7 +35,7 @@ impl std::fmt::Display for CompileError {
 
 impl std::error::Error for CompileError {}
 
-/// Compiles a pattern of Go. The expression finds the same texts as Go's `regexp.MatchString`; its groups have no
+/// Compiles a pattern of Go. The expression finds the same strings as Go's `regexp.MatchString`; its groups have no
 /// names.
 ///
 /// # Errors
@@ -119,7 +119,7 @@ fn group(rest: &mut Peekable<Chars<'_>>, out: &mut String) {
     }
 }
 
-/// What stands behind a backslash.
+/// What follows a backslash.
 fn escape(rest: &mut Peekable<Chars<'_>>, out: &mut String, in_class: bool) {
     let Some(c) = rest.next() else { return };
     let mut set = |negated: bool, members: &str| {

@@ -1,4 +1,4 @@
-//! Regular expressions of Go: [`check`] gives Go's error for a text that is none, [`compile`] makes one that matches,
+//! Regular expressions of Go: [`check`] gives Go's error for a string that is none, [`compile`] makes one that matches,
 //! and [`Texts`] compares what several accept.
 //!
 //! The API server compiles every `pattern` with Go's `regexp` package. Its language is that of RE2: no back-references,
@@ -76,7 +76,7 @@ impl RegexErrorKind {
     }
 }
 
-/// Why a text is not a regular expression for Go. `Display` gives the text of Go's error.
+/// Why a string is not a regular expression for Go. `Display` gives the text of Go's error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegexError {
     /// What is wrong.

@@ -1,9 +1,9 @@
-//! Which texts some expressions find and others do not.
+//! Which strings some expressions find and others do not.
 //!
 //! The expressions become automata over bytes that are built as far as a search needs them. The search walks over all
-//! of them at once, over the bytes of UTF-8, from shorter texts to longer ones. It has visited each state once when it
-//! ends, so it decides whether there is such a text. Limits bound the states, since an automaton can have exponentially
-//! many.
+//! of them at once, over the bytes of UTF-8, from shorter strings to longer ones. It has visited each state once when
+//! it ends, so it decides whether there is such a string. Limits bound the states, since an automaton can have
+//! exponentially many.
 
 use super::compile::{NESTING, translate};
 use super::{RegexError, check};
@@ -14,9 +14,9 @@ use regex_automata::nfa::thompson::{self, WhichCaptures};
 use regex_automata::util::{start, syntax};
 use std::collections::{HashMap, HashSet};
 
-/// A search visits at most so many states.
+/// The most states that a search visits.
 pub const STATES: usize = 20_000;
-/// An automaton takes at most so many bytes, and what it is built from as many.
+/// An automaton takes at most this many bytes, and what it is built from as many.
 const BYTES: usize = 2 << 20;
 
 /// Texts that all of some expressions find something in, and none of others.
@@ -35,13 +35,13 @@ pub struct Texts<'p> {
     pub matched: &'p [&'p str],
     /// Patterns of Go that do not match.
     pub unmatched: &'p [&'p str],
-    /// The texts have at least so many characters.
+    /// The strings have at least this many characters.
     pub least: u64,
     /// And at most so many.
     pub most: Option<u64>,
 }
 
-/// Why it is not decided whether there is a text.
+/// Why it is not decided whether there is a string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Undecided {
     /// Go refuses a pattern.
@@ -66,7 +66,7 @@ impl std::fmt::Display for Undecided {
 impl std::error::Error for Undecided {}
 
 impl Texts<'_> {
-    /// The shortest of these texts, in characters. None if there is none.
+    /// The shortest of these strings, in characters. None if there is none.
     ///
     /// # Errors
     /// A pattern is none, or the limits do not suffice.
@@ -148,7 +148,7 @@ impl Automaton {
         Some(State::At(id))
     }
 
-    /// Whether a text that ends here is as it should be.
+    /// Whether a string that ends here is as it should be.
     fn ends(&mut self, state: State) -> Result<bool, Undecided> {
         let State::At(id) = state else { return Ok(true) };
         let id = self.dfa.next_eoi_state(&mut self.cache, id).map_err(|_| Undecided::TooLarge)?;
@@ -219,7 +219,7 @@ impl Place {
     }
 }
 
-/// What decides how a text can go on.
+/// What decides how a string can go on.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
     states: Vec<State>,
@@ -245,7 +245,7 @@ impl Search<'_> {
             states.push(state);
         }
         self.nodes.push((0, 0));
-        // The texts of one length, each with its state.
+        // The strings of one length, each with its state.
         let mut level = vec![(0, Key { states, place: Place::Between, count: 0 })];
         let mut length = 0;
         while !level.is_empty() {
@@ -351,7 +351,7 @@ mod tests {
             ("^[a-z]+$", "^[a-z0-9]+$", None),
             ("^[a-z0-9]+$", "^[a-z]+$", Some("0")),
             ("^(a|b)+$", "^(b|a)(a|b)*$", None),
-            // A dot is no line break, and `$` is the end of the text.
+            // A dot is not a line break, and `$` is the end of the text.
             ("", "^.*$", Some("\n")),
             ("", "(?s)^.*$", None),
             (".*", ".", Some("")),

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// A client that reads or writes waits for so long.
 const STEP: Duration = Duration::from_millis(500);
-/// An attack begins anew after this time.
+/// An attack begins again after this time.
 const LONGEST: Duration = Duration::from_mins(1);
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";

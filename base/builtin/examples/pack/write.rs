@@ -59,7 +59,7 @@ fn lines<T: AsRef<str>>(texts: impl Iterator<Item = T>) -> String {
     texts.fold(String::new(), |lines, text| lines + text.as_ref() + "\n")
 }
 
-/// The members of an object as texts. The object is replaced by a text, which JSON prints as `mark`.
+/// The members of an object as strings. The object is replaced by a string, which JSON prints as `mark`.
 fn taken(object: Option<&mut Value>, mark: &str) -> Result<Vec<String>> {
     let Some(object) = object else { return Ok(Vec::new()) };
     let mark: Value = serde_json::from_str(mark)?;

@@ -160,7 +160,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A text; null is the empty one.
+    /// A string; null is the empty one.
     #[inline]
     pub fn text(&mut self, node: Node<'a>) -> &'a str {
         match node.kind() {
@@ -232,14 +232,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A list of texts; null is the empty one, and a null item the empty text.
+    /// A list of strings; null is the empty one, and a null item the empty text.
     pub fn texts(&mut self, node: Node<'a>) -> &'a [&'a str] {
         let mut out = BumpVec::with_capacity_in(node.len(), self.arena);
         self.each_item(node, "a list of strings", |reader, item| out.push(reader.text(item)));
         out.into_bump_slice()
     }
 
-    /// A mapping of texts, only checked.
+    /// A mapping of strings, only checked.
     pub fn check_text_map(&mut self, node: Node<'a>) {
         self.each_pair(node, "a mapping of strings", |reader, _, value| {
             reader.text(value);
@@ -285,7 +285,7 @@ impl<'a> Reader<'a> {
         pairs
     }
 
-    /// Notes keys that stand twice or were not written as texts; whether any key stands twice.
+    /// Notes keys that appear twice or were not written as strings; whether any key appears twice.
     fn note_duplicates(&mut self, pairs: &[(Node<'a>, Node<'a>)]) -> bool {
         let mut order: std::vec::Vec<usize> = (0..pairs.len()).collect();
         order.sort_by_key(|i| (pairs[*i].0.text(), *i));
@@ -323,7 +323,7 @@ pub fn is_extension(name: &str) -> bool {
     name.len() > 1 && (name.starts_with("x-") || name.starts_with("X-"))
 }
 
-/// A zero keeps its sign in a member of Go's type `float64`, if the number was no integer for YAML.
+/// A zero keeps its sign in a member of Go's type `float64`, if the number was not an integer for YAML.
 #[cold]
 fn signed_zero(node: Node<'_>) -> f64 {
     let text = node.text();

@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
         finish(schema, extra);
     }
 
-    /// Reads one member; whether its keyword stands a second time.
+    /// Reads one member; whether its keyword appears again.
     #[inline]
     fn member(
         &mut self,
@@ -323,7 +323,7 @@ impl<'a> Reader<'a> {
         }
         let name = key.text();
         if !is_extension(name) && !OPENAPI_ONLY.contains(&name) {
-            // A reference that is no text is none.
+            // A reference that is not a string is none.
             if name == "$ref" || name == "$schema" {
                 return self.unknown_field(key);
             }

@@ -6,7 +6,7 @@ use crate::{Limits, Path, Stream, Tape};
 use std::borrow::Cow;
 
 /// Rewrites JSON that comes in pieces as YAML. Only what is incomplete at the end of a piece is kept, so memory does
-/// not grow with the document. The result is that of [`Emitter::node`]. What is no JSON comes out as something, and
+/// not grow with the document. The result is that of [`Emitter::node`]. What is not JSON comes out as something, and
 /// never panics.
 ///
 /// # Example
@@ -25,7 +25,7 @@ pub struct Rewriter {
     place: Place,
     /// Open collections: whether they are mappings, and whether a key comes next.
     open: Vec<(bool, bool)>,
-    /// A text or number that is not complete.
+    /// A string or number that is not complete.
     rest: String,
     tape: Tape,
 }
@@ -120,7 +120,7 @@ fn before(open: &mut [(bool, bool)], emitter: &mut Emitter<'_>) {
     }
 }
 
-/// Where a text ends that begins at `start`; none if it does not.
+/// Where a string ends that begins at `start`; none if it does not.
 fn end_of_text(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     loop {

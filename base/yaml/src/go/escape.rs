@@ -74,7 +74,7 @@ pub fn body(out: &mut Vec<u8>, text: &str, escape: Escape) {
 /// Whether no byte is special; `any` says it of a chunk. The last word overlaps the one before it.
 #[inline]
 fn is_clean(bytes: &[u8], html: bool, any: impl Fn(&[u8]) -> bool) -> bool {
-    // Keys and most texts are a few words long.
+    // Keys and most strings are a few words long.
     let is_special = |word: &[u8; WORD]| special(u64::from_le_bytes(*word), html) != 0;
     if let Some(last) = bytes.last_chunk::<WORD>() {
         let (chunks, rest) = bytes.as_chunks::<CHUNK>();
@@ -87,7 +87,7 @@ fn is_clean(bytes: &[u8], html: bool, any: impl Fn(&[u8]) -> bool) -> bool {
     }
 }
 
-/// Appends UTF-8 escaped, without quotes. This is slower than [`body`] for a text without special characters.
+/// Appends UTF-8 escaped, without quotes. This is slower than [`body`] for a string without special characters.
 #[inline(never)]
 pub fn escaped(out: &mut Vec<u8>, bytes: &[u8], escape: Escape) {
     let (html, lines) = (escape.html(), escape.lines());
@@ -160,7 +160,7 @@ fn any_plain(chunk: &[u8]) -> bool {
     chunk.iter().fold(false, |any, &b| any | (b < 0x20) | (b == b'"') | (b == b'\\'))
 }
 
-/// Not zero if one of eight bytes is not written as it stands: with `html` by [`Escape::IteratorHtml`], else by
+/// Not zero if one of eight bytes is not written as it is: with `html` by [`Escape::IteratorHtml`], else by
 /// [`Escape::Iterator`]. With `html` every character that begins with the byte 0xe2 counts.
 ///
 /// # Example
@@ -188,7 +188,7 @@ pub fn special(word: u64, html: bool) -> u64 {
     found
 }
 
-/// A text as Go's `%q` writes it, with its quotes.
+/// A string as Go's `%q` writes it, with its quotes.
 ///
 /// # Example
 /// ```
@@ -224,7 +224,7 @@ impl Display for GoQuoted<'_> {
 }
 
 /// Letters, marks, numbers, punctuation and symbols: `unicode.IsPrint` without the space. The standard library keeps
-/// that table for its own escapes, in which a mark counts only where a text begins.
+/// that table for its own escapes, in which a mark counts only where a string begins.
 pub fn is_printable(c: char) -> bool {
     let mut text = [b'a'; 5];
     let len = c.encode_utf8(&mut text[1..]).len();

@@ -207,7 +207,7 @@ pub fn write_iterator(n: f64, out: &mut Vec<u8>) {
     }
 }
 
-/// Writes a number that has few digits, and tells whether it did.
+/// Writes a number that has few digits, and returns whether it did.
 ///
 /// Of all numbers of at most 15 digits no two are the same double. So when dividing, which rounds to the nearest
 /// double, gives the number back, there are no other digits as few.

@@ -21,7 +21,7 @@ impl Time {
     /// The first moment of year 1, Go's zero time. It is written as null.
     pub const ZERO: Time = Time(-62_135_596_800);
 
-    /// Reads an RFC 3339 time as Go does; a fraction of a second is dropped. None if it is no such time.
+    /// Reads an RFC 3339 time as Go does; a fraction of a second is dropped. None if it is not such a time.
     pub fn parse(text: &str) -> Option<Time> {
         let mut rest = Digits(text.as_bytes());
         let year = rest.number(4)?;
@@ -54,11 +54,11 @@ impl Time {
     }
 }
 
-/// What is left of a text.
+/// What is left of a string.
 struct Digits<'t>(&'t [u8]);
 
 impl Digits<'_> {
-    /// A number of exactly so many digits; nothing is taken if there are fewer.
+    /// A number of exactly this many digits; nothing is taken if there are fewer.
     fn number(&mut self, digits: usize) -> Option<i64> {
         let (head, rest) = self.0.split_at_checked(digits)?;
         let number = head
@@ -151,7 +151,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// The error of `time.Parse` for a text that is no time in a layout: a day, or a second with or without a zone.
+/// The error of `time.Parse` for a string that is not a time in a layout: a day, or a second with or without a zone.
 ///
 /// # Example
 /// ```
@@ -208,7 +208,7 @@ pub fn parse_error(text: &str, layout: &str) -> String {
     }
 }
 
-/// Reads a duration as Go's `time.ParseDuration`, in nanoseconds. None if it is no duration, or too long.
+/// Reads a duration as Go's `time.ParseDuration`, in nanoseconds. None if it is not a duration, or too long.
 ///
 /// # Example
 /// ```

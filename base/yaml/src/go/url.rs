@@ -448,7 +448,7 @@ mod tests {
             assert_eq!(Url::parse(url).err(), Some(format!("parse {}: {error}", GoQuoted(url))));
         }
         let error = |text| Url::parse(text).err().unwrap_or_default();
-        // What stands behind # is not shown, unless it is what is wrong.
+        // What follows # is not shown, unless it is what is wrong.
         assert_eq!(error(":a#b"), "parse \":a\": missing protocol scheme");
         assert_eq!(error("a#%"), "parse \"a#%\": invalid URL escape \"%\"");
         assert!(Url::parse_request_uri("a/b").is_err());

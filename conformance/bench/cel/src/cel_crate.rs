@@ -13,7 +13,7 @@ pub(super) fn times(record: &Json) -> Option<Times> {
     for (name, value) in fields(record, "bindings") {
         context.add_variable_from_value(name.clone(), to_crate(value)?);
     }
-    // Some texts make its parser or its functions panic.
+    // Some strings make its parser or its functions panic.
     let judged = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let program = cel::Program::compile(&source).ok()?;
         let value = program.execute(&context).ok()?;

@@ -196,7 +196,7 @@ pub fn changed(draw: &mut Draw, definition: &Value) -> Value {
     changed
 }
 
-/// Puts a value that seldom stands there at any place: an empty one, one of another type.
+/// Puts a value that seldom is there at any place: an empty one, one of another type.
 fn spoil(draw: &mut Draw, value: &mut Value) {
     let odd = [
         json!(null),

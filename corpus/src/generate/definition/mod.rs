@@ -433,7 +433,7 @@ fn definition_with(draw: &mut Draw, ruled: usize) -> Value {
     })
 }
 
-/// Takes the bounds of lengths out of a schema or a definition, and all within it, whatever stands where.
+/// Takes the bounds of lengths out of a schema or a definition, and all within it, whatever is where.
 pub fn drop_bounds(schema: &mut Value) {
     match schema {
         Value::Object(members) => {

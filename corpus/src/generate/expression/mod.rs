@@ -36,7 +36,7 @@ impl Type {
         Type { inner: vec![element], ..Type::simple("list") }
     }
 
-    /// A map with texts as keys.
+    /// A map with strings as keys.
     pub fn map(value: Type) -> Type {
         Type { inner: vec![Type::simple("string"), value], ..Type::simple("map") }
     }
@@ -135,7 +135,7 @@ pub struct Expressions<'d> {
     draw: &'d mut Draw,
     /// What an expression can name: variables, and what can be reached from them.
     scope: Vec<(String, Type)>,
-    /// In so many of 100 places stands a value of another type.
+    /// In so many of 100 places is a value of another type.
     wrong: usize,
 }
 
@@ -143,7 +143,7 @@ pub struct Expressions<'d> {
 const REACH: usize = 4;
 
 impl<'d> Expressions<'d> {
-    /// With variables and their types. In `wrong` of 100 places stands a value of another type.
+    /// With variables and their types. In `wrong` of 100 places is a value of another type.
     pub fn new(draw: &'d mut Draw, variables: &[(String, Type)], wrong: usize) -> Expressions<'d> {
         let mut expressions = Expressions { draw, scope: Vec::new(), wrong };
         for (name, ty) in variables {
@@ -354,7 +354,7 @@ fn bracketed(text: &str) -> String {
     if plain || closed { text.to_owned() } else { format!("({text})") }
 }
 
-/// Splits a text into words, texts in quotes and single signs.
+/// Splits a string into words, strings in quotes and single signs.
 pub fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut rest = text;

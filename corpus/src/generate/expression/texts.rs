@@ -1,6 +1,6 @@
 //! What expressions are made of.
 
-/// Macros: the result, and a text with types to fill in. `!x` is a name for a variable, `x:A|bool` an expression in
+/// Macros: the result, and a string with types to fill in. `!x` is a name for a variable, `x:A|bool` an expression in
 /// which the variable has a type.
 pub(super) const MACROS: &[(&str, &str)] = &[
     ("bool", "$list(A)$.all($!x$, $x:A|bool$)"),

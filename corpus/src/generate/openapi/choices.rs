@@ -27,7 +27,7 @@ impl<'a> Choices<'a> {
         from[self.below(from.len())]
     }
 
-    /// One of several texts.
+    /// One of several strings.
     pub(super) fn text(&mut self, from: &[&str]) -> Tree {
         Tree::text(self.pick(from))
     }
@@ -109,7 +109,7 @@ pub(super) fn single(name: &str, value: Tree) -> Tree {
     Tree::Map(vec![(name.to_owned(), value)])
 }
 
-/// A list of texts.
+/// A list of strings.
 pub(super) fn texts(from: &[&str]) -> Tree {
     Tree::Seq(from.iter().map(|text| Tree::text(*text)).collect())
 }

@@ -18,8 +18,8 @@ use proptest::prelude::*;
 pub enum Level {
     /// Documents that follow the specifications. Every library accepts nearly all of them.
     Usual,
-    /// Unusual texts, numbers and keywords; empty, null and unknown members; other orders; references without a target.
-    /// The typed documents of Kubernetes read most of them, but few have a protobuf form.
+    /// Unusual strings, numbers and keywords; empty, null and unknown members; other orders; references without a
+    /// target. The typed documents of Kubernetes read most of them, but few have a protobuf form.
     Weird,
 }
 

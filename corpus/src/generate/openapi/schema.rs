@@ -10,7 +10,7 @@ pub(super) struct Schemas {
     pub(super) v3: bool,
     /// Names that references lead to.
     pub(super) names: Vec<String>,
-    /// Whether odd texts, numbers and keywords occur.
+    /// Whether odd strings, numbers and keywords occur.
     pub(super) odd: bool,
 }
 

@@ -90,7 +90,7 @@ const ODD_NUMBERS: &[&str] = &[
     "123456.789e-3",
 ];
 
-/// A text. Only `Level::Weird` has unusual ones.
+/// A string. Only `Level::Weird` has unusual ones.
 pub(super) fn text(choices: &mut Choices<'_>, odd: bool) -> Tree {
     if odd && choices.chance(8) { choices.text(ODD_TEXTS) } else { choices.text(TEXTS) }
 }

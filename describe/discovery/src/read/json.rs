@@ -55,7 +55,7 @@ pub(super) fn read(root: Node<'_>) -> Result<Document, ReadError> {
         DocumentKind::Version => {
             let mut out: Vec<(String, String)> = Vec::new();
             members(root, "an object with a version", |key, value| {
-                // Members to come need not be texts.
+                // Members to come need not be strings.
                 if let Some(text) = value.as_str() {
                     match out.iter_mut().find(|(name, _)| name == key) {
                         Some(member) => text.clone_into(&mut member.1),

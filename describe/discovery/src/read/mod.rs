@@ -140,7 +140,7 @@ pub fn is_protobuf(bytes: &[u8]) -> bool {
 /// # Errors
 /// - [`ReadError::Text`]: the text is neither JSON nor YAML or exceeds a limit, or a member has the wrong type.
 /// - [`ReadError::Wire`]: the protobuf message cannot be decoded.
-/// - [`ReadError::Other`]: it is no discovery document.
+/// - [`ReadError::Other`]: it is not a discovery document.
 /// - [`ReadError::Scope`]: in an `APIResourceList`, a subresource and its resource have different scopes.
 ///
 /// # Example
@@ -171,7 +171,7 @@ pub fn read(bytes: &[u8], limits: Limits) -> Result<Document, ReadError> {
 ///
 /// # Errors
 /// - [`ReadError::Text`]: a member has the wrong type.
-/// - [`ReadError::Other`]: it is no discovery document.
+/// - [`ReadError::Other`]: it is not a discovery document.
 /// - [`ReadError::Scope`]: in an `APIResourceList`, a subresource and its resource have different scopes.
 pub fn read_node(root: Node<'_>) -> Result<Document, ReadError> {
     json::read(root)

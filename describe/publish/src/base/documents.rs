@@ -1,4 +1,4 @@
-//! Takes the shared definitions and the texts from a cluster's own documents.
+//! Takes the shared definitions and the strings from a cluster's own documents.
 
 use super::{closed_set, gvk_list};
 use crate::names::META;
@@ -20,7 +20,7 @@ pub enum BaseError {
         /// What is wrong with the text.
         error: kubeshape_yaml::Error,
     },
-    /// It is no OpenAPI document.
+    /// It is not an OpenAPI document.
     #[error(
         "{name}: found neither `openapi: 3…` nor `swagger: \"2.0\"` at the root; give OpenAPI documents of a cluster"
     )]
@@ -56,7 +56,7 @@ pub(super) fn read_all<'d>(documents: &[&'d (String, Vec<u8>)]) -> Result<Vec<Re
 pub(super) struct Collected<'a> {
     arena: &'a Bump,
     definitions: BTreeMap<String, Schema<'a>>,
-    /// Definitions of v2 documents. Only their texts are used.
+    /// Definitions of v2 documents. Only their strings are used.
     described: BTreeMap<String, Schema<'a>>,
     texts: Texts,
     /// Names of all query parameters.
@@ -201,7 +201,7 @@ impl<'a> Collected<'a> {
         all
     }
 
-    /// The texts of `fallback` without query parameters that the documents lack.
+    /// The strings of `fallback` without query parameters that the documents lack.
     pub(super) fn texts_of_release(&self, mut fallback: Texts) -> Texts {
         fallback.query.retain(|name, _| self.parameters.contains(name.as_str()));
         fallback
@@ -249,7 +249,7 @@ impl<'a> Collected<'a> {
         Schema { extra: Some(self.arena.alloc(extra)), ..schema }
     }
 
-    /// The texts. Those that the documents lack come from `fallback`.
+    /// The strings. Those that the documents lack come from `fallback`.
     pub(super) fn texts(&self, mut fallback: Texts, definitions: &[(&str, Schema<'a>)]) -> Texts {
         let status = definitions.iter().find(|(name, _)| name.ends_with("meta.v1.Status")).map(|(_, schema)| schema);
         let of_status = |name| status.and_then(|s| s.property(name)).map_or("", |p| p.description);

@@ -87,7 +87,7 @@ fn texts(definitions: &Value) -> Texts {
     texts
 }
 
-/// A Rust expression for the texts.
+/// A Rust expression for the strings.
 fn rust_texts(texts: &Texts) -> String {
     let Texts { api_version, kind, object_metadata, list_metadata, namespace, query, patch_field_manager } = texts;
     let mut out = String::from("Texts {\n");

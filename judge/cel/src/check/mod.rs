@@ -13,7 +13,7 @@ use std::sync::Arc;
 use unify::{NO_TYPE, Unifier, instantiate, is_open, most_general, never_assignable};
 pub(crate) use validate::validate;
 
-/// What an environment tells the checker.
+/// What an environment says the checker.
 pub(crate) trait Declarations {
     /// The release whose functions and types exist.
     fn release(&self) -> &AskedRelease;

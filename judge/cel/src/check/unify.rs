@@ -19,7 +19,7 @@ impl Unifier {
         Type::Var(self.variables.len() as u32 - 1)
     }
 
-    /// Makes so many variables, and tells the number of the first one.
+    /// Makes this many variables, and returns the number of the first one.
     pub(super) fn fresh_all(&mut self, count: usize) -> u32 {
         let first = self.variables.len() as u32;
         self.variables.resize(self.variables.len() + count, None);
@@ -214,7 +214,7 @@ pub(super) fn instantiate(ty: &Type, first: u32) -> Type {
     }
 }
 
-/// Whether two types can never stand for each other, whatever their variables are. It need not be told of all such
+/// Whether two types can never stand for each other, whatever their variables are. It need not report all such
 /// types.
 pub(super) fn never_assignable(a: &Type, b: &Type) -> bool {
     let is_special = |ty: &Type| is_variable(ty) || dyn_or_error(ty) || matches!(ty, Type::Null | Type::Wrapper(_));

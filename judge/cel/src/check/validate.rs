@@ -10,7 +10,7 @@ use crate::release::AskedRelease;
 use crate::types::Type;
 use crate::value::{Value, convert};
 
-/// The release in which texts began to be checked that stand for something else, and not only the types of elements.
+/// The release in which strings began to be checked that stand for something else, and not only the types of elements.
 const TEXTS: u8 = 29;
 
 /// Reports what is wrong with the literals of a checked expression.

@@ -1,4 +1,4 @@
-//! The names of all functions, so that nothing compares texts when an expression is evaluated.
+//! The names of all functions, so that nothing compares strings when an expression is evaluated.
 
 macro_rules! names {
     ($($name:ident = $text:literal,)*) => {
@@ -10,7 +10,7 @@ macro_rules! names {
         }
 
         impl Name {
-            /// All names, with their texts.
+            /// All names, with their strings.
             pub(crate) const ALL: [(Name, &'static str); [$($text),*].len()] = [$((Name::$name, $text)),*];
         }
     };

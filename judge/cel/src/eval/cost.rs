@@ -50,7 +50,7 @@ fn list_call(size: u64, factor: f64) -> u64 {
     cost.wrapping_add(11)
 }
 
-/// What upstream's cost of sorting does to a value that is no list: the whole evaluation fails.
+/// What upstream's cost of sorting does to a value that is not a list: the whole evaluation fails.
 fn self_compare(list: &Value<'_>) -> Result<u64, String> {
     if !matches!(list, Value::List(_)) {
         let method = match list {
@@ -90,7 +90,7 @@ pub(crate) struct Charge {
 enum Own {
     Nothing,
     Fixed(u64),
-    /// Both lists, so many times.
+    /// Both lists, this many times.
     Pairs(u64),
     /// The list that is made.
     MadeList,
@@ -102,17 +102,17 @@ enum Own {
     Square(usize),
     /// Everything that the receiver holds.
     All,
-    /// The first text, so many times.
+    /// The first string, this many times.
     Text(u8),
     /// The text that is made.
     Join,
-    /// A text and a regular expression.
+    /// A string and a regular expression.
     Search,
-    /// A network and an address; whether the address is a text.
+    /// A network and an address; whether the address is a string.
     Address(bool),
-    /// Two networks; whether the second one is a text.
+    /// Two networks; whether the second one is a string.
     Network(bool),
-    /// A named format and a text.
+    /// A named format and a string.
     Validate,
     /// Values of Kubernetes' types.
     Equality,
@@ -164,7 +164,7 @@ impl Charge {
         Charge { own, standard }
     }
 
-    /// What comparing two texts of these sizes costs.
+    /// What comparing two strings of these sizes costs.
     pub(crate) fn shorter(a: usize, b: usize) -> u64 {
         traverse(a.min(b) as u64, STRING_FACTOR)
     }

@@ -1,5 +1,5 @@
-//! What an evaluation takes beside its cost. Upstream's costs do not count what nested values hold, nor what memory
-//! results take, so that a cheap expression can run for hours or fill all memory.
+//! What an evaluation takes in addition to its cost. Upstream's costs do not count what nested values hold, nor what
+//! memory results take, so that a cheap expression can run for hours or fill all memory.
 
 use crate::decls::Name;
 use crate::library::Kube;
@@ -10,13 +10,13 @@ use std::sync::Arc;
 /// What was taken so far.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
-    /// Values looked at, and 64 bytes of a text as one.
+    /// Values looked at, and 64 bytes of a string as one.
     pub(super) steps: u64,
-    /// Bytes of texts and lists that were made, also of those that are gone.
+    /// Bytes of strings and lists that were made, also of those that are gone.
     made: u64,
 }
 
-/// Bytes of a text that count as one step.
+/// Bytes of a string that count as one step.
 const STEP: u64 = 64;
 
 impl Meter {
@@ -45,7 +45,7 @@ impl Meter {
         Ok(())
     }
 
-    /// Before a list grows by another one. A list that nobody else holds grows in place.
+    /// Before a list grows by another one. A list that no one else holds grows in place.
     pub(super) fn join(&mut self, a: &Value<'_>, b: &Value<'_>) -> Result<(), String> {
         let in_place = match a {
             Value::List(List::Made(items) | List::Added(items)) => Arc::strong_count(items) == 1,
@@ -73,7 +73,7 @@ impl Meter {
         }
     }
 
-    /// Before a list of so many items is made.
+    /// Before a list of this many items is made.
     pub(super) fn list(&mut self, length: usize) -> Result<(), String> {
         self.make(length as u64, size_of::<Value<'_>>() as u64)
     }
@@ -87,7 +87,7 @@ impl Meter {
     }
 }
 
-/// What looking at a text or a quantity takes; other values are free.
+/// What looking at a string or a quantity takes; other values are free.
 fn flat(value: &Value<'_>) -> u64 {
     match value {
         Value::String(text) => text.len() as u64 / STEP,

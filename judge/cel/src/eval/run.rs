@@ -47,7 +47,7 @@ pub(crate) fn run<'a>(
     })
 }
 
-/// Calls something with so many empty places for values. Few of them are not allocated.
+/// Calls something with this many empty places for values. Few of them are not allocated.
 #[inline]
 pub(crate) fn with_places<'a, T>(count: usize, call: impl FnOnce(&mut [Option<Value<'a>>]) -> T) -> T {
     const FEW: usize = 8;
@@ -715,7 +715,7 @@ fn wrong_entry<'a>(key: &str, value: &Value<'_>) -> Value<'a> {
     Value::error(format!("cannot initialize optional entry '{key}' from non-optional value {}", print::plain(value)))
 }
 
-/// The value of a key or an index; `None` if there is none and `test` says that this is no error.
+/// The value of a key or an index; `None` if there is none and `test` says that this is not an error.
 fn find<'a>(value: &Value<'a>, key: &Value<'a>, test: bool) -> Result<Option<Value<'a>>, Value<'a>> {
     let missing = |what: &str| {
         if test { Ok(None) } else { Err(Value::error(format!("{what}: {}", print::plain(key)))) }

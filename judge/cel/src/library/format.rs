@@ -1,4 +1,4 @@
-//! `string.format`: the clauses, their checks and their texts.
+//! `string.format`: the clauses, their checks and their strings.
 
 use super::strings::too_long;
 use crate::limits::MAX_TEXT;
@@ -173,7 +173,7 @@ fn push(out: &mut String, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A text with blanks in front of it, so that it has at least `width` characters.
+/// A string with blanks in front of it, so that it has at least `width` characters.
 fn aligned(text: &str, width: usize) -> String {
     let blanks = width.saturating_sub(crate::value::chars(text));
     " ".repeat(blanks) + text

@@ -24,7 +24,7 @@ impl std::fmt::Debug for Format {
 }
 
 impl Format {
-    /// What is wrong with a text.
+    /// What is wrong with a string.
     pub fn validate(&self, text: &str) -> Vec<String> {
         (self.check)(text)
     }
@@ -278,7 +278,7 @@ fn decode(text: &str, last: [u8; 2]) -> Result<Vec<u8>, usize> {
     if digits == 0 { Ok(out) } else { Err(text.len() - digits) }
 }
 
-/// Whether a text is base64 with padding, in one line.
+/// Whether a string is base64 with padding, in one line.
 fn is_base64(text: &str) -> bool {
     !text.is_empty() && !text.contains(['\r', '\n']) && decode_base64(text).is_some()
 }

@@ -53,8 +53,8 @@ impl Addr {
         Ok(addr)
     }
 
-    /// Whether a text is an address that [`parse`](Addr::parse) reads. What holds other characters is none, which is
-    /// told without a text about it.
+    /// Returns whether a string is an address that [`parse`](Addr::parse) reads. Rejects other characters early,
+    /// without building an error.
     pub(crate) fn reads(text: &str) -> bool {
         let possible = |byte: u8| byte.is_ascii_hexdigit() || matches!(byte, b'.' | b':');
         text.bytes().all(possible) && Addr::parse(text).is_ok()

@@ -15,7 +15,7 @@ pub struct Quantity {
     unscaled: BigInt,
     /// The value is `unscaled * 10^exponent`.
     exponent: i32,
-    /// Whether upstream holds it as a big decimal, which is no integer to it.
+    /// Whether upstream holds it as a big decimal, which is not an integer to it.
     big: bool,
     format: Format,
     text: Option<String>,

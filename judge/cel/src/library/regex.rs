@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 #[derive(Clone, Debug)]
 pub(crate) enum Regex {
     Compiled(regex::Regex),
-    /// A text without special characters, which is not empty; whether it stands at the beginning, and at the end.
+    /// A string without special characters, which is not empty; whether it is at the beginning, and at the end.
     Literal {
         text: Box<str>,
         start: bool,
@@ -86,7 +86,7 @@ impl Regex {
     }
 }
 
-/// An expression of so many bytes without counted repetitions never takes more than it may.
+/// An expression of this many bytes without counted repetitions never takes more than it may.
 const SMALL: usize = 256;
 
 /// An expression that is a constant. Compiling it takes longer than checking everything around it, and not every

@@ -103,7 +103,7 @@ pub(crate) fn singleton(function: Name) -> Option<Singleton> {
         }
         Name::Type => (Trait::None, |args| convert::convert(&args[0], &Type::Type(None))),
         Name::Dyn => (Trait::None, |args| args[0].clone()),
-        // Patterns that are texts are matched where they are kept.
+        // Patterns that are strings are matched where they are kept.
         Name::Matches => (Trait::Matcher, |args| match &args[1] {
             other if other.is_error() => other.clone(),
             _ => Value::no_such_overload(),
@@ -120,7 +120,7 @@ pub(crate) fn singleton(function: Name) -> Option<Singleton> {
     })
 }
 
-/// Whether a function tells a part of a moment, or how many of a unit a duration has.
+/// Whether a function says a part of a moment, or how many of a unit a duration has.
 pub(crate) fn is_part(function: Name) -> bool {
     matches!(
         function,

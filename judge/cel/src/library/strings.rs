@@ -8,7 +8,7 @@
 use crate::limits::MAX_TEXT;
 use crate::value::{Text, Value, print};
 
-/// What is said to a call that would make a text of more than [`MAX_TEXT`] bytes.
+/// The error of a call that would make a string of more than [`MAX_TEXT`] bytes.
 pub(crate) fn too_long(function: &str) -> String {
     format!("{function}: a text has at most {MAX_TEXT} bytes")
 }

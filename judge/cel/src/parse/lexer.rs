@@ -144,7 +144,7 @@ pub(crate) struct Lexeme {
     pub(crate) end: u32,
 }
 
-/// Text that is no token: the characters that the message shows.
+/// Text that is not a token: the characters that the message shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unrecognized {
     pub(crate) start: u32,

@@ -6,7 +6,7 @@ use crate::decls::Name;
 use crate::release::{AskedRelease, Change};
 use std::sync::Arc;
 
-/// Which macros and which syntax a release has beside the standard ones.
+/// Which macros and which syntax a release has in addition to the standard ones.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Macros<'r>(pub(crate) &'r AskedRelease);
 

@@ -3,7 +3,7 @@
 const NOT_A_STRING: &str = "unable to unescape string";
 const NO_CODE_POINT: &str = "invalid unicode code point";
 
-/// The text of a string literal in single quotes or double quotes without escapes and carriage returns, which stands in
+/// The text of a string literal in single quotes or double quotes without escapes and carriage returns, which is in
 /// the source as it is.
 pub(crate) fn plain(text: &str) -> Option<&str> {
     let (quote @ (b'"' | b'\''), inner) = text.as_bytes().split_first()? else { return None };

@@ -44,7 +44,7 @@ const MIN_DURATION: i64 = 3;
 const DATE: i64 = 12;
 const MIN_DATE_TIME: i64 = 21;
 const MAX_DATE_TIME: i64 = 32;
-/// The name of a resource has at most so many characters.
+/// The most characters in the name of a resource.
 const LONGEST_NAME: i64 = 253;
 
 fn scalar(ty: Type, min_serialized_size: i64, max_elements: i64) -> DeclType {

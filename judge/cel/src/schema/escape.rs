@@ -84,7 +84,7 @@ pub fn unescape(name: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(out))
 }
 
-/// The first escape sequence, two underscores on both sides of a word without any, with what stands around it.
+/// The first escape sequence, two underscores on both sides of a word without any, with what is around it.
 fn sequence(text: &str) -> Option<(&str, &str, &str)> {
     let mut from = 0;
     loop {

@@ -24,7 +24,7 @@ pub struct Typed<'a> {
     resource: bool,
 }
 
-/// A text of a resource, and its metadata: what every resource has.
+/// A string of a resource, and its metadata: what every resource has.
 static TEXT: Schema<'static> = Schema::of_type(Type::String);
 static METADATA: Schema<'static> = Schema {
     properties: &[
@@ -432,7 +432,7 @@ fn unhashable<'a>(ty: &str) -> Value<'a> {
     Value::error(format!("{PANIC}hash of unhashable type {ty}"))
 }
 
-/// The key of an item of a map list; `None` if it is no object, and so equal to none.
+/// The key of an item of a map list; `None` if it is not an object, and so equal to none.
 fn key_of<'a>(names: &[Cow<'_, str>], item: &Value<'a>) -> Result<Option<Vec<RawKey<'a>>>, &'static str> {
     let Value::Map(Map::Typed(_, fields) | Map::Data(fields)) = item else { return Ok(None) };
     names.iter().map(|name| RawKey::of(fields.get(name).unwrap_or(Raw::Null))).collect::<Result<_, _>>().map(Some)

@@ -61,7 +61,7 @@ fn unmatched<'a>(other: &Value<'a>) -> Value<'a> {
     if other.is_error() { other.clone() } else { Value::no_such_overload() }
 }
 
-/// `a + b`. Lists that nobody else holds grow in place.
+/// `a + b`. Lists that no one else holds grow in place.
 pub(crate) fn add<'a>(a: Value<'a>, b: &Value<'a>) -> Value<'a> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => int(a.checked_add(*b)),
@@ -97,7 +97,7 @@ pub(crate) fn add<'a>(a: Value<'a>, b: &Value<'a>) -> Value<'a> {
 }
 
 fn joined<'a>(a: Text<'a>, b: &Text<'a>) -> Value<'a> {
-    // A short text is put together on the stack, so that memory is asked for once.
+    // A short text is put together on the stack, so that memory is requested once.
     const SHORT: usize = 128;
     if b.is_empty() {
         return Value::String(a);

@@ -17,7 +17,7 @@ pub(crate) fn double_to_uint(value: f64) -> Option<u64> {
     (0.0..TWO_TO_64).contains(&value).then_some(value as u64)
 }
 
-/// A text as Go's `strconv.ParseFloat` reads it.
+/// A string as Go's `strconv.ParseFloat` reads it.
 pub(crate) fn parse_double(text: &str) -> Option<f64> {
     let joined;
     let text = if text.contains('_') {

@@ -12,7 +12,7 @@ type Converted<T> = Result<T, String>;
 /// The fields of a message in the order of the expression.
 pub(crate) type Fields<'f, 'a> = &'f [(&'f str, Value<'a>)];
 
-/// Numbers beyond it are texts in JSON, as upstream has it.
+/// Numbers beyond it are strings in JSON, as upstream has it.
 const MAX_JSON_INT: u64 = (1 << 53) - 1;
 
 /// A well-known message of some fields, or the error that cel-go gives.
@@ -116,7 +116,7 @@ fn inner<'v, 'a>(mut value: &'v Value<'a>) -> Converted<&'v Value<'a>> {
     Ok(value)
 }
 
-/// The error of a value that is no Go value of this type.
+/// The error of a value that is not a Go value of this type.
 fn wrong<T>(value: &Value<'_>, go: &str) -> Converted<T> {
     let name = match value {
         Value::Null => "'null_type'",

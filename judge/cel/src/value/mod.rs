@@ -217,7 +217,7 @@ impl<'a> Value<'a> {
         Value::Map(Map::Made(Arc::new(entries)))
     }
 
-    /// The value for as long as it is borrowed, without a count of who shares a text.
+    /// The value for as long as it is borrowed, without a count of who shares a string.
     #[inline]
     pub(crate) fn lent(&'a self) -> Value<'a> {
         match self {
@@ -499,7 +499,7 @@ impl<'a> Map<'a> {
     }
 
     /// Keys and values in the order of the keys.
-    // `&Map` is no iterator: entries are made as they are asked for.
+    // `&Map` is not an iterator: entries are made as they are requested.
     #[allow(clippy::iter_without_into_iter)]
     pub fn iter(&self) -> impl Iterator<Item = (Value<'a>, Value<'a>)> + '_ {
         let made =

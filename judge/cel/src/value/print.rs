@@ -106,7 +106,7 @@ pub(crate) fn go_type(value: &Value<'_>) -> &'static str {
     }
 }
 
-/// A text as Go's `%q` prints it.
+/// A string as Go's `%q` prints it.
 pub(crate) fn quoted(text: &str) -> String {
     GoQuoted(text).to_string()
 }

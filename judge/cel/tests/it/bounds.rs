@@ -20,7 +20,7 @@ fn values_that_are_held_often_are_not_gone_through() {
     is_refused(&format!("[{list}].indexOf({list}) == 0"), "looks at more than");
     is_refused(&format!("sets.contains([{list}], [{list}])"), "looks at more than");
     is_refused(&format!("'%s'.format([{list}]) == ''"), "looks at more than");
-    // One side is short, so this is no work.
+    // One side is short, so this is not a work.
     assert_eq!(evaluate(&format!("dyn({list}) == ['']")), Ok("Bool(false)".to_owned()));
 }
 
@@ -69,8 +69,8 @@ fn quantities_far_apart_are_compared_and_not_written_out() {
     is_refused("quantity('12345678901234567890e999999').isInteger()", "too far apart");
 }
 
-/// `int64Amount.Sub` takes the negative of a number in 64 bits, and a sum that needed more of them is no integer any
-/// more.
+/// `int64Amount.Sub` takes the negative of a number in 64 bits, and a sum that needed more of them is not an integer
+/// any more.
 #[test]
 fn quantities_are_added_in_64_bits_as_in_go() {
     let smallest = "-9223372036854775808";
@@ -103,7 +103,7 @@ fn lists_that_were_added_show_it() {
     for source in cases {
         assert_eq!(evaluate(source), Ok("Bool(true)".to_owned()), "{source}");
     }
-    // Every list stands twice in the next one.
+    // Every list appears twice in the next one.
     let twice = ".map(x, [x] + [x])".repeat(40);
     is_refused(&format!("optional.of([[1] + [1]]{twice}[0]).optMap(x, x).hasValue()"), "makes more than");
 }

@@ -1,4 +1,4 @@
-//! Odd keys, presence tests and texts, as cel-go 0.26 answers in Kubernetes' environment.
+//! Odd keys, presence tests and strings, as cel-go 0.26 answers in Kubernetes' environment.
 
 use super::evaluate;
 use kubeshape_cel::{Env, Release, Value};

@@ -1,4 +1,4 @@
-//! Every syntax error of a text, as cel-go's parser reports them (asked from cel-go 0.26).
+//! Every syntax error of a string, as cel-go's parser reports them (asked from cel-go 0.26).
 
 use kubeshape_cel::{Env, Release};
 

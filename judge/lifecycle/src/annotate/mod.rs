@@ -1,6 +1,6 @@
 //! `x-kubernetes-api-lifecycle` in OpenAPI documents and CustomResourceDefinitions.
 //!
-//! The texts are edited in place: what is not about the extension stays as it is, byte for byte.
+//! The strings are edited in place: what is not about the extension stays as it is, byte for byte.
 
 mod text;
 
@@ -39,16 +39,16 @@ pub struct Annotated {
 /// Which dialect wraps a reference.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Dialect {
-    /// Other members stand beside `$ref`, as in the documents of Kubernetes.
+    /// Other members stand next to `$ref`, as in the documents of Kubernetes.
     V2,
-    /// Nothing stands beside `$ref`: `allOf` holds it.
+    /// Nothing is next to `$ref`: `allOf` holds it.
     V3,
 }
 
 /// The members that objects of a type have in JSON.
 struct Members<'w> {
     by_name: BTreeMap<&'w str, (TypePlace<'w>, &'w GoField)>,
-    /// Those with a lifecycle about which nothing was told.
+    /// Those with a lifecycle about which nothing was reported.
     untold: RefCell<Vec<&'w str>>,
 }
 
@@ -65,7 +65,7 @@ struct Walk<'w> {
     out: Annotated,
 }
 
-/// Writes the lifecycle of fields into the documents of one input, whose texts are parts of one text.
+/// Writes the lifecycle of fields into the documents of one input, whose strings are parts of one text.
 ///
 /// OpenAPI definitions are found by their names ([`Types::of_definition`]), CustomResourceDefinitions by group, version
 /// and kind ([`Types::of_kind`]). What a document already says is evaluated again where no Go type says more, so the
@@ -111,7 +111,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// Walks a schema beside the type that it is of, if it is known.
+    /// Walks a schema next to the type that it is of, if it is known.
     fn schema(&mut self, schema: Node<'w>, place: Option<TypePlace<'w>>) {
         let mut todo = vec![(schema, place)];
         while let Some((schema, place)) = todo.pop() {
@@ -137,7 +137,7 @@ impl<'w> Walk<'w> {
                     ),
                 }
             }
-            // A field is told once, so that the work is bounded by the properties that are there.
+            // A field is reported once, so that the work is bounded by the properties that are there.
             if let Some(members) = members {
                 members.untold.borrow_mut().retain(|name| {
                     let is_found = found.contains(name);

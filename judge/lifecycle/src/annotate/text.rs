@@ -58,7 +58,7 @@ pub(super) fn edits(
 struct Style<'s> {
     source: &'s str,
     is_flow: bool,
-    /// What stands between the brace or comma and a key, or the end of a line and a key.
+    /// What is between the brace or comma and a key, or the end of a line and a key.
     lead: String,
     /// One more level.
     unit: String,
@@ -100,7 +100,7 @@ impl<'s> Style<'s> {
         Style { source, is_flow, lead: format!("{newline}{indent}"), unit: "  ".to_owned(), colon, begin: start }
     }
 
-    /// The extension, without what stands before and behind it.
+    /// The extension, without what precedes and behind it.
     fn member(&self, entries: &BTreeMap<String, Lifecycle>) -> String {
         if !self.is_flow {
             let (one, two) =
@@ -245,7 +245,7 @@ impl Lifecycle {
     }
 }
 
-/// A text in block YAML: plain where every reader takes it for a text.
+/// A string in block YAML: plain where every reader takes it for a string.
 fn scalar(text: &str) -> String {
     let is_plain = text.starts_with(|first: char| first.is_ascii_alphabetic())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/,".contains(&byte))

@@ -7,7 +7,7 @@ use crate::tag::Line;
 use crate::types::TypePlace;
 use crate::{Json, Types, Version};
 
-/// What stands before the name of each tag.
+/// What precedes the name of each tag.
 const PREFIX: &str = "+k8s:prerelease-lifecycle-gen:";
 
 /// How many releases lie between the introduction of a kind and its deprecation, and between that and its end, unless
@@ -47,14 +47,14 @@ impl KindKey {
 pub struct KindTag<'t> {
     /// Which tag.
     pub key: KindKey,
-    /// What stands behind `=`.
+    /// What follows `=`.
     pub value: &'t str,
-    /// Where it stands.
+    /// Where it is.
     pub line: Line<'t>,
 }
 
 impl<'t> KindTag<'t> {
-    /// Reads the text of a comment line; none if it is no such tag.
+    /// Reads the text of a comment line; none if it is not such a tag.
     ///
     /// # Example
     /// ```
@@ -153,8 +153,8 @@ fn is_stable(version: &str) -> bool {
     version.strip_prefix('v').is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// What the tags of a type say; none if it has no tag `introduced` with a release. Of a tag that stands twice, the
-/// first one counts, and one that is not understood does not count ([`lint`](crate::lint) tells both).
+/// What the tags of a type say; none if it has no tag `introduced` with a release. Of a tag that appears twice, the
+/// first one counts, and one that is not understood does not count ([`lint`](crate::lint) says both).
 pub fn of_type(place: TypePlace<'_>) -> Option<Declared<'_>> {
     let tags = tags(place);
     let tag = |key: KindKey| tags.iter().find(|tag| tag.key == key);

@@ -66,7 +66,7 @@ pub fn find(api_version: &str, kind: &str) -> Option<KindLifecycle<'static>> {
 }
 
 /// Judges an object by its kind, in a release or, without one, in all that are known: whether it is not served any
-/// more, and the warning of the server. None if nothing is to be told.
+/// more, and the warning of the server. None if there is nothing to report.
 pub fn judge(api_version: &str, kind: &str, release: Option<Version>) -> Option<(bool, String)> {
     let known = find(api_version, kind)?;
     let release = release.unwrap_or(NEWEST);

@@ -31,7 +31,7 @@ impl Inputs {
         }
     }
 
-    /// As [`set`](Self::set), of a text: it is read if it may have the extension.
+    /// As [`set`](Self::set), of a string: it is read if it may have the extension.
     pub fn read(&mut self, name: Arc<str>, bytes: &[u8]) {
         let has_none = std::str::from_utf8(bytes).is_ok_and(|text| !entries::are_in(text));
         if has_none {
@@ -57,7 +57,7 @@ impl Inputs {
         ["AllAlpha", "AllBeta"].contains(&gate) || self.by_name.values().any(|schemas| schemas.gates().contains(gate))
     }
 
-    /// The fields of an object that are not generally available, as [`Schemas::warnings`] tells them.
+    /// The fields of an object that are not generally available, as [`Schemas::warnings`] says them.
     pub fn warnings<'o>(&self, object: Node<'o>, cluster: &Cluster) -> Vec<Warning<'o>> {
         let text = |key| object.get(key).and_then(Node::as_str).unwrap_or_default();
         self.of(text("apiVersion"), text("kind")).map_or_else(Vec::new, |schemas| schemas.warnings(object, cluster))

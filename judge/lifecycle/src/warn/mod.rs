@@ -53,7 +53,7 @@ impl Kind {
     }
 }
 
-/// Reads the value of `--feature-gates`: `Foo=true,Bar=false`. Of a gate that stands twice, the last value counts.
+/// Reads the value of `--feature-gates`: `Foo=true,Bar=false`. Of a duplicate gate, the last value is used.
 ///
 /// # Errors
 /// What is wrong, as a sentence.

@@ -23,7 +23,7 @@ const MAX_STEPS: usize = 64;
 /// A schema: what leads to fields with a lifecycle.
 #[derive(Clone, Debug, Default)]
 struct Prepared {
-    /// What the extension says of the property that has the schema.
+    /// What the extension says about the property that has the schema.
     entry: Option<Lifecycle>,
     properties: BTreeMap<String, usize>,
     values: Option<usize>,

@@ -1,4 +1,4 @@
-//! Integration tests: texts in, data out.
+//! Integration tests: strings in, data out.
 
 mod annotate;
 mod bounds;
@@ -14,7 +14,7 @@ mod warn;
 use kubeshape_input::Source;
 use kubeshape_lifecycle::{Features, Types};
 
-/// Reads Go files of types; their names and texts.
+/// Reads Go files of types; their names and strings.
 fn types(files: &[(&str, &str)]) -> Types {
     let (types, findings) = Types::read(files.iter().map(|(name, text)| Source::from_text(*name, *text)));
     assert_eq!(findings, Vec::new());

@@ -486,7 +486,7 @@ fn definitions_are_fetched_once() {
 #[test]
 fn a_cache_that_cannot_be_written_is_done_without() {
     let ((_folder, cache), server) = (folder(), server());
-    // A file stands where the folder of new files should be.
+    // A file is where the folder of new files should be.
     std::fs::write(cache.folder().join("new"), "").expect("written");
     let pulled = run(&server, &Wanted::default(), Some(&cache)).expect("a server");
     assert_eq!(bodies(&pulled), [CORE, APPS]);

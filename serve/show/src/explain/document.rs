@@ -1,4 +1,4 @@
-//! OpenAPI v3 documents as templates see them: plain maps, lists and texts.
+//! OpenAPI v3 documents as templates see them: plain maps, lists and strings.
 
 use super::Error;
 use kubeshape_value::Value;
@@ -127,7 +127,7 @@ pub(super) fn additional(schema: Value<'_>) -> Option<Value<'_>> {
     member(schema, "additionalProperties").filter(|value| !matches!(value, Value::Bool(_)))
 }
 
-/// A member that is a text; empty if there is none.
+/// A member that is a string; empty if there is none.
 pub(super) fn text<'a>(schema: Value<'a>, name: &str) -> &'a str {
     schema.get(name).and_then(Value::as_str).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! What a schema says of a value besides its type and description.
+//! What a schema says about a value besides its type and description.
 
 use super::document::{is_true, items, member, text};
 use kubeshape_value::Value;
@@ -33,7 +33,7 @@ const KEYWORDS: [(&str, &str); 26] = [
     ("x-kubernetes-embedded-resource", "embedded resource"),
 ];
 
-/// What a schema says of a value: each with a name in plain words.
+/// What a schema says about a value: each with a name in plain words.
 ///
 /// # Example
 /// ```
@@ -52,7 +52,7 @@ pub fn facts(schema: Value<'_>) -> Vec<(String, String)> {
         if !is_true(value) && matches!(value, Value::Bool(_)) && keyword != "default" {
             continue;
         }
-        // A reference that stands alone in allOf is the type.
+        // A reference that is alone in allOf is the type.
         if keyword == "allOf" && matches!(value, Value::List([only]) if only.get("$ref").is_some()) {
             continue;
         }

@@ -17,9 +17,9 @@ pub type More<'o> = &'o dyn Fn(&str) -> Vec<(String, String)>;
 pub struct Options<'o> {
     /// All fields below the resource or field, without descriptions.
     pub recursive: bool,
-    /// Also what kubectl does not show: [`facts`] about every field, and what this tells of the field at a JSON pointer
-    /// into an object, such as its place in the source. Items of lists have the pointer of the first one, values of
-    /// maps the key `*`.
+    /// Also what kubectl does not show: [`facts`] about every field, and what this function says about the field at a
+    /// JSON pointer into an object, such as its place in the source. Items of lists have the pointer of the first one,
+    /// values of maps the key `*`.
     pub more: Option<More<'o>>,
 }
 
@@ -354,7 +354,7 @@ pub(super) fn type_of<'a>(
     Ok(())
 }
 
-/// The one schema that stands alone in `allOf`, or the schema itself.
+/// The one schema that is alone in `allOf`, or the schema itself.
 pub(super) fn alone(schema: Value<'_>) -> Value<'_> {
     match items(schema, "allOf") {
         [only] => *only,

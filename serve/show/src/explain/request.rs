@@ -29,10 +29,10 @@ pub struct Request<'t> {
     fields: Vec<String>,
 }
 
-/// Why a text names no field.
+/// Why a string names no field.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
-    /// It is no JSONPath.
+    /// It is not a JSONPath.
     #[error(transparent)]
     Path(#[from] ParseError),
     /// It has braces.
@@ -41,7 +41,7 @@ pub enum RequestError {
     /// It does not begin with a name.
     #[error("invalid jsonpath syntax, first node must be field node")]
     First,
-    /// Something in it is no name.
+    /// Something in it is not a name.
     #[error("invalid jsonpath syntax, all nodes must be field nodes")]
     NotField,
 }
@@ -59,7 +59,7 @@ impl<'t> Request<'t> {
         Ok(Request { text, fields })
     }
 
-    /// The name of the resource: what stands before the first dot.
+    /// The name of the resource: what precedes the first dot.
     pub fn resource(&self) -> &str {
         self.fields.first().map_or("", String::as_str)
     }
@@ -73,7 +73,7 @@ impl<'t> Request<'t> {
     /// the text, or else the first one. None if there are no candidates.
     ///
     /// # Errors
-    /// What stands behind the group is not a path of names.
+    /// What follows the group is not a path of names.
     pub fn choose(&self, candidates: &[Candidate<'_>]) -> Result<(Option<usize>, Vec<String>), RequestError> {
         for (at, Candidate { resource, group }) in candidates.iter().enumerate() {
             let name = if group.is_empty() { (*resource).to_owned() } else { format!("{resource}.{group}") };
@@ -93,7 +93,7 @@ fn fields(text: &str) -> Result<Vec<String>, RequestError> {
     for (at, node) in nodes.iter().enumerate() {
         match node {
             Node::Field(name) => out.push(name.clone()),
-            // Behind the name of a resource stands a second dot.
+            // Behind the name of a resource is a second dot.
             Node::Recursive if at == 0 && text.starts_with('.') => out.push(String::new()),
             _ if at == 0 => return Err(RequestError::First),
             _ => return Err(RequestError::NotField),

@@ -15,22 +15,22 @@ const MAX_RANGES: usize = 64;
 /// How a template is applied.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// A field that is missing is no error.
+    /// A field that is missing is not an error.
     pub allow_missing_keys: bool,
     /// What an action finds is printed as a JSON list with indentation.
     pub json: bool,
 }
 
-/// Why a template cannot be applied. The texts are upstream's, except where upstream has no error.
+/// Why a template cannot be applied. The strings are upstream's, except where upstream has no error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// A field that no value has.
     #[error("{0} is not found")]
     NotFound(String),
-    /// An index of what is no list.
+    /// An index of what is not a list.
     #[error("{0} is not array or slice")]
     NotList(&'static str),
-    /// A filter of what is no list.
+    /// A filter of what is not a list.
     #[error("{0} is not array or slice and cannot be filtered")]
     NotFiltered(String),
     /// An index beyond the list.
@@ -67,7 +67,7 @@ pub enum Error {
     /// `{end}` without `{range}`.
     #[error("not in range, nothing to end")]
     NothingToEnd,
-    /// A word that is none.
+    /// An unknown word.
     #[error("unrecognized identifier {0}")]
     Identifier(String),
     /// A step that needs a value has none. Upstream panics.
@@ -389,7 +389,7 @@ impl<'a> Run<'a> {
         Ok(results)
     }
 
-    /// The value and all values below it, parents first; of scalars only texts that are not empty.
+    /// The value and all values below it, parents first; of scalars only strings that are not empty.
     fn recursive(&mut self, item: Item<'a>, results: &mut Items<'a>) -> Result<(), Error> {
         let found = below(item);
         if found.is_empty() {
@@ -449,7 +449,7 @@ fn one<'a>(found: &[Item<'a>], input: &[Item<'a>]) -> Result<Option<Item<'a>>, F
     }
 }
 
-/// The values of a map or a list, the bytes of a text.
+/// The values of a map or a list, the bytes of a string.
 fn below(item: Item<'_>) -> Vec<Item<'_>> {
     match item.value() {
         Some(Value::Map(map)) => map.entries().iter().map(|(_, value)| Item::Value(*value)).collect(),

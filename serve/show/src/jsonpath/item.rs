@@ -4,12 +4,12 @@ use kubeshape_value::GoText;
 use kubeshape_value::Value;
 use std::fmt::{self, Display, Formatter};
 
-/// One thing that a template finds. Besides the values of the object there are texts and numbers of the template.
+/// One thing that a template finds. Besides the values of the object there are strings and numbers of the template.
 #[derive(Clone, Copy, Debug)]
 pub enum Item<'a> {
     /// A value of the object.
     Value(Value<'a>),
-    /// A text of the template.
+    /// A string of the template.
     Text(&'a str),
     /// An integer of the template.
     Int(i64),
@@ -17,7 +17,7 @@ pub enum Item<'a> {
     Float(f64),
     /// A boolean of the template.
     Bool(bool),
-    /// A byte of a text, which `*` gives.
+    /// A byte of a string, which `*` gives.
     Byte(u8),
     /// Nothing: what a range over no items begins with.
     Nothing,

@@ -45,7 +45,7 @@ impl Template {
     /// Reads a template (upstream: `jsonpath.Parse`).
     ///
     /// # Errors
-    /// It is no template, with upstream's text.
+    /// It is not a template, with upstream's text.
     pub fn parse(text: &str) -> Result<Template, ParseError> {
         parse::parse(text, 0).map(|root| Template { root })
     }
@@ -69,11 +69,11 @@ pub enum Node {
     Array([Param; 3]),
     /// Items of a list for which a condition holds.
     Filter {
-        /// What stands left of the operator.
+        /// The left operand.
         left: Vec<Node>,
         /// `==`, `<` and so on; `exists` if there is nothing but the left side.
         operator: String,
-        /// What stands right of it.
+        /// The right operand.
         right: Vec<Node>,
     },
     /// An integer.

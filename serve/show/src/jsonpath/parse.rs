@@ -9,7 +9,7 @@ use std::cell::OnceCell;
 /// How deep filters and unions stand in each other. The rules of quoting leave room for a few levels only.
 const MAX_NESTING: usize = 32;
 
-/// Why a text is no template. The texts are upstream's.
+/// Why a string is not a template. The strings are upstream's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseError {
     /// An action has no end.
@@ -21,13 +21,13 @@ pub enum ParseError {
     /// `....`
     #[error("invalid multiple recursive descent")]
     Recursive,
-    /// A number that is none.
+    /// An invalid number.
     #[error("cannot parse number {0}")]
     Number(String),
     /// `[` without `]`.
     #[error("unterminated array")]
     UnterminatedArray,
-    /// What stands in brackets is neither a name nor an index.
+    /// What is in brackets is neither a name nor an index.
     #[error("invalid array index {0}")]
     Index(String),
     /// An index that is out of range.
@@ -114,7 +114,7 @@ impl<'t> Parser<'t> {
     }
 
     fn is_digit(&self, c: char) -> bool {
-        // Letters beyond ASCII are told apart by the numeric property.
+        // Letters beyond ASCII are distinguished by the numeric property.
         c.is_ascii_digit() || !c.is_ascii() && c.is_numeric() && !c.is_alphabetic() && self.is_alphanumeric(c)
     }
 
@@ -211,7 +211,7 @@ impl<'t> Parser<'t> {
         unquote(text).ok_or_else(|| ParseError::Quote(text.to_owned()))
     }
 
-    /// Whether a backslash stands before the character that was read last.
+    /// Whether a backslash precedes the character that was read last.
     fn is_escaped(&self) -> bool {
         self.at.checked_sub(2).and_then(|at| self.text.as_bytes().get(at)) == Some(&b'\\')
     }

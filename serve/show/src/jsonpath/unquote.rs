@@ -1,4 +1,4 @@
-//! Quoted texts, with the escapes of Go.
+//! Quoted strings, with the escapes of Go.
 
 /// The text between quotes (upstream: `UnquoteExtend`). Escaped bytes that are not UTF-8 become U+FFFD. None if it is
 /// not a quoted text.

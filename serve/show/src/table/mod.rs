@@ -43,7 +43,7 @@ pub struct ColumnDefinition {
 pub enum Cell {
     /// The object has no such value, or one of another type.
     Empty,
-    /// A text.
+    /// A string.
     Text(String),
     /// An integer.
     Int(i64),
@@ -53,7 +53,7 @@ pub enum Cell {
     Bool(bool),
 }
 
-/// A column whose path is no JSONPath.
+/// A column whose path is not a JSONPath.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unrecognized column definition {}", GoQuoted(.json_path))]
 pub struct Unrecognized {
@@ -101,7 +101,7 @@ impl Convertor {
     /// A convertor for a version's columns. If it has none, the age of objects is shown, as the server does.
     ///
     /// # Errors
-    /// The path of a column is no JSONPath. The server then shows names only.
+    /// The path of a column is not a JSONPath. The server then shows names only.
     pub fn new(columns: &[Column<'_>]) -> Result<Convertor, Unrecognized> {
         let age = Column {
             name: "Age",

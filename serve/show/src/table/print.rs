@@ -59,7 +59,7 @@ pub fn text(columns: &[ColumnDefinition], rows: &[Vec<Cell>], options: PrintOpti
     out
 }
 
-/// A cell on one line: what stands behind a line break is left out.
+/// A cell on one line: what follows a line break is left out.
 fn line(cell: &Cell) -> String {
     let text = plain(cell);
     match text.find(['\n', '\r', '\x0c']) {

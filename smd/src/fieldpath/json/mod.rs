@@ -7,24 +7,24 @@ mod write;
 use crate::value::{JsonError, NotFinite};
 use std::fmt;
 
-/// The error for a text that is not a path element.
+/// The error for a string that is not a path element.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ElementError {
     /// Shorter than a letter and a colon.
     #[error("key must be 2 characters long:")]
     TooShort,
-    /// The second byte is no colon.
+    /// The second byte is not a colon.
     #[error("missing colon: {0}")]
     MissingColon(String),
     /// The letter is not `f`, `k`, `v` or `i`. In a set, readers skip such an element and everything below it.
     #[error("unknown path element type")]
     Unknown,
-    /// What stands behind the colon cannot be read.
+    /// What follows the colon cannot be read.
     #[error("{0}")]
     Content(String),
 }
 
-/// Why a text is no set, or a set has no text.
+/// Why a string is not a set, or a set has no text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct SetError {
     /// What is wrong.

@@ -105,8 +105,8 @@ impl<'a> Set<'a> {
     /// each. Of a repeated element the last paths below it count, and membership adds up.
     ///
     /// # Errors
-    /// The text is no JSON object or null, holds something else than objects and nulls, an element that cannot be read,
-    /// or a path of more than [`MAX_DEPTH`](crate::value::MAX_DEPTH) elements.
+    /// The string is not a JSON object or null, has something other than objects and nulls, an element that cannot be
+    /// read, or a path of more than [`MAX_DEPTH`](crate::value::MAX_DEPTH) elements.
     ///
     /// # Example: an element and what is below it
     /// ```
@@ -139,7 +139,7 @@ impl<'a> Set<'a> {
     }
 }
 
-/// The text with U+FFFD for every byte that is no UTF-8.
+/// The text with U+FFFD for every byte that is not UTF-8.
 #[cold]
 fn replaced(text: &[u8]) -> String {
     let mut out = String::with_capacity(text.len());
@@ -154,7 +154,7 @@ fn replaced(text: &[u8]) -> String {
 struct Open<'a> {
     compat: Compat,
     arena: &'a Bump,
-    /// The entries of all open nodes, innermost last. Below the entries of a node stands the one whose children they
+    /// The entries of all open nodes, innermost last. Below the entries of a node is the one whose children they
     /// are.
     entries: Vec<Entry<'a>>,
     /// Of the nodes around the innermost one, where their entries begin, and whether a `.` was among them.

@@ -78,7 +78,7 @@ impl Set<'_> {
 /// How many bytes there is always room for: more than any two pieces of fixed size take.
 const ROOM: usize = 64;
 
-/// Writes sets into a vector that has zeros behind what is written, so that texts are copied in words and the last of
+/// Writes sets into a vector that has zeros behind what is written, so that strings are copied in words and the last of
 /// them may go beyond its end.
 struct Writer<'o> {
     out: &'o mut Vec<u8>,
@@ -86,7 +86,7 @@ struct Writer<'o> {
     from: usize,
     /// Where what was written ends.
     at: usize,
-    /// Room for a text that is then escaped.
+    /// Room for a string that is then escaped.
     scratch: Vec<u8>,
 }
 
@@ -147,14 +147,14 @@ impl Writer<'_> {
             self.value(*value)?;
             self.room(0);
             self.put(*b",");
-            // The brace stands where the last comma would.
+            // The brace is where the last comma would.
             self.at -= usize::from(at + 1 == fields.len());
         }
         self.put(*b"}");
         Ok(())
     }
 
-    /// Appends a value as it stands inside a JSON string.
+    /// Appends a value as it is inside a JSON string.
     #[inline]
     fn value(&mut self, value: Value<'_>) -> Result<(), NotFinite> {
         match value {
@@ -177,7 +177,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Appends a JSON string as it stands inside a JSON string.
+    /// Appends a JSON string as it is inside a JSON string.
     #[inline]
     fn string(&mut self, text: &str, html: bool) {
         self.room(text.len());
@@ -201,7 +201,7 @@ impl Writer<'_> {
         self.scratch = scratch;
     }
 
-    /// Appends a text as it stands inside a JSON string, `<`, `>` and `&` as they are. There is room for it.
+    /// Appends a string as it is inside a JSON string, `<`, `>` and `&` as they are. There is room for it.
     #[inline]
     fn escaped(&mut self, text: &[u8]) {
         if !self.plain(text, false) {
@@ -219,7 +219,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Appends a text if all of it may stand in a JSON string as it is, and tells whether it may. There is room for it.
+    /// Appends a string if all of it may stand in a JSON string as it is, and returns whether it may. There is room for
+    /// it.
     #[inline]
     fn plain(&mut self, text: &[u8], html: bool) -> bool {
         let len = text.len();
@@ -278,7 +279,7 @@ impl Writer<'_> {
         self.at += N;
     }
 
-    /// Makes room for a text and the pieces around it.
+    /// Makes room for a string and the pieces around it.
     #[inline]
     fn room(&mut self, text: usize) {
         if self.out.len() - self.at < text + ROOM {
@@ -295,7 +296,7 @@ impl Writer<'_> {
     }
 }
 
-/// A text of less than eight bytes as a word.
+/// A string of less than eight bytes as a word.
 #[inline]
 fn short(text: &[u8]) -> u64 {
     match *text {

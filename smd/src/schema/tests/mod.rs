@@ -35,7 +35,7 @@ fn json(schema: &Schema) -> String {
     String::from_utf8(out).expect("JSON is UTF-8")
 }
 
-/// The reference that stands as element type of the map `x`.
+/// The reference that is the element type of the map `x`.
 fn element<'s>(schema: &'s Schema, name: &str) -> TypeRef<'s> {
     schema.find_type(name).expect("the type is there").atom().map().expect("it is a map").element_type()
 }

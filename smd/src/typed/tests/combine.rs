@@ -209,7 +209,7 @@ fn errors_below_list_items_are_lost() {
            {name: m, type: {namedType: zz}}]}}]",
     );
     assert_eq!(merge_in(&world, "{l: [{k: a, v: 1}]}", "{l: [{k: a, v: 2}]}"), r#"{"l":[{"k":"a"}]}"#);
-    // The error of a missing type stands at its parent.
+    // The error of a missing type is at its parent.
     assert_eq!(merge_in(&world, "{m: 1}", "{m: 2}"), "schema error: no type found matching: zz");
 }
 

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: small texts in, facts out.
+//! What the tests of this crate share: small strings in, facts out.
 #![allow(clippy::unwrap_used)]
 
 use kubeshape_schema::{Bump, Code, Schema, print, read};

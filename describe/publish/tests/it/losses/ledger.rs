@@ -62,7 +62,7 @@ impl Walk<'_, '_> {
                 Code::V2RequiredNullable | Code::V2RequiredMap | Code::EmbeddedRequired => {
                     keywords.insert("required".to_owned());
                 }
-                // What v3 adds and v2 does not is no keyword of the source.
+                // What v3 adds and v2 does not is not a keyword of the source.
                 Code::V2EmbeddedResource => {}
                 _ => keywords.extend(note.detail.split(", ").map(str::to_owned)),
             }

@@ -1,5 +1,5 @@
-//! Losses are data: whatever a published schema does not say any more stands in the ledger of its version,
-//! nothing else stands there, and what v3 accepts v2 accepts too.
+//! Losses are data: whatever a published schema does not say any more is in the ledger of its version,
+//! nothing else is there, and what v3 accepts v2 accepts too.
 
 mod accepts;
 mod instances;

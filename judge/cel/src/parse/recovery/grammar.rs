@@ -44,7 +44,7 @@ pub(super) enum Label {
     Id,
     /// The dot before a name.
     LeadingDot,
-    /// What stands in the brackets of a call, list, map or message.
+    /// What is in the brackets of a call, list, map or message.
     Inner,
     /// A colon.
     Col,

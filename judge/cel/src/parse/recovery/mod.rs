@@ -23,7 +23,7 @@ const MAX_SKIPPED: usize = 256;
 /// An error and where it is, in characters; without a place it concerns the whole text.
 pub(super) type Report = (Option<u32>, String);
 
-/// Reads a text that does not follow the grammar. The tree has what could be read; there is none if a limit was
+/// Reads a string that does not follow the grammar. The tree has what could be read; there is none if a limit was
 /// exceeded.
 pub(super) fn recover(
     source: &[char],
@@ -303,7 +303,7 @@ impl<'a> Walker<'a> {
         self.tokens[(self.at + ahead).min(self.tokens.len() - 1)]
     }
 
-    /// The lexer makes tokens when they are first needed, and then reports what is no token.
+    /// The lexer makes tokens when they are first needed, and then reports what is not a token.
     fn fetch(&mut self, index: usize) -> Result<(), Stop> {
         while let Some(next) = self.unrecognized.get(self.reported).filter(|next| next.before <= index) {
             self.reported += 1;
@@ -582,7 +582,7 @@ mod tests {
     use crate::parse::macros::Macros;
     use crate::release::Release;
 
-    /// How many tokens a text has, what predictions looked at, and the last error if a limit was exceeded.
+    /// How many tokens a string has, what predictions looked at, and the last error if a limit was exceeded.
     fn work(text: &str) -> (u64, u64, Option<String>) {
         let source: Vec<char> = text.chars().collect();
         let (tokens, unrecognized) = lexer::lex(&source, Macros(&Release::NEWEST.into()));

@@ -53,7 +53,7 @@ pub(super) struct State {
     pub(super) edges: Vec<Edge>,
     /// What may be read here, up to the end of the rule.
     pub(super) next: TokenSet,
-    /// What each alternative may read first, if one token tells which to take.
+    /// What each alternative may read first, if one token says which to take.
     pub(super) first: Option<Vec<TokenSet>>,
     /// Whether the alternatives are those of the whole rule.
     pub(super) outer: bool,

@@ -1,4 +1,4 @@
-//! What could be read of a text, as the tree that is built from texts without errors.
+//! What could be read of a string, as the tree that is built from strings without errors.
 
 use super::grammar::{Label, Rule};
 use super::{Child, Node};
