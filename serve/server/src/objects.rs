@@ -17,10 +17,10 @@ use tokio::sync::watch;
 /// How often a request is prepared again before it keeps others from writing.
 const ATTEMPTS: usize = 5;
 
-/// Is told the names of the definitions that clients changed.
+/// Receives the names of the definitions that clients changed.
 type Listener = Box<dyn Fn(Vec<Arc<str>>) + Send + Sync>;
 
-/// What tells the time.
+/// The clock.
 pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
 /// Keeps objects when the process ends: a file, for example.
@@ -62,7 +62,7 @@ pub struct Objects {
     store: ArcSwap<Store>,
     /// Held while the store is exchanged. It is the revision up to which definitions are settled.
     writing: Mutex<u64>,
-    told: OnceLock<Listener>,
+    definitions_listener: OnceLock<Listener>,
     clock: Clock,
     /// What keeps the objects, if anything does.
     keeper: Option<Arc<dyn Keeper>>,
@@ -94,7 +94,7 @@ impl Objects {
             api: ArcSwap::from_pointee(api),
             store: ArcSwap::from_pointee(store),
             writing: Mutex::new(settled),
-            told: OnceLock::new(),
+            definitions_listener: OnceLock::new(),
             clock: Arc::new(SystemTime::now),
             keeper: None,
             were_kept: false,
@@ -146,8 +146,8 @@ impl Objects {
     }
 
     /// Calls this with the names of definitions that clients created, changed or deleted. Only the first call counts.
-    pub fn on_definitions(&self, told: impl Fn(Vec<Arc<str>>) + Send + Sync + 'static) {
-        let _ = self.told.set(Box::new(told));
+    pub fn on_definitions(&self, listener: impl Fn(Vec<Arc<str>>) + Send + Sync + 'static) {
+        let _ = self.definitions_listener.set(Box::new(listener));
     }
 
     /// Takes definitions of files in, in place of those of their names, and takes back those whose files are gone. Returns
@@ -250,14 +250,14 @@ impl Objects {
         changed.extend(self.settle(&api, &mut store, &mut writing, now));
         let mut refused = self.exchange(store, refused);
         drop(writing);
-        self.tell(changed);
+        self.notify_definitions(changed);
         refused.sort_by_key(|(at, _)| *at);
         refused
     }
 
-    fn tell(&self, changed: Vec<Arc<str>>) {
-        if let (Some(told), false) = (self.told.get(), changed.is_empty()) {
-            told(changed);
+    fn notify_definitions(&self, changed: Vec<Arc<str>>) {
+        if let (Some(listener), false) = (self.definitions_listener.get(), changed.is_empty()) {
+            listener(changed);
         }
     }
 
@@ -295,7 +295,7 @@ impl Objects {
         Some(Answered::Reply(self.written(writing, store, moment.now, reply)))
     }
 
-    /// Exchanges the store after a request, and tells of definitions that it changed. What cannot be kept is not answered with
+    /// Exchanges the store after a request, and reports definitions that it changed. What cannot be kept is not answered with
     /// the reply.
     fn written(&self, mut writing: MutexGuard<'_, u64>, mut store: Store, now: Time, reply: Reply) -> Reply {
         let (api, before) = (self.api.load_full(), *writing);
@@ -308,7 +308,7 @@ impl Objects {
             return Reply::new(status.code, Form::Json, status.to_json());
         }
         drop(writing);
-        self.tell(changed);
+        self.notify_definitions(changed);
         reply
     }
 
@@ -320,11 +320,11 @@ impl Objects {
         }
         let revision = store.revision();
         self.store.store(Arc::new(store));
-        self.revision.send_if_modified(|told| {
-            let is_running = *told != 0;
-            let is_new = is_running && *told != revision;
+        self.revision.send_if_modified(|sent| {
+            let is_running = *sent != 0;
+            let is_new = is_running && *sent != revision;
             if is_new {
-                *told = revision;
+                *sent = revision;
             }
             is_new
         });

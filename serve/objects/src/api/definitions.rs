@@ -30,7 +30,7 @@ pub(super) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 /// The field manager of the status.
 const MANAGER: &str = "kube-apiserver";
 /// The maximum number of passes over one definition. Each pass but the last changes it.
-const LOOKS: usize = 8;
+const MAX_RECONCILE_PASSES: usize = 8;
 
 /// The state of the stored definitions.
 #[derive(Clone, Debug, Default)]
@@ -281,7 +281,7 @@ impl Settling<'_> {
     /// Settles a definition. Returns whether names became free.
     fn one(&mut self, store: &mut Store, name: &Arc<str>) -> bool {
         let key = Key::new(&DEFINITIONS.into(), "", name);
-        for _ in 0..LOOKS {
+        for _ in 0..MAX_RECONCILE_PASSES {
             let Some(stored) = store.get(&key).cloned() else { break };
             let known = self.api.definitions.entry(name);
             if known.is_some_and(|known| known.revision == stored.revision && !known.waits) {

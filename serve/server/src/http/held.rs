@@ -111,7 +111,7 @@ where
         }
         bytes.extend_from_slice(&data);
     }
-    share.stays();
+    share.pin();
     let bytes = receiving.bytes().take().ok_or(Missing::Full)?;
     Ok((bytes, Some(share)))
 }

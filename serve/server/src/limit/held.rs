@@ -195,7 +195,7 @@ impl Share {
     }
 
     /// Notes that the server works with the bytes now, so that they cannot be given up.
-    pub(crate) fn stays(&self) {
+    pub(crate) fn pin(&self) {
         self.of.state().change(&self.owner, |client| {
             if let Some(body) = client.bodies.get_mut(&self.number) {
                 body.held = None;
@@ -260,8 +260,8 @@ mod tests {
         drop(of_first);
         assert_eq!(all.state().used, 7 * MIB);
         // Nothing is taken from the server's own work.
-        of_second.stays();
-        of_late.stays();
+        of_second.pin();
+        of_late.pin();
         tokio::time::advance(Duration::from_mins(10)).await;
         let (_own, weak) = body();
         assert_eq!(all.hold(Some(user("greedy")), 4 * MIB, weak).map(|_| ()), Err(Full));

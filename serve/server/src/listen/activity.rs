@@ -22,7 +22,7 @@ use tokio::time::Instant;
 
 /// Bytes of an answer that allow the client to send one more frame.
 const BYTES_PER_FRAME: u64 = 1 << 10;
-/// Answers add no frames beyond so many: updates of a window of 64 MiB in steps of 1 KiB.
+/// Responses add no frames beyond this many: updates of a window of 64 MiB in steps of 1 KiB.
 const MOST_FRAMES: u64 = 1 << 16;
 /// Frames that a client may send per answer that ends.
 const FRAMES_PER_ANSWER: u64 = 8;
@@ -42,7 +42,7 @@ pub(crate) struct Activity {
     /// Since when the first request is waited for.
     ready: AtomicU64,
     /// The round in which all that the client had sent was read, and was no request, plus one.
-    hungry: AtomicU64,
+    waiting_since: AtomicU64,
     requests: AtomicU64,
     /// Requests whose answer has not begun.
     running: AtomicU32,
@@ -67,9 +67,9 @@ pub(crate) struct Activity {
     /// Whether no further request is answered on this connection.
     ending: AtomicBool,
     wire: Mutex<Wire>,
-    /// The [`Step`] that the connection was told to do, to make room for others; zero for none.
+    /// The [`Step`] that the connection takes to make room for others; zero for none.
     step: AtomicU8,
-    pub(super) told: Notify,
+    pub(super) evicted: Notify,
 }
 
 /// What went over the wire.
@@ -118,13 +118,13 @@ struct Begun {
 /// What to do with a connection on which something takes too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Overdue {
-    /// It is idle: tell the client, and close it.
+    /// It is idle: announce the end to the client, and close it.
     Idle,
     /// The client does not send its request, or does not take its answer: cut it.
     Stalled,
-    /// It was told to make room for others.
-    Told,
-    /// The client did not close it after it was told to leave.
+    /// It was evicted to make room for others.
+    Evicted,
+    /// The client did not close it after the announced end.
     Left,
 }
 
@@ -136,7 +136,7 @@ impl Activity {
             pace: Arc::clone(pace),
             frames,
             ready: AtomicU64::new(1),
-            hungry: AtomicU64::new(0),
+            waiting_since: AtomicU64::new(0),
             requests: AtomicU64::new(0),
             running: AtomicU32::new(0),
             bodies: AtomicU32::new(0),
@@ -163,7 +163,7 @@ impl Activity {
                 window: None,
             }),
             step: AtomicU8::new(0),
-            told: Notify::new(),
+            evicted: Notify::new(),
         })
     }
 
@@ -186,13 +186,13 @@ impl Activity {
     /// Notes that the connection is set up, so that the time for the first request begins.
     pub(crate) fn begin(&self) {
         self.ready.store(self.now(), Relaxed);
-        self.hungry.store(0, Relaxed);
+        self.waiting_since.store(0, Relaxed);
     }
 
     /// Notes that nothing more can be read, so that it is the client's turn.
-    pub(super) fn hungers(&self) {
-        if self.hungry.load(Relaxed) == 0 {
-            self.hungry.store(self.pace.rounds() + 1, Relaxed);
+    pub(super) fn mark_waiting(&self) {
+        if self.waiting_since.load(Relaxed) == 0 {
+            self.waiting_since.store(self.pace.rounds() + 1, Relaxed);
         }
     }
 

@@ -3,7 +3,7 @@
 use super::activity::{Activity, Observed, Overdue, Step, of};
 use super::answer;
 use super::bind::Accepted;
-use super::lent;
+use super::linger;
 use super::service::{Endpoint, Shared};
 use super::tls::Tls;
 use crate::limit::Caller;
@@ -34,7 +34,7 @@ const UNREAD: u32 = 65_535;
 /// The response to a client that speaks HTTP to a TLS port.
 const PLAIN: &[u8] = b"HTTP/1.0 400 Bad Request\r\nConnection: close\r\n\r\nThis port is served with TLS: use https.\n";
 
-/// What the server tells its connections.
+/// What the server announces to its connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Control {
     pub(crate) phase: Phase,
@@ -86,11 +86,11 @@ pub(crate) async fn accepted<S: Endpoint>(
         }
         (Accepted::Tcp(stream), Some(tls)) => {
             let mut ended = control.clone();
-            activity.hungers();
+            activity.mark_waiting();
             let peer = address(&stream);
             let stream = tokio::select! {
                 stream = timeout(shared.limits.handshake, handshake(stream, tls)) => stream,
-                () = activity.told.notified() => return,
+                () = activity.evicted.notified() => return,
                 _ = ended.wait_for(|control| control.phase == Phase::Ended) => return,
             };
             match stream {
@@ -171,7 +171,7 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
             Ok::<_, Infallible>(response)
         }
     });
-    let (stream, owner) = lent::lend(stream);
+    let (stream, owner) = linger::lend(stream);
     let io = TokioIo::new(Observed::new(stream, Arc::clone(activity)));
     let mut connection = Box::pin(builder.serve_connection(io, service));
     let Some((first, _)) = activity.deadline(limits) else { return };
@@ -203,7 +203,7 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         }
         let deadline = || {
             let own = activity.deadline(limits).filter(|(_, overdue)| !closing || *overdue == Overdue::Stalled);
-            let room = room.map(|at| (at, Overdue::Told));
+            let room = room.map(|at| (at, Overdue::Evicted));
             own.into_iter().chain(end).chain(room).min_by_key(|(at, _)| *at)
         };
         let watched = std::future::poll_fn(|cx| {
@@ -224,7 +224,7 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
             biased;
             event = watched => event,
             changed = controls.changed() => if changed.is_ok() { Event::Control } else { return },
-            () = activity.told.notified() => Event::Shed,
+            () = activity.evicted.notified() => Event::Shed,
         };
         match event {
             Event::End => {
@@ -246,9 +246,9 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
                     tracing::debug!("a connection was cut: the client sends or takes nothing, or too slowly");
                     return;
                 }
-                Some((_, Overdue::Told)) => {
+                Some((_, Overdue::Evicted)) => {
                     room = None;
-                    match activity.still_told() {
+                    match activity.recheck_eviction() {
                         None | Some(Step::End) => {}
                         Some(Step::Cut) => {
                             tracing::debug!("a connection was cut: others need the room");
@@ -265,7 +265,7 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
                 // A request may have come before the client read that it has to leave.
                 Some((_, Overdue::Left)) if !activity.is_idle() => {
                     end = None;
-                    activity.stays();
+                    activity.clear_eviction();
                 }
                 Some((_, Overdue::Left)) => return,
                 Some((_, Overdue::Idle)) if closing => return,
@@ -278,7 +278,7 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
             },
             Event::Control => control = *controls.borrow_and_update(),
             Event::Shed => {
-                if activity.told() != Some(Step::End) {
+                if activity.eviction() != Some(Step::End) {
                     room = Some(Instant::now() + LOOK);
                 } else if !closing {
                     activity.end();
@@ -294,13 +294,16 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
 mod tests {
     use super::*;
     use crate::limit::Limits;
-    use crate::listen::crowd::Crowd;
+    use crate::listen::eviction::OpenConnections;
     use axum::Router;
     use axum::routing::get;
     use tokio::io::{AsyncReadExt, DuplexStream, duplex};
 
     /// A connection, of which the client has sent `bytes`, and the server has read nothing.
-    async fn sent(bytes: &str, crowd: &Crowd) -> (DuplexStream, Arc<Activity>, impl Future<Output = ()> + use<>) {
+    async fn sent(
+        bytes: &str,
+        connections: &OpenConnections,
+    ) -> (DuplexStream, Arc<Activity>, impl Future<Output = ()> + use<>) {
         let endpoint = Router::new().route(
             "/",
             get(|| async {
@@ -318,7 +321,7 @@ mod tests {
             rate: None,
             metrics: Arc::default(),
         });
-        let activity = Activity::new(&shared.limits, crowd.pace());
+        let activity = Activity::new(&shared.limits, connections.pace());
         let (mut client, stream) = duplex(1 << 16);
         client.write_all(bytes.as_bytes()).await.expect("sent");
         let own = Arc::clone(&activity);
@@ -332,9 +335,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_request_that_was_sent_before_room_was_needed_is_answered() {
         for step in [Step::End, Step::Leave, Step::Cut] {
-            let (mut client, activity, serving) = sent("GET / HTTP/1.1\r\nHost: x\r\n\r\n", &Crowd::default()).await;
+            let (mut client, activity, serving) =
+                sent("GET / HTTP/1.1\r\nHost: x\r\n\r\n", &OpenConnections::default()).await;
             // The server has not come round to it, and others need the room.
-            activity.tell(step);
+            activity.evict(step);
             let serving = tokio::spawn(serving);
             let mut answer = vec![0; 1024];
             let length = client.read(&mut answer).await.expect("an answer");
@@ -346,14 +350,14 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_has_sent_half_a_request_is_cut() {
-        let crowd = Crowd::default();
-        let (mut client, activity, serving) = sent("GET / HTTP/1.1\r\nHo", &crowd).await;
+        let connections = OpenConnections::default();
+        let (mut client, activity, serving) = sent("GET / HTTP/1.1\r\nHo", &connections).await;
         let serving = tokio::spawn(serving);
         tokio::time::sleep(Duration::from_millis(1)).await;
         for _ in 0..100 {
-            crowd.pace().pass();
+            connections.pace().pass();
         }
-        activity.tell(Step::Cut);
+        activity.evict(Step::Cut);
         let began = Instant::now();
         serving.await.expect("no panic");
         assert!(began.elapsed() <= 2 * LOOK);

@@ -30,7 +30,7 @@ fn is_foreign_write<B>(request: &Request<B>, cors: Option<&Cors>) -> bool {
 
 impl<S: Endpoint> Shared<S> {
     /// Refuses requests for other hosts, and writes of web pages of other origins, answers preflight requests, and marks responses for web pages. Other requests are
-    /// answered by `answer`. No browser connects to a socket file, so `is_tcp` tells whether the host matters.
+    /// answered by `answer`. No browser connects to a socket file, so `is_tcp` says whether the host matters.
     pub(super) async fn guarded(
         &self,
         request: Request<Incoming>,

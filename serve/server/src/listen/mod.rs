@@ -7,10 +7,10 @@ mod activity;
 mod answer;
 mod bind;
 mod connection;
-mod crowd;
+mod eviction;
 mod frames;
 mod guard;
-mod lent;
+mod linger;
 mod refusal;
 mod service;
 mod tls;
@@ -24,7 +24,7 @@ use crate::limit::{Limits, Rate};
 use crate::metrics::Metrics;
 use activity::{Activity, ROUND};
 use connection::{Control, Phase};
-use crowd::Crowd;
+use eviction::OpenConnections;
 use guard::Guard;
 use service::Shared;
 
@@ -131,7 +131,7 @@ impl<S: Endpoint> Server<S> {
         let count = limits.connections.clamp(1, (u32::MAX as usize).min(Semaphore::MAX_PERMITS));
         let permits = Arc::new(Semaphore::new(count));
         let (sender, control) = watch::channel(Control { phase: Phase::Running });
-        let crowd = Arc::new(Crowd::default());
+        let connections = Arc::new(OpenConnections::default());
         let grace = limits.grace;
         let builder = Arc::new(connection::builder(&limits));
         let rate = limits.rate.map(Rate::new);
@@ -143,7 +143,7 @@ impl<S: Endpoint> Server<S> {
                     listener,
                     tls: tls.clone(),
                     permits: Arc::clone(&permits),
-                    crowd: Arc::clone(&crowd),
+                    connections: Arc::clone(&connections),
                     control: control.clone(),
                     builder: Arc::clone(&builder),
                     shared: Arc::clone(&shared),
@@ -175,7 +175,7 @@ struct AcceptLoop<S> {
     listener: Listener,
     tls: Option<Tls>,
     permits: Arc<Semaphore>,
-    crowd: Arc<Crowd>,
+    connections: Arc<OpenConnections>,
     control: watch::Receiver<Control>,
     builder: Arc<hyper_util::server::conn::auto::Builder<hyper_util::rt::TokioExecutor>>,
     shared: Arc<Shared<S>>,
@@ -201,9 +201,9 @@ impl<S: Endpoint> AcceptLoop<S> {
                 accepted = self.listener.accept() => match accepted {
                     Ok(stream) => {
                         is_short = false;
-                        // Clients beyond the limit wait: this one has a place in the crowd only when another has gone.
+                        // Clients beyond the limit wait: this one has a place in the connections only when another has gone.
                         let permit = tokio::select! {
-                            permit = permit(&self.permits, &self.crowd) => permit,
+                            permit = permit(&self.permits, &self.connections) => permit,
                             () = stopped.as_mut() => {
                                 left = Some(stream);
                                 break;
@@ -218,8 +218,8 @@ impl<S: Endpoint> AcceptLoop<S> {
                             tracing::warn!(%error, "connections cannot be accepted; others make room");
                         }
                         is_short = true;
-                        self.crowd.shed();
-                        round(&self.crowd).await;
+                        self.connections.shed();
+                        round(&self.connections).await;
                     }
                 },
                 () = stopped.as_mut() => break,
@@ -244,8 +244,8 @@ impl<S: Endpoint> AcceptLoop<S> {
         let (tls, shared, builder) = (self.tls.clone(), Arc::clone(&self.shared), Arc::clone(&self.builder));
         let control = self.control.clone();
         let open = shared.metrics.connection();
-        let activity = Activity::new(&shared.limits, self.crowd.pace());
-        let member = self.crowd.join(&activity);
+        let activity = Activity::new(&shared.limits, self.connections.pace());
+        let member = self.connections.join(&activity);
         tokio::spawn(async move {
             connection::accepted(stream, tls.as_ref(), &shared, &builder, control, &activity).await;
             drop((open, member, permit));
@@ -259,28 +259,28 @@ fn is_of_one(error: &std::io::Error) -> bool {
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
 }
 
-/// Waits until there is room for a connection. Meanwhile, others are told to make room.
-async fn permit(permits: &Arc<Semaphore>, crowd: &Crowd) -> Option<tokio::sync::OwnedSemaphorePermit> {
+/// Waits until there is room for a connection. Meanwhile, others are evicted.
+async fn permit(permits: &Arc<Semaphore>, connections: &OpenConnections) -> Option<tokio::sync::OwnedSemaphorePermit> {
     if let Ok(permit) = Arc::clone(permits).try_acquire_owned() {
         return Some(permit);
     }
     let mut waiting = std::pin::pin!(Arc::clone(permits).acquire_owned());
-    let mut next = crowd.shed();
+    let mut next = connections.shed();
     loop {
         tokio::select! {
             permit = waiting.as_mut() => return permit.ok(),
-            () = round(crowd) => {}
+            () = round(connections) => {}
         }
-        if crowd.pace().rounds() >= next {
-            next = crowd.shed();
+        if connections.pace().rounds() >= next {
+            next = connections.shed();
         }
     }
 }
 
 /// Waits for the next round.
-async fn round(crowd: &Crowd) {
+async fn round(connections: &OpenConnections) {
     sleep(ROUND).await;
     // Those have their turn first that are ready.
     tokio::task::yield_now().await;
-    crowd.pass();
+    connections.pass();
 }

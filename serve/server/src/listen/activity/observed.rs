@@ -46,7 +46,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Observed<S> {
             return Poll::Ready(Err(error));
         }
         if result.is_pending() {
-            self.activity.hungers();
+            self.activity.mark_waiting();
         }
         result
     }

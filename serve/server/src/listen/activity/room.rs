@@ -21,13 +21,13 @@ const TURNS: usize = 8 << 20;
 
 /// Rounds for a client that does not send its first request, or does not take its answer.
 const CLIENT: u64 = rounds(250);
-/// Rounds for a request, until the connection is told to end with its current answers.
+/// Rounds for a request, until the connection has to end with its current responses.
 const END: u64 = rounds(1000);
 /// Rounds for a request, until the connection is cut if the answer makes no progress.
 const CUT: u64 = rounds(2000);
 /// Bytes that earn one more round. Who takes 1 MiB in 100 rounds, which is a second, is never too slow.
 const BYTES_PER_ROUND: u64 = (1 << 20) / rounds(1000);
-/// A client with a valid token stays longer than others by so much.
+/// How much longer the connection of a client with a valid token stays open.
 const TRUSTED_LONGER: Duration = Duration::from_mins(1);
 
 const fn rounds(milliseconds: u64) -> u64 {
@@ -70,7 +70,7 @@ impl Pace {
 pub(crate) enum Step {
     /// It ends with its current answers.
     End = 1,
-    /// It is idle: the client is told to leave.
+    /// It is idle: the client is asked to close it.
     Leave,
     /// It is cut.
     Cut,
@@ -81,7 +81,7 @@ pub(crate) enum Step {
 pub(crate) struct Rank {
     /// Whether it waits for the client, and not for the server. Those make room first.
     pub(crate) waits_for_client: bool,
-    /// The round from which on it can be told. Until then it has only just begun what it does.
+    /// The first round in which it can be evicted. Before, it has only just begun what it does.
     pub(crate) from: u64,
     /// Those with the earliest make room first.
     pub(crate) order: Instant,
@@ -89,28 +89,28 @@ pub(crate) struct Rank {
 }
 
 impl Activity {
-    /// Whether, when and how the connection makes room for others. `None` if it was told to already, or if the client
-    /// waits for nothing but the server.
+    /// Whether, when and how the connection makes room for others. `None` if it does so already, or if the client
+    /// waits only for the server.
     pub(crate) fn rank(&self) -> Option<Rank> {
-        let told = self.step.load(Relaxed);
-        if told > Step::End as u8 { None } else { self.standing(told == Step::End as u8) }
+        let step = self.step.load(Relaxed);
+        if step > Step::End as u8 { None } else { self.rank_unless_evicted(step == Step::End as u8) }
     }
 
-    /// `is_ending`: it was told to end with its current answers.
-    fn standing(&self, is_ending: bool) -> Option<Rank> {
+    /// `is_ending`: it ends with its current responses.
+    fn rank_unless_evicted(&self, is_ending: bool) -> Option<Rank> {
         let wire = self.wire();
         let longer = if self.trusted.load(Relaxed) { TRUSTED_LONGER } else { Duration::ZERO };
         let rank = |waits_for_client, from, since, step| {
             Some(Rank { waits_for_client, from, order: self.at(since, longer), step })
         };
         if self.is_quiet(&wire) {
-            // Who was told to end and has been answered has nothing to wait for.
+            // A connection that ends and has sent its responses has nothing to wait for.
             let step = if is_ending { Step::Cut } else { Step::Leave };
             return rank(true, 0, self.last.load(Relaxed), step);
         }
         if self.is_fresh() {
             // What the client has sent may not have been read yet.
-            let since = self.hungry.load(Relaxed).checked_sub(1)?;
+            let since = self.waiting_since.load(Relaxed).checked_sub(1)?;
             return rank(true, since + CLIENT, self.ready.load(Relaxed), Step::Cut);
         }
         let progress = |begun: Begun| (wire.taken - begun.taken) / BYTES_PER_ROUND;
@@ -132,31 +132,32 @@ impl Activity {
         rank(false, since + CUT + progress(begun), begun.at, Step::Cut)
     }
 
-    /// Tells the connection to make room for others.
-    pub(crate) fn tell(&self, step: Step) {
+    /// Makes the connection take this step, to make room for others.
+    pub(crate) fn evict(&self, step: Step) {
         self.step.store(step as u8, Relaxed);
-        self.told.notify_one();
+        self.evicted.notify_one();
     }
 
-    /// What the connection was told last.
-    pub(crate) fn told(&self) -> Option<Step> {
-        let told = self.step.load(Relaxed);
-        [Step::End, Step::Leave, Step::Cut].into_iter().find(|step| *step as u8 == told)
+    /// The last step of [`evict`](Self::evict).
+    pub(crate) fn eviction(&self) -> Option<Step> {
+        let last = self.step.load(Relaxed);
+        [Step::End, Step::Leave, Step::Cut].into_iter().find(|step| *step as u8 == last)
     }
 
-    /// What a connection still has to do that was told to make room and has looked what the client sent meanwhile. If it is
-    /// nothing, it can be told again.
-    pub(crate) fn still_told(&self) -> Option<Step> {
+    /// The step that an evicted connection still has to take, after it has read what the client sent meanwhile. If there is
+    /// none, it can be evicted again.
+    pub(crate) fn recheck_eviction(&self) -> Option<Step> {
         let is_ending = self.is_ending();
-        let rank = self.standing(is_ending).filter(|rank| rank.step > Step::End && rank.from <= self.pace.rounds());
+        let rank =
+            self.rank_unless_evicted(is_ending).filter(|rank| rank.step > Step::End && rank.from <= self.pace.rounds());
         if rank.is_none() {
-            self.stays();
+            self.clear_eviction();
         }
         rank.map(|rank| rank.step)
     }
 
-    /// Lets the connection be told again.
-    pub(crate) fn stays(&self) {
+    /// Lets the connection be evicted again.
+    pub(crate) fn clear_eviction(&self) {
         self.step.store(if self.is_ending() { Step::End as u8 } else { 0 }, Relaxed);
     }
 }
@@ -199,36 +200,36 @@ mod tests {
     use super::super::Observed;
     use super::*;
     use crate::limit::Limits;
-    use crate::listen::crowd::{Crowd, Member};
+    use crate::listen::eviction::{Member, OpenConnections};
     use std::pin::Pin;
     use std::task::{Context, Poll};
     use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 
-    /// What the crowd tells a connection that somebody needs the place of.
+    /// A connection whose place another one needs.
     struct One {
         activity: Arc<Activity>,
-        crowd: Arc<Crowd>,
+        connections: Arc<OpenConnections>,
         _member: Member,
     }
 
     impl One {
         fn new() -> One {
-            let crowd = Arc::new(Crowd::default());
-            let activity = Activity::new(&Limits::default(), crowd.pace());
-            let member = crowd.join(&activity);
-            One { activity, crowd, _member: member }
+            let connections = Arc::new(OpenConnections::default());
+            let activity = Activity::new(&Limits::default(), connections.pace());
+            let member = connections.join(&activity);
+            One { activity, connections, _member: member }
         }
 
-        /// The step that it was told after so many rounds at the most, and how many it took.
-        async fn told(&self, most: u64) -> Option<(Step, u64)> {
+        /// The next step within this many rounds, and how many rounds it took.
+        async fn next_step(&self, most: u64) -> Option<(Step, u64)> {
             for round in 0..=most {
-                let before = self.activity.told();
-                self.crowd.shed();
-                if let Some(step) = self.activity.told().filter(|step| Some(*step) != before) {
+                let before = self.activity.eviction();
+                self.connections.shed();
+                if let Some(step) = self.activity.eviction().filter(|step| Some(*step) != before) {
                     return Some((step, round));
                 }
                 tokio::time::advance(ROUND).await;
-                self.crowd.pass();
+                self.connections.pass();
             }
             None
         }
@@ -237,31 +238,31 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn time_in_which_the_server_serves_nobody_makes_nobody_old() {
         let one = One::new();
-        one.activity.hungers();
+        one.activity.mark_waiting();
         for _ in 0..CLIENT {
             // Other programs have the processors.
             tokio::time::advance(Duration::from_mins(1)).await;
-            one.crowd.shed();
-            assert_eq!(one.activity.told(), None);
-            one.crowd.pass();
+            one.connections.shed();
+            assert_eq!(one.activity.eviction(), None);
+            one.connections.pass();
         }
-        assert_eq!(one.told(0).await, Some((Step::Cut, 0)));
+        assert_eq!(one.next_step(0).await, Some((Step::Cut, 0)));
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_was_sent_and_not_read_is_not_held_against_the_client() {
         let one = One::new();
-        assert_eq!(one.told(10 * CUT).await, None);
+        assert_eq!(one.next_step(10 * CUT).await, None);
         // All was read, and it was no request.
-        one.activity.hungers();
-        assert_eq!(one.told(CUT).await, Some((Step::Cut, CLIENT)));
+        one.activity.mark_waiting();
+        assert_eq!(one.next_step(CUT).await, Some((Step::Cut, CLIENT)));
         // It arrived while the connection looked.
         let running = one.activity.request();
-        assert_eq!(one.activity.still_told(), None);
-        assert_eq!(one.activity.told(), None);
+        assert_eq!(one.activity.recheck_eviction(), None);
+        assert_eq!(one.activity.eviction(), None);
         drop(running);
-        assert_eq!(one.told(0).await, Some((Step::Leave, 0)));
-        assert_eq!(one.activity.still_told(), Some(Step::Leave));
+        assert_eq!(one.next_step(0).await, Some((Step::Leave, 0)));
+        assert_eq!(one.activity.recheck_eviction(), Some(Step::Leave));
     }
 
     #[tokio::test(start_paused = true)]
@@ -270,28 +271,28 @@ mod tests {
         let running = one.activity.request();
         let work = of(&one.activity, async { working() }).await;
         // It is the last on its connection.
-        assert_eq!(one.told(CUT).await, Some((Step::End, END)));
+        assert_eq!(one.next_step(CUT).await, Some((Step::End, END)));
         one.activity.end();
-        assert_eq!(one.told(100 * CUT).await, None);
+        assert_eq!(one.next_step(100 * CUT).await, None);
         drop(work);
         // What it made can be sent now.
-        assert_eq!(one.told(CUT).await, Some((Step::Cut, CUT)));
-        assert_eq!(one.activity.still_told(), Some(Step::Cut));
+        assert_eq!(one.next_step(CUT).await, Some((Step::Cut, CUT)));
+        assert_eq!(one.activity.recheck_eviction(), Some(Step::Cut));
         drop(running);
         let other = One::new();
         let running = other.activity.request();
-        assert_eq!(other.told(CUT).await, Some((Step::End, END)));
+        assert_eq!(other.next_step(CUT).await, Some((Step::End, END)));
         let work = of(&other.activity, async { working() }).await;
-        assert_eq!(other.told(100 * CUT).await, None);
+        assert_eq!(other.next_step(100 * CUT).await, None);
         other.activity.body_begins();
         drop((work, running));
         // The client takes what was made, so it is sent to its end.
-        assert_eq!(other.told(CUT - 1).await, None);
+        assert_eq!(other.next_step(CUT - 1).await, None);
         // Without the mark, it is the same as for an endpoint that waits for another server.
         let other = One::new();
         let _running = other.activity.request();
-        assert_eq!(other.told(CUT).await, Some((Step::End, END)));
-        assert_eq!(other.told(CUT).await, Some((Step::Cut, CUT - END)));
+        assert_eq!(other.next_step(CUT).await, Some((Step::End, END)));
+        assert_eq!(other.next_step(CUT).await, Some((Step::Cut, CUT - END)));
     }
 
     #[tokio::test(start_paused = true)]
@@ -304,26 +305,26 @@ mod tests {
             one.activity.waits();
             let limits = Limits::default();
             let large = vec![b'x'; 256 << 10];
-            let mut told = None;
+            let mut step = None;
             for _ in 0..10 * CUT {
                 one.activity.deadline(&limits);
-                one.crowd.shed();
-                told = told.max(one.activity.told());
+                one.connections.shed();
+                step = step.max(one.activity.eviction());
                 one.activity.sent([&*large], bytes);
                 one.activity.waits();
                 tokio::time::advance(ROUND).await;
-                one.crowd.pass();
+                one.connections.pass();
             }
-            assert_eq!(told, Some(if is_cut { Step::Cut } else { Step::End }), "{bytes}");
+            assert_eq!(step, Some(if is_cut { Step::Cut } else { Step::End }), "{bytes}");
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn those_who_wait_for_their_client_make_room_first() {
-        let crowd = Arc::new(Crowd::default());
+        let connections = Arc::new(OpenConnections::default());
         let new = || {
-            let activity = Activity::new(&Limits::default(), crowd.pace());
-            let member = crowd.join(&activity);
+            let activity = Activity::new(&Limits::default(), connections.pace());
+            let member = connections.join(&activity);
             (activity, member)
         };
         let (busy, _one) = new();
@@ -335,17 +336,17 @@ mod tests {
         trusted.trust();
         tokio::time::advance(Duration::from_secs(10)).await;
         let (silent, _four) = new();
-        silent.hungers();
+        silent.mark_waiting();
         for _ in 0..2 * CUT {
-            crowd.pass();
+            connections.pass();
             tokio::time::advance(ROUND).await;
         }
         for expected in [&old, &silent, &trusted, &busy] {
-            assert_eq!(expected.told(), None);
-            crowd.shed();
-            assert!(expected.told().is_some());
+            assert_eq!(expected.eviction(), None);
+            connections.shed();
+            assert!(expected.eviction().is_some());
         }
-        assert_eq!(busy.told(), Some(Step::End));
+        assert_eq!(busy.eviction(), Some(Step::End));
     }
 
     /// Takes everything, and counts it.

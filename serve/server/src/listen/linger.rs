@@ -1,8 +1,8 @@
-//! A stream that comes back from the connection that it was lent to.
+//! Closes the stream of a connection without losing the end of its last response.
 //!
-//! Whoever closes a socket while bytes of the client wait there, such as window updates of HTTP/2, makes the system reset the
-//! connection and throw away what is still on its way to the client. So the stream of a connection that ended is read until
-//! the client closes it, for a bounded time.
+//! If a socket is closed while it has unread bytes of the client, such as window updates of HTTP/2, the system resets the
+//! connection and drops what is still on its way to the client. So the stream comes back from its connection, and is read
+//! until the client closes it, for a bounded time.
 
 use std::io;
 use std::pin::Pin;
@@ -15,7 +15,7 @@ use tokio::time::timeout;
 /// How long a client may take to read the end of what was sent, and to close.
 const LINGER: Duration = Duration::from_millis(500);
 
-/// Where the stream comes back.
+/// Receives the stream when the connection has ended.
 pub(super) struct Owner<I>(Arc<Mutex<Option<I>>>);
 
 /// The stream as long as it is lent.

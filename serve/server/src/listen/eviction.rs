@@ -1,4 +1,4 @@
-//! All open connections, and which of them make room when there are too many.
+//! All open connections, and which of them are evicted when there are too many.
 
 use super::activity::{Activity, Pace};
 use std::collections::BTreeMap;
@@ -6,17 +6,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// One in so many connections makes room at first. While others go on waiting, the number doubles, up to one in [`MOST`].
+/// At first, one in this many connections is evicted. While others still wait, the number doubles, up to one in [`MOST`].
 const FIRST: usize = 64;
 const MOST: usize = 4;
-/// After this time without anybody who waits, it begins anew.
+/// After this time without a waiting connection, the number starts at [`FIRST`] again.
 const CALM: Duration = Duration::from_millis(500);
-/// Those that cannot be told to make room yet are looked at again after so many rounds at most.
+/// Connections that cannot be evicted yet are checked again after at most this many rounds.
 const LOOK: u64 = 10;
 
 /// The open connections, in the order in which they were accepted.
 #[derive(Debug, Default)]
-pub(super) struct Crowd {
+pub(super) struct OpenConnections {
     members: Mutex<Members>,
     pace: Arc<Pace>,
 }
@@ -28,18 +28,18 @@ struct Members {
     open: BTreeMap<u64, Arc<Activity>>,
     /// When the last round passed.
     round: Option<Instant>,
-    /// When connections were told to make room, and how many could be.
-    told: Option<(Instant, usize)>,
+    /// When connections were last evicted, and how many at most.
+    evicted: Option<(Instant, usize)>,
 }
 
-/// A connection is in the crowd until this is dropped.
+/// A connection is in the set until this is dropped.
 #[derive(Debug)]
 pub(super) struct Member {
-    crowd: Arc<Crowd>,
+    connections: Arc<OpenConnections>,
     number: u64,
 }
 
-impl Crowd {
+impl OpenConnections {
     fn members(&self) -> MutexGuard<'_, Members> {
         self.members.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -55,11 +55,11 @@ impl Crowd {
         let number = members.last;
         members.open.insert(number, Arc::clone(activity));
         self.pace.share(members.open.len());
-        Member { crowd: Arc::clone(self), number }
+        Member { connections: Arc::clone(self), number }
     }
 
-    /// Counts a round, unless another listener has counted it. It is called by whoever waits for room, when a timer has
-    /// run out and all tasks had their turn that were ready then.
+    /// Counts a round, unless another listener has counted it. It is called while waiting for room, after a timer has
+    /// run out and all tasks that were ready then have run.
     pub(super) fn pass(&self) {
         let now = Instant::now();
         let mut members = self.members();
@@ -69,21 +69,21 @@ impl Crowd {
         }
     }
 
-    /// All connections, and how many of them are told to make room now.
+    /// All connections, and how many of them to evict now.
     fn next(&self) -> (Vec<Arc<Activity>>, usize) {
         let now = Instant::now();
         let mut members = self.members();
         let open: Vec<Arc<Activity>> = members.open.values().cloned().collect();
         let (first, most) = (open.len().div_ceil(FIRST), open.len().div_ceil(MOST));
-        let before = members.told.filter(|(told, _)| now - *told < CALM).map(|(_, count)| count * 2);
+        let before = members.evicted.filter(|(at, _)| now - *at < CALM).map(|(_, count)| count * 2);
         let count = before.unwrap_or_default().clamp(first, most);
-        members.told = Some((now, count));
+        members.evicted = Some((now, count));
         (open, count)
     }
 
-    /// Tells some connections to make room: those that have been idle or have not taken their answers for longest; if they are
-    /// too few, also those that have been answered for longest; clients without a valid token before others. Returns the
-    /// round in which the next ones can be told.
+    /// Evicts some connections: those that have been idle or have not taken their responses for longest; if these are too
+    /// few, also those whose responses take longest; clients without a valid token before others. Returns the round in
+    /// which the next ones can be evicted.
     pub(super) fn shed(&self) -> u64 {
         let (members, mut left) = self.next();
         let now = self.pace.rounds();
@@ -107,7 +107,7 @@ impl Crowd {
                 ranked.truncate(left);
             }
             for (_, step, activity) in &*ranked {
-                activity.tell(*step);
+                activity.evict(*step);
             }
             left = left.saturating_sub(ranked.len() + soon);
         }
@@ -117,9 +117,9 @@ impl Crowd {
 
 impl Drop for Member {
     fn drop(&mut self) {
-        let mut members = self.crowd.members();
+        let mut members = self.connections.members();
         members.open.remove(&self.number);
-        self.crowd.pace.share(members.open.len());
+        self.connections.pace.share(members.open.len());
     }
 }
 
@@ -130,25 +130,25 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_longer_others_wait_the_more_make_room_at_a_time() {
-        let crowd = Arc::new(Crowd::default());
+        let connections = Arc::new(OpenConnections::default());
         let members: Vec<_> = (0..640)
             .map(|_| {
-                let activity = Activity::new(&Limits::default(), crowd.pace());
+                let activity = Activity::new(&Limits::default(), connections.pace());
                 drop(activity.request());
-                (crowd.join(&activity), activity)
+                (connections.join(&activity), activity)
             })
             .collect();
-        let told = || members.iter().filter(|(_, activity)| activity.told().is_some()).count();
+        let evicted = || members.iter().filter(|(_, activity)| activity.eviction().is_some()).count();
         let mut counts = Vec::new();
         for _ in 0..6 {
-            let before = told();
-            crowd.shed();
-            counts.push(told() - before);
+            let before = evicted();
+            connections.shed();
+            counts.push(evicted() - before);
         }
         assert_eq!(counts, [10, 20, 40, 80, 160, 160]);
         tokio::time::advance(CALM).await;
-        let before = told();
-        crowd.shed();
-        assert_eq!(told() - before, 10);
+        let before = evicted();
+        connections.shed();
+        assert_eq!(evicted() - before, 10);
     }
 }
