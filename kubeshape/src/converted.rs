@@ -1,4 +1,4 @@
-//! Results, and why there is none.
+//! Results, and why there is no result.
 
 use kubeshape_convert::jsonschema::Draft;
 use kubeshape_input::Finding;
@@ -66,7 +66,7 @@ impl Converted {
     }
 }
 
-/// Why there is no result: findings, of which one at least is an error.
+/// Why there is no result: findings, at least one of them an error.
 ///
 /// Its [`Display`](fmt::Display) is a line for each finding.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -48,7 +48,7 @@ impl Lifecycles {
         self.schemas.field(api_version, kind, &path)
     }
 
-    /// The same for all that can be asked: warnings about objects in a cluster, fields at JSON pointers.
+    /// The same for all queries: warnings about objects in a cluster, fields at JSON pointers.
     pub fn schemas(&self) -> &Schemas {
         &self.schemas
     }

@@ -95,7 +95,7 @@ impl<'a> Reasons<'a> {
     }
 }
 
-/// Notes every `type` in the schema that is none of the six, as upstream's `validation.SchemaHasInvalidTypes` does.
+/// Notes every `type` in the schema that is not one of the six, as upstream's `validation.SchemaHasInvalidTypes` does.
 fn unknown_types<'a>(schema: &Schema<'a>, path: &Path<'_>, reasons: &mut Reasons<'a>) {
     if !schema.subtree.any(Flags::OTHER_TYPE) {
         return;

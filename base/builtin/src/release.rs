@@ -1,4 +1,4 @@
-//! The releases of which this crate has the API.
+//! The releases whose API this crate has.
 
 use crate::Api;
 use std::fmt;

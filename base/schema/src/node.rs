@@ -187,7 +187,7 @@ pub enum Items<'a> {
 ///
 /// It borrows everything from the source it was read from and from an arena, is `Copy`, and is changed
 /// by making a changed copy: unchanged subtrees stay shared. An absent text is the empty one, an absent
-/// list the empty one; Kubernetes does not tell them apart.
+/// list the empty one; Kubernetes does not distinguish them.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Schema<'a> {
     /// `description`
@@ -269,7 +269,7 @@ pub struct Extra<'a> {
     pub list_map_keys_written: bool,
     /// `x-kubernetes-validations` was written, if only as `[]`: it counts for the int-or-string patterns.
     pub validations_written: bool,
-    /// The text of a `type` that is none of the six.
+    /// The `type`, if it is not one of the six.
     pub other_type: &'a str,
     /// `id`
     pub id: &'a str,
@@ -422,7 +422,7 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// The name of the type, also of one that is none of the six.
+    /// The name of the type, also if it is not one of the six.
     pub fn type_name(&self) -> &'a str {
         if self.ty == Type::Other { self.extra().other_type } else { self.ty.name() }
     }

@@ -314,7 +314,7 @@ impl<'a> Emitter<'a> {
         let column = self.levels.last().map_or(2, |level| level.column + 2);
         self.out.push(b'|');
         let body = text.trim_end_matches('\n');
-        // Where the first line of text begins with a blank, the indentation must be told.
+        // Where the first line of text begins with a blank, the indentation must be written.
         if indented || body.trim_start_matches('\n').starts_with([' ', '\t']) {
             self.out.push(b'2');
         }
@@ -583,7 +583,7 @@ fn ambiguous(text: &str) -> bool {
 }
 
 /// Whether a string is a number to the base of sixty: digits, then groups of at most two behind colons, the first of
-/// two at most five, then maybe a fraction (go-yaml: `base60float`). `127.0.0.1:80` is none.
+/// two at most five, then maybe a fraction (go-yaml: `base60float`). `127.0.0.1:80` is not one.
 fn sixty(text: &str) -> bool {
     let text = text.strip_prefix(['+', '-']).unwrap_or(text);
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b'_');

@@ -11,7 +11,7 @@ pub struct Options {
     /// Keys of every mapping in the order of their bytes, as Go prints maps, and of repeated keys only
     /// the last; else all pairs in document order.
     pub sorted: bool,
-    /// `<`, `>` and `&` as escapes, as Go prints them unless told otherwise.
+    /// `<`, `>` and `&` as escapes, as Go prints them by default.
     pub escape_html: bool,
 }
 

@@ -206,7 +206,7 @@ fn number(text: &str) -> Value {
     Value::Str
 }
 
-/// An integer whose base is told by its prefix.
+/// An integer whose base is its prefix's.
 fn integer(text: &str) -> Option<Value> {
     let (negative, rest, sign) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..], true),

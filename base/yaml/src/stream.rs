@@ -111,7 +111,7 @@ impl<'a> Stream<'a> {
     /// Reads the next document into `tape`, which is cleared first; `None` at the end of the source.
     /// After an error the stream goes on with the next line that begins with `---`.
     ///
-    /// A document of blank lines and comments only is read too ([`Tape::has_content`] tells); nothing at
+    /// A document of blank lines and comments only is read too (see [`Tape::has_content`]); nothing at
     /// all between two `---` is none.
     ///
     /// # Errors
@@ -205,7 +205,7 @@ impl<'a> Stream<'a> {
             }
             Err(fault) => {
                 return Err(match json_fault {
-                    // A document that was meant as JSON is told what is wrong with it as JSON.
+                    // The error of a document that was meant as JSON is about JSON.
                     Some(json) if !fault.limit && is_json_mistake(bytes, start, json.at, fault.at) => json,
                     _ => fault,
                 });

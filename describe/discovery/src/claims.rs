@@ -105,7 +105,7 @@ fn fields(names: &ClaimedNames) -> impl Iterator<Item = (NameField, &[Arc<str>])
 
 /// The names that definitions of one group ask for and do not get. Definitions come in the order in which they were
 /// created; the first one gets the name. A definition that lacks a name is not established and is not published, but
-/// it keeps the other names that it asked for. Definitions whose status says that they are established get their names
+/// it keeps the other names that it declares. Definitions whose status says that they are established get their names
 /// before all others.
 ///
 /// # Example

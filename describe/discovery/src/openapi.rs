@@ -81,7 +81,7 @@ impl Index {
         self.documents.get(path).map(|query| url_of(path, query.as_deref()))
     }
 
-    /// The index of one document, without those beside it. It is empty if there is no such document.
+    /// The index of one document, without the others. It is empty if there is no such document.
     #[must_use]
     pub fn only(&self, path: &str) -> Index {
         Index {

@@ -5,7 +5,7 @@ use kubeshape_schema::{Code, Dialect, Note};
 use kubeshape_structural::read::{is_crd, is_list, item_version};
 use kubeshape_yaml::{Kind, Node};
 
-/// What a document is, told by its members.
+/// What a document is, by its members.
 ///
 /// # Example
 /// ```

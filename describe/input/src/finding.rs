@@ -78,7 +78,7 @@ pub struct Finding {
     pub version: Option<String>,
     /// The result in which something is lost.
     pub shape: Option<Shape>,
-    /// The releases of Kubernetes that say it, the oldest first, if it is not all that were asked: `1.30`.
+    /// The releases of Kubernetes that say it, the oldest first, if not all requested releases do: `1.30`.
     pub releases: Vec<String>,
     /// What was found, what was expected and what to do, in this case.
     pub detail: String,
@@ -114,7 +114,7 @@ impl Finding {
         Finding { input: Some(name.into()), ..self }
     }
 
-    /// The finding, about the CustomResourceDefinition or object of that name; an empty name is none.
+    /// The finding, about the CustomResourceDefinition or object of that name; an empty name is ignored.
     #[must_use]
     pub fn of_resource(self, name: impl Into<String>) -> Finding {
         Finding { resource: Some(name.into()).filter(|name| !name.is_empty()), ..self }

@@ -90,7 +90,7 @@ impl<'r> Resolver<'r> {
         Resolver { versions, ..self.of_resource(name) }
     }
 
-    /// Says that notes are about the resource of that name; an empty name is none.
+    /// Says that notes are about the resource of that name; an empty name is ignored.
     #[must_use]
     pub fn of_resource(mut self, name: &str) -> Self {
         self.set_resource(name);

@@ -279,7 +279,7 @@ impl<'t> Document<'t> {
         text(value)
     }
 
-    /// Adds what it defines; none if that cannot be told.
+    /// Adds what it defines; `None` if that is unknown.
     fn end(self, out: &mut Vec<Defined<'t>>) -> Option<()> {
         if self.top.seen == 0 {
             return Some(());

@@ -31,8 +31,8 @@ enum Packing {
 
 /// Uncompresses the bytes of an input; gives them back as they are if they are not compressed.
 ///
-/// Gzip and Zstandard are told by content, so that inputs of any name may be compressed. An input whose name ends in
-/// `.gz` or `.zst` must be. Members and frames one behind the other are joined. `buffer` is used for the result.
+/// Gzip and Zstandard are recognised by content, so that inputs of any name may be compressed. An input whose name ends
+/// in `.gz` or `.zst` must be. Members and frames one behind the other are joined. `buffer` is used for the result.
 ///
 /// # Errors
 /// - [`UnpackError::Broken`]: the bytes are not what they or the name of the input say.

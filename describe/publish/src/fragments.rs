@@ -108,8 +108,8 @@ pub struct V2Fragments {
 }
 
 impl V2Fragments {
-    /// What every v2 document of resources holds beside their own parts: the shared definitions, those of the scale
-    /// subresource if a resource has one, and the parameters of the scopes that resources have.
+    /// What every v2 document of resources has in addition to their own parts: the shared definitions, those of the
+    /// scale subresource if a resource has one, and the parameters of the scopes that resources have.
     pub fn shared(base: &Base, scale: bool, cluster: bool, namespaced: bool) -> Overlay {
         let definitions = base.definitions.iter().filter(|definition| scale || !definition.scale);
         let scopes = [(false, cluster), (true, namespaced)].into_iter().filter(|(_, there)| *there);

@@ -54,7 +54,7 @@ pub(crate) fn write_member(first: bool, key: &str, form: Form, out: &mut Vec<u8>
     out.push(b':');
 }
 
-/// All paths by form, then cluster-scoped and namespaced. With `alternates`, operations that read tell of the
+/// All paths by form, then cluster-scoped and namespaced. With `alternates`, operations that read describe the
 /// representations in which a server answers, too, which upstream's do not.
 pub(crate) fn all(texts: &Texts, alternates: bool) -> [[Paths; 2]; 3] {
     let forms = [Form::V3, Form::V2, Form::V2Served];
@@ -137,7 +137,7 @@ struct Printer {
     out: Vec<u8>,
     form: Form,
     shared: Shared,
-    /// Whether operations tell of alternate representations.
+    /// Whether operations describe alternate representations.
     alternates: bool,
 }
 

@@ -321,7 +321,7 @@ impl<'a> ResourceVersion<'a> {
         }
     }
 
-    /// Adds the defaults that the served v2 document loses beside [`ResourceVersion::losses`].
+    /// Adds the defaults that the served v2 document loses in addition to [`ResourceVersion::losses`].
     pub fn v2_default_losses(&self, notes: &mut Vec<Note<'a>>) {
         if let Some(schema) = self.v2_schema(None) {
             default_losses(schema, notes);

@@ -84,7 +84,7 @@ impl SameAnswers {
     }
 }
 
-/// A release that keeps count of what it is asked.
+/// A release that records the questions about it.
 ///
 /// Whatever depends on a release asks one of these, so that no question can be missed: there is no other way to ask.
 #[derive(Clone, Debug)]

@@ -47,9 +47,9 @@ pub struct Page {
     pub text: String,
 }
 
-/// The pages of all kinds, by package and name: of the types that embed `TypeMeta`, or that tell their releases, in
-/// packages that are named like a version. A list of a kind has no page. Pages are made one by one, when the iterator
-/// comes to them.
+/// The pages of all kinds, by package and name: of the types that embed `TypeMeta`, or that have tags of their
+/// releases, in packages that are named like a version. A list of a kind has no page. Pages are made one by one, when
+/// the iterator comes to them.
 ///
 /// # Example
 /// ```

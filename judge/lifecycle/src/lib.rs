@@ -2,7 +2,7 @@
 //!
 //! [`Types`] reads Go types with the tags of KEP-2558 (`+lifecycle:kubernetes:…`) and those that Kubernetes' sources
 //! have (`+featureGate`, `+k8s:ifEnabled`, `Deprecated:` paragraphs), and [`Features`] reads the feature gates.
-//! Together they tell the lifecycle of each field ([`fields`]). [`lint`] checks them, [`annotate`] writes them into
+//! Together they give the lifecycle of each field ([`fields`]). [`lint`] checks them, [`annotate`] writes them into
 //! OpenAPI documents and CustomResourceDefinitions, [`diff`] compares two releases, and [`warn`] says which fields of
 //! an object are alpha, beta, deprecated or off in a cluster. [`entries`] says the same of the fields of a definition,
 //! and which entries are not written correctly. [`docs`] writes reference pages. [`kinds`] knows which kinds are

@@ -71,7 +71,7 @@ impl Stage {
         }
     }
 
-    /// The status of a tag; `ga` is none.
+    /// The status of a tag; `ga` means no status.
     pub fn of_status(text: &str) -> Option<Stage> {
         [Stage::Alpha, Stage::Beta, Stage::Deprecated].into_iter().find(|stage| stage.name() == text)
     }

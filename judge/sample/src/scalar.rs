@@ -120,7 +120,7 @@ fn texts(schemas: &[&Schema<'_>], salt: usize, takes: &mut dyn FnMut(&str) -> bo
     let _ = ["", "a", "1", "1s", "/"].into_iter().any(takes);
 }
 
-/// The text with a length in the bounds; longer ones lose their beginning, so that what tells strings apart stays.
+/// The text with a length in the bounds; longer ones lose their beginning, so that what distinguishes strings stays.
 fn fitted(text: &str, least: usize, most: usize) -> String {
     let length = text.chars().count();
     let mut out: String = text.chars().skip(length.saturating_sub(most)).collect();

@@ -155,7 +155,7 @@ async fn config(options: &ClusterOptions) -> Result<Config, ClusterError> {
 /// once.
 fn trim_token(config: &mut Config) {
     let Some(path) = &config.auth_info.token_file else { return };
-    // A pipe can be read once. What cannot be read is told by kube-rs.
+    // A pipe can be read once. kube-rs reports what cannot be read.
     if !std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
         return;
     }

@@ -121,7 +121,7 @@ impl<T: Transport> Client<T> {
         }
         let known = &known;
         let of_version = |version: String| async move {
-            // A name that would lead elsewhere is not asked for.
+            // A name that would lead elsewhere is not requested.
             let Some(path) = openapi::path_of(&version).map(|path| format!("/{path}")) else {
                 return failed(format!("{version:?} is no group version"));
             };
@@ -161,7 +161,7 @@ impl<T: Transport> Client<T> {
     }
 }
 
-/// The group versions that have documents of their own, because the list does not tell their resources.
+/// The group versions that have documents of their own, because the list does not contain their resources.
 fn listed(document: &Document) -> Vec<String> {
     match document {
         Document::Groups(groups) => {

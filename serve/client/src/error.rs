@@ -36,7 +36,7 @@ pub enum Fault {
     /// The body is not what it should be.
     #[error("{0}")]
     Content(String),
-    /// It is not in the cache, and the server may not be asked.
+    /// It is not in the cache, and no request may be sent.
     #[error("it is not in the cache; fetch it once with a connection to the cluster")]
     NotCached,
 }

@@ -228,7 +228,7 @@ impl Mapper {
         }
     }
 
-    /// The versions in which a resource may be; a group that is none may be the beginning of one.
+    /// The versions in which a resource may be; an unknown group may be the beginning of one.
     fn matching<'m>(&'m self, partial: Partial<'_>, has: impl Fn(&Served) -> bool) -> Vec<&'m Served> {
         let of = |exact: bool| {
             let group = move |version: &&Served| {
@@ -322,7 +322,7 @@ impl Served {
     }
 }
 
-/// Plural and singular name of a kind, for servers that tell neither (`meta.UnsafeGuessKindToResource`).
+/// Plural and singular name of a kind, for servers that report neither (`meta.UnsafeGuessKindToResource`).
 fn guessed(kind: &str) -> (String, String) {
     let singular = kind.to_lowercase();
     let plural = match singular.as_bytes().last() {

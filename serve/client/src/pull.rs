@@ -402,7 +402,7 @@ impl<T: Transport> Job<'_, T> {
     fn keep(&mut self) {
         let Some(cached) = self.cached.filter(|_| self.pulled.unkept.is_none()) else { return };
         if !self.wanted.paths.is_empty() {
-            // What was not asked for is as known as before.
+            // What was not requested is as known as before.
             for (path, kept) in self.known.documents.iter().filter(|(path, _)| self.listed.contains(*path)) {
                 self.new.documents.entry(path.clone()).or_insert_with(|| kept.clone());
             }

@@ -62,7 +62,7 @@ pub trait Transport: Send + Sync {
     /// Sends a request, and waits for the whole answer.
     ///
     /// # Errors
-    /// See [`TransportError`]. An answer with any status is none.
+    /// See [`TransportError`]. A response with any status is not an error.
     fn get(&self, request: Request<'_>) -> impl Future<Output = Result<Response, TransportError>> + Send;
 
     /// Sends a request whose answer goes on, and waits for its first line, which is the body of the result; it is empty

@@ -217,7 +217,7 @@ impl Document {
     }
 
     /// The protobuf form put together from those of the chunks. None if there are no sections, or if there is no such form:
-    /// making it as a whole tells why.
+    /// making it as a whole gives the error.
     fn protobuf_of_chunks(&self) -> Option<Body> {
         let segments = self.body.as_ref()?.segments();
         let mut frame = Vec::new();

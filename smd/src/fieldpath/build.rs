@@ -43,7 +43,7 @@ struct Known<'a> {
 /// How many places of the table an element is looked for. One that is not found is kept once more.
 const PROBES: usize = 4;
 
-/// Where and what an element is: elements of which this is the same are. Others may be equal all the same.
+/// Where and what an element is. Elements are equal if this is. Others may be equal all the same.
 #[inline]
 fn identity(element: &PathElement<'_>) -> (u64, u64) {
     let (kind, address, length) = match *element {

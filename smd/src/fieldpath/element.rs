@@ -4,7 +4,7 @@ use crate::Bump;
 use crate::value::{Value, string_bits, string_prefix};
 use std::cmp::Ordering;
 
-/// One step of a path. It tells a child from its siblings.
+/// One step of a path. It distinguishes a child from its siblings.
 ///
 /// The order is that of upstream's `PathElement.Compare`: field names, then keys, values, indices.
 ///

@@ -6,7 +6,7 @@ use super::set::Set;
 use crate::Bump;
 use crate::value::{MAX_DEPTH, Value};
 
-/// The fields that tell an item of a list from its siblings, sorted.
+/// The fields that distinguish an item of a list from its siblings, sorted.
 const KEYS: [&str; 3] = ["id", "key", "name"];
 
 impl<'a> Set<'a> {

@@ -113,7 +113,7 @@ impl fmt::Display for ConflictError<'_> {
     }
 }
 
-/// One conflict, as the server tells it.
+/// One conflict, as the server reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
     /// `FieldManagerConflict`.

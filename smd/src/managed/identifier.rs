@@ -39,7 +39,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// The parts of an entry that tell it from other entries (upstream `BuildManagerIdentifier`).
+/// The parts of an entry that distinguish it from other entries (upstream `BuildManagerIdentifier`).
 ///
 /// The version counts for updates only: a manager has one entry for everything it applied to a subresource, but one
 /// entry per version for what it updated.

@@ -1,6 +1,6 @@
 //! Removing the fields that a manager has stopped applying (upstream `Updater.prune`).
 //!
-//! A field, an entry or an item is removed if the manager applied it last time, does not apply it now, and nobody
+//! A field, an entry or an item is removed if the manager applied it last time, does not apply it now, and no one
 //! else owns it.
 
 use super::converter::{ConvertError, Converter};

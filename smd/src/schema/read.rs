@@ -290,7 +290,7 @@ impl Reader<'_> {
         node.as_str().or_else(|| self.within(member, |reader| reader.own_text(node)))
     }
 
-    /// The text that the walk is at; null is none.
+    /// The string at the current node; null counts as absent.
     fn own_text<'n>(&mut self, node: Node<'n>) -> Option<&'n str> {
         if !matches!(node.kind(), Kind::Str | Kind::Null) {
             self.expected("string", node);

@@ -261,7 +261,7 @@ impl<'s> Field<'s> {
     }
 }
 
-/// A union: fields of which one is set.
+/// A union: fields, one of which is set.
 #[derive(Clone, Copy)]
 pub struct Union<'s> {
     schema: &'s Schema,

@@ -405,7 +405,7 @@ impl<'s> Compiler<'s> {
     }
 }
 
-/// A default from its JSON text. A null is none.
+/// A default from its JSON text. A null is ignored.
 fn literal(json: &str) -> Option<Literal> {
     let mut tape = Tape::new();
     let limits = Limits { depth: usize::from(schema::MAX_DEPTH), ..Limits::default() };

@@ -307,7 +307,7 @@ impl Node {
             }
             _ => return Chosen::All,
         };
-        // A choice of one is none: both must be the same for a type with a single shape.
+        // A choice of one is not a choice: both must be the same for a type with a single shape.
         if others { chosen } else { Chosen::All }
     }
 

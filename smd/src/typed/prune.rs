@@ -26,7 +26,7 @@ struct Intricate;
 
 impl<'a> TypedValue<'a> {
     /// The value without the fields of `last` that are in none of the `owned` sets, and without what no manager owns
-    /// below those. None if only upstream's steps can tell.
+    /// below those. None if only upstream's steps can decide it.
     pub(crate) fn prune(
         self,
         last: Set<'a>,

@@ -163,7 +163,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// What is left of a value of which the set says something.
+    /// What is left of a value that the set has paths in.
     fn value(&mut self, id: u32, value: Value<'a>, set: Set<'a>) -> Value<'a> {
         let node = self.tables.node(id);
         match (node.shape(node.choose(Some(value))), value) {

@@ -1,4 +1,4 @@
-//! Regular expressions of Go: [`check`] gives Go's error for a string that is none, [`compile`] makes one that matches,
+//! Regular expressions of Go: [`check`] gives Go's error for an invalid string, [`compile`] makes one that matches,
 //! and [`Texts`] compares what several accept.
 //!
 //! The API server compiles every `pattern` with Go's `regexp` package. Its language is that of RE2: no back-references,

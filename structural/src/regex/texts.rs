@@ -37,7 +37,7 @@ pub struct Texts<'p> {
     pub unmatched: &'p [&'p str],
     /// The strings have at least this many characters.
     pub least: u64,
-    /// And at most so many.
+    /// And at most this many.
     pub most: Option<u64>,
 }
 
@@ -69,7 +69,7 @@ impl Texts<'_> {
     /// The shortest of these strings, in characters. None if there is none.
     ///
     /// # Errors
-    /// A pattern is none, or the limits do not suffice.
+    /// A pattern is invalid, or the limits do not suffice.
     pub fn shortest(&self) -> Result<Option<String>, Undecided> {
         if self.most.is_some_and(|most| most < self.least) {
             return Ok(None);
@@ -193,7 +193,7 @@ fn utf8_class(byte: u8) -> u8 {
 enum Place {
     /// Between characters.
     Between,
-    /// So many bytes are missing, of which the first is in a range.
+    /// This many bytes are missing. The first is in a range.
     Within(u8, u8, u8),
 }
 

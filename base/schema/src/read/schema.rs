@@ -323,7 +323,7 @@ impl<'a> Reader<'a> {
         }
         let name = key.text();
         if !is_extension(name) && !OPENAPI_ONLY.contains(&name) {
-            // A reference that is not a string is none.
+            // A reference that is not a string is ignored.
             if name == "$ref" || name == "$schema" {
                 return self.unknown_field(key);
             }

@@ -145,7 +145,7 @@ impl Base {
         Ok(Base::new(texts, printed, paths, MetaTypes::new(&definitions)))
     }
 
-    /// The same with operations that tell of all representations in which a server answers.
+    /// The same with operations that describe all representations in which a server answers.
     pub(crate) fn with_alternates(self) -> Base {
         Base { paths: paths::all(&self.texts, true), ..self }
     }

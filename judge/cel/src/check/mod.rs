@@ -446,7 +446,7 @@ impl Checker<'_> {
         self.set(id, Type::Error);
     }
 
-    /// The type inside an optional element; reports one that is none.
+    /// The type inside an optional element; reports one that is not optional.
     fn unwrap(&mut self, id: Id, ty: Type) -> Type {
         if let Some(inner) = ty.as_optional() {
             return inner.clone();

@@ -227,7 +227,7 @@ fn decode_base64(text: &str) -> Option<Vec<u8>> {
 }
 
 /// Base64 with padding and `-_` in place of `+/`, which is how upstream reads values of the format `byte` for rules. An
-/// error is the place of the first byte that is wrong, as Go's `base64.CorruptInputError` tells it.
+/// error is the place of the first byte that is wrong, as Go's `base64.CorruptInputError` has it.
 pub(crate) fn decode_base64_url(text: &str) -> Result<Vec<u8>, usize> {
     decode(text, *b"-_")
 }

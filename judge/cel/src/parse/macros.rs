@@ -61,7 +61,7 @@ type Wrong = (Id, String);
 type Untaken = (Option<Expr>, Vec<Expr>);
 
 impl Builder<'_> {
-    /// Expands a call if it is a macro, and gives its parts back if it is none.
+    /// Expands a call if it is a macro, and gives its parts back otherwise.
     pub(super) fn expand(
         &mut self,
         id: Id,

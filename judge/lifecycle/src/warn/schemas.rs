@@ -1,4 +1,4 @@
-//! The schemas of kinds as far as they say something about lifecycles, and objects beside them.
+//! The schemas of kinds as far as they say something about lifecycles, and objects walked with them.
 
 use super::{Cluster, Kind};
 use crate::annotate::{self, EXTENSION};

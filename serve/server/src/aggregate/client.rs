@@ -273,7 +273,7 @@ fn failure_of(error: &legacy::Error) -> Failure {
     if error.is_connect() { Failure::Connect(text) } else { Failure::Broken(text) }
 }
 
-/// An error with its causes, because errors of hyper tell little by themselves.
+/// An error with its causes, because errors of hyper say little by themselves.
 pub(super) fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -26,7 +26,7 @@ pub fn documents_of_v2(body: &[u8], options: &AggregateOptions, profile: Profile
 }
 
 /// Merges the v2 documents of servers into a v2 document, in the order given, as kube-aggregator does
-/// (`pkg/controllers/openapi/aggregator`). `owns` tells whether a server, by its number, serves a group version
+/// (`pkg/controllers/openapi/aggregator`). `owns` says whether a server, by its number, serves a group version
 /// (`apis/GROUP/VERSION`), as opposed to this server or another one. A document that cannot be merged is left out.
 ///
 /// # Example

@@ -36,7 +36,7 @@ impl DiscoveryPoll {
         DiscoveryPoll { server, lists: BTreeMap::new(), versions: BTreeMap::new(), downloaded: None, published: None }
     }
 
-    /// Reports the group versions that are configured, before the server was asked.
+    /// Reports the group versions that are configured, before the first request to the server.
     ///
     /// # Errors
     /// Nobody receives states any more.

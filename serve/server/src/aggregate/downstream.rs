@@ -44,7 +44,7 @@ impl<T> Polled<T> {
 }
 
 impl Downstream {
-    /// A server of which nothing is known yet.
+    /// A server about which nothing is known yet.
     pub(super) fn new(
         client: Client,
         position: usize,

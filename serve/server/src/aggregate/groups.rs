@@ -92,7 +92,7 @@ pub(super) fn shown(published: Option<&Published>, wanted: Wanted<'_>, answers: 
     groups.into_iter().filter_map(|(name, versions)| assemble(name, versions)).collect()
 }
 
-/// The priority of a built-in group version, else the default: a server's discovery does not tell its priorities.
+/// The priority of a built-in group version, else the default: a server's discovery does not contain its priorities.
 pub(super) fn priority(name: &GroupVersionName) -> Priority {
     built_in_priority(&name.group, &name.version).unwrap_or(UNSET_PRIORITY)
 }

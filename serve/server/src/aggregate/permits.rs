@@ -33,7 +33,7 @@ pub(super) struct Permit {
 }
 
 impl Permits {
-    /// `all` permits, of which a client has at most `each`.
+    /// `all` permits. A client has at most `each` of them.
     pub(super) fn new(all: usize, each: usize) -> Permits {
         Permits { all: Arc::new(Semaphore::new(all)), each, clients: Arc::default() }
     }

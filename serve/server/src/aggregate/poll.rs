@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-/// Polls a server until the aggregator stops or nobody receives its states any more.
+/// Polls a server until the aggregator stops or its states are no longer received.
 pub(super) async fn poll(server: Downstream, mut stop: watch::Receiver<bool>) {
     let server = Arc::new(server);
     let mut openapi = OpenApiPoll::new(Arc::clone(&server));
@@ -73,7 +73,7 @@ impl<'s> Schedule<'s> {
     }
 }
 
-/// The time to wait after so many failures in a row: it doubles from `first` up to `last`.
+/// The time to wait after this many failures in a row: it doubles from `first` up to `last`.
 fn backoff((first, last): (Duration, Duration), failures: u32) -> Duration {
     let factor = 2_u32.saturating_pow(failures.saturating_sub(1));
     first.saturating_mul(factor).min(last)

@@ -99,7 +99,7 @@ impl Tokens {
     }
 
     /// The user of a token; empty for a token without a user. The time does not depend on whether and where the token
-    /// exists. Hashes are compared, so the time does not tell its length either.
+    /// exists. Hashes are compared, so the time does not reveal its length either.
     pub fn user(&self, token: &str) -> Option<&str> {
         self.entry(token).map(|(_, user)| &**user)
     }

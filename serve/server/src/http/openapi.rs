@@ -327,7 +327,7 @@ fn send_v3(parts: &RequestParts<'_>, document: &Document, path: &str, form: Form
 }
 
 /// A redirect to the current hash, with 301 as in KEP-2896. Caches may keep a 301 for ever, and redirect in circles when an
-/// earlier content comes back. With extensions, they are told not to keep it.
+/// earlier content comes back. With extensions, headers forbid them to keep it.
 fn moved(parts: &RequestParts<'_>, path: &str, current: &str, media: HeaderValue, etag: HeaderValue) -> Response {
     let mut response = reply::empty(parts, StatusCode::MOVED_PERMANENTLY);
     vary(&mut response, vary_v3(parts));

@@ -1,4 +1,4 @@
-//! The endpoint of a path. Only the snapshot knows what exists below `/apis`; a route is what the path alone tells. In
+//! The endpoint of a path. Only the snapshot knows what exists below `/apis`; a route is what follows from the path alone. In
 //! kube-apiserver, `PathRecorderMux`, go-restful and the handler of custom resources treat slashes around a path
 //! differently, so routes keep them.
 

@@ -60,7 +60,7 @@ impl Workshop {
     }
 
     /// Has something made on another thread, once for all who ask for it meanwhile. So those who wait take no places, and
-    /// nobody can keep others out by asking often.
+    /// no client can keep others out by many requests.
     ///
     /// `make` returns what keeps the result. Its address is that of the job.
     pub(super) async fn share<T: Send + 'static>(
@@ -107,7 +107,7 @@ impl Workshop {
         };
         let done = tokio::task::spawn_blocking(move || {
             let done = work();
-            // If nobody waits for it any more, it takes its place until it is done all the same.
+            // It keeps its place until it is done, even if no request waits for it any more.
             drop(permit);
             done
         });

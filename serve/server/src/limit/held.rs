@@ -2,7 +2,7 @@
 //!
 //! Everybody gets what there is. When nothing is left, room is made by the client that holds most: its bodies are given up that
 //! have taken longer than the patience allows, the oldest first. If it has none, the newcomer is refused and comes again. So
-//! nobody is kept out by those who hold much and wait, and no client is too slow that sends or takes 1 MiB/s.
+//! no client is kept out by those who hold much and wait, and no client is too slow that sends or takes 1 MiB/s.
 
 use super::Caller;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What a body counts for at least: a request takes so much beside its body.
+/// What a body counts for at least: a request takes this much in addition to its body.
 const LEAST: usize = 4 << 10;
 /// How long a body may take, and how much longer for each MiB of it, before it may have to make room.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -18,7 +18,7 @@ const PATIENCE_PER_MIB: Duration = Duration::from_secs(1);
 
 /// Something that is held, and can be given up at any time.
 pub(crate) trait Held: Send + Sync {
-    /// Gives up the bytes, at once, and tells whoever needs them.
+    /// Gives up the bytes immediately, and wakes the waiting requests.
     fn give_up(&self);
 }
 
@@ -95,7 +95,7 @@ impl Holdings {
     /// Lets a client hold bytes. A body of more than all counts as all.
     ///
     /// # Errors
-    /// There is no room, and nobody can make any.
+    /// There is no room, and no body can be given up.
     pub(crate) fn hold(
         self: &Arc<Self>,
         caller: Option<Caller>,
@@ -185,7 +185,7 @@ impl Share {
     /// Takes more bytes.
     ///
     /// # Errors
-    /// There is no room, and nobody can make any. What it has stays.
+    /// There is no room, and no body can be given up. What it has stays.
     pub(crate) fn grow(&self, more: usize) -> Result<(), Full> {
         let given_up = self.of.state().take(self, more, self.of.most)?;
         for held in given_up {
@@ -247,7 +247,7 @@ mod tests {
         let (modest, weak) = body();
         let of_modest = all.hold(Some(user("modest")), MIB, weak).expect("room");
         let (_late, weak) = body();
-        // 2 MiB are free, and nobody is overdue.
+        // 2 MiB are free, and no client is overdue.
         assert_eq!(all.hold(Some(user("late")), 3 * MIB, weak.clone()).map(|_| ()), Err(Full));
         assert_eq!(all.state().clients.len(), 2);
         // The oldest may take 6 s, and has.

@@ -50,7 +50,7 @@ mod tests {
         for rate in [1, 3, 10, 1000] {
             let (bucket, clock) = bucket(rate);
             let mut passed = 0;
-            // Ten seconds, asked a thousand times a second.
+            // Ten seconds with a thousand requests a second.
             for _ in 0..10_000 {
                 for _ in 0..3 {
                     passed += u32::from(bucket.take().is_ok());

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Bytes that are handed over at once. HTTP/2 keeps up to so many per stream that the client has no room for.
+/// Bytes that are handed over at once. HTTP/2 keeps up to this many per stream that the client has no room for.
 pub(super) const CHUNK: usize = 32 << 10;
 
 /// A body in chunks of bounded size. It notes when it ends, and whether it waits for its source.

@@ -75,7 +75,7 @@ impl Listener {
                 }
             },
         }
-        // It is renamed after its mode is set, so that nobody can connect before. The name is random, and an error if it
+        // It is renamed after its mode is set, so that no client can connect before. The name is random, and an error if it
         // exists: two processes may have one number, in containers that share a folder.
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{:08x}", uuid::Uuid::new_v4().as_fields().0));

@@ -73,7 +73,7 @@ pub enum Definition {
     OfFiles,
     /// It is given, as JSON. Those of files do not count.
     Given(Bytes),
-    /// There is none, whatever the files say.
+    /// It is absent, whatever the files say.
     Gone,
 }
 

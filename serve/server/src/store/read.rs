@@ -30,7 +30,7 @@ pub(super) struct Resource {
 }
 
 impl Resource {
-    /// The parts of the v2 document; made when they are asked for the first time, with those of the whole file.
+    /// The parts of the v2 document; made on the first request, with those of the whole file.
     pub(super) fn v2(&self, publisher: &Publisher) -> Option<&V2Fragments> {
         self.source.v2(publisher).get(self.ordinal)?.as_ref()
     }

@@ -118,7 +118,7 @@ impl Counts {
     }
 }
 
-/// A merged document of which parts can be changed.
+/// A merged document whose parts can be changed.
 #[derive(Clone, Debug)]
 struct Merged {
     destination: Arc<Destination>,

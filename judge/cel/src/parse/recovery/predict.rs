@@ -1,4 +1,4 @@
-//! Which alternative to take where one token does not tell: ANTLR's prediction, first without the callers of the rule
+//! Which alternative to take where one token does not decide: ANTLR's prediction, first without the callers of the rule
 //! (SLL) and, if that is ambiguous, with them (LL).
 
 use super::grammar::Rule;
@@ -68,7 +68,7 @@ enum Next {
     /// A set that is not kept.
     Own(Configs),
     Alt(usize),
-    /// SLL cannot tell.
+    /// SLL cannot decide.
     Conflict,
     /// Nothing reads the token; the alternative is one that may end before it.
     Dead(Option<usize>),

@@ -1,7 +1,7 @@
 //! Which connections make room when there are too many, and how long they may take before.
 //!
 //! A connection is not to blame for what the server owes it. So patience is measured in [`Pace::rounds`], which pass only
-//! while the server comes round to all connections, and not in time. When programs beside the server have the processors,
+//! while the server comes round to all connections, and not in time. When other programs have the processors,
 //! few rounds pass.
 
 use super::{Activity, Begun};
@@ -42,7 +42,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Rounds in which every connection could be served that was ready. They are only counted while somebody waits for
+    /// Rounds in which every connection could be served that was ready. They are only counted while a connection waits for
     /// room.
     pub(crate) fn rounds(&self) -> u64 {
         self.rounds.load(Relaxed)
@@ -70,7 +70,7 @@ impl Pace {
 pub(crate) enum Step {
     /// It ends with its current answers.
     End = 1,
-    /// It is idle: the client is asked to close it.
+    /// It is idle: the end is announced to the client.
     Leave,
     /// It is cut.
     Cut,
