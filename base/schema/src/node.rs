@@ -56,7 +56,7 @@ impl Type {
     }
 }
 
-/// Facts about a schema that are true or false. The same set, united over a whole subtree, tells walks
+/// Facts about a schema that are true or false. The same set, united over a whole subtree, shows walks
 /// which subtrees they need not enter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Flags(u32);
