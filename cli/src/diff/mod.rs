@@ -11,11 +11,12 @@ use kubeshape_diff::{
     Change, Class, Consumer, Day, Documents, Effort, Exemption, Exemptions, KindChanges, Proof, Witness, definitions,
     documents, witnesses,
 };
-use kubeshape_input::{Code, Document, Finding, Limits, Place};
+use kubeshape_input::{Code, Document, Finding, Limits, Place, Resolver};
 use kubeshape_schema::{Bump, Gvk, Note};
 use kubeshape_smd::ToValue;
 use kubeshape_structural::Crd;
 use kubeshape_structural::read::Manifest;
+use kubeshape_yaml::Node;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -124,8 +125,8 @@ impl Run<'_> {
         self.changes(
             name,
             all.into_iter().zip(proofs.into_iter().chain(std::iter::repeat(Proof::NotNeeded))),
-            &mut |note| before.finding(note),
-            &mut |note| after.finding(note),
+            &mut |change| located(&mut before, change, change.old, Change::old_part),
+            &mut |change| located(&mut after, change, change.new, Change::new_part),
         );
     }
 
@@ -157,19 +158,19 @@ impl Run<'_> {
             }
             let name = format!("{} {}", kind.api_version(), kind.kind());
             let (was, is) = (was.and_then(|at| old.get(at)), is.and_then(|at| new.get(at)));
-            let tell = |document: Option<&Document>, note: &Note<'_>| match document {
-                Some(document) if has_places => document.resolver().of_resource(&name).finding(note),
+            let tell = |document: Option<&Document>, change: &Change, at: u32, part: Part| match document {
+                Some(document) if has_places => located(&mut document.resolver().of_resource(&name), change, at, part),
                 document => {
                     let input = document.map(|document| document.source().name().to_string()).unwrap_or_default();
-                    Finding::new(note.code, note.detail.as_ref()).in_input(input).of_resource(name.as_str())
+                    (Finding::new(change.code, "").in_input(input).of_resource(name.as_str()), true)
                 }
             };
             self.ui.case(&is.or(was).map(|document| document.source().name().to_string()).unwrap_or_default(), &name);
             self.changes(
                 &name,
                 changes.into_iter().map(|change| (change, Proof::NotNeeded)),
-                &mut |note| tell(was, note),
-                &mut |note| tell(is.or(was), note),
+                &mut |change| tell(was, change, change.old, Change::old_part),
+                &mut |change| tell(is.or(was), change, change.new, Change::new_part),
             );
         }
     }
@@ -179,8 +180,8 @@ impl Run<'_> {
         &mut self,
         name: &str,
         all: impl Iterator<Item = (Change, Proof)>,
-        before: &mut dyn FnMut(&Note<'_>) -> Finding,
-        after: &mut dyn FnMut(&Note<'_>) -> Finding,
+        before: &mut dyn FnMut(&Change) -> (Finding, bool),
+        after: &mut dyn FnMut(&Change) -> (Finding, bool),
     ) {
         let mut counts = [0_usize; 4];
         let mut changes = Vec::new();
@@ -191,13 +192,18 @@ impl Run<'_> {
             self.worst = self.worst.max(Some(class));
             let field = if change.path.is_empty() { String::new() } else { format!("{}: ", change.path) };
             let detail = format!("{field}{}; {}", change.detail, whom(&effects));
-            let mut finding = after(&Note::new(change.code, change.new, detail));
+            let ((was, was_there), (is, is_there)) = (before(&change), after(&change));
+            let (old, new) = (was.location(), is.location());
+            changes.push(of_change(&change, &effects, &old, &new, &proof));
+            // What is removed is marked in the old definition.
+            let is_removed = was_there && !is_there;
+            let mut finding = if is_removed { was } else { is };
+            finding.detail = detail;
             finding.version = (!change.version.is_empty()).then(|| change.version.clone());
-            let place = before(&Note::new(change.code, change.old, ""));
-            if !place.location().is_empty() && place.location() != finding.location() {
-                finding.notes.push(format!("it was at {}", place.location()));
+            if old != new && !old.is_empty() && !new.is_empty() && (is_removed || was_there || !is_there) {
+                let note = if is_removed { format!("compare {new}") } else { format!("it was at {old}") };
+                finding.notes.push(note);
             }
-            changes.push(of_change(&change, &effects, &place.location(), &finding.location(), &proof));
             match &proof {
                 Proof::NotNeeded => {}
                 Proof::Witness(witness) => finding.notes.push(summed_up(witness)),
@@ -256,6 +262,8 @@ impl Run<'_> {
             path: String::new(),
             old: manifest.node.index(),
             new: manifest.node.index(),
+            part: Vec::new(),
+            is_removed: false,
             detail: "the definition is gone; a server deletes all of its objects with it".to_owned(),
             effects: concerned.map(|consumer| (consumer, Class::Breaking)).to_vec(),
         };
@@ -265,8 +273,8 @@ impl Run<'_> {
         self.changes(
             name,
             std::iter::once((change, Proof::NotNeeded)),
-            &mut |note| before.finding(note),
-            &mut |note| after.finding(note),
+            &mut |change| located(&mut before, change, change.old, Change::old_part),
+            &mut |change| located(&mut after, change, change.new, Change::new_part),
         );
     }
 
@@ -315,6 +323,21 @@ fn exemptions(path: &Path) -> Result<Exemptions, Fatal> {
     let text = std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map(|since| since.as_secs()).unwrap_or_default();
     Exemptions::read(&text, Day::of_unix_days(seconds / 86_400)).map_err(|error| refused(error.to_string()))
+}
+
+/// Finds the part of a document that changed.
+type Part = for<'a> fn(&Change, kubeshape_yaml::Document<'a>) -> Option<(Node<'a>, Node<'a>)>;
+
+/// The place of a change in a document, and whether the document has the part that changed.
+fn located(resolver: &mut Resolver<'_>, change: &Change, at: u32, part: Part) -> (Finding, bool) {
+    let found = part(change, resolver.document());
+    let mut finding = resolver.finding(&Note::new(change.code, found.map_or(at, |(_, value)| value.index()), ""));
+    if let Some((key, _)) = found.filter(|(key, value)| finding.place.is_some() && key.index() != value.index()) {
+        finding.span = Some(key.span());
+        finding.place = resolver.place(key.index());
+        finding.excerpt = Some(resolver.excerpt(key.index()));
+    }
+    (finding, found.is_some())
 }
 
 /// The field of a change, or what is changed instead.

@@ -8,6 +8,8 @@ use std::fmt::Write as _;
 /// A bound that changed.
 pub(crate) struct Changed {
     pub(crate) keyword: &'static str,
+    /// The keyword to mark.
+    pub(crate) mark: &'static str,
     pub(crate) detail: String,
     /// Whether the new bound rejects values that the old one accepted.
     pub(crate) is_stricter: bool,
@@ -71,7 +73,12 @@ pub(crate) fn changes(old: &Schema<'_>, new: &Schema<'_>, types: Types) -> Vec<C
                 !is_number_of_go(old.value) || !is_number_of_go(new.value) || is_stricter(side, old, new)
             }
         };
-        out.push(Changed { keyword, detail: detail(keyword, old, new), is_stricter });
+        let mark = match (keyword, old, new) {
+            ("minimum", Some(old), Some(new)) if old.value == new.value => "exclusiveMinimum",
+            ("maximum", Some(old), Some(new)) if old.value == new.value => "exclusiveMaximum",
+            _ => keyword,
+        };
+        out.push(Changed { keyword, mark, detail: detail(keyword, old, new), is_stricter });
     }
     out.extend(multiple(old.extra().multiple_of, new.extra().multiple_of).filter(|_| types.has_numbers()));
     out
@@ -117,5 +124,5 @@ fn multiple(old: Option<f64>, new: Option<f64>) -> Option<Changed> {
     let is_implied = |old, new| is_number_of_go(old) && is_number_of_go(new) && is_multiple(old, new);
     let is_stricter = new.is_some_and(|new| !old.is_some_and(|old| is_implied(old, new)));
     let detail = detail("multipleOf", old.map(plain), new.map(plain));
-    Some(Changed { keyword: "multipleOf", detail, is_stricter })
+    Some(Changed { keyword: "multipleOf", mark: "multipleOf", detail, is_stricter })
 }

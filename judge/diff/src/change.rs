@@ -1,6 +1,7 @@
 //! A change, and its class for each consumer.
 
 use kubeshape_schema::Code;
+use kubeshape_yaml::{Document, Kind, Node};
 use std::fmt;
 
 /// A user of a definition.
@@ -98,6 +99,11 @@ pub struct Change {
     pub old: u32,
     /// The place in the new definition.
     pub new: u32,
+    /// The way from these places to the keyword that changed: names of members and indices of items. Empty if the whole
+    /// place changed.
+    pub part: Vec<String>,
+    /// Whether the part exists only in the old definition.
+    pub is_removed: bool,
     /// The old and the new state.
     pub detail: String,
     /// The class for each affected consumer, in the order of [`Consumer::ALL`].
@@ -110,8 +116,33 @@ impl Change {
         self.effects.iter().map(|(_, class)| *class).max().unwrap_or(Class::Cosmetic)
     }
 
+    /// Returns the part of the old definition that changed, if the old definition has it: its key or item, and the value.
+    pub fn old_part<'a>(&self, document: Document<'a>) -> Option<(Node<'a>, Node<'a>)> {
+        marked(document, self.old, &self.part)
+    }
+
+    /// Returns the part of the new definition that changed, if the new definition has it: its key or item, and the value.
+    pub fn new_part<'a>(&self, document: Document<'a>) -> Option<(Node<'a>, Node<'a>)> {
+        if self.is_removed { None } else { marked(document, self.new, &self.part) }
+    }
+
     /// Returns the class for a consumer, or `None` if it is not affected.
     pub fn class_for(&self, consumer: Consumer) -> Option<Class> {
         self.effects.iter().find(|(concerned, _)| *concerned == consumer).map(|(_, class)| *class)
     }
+}
+
+/// Follows steps from a node. Returns the key of the last member or the last item, and its value.
+fn marked<'a>(document: Document<'a>, at: u32, part: &[String]) -> Option<(Node<'a>, Node<'a>)> {
+    let start = ((at as usize) < document.len()).then(|| document.node(at))?;
+    let mut found = (start, start);
+    for step in part {
+        let (_, value) = found;
+        found = match value.kind() {
+            Kind::Map => value.pairs().find(|(key, _)| key.as_str() == Some(step))?,
+            Kind::Seq => value.items().nth(step.parse().ok()?).map(|item| (item, item))?,
+            _ => return None,
+        };
+    }
+    Some(found)
 }

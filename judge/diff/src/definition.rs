@@ -32,10 +32,12 @@ pub(crate) fn find<'a>(old: &Crd<'a>, new: &Crd<'a>) -> Findings<'a> {
             (None, Some(_)) => {
                 let effects = [(Storage, Risky), (Writers, Risky)];
                 push(&mut out, Code::DiffLogic, was.name, (was.at, is.at), "schema added", &effects);
+                out.part(&["schema"]);
             }
             (Some(_), None) => {
                 let effects = [(Writers, Compatible), (Readers, Risky)];
                 push(&mut out, Code::DiffTypeWider, was.name, (was.at, is.at), "schema removed", &effects);
+                out.part(&["schema"]);
             }
             (None, None) => {}
         }
@@ -67,6 +69,8 @@ fn push(
         path: String::new(),
         old,
         new,
+        part: Vec::new(),
+        is_removed: false,
         detail: detail.into(),
         effects: effects.to_vec(),
     };
@@ -86,25 +90,41 @@ fn names(old: &Crd<'_>, new: &Crd<'_>, out: &mut Findings<'_>) {
             let effects = [(Writers, Breaking), (Meta, Breaking)];
             let effects = if matches!(what, "group" | "kind") { &effects[..] } else { &effects[1..] };
             push(out, Code::DiffNames, "", at, format!("{what} changed from {was:?} to {is:?}"), effects);
+            if what == "group" {
+                at_spec(out, (old, new), what);
+            } else {
+                out.part(&[what]);
+            }
         }
     }
     if old.scope != new.scope {
         let detail = format!("scope changed from {:?} to {:?}", old.scope, new.scope);
         push(out, Code::DiffNames, "", at, detail, &[(Meta, Breaking)]);
+        at_spec(out, (old, new), "scope");
     }
     if old.names.singular != new.names.singular {
         let detail = format!("singular changed from {:?} to {:?}", old.names.singular, new.names.singular);
         push(out, Code::DiffNamesLess, "", at, detail, &[(Meta, Risky)]);
+        out.part(&["singular"]);
     }
-    for (what, was, is) in [
-        ("short name", old.names.short_names, new.names.short_names),
-        ("category", old.names.categories, new.names.categories),
+    for (keyword, what, was, is) in [
+        ("shortNames", "short name", old.names.short_names, new.names.short_names),
+        ("categories", "category", old.names.categories, new.names.categories),
     ] {
         let is: HashSet<&str> = is.iter().copied().collect();
-        for gone in was.iter().filter(|name| !is.contains(**name)) {
+        for (index, gone) in was.iter().enumerate().filter(|(_, name)| !is.contains(**name)) {
             push(out, Code::DiffNamesLess, "", at, format!("{what} {gone:?} removed"), &[(Meta, Risky)]);
+            out.removed(&[keyword, &index.to_string()]);
         }
     }
+}
+
+/// Moves the last change to a member of `spec`.
+fn at_spec(out: &mut Findings<'_>, (old, new): (&Crd<'_>, &Crd<'_>), member: &str) {
+    if let Some(change) = out.changes.last_mut() {
+        (change.old, change.new) = (old.at, new.at);
+    }
+    out.part(&["spec", member]);
 }
 
 fn versions(old: &Crd<'_>, new: &Crd<'_>, out: &mut Findings<'_>) {
@@ -116,16 +136,20 @@ fn versions(old: &Crd<'_>, new: &Crd<'_>, out: &mut Findings<'_>) {
             None if was.storage => {
                 let detail = "storage version removed; store the objects in another version first";
                 push(out, Code::DiffVersionGone, was.name, at, detail, &[(Storage, Breaking), (Meta, Breaking)]);
+                out.removed(&[]);
             }
             None => {
                 let class = if was.served { Breaking } else { Compatible };
                 push(out, Code::DiffVersionGone, was.name, at, "version removed", &[(Storage, Risky), (Meta, class)]);
+                out.removed(&[]);
             }
             Some(is) if was.served && !is.served => {
                 push(out, Code::DiffVersionGone, was.name, at, "version no longer served", &[(Meta, Breaking)]);
+                out.part(&["served"]);
             }
             Some(is) if !was.served && is.served => {
                 push(out, Code::DiffVersionNew, was.name, at, "version now served", &[(Meta, Compatible)]);
+                out.part(&["served"]);
             }
             Some(_) => {}
         }
@@ -141,6 +165,7 @@ fn versions(old: &Crd<'_>, new: &Crd<'_>, out: &mut Findings<'_>) {
     {
         let detail = format!("storage version changed from {was} to {is}");
         push(out, Code::DiffStorage, "", (old, new), detail, &[(Storage, Risky)]);
+        out.part(&["storage"]);
     }
 }
 
@@ -159,31 +184,38 @@ fn version(was: &Version<'_>, is: &Version<'_>, out: &mut Findings<'_>) {
         (true, false) => {
             let detail = "/status removed; the status is written with the object";
             push(out, Code::DiffSubresource, was.name, at, detail, &[(Writers, class), (Meta, Breaking)]);
+            out.part(&["subresources", "status"]);
         }
         (false, true) => {
             let detail = "/status added; requests to the object no longer change the status";
             push(out, Code::DiffSubresource, was.name, at, detail, &[(Writers, class), (Meta, Compatible)]);
+            out.part(&["subresources", "status"]);
         }
         _ => {}
     }
     match (was.scale, is.scale) {
         (Some(_), None) => {
             push(out, Code::DiffSubresource, was.name, at, "/scale removed", &[(Meta, Breaking)]);
+            out.part(&["subresources", "scale"]);
         }
         (Some(old), Some(new)) if old != new => {
             push(out, Code::DiffSubresource, was.name, at, "paths of /scale changed", &[(Meta, Risky)]);
+            out.part(&["subresources", "scale"]);
         }
         _ => {}
     }
     if was.columns != is.columns {
         push(out, Code::DiffShown, was.name, at, "printer columns changed", &[(Meta, Cosmetic)]);
+        out.part(&["additionalPrinterColumns"]);
     }
     let selectable: HashSet<&str> = is.selectable_fields.iter().copied().collect();
-    for gone in was.selectable_fields.iter().filter(|path| !selectable.contains(**path)) {
+    for (index, gone) in was.selectable_fields.iter().enumerate().filter(|(_, path)| !selectable.contains(**path)) {
         let detail = format!("{gone} can no longer be used in field selectors");
         push(out, Code::DiffSelector, was.name, at, detail, &[(Readers, Breaking), (Meta, Breaking)]);
+        out.removed(&["selectableFields", &index.to_string()]);
     }
     if !was.deprecated && is.deprecated {
         push(out, Code::DiffDescription, was.name, at, "version deprecated", &[(Meta, Compatible)]);
+        out.part(&["deprecated"]);
     }
 }

@@ -180,6 +180,8 @@ fn of_kind(kind: Gvk<'_>, code: Code, detail: &str, effects: &[(Consumer, Class)
         path: String::new(),
         old: 0,
         new: 0,
+        part: Vec::new(),
+        is_removed: false,
         detail: detail.to_owned(),
         effects: effects.to_vec(),
     }

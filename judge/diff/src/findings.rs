@@ -45,6 +45,21 @@ impl<'a> Findings<'a> {
         self.spots.push(spot.copied());
     }
 
+    /// Says which part of its place the last change is about.
+    pub(crate) fn part(&mut self, part: &[&str]) {
+        if let Some(change) = self.changes.last_mut() {
+            change.part = part.iter().map(|step| (*step).to_owned()).collect();
+        }
+    }
+
+    /// Says that the last change is about a part that only the old definition has.
+    pub(crate) fn removed(&mut self, part: &[&str]) {
+        self.part(part);
+        if let Some(change) = self.changes.last_mut() {
+            change.is_removed = true;
+        }
+    }
+
     /// Adds a step to a trail.
     pub(crate) fn step(&mut self, trail: usize, step: Step<'a>) -> usize {
         self.trail.push((trail, step));

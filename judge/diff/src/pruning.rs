@@ -49,6 +49,8 @@ pub(crate) fn report<'a>(version: &str, old: &Schema<'a>, new: &Schema<'a>, keep
         path: String::new(),
         old: old.at,
         new: new.at,
+        part: Vec::new(),
+        is_removed: false,
         detail: detail.to_owned(),
         effects: effects.to_vec(),
     };

@@ -32,6 +32,8 @@ impl<'a> Walk<'_, 'a> {
                 keys => format!("{kind} by {}", keys.join(", ")),
             };
             let detail = format!("list type changed from {} to {}", named(was, old_keys), named(is, new_keys));
+            let list_part: &[&str] =
+                if was == is { &["x-kubernetes-list-map-keys"] } else { &["x-kubernetes-list-type"] };
             let class = if was == "atomic" { Risky } else { Breaking };
             // Rules compare lists, sets and maps differently.
             let mut effects = vec![(Writers, Risky), (Apply, class), (Cel, Risky)];
@@ -41,9 +43,11 @@ impl<'a> Walk<'_, 'a> {
             });
             if !effects.is_empty() {
                 self.push(pair, Code::DiffOwnership, &*detail, &effects);
+                self.found.part(list_part);
             }
             if is_unique_newly(pair, (was, old_keys), (is, new_keys)) {
                 self.push(pair, Code::DiffUnique, detail, STRICTER);
+                self.found.part(list_part);
             }
         }
         // Without a schema, items can be anything.
@@ -56,6 +60,7 @@ impl<'a> Walk<'_, 'a> {
     pub(super) fn fields(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
         let (old, new) = (&pair.old, &pair.new);
         let is_atomic = |schema: &Schema<'a>| schema.extra().map_type == Some("atomic");
+        let before = self.found.changes.len();
         match (is_atomic(old), is_atomic(new)) {
             _ if pair.is_whole => {}
             (false, true) => self.push(
@@ -73,6 +78,9 @@ impl<'a> Walk<'_, 'a> {
                 );
             }
             _ => {}
+        }
+        if self.found.changes.len() > before {
+            self.found.part(&["x-kubernetes-map-type"]);
         }
         self.unknown_fields(pair, todo);
         self.own_fields(pair, todo);
@@ -104,10 +112,12 @@ impl<'a> Walk<'_, 'a> {
                 format!("{name} is now required"),
                 STRICTER,
             );
+            self.found.part(&["required", &index(new.required, name)]);
         }
         for name in missing(old.required, new.required) {
             let effects = [(Writers, Compatible), (Readers, Risky)];
             self.push(pair, Code::DiffRequiredGone, format!("{name} is no longer required"), &effects);
+            self.found.removed(&["required", &index(old.required, name)]);
         }
     }
 
@@ -138,12 +148,14 @@ impl<'a> Walk<'_, 'a> {
             let detail = format!("no longer an embedded resource: its {} are dropped", dropped.join(", "));
             let effects = [(Storage, Breaking), (Writers, Breaking), (Readers, Breaking), (Apply, Risky)];
             self.push(pair, Code::DiffFieldGone, detail, &effects);
+            self.found.part(&["x-kubernetes-embedded-resource"]);
         }
     }
 
     /// Compares whether fields without a property are kept.
     fn unknown_fields(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
         let (old, new) = (&pair.old, &pair.new);
+        let before = self.found.changes.len();
         match (self.rest_before(old, pair.own.0), self.rest_now(new, pair.own.1)) {
             (Rest::Dropped, Rest::Dropped) | (Rest::Kept, Rest::Kept) => {}
             // Reported once, for the whole definition.
@@ -174,6 +186,14 @@ impl<'a> Walk<'_, 'a> {
                 }
             }
         }
+        let part = if old.additional == new.additional {
+            "x-kubernetes-preserve-unknown-fields"
+        } else {
+            "additionalProperties"
+        };
+        for change in &mut self.found.changes[before..] {
+            change.part = vec![part.to_owned()];
+        }
     }
 
     /// Describes the field of the change that is pushed next.
@@ -189,7 +209,8 @@ impl<'a> Walk<'_, 'a> {
 
     fn gone(&mut self, pair: &Pair<'a>, property: &Property<'a>, todo: &mut Vec<Pair<'a>>) {
         let path = below(pair, property.name);
-        let places = (property.at, pair.new.at);
+        let places = (pair.old.at, pair.new.at);
+        let part = ["properties", property.name];
         let trail = self.found.step(pair.trail, Step::Property(property.name));
         let (old, new) = (property.schema, Schema::of_type(Type::Absent));
         let spot = Spot { old, new, also: None, own: Role::Nothing, trail, subject: Subject::Value };
@@ -203,6 +224,7 @@ impl<'a> Walk<'_, 'a> {
                 }
                 effects.push((V2, Risky));
                 self.at(&spot, path, places, Code::DiffTypeWider, detail, &effects);
+                self.found.removed(&part);
             }
             Rest::Dropped => {
                 let detail = "its values are dropped, and strict requests that contain it are rejected".to_owned();
@@ -210,13 +232,15 @@ impl<'a> Walk<'_, 'a> {
                     [(Storage, Breaking), (Writers, Breaking), (Readers, Breaking), (Apply, Risky), (V2, Breaking)];
                 self.gone.push(self.field(pair, property, &path));
                 self.at(&spot, path, places, Code::DiffFieldGone, detail, &effects);
+                self.found.removed(&part);
             }
         }
     }
 
     fn came(&mut self, pair: &Pair<'a>, property: &Property<'a>, todo: &mut Vec<Pair<'a>>) {
         let path = below(pair, property.name);
-        let places = (pair.old.at, property.at);
+        let places = (pair.old.at, pair.new.at);
+        let part = ["properties", property.name];
         let trail = self.found.step(pair.trail, Step::Key(property.name));
         let (old, new) = (Schema::of_type(Type::Absent), property.schema);
         let spot = Spot { old, new, also: None, own: Role::Nothing, trail, subject: Subject::Value };
@@ -228,9 +252,11 @@ impl<'a> Walk<'_, 'a> {
             Rest::Kept => {
                 let detail = format!("values must now be of type {}", types::name(&property.schema));
                 self.at(&spot, path.clone(), places, Code::DiffType, detail, STRICTER);
+                self.found.part(&part);
                 if !is_owned_as_unknown(&property.schema) {
                     let effects = [(Apply, Risky)];
                     self.at(&spot, path.clone(), places, Code::DiffOwnership, KNOWN_NOW.to_owned(), &effects);
+                    self.found.part(&part);
                 }
                 self.first_default(pair, property, &spot, path, places);
             }
@@ -238,6 +264,7 @@ impl<'a> Walk<'_, 'a> {
                 let effects = [(Writers, Compatible), (Readers, Compatible), (V2, Compatible)];
                 self.came.push(self.field(pair, property, &path));
                 self.at(&spot, path.clone(), places, Code::DiffFieldNew, "field added".to_owned(), &effects);
+                self.found.part(&part);
                 self.first_default(pair, property, &spot, path, places);
             }
         }
@@ -258,7 +285,13 @@ impl<'a> Walk<'_, 'a> {
         let class = if takes_default(&property.schema) { class } else { Risky };
         let effects = [(Storage, Risky), (Writers, class), (Readers, Risky)];
         self.at(spot, path, places, Code::DiffDefault, detail, &effects);
+        self.found.part(&["properties", property.name, "default"]);
     }
+}
+
+/// Returns the index of a name in a list.
+fn index(names: &[&str], name: &str) -> String {
+    names.iter().position(|other| *other == name).unwrap_or_default().to_string()
 }
 
 /// Whether server-side apply owns the parts of a value as it would without a schema: object fields one by one, lists as

@@ -205,7 +205,23 @@ impl<'a> Walk<'_, 'a> {
         effects: &[(Consumer, Class)],
     ) {
         let version = self.version.to_owned();
-        self.found.push(Change { code, version, path, old, new, detail, effects: effects.to_vec() }, Some(spot));
+        self.found.push(
+            Change {
+                code,
+                version,
+                path,
+                old,
+                new,
+                part: Vec::new(),
+                is_removed: false,
+                detail,
+                effects: effects.to_vec(),
+            },
+            Some(spot),
+        );
+        if let Subject::Keyword(keyword) = spot.subject {
+            self.found.part(&[if keyword == "embedded" { "x-kubernetes-embedded-resource" } else { keyword }]);
+        }
     }
 
     /// Returns what happened to fields without a property.
@@ -298,8 +314,10 @@ impl<'a> Walk<'_, 'a> {
             }
             effects.push((V2, Breaking));
             self.push(pair, Code::DiffType, names(), &effects);
+            self.found.part(&[keyword_of_type(old, new)]);
         } else if !came.is_empty() {
             self.push(pair, Code::DiffTypeWider, names(), &[(Writers, Compatible), (Readers, Risky), (V2, Risky)]);
+            self.found.part(&[keyword_of_type(old, new)]);
         }
         let both = was.both(is);
         if both.is_empty() {
@@ -308,12 +326,14 @@ impl<'a> Walk<'_, 'a> {
         self.enumeration(pair);
         for change in bounds::changes(old, new, both) {
             let subject = Subject::Keyword(change.keyword);
+            let mark = change.mark;
             if !change.is_stricter {
                 // Other parts of the schema may still imply it.
                 if refusal(&pair.accepted_now(), old, change.keyword, &mut self.memo) == Refusal::Never {
                     continue;
                 }
                 self.push_about(pair, subject, Code::DiffBoundWider, change.detail, WIDER);
+                self.found.part(&[mark]);
                 continue;
             }
             if self.never_counts(pair, change.keyword) {
@@ -321,9 +341,13 @@ impl<'a> Walk<'_, 'a> {
             }
             match refusal(&pair.accepted_before(), new, change.keyword, &mut self.memo) {
                 Refusal::Never => {}
-                Refusal::Certain => self.push_about(pair, subject, Code::DiffBound, change.detail, STRICTER),
+                Refusal::Certain => {
+                    self.push_about(pair, subject, Code::DiffBound, change.detail, STRICTER);
+                    self.found.part(&[mark]);
+                }
                 Refusal::Unknown(why) => {
                     self.push_about(pair, subject, Code::DiffLogic, open(&change.detail, &why), UNKNOWN);
+                    self.found.part(&[mark]);
                 }
             }
         }
@@ -347,6 +371,12 @@ impl<'a> Walk<'_, 'a> {
             self.fields(pair, todo);
         }
     }
+}
+
+/// Returns the keyword that changes the types of a schema.
+fn keyword_of_type(old: &Schema<'_>, new: &Schema<'_>) -> &'static str {
+    let differs = |flag: Flags| old.flags.any(flag) != new.flags.any(flag);
+    if old.ty == new.ty && differs(Flags::INT_OR_STRING) { "x-kubernetes-int-or-string" } else { "type" }
 }
 
 /// Whether server-side apply owns a list or a map as a whole.

@@ -48,6 +48,7 @@ impl<'a> Walk<'_, 'a> {
         .collect();
         if !changed.is_empty() {
             self.push(pair, Code::DiffDescription, changed.join(", "), &[(Readers, Cosmetic)]);
+            self.found.part(&changed[..1]);
         }
     }
 
@@ -59,6 +60,7 @@ impl<'a> Walk<'_, 'a> {
         if pair.also.is_some() {
             return;
         }
+        let before = self.found.changes.len();
         match (old.flags.any(Flags::NULLABLE), new.flags.any(Flags::NULLABLE)) {
             (true, false) if pair.path.ends_with("[]") || self.keeps.1 && Types::of(new) != Types::ANY => {
                 self.push(pair, Code::DiffNull, "null is now rejected", STRICTER);
@@ -92,6 +94,9 @@ impl<'a> Walk<'_, 'a> {
             }
             _ => {}
         }
+        if self.found.changes.len() > before {
+            self.found.part(&["nullable"]);
+        }
     }
 
     pub(super) fn enumeration(&mut self, pair: &Pair<'a>) {
@@ -101,21 +106,29 @@ impl<'a> Walk<'_, 'a> {
             (true, true) => {}
             (false, true) => {
                 self.push(pair, Code::DiffEnumWider, "enum removed: any value is accepted", &wider);
+                self.found.part(&["enum"]);
             }
             (true, false) => {
                 let values = listed(new.iter().map(text).collect());
                 self.push(pair, Code::DiffEnum, format!("enum added: only {values} accepted"), STRICTER);
+                self.found.part(&["enum"]);
             }
             (false, false) => {
                 let texts = |values: &[Json<'_>]| values.iter().map(text).collect::<Vec<_>>();
                 let (old, new) = (texts(old), texts(new));
                 let gone = missing(&old, &new);
+                let at = |all: &[String], first: Option<&String>| {
+                    all.iter().position(|value| Some(value) == first).unwrap_or_default().to_string()
+                };
+                let (first_gone, first_came) = (at(&old, gone.first()), at(&new, missing(&new, &old).first()));
                 if !gone.is_empty() {
                     self.push(pair, Code::DiffEnum, format!("no longer accepted: {}", listed(gone)), STRICTER);
+                    self.found.removed(&["enum", &first_gone]);
                 }
                 let came = missing(&new, &old);
                 if !came.is_empty() {
                     self.push(pair, Code::DiffEnumWider, format!("now accepted: {}", listed(came)), &wider);
+                    self.found.part(&["enum", &first_came]);
                 }
             }
         }
@@ -151,6 +164,7 @@ impl<'a> Walk<'_, 'a> {
                 return;
             }
             self.push(pair, Code::DiffTextWider, described(keyword, old_text, new_text), WIDER);
+            self.found.part(&[keyword]);
             return;
         }
         let detail = described(keyword, old_text, new_text);
@@ -158,7 +172,10 @@ impl<'a> Walk<'_, 'a> {
         match refusal(&pair.accepted_before(), new, keyword, &mut self.memo) {
             Refusal::Never
                 if was.is_empty() || refusal(&pair.accepted_now(), old, keyword, &mut self.memo) == Refusal::Never => {}
-            Refusal::Never => self.push(pair, Code::DiffTextWider, format!("{detail}; it accepts more"), WIDER),
+            Refusal::Never => {
+                self.push(pair, Code::DiffTextWider, format!("{detail}; it accepts more"), WIDER);
+                self.found.part(&[keyword]);
+            }
             Refusal::Certain => self.push_about(pair, subject, Code::DiffText, detail, STRICTER),
             Refusal::Unknown(why) => {
                 self.push_about(pair, subject, Code::DiffTextUnknown, open(&detail, &why), UNKNOWN);
@@ -188,6 +205,7 @@ impl<'a> Walk<'_, 'a> {
             }
             (None, None) => {}
         }
+        self.found.part(&["default"]);
     }
 
     pub(super) fn rules(&mut self, pair: &Pair<'a>) {
@@ -196,19 +214,23 @@ impl<'a> Walk<'_, 'a> {
         let (old, new) = (pair.old.extra().validations, pair.new.extra().validations);
         let (was, is) = (by_key(old), by_key(new));
         let same: HashSet<&Rule<'_>> = old.iter().collect();
-        for rule in new {
+        for (index, rule) in new.iter().enumerate() {
+            let part = ["x-kubernetes-validations", &index.to_string()];
             if !was.contains(&key(rule)) {
                 let why = "unknown whether it rejects accepted values";
                 let effects = [(Storage, Risky), (Writers, Risky), (Cel, Risky)];
                 self.push(pair, Code::DiffRule, format!("rule {:?} added; {why}", rule.rule), &effects);
+                self.found.part(&part);
             } else if !same.contains(rule) {
                 let detail = format!("message of rule {:?} changed", rule.rule);
                 self.push(pair, Code::DiffDescription, detail, &[(Cel, Cosmetic)]);
+                self.found.part(&part);
             }
         }
-        for rule in old.iter().filter(|rule| !is.contains(&key(rule))) {
+        for (index, rule) in old.iter().enumerate().filter(|(_, rule)| !is.contains(&key(rule))) {
             let effects = [(Writers, Compatible), (Cel, Compatible)];
             self.push(pair, Code::DiffRuleGone, format!("rule {:?} removed", rule.rule), &effects);
+            self.found.removed(&["x-kubernetes-validations", &index.to_string()]);
         }
     }
 
@@ -232,6 +254,7 @@ impl<'a> Walk<'_, 'a> {
             if is.is_empty() {
                 if refusal(&pair.accepted_now(), &pair.old, keyword, &mut self.memo) != Refusal::Never {
                     self.push(pair, Code::DiffLogicWider, detail, WIDER);
+                    self.found.part(&[keyword]);
                 }
                 continue;
             }
@@ -240,7 +263,10 @@ impl<'a> Walk<'_, 'a> {
                 Refusal::Never if was.is_empty() => {}
                 Refusal::Never
                     if refusal(&pair.accepted_now(), &pair.old, keyword, &mut self.memo) == Refusal::Never => {}
-                Refusal::Never => self.push(pair, Code::DiffLogicWider, format!("{detail}; it accepts more"), WIDER),
+                Refusal::Never => {
+                    self.push(pair, Code::DiffLogicWider, format!("{detail}; it accepts more"), WIDER);
+                    self.found.part(&[keyword]);
+                }
                 Refusal::Certain => self.push_about(pair, subject, Code::DiffLogicStricter, detail, STRICTER),
                 Refusal::Unknown(why) => self.push_about(pair, subject, Code::DiffLogic, open(&detail, &why), UNKNOWN),
             }

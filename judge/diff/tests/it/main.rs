@@ -232,3 +232,61 @@ fn logic_stays_within_its_limits() {
     assert_eq!(changes(&crd("", &many('p')), &crd("", &many('q'))).len(), 1);
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
+
+/// What a reader sees marked: the side, the line, and the text of the key or item.
+fn mark(change: &Change, old: &str, new: &str) -> String {
+    let (mut old_tape, mut new_tape) = (Tape::new(), Tape::new());
+    Stream::new(old.as_bytes(), Limits::default()).unwrap().next(&mut old_tape).unwrap().unwrap();
+    Stream::new(new.as_bytes(), Limits::default()).unwrap().next(&mut new_tape).unwrap().unwrap();
+    let (was, is) = (old_tape.document(old), new_tape.document(new));
+    let (side, source, node) = match (change.new_part(is), change.old_part(was)) {
+        (Some((key, _)), _) => ("new", new, key),
+        (None, Some((key, _))) => ("old", old, key),
+        (None, None) => ("new", new, is.node(change.new)),
+    };
+    let span = node.span();
+    let line = source[..span.start].matches('\n').count() + 1;
+    let text: String = source[span].lines().next().unwrap_or_default().chars().take(40).collect();
+    format!("{} {}: {side}:{line} {text}", change.code, change.path)
+}
+
+/// `corpus/diff/marks.txt` has the line that each change marks. `UPDATE_EXPECT=1` writes it again.
+#[test]
+fn each_change_marks_what_changed() {
+    let mut marks = String::new();
+    for (name, old, new, _) in pairs() {
+        let name = name.rsplit('/').next().unwrap_or_default();
+        for change in changes(&old, &new) {
+            marks.push_str(&format!("{name} {}\n", mark(&change, &old, &new)));
+        }
+    }
+    let path = kubeshape_corpus::folder().join("diff/marks.txt");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(&path, &marks).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap();
+    for (found, expected) in marks.lines().zip(expected.lines()) {
+        assert_eq!(found, expected);
+    }
+    assert_eq!(marks.lines().count(), expected.lines().count());
+}
+
+#[test]
+fn a_change_marks_its_keyword_on_its_own_side() {
+    let plain = "{description: a, type: string}";
+    let cases = [
+        (plain, "{description: a, maxLength: 255, type: string}", "new maxLength"),
+        ("{description: a, maxLength: 255, type: string}", plain, "old maxLength"),
+        (plain, "{description: a, type: string, enum: [b]}", "new enum"),
+        ("{type: string, enum: [b, c]}", "{type: string, enum: [b]}", "old c"),
+        ("{type: object, properties: {b: {type: string}}}", "{type: object}", "old b"),
+    ];
+    for (old, new, expected) in cases {
+        let (old, new) = (crd("", old), crd("", new));
+        let marks: Vec<String> = changes(&old, &new).iter().map(|change| mark(change, &old, &new)).collect();
+        let (side, text) = expected.split_once(' ').unwrap();
+        let found =
+            marks.iter().any(|mark| mark.contains(&format!(": {side}:")) && mark.ends_with(&format!(" {text}")));
+        assert!(found, "{marks:?}, not {expected}");
+    }
+}
