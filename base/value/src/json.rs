@@ -90,6 +90,46 @@ impl Value<'_> {
         Ok(())
     }
 
+    /// Returns the length of the value as JSON in bytes, without what escapes in strings add. Stops as soon as it exceeds
+    /// `limit`, and then returns `None`: a value in an arena can share its parts, and be far larger as text.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_value::Value;
+    /// let items = [Value::String("abc"), Value::Int(12)];
+    /// assert_eq!(Value::List(&items).json_len(20), Some(r#"["abc",12]"#.len()));
+    /// assert_eq!(Value::List(&items).json_len(5), None);
+    /// ```
+    pub fn json_len(self, limit: usize) -> Option<usize> {
+        let mut left = limit;
+        self.count(&mut left)?;
+        Some(limit - left)
+    }
+
+    /// Subtracts the length of the value from `left`; `None` if it is larger.
+    fn count(self, left: &mut usize) -> Option<()> {
+        let brackets = |items: usize| 2 + items.saturating_sub(1);
+        let own = match self {
+            Value::Null => 4,
+            Value::Bool(yes) => 5 - usize::from(yes),
+            Value::Int(n) => n.unsigned_abs().checked_ilog10().unwrap_or(0) as usize + 1 + usize::from(n < 0),
+            // At least one digit.
+            Value::Float(_) => 1,
+            Value::String(text) => 2 + text.len(),
+            Value::List(items) => brackets(items.len()),
+            Value::Map(map) => brackets(map.len()),
+        };
+        *left = left.checked_sub(own)?;
+        match self {
+            Value::List(items) => items.iter().try_for_each(|item| item.count(left)),
+            Value::Map(map) => map.entries().iter().try_for_each(|(key, value)| {
+                *left = left.checked_sub(key.len() + 3)?;
+                value.count(left)
+            }),
+            _ => Some(()),
+        }
+    }
+
     /// The type of the plain value in Go, as `%T` prints it: `string`, `map[string]interface {}`.
     pub fn go_type(self) -> &'static str {
         match self {

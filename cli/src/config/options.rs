@@ -43,8 +43,32 @@ const OF_NAMED_FILES: [&str; 18] = [
     "token-file",
     "unix-socket",
 ];
-/// Options that say where something is written. A file that is found can only name places in its own folder.
-const OUTPUTS: [&str; 2] = ["output", "report"];
+/// What a command does with the path of an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    /// It reads what is there.
+    Reads,
+    /// It can write, replace or delete what is there. A file that is found can only name places in its own folder.
+    Writes,
+}
+
+/// All options with paths, except those of [`OF_NAMED_FILES`]. `objects` can be written because of `write-back`.
+const PATHS: [(&str, Access); 14] = [
+    ("base", Access::Reads),
+    ("data", Access::Writes),
+    ("exempt", Access::Reads),
+    ("features", Access::Reads),
+    ("filename", Access::Reads),
+    ("kubernetes", Access::Reads),
+    ("live", Access::Reads),
+    ("objects", Access::Writes),
+    ("old", Access::Reads),
+    ("onto", Access::Reads),
+    ("output", Access::Writes),
+    ("report", Access::Writes),
+    ("schemas", Access::Reads),
+    ("types", Access::Reads),
+];
 
 /// A key of the file with its value.
 #[derive(Clone, Debug)]
@@ -171,7 +195,7 @@ fn setting(
             let why = "clusters are named on the command line, or in a file that `--config` names";
             return Err(file.wrong(span, why));
         }
-        if !file.is_named && OUTPUTS.contains(&name) && !file.is_inside(&text) {
+        if !file.is_named && PATHS.contains(&(name, Access::Writes)) && !file.is_inside(&text) {
             let why = "expected a path in the folder of this file; name others on the command line, or this file with \
                        `--config`";
             return Err(file.wrong(span, why));
@@ -329,4 +353,34 @@ pub(super) fn is_path(arg: &Arg) -> bool {
         arg.get_value_hint(),
         ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath | ValueHint::ExecutablePath
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NEVER, OF_NAMED_FILES, PATHS, commands, named};
+    use clap::builder::ValueHint;
+    use std::collections::BTreeSet;
+
+    /// Names of values that are paths.
+    const NAMES: [&str; 9] = ["DIR", "DOC", "FILE", "FOLDER", "INPUT", "LIVE", "NAME=FILE", "OLD", "PATH"];
+
+    #[test]
+    fn each_option_with_a_path_is_classified() {
+        let commands = commands();
+        let mut paths = BTreeSet::new();
+        let all: Vec<_> =
+            commands.get_subcommands().filter_map(|command| named(&commands, command.get_name())).collect();
+        let nested = all.iter().flat_map(|command| command.get_subcommands());
+        for arg in all.iter().copied().chain(nested).flat_map(clap::Command::get_arguments) {
+            let hint = matches!(arg.get_value_hint(), ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath);
+            let is_named = arg.get_value_names().unwrap_or_default().iter().any(|name| NAMES.contains(&name.as_str()));
+            if let Some(long) = arg.get_long().filter(|_| hint || is_named) {
+                paths.insert(long.to_owned());
+            }
+        }
+        let known = PATHS.iter().map(|(name, _)| *name).chain(OF_NAMED_FILES).chain(NEVER);
+        let known: BTreeSet<String> = known.map(str::to_owned).collect();
+        let missing: Vec<_> = paths.difference(&known).collect();
+        assert!(missing.is_empty(), "say in PATHS what is done with {missing:?}");
+    }
 }

@@ -193,6 +193,25 @@ fn a_file_that_is_found_writes_into_its_own_folder_only() {
     assert_eq!(folder.names("outside"), ["apis__example.com__v1_openapi.json"]);
 }
 
+#[test]
+fn a_file_that_is_found_lets_serve_write_into_its_own_folder_only() {
+    let folder = folder("");
+    folder.write("project/crds/a.yaml", crd("gadgets", &["v1"])).write("elsewhere/a.yaml", "kept: true\n");
+    let elsewhere = folder.path("elsewhere").display().to_string();
+    for line in [
+        "data = \"../evil.redb\"".to_owned(),
+        "objects = [\"../elsewhere\"]\nwrite-back = true".to_owned(),
+        format!("objects = [{elsewhere:?}]\nwrite-back = true"),
+        "objects = [\"../elsewhere\"]".to_owned(),
+    ] {
+        folder.write("project/kubeshape.toml", format!("inputs = \"crds\"\n[serve]\n{line}\n"));
+        let run = run_in(&folder, "project", "serve --listen 127.0.0.1:0");
+        run.says(2, &["error[KS1017]", "kubeshape.toml:3:", "expected a path in the folder of this file"]);
+    }
+    assert!(!folder.path("evil.redb").exists());
+    assert_eq!(fs::read_to_string(folder.path("elsewhere/a.yaml")).unwrap(), "kept: true\n");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_link_does_not_lead_a_file_that_is_found_outside() {

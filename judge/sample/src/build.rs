@@ -181,7 +181,7 @@ impl<'b, 'a> Builder<'b, 'a> {
                 let made = self.problems.len();
                 let value = self.of_type(&chosen, &excluded, salt, path);
                 let fits = |validator: &Validator<'a>, schema: &'a Schema<'a>| {
-                    validator.is_valid(default(value, Some(schema), self.arena))
+                    default(value, Some(schema), self.arena).is_ok_and(|value| validator.is_valid(value))
                 };
                 let is_fine = self.problems.len() == made
                     && validators.iter().zip(schemas).all(|(validator, schema)| fits(validator, schema));

@@ -32,7 +32,7 @@
 //! let object = serde_json::json!({"colour": "red"});
 //! let pruned = object::prune(object.to_value(&arena), Some(&schema), object::Root::Value, &arena);
 //! assert_eq!(pruned.unknown, ["colour"]);
-//! let stored = object::default(pruned.value, Some(&schema), &arena);
+//! let stored = object::default(pruned.value, Some(&schema), &arena).unwrap();
 //! let errors = Validator::new(&schema, &arena).check(stored, &Path::Root);
 //! let text = "size: Invalid value: 5: size in body should be less than or equal to 3";
 //! assert_eq!(errors[0].to_string(), text);
@@ -62,6 +62,7 @@ pub(crate) use equal::bad_value;
 pub(crate) use meta::{json_name, time_error};
 
 pub use defaulting::{default, prune_nulls, without_defaults};
+pub use fit::TooManyDefaults;
 pub use format::Format;
 pub use lists::list_types;
 pub(crate) use meta::coerce_until_error;

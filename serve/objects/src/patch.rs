@@ -9,11 +9,9 @@ use kubeshape_smd::{Bump, Value};
 
 /// The maximum number of operations in a patch (upstream: `maxJSONPatchOperations`).
 const MAX_OPERATIONS: usize = 10_000;
-/// The maximum number of nodes that `copy` may add.
-const MAX_COPIED: usize = 1_000_000;
-/// The cost of comparing a node, in moved nodes.
-const COMPARED: usize = 20;
-/// The maximum number of nodes that operations may move and compare: inserting at the front of a list moves all items.
+/// The maximum number of bytes of JSON that `copy` may add (upstream: `JSONPatchMaxCopyBytes`).
+const MAX_COPIED: usize = 3 << 20;
+/// The maximum number of nodes that operations may move: inserting at the front of a list moves all items.
 const MAX_WORK: usize = 50_000_000;
 
 /// The reason why a patch cannot be applied, and the status code.
@@ -90,18 +88,40 @@ impl<'a> Node<'a> {
         }
     }
 
-    fn size(&self) -> usize {
-        fn of(value: Value<'_>) -> usize {
-            match value {
-                Value::List(items) => items.iter().map(|item| of(*item)).fold(1, usize::saturating_add),
-                Value::Map(map) => map.entries().iter().map(|(_, value)| of(*value)).fold(1, usize::saturating_add),
-                _ => 1,
-            }
-        }
+    /// Returns the length of its JSON in bytes.
+    fn json_len(&self) -> usize {
+        let of = |value: Value<'_>| {
+            let mut json = Vec::new();
+            value.write_go_json(&mut json);
+            json.len()
+        };
+        let brackets = |items: usize| 2 + items.saturating_sub(1);
         match self {
             Node::Leaf(value) => of(*value),
-            Node::List(items) => items.iter().map(Node::size).fold(1, usize::saturating_add),
-            Node::Map(members) => members.values().map(Node::size).fold(1, usize::saturating_add),
+            Node::List(items) => brackets(items.len()) + items.iter().map(Node::json_len).sum::<usize>(),
+            Node::Map(members) => {
+                let member = |(key, value): (&&str, &Node<'_>)| of(Value::String(key)) + 1 + value.json_len();
+                brackets(members.len()) + members.iter().map(member).sum::<usize>()
+            }
+        }
+    }
+
+    /// Returns whether it is equal to a value as JSON. Takes no longer than the value is large.
+    fn equals(&self, other: Value<'_>) -> bool {
+        match (self, other) {
+            (Node::Leaf(value), other) => same(*value, other),
+            (Node::List(items), Value::List(others)) => {
+                items.len() == others.len() && items.iter().zip(others).all(|(item, other)| item.equals(*other))
+            }
+            (Node::Map(members), Value::Map(others)) => {
+                let others = others.entries();
+                members.len() == others.len()
+                    && members
+                        .iter()
+                        .zip(others)
+                        .all(|((key, value), (name, other))| key == name && value.equals(*other))
+            }
+            _ => false,
         }
     }
 
@@ -150,21 +170,20 @@ pub(crate) fn json_patch<'a>(value: Value<'a>, patch: Value<'a>, arena: &'a Bump
             }
             "copy" => {
                 let source = find(&mut root, from()?, arena).map_err(wrong)?;
-                copied = copied.saturating_add(source.size());
+                copied += source.json_len();
                 if copied > MAX_COPIED {
-                    return Err(refused("the accumulated size of copies is too large"));
+                    return Err(refused(format!(
+                        "Unable to complete the copy, the accumulated size increase of copy is {copied}, exceeding the \
+                         limit {MAX_COPIED}"
+                    )));
                 }
                 let copy = source.copy();
                 insert(&mut root, path, copy, arena, &mut work).map_err(wrong)?;
             }
             "test" => {
                 let expected = value();
-                let found = find(&mut root, path, arena).map(|node| {
-                    work = work.saturating_add(node.size().saturating_mul(COMPARED));
-                    node.copy().close(arena)
-                });
-                let holds = match found {
-                    Ok(found) => same(found, expected),
+                let holds = match find(&mut root, path, arena) {
+                    Ok(found) => found.equals(expected),
                     Err(_) => expected.is_null(),
                 };
                 if !holds {
@@ -174,7 +193,7 @@ pub(crate) fn json_patch<'a>(value: Value<'a>, patch: Value<'a>, arena: &'a Bump
             other => return Err(refused(format!("Unexpected kind: {other}"))),
         }
         if work > MAX_WORK {
-            return Err(refused("the operations of the patch move or compare too much"));
+            return Err(refused("the operations of the patch move too many items"));
         }
     }
     Ok(root.close(arena))
@@ -182,12 +201,24 @@ pub(crate) fn json_patch<'a>(value: Value<'a>, patch: Value<'a>, arena: &'a Bump
 
 /// Returns whether two values are equal as JSON.
 fn same(a: Value<'_>, b: Value<'_>) -> bool {
-    let text = |value: Value<'_>| {
-        let mut out = Vec::new();
-        value.write_go_json(&mut out);
-        out
-    };
-    text(a) == text(b)
+    match (a, b) {
+        (Value::String(a), Value::String(b)) => a == b,
+        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(*a, *b)),
+        (Value::Map(a), Value::Map(b)) => {
+            let (a, b) = (a.entries(), b.entries());
+            a.len() == b.len() && a.iter().zip(b).all(|((key, a), (name, b))| key == name && same(*a, *b))
+        }
+        (Value::String(_) | Value::List(_) | Value::Map(_), _)
+        | (_, Value::String(_) | Value::List(_) | Value::Map(_)) => false,
+        (a, b) => {
+            let json = |value: Value<'_>| {
+                let mut out = Vec::new();
+                value.write_go_json(&mut out);
+                out
+            };
+            json(a) == json(b)
+        }
+    }
 }
 
 /// The steps of a JSON pointer.
@@ -340,15 +371,41 @@ mod tests {
     fn work_is_bounded() {
         let old = json!({"a": vec![0; 100_000]});
         let patch: Vec<Value> = (0..1000).map(|_| json!({"op": "add", "path": "/a/0", "value": 1})).collect();
-        assert!(patched(&old, &Value::Array(patch)).expect_err("it is refused").contains("too much"));
-        let patch: Vec<Value> = (0..40).map(|_| json!({"op": "test", "path": "", "value": old})).collect();
-        assert!(patched(&old, &Value::Array(patch)).expect_err("it is refused").contains("too much"));
+        assert!(patched(&old, &Value::Array(patch)).expect_err("it is refused").contains("too many"));
+    }
+
+    #[test]
+    fn comparing_costs_no_more_than_the_expected_value() {
+        let old = json!({"a": {"b": [1, "x", null]}, "long": "y".repeat(1 << 20)});
+        let is_equal = |value: &Value| json!({"op": "test", "path": "/a", "value": value});
+        let opened = json!({"op": "test", "path": "/a/b/0", "value": 1.0});
+        assert!(patched(&old, &json!([opened, is_equal(&old["a"])])).is_ok());
+        for other in
+            [json!({"b": [1, "x"]}), json!({"b": [1, "x", 0]}), json!({"c": [1, "x", null]}), json!({}), json!(1)]
+        {
+            assert!(patched(&old, &json!([opened, is_equal(&other)])).is_err(), "{other}");
+            assert!(patched(&old, &json!([is_equal(&other)])).is_err(), "{other}");
+        }
+        let tests: Vec<Value> = (0..10_000).map(|_| json!({"op": "test", "path": "/long", "value": "y"})).collect();
+        assert!(patched(&old, &Value::Array(tests)).is_err());
+    }
+
+    #[test]
+    fn copies_are_counted_in_bytes() {
+        let old = json!({"a": "x".repeat(1 << 20)});
+        let copies = |n: usize| -> Vec<Value> {
+            (0..n).map(|at| json!({"op": "copy", "from": "/a", "path": format!("/b{at}")})).collect()
+        };
+        assert!(patched(&old, &Value::Array(copies(2))).is_ok());
+        let error = patched(&old, &Value::Array(copies(10_000))).expect_err("it is refused");
+        let words = "Unable to complete the copy, the accumulated size increase of copy is 3145734, exceeding the limit 3145728";
+        assert!(error.ends_with(words), "{error}");
     }
 
     #[test]
     fn copies_of_copies_do_not_fill_the_memory() {
         let double: Vec<Value> = (0..64).map(|_| json!({"op": "copy", "from": "/a", "path": "/a/-"})).collect();
         let error = patched(&json!({"a": [1]}), &Value::Array(double)).expect_err("it is refused");
-        assert!(error.contains("too large"), "{error}");
+        assert!(error.contains("exceeding the limit"), "{error}");
     }
 }

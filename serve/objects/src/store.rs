@@ -438,6 +438,11 @@ impl Store {
         range.take_while(move |(key, _)| key.resource == resource && key.path.starts_with(prefix))
     }
 
+    /// Returns the limits.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// Checks that there is room for a change.
     ///
     /// # Errors

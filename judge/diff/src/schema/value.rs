@@ -280,7 +280,7 @@ pub(super) fn takes_default(schema: &Schema<'_>) -> bool {
     let arena = Bump::new();
     let schema: &Schema<'_> = arena.alloc(*schema);
     let value = inserted(Value::from_json(default, &arena), Some(schema), &arena);
-    Validator::new(schema, &arena).is_valid(value)
+    value.is_ok_and(|value| Validator::new(schema, &arena).is_valid(value))
 }
 
 /// Describes a change of a keyword.

@@ -2,7 +2,7 @@
 
 use super::Root;
 use super::equal::equal;
-use super::fit::{Bare, Steps, Whole, fit};
+use super::fit::{Bare, Steps, TooManyDefaults, Whole, fit};
 use kubeshape_schema::{Bump, Flags, Schema};
 use kubeshape_value::Map;
 use kubeshape_value::Value;
@@ -24,12 +24,20 @@ use std::collections::BTreeMap;
 /// let arena = Bump::new();
 /// let schema = read::Reader::new(&arena, read::Rules::Crd).schema(tape.document(source).root().unwrap());
 /// let empty = serde_json::json!({});
-/// let stored = default(empty.to_value(&arena), Some(&schema), &arena);
+/// let stored = default(empty.to_value(&arena), Some(&schema), &arena).unwrap();
 /// assert_eq!(stored.to_serde(), serde_json::json!({"a": {"b": 1}}));
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
-pub fn default<'a>(value: Value<'a>, schema: Option<&Schema<'a>>, arena: &'a Bump) -> Value<'a> {
-    fit(value, schema.map(Whole), Root::Value, Steps { defaults: true, ..Steps::default() }, arena).0
+///
+/// # Errors
+/// The defaults exceed 8 MiB.
+pub fn default<'a>(
+    value: Value<'a>,
+    schema: Option<&Schema<'a>>,
+    arena: &'a Bump,
+) -> Result<Value<'a>, TooManyDefaults> {
+    let steps = Steps { defaults: true, ..Steps::default() };
+    Ok(fit(value, schema.map(Whole), Root::Value, steps, arena).complete()?.value)
 }
 
 /// The opposite of [`default`]: removes what it would insert again, of a value that has all defaults.
@@ -74,7 +82,7 @@ impl<'a, 's> Removing<'a, 's> {
     fn inserted(&mut self, schema: &Schema<'s>) -> Option<Value<'s>> {
         let memory = self.memory;
         let inserted = self.inserted.entry(std::ptr::from_ref(schema).addr());
-        *inserted.or_insert_with(|| Some(default(Value::from_json(schema.default?, memory), Some(schema), memory)))
+        *inserted.or_insert_with(|| default(Value::from_json(schema.default?, memory), Some(schema), memory).ok())
     }
 
     fn value(&mut self, value: Value<'a>, schema: &Schema<'s>) -> Value<'a> {
@@ -108,5 +116,5 @@ impl<'a, 's> Removing<'a, 's> {
 
 /// Removes nulls of properties that take no null and have no default. Nulls in lists stay.
 pub fn prune_nulls<'a>(value: Value<'a>, schema: Option<&Schema<'_>>, arena: &'a Bump) -> Value<'a> {
-    fit(value, schema.map(Bare), Root::Value, Steps { nulls: true, ..Steps::default() }, arena).0
+    fit(value, schema.map(Bare), Root::Value, Steps { nulls: true, ..Steps::default() }, arena).value
 }

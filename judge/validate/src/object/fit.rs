@@ -9,7 +9,70 @@ use super::pruning::{Root, is_meta};
 use kubeshape_schema::{Additional, Bump, Flags, Schema};
 use kubeshape_value::Map;
 use kubeshape_value::Value;
+use std::cell::Cell;
 use std::fmt;
+
+/// The most bytes of defaults, as JSON, that are inserted into an object. A server stores objects of at most 1.5 MiB.
+pub(super) const MAX_DEFAULTS: usize = 8 << 20;
+
+/// The defaults of a schema would make an object too large: more than 8 MiB of JSON would be inserted.
+///
+/// A default is inserted as often as its schema applies, so a small object can become a large one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooManyDefaults;
+
+impl fmt::Display for TooManyDefaults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the defaults of the schema add more than {MAX_DEFAULTS} bytes to the object")
+    }
+}
+
+impl std::error::Error for TooManyDefaults {}
+
+/// Counts the bytes of inserted defaults.
+#[derive(Debug, Default)]
+pub(super) struct Budget(Cell<usize>);
+
+impl Budget {
+    /// Counts a default before it is inserted. Returns `false` if it does not fit any more.
+    pub(super) fn spend(&self, bytes: usize) -> bool {
+        self.0.set(self.0.get().saturating_add(bytes));
+        !self.is_exceeded()
+    }
+
+    fn is_exceeded(&self) -> bool {
+        self.0.get() > MAX_DEFAULTS
+    }
+}
+
+/// A default with all defaults below it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WholeDefault<'a> {
+    pub(super) value: Value<'a>,
+    /// Its length as JSON. As a value shares its parts, this can be far more than its memory.
+    pub(super) bytes: usize,
+}
+
+/// The result of a walk.
+#[derive(Debug)]
+pub(super) struct Fitted<'a> {
+    /// The value after the steps. If there are too many defaults, some are missing.
+    pub(super) value: Value<'a>,
+    /// The paths of the removed unknown fields, sorted.
+    pub(super) unknown: Vec<String>,
+    /// The bytes of all inserted defaults, at most [`usize::MAX`].
+    pub(super) inserted: usize,
+}
+
+impl Fitted<'_> {
+    /// Checks the number of inserted bytes.
+    ///
+    /// # Errors
+    /// It exceeds the limit.
+    pub(super) fn complete(self) -> Result<Self, TooManyDefaults> {
+        if self.inserted > MAX_DEFAULTS { Err(TooManyDefaults) } else { Ok(self) }
+    }
+}
 
 /// What the walk needs to know of a schema.
 pub(super) trait Part<'a>: Copy {
@@ -33,11 +96,11 @@ pub(super) trait Part<'a>: Copy {
     /// Whether there is a default.
     fn is_defaulted(self) -> bool;
 
-    /// The default, with the defaults below it.
-    fn default(self, arena: &'a Bump) -> Option<Value<'a>>;
+    /// The default, with the defaults below it. `None` if there is none, or if it exceeds the budget.
+    fn default(self, arena: &'a Bump, budget: &Budget) -> Option<Value<'a>>;
 
-    /// The defaults of properties that a map has not.
-    fn add_missing(self, map: Map<'a>, arena: &'a Bump, add: impl FnMut(&'a str, Value<'a>));
+    /// Adds the defaults of properties that a map does not have, as long as they fit into the budget.
+    fn add_missing(self, map: Map<'a>, arena: &'a Bump, budget: &Budget, add: impl FnMut(&'a str, Value<'a>));
 }
 
 /// What the walk does.
@@ -81,26 +144,29 @@ impl fmt::Display for Step<'_> {
     }
 }
 
-/// The value after the steps, and the paths of the fields that were removed because nobody knows them, sorted.
+/// Walks over a value. Checks no limit: see [`Fitted::complete`].
 pub(super) fn fit<'a, P: Part<'a>>(
     value: Value<'a>,
     schema: Option<P>,
     root: Root,
     steps: Steps,
     arena: &'a Bump,
-) -> (Value<'a>, Vec<String>) {
-    let mut walk = Walk { arena, steps, unknown: Vec::new() };
+) -> Fitted<'a> {
+    let budget = Budget::default();
+    let mut walk = Walk { arena, steps, unknown: Vec::new(), budget: &budget };
     let how =
         How { unknown: if steps.prune { Unknown::Drop } else { Unknown::Keep }, nulls: steps.nulls, root: Some(root) };
     let value = walk.value(&value, schema, how, &Step::Root).unwrap_or(value);
-    walk.unknown.sort_unstable();
-    (value, walk.unknown)
+    let mut unknown = walk.unknown;
+    unknown.sort_unstable();
+    Fitted { value, unknown, inserted: budget.0.get() }
 }
 
-struct Walk<'a> {
+struct Walk<'a, 'b> {
     arena: &'a Bump,
     steps: Steps,
     unknown: Vec<String>,
+    budget: &'b Budget,
 }
 
 /// How a value is looked at.
@@ -113,7 +179,7 @@ struct How {
     root: Option<Root>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> Walk<'a, '_> {
     /// Whether the walk can change anything in a list or a map.
     #[inline]
     fn enters<P: Part<'a>>(&self, schema: Option<P>, how: How) -> bool {
@@ -182,7 +248,7 @@ impl<'a> Walk<'a> {
             }
         }
         if let Some(schema) = schema.filter(|_| self.steps.defaults) {
-            schema.add_missing(map, self.arena, |name, value| entries.add(name, value));
+            schema.add_missing(map, self.arena, self.budget, |name, value| entries.add(name, value));
         }
         entries.changed()
     }
@@ -199,7 +265,7 @@ impl<'a> Walk<'a> {
     }
 
     fn default_of<P: Part<'a>>(&self, schema: P) -> Option<Value<'a>> {
-        if self.steps.defaults { schema.default(self.arena) } else { None }
+        if self.steps.defaults { schema.default(self.arena, self.budget) } else { None }
     }
 
     fn list<P: Part<'a>>(
@@ -273,16 +339,24 @@ impl<'a> Part<'a> for Whole<'_, 'a> {
         self.0.default.is_some()
     }
 
-    fn default(self, arena: &'a Bump) -> Option<Value<'a>> {
-        let value = Value::from_json(self.0.default?, arena);
-        Some(fit(value, Some(self), Root::Value, Steps { defaults: true, ..Steps::default() }, arena).0)
+    fn default(self, arena: &'a Bump, budget: &Budget) -> Option<Value<'a>> {
+        let default = self.0.default.filter(|_| !budget.is_exceeded())?;
+        let value = Value::from_json(default, arena);
+        if !budget.spend(value.json_len(MAX_DEFAULTS).unwrap_or(usize::MAX)) {
+            return None;
+        }
+        let steps = Steps { defaults: true, ..Steps::default() };
+        let how = How { unknown: Unknown::Keep, nulls: false, root: Some(Root::Value) };
+        let mut walk = Walk { arena, steps, unknown: Vec::new(), budget };
+        Some(walk.value(&value, Some(self), how, &Step::Root).unwrap_or(value))
     }
 
-    fn add_missing(self, map: Map<'a>, arena: &'a Bump, mut add: impl FnMut(&'a str, Value<'a>)) {
+    fn add_missing(self, map: Map<'a>, arena: &'a Bump, budget: &Budget, mut add: impl FnMut(&'a str, Value<'a>)) {
         for property in self.0.properties {
             if property.schema.default.is_some()
                 && map.get(property.name).is_none()
-                && let Some(value) = Whole(&property.schema).default(arena)
+                && budget.spend(property.name.len() + 4)
+                && let Some(value) = Whole(&property.schema).default(arena, budget)
             {
                 add(property.name, value);
             }
@@ -315,11 +389,11 @@ impl<'a> Part<'a> for Bare<'_, '_> {
         self.0.default.is_some()
     }
 
-    fn default(self, _: &'a Bump) -> Option<Value<'a>> {
+    fn default(self, _: &'a Bump, _: &Budget) -> Option<Value<'a>> {
         None
     }
 
-    fn add_missing(self, _: Map<'a>, _: &'a Bump, _: impl FnMut(&'a str, Value<'a>)) {}
+    fn add_missing(self, _: Map<'a>, _: &'a Bump, _: &Budget, _: impl FnMut(&'a str, Value<'a>)) {}
 }
 
 #[allow(clippy::option_option)] // As above.

@@ -2,7 +2,7 @@
 
 use super::check::{self, Outcome};
 use super::correlate::{Correlation, NodeOf};
-use super::fit::{Part, Steps, fit};
+use super::fit::{Budget, Part, Steps, WholeDefault, fit};
 use super::format::Format;
 use super::name::Name;
 use super::number::{Number, Range};
@@ -102,7 +102,7 @@ pub(super) struct Node<'a> {
     /// Whether there is `additionalProperties`.
     has_additional: bool,
     /// The properties that have defaults, with the defaults, in order.
-    missing: Box<[(&'a str, Value<'a>)]>,
+    missing: Box<[(&'a str, WholeDefault<'a>)]>,
 }
 
 /// What few schemas have.
@@ -115,7 +115,7 @@ struct Rare<'a> {
     one_of: Box<[u32]>,
     not: Option<u32>,
     /// With the defaults below it.
-    default: Option<Value<'a>>,
+    default: Option<WholeDefault<'a>>,
 }
 
 /// The types that a schema takes.
@@ -291,15 +291,16 @@ impl<'a> Part<'a> for Prepared<'_, 'a> {
         self.node().default().is_some()
     }
 
-    fn default(self, _: &'a Bump) -> Option<Value<'a>> {
-        self.node().default()
+    fn default(self, _: &'a Bump, budget: &Budget) -> Option<Value<'a>> {
+        let default = self.node().default()?;
+        budget.spend(default.bytes).then_some(default.value)
     }
 
     #[inline]
-    fn add_missing(self, map: Map<'a>, _: &'a Bump, mut add: impl FnMut(&'a str, Value<'a>)) {
-        for (name, value) in &self.node().missing {
-            if map.get(name).is_none() {
-                add(name, *value);
+    fn add_missing(self, map: Map<'a>, _: &'a Bump, budget: &Budget, mut add: impl FnMut(&'a str, Value<'a>)) {
+        for (name, default) in &self.node().missing {
+            if map.get(name).is_none() && budget.spend(default.bytes.saturating_add(name.len() + 4)) {
+                add(name, default.value);
             }
         }
     }
@@ -367,7 +368,7 @@ impl<'a> Node<'a> {
         self.rare.as_ref()?.not
     }
 
-    fn default(&self) -> Option<Value<'a>> {
+    fn default(&self) -> Option<WholeDefault<'a>> {
         self.rare.as_ref()?.default
     }
 }
@@ -429,7 +430,10 @@ impl<'a> Builder<'a> {
         let not = extra.not.map(|schema| self.node(schema, true));
         let enumeration = schema.enumeration.iter().map(|json| Value::from_json(json, self.arena)).collect();
         // What is checked in definitions is not defaulted.
-        let default = schema.default.filter(|_| objects).map(|default| Value::from_json(default, self.arena));
+        let default = schema.default.filter(|_| objects).map(|default| {
+            let value = Value::from_json(default, self.arena);
+            WholeDefault { value, bytes: value.json_len(usize::MAX).unwrap_or(usize::MAX) }
+        });
         let missing = properties.iter().filter_map(|(name, node)| Some((*name, self.nodes[*node as usize].default()?)));
         let missing = missing.collect();
         let rare = Rare { pattern: OnceLock::new(), enumeration, all_of, any_of, one_of, not, default };
@@ -468,9 +472,10 @@ impl<'a> Builder<'a> {
         if let Some(default) = default {
             let part = Prepared { nodes: &self.nodes, node: at };
             let steps = Steps { defaults: true, ..Steps::default() };
-            let (default, _) = fit(default, Some(part), Root::Value, steps, self.arena);
+            let fitted = fit(default.value, Some(part), Root::Value, steps, self.arena);
             if let Some(rare) = &mut self.nodes[at as usize].rare {
-                rare.default = Some(default);
+                let bytes = default.bytes.saturating_add(fitted.inserted);
+                rare.default = Some(WholeDefault { value: fitted.value, bytes });
             }
         }
         self.known.insert(key, at);

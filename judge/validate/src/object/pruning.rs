@@ -39,8 +39,8 @@ pub struct Pruned<'a> {
 /// ```
 pub fn prune<'a>(value: Value<'a>, schema: Option<&Schema<'_>>, root: Root, arena: &'a Bump) -> Pruned<'a> {
     let steps = Steps { prune: true, ..Steps::default() };
-    let (value, unknown) = fit(value, schema.map(Bare), root, steps, arena);
-    Pruned { value, unknown }
+    let fitted = fit(value, schema.map(Bare), root, steps, arena);
+    Pruned { value: fitted.value, unknown: fitted.unknown }
 }
 
 /// Whether a key is one of the three that every object has.

@@ -1,6 +1,6 @@
 //! Requests with custom resources: decoding, and the checks of the registry's strategy.
 
-use super::fit::{Steps, fit};
+use super::fit::{Steps, TooManyDefaults, fit};
 use super::meta::{self, Malformed};
 use super::{Root, Rules, Validator, before, lists, prune_defaults, without_defaults};
 use crate::{Release, metadata, names};
@@ -113,7 +113,7 @@ impl<'a> Resource<'a> {
     /// are inserted.
     ///
     /// # Errors
-    /// Metadata, or the type of an embedded resource, does not decode: the text of the server's answer.
+    /// Metadata, or the type of an embedded resource, does not decode: the server's message. Or the defaults exceed 8 MiB.
     pub fn decode(&self, object: Value<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
         let Value::Map(map) = object else { return Ok(Object { value: object, unknown: Vec::new() }) };
         let mut unknown = Vec::new();
@@ -129,14 +129,15 @@ impl<'a> Resource<'a> {
         let removes = !self.preserve_unknown_fields;
         let steps = Steps { prune: removes, nulls: removes, defaults: true };
         if !self.schema.is_some_and(|schema| schema.subtree.any(Flags::EMBEDDED_RESOURCE)) {
-            let (value, pruned) = fit(set(object, "metadata", metadata, arena), schema, Root::Decoded, steps, arena);
-            unknown.extend(pruned);
-            return Ok(Object { value, unknown });
+            let fitted = fit(set(object, "metadata", metadata, arena), schema, Root::Decoded, steps, arena);
+            let fitted = fitted.complete().map_err(|error| error.to_string())?;
+            unknown.extend(fitted.unknown);
+            return Ok(Object { value: fitted.value, unknown });
         }
         // Metadata of embedded resources is decoded before there are defaults.
-        let (value, pruned) = fit(object, schema, Root::Resource, Steps { defaults: false, ..steps }, arena);
-        unknown.extend(pruned);
-        let coerced = meta::coerce(value, self.schema, Root::Value, Malformed::Refuse, &Path::Root, arena)
+        let pruned = fit(object, schema, Root::Resource, Steps { defaults: false, ..steps }, arena);
+        unknown.extend(pruned.unknown);
+        let coerced = meta::coerce(pruned.value, self.schema, Root::Value, Malformed::Refuse, &Path::Root, arena)
             .map_err(|error| error.to_string())?;
         unknown.extend(coerced.unknown);
         let mut value = coerced.value;
@@ -145,7 +146,18 @@ impl<'a> Resource<'a> {
         }
         value = set(value, "metadata", metadata, arena);
         let steps = Steps { defaults: true, ..Steps::default() };
-        Ok(Object { value: fit(value, schema, Root::Decoded, steps, arena).0, unknown })
+        let fitted = fit(value, schema, Root::Decoded, steps, arena).complete().map_err(|error| error.to_string())?;
+        Ok(Object { value: fitted.value, unknown })
+    }
+
+    /// Inserts the defaults of the schema, as [`default`](super::default) does.
+    ///
+    /// # Errors
+    /// The defaults exceed 8 MiB.
+    pub fn with_defaults(&self, object: Value<'a>, arena: &'a Bump) -> Result<Value<'a>, TooManyDefaults> {
+        let part = self.validator.as_ref().map(Validator::part);
+        let steps = Steps { defaults: true, ..Steps::default() };
+        Ok(fit(object, part, Root::Value, steps, arena).complete()?.value)
     }
 
     /// The opposite of what [`decode`](Self::decode) inserts: a decoded object without the defaults of the schema.

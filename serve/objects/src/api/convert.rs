@@ -10,10 +10,13 @@ use crate::value::{self, metadata, with, with_meta};
 use kubeshape_schema::Flags;
 use kubeshape_schema::field::Path;
 use kubeshape_smd::{Bump, Value};
-use kubeshape_validate::object::{Malformed, Resource, Root, coerce, default, prune, prune_nulls};
+use kubeshape_validate::object::{Malformed, Resource, Root, coerce, prune, prune_nulls};
 use kubeshape_yaml::Tape;
 use std::borrow::Cow;
 use std::sync::Arc;
+
+/// How many times larger than the stored object a decoded one may be that is kept in memory.
+const MAX_KEPT_GROWTH: usize = 2;
 
 /// A stored object as decoded; usually equal to the stored one.
 pub(super) type Read<'s> = Cow<'s, Arc<Stored>>;
@@ -23,7 +26,7 @@ impl Served {
     /// is added again has its old value.
     ///
     /// # Errors
-    /// It is stored in a version that the definition no longer has.
+    /// It is stored in a version that the definition no longer has, or has too many defaults.
     pub(super) fn read<'s>(&self, stored: &'s Arc<Stored>) -> Result<Read<'s>, Status> {
         if self.is_built_in() || stored.is_read_as_stored(self.as_stored()) {
             return Ok(Cow::Borrowed(stored));
@@ -42,7 +45,10 @@ impl Served {
         read.push(b'\n');
         let read = Arc::new(Stored::new(stored.revision, read.into()));
         read.keep(Arc::clone(self.as_stored()));
-        stored.keep(self.as_stored().as_other(Arc::clone(&read)));
+        // The store must not grow by the defaults of a definition that changed later.
+        if read.json().len() <= MAX_KEPT_GROWTH * text.len() {
+            stored.keep(self.as_stored().as_other(Arc::clone(&read)));
+        }
         Ok(Cow::Owned(read))
     }
 
@@ -61,7 +67,7 @@ impl Served {
     /// by the version of the request. Malformed metadata is dropped, and a generation is at least 1.
     ///
     /// # Errors
-    /// It is stored in a version that the definition no longer has.
+    /// It is stored in a version that the definition no longer has, or has too many defaults.
     fn of_storage<'a>(&'a self, stored: Value<'a>, arena: &'a Bump) -> Result<Value<'a>, Status> {
         let renamed = |object| with(object, "apiVersion", Some(Value::String(&self.api_version)), arena);
         let Some(versions) = self.versions() else { return Ok(renamed(stored)) };
@@ -81,7 +87,8 @@ impl Served {
             None | Some(Value::Int(0)) => with_meta(object.value, "generation", Some(Value::Int(1)), arena),
             _ => object.value,
         };
-        let object = renamed(default(object, from.schema, arena));
+        let object = from.with_defaults(object, arena).map_err(|error| Status::internal(error.to_string()))?;
+        let object = renamed(object);
         match version(&self.api_version) {
             Some(to) if written != self.api_version => Ok(pruned(object, to, arena)),
             _ => Ok(object),

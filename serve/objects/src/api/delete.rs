@@ -85,8 +85,8 @@ impl Call<'_> {
             let Some(old) = self.store.get(key) else { continue };
             changes.extend(self.deleted(key, old, &options)?.0);
         }
-        let read = objects.iter().map(|(_, object)| shown.read(object));
-        let list = shown.deleted(&read.collect::<Result<Vec<_>, Status>>()?, self.store.revision())?;
+        let read = shown.read_all(objects.iter().map(|(_, object)| object))?;
+        let list = shown.deleted(&read, self.store.revision())?;
         if options.dry_run {
             changes.clear();
         }

@@ -108,7 +108,7 @@ impl Call<'_> {
             None => self.store,
         };
         let (objects, meta) = page(store, self.served, &selection, &from, options.limit);
-        let objects = objects.into_iter().map(|object| shown.read(object)).collect::<Result<Vec<_>, _>>()?;
+        let objects = shown.read_all(objects)?;
         let reply = shown.list(&objects, &meta)?;
         Ok(Outcome::Reply(Reply { warnings: self.warnings(), ..reply }))
     }

@@ -15,6 +15,9 @@ use kubeshape_yaml::Tape;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+/// The most bytes that decoding may add to the objects of a list.
+const MAX_LIST_GROWTH: usize = 64 << 20;
+
 /// How a client wants objects.
 #[derive(Clone, Debug)]
 pub(super) struct Shown {
@@ -97,6 +100,30 @@ impl Shown {
     /// It is stored in a version that the definition no longer has.
     pub(super) fn read<'s>(&self, stored: &'s Arc<Stored>) -> Result<Read<'s>, Status> {
         self.served.read(stored)
+    }
+
+    /// Returns stored objects in the version of the response.
+    ///
+    /// # Errors
+    /// One is stored in a version that the definition no longer has, or decoding makes them too large.
+    pub(super) fn read_all<'s>(
+        &self,
+        stored: impl IntoIterator<Item = &'s Arc<Stored>>,
+    ) -> Result<Vec<Read<'s>>, Status> {
+        let mut grown = 0_usize;
+        let mut objects = Vec::new();
+        for object in stored {
+            let read = self.read(object)?;
+            grown = grown.saturating_add(read.json().len().saturating_sub(object.json().len()));
+            if grown > MAX_LIST_GROWTH {
+                return Err(Status::internal(format!(
+                    "the defaults of the definition add more than {MAX_LIST_GROWTH} bytes to the list; \
+                     request fewer objects with the parameter limit"
+                )));
+            }
+            objects.push(read);
+        }
+        Ok(objects)
     }
 
     /// Returns a reply with a stored object.

@@ -4,7 +4,7 @@ use super::{Call, MAX_BODY, Outcome, Reply, Then, Write};
 use crate::options::{FieldValidation, WriteParameters};
 use crate::patch::{PatchError, json_patch, merge, strategic};
 use crate::status::{Cause, Details, Status};
-use crate::store::{Change, Key, Stored, Then as Becomes};
+use crate::store::{Change, Full, Key, Stored, Then as Becomes};
 use crate::value::{self, meta_text, with_meta};
 use crate::{cbor, wire};
 use kubeshape_registry::{WriteOptions, duplicate_fields};
@@ -232,6 +232,7 @@ impl Call<'_> {
         let now = Value::String(arena.alloc_str(&self.moment.now.to_string()));
         object = with_meta(object, "creationTimestamp", Some(now), arena);
         object = with_meta(object, "uid", Some(Value::String(self.moment.uid)), arena);
+        self.is_storable(object)?;
         warnings.extend(self.strategy.warnings(object, None));
         let errors = self.strategy.validate(object);
         let name = meta_text(object, "name");
@@ -244,6 +245,16 @@ impl Call<'_> {
         }
         let object = self.strategy.validated(object, arena);
         Ok(Change { key, expected: None, then: Becomes::Stored(self.draft(object, arena)?) })
+    }
+
+    /// Refuses an object that is too large for the store, before it is validated and written.
+    fn is_storable(&self, object: Value<'_>) -> Result<(), Status> {
+        // Storing an object in another version removes the fields that are unknown there.
+        let is_whole = self.served.is_built_in() || self.served.storage == self.served.api_version;
+        if !is_whole || object.json_len(self.store.limits().object).is_some() {
+            return Ok(());
+        }
+        Err(Status::internal(Full::Object.to_string()))
     }
 
     /// Returns the JSON to store, in the storage version.
@@ -356,6 +367,7 @@ impl Call<'_> {
             revision if revision != old.revision.to_string() => return Err(Status::conflict(of, name, MODIFIED)),
             _ => {}
         }
+        self.is_storable(object)?;
         let object = keep_times(live, object, arena);
         let strategy = self.strategy;
         let (object, errors) = if self.path.subresource == "status" {

@@ -242,3 +242,86 @@ fn a_watch_is_served_until_its_definition_changes() {
     server.define(&integers(&["size", "more"]), &fields);
     assert!(!watch.is_served(&server.api));
 }
+
+/// Properties whose list has items with a default of `bytes` bytes.
+fn multiplied(bytes: usize) -> Value {
+    let text = json!({"type": "string", "default": "x".repeat(bytes)});
+    json!({"size": {"type": "integer"}, "list": {"type": "array", "items": {"type": "object", "properties": {"text": text}}}})
+}
+
+#[test]
+fn defaults_do_not_multiply_without_a_bound() {
+    let mut server = Server::new(&multiplied(100_000));
+    let list = vec![json!({}); 100_000];
+    let tab = json!({"apiVersion": "example.com/v1", "kind": "Tab", "metadata": {"name": "a"}, "spec": {"list": list}});
+    let words = "the defaults of the schema add more than 8388608 bytes to the object";
+    let created = server.send("POST", TABS, "application/json", &tab);
+    assert_eq!(created.code, 400, "{}", created.text());
+    assert!(created.text().contains(words), "{}", created.text());
+    let target = format!("{TABS}/a?fieldManager=m");
+    let applied = server.send("PATCH", &target, "application/apply-patch+yaml", &tab);
+    assert_eq!(applied.code, 400, "{}", applied.text());
+    assert!(applied.text().contains(words), "{}", applied.text());
+}
+
+#[test]
+fn defaults_below_defaults_do_not_multiply_without_a_bound() {
+    let items = || vec![json!({}); 1000];
+    let level = |below: Value| {
+        let items_schema = json!({"type": "object", "properties": {"list": below}});
+        json!({"type": "array", "items": items_schema, "default": items()})
+    };
+    let nested = level(level(level(level(json!({"type": "array", "items": {"type": "object"}, "default": items()})))));
+    let mut server = Server::new(&json!({"size": {"type": "integer"}, "list": nested}));
+    let tab = json!({"apiVersion": "example.com/v1", "kind": "Tab", "metadata": {"name": "a"}, "spec": {}});
+    let created = server.send("POST", TABS, "application/json", &tab);
+    assert_eq!(created.code, 400, "{}", created.text());
+    assert!(created.text().contains("add more than"), "{}", created.text());
+}
+
+#[test]
+fn a_late_default_does_not_make_reads_explode() {
+    let mut server = Server::new(&multiplied(1));
+    server.create("small", &json!({"list": [{"text": ""}]}));
+    server.create("large", &json!({"list": vec![json!({"text": null}); 10]}));
+    for at in 0..20 {
+        server.create(&format!("many-{at:02}"), &json!({"list": vec![json!({}); 50]}));
+    }
+    // Patches of the definition keep what is stored.
+    let late = |bytes: usize| {
+        let mut properties = multiplied(1);
+        properties["late"] = json!({"type": "string", "default": "y".repeat(bytes)});
+        properties
+    };
+    server.define(&late(400_000), &late(400_000));
+    let read = server.send("GET", &format!("{TABS}/many-01"), "", &Value::Null);
+    assert_eq!(read.code, 200);
+    assert!(read.body.len() > 400_000);
+    let mut properties = late(1);
+    properties["list"]["items"]["properties"]["more"] = json!({"type": "string", "default": "z".repeat(400_000)});
+    server.define(&properties, &properties);
+    let read = server.send("GET", &format!("{TABS}/many-01"), "", &Value::Null);
+    assert_eq!(read.code, 500, "{}", read.body.len());
+    assert!(read.text().contains("add more than 8388608 bytes"), "{}", read.text());
+    assert_eq!(server.send("GET", &format!("{TABS}/small"), "", &Value::Null).code, 200);
+    properties["list"]["items"]["properties"]["more"] = json!({"type": "string", "default": "z".repeat(100_000)});
+    server.define(&properties, &properties);
+    assert_eq!(server.send("GET", &format!("{TABS}/many-01"), "", &Value::Null).code, 200);
+    let listed = server.send("GET", TABS, "", &Value::Null);
+    assert_eq!(listed.code, 500, "{}", listed.body.len());
+    assert!(listed.text().contains("request fewer objects with the parameter limit"), "{}", listed.text());
+    assert_eq!(server.send("GET", &format!("{TABS}?limit=5"), "", &Value::Null).code, 200);
+    server.define(&multiplied(1), &multiplied(1));
+    assert_eq!(server.send("GET", TABS, "", &Value::Null).code, 200);
+}
+
+#[test]
+fn the_size_is_checked_before_the_rules() {
+    let pattern = json!({"type": "array", "items": {"type": "string", "pattern": "^a+$"}});
+    let mut server = Server::new(&json!({"size": {"type": "integer"}, "list": pattern}));
+    let list = vec!["b".repeat(100); 20_000];
+    let tab = json!({"apiVersion": "example.com/v1", "kind": "Tab", "metadata": {"name": "a"}, "spec": {"list": list}});
+    let created = server.send("POST", TABS, "application/json", &tab);
+    assert_eq!(created.code, 500, "{}", created.body.len());
+    assert!(created.text().contains("etcdserver: request is too large"), "{}", created.text());
+}
