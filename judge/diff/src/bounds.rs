@@ -74,8 +74,8 @@ pub(crate) fn changes(old: &Schema<'_>, new: &Schema<'_>, types: Types) -> Vec<C
             }
         };
         let mark = match (keyword, old, new) {
-            ("minimum", Some(old), Some(new)) if old.value == new.value => "exclusiveMinimum",
-            ("maximum", Some(old), Some(new)) if old.value == new.value => "exclusiveMaximum",
+            ("minimum", Some(old), Some(new)) if old.value.total_cmp(&new.value).is_eq() => "exclusiveMinimum",
+            ("maximum", Some(old), Some(new)) if old.value.total_cmp(&new.value).is_eq() => "exclusiveMaximum",
             _ => keyword,
         };
         out.push(Changed { keyword, mark, detail: detail(keyword, old, new), is_stricter });
