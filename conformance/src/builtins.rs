@@ -206,8 +206,7 @@ pub(crate) fn generated(plan: &Plan, program: &Path, table: &mut Table) -> Resul
     Ok(())
 }
 
-/// A message in which the fields are sorted: a server tells unknown fields and those that appear twice in the order of
-/// the text.
+/// A message with its fields sorted. A server lists unknown and duplicate fields in the order of the document.
 fn in_order(message: &str) -> String {
     let Some(fields) = message.strip_prefix("strict decoding error: ") else { return message.to_owned() };
     let mut fields: Vec<&str> = fields.split(", ").collect();
@@ -322,8 +321,7 @@ impl Draw {
     }
 }
 
-/// The JSON pointers of the values in an object. What tells its type is left alone: a server reads that before anything
-/// else.
+/// The JSON pointers of the values in an object, without `apiVersion` and `kind`: a server reads these two first.
 fn paths(object: &Value) -> Vec<String> {
     let mut out = Vec::new();
     let mut open = vec![(String::new(), object)];

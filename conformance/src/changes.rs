@@ -431,8 +431,8 @@ fn is_above(above: &str, below: &str) -> bool {
         && above.iter().zip(&below).all(|(one, other)| one == "*" || other == "*" || one == other)
 }
 
-/// Objects of one version: samples of the old definition with some values set, of which most come from the old schema,
-/// some from the new one, and some are of a wrong kind.
+/// Objects of one version: samples of the old definition with some values replaced. Most of these values fit the old
+/// schema, some fit the new one, and some have a wrong type.
 fn objects(old: &Crd<'_>, new: &Crd<'_>, version: &str, count: usize, seed: u64) -> Vec<Value> {
     let find = |crd: &'_ Crd<'_>| crd.versions.iter().position(|other| other.name == version);
     let (Some(was), Some(is)) = (find(old), find(new)) else { return Vec::new() };

@@ -116,7 +116,7 @@ fn lines(text: &str) -> Vec<(usize, usize)> {
     text.lines().map(range).collect()
 }
 
-/// Appends parts of a source text with commas between them.
+/// Appends parts of the text of a release, with commas between them.
 fn join<'r>(out: &mut String, text: &str, ranges: impl Iterator<Item = &'r (usize, usize)>) {
     for (number, (start, end)) in ranges.enumerate() {
         if number > 0 {

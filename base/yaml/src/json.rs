@@ -138,8 +138,8 @@ pub fn write_str(text: &str, out: &mut Vec<u8>, escape_html: bool) {
 }
 
 /// Appends JSON with members and items on lines of their own, indented by two blanks per level as Go's `json.Indent`
-/// does. Blanks between and behind its tokens are dropped, and there is no line end at the end. What is not JSON comes
-/// out as something that is none either.
+/// does. Drops blanks between and after its tokens, and adds no line end. Invalid JSON stays
+/// invalid.
 ///
 /// ```
 /// let mut out = Vec::new();

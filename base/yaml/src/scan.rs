@@ -233,7 +233,7 @@ impl<'a> Scanner<'a> {
         self.mark.column += chars;
     }
 
-    /// Passes the line break here and returns what it reads as; `""` when there is none.
+    /// Skips a line break. Returns the string that it is read as; `""` without a line break.
     pub(crate) fn pass_break(&mut self) -> &'static str {
         let len = break_len(self.bytes, self.mark.at);
         let read = match (len, self.byte(2)) {

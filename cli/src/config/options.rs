@@ -357,8 +357,7 @@ pub(super) fn is_path(arg: &Arg) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{NEVER, OF_NAMED_FILES, PATHS, commands, named};
-    use clap::builder::ValueHint;
+    use super::{NEVER, OF_NAMED_FILES, PATHS, commands, is_path, named};
     use std::collections::BTreeSet;
 
     /// Names of values that are paths.
@@ -367,14 +366,14 @@ mod tests {
     #[test]
     fn each_option_with_a_path_is_classified() {
         let commands = commands();
-        let mut paths = BTreeSet::new();
+        let (mut paths, mut longs) = (BTreeSet::new(), BTreeSet::new());
         let all: Vec<_> =
             commands.get_subcommands().filter_map(|command| named(&commands, command.get_name())).collect();
         let nested = all.iter().flat_map(|command| command.get_subcommands());
         for arg in all.iter().copied().chain(nested).flat_map(clap::Command::get_arguments) {
-            let hint = matches!(arg.get_value_hint(), ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath);
             let is_named = arg.get_value_names().unwrap_or_default().iter().any(|name| NAMES.contains(&name.as_str()));
-            if let Some(long) = arg.get_long().filter(|_| hint || is_named) {
+            longs.extend(arg.get_long().map(str::to_owned));
+            if let Some(long) = arg.get_long().filter(|_| is_path(arg) || is_named) {
                 paths.insert(long.to_owned());
             }
         }
@@ -382,5 +381,7 @@ mod tests {
         let known: BTreeSet<String> = known.map(str::to_owned).collect();
         let missing: Vec<_> = paths.difference(&known).collect();
         assert!(missing.is_empty(), "say in PATHS what is done with {missing:?}");
+        let gone: Vec<_> = PATHS.iter().map(|(name, _)| *name).filter(|name| !longs.contains(*name)).collect();
+        assert!(gone.is_empty(), "no option is named {gone:?}");
     }
 }

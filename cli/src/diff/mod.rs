@@ -8,8 +8,8 @@ use crate::report::{Setup, Ui};
 use crate::session::text::check_stdin;
 use kubeshape_builtin::Release;
 use kubeshape_diff::{
-    Change, Class, Consumer, Day, Documents, Effort, Exemption, Exemptions, KindChanges, Proof, Witness, definitions,
-    documents, witnesses,
+    Change, Class, Consumer, Day, Documents, Effort, Exemption, Exemptions, KindChanges, MarkedIn, Proof, Witness,
+    definitions, documents, witnesses,
 };
 use kubeshape_input::{Code, Document, Finding, Limits, Place, Resolver};
 use kubeshape_schema::{Bump, Gvk, Note};
@@ -263,7 +263,7 @@ impl Run<'_> {
             old: manifest.node.index(),
             new: manifest.node.index(),
             part: Vec::new(),
-            is_removed: false,
+            marked_in: MarkedIn::Both,
             detail: "the definition is gone; a server deletes all of its objects with it".to_owned(),
             effects: concerned.map(|consumer| (consumer, Class::Breaking)).to_vec(),
         };

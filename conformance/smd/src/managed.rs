@@ -305,7 +305,7 @@ fn upgraded(kind: &str, record: &Json, arena: &Bump) -> Verdict {
     read_or_refused(record, found, |found| same("object", record["result"].to_value(arena), found))
 }
 
-/// A string, empty if it is none.
+/// The string in a JSON value; empty if the value is not a string.
 pub fn text(json: &Json) -> &str {
     json.as_str().unwrap_or_default()
 }

@@ -12,8 +12,7 @@ pub(super) fn generated(draw: &mut Draw) -> Value {
     of(&definition::definition(draw))
 }
 
-/// A definition with the smallest and the largest sample of its first version, those of them of which nothing else is
-/// said.
+/// A definition with the smallest and the largest sample of its first version, without samples that have problems.
 pub(super) fn of(definition: &Value) -> Value {
     let mut registry = Registry::default();
     let text = definition.to_string();

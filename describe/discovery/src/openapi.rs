@@ -81,7 +81,7 @@ impl Index {
         self.documents.get(path).map(|query| url_of(path, query.as_deref()))
     }
 
-    /// The index of one document, without the others. It is empty if there is no such document.
+    /// Returns the index with only this document; an empty index if the document is unknown.
     #[must_use]
     pub fn only(&self, path: &str) -> Index {
         Index {

@@ -14,7 +14,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place of a byte of a string. [`Lines`] finds the places of many bytes of one text faster.
+    /// The place of a byte of a text. [`Lines`] finds the places of many bytes of one text faster.
     pub fn of(text: &str, offset: usize) -> Place {
         let Position { line, column } = Position::of(text, offset);
         Place { line, column }
@@ -36,7 +36,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A piece of one line of a string.
+/// A piece of one line of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Excerpt {
     /// The line, or the part of a long line around the place.
@@ -74,12 +74,13 @@ impl Lines {
     pub fn place(&mut self, text: &str, offset: usize) -> Place {
         let offset = offset.min(text.len());
         let (line, start) = self.line(text, offset);
-        // Questions come mostly in order, and a document may be one long line.
-        let (from, column) = match self.last {
-            (s, o, c) if s == start && o <= offset => (o, c),
-            _ => (start, 1),
+        // A document may be one long line, and most lookups are near the last one, before or after it.
+        let characters = |range: Range<usize>| text.as_bytes()[range].iter().filter(|b| **b & 0xC0 != 0x80).count();
+        let column = match self.last {
+            (s, o, c) if s == start && o <= offset => c + characters(o..offset),
+            (s, o, c) if s == start && o - offset < offset - start => c - characters(offset..o),
+            _ => 1 + characters(start..offset),
         };
-        let column = column + text.as_bytes()[from..offset].iter().filter(|b| **b & 0xC0 != 0x80).count();
         self.last = (start, offset, column);
         Place { line, column }
     }

@@ -205,7 +205,7 @@ impl<'t> Document<'t> {
             return None;
         }
         match self.within {
-            // The lines of a string may stand in front of their key.
+            // The lines of a string may be indented less than its key.
             Within::Other if self.spec.column == Some(column) => {
                 (!rest.starts_with(b"group") && !rest.starts_with(b"names")).then_some(())
             }

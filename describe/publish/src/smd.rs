@@ -56,7 +56,7 @@ impl Variants {
 /// Converts the published definitions of a resource's versions and adds them to the shared ones, sorted by name.
 ///
 /// # Errors
-/// All errors of all definitions; upstream joins their strings with line breaks.
+/// All errors of all definitions; upstream joins their messages with line breaks.
 pub(crate) fn build(
     models: &[(&str, &Schema<'_>)],
     meta: &MetaTypes,

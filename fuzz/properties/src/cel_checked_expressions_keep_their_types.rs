@@ -40,9 +40,9 @@ pub fn holds(data: &[u8]) {
         ("b", Value::Bytes(Arc::from(*b"a\xff"))),
     ];
     let result = program.evaluate(values, BUDGET).result;
-    // Upstream takes one optional off whenever it reads a variable or a choice that stands for an optional in an
-    // optional, so that the value has another type than the expression. And null stands for a value of every type that
-    // can be null, such as a timestamp, but has none of its functions: `null - timestamp(0)` type-checks.
+    // Two faults of upstream are left out. An optional in an optional loses one level when a variable or a choice is
+    // read, so the value and the expression differ in type. And null is a value of each type that can be null, such as
+    // a timestamp, but has none of its functions: `null - timestamp(0)` type-checks.
     if ast.types().any(|ty| *ty == Type::Null || holds_nested_optional(ty)) {
         return;
     }

@@ -18,9 +18,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Samples of so many versions are stored.
+/// The number of versions whose samples are stored.
 const SAMPLES: usize = 3;
-/// So many definitions follow each other in a chain.
+/// The number of definitions in a chain.
 const CHAIN: usize = 4;
 const NAMES: [&str; 5] = ["v1alpha1", "v1beta1", "v1", "v2beta1", "v2"];
 const FIELDS: [&str; 3] = ["a", "b", "c"];

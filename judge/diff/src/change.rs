@@ -55,6 +55,17 @@ impl fmt::Display for Consumer {
     }
 }
 
+/// The definitions that have the part that a change is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkedIn {
+    /// Both, or it is to be looked up.
+    Both,
+    /// Only the old definition.
+    Old,
+    /// Only the new definition.
+    New,
+}
+
 /// The severity of a change for a consumer, from least to most severe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
@@ -102,8 +113,8 @@ pub struct Change {
     /// The way from these places to the keyword that changed: names of members and indices of items. Empty if the whole
     /// place changed.
     pub part: Vec<String>,
-    /// Whether the part exists only in the old definition.
-    pub is_removed: bool,
+    /// The definitions that have the part.
+    pub marked_in: MarkedIn,
     /// The old and the new state.
     pub detail: String,
     /// The class for each affected consumer, in the order of [`Consumer::ALL`].
@@ -118,12 +129,12 @@ impl Change {
 
     /// Returns the part of the old definition that changed, if the old definition has it: its key or item, and the value.
     pub fn old_part<'a>(&self, document: Document<'a>) -> Option<(Node<'a>, Node<'a>)> {
-        marked(document, self.old, &self.part)
+        if self.marked_in == MarkedIn::New { None } else { marked(document, self.old, &self.part) }
     }
 
     /// Returns the part of the new definition that changed, if the new definition has it: its key or item, and the value.
     pub fn new_part<'a>(&self, document: Document<'a>) -> Option<(Node<'a>, Node<'a>)> {
-        if self.is_removed { None } else { marked(document, self.new, &self.part) }
+        if self.marked_in == MarkedIn::Old { None } else { marked(document, self.new, &self.part) }
     }
 
     /// Returns the class for a consumer, or `None` if it is not affected.
@@ -131,6 +142,9 @@ impl Change {
         self.effects.iter().find(|(concerned, _)| *concerned == consumer).map(|(_, class)| *class)
     }
 }
+
+/// Items of a list beyond this index are not marked on their own, but the list: finding an item takes as long as its index.
+pub(crate) const MAX_MARKED_ITEMS: usize = 1000;
 
 /// Follows steps from a node. Returns the key of the last member or the last item, and its value.
 fn marked<'a>(document: Document<'a>, at: u32, part: &[String]) -> Option<(Node<'a>, Node<'a>)> {
@@ -140,7 +154,10 @@ fn marked<'a>(document: Document<'a>, at: u32, part: &[String]) -> Option<(Node<
         let (_, value) = found;
         found = match value.kind() {
             Kind::Map => value.pairs().find(|(key, _)| key.as_str() == Some(step))?,
-            Kind::Seq => value.items().nth(step.parse().ok()?).map(|item| (item, item))?,
+            Kind::Seq => match step.parse().ok()? {
+                at if at < MAX_MARKED_ITEMS => value.items().nth(at).map(|item| (item, item))?,
+                _ => return Some(found),
+            },
             _ => return None,
         };
     }

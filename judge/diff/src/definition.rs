@@ -1,6 +1,6 @@
 //! Changes of a whole definition.
 
-use crate::change::{Change, Class, Consumer};
+use crate::change::{Change, Class, Consumer, MarkedIn};
 use crate::findings::Findings;
 use crate::{pruning, schema};
 use kubeshape_schema::{Code, Flags, Schema};
@@ -70,7 +70,7 @@ fn push(
         old,
         new,
         part: Vec::new(),
-        is_removed: false,
+        marked_in: MarkedIn::Both,
         detail: detail.into(),
         effects: effects.to_vec(),
     };

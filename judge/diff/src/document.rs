@@ -1,6 +1,6 @@
 //! Changes of kinds that OpenAPI documents define, such as built-in kinds.
 
-use crate::change::{Change, Class, Consumer};
+use crate::change::{Change, Class, Consumer, MarkedIn};
 use crate::findings::Findings;
 use crate::schema::{self, Of, Sides};
 use kubeshape_schema::Gvk;
@@ -181,7 +181,7 @@ fn of_kind(kind: Gvk<'_>, code: Code, detail: &str, effects: &[(Consumer, Class)
         old: 0,
         new: 0,
         part: Vec::new(),
-        is_removed: false,
+        marked_in: MarkedIn::Both,
         detail: detail.to_owned(),
         effects: effects.to_vec(),
     }

@@ -1,6 +1,6 @@
 //! The changes found, and the values that show them.
 
-use crate::change::Change;
+use crate::change::{Change, MarkedIn};
 use crate::server_fields::Role;
 use kubeshape_sample::Step;
 use kubeshape_schema::Schema;
@@ -56,7 +56,15 @@ impl<'a> Findings<'a> {
     pub(crate) fn removed(&mut self, part: &[&str]) {
         self.part(part);
         if let Some(change) = self.changes.last_mut() {
-            change.is_removed = true;
+            change.marked_in = MarkedIn::Old;
+        }
+    }
+
+    /// Says that the last change is about a part that only the new definition has.
+    pub(crate) fn added(&mut self, part: &[&str]) {
+        self.part(part);
+        if let Some(change) = self.changes.last_mut() {
+            change.marked_in = MarkedIn::New;
         }
     }
 

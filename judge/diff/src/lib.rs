@@ -61,7 +61,7 @@ mod types;
 pub mod upgrade;
 mod witness;
 
-pub use change::{Change, Class, Consumer};
+pub use change::{Change, Class, Consumer, MarkedIn};
 pub use confirm::definitions;
 pub use document::{Documents, KindChanges, documents};
 pub use exempt::{Day, Exemption, ExemptionError, Exemptions};

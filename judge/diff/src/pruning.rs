@@ -3,7 +3,7 @@
 //! It is true in definitions of `apiextensions.k8s.io/v1beta1` unless they say `false`. Definitions of `v1` must not
 //! set it, but a stored one keeps it (upstream: `ValidateCustomResourceDefinitionUpdate`).
 
-use crate::change::{Change, Class, Consumer};
+use crate::change::{Change, Class, Consumer, MarkedIn};
 use crate::findings::{Findings, Spot, Subject};
 use crate::server_fields::Role;
 use kubeshape_sample::Step;
@@ -50,7 +50,7 @@ pub(crate) fn report<'a>(version: &str, old: &Schema<'a>, new: &Schema<'a>, keep
         old: old.at,
         new: new.at,
         part: Vec::new(),
-        is_removed: false,
+        marked_in: MarkedIn::Both,
         detail: detail.to_owned(),
         effects: effects.to_vec(),
     };

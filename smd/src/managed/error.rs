@@ -1,4 +1,4 @@
-//! Errors of operations, with upstream's strings.
+//! Errors of operations, with upstream's messages.
 
 use super::conflict::{Cause, ConflictError};
 use super::{DecodeError, EncodeError, Gvk, object};

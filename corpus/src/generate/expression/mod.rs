@@ -135,7 +135,7 @@ pub struct Expressions<'d> {
     draw: &'d mut Draw,
     /// What an expression can name: variables, and what can be reached from them.
     scope: Vec<(String, Type)>,
-    /// In so many of 100 places is a value of another type.
+    /// The percentage of places that get a value of another type.
     wrong: usize,
 }
 

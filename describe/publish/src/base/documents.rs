@@ -1,4 +1,4 @@
-//! Takes the shared definitions and the strings from a cluster's own documents.
+//! Takes the shared definitions and the descriptions from a cluster's own documents.
 
 use super::{closed_set, gvk_list};
 use crate::names::META;
@@ -56,7 +56,7 @@ pub(super) fn read_all<'d>(documents: &[&'d (String, Vec<u8>)]) -> Result<Vec<Re
 pub(super) struct Collected<'a> {
     arena: &'a Bump,
     definitions: BTreeMap<String, Schema<'a>>,
-    /// Definitions of v2 documents. Only their strings are used.
+    /// Definitions of v2 documents. Only their descriptions are used.
     described: BTreeMap<String, Schema<'a>>,
     texts: Texts,
     /// Names of all query parameters.
@@ -201,7 +201,7 @@ impl<'a> Collected<'a> {
         all
     }
 
-    /// The strings of `fallback` without query parameters that the documents lack.
+    /// The descriptions of `fallback` without query parameters that the documents lack.
     pub(super) fn texts_of_release(&self, mut fallback: Texts) -> Texts {
         fallback.query.retain(|name, _| self.parameters.contains(name.as_str()));
         fallback
@@ -249,7 +249,7 @@ impl<'a> Collected<'a> {
         Schema { extra: Some(self.arena.alloc(extra)), ..schema }
     }
 
-    /// The strings. Those that the documents lack come from `fallback`.
+    /// The descriptions. Those that the documents lack come from `fallback`.
     pub(super) fn texts(&self, mut fallback: Texts, definitions: &[(&str, Schema<'a>)]) -> Texts {
         let status = definitions.iter().find(|(name, _)| name.ends_with("meta.v1.Status")).map(|(_, schema)| schema);
         let of_status = |name| status.and_then(|s| s.property(name)).map_or("", |p| p.description);

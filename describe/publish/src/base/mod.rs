@@ -1,4 +1,4 @@
-//! Kubernetes' own definitions and strings, which all documents of CustomResourceDefinitions share.
+//! Kubernetes' own definitions and descriptions, which all documents of CustomResourceDefinitions share.
 
 mod builtin;
 mod definitions;
@@ -62,7 +62,7 @@ impl From<definitions::Printed> for Definition {
     }
 }
 
-/// Kubernetes' own definitions and strings, which all documents of CustomResourceDefinitions share.
+/// Kubernetes' own definitions and descriptions, which all documents of CustomResourceDefinitions share.
 ///
 /// # Example: the definitions of Kubernetes 1.36
 /// ```
@@ -92,7 +92,7 @@ impl Base {
         Base::new(builtin::texts(), builtin::definitions(), builtin::paths(), types)
     }
 
-    /// The definitions and strings of a cluster. They are taken from its OpenAPI documents: v3 documents of group
+    /// The definitions and descriptions of a cluster. They are taken from its OpenAPI documents: v3 documents of group
     /// versions such as `apis/apps/v1`, and the v2 document, which lists the group-version-kinds of `DeleteOptions`.
     /// What the documents lack comes from [`Base::builtin`].
     ///
@@ -125,7 +125,7 @@ impl Base {
         })
     }
 
-    /// Reads documents, and takes definitions and strings from them and from the definitions of [`Base::builtin`].
+    /// Reads documents, and takes definitions and descriptions from them and from the definitions of [`Base::builtin`].
     fn collect(
         documents: &[(String, Vec<u8>)],
         take: impl for<'a> FnOnce(&documents::Collected<'a>, &Definitions<'a>) -> (Definitions<'a>, Texts),

@@ -2,7 +2,7 @@
 
 use super::value::{judged, takes_default, text};
 use super::{Pair, Rest, STRICTER, WIDER, Walk, missing};
-use crate::change::{Class, Consumer};
+use crate::change::{Class, Consumer, MAX_MARKED_ITEMS};
 use crate::findings::{Spot, Subject};
 use crate::moves::Field;
 use crate::server_fields::Role;
@@ -209,8 +209,7 @@ impl<'a> Walk<'_, 'a> {
 
     fn gone(&mut self, pair: &Pair<'a>, property: &Property<'a>, todo: &mut Vec<Pair<'a>>) {
         let path = below(pair, property.name);
-        let places = (pair.old.at, pair.new.at);
-        let part = ["properties", property.name];
+        let places = (property.at, pair.new.at);
         let trail = self.found.step(pair.trail, Step::Property(property.name));
         let (old, new) = (property.schema, Schema::of_type(Type::Absent));
         let spot = Spot { old, new, also: None, own: Role::Nothing, trail, subject: Subject::Value };
@@ -224,7 +223,7 @@ impl<'a> Walk<'_, 'a> {
                 }
                 effects.push((V2, Risky));
                 self.at(&spot, path, places, Code::DiffTypeWider, detail, &effects);
-                self.found.removed(&part);
+                self.found.removed(&[]);
             }
             Rest::Dropped => {
                 let detail = "its values are dropped, and strict requests that contain it are rejected".to_owned();
@@ -232,15 +231,14 @@ impl<'a> Walk<'_, 'a> {
                     [(Storage, Breaking), (Writers, Breaking), (Readers, Breaking), (Apply, Risky), (V2, Breaking)];
                 self.gone.push(self.field(pair, property, &path));
                 self.at(&spot, path, places, Code::DiffFieldGone, detail, &effects);
-                self.found.removed(&part);
+                self.found.removed(&[]);
             }
         }
     }
 
     fn came(&mut self, pair: &Pair<'a>, property: &Property<'a>, todo: &mut Vec<Pair<'a>>) {
         let path = below(pair, property.name);
-        let places = (pair.old.at, pair.new.at);
-        let part = ["properties", property.name];
+        let places = (pair.old.at, property.at);
         let trail = self.found.step(pair.trail, Step::Key(property.name));
         let (old, new) = (Schema::of_type(Type::Absent), property.schema);
         let spot = Spot { old, new, also: None, own: Role::Nothing, trail, subject: Subject::Value };
@@ -252,46 +250,40 @@ impl<'a> Walk<'_, 'a> {
             Rest::Kept => {
                 let detail = format!("values must now be of type {}", types::name(&property.schema));
                 self.at(&spot, path.clone(), places, Code::DiffType, detail, STRICTER);
-                self.found.part(&part);
+                self.found.added(&[]);
                 if !is_owned_as_unknown(&property.schema) {
                     let effects = [(Apply, Risky)];
                     self.at(&spot, path.clone(), places, Code::DiffOwnership, KNOWN_NOW.to_owned(), &effects);
-                    self.found.part(&part);
+                    self.found.added(&[]);
                 }
-                self.first_default(pair, property, &spot, path, places);
+                self.first_default(pair, property, &spot, path);
             }
             Rest::Dropped => {
                 let effects = [(Writers, Compatible), (Readers, Compatible), (V2, Compatible)];
                 self.came.push(self.field(pair, property, &path));
                 self.at(&spot, path.clone(), places, Code::DiffFieldNew, "field added".to_owned(), &effects);
-                self.found.part(&part);
-                self.first_default(pair, property, &spot, path, places);
+                self.found.added(&[]);
+                self.first_default(pair, property, &spot, path);
             }
         }
     }
 
     /// Reports the default of a field that had no schema.
-    fn first_default(
-        &mut self,
-        pair: &Pair<'a>,
-        property: &Property<'a>,
-        spot: &Spot<'a>,
-        path: String,
-        places: (u32, u32),
-    ) {
+    fn first_default(&mut self, pair: &Pair<'a>, property: &Property<'a>, spot: &Spot<'a>, path: String) {
         let Some(default) = property.schema.default else { return };
         let detail = format!("default {} added", text(default));
         let (detail, class) = judged(&detail, pair.judge_of(property.name).as_ref());
         let class = if takes_default(&property.schema) { class } else { Risky };
         let effects = [(Storage, Risky), (Writers, class), (Readers, Risky)];
+        let places = (pair.old.at, property.schema.at);
         self.at(spot, path, places, Code::DiffDefault, detail, &effects);
-        self.found.part(&["properties", property.name, "default"]);
+        self.found.added(&["default"]);
     }
 }
 
-/// Returns the index of a name in a list.
+/// Returns the index of a name in a list; that of the first item that is too far back to be marked, if it is not before.
 fn index(names: &[&str], name: &str) -> String {
-    names.iter().position(|other| *other == name).unwrap_or_default().to_string()
+    names.iter().take(MAX_MARKED_ITEMS).position(|other| *other == name).unwrap_or(MAX_MARKED_ITEMS).to_string()
 }
 
 /// Whether server-side apply owns the parts of a value as it would without a schema: object fields one by one, lists as

@@ -4,7 +4,7 @@ mod members;
 mod value;
 
 use crate::bounds;
-use crate::change::{Change, Class, Consumer};
+use crate::change::{Change, Class, Consumer, MarkedIn};
 use crate::document::Definitions;
 use crate::findings::{Findings, Spot, Subject};
 use crate::implication::Memo;
@@ -213,7 +213,7 @@ impl<'a> Walk<'_, 'a> {
                 old,
                 new,
                 part: Vec::new(),
-                is_removed: false,
+                marked_in: MarkedIn::Both,
                 detail,
                 effects: effects.to_vec(),
             },

@@ -11,6 +11,7 @@ use kubeshape_diff::{Change, Class, Consumer, definitions};
 use kubeshape_schema::Bump;
 use kubeshape_structural::{Crd, read};
 use kubeshape_yaml::{Limits, Stream, Tape};
+use std::fmt::Write;
 
 fn crd(rest: &str, schema: &str) -> String {
     format!(
@@ -257,7 +258,7 @@ fn each_change_marks_what_changed() {
     for (name, old, new, _) in pairs() {
         let name = name.rsplit('/').next().unwrap_or_default();
         for change in changes(&old, &new) {
-            marks.push_str(&format!("{name} {}\n", mark(&change, &old, &new)));
+            writeln!(marks, "{name} {}", mark(&change, &old, &new)).unwrap();
         }
     }
     let path = kubeshape_corpus::folder().join("diff/marks.txt");
@@ -289,4 +290,32 @@ fn a_change_marks_its_keyword_on_its_own_side() {
             marks.iter().any(|mark| mark.contains(&format!(": {side}:")) && mark.ends_with(&format!(" {text}")));
         assert!(found, "{marks:?}, not {expected}");
     }
+}
+
+#[test]
+fn many_changes_are_marked_in_linear_time() {
+    let many = |letter: char| {
+        let names: Vec<String> = (0..20_000).map(|at| format!("{letter}{at}")).collect();
+        let all: Vec<String> = names.iter().map(|name| format!("{name}: {{type: string}}")).collect();
+        format!("{{type: object, required: [{}], properties: {{{}}}}}", names.join(", "), all.join(", "))
+    };
+    let (old, new) = (crd("", &many('p')), crd("", &many('q')));
+    let changes = changes(&old, &new);
+    let mut tapes = [Tape::new(), Tape::new()];
+    for (tape, source) in tapes.iter_mut().zip([&old, &new]) {
+        Stream::new(source.as_bytes(), Limits::default()).unwrap().next(tape).unwrap().unwrap();
+    }
+    let [was, is] = [tapes[0].document(&old), tapes[1].document(&new)];
+    // Each change begins at its field, or marks an item near the beginning of a list: no member or item is searched for long.
+    for change in &changes {
+        for (at, document) in [(change.old, was), (change.new, is)] {
+            let searched = change.part.first().map_or(0, |first| match first.as_str() {
+                "required" => change.part[1].parse().unwrap(),
+                _ => document.node(at).len(),
+            });
+            assert!(searched <= 1000, "{change:?}");
+        }
+    }
+    let marked = changes.iter().filter(|change| change.old_part(was).is_some() || change.new_part(is).is_some());
+    assert_eq!(marked.count(), changes.len());
 }

@@ -2,7 +2,7 @@
 //!
 //! Everything comes from the OpenAPI v3 document of a group and version: that of a server, or the one that is published
 //! for a CustomResourceDefinition. [`plaintext`] is kubectl's page, and [`fields`] lists the fields for
-//! programs. [`facts`] says what else a schema says.
+//! programs. [`facts`] returns what else a schema says.
 
 mod document;
 mod facts;
@@ -17,7 +17,7 @@ pub use fields::{Field, fields};
 pub use plaintext::{More, Options, plaintext};
 pub use request::{Candidate, Request, RequestError};
 
-/// Why there is no page, or only its beginning. The strings are kubectl's, except where kubectl does not end.
+/// Why there is no page, or only its beginning. The messages are kubectl's, except where kubectl does not end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The document has no paths of the resource.
