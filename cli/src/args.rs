@@ -16,7 +16,7 @@ mod upgrade;
 mod validate;
 mod walk;
 
-pub(crate) use check::{CheckArgs, CheckLevel};
+pub(crate) use check::{AgainstStatus, CheckArgs, CheckLevel};
 #[cfg(feature = "cluster")]
 pub(crate) use cluster::{CacheArgs, CacheCommand, PullArgs};
 pub(crate) use diff::DiffArgs;

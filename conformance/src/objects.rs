@@ -213,7 +213,7 @@ fn embedded(folder: &Path, table: &mut Table) {
                 let object = arena.alloc(call.inputs["object"].clone()).to_value(arena);
                 let root = if call.inputs["isResourceRoot"] == true { Root::Resource } else { Root::Value };
                 if name != "objectmeta.CoerceWithOptions" {
-                    let ours = object::embedded(object, schema, root, &FieldPath::Root);
+                    let ours = object::embedded(object, schema, root, &FieldPath::Root, &Release::DEFAULT.into());
                     let theirs: Vec<Expected> =
                         serde_json::from_value(call.output["errors"].clone()).unwrap_or_default();
                     return errors(name, &call.test, &ours, &theirs, table);

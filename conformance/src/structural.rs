@@ -297,7 +297,7 @@ fn record(area: &str, record: &Record, files: &mut Files<'_>, table: &mut Table)
         let errors = with_definition(old, Defaults::Set, |old, arena| {
             let mut old = old.prepare_for_create(Release::DEFAULT, arena);
             old.metadata.resource_version = "1";
-            old.status.established = record.established;
+            old.status.established = Some(record.established);
             with_definition(&changed, Defaults::Set, |new, new_arena| {
                 // Both live as long as the shorter arena.
                 let mut new = new.prepare_for_update(&old, Release::DEFAULT, new_arena);
@@ -451,7 +451,7 @@ fn upstream(folder: &Path, table: &mut Table) {
         let mut errors = Vec::new();
         let path = call.inputs["path"].as_str().unwrap_or_default();
         let stored = (!call.inputs["storedVersions"].is_null()).then_some(stored.as_slice());
-        crd::stored_versions(stored, &versions, &FieldPath::Base(path), 0, &mut errors);
+        crd::stored_versions(stored, &versions, &FieldPath::Base(path), &Release::DEFAULT.into(), 0, &mut errors);
         add_call(name, &call, Some(errors), table);
     }
     let name = "validation.validateDeprecationWarning";

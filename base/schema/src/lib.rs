@@ -30,6 +30,7 @@ pub mod field;
 mod gvk;
 pub mod json;
 mod level;
+pub mod names;
 mod nearest;
 pub mod node;
 mod note;

@@ -49,6 +49,13 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "OLD")]
     pub(crate) against: Vec<String>,
 
+    /// What the status of an old definition is, if its file does not say
+    ///
+    /// A server refuses another scope or kind once a definition is established, and establishes each definition that it
+    /// installs.
+    #[arg(long, value_name = "STATUS", default_value = "established")]
+    pub(crate) against_status: AgainstStatus,
+
     /// Releases to ask: 1.30, a range such as 1.28..1.36 with both ends, or all [default: 1.36]
     #[arg(long, value_name = "RELEASES")]
     pub(crate) kubernetes: Option<Releases>,
@@ -94,6 +101,16 @@ pub(crate) struct CheckArgs {
     /// Also name the definitions that nothing is wrong with
     #[arg(short, long)]
     pub(crate) verbose: bool,
+}
+
+/// `--against-status`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AgainstStatus {
+    /// The definition is installed and established
+    #[default]
+    Established,
+    /// It is not established: its scope and kind can still change
+    None,
 }
 
 /// `--level`

@@ -7,7 +7,7 @@ mod fix;
 mod result;
 mod worker;
 
-use crate::args::{CheckArgs, CheckLevel, OutputFormat, When};
+use crate::args::{AgainstStatus, CheckArgs, CheckLevel, OutputFormat, When};
 use crate::convert::{WINDOW, jobs, run_in_order};
 use crate::definitions::Definitions;
 use crate::error::Fatal;
@@ -78,7 +78,10 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
     let is_denied = |code: &Code| code.number() / 100 == ADVICE && levels.denied_by(*code).is_some();
     let advice = args.level == CheckLevel::Advice || Code::ALL.iter().any(is_denied);
     let context = Context {
-        check: Check::new(releases).with_advice(advice).with_costs(args.output_format == OutputFormat::Json),
+        check: Check::new(releases)
+            .with_advice(advice)
+            .with_costs(args.output_format == OutputFormat::Json)
+            .with_established(args.against_status == AgainstStatus::Established),
         releases,
         cluster: Cluster { gates: args.gates.all(), ..Cluster::default() },
         against,

@@ -176,6 +176,10 @@ fn what_is_replaced_says_what_may_change() {
     assert!(run.out.contains("error[KS3115]"), "{}", run.out);
     let run = folder.run("check old --against old/a.yaml --kubernetes all");
     assert!(run.out.starts_with("widgets.example.com: can be updated on 1.28 to 1.37\n"), "{}", run.out);
+    folder.write("c.yaml", WIDGET.replace("scope: Namespaced", "scope: Cluster"));
+    let run = folder.run("check c.yaml --against old --output-format short");
+    assert!(run.code == Some(1) && run.out.contains("c.yaml") && run.out.contains("field is immutable"), "{}", run.out);
+    assert_eq!(folder.run("check c.yaml --against old --against-status none").code, Some(0));
     folder.write("b.yaml", WIDGET.replace("widgets", "others"));
     let run = folder.run("check b.yaml --against old");
     assert!(run.words().is_empty() && run.out.contains("Not among the inputs, but in --against: widgets.example.com"));

@@ -105,7 +105,7 @@ pub(super) fn compare(id: &str, input: &Value, answer: &Value, table: &mut Table
         let ours = with_definition(&old, Defaults::Set, |old, arena| {
             let mut old = old.prepare_for_create(Release::DEFAULT, arena);
             old.metadata.resource_version = "1";
-            old.status.established = established;
+            old.status.established = Some(established);
             with_definition(&source, Defaults::Set, |new, arena| {
                 let mut new = new.prepare_for_update(&old, Release::DEFAULT, arena);
                 new.metadata.resource_version = "1";

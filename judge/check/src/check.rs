@@ -26,6 +26,8 @@ pub struct Check {
     releases: Releases,
     advice: bool,
     costs: bool,
+    /// Whether an old definition without the condition `Established` is not established.
+    as_written: bool,
 }
 
 /// What tells one error of a release from its others.
@@ -34,7 +36,7 @@ type Key = (ErrorType, String, u32);
 impl Check {
     /// Asks these releases.
     pub fn new(releases: Releases) -> Check {
-        Check { releases, advice: false, costs: false }
+        Check { releases, ..Check::default() }
     }
 
     /// The same, with or without [`advice`].
@@ -49,6 +51,14 @@ impl Check {
         Check { costs, ..self }
     }
 
+    /// The same, with or without the assumption that an old definition is established, if its status does not say. By default, it is
+    /// assumed, because a server establishes each definition that it installs. Scope and kind of an established definition are
+    /// immutable (`requireImmutableNames` in apiextensions' `ValidateCustomResourceDefinitionUpdate`).
+    #[must_use]
+    pub fn with_established(self, established: bool) -> Check {
+        Check { as_written: !established, ..self }
+    }
+
     /// What the releases say to a request to create the definition.
     pub fn definition<'a>(&self, manifest: Manifest<'a>, arena: &'a Bump) -> Report {
         self.check(manifest, None, arena)
@@ -57,14 +67,14 @@ impl Check {
     /// What the releases say to a request to replace `old` by the definition. Both must have the same name.
     ///
     /// What the old one does wrong already may stay wrong, as far as a server permits it. If `old` has a status, its
-    /// stored versions hold; otherwise its storage version is the only one.
+    /// stored versions hold; otherwise its storage version is the only one. [`Check::with_established`] says whether it is established.
     pub fn replacement<'a>(&self, manifest: Manifest<'a>, old: Manifest<'a>, arena: &'a Bump) -> Report {
         self.check(manifest, Some(old), arena)
     }
 
     fn check<'a>(&self, manifest: Manifest<'a>, old: Option<Manifest<'a>>, arena: &'a Bump) -> Report {
         let read = Definition::read(manifest, Defaults::Set, arena);
-        let old = old.and_then(|old| Some((old, Definition::read(old, Defaults::Set, arena).value?)));
+        let old = old.and_then(|old| Some((old, self.old(old, arena)?)));
         let mut findings = Findings::default();
         for note in read.notes {
             // Without versions, the server's own error says more.
@@ -113,6 +123,15 @@ impl Check {
 }
 
 impl Check {
+    /// Reads the definition that is replaced.
+    fn old<'a>(&self, manifest: Manifest<'a>, arena: &'a Bump) -> Option<Definition<'a>> {
+        let mut old = Definition::read(manifest, Defaults::Set, arena).value?;
+        if !self.as_written {
+            old.status.established.get_or_insert(true);
+        }
+        Some(old)
+    }
+
     /// Asks every release, the newest first, because it words what several say. A release that gives the same answers as the one
     /// that was asked last is not asked itself.
     fn ask<'a>(
@@ -202,8 +221,15 @@ impl Verdict {
 
 /// The old definition as a server holds it.
 fn stored<'a>(old: &Definition<'a>, node: Node<'a>, release: &AskedRelease, arena: &'a Bump) -> Definition<'a> {
-    let has_status = node.get("status").is_some_and(|status| status.get("storedVersions").is_some());
-    if has_status { *old } else { old.prepare_for_create(release, arena) }
+    let has_status = node
+        .get("status")
+        .is_some_and(|status| status.get("storedVersions").is_some_and(|found| found.items().next().is_some()));
+    if has_status {
+        return *old;
+    }
+    let mut stored = old.prepare_for_create(release, arena);
+    stored.status.established = old.status.established;
+    stored
 }
 
 /// The new definition as an unconditional update has it: what the server assigned is taken from the old one.

@@ -8,9 +8,10 @@
 
 pub mod crd;
 pub mod metadata;
-pub mod names;
 pub mod object;
 mod release;
 pub mod typed;
+mod words;
 
+pub use kubeshape_schema::names;
 pub use release::{AskedRelease, Change, Release};

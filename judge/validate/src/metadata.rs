@@ -1,6 +1,8 @@
 //! The metadata of objects, as `pkg/api/validation` of `k8s.io/apimachinery` checks it.
 
 use crate::names;
+use crate::release::{AskedRelease, Change};
+use crate::words::{self, Lengths};
 use kubeshape_schema::field::{BadValue, Error, Path};
 use kubeshape_schema::{Bump, read::Reader};
 use kubeshape_yaml::Node;
@@ -96,9 +98,9 @@ impl<'a> ObjectMeta<'a> {
             "deletionGracePeriodSeconds" => meta.deletion_grace_period_seconds = r.integer(value),
             "labels" => meta.labels = text_map(r, value),
             "annotations" => meta.annotations = text_map(r, value),
-            "ownerReferences" => meta.owner_references = list(r, value, owner_reference),
+            "ownerReferences" => meta.owner_references = list(r, value, read_owner_reference),
             "finalizers" => meta.finalizers = r.texts(value),
-            "managedFields" => meta.managed_fields = list(r, value, managed_fields),
+            "managedFields" => meta.managed_fields = list(r, value, read_managed_fields),
             _ => {}
         });
         meta
@@ -144,7 +146,7 @@ fn time(node: Node<'_>) -> Option<Time> {
     node.as_str().and_then(Time::parse).filter(|time| *time != Time::ZERO)
 }
 
-fn owner_reference<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> OwnerReference<'a> {
+fn read_owner_reference<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> OwnerReference<'a> {
     let mut reference = OwnerReference::default();
     reader.each_pair(node, "", |r, key, value| match key.text() {
         "apiVersion" => reference.api_version = r.text(value),
@@ -158,7 +160,7 @@ fn owner_reference<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> OwnerReferenc
     reference
 }
 
-fn managed_fields<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> ManagedFields<'a> {
+fn read_managed_fields<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> ManagedFields<'a> {
     let mut entry = ManagedFields::default();
     reader.each_pair(node, "", |r, key, value| match key.text() {
         "manager" => entry.manager = r.text(value),
@@ -177,8 +179,10 @@ pub fn validate(
     namespaced: bool,
     name: &dyn Fn(&str, bool) -> names::Messages,
     path: &Path<'_>,
+    release: &AskedRelease,
     errors: &mut Vec<Error>,
 ) {
+    let before = errors.len();
     if !meta.generate_name.is_empty() {
         let generate = path.child("generateName");
         for message in name(meta.generate_name, true) {
@@ -208,12 +212,21 @@ pub fn validate(
         let detail = "must be greater than or equal to 0";
         errors.push(Error::invalid(&path.child("generation"), meta.generation, detail, meta.at("generation")));
     }
-    common(meta, path, errors);
+    common(meta, path, release, errors);
     finalizers(meta, &path.child("finalizers"), errors);
+    words::labels(errors, before, release);
+    words::once(errors, before, release);
 }
 
 /// Checks the metadata of an object that replaces another one: `ValidateObjectMetaUpdate`.
-pub fn validate_update(meta: &ObjectMeta<'_>, old: &ObjectMeta<'_>, path: &Path<'_>, errors: &mut Vec<Error>) {
+pub fn validate_update(
+    meta: &ObjectMeta<'_>,
+    old: &ObjectMeta<'_>,
+    path: &Path<'_>,
+    release: &AskedRelease,
+    errors: &mut Vec<Error>,
+) {
+    let first = errors.len();
     if old.deletion_timestamp.is_some() {
         let mut added: Vec<&str> =
             meta.finalizers.iter().copied().filter(|name| !old.finalizers.contains(name)).collect();
@@ -252,7 +265,9 @@ pub fn validate_update(meta: &ObjectMeta<'_>, old: &ObjectMeta<'_>, path: &Path<
     let (new, before) = (meta.deletion_grace_period_seconds, old.deletion_grace_period_seconds);
     let value = || BadValue::Json(new.map_or_else(|| "null".to_owned(), |seconds| seconds.to_string()));
     immutable(path, "deletionGracePeriodSeconds", new == before, value, meta, errors);
-    common(meta, path, errors);
+    common(meta, path, release, errors);
+    words::labels(errors, first, release);
+    words::once(errors, first, release);
 }
 
 fn immutable(
@@ -269,16 +284,28 @@ fn immutable(
 }
 
 /// What creation and update check alike.
-fn common(meta: &ObjectMeta<'_>, path: &Path<'_>, errors: &mut Vec<Error>) {
+fn common(meta: &ObjectMeta<'_>, path: &Path<'_>, release: &AskedRelease, errors: &mut Vec<Error>) {
+    let before = errors.len();
     labels(meta.labels, &path.child("labels"), meta.at("labels"), errors);
     annotations(meta.annotations, &path.child("annotations"), meta.at("annotations"), errors);
-    owner_references(meta.owner_references, &path.child("ownerReferences"), meta.at("ownerReferences"), errors);
-    let managed = path.child("managedFields");
+    let owners = &path.child("ownerReferences");
+    owner_references(meta.owner_references, owners, release, meta.at("ownerReferences"), errors);
+    managed_fields(meta, &path.child("managedFields"), release, errors);
+    words::lengths(errors, before, Lengths::Bytes, release);
+}
+
+/// Checks `managedFields`: `ValidateManagedFields`.
+fn managed_fields(meta: &ObjectMeta<'_>, path: &Path<'_>, release: &AskedRelease, errors: &mut Vec<Error>) {
     for (i, entry) in meta.managed_fields.iter().enumerate() {
-        let path = managed.index(i);
+        let path = path.index(i);
         let at = meta.at("managedFields");
+        let operation = path.child("operation");
         if !matches!(entry.operation, "Apply" | "Update") {
-            errors.push(Error::invalid(&path.child("operation"), entry.operation, "must be `Apply` or `Update`", at));
+            errors.push(match (release.has(Change::RequiredFieldsOfOwners), entry.operation) {
+                (true, "") => Error::required(&operation, "must not be empty", at),
+                (true, other) => Error::not_supported(&operation, other, &["Apply", "Update"], at),
+                (false, other) => Error::invalid(&operation, other, "must be `Apply` or `Update`", at),
+            });
         }
         if !matches!(entry.fields_type, "" | "FieldsV1") {
             errors.push(Error::invalid(&path.child("fieldsType"), entry.fields_type, "must be `FieldsV1`", at));
@@ -327,27 +354,16 @@ pub fn annotations(annotations: &[(&str, &str)], path: &Path<'_>, at: u32, error
     }
 }
 
-fn owner_references(references: &[OwnerReference<'_>], path: &Path<'_>, at: u32, errors: &mut Vec<Error>) {
+fn owner_references(
+    references: &[OwnerReference<'_>],
+    path: &Path<'_>,
+    release: &AskedRelease,
+    at: u32,
+    errors: &mut Vec<Error>,
+) {
     let mut controller: Option<&OwnerReference<'_>> = None;
-    for reference in references {
-        let version = match reference.api_version.split_once('/') {
-            None => reference.api_version,
-            Some((_, version)) if !version.contains('/') => version,
-            Some(_) => "",
-        };
-        let mut must = |field: &'static str, value: &str, bad: bool, detail: &str| {
-            if bad {
-                errors.push(Error::invalid(&path.child(field), value, detail, at));
-            }
-        };
-        must("apiVersion", reference.api_version, version.is_empty(), "version must not be empty");
-        must("kind", reference.kind, reference.kind.is_empty(), "must not be empty");
-        must("name", reference.name, reference.name.is_empty(), "must not be empty");
-        must("uid", reference.uid, reference.uid.is_empty(), "must not be empty");
-        if matches!(reference.api_version, "v1" | "/v1") && reference.kind == "Event" {
-            let value = BadValue::Json(json(std::slice::from_ref(reference), false));
-            errors.push(Error::invalid(path, value, "/v1, Kind=Event is disallowed from being an owner", at));
-        }
+    for (i, reference) in references.iter().enumerate() {
+        owner_reference(reference, path, i, release, at, errors);
         if reference.controller == Some(true) {
             match controller {
                 None => controller = Some(reference),
@@ -360,6 +376,56 @@ fn owner_references(references: &[OwnerReference<'_>], path: &Path<'_>, at: u32,
                 }
             }
         }
+    }
+}
+
+/// Checks an item of `ownerReferences`: `validateOwnerReference`. `path` is that of the list.
+fn owner_reference(
+    reference: &OwnerReference<'_>,
+    path: &Path<'_>,
+    index: usize,
+    release: &AskedRelease,
+    at: u32,
+    errors: &mut Vec<Error>,
+) {
+    let version = match reference.api_version.split_once('/') {
+        None => reference.api_version,
+        Some((_, version)) if !version.contains('/') => version,
+        Some(_) => "",
+    };
+    let texts = [("kind", reference.kind), ("name", reference.name), ("uid", reference.uid)];
+    let empty = texts.into_iter().filter(|(_, value)| value.is_empty()).map(|(field, _)| field);
+    let is_event = matches!(reference.api_version, "v1" | "/v1") && reference.kind == "Event";
+    if !(version.is_empty() || empty.clone().next().is_some() || is_event) {
+        return;
+    }
+    let item;
+    let path = if release.has(Change::RequiredFieldsOfOwners) {
+        item = path.index(index);
+        let version_path = item.child("apiVersion");
+        if reference.api_version.is_empty() {
+            errors.push(Error::required(&version_path, "must not be empty", at));
+        } else if version.is_empty() {
+            let detail = "must be <group>/<version> or <version>";
+            errors.push(Error::invalid(&version_path, reference.api_version, detail, at));
+        }
+        errors.extend(empty.map(|field| Error::required(&item.child(field), "must not be empty", at)));
+        &item
+    } else {
+        if version.is_empty() {
+            let detail = "version must not be empty";
+            errors.push(Error::invalid(&path.child("apiVersion"), reference.api_version, detail, at));
+        }
+        for field in empty {
+            let is_short = release.has(Change::ShortMessages);
+            let detail = if is_short { "must not be empty".to_owned() } else { format!("{field} must not be empty") };
+            errors.push(Error::invalid(&path.child(field), "", detail, at));
+        }
+        path
+    };
+    if is_event {
+        let value = BadValue::Json(json(std::slice::from_ref(reference), false));
+        errors.push(Error::invalid(path, value, "/v1, Kind=Event is disallowed from being an owner", at));
     }
 }
 

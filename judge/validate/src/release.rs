@@ -141,20 +141,28 @@ pub enum Change {
     NamesOfDefaults,
     /// Defaults are checked for the formats of numbers.
     NumbersOfDefaults,
+    /// Errors about long values have one wording for all of them.
+    OneWordingOfLengths,
+    /// Errors about stored versions say why a version must remain.
+    ReasonsOfStoredVersions,
     /// Formats of strings that the server does not know give a warning.
     UnknownStringFormats,
-    /// Some messages do not repeat the name of their field.
+    /// Some messages do not repeat the name of their field, and a limit of one has a singular.
     ShortMessages,
     /// Errors about broken rules show the value in place of its type.
     ValuesOfBrokenRules,
+    /// Messages about keys and values of labels name label keys, and count bytes.
+    LabelKeys,
     /// The formats `k8s-short-name` and `k8s-long-name` give no warning.
     NameFormats,
     /// Formats of other types than string that the server does not know give a warning.
     UnknownOtherFormats,
     /// Sets of objects and of arrays give a warning.
     SetsOfContainers,
-    /// Of several labels with the same wrong value one is reported.
-    LabelErrorsOnce,
+    /// Of equal errors about metadata one is reported.
+    MetadataErrorsOnce,
+    /// Empty fields of owner references and of managed fields are required, with the place of the reference.
+    RequiredFieldsOfOwners,
 }
 
 impl Change {
@@ -164,10 +172,12 @@ impl Change {
             Change::KnownOptionalOldSelf => 29,
             Change::OptionalOldSelf => 30,
             Change::SelectableFields | Change::NestedAdditionalPropertiesFalse => 31,
+            Change::OneWordingOfLengths => 32,
+            Change::ReasonsOfStoredVersions => 33,
             Change::UnknownStringFormats | Change::ShortMessages | Change::NamesOfDefaults => 34,
-            Change::NameFormats | Change::ValuesOfBrokenRules => 35,
+            Change::LabelKeys | Change::NameFormats | Change::ValuesOfBrokenRules => 35,
             Change::UnknownOtherFormats | Change::NumbersOfDefaults => 36,
-            Change::SetsOfContainers | Change::LabelErrorsOnce => 37,
+            Change::SetsOfContainers | Change::MetadataErrorsOnce | Change::RequiredFieldsOfOwners => 37,
         })
     }
 }

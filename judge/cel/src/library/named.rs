@@ -2,6 +2,9 @@
 
 use crate::decls::Name;
 use crate::value::time::Timestamp;
+use kubeshape_schema::names::{
+    dns1035_label, dns1123_label, dns1123_subdomain, label_value, mask_trailing_dash, qualified_name,
+};
 use kubeshape_yaml::go::Url;
 
 /// A named format.
@@ -51,16 +54,18 @@ const fn format(
 }
 
 static FORMATS: [Format; 13] = [
-    format(Name::FormatDns1123Label, "dns1123Label", "DNS1123Label", 30, label),
-    format(Name::FormatDns1123Subdomain, "dns1123Subdomain", "DNS1123Subdomain", 60, subdomain),
-    format(Name::FormatDns1035Label, "dns1035Label", "DNS1035Label", 30, label_1035),
+    format(Name::FormatDns1123Label, "dns1123Label", "DNS1123Label", 30, dns1123_label),
+    format(Name::FormatDns1123Subdomain, "dns1123Subdomain", "DNS1123Subdomain", 60, dns1123_subdomain),
+    format(Name::FormatDns1035Label, "dns1035Label", "DNS1035Label", 30, dns1035_label),
     format(Name::FormatQualifiedName, "qualifiedName", "QualifiedName", 60, qualified_name),
-    format(Name::FormatDns1123LabelPrefix, "dns1123LabelPrefix", "DNS1123LabelPrefix", 30, |text| label(&mask(text))),
+    format(Name::FormatDns1123LabelPrefix, "dns1123LabelPrefix", "DNS1123LabelPrefix", 30, |text| {
+        dns1123_label(&mask_trailing_dash(text))
+    }),
     format(Name::FormatDns1123SubdomainPrefix, "dns1123SubdomainPrefix", "DNS1123SubdomainPrefix", 60, |text| {
-        subdomain(&mask(text))
+        dns1123_subdomain(&mask_trailing_dash(text))
     }),
     format(Name::FormatDns1035LabelPrefix, "dns1035LabelPrefix", "DNS1035LabelPrefix", 30, |text| {
-        label_1035(&mask(text))
+        dns1035_label(&mask_trailing_dash(text))
     }),
     format(Name::FormatLabelValue, "labelValue", "LabelValue", 40, label_value),
     format(Name::FormatUri, "uri", "URI", 1103, |text| Url::parse_request_uri(text).err().into_iter().collect()),
@@ -72,139 +77,6 @@ static FORMATS: [Format; 13] = [
 
 fn unless(ok: bool, message: &str) -> Vec<String> {
     if ok { Vec::new() } else { vec![message.to_owned()] }
-}
-
-/// A name with a hyphen at its end counts as one that goes on.
-fn mask(text: &str) -> String {
-    match text.strip_suffix('-') {
-        Some(rest) if !rest.is_empty() => {
-            let mut end = rest.len() - 1;
-            while !rest.is_char_boundary(end) {
-                end -= 1;
-            }
-            format!("{}a", &rest[..end])
-        }
-        _ => text.to_owned(),
-    }
-}
-
-fn is_label(text: &str, first: fn(u8) -> bool) -> bool {
-    let alphanumeric = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
-    let bytes = text.as_bytes();
-    bytes.first().is_some_and(|b| first(*b))
-        && bytes.last().is_some_and(|b| alphanumeric(*b))
-        && bytes.iter().all(|b| alphanumeric(*b) || *b == b'-')
-}
-
-fn is_label_1123(text: &str) -> bool {
-    is_label(text, |b| b.is_ascii_lowercase() || b.is_ascii_digit())
-}
-
-fn is_subdomain(text: &str) -> bool {
-    text.split('.').all(is_label_1123)
-}
-
-fn too_long(text: &str, most: usize) -> Vec<String> {
-    if text.len() > most { vec![format!("must be no more than {most} characters")] } else { Vec::new() }
-}
-
-const LABEL: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
-
-fn label(text: &str) -> Vec<String> {
-    let mut out = too_long(text, 63);
-    if !is_label_1123(text) {
-        out.push(if is_subdomain(text) {
-            "must not contain dots".to_owned()
-        } else {
-            format!(
-                "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and \
-                 end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '{LABEL}')"
-            )
-        });
-    }
-    out
-}
-
-fn subdomain(text: &str) -> Vec<String> {
-    let mut out = too_long(text, 253);
-    if !is_subdomain(text) {
-        out.push(format!(
-            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start \
-             and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
-             '{LABEL}(\\.{LABEL})*')"
-        ));
-    }
-    out
-}
-
-fn label_1035(text: &str) -> Vec<String> {
-    let mut out = too_long(text, 63);
-    if !is_label(text, |b| b.is_ascii_lowercase()) {
-        out.push(
-            "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic \
-             character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation \
-             is '[a-z]([-a-z0-9]*[a-z0-9])?')"
-                .to_owned(),
-        );
-    }
-    out
-}
-
-fn is_qualified(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    bytes.first().is_some_and(u8::is_ascii_alphanumeric)
-        && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
-        && bytes.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
-}
-
-fn qualified_name(text: &str) -> Vec<String> {
-    const WRONG: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
-                         alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
-                         '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-    let mut out = Vec::new();
-    let parts: Vec<&str> = text.split('/').collect();
-    let name = match parts[..] {
-        [name] => name,
-        [prefix, name] => {
-            if prefix.is_empty() {
-                out.push("prefix part must be non-empty".to_owned());
-            } else {
-                out.extend(subdomain(prefix).into_iter().map(|error| format!("prefix part {error}")));
-            }
-            name
-        }
-        _ => {
-            return vec![
-                WRONG.replacen("name part must", "a valid label key must", 1).replacen(
-                    "a valid label key must",
-                    "a qualified name must",
-                    1,
-                ) + " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
-            ];
-        }
-    };
-    if name.is_empty() {
-        out.push("name part must be non-empty".to_owned());
-    } else if name.len() > 63 {
-        out.push("name part must be no more than 63 characters".to_owned());
-    }
-    if !is_qualified(name) {
-        out.push(WRONG.to_owned());
-    }
-    out
-}
-
-fn label_value(text: &str) -> Vec<String> {
-    let mut out = too_long(text, 63);
-    if !text.is_empty() && !is_qualified(text) {
-        out.push(
-            "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start \
-             and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation \
-             is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
-                .to_owned(),
-        );
-    }
-    out
 }
 
 fn is_uuid(text: &str) -> bool {

@@ -5,6 +5,8 @@ mod answers;
 mod fix;
 mod pages;
 mod releases;
+mod replaced;
+mod words;
 
 use kubeshape_check::{Check, Releases, Report};
 use kubeshape_schema::Bump;
@@ -13,6 +15,11 @@ use kubeshape_yaml::{Limits, Stream, Tape};
 
 /// What all releases say about the first definition of a text; if there is another document, that replaces it.
 fn report(text: &str, advice: bool) -> Report {
+    compare(text, Check::new(Releases::ALL).with_advice(advice))
+}
+
+/// What a check says about the first definition of a text; if there is another document, that replaces it.
+fn compare(text: &str, check: Check) -> Report {
     let mut tapes = Vec::new();
     let mut stream = Stream::new(text.as_bytes(), Limits::default()).expect("a text");
     loop {
@@ -25,7 +32,6 @@ fn report(text: &str, advice: bool) -> Report {
     }
     let root = |tape: usize| manifests(tapes[tape].document(text).root().expect("a document")).0[0];
     let arena = Bump::new();
-    let check = Check::new(Releases::ALL).with_advice(advice);
     match tapes.len() {
         1 => check.definition(root(0), &arena),
         _ => check.replacement(root(1), root(0), &arena),

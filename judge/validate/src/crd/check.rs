@@ -37,8 +37,7 @@ pub fn validate_with(definition: &Definition<'_>, options: &Options<'_>) -> Vec<
         }
         messages
     };
-    metadata::validate(metadata, false, &name, &Path::Root.child("metadata"), &mut errors);
-    labels_once(&mut errors, &options.release);
+    metadata::validate(metadata, false, &name, &Path::Root.child("metadata"), &options.release, &mut errors);
     Checker { options, errors: &mut errors }.definition(definition, None);
     errors
 }
@@ -52,21 +51,12 @@ pub fn validate_update<'a>(new: &Definition<'a>, old: &Definition<'a>, release: 
 /// [`validate_update`] with options of one's own: `validateCustomResourceDefinitionUpdate`.
 pub fn validate_update_with(new: &Definition<'_>, old: &Definition<'_>, options: &Options<'_>) -> Vec<Error> {
     let mut errors = Vec::new();
-    metadata::validate_update(&new.metadata, &old.metadata, &Path::Root.child("metadata"), &mut errors);
-    labels_once(&mut errors, &options.release);
+    let path = &Path::Root.child("metadata");
+    metadata::validate_update(&new.metadata, &old.metadata, path, &options.release, &mut errors);
     let mut checker = Checker { options, errors: &mut errors };
     checker.definition(new, Some(old));
     checker.immutable(&new.spec, &old.spec);
     errors
-}
-
-/// Drops repeated errors about labels, as newer releases do.
-fn labels_once(errors: &mut Vec<Error>, release: &AskedRelease) {
-    let mut seen = HashSet::new();
-    errors.retain(|error| {
-        let is_first = error.path != "metadata.labels" || seen.insert(error.clone());
-        is_first || !release.has(Change::LabelErrorsOnce)
-    });
 }
 
 /// Collects the errors of a definition.
@@ -271,7 +261,11 @@ impl Checker<'_> {
         if let Some(fields) = version.selectable_fields.filter(|fields| !fields.is_empty()) {
             let schema = version.schema.and_then(|validation| validation.schema);
             if schema.is_none() {
-                let detail = "may only be set when `version.schema.openAPIV3Schema` is not included";
+                let detail = if self.options.release.has(Change::ShortMessages) {
+                    "may only be set when `version.schema.openAPIV3Schema` is not included"
+                } else {
+                    "selectableFields may only be set when version.schema.openAPIV3Schema is not included"
+                };
                 let at = version.at("selectableFields");
                 self.errors.push(Error::invalid(&path.child("selectableFields"), "", detail, at));
             } else {
@@ -313,7 +307,11 @@ impl Checker<'_> {
             let node = node("selectableFields");
             match spec.validation {
                 None => {
-                    let detail = "may only be set when validations.schema is included";
+                    let detail = if self.options.release.has(Change::ShortMessages) {
+                        "may only be set when validations.schema is included"
+                    } else {
+                        "selectableFields may only be set when validations.schema is included"
+                    };
                     let at = place(node, "selectableFields");
                     self.errors.push(Error::invalid(&path.child("selectableFields"), "", detail, at));
                 }
@@ -506,7 +504,8 @@ impl Checker<'_> {
         self.names(&status.accepted_names, names_node, &path.child("acceptedNames"));
         let versions: Vec<(&str, bool)> = spec.versions.iter().map(|version| (version.name, version.storage)).collect();
         let at = status.node.map_or(root.index(), |node| place(node, "storedVersions"));
-        stored_versions(status.stored_versions, &versions, &path.child("storedVersions"), at, self.errors);
+        let path = path.child("storedVersions");
+        stored_versions(status.stored_versions, &versions, &path, &self.options.release, at, self.errors);
     }
 }
 
@@ -520,6 +519,7 @@ pub fn stored_versions(
     stored: Option<&[&str]>,
     versions: &[(&str, bool)],
     path: &Path<'_>,
+    release: &AskedRelease,
     at: u32,
     errors: &mut Vec<Error>,
 ) {
@@ -542,11 +542,15 @@ pub fn stored_versions(
     let last: HashMap<&str, usize> = stored.iter().enumerate().map(|(i, name)| (*name, i)).collect();
     for (i, name) in stored.iter().enumerate() {
         if !defined.contains(name) && last.get(name) == Some(&i) {
-            let detail = format!(
-                "missing from spec.versions; {name} was previously a storage version, and must remain in spec.versions \
-                 until a storage migration ensures no data remains persisted in {name} and removes {name} from \
-                 status.storedVersions"
-            );
+            let detail = if release.has(Change::ReasonsOfStoredVersions) {
+                format!(
+                    "missing from spec.versions; {name} was previously a storage version, and must remain in \
+                     spec.versions until a storage migration ensures no data remains persisted in {name} and removes \
+                     {name} from status.storedVersions"
+                )
+            } else {
+                "must appear in spec.versions".to_owned()
+            };
             errors.push(Error::invalid(&path.index(i), *name, detail, at));
         }
     }

@@ -5,7 +5,8 @@ use super::options::Options;
 use crate::metadata::place;
 use crate::object::{self, Entries, Malformed, Purpose, Root, RuleOutcome, Rules, Validator};
 use crate::release::{AskedRelease, Change};
-use kubeshape_schema::field::{Error, ErrorType, Path};
+use crate::words::{self, Lengths};
+use kubeshape_schema::field::{Error, Path};
 use kubeshape_schema::{Bump, Flags, Json, Schema};
 use kubeshape_structural::{convert, validate as validate_structural};
 use kubeshape_value::Map;
@@ -167,7 +168,7 @@ impl Walk<'_, '_> {
         let place = place(self.document.node(schema.at), "default");
         let mut value = Value::from_json(default, &arena);
         if at == At::Metadata {
-            if let Err(error) = metadata(value, surroundings, &arena) {
+            if let Err(error) = metadata(value, surroundings, &self.options.release, &arena) {
                 let detail = format!("must result in valid metadata: {error}");
                 self.errors.push(Error::invalid(path, object::bad_value(value), detail, place));
                 return;
@@ -187,15 +188,15 @@ impl Walk<'_, '_> {
                 self.errors.push(Error { at: place, ..*error });
                 return;
             }
-            let mut errors = object::embedded(value, Some(schema), root, path);
+            let errors = object::embedded(value, Some(schema), root, path, &self.options.release);
             if !errors.is_empty() {
-                word_what_is_missing(&mut errors, &self.options.release);
                 self.errors.extend(errors.into_iter().map(|error| Error { at: place, ..error }));
                 return;
             }
         }
         let mut errors =
             Validator::with_purpose(schema, Purpose::Defaults(self.options.release.clone()), &arena).check(value, path);
+        words::lengths(&mut errors, 0, Lengths::Values, &self.options.release);
         if errors.is_empty() {
             errors = self.rules(schema, value, path, at == At::Root);
         }
@@ -219,20 +220,16 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Words errors about what is missing as older releases do.
-fn word_what_is_missing(errors: &mut [Error], release: &AskedRelease) {
-    for error in errors.iter_mut().filter(|error| error.error_type == ErrorType::Required && error.detail.is_empty()) {
-        if !release.has(Change::ShortMessages) {
-            "must not be empty".clone_into(&mut error.detail);
-        }
-    }
-}
-
 /// Checks the metadata of an object that holds nothing but a default in its metadata.
 ///
 /// # Errors
 /// What is wrong, as upstream unites several errors in one text.
-fn metadata<'a>(default: Value<'a>, surroundings: &Surroundings<'_>, arena: &'a Bump) -> Result<(), String> {
+fn metadata<'a>(
+    default: Value<'a>,
+    surroundings: &Surroundings<'_>,
+    release: &AskedRelease,
+    arena: &'a Bump,
+) -> Result<(), String> {
     let Some(Value::Map(map)) = surroundings.around(default, arena) else { return Ok(()) };
     let mut entries = map.entries().to_vec();
     for (name, value) in [("kind", "Validation"), ("apiVersion", "validation/v1")] {
@@ -244,7 +241,7 @@ fn metadata<'a>(default: Value<'a>, surroundings: &Surroundings<'_>, arena: &'a 
     let decoded = object::coerce(object, None, Root::Resource, Malformed::Refuse, &Path::Root, arena)
         .map_err(|error| error.to_string())?;
     let mut texts: Vec<String> = Vec::new();
-    for error in object::embedded(decoded.value, None, Root::Resource, &Path::Root) {
+    for error in object::embedded(decoded.value, None, Root::Resource, &Path::Root, release) {
         let text = error.to_string();
         if !texts.contains(&text) {
             texts.push(text);

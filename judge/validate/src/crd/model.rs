@@ -133,8 +133,8 @@ pub struct Status<'a> {
     pub accepted_names: Names<'a>,
     /// `storedVersions`
     pub stored_versions: Option<&'a [&'a str]>,
-    /// Whether the condition `Established` is true.
-    pub established: bool,
+    /// Whether the condition `Established` is true, if there is one.
+    pub established: Option<bool>,
     /// The mapping, for the places of errors.
     pub node: Option<Node<'a>>,
 }

@@ -116,18 +116,19 @@ impl<'a> Options<'a> {
         let spec = &old.spec;
         let has = |test: &dyn Fn(&Schema<'_>) -> bool| spec.schemas().any(|schema| any(schema, test));
         let review_versions = spec.conversion.map_or(&[][..], |conversion| conversion.review_versions);
+        let is_established = old.status.established == Some(true);
         let no_schema = spec.versions.iter().any(|version| version.schema.is_none_or(|v| v.schema.is_none()));
         Options {
             require_recognized_review_version: review_versions.is_empty()
                 || review_versions.iter().any(|version| is_accepted_review_version(version)),
-            require_immutable_names: old.status.established,
+            require_immutable_names: is_established,
             require_schema: spec.validation.is_some_and(|v| v.schema.is_some()) || !no_schema,
             require_valid_type: !spec.schemas().any(|schema| schema.subtree.any(Flags::OTHER_TYPE)),
             require_structural: !spec.schemas().any(is_not_structural),
             require_pruned_defaults: !spec.schemas().any(super::defaults::has_unpruned),
             require_atomic_set_type: !has(&|schema| set_of_other_than_atomic(schema).is_some()),
             require_map_list_keys: !has(&|schema| map_list_items(schema, &Path::Root, schema.at, &mut Vec::new())),
-            allow_invalid_ca_bundle: !old.status.established
+            allow_invalid_ca_bundle: !is_established
                 || spec
                     .conversion
                     .and_then(|conversion| conversion.client_config)

@@ -418,7 +418,7 @@ impl<'a> Builder<'a> {
                     let text = |item: Node<'a>, key| item.get(key).and_then(Node::as_str);
                     // Of two conditions of one type the first counts.
                     let found = items(value).find(|item| text(*item, "type") == Some("Established"));
-                    status.established = found.is_some_and(|item| text(item, "status") == Some("True"));
+                    status.established = found.map(|item| text(item, "status") == Some("True"));
                 }
                 "acceptedNames" => status.accepted_names = self.names(value),
                 "storedVersions" if !value.is_null() => status.stored_versions = Some(self.reader.texts(value)),

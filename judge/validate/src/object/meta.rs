@@ -7,6 +7,7 @@ use super::edit::Entries;
 use super::equal::{bad_value, identical};
 use crate::metadata::{self, ManagedFields, ObjectMeta, OwnerReference};
 use crate::names;
+use crate::release::{AskedRelease, Change};
 use kubeshape_gotypes::Printed;
 use kubeshape_gotypes::Struct;
 use kubeshape_gotypes::Type::{self, Bool, Int, List, Of, Text, Time as Instant};
@@ -364,13 +365,26 @@ impl<'a> Coercer<'a> {
 }
 
 /// Checks the type and the metadata of embedded resources: `objectmeta.Validate`.
-pub fn embedded(value: Value<'_>, schema: Option<&Schema<'_>>, root: super::Root, path: &Path<'_>) -> Vec<Error> {
+pub fn embedded(
+    value: Value<'_>,
+    schema: Option<&Schema<'_>>,
+    root: super::Root,
+    path: &Path<'_>,
+    release: &AskedRelease,
+) -> Vec<Error> {
     let mut errors = Vec::new();
-    check_embedded(value, schema, root == super::Root::Resource, path, &mut errors);
+    check_embedded(value, schema, root == super::Root::Resource, path, release, &mut errors);
     errors
 }
 
-fn check_embedded(value: Value<'_>, schema: Option<&Schema<'_>>, root: bool, path: &Path<'_>, errors: &mut Vec<Error>) {
+fn check_embedded(
+    value: Value<'_>,
+    schema: Option<&Schema<'_>>,
+    root: bool,
+    path: &Path<'_>,
+    release: &AskedRelease,
+    errors: &mut Vec<Error>,
+) {
     let below = |flags: Flags| flags.any(Flags::EMBEDDED_RESOURCE);
     if !root && !schema.is_some_and(|schema| below(schema.subtree)) {
         return;
@@ -378,33 +392,34 @@ fn check_embedded(value: Value<'_>, schema: Option<&Schema<'_>>, root: bool, pat
     match value {
         Value::Map(map) => {
             if root || schema.is_some_and(|schema| below(schema.flags)) {
-                check_resource(map, path, errors);
+                check_resource(map, path, release, errors);
             }
             let Some(schema) = schema else { return };
             for (key, child) in map.entries() {
                 if let Some(below) = schema.property(key) {
-                    check_embedded(*child, Some(below), false, &path.child(key), errors);
+                    check_embedded(*child, Some(below), false, &path.child(key), release, errors);
                 } else if let Some(below) = schema.additional_schema() {
-                    check_embedded(*child, Some(below), false, &path.key(key), errors);
+                    check_embedded(*child, Some(below), false, &path.key(key), release, errors);
                 }
             }
         }
         Value::List(items) => {
             let below = schema.and_then(Schema::item);
             for (at, item) in items.iter().enumerate() {
-                check_embedded(*item, below, false, &path.index(at), errors);
+                check_embedded(*item, below, false, &path.index(at), release, errors);
             }
         }
         _ => {}
     }
 }
 
-fn check_resource(map: Map<'_>, path: &Path<'_>, errors: &mut Vec<Error>) {
+fn check_resource(map: Map<'_>, path: &Path<'_>, release: &AskedRelease, errors: &mut Vec<Error>) {
     for key in ["apiVersion", "kind"] {
         let path = path.child(key);
         let detail = match map.get(key) {
             None => {
-                errors.push(Error::required(&path, "", 0));
+                let detail = if release.has(Change::ShortMessages) { "" } else { "must not be empty" };
+                errors.push(Error::required(&path, detail, 0));
                 continue;
             }
             Some(Value::String("")) => "must not be empty".to_owned(),
@@ -437,24 +452,9 @@ fn check_resource(map: Map<'_>, path: &Path<'_>, errors: &mut Vec<Error>) {
                 meta.name = "fakename";
             }
             let namespaced = !meta.namespace.is_empty();
-            metadata::validate(&meta, namespaced, &path_segment, &path, errors);
+            metadata::validate(&meta, namespaced, &names::path_segment, &path, release, errors);
         }
     }
-}
-
-/// Checks that a name is valid as a URL path segment.
-fn path_segment(name: &str, prefix: bool) -> names::Messages {
-    let mut messages: Vec<String> = Vec::new();
-    if !prefix && matches!(name, "." | "..") {
-        messages.push(format!("may not be '{name}'"));
-    } else {
-        for c in ["/", "%"] {
-            if name.contains(c) {
-                messages.push(format!("may not contain '{c}'"));
-            }
-        }
-    }
-    messages
 }
 
 /// Reads the fields of decoded metadata.

@@ -3,7 +3,9 @@
 use super::fit::{Steps, TooManyDefaults, fit};
 use super::meta::{self, Malformed};
 use super::{Root, Rules, Validator, before, lists, prune_defaults, without_defaults};
-use crate::{Release, metadata, names};
+use crate::release::{AskedRelease, Release};
+use crate::words::{self, Lengths};
+use crate::{metadata, names};
 use kubeshape_schema::compact::Compactor;
 use kubeshape_schema::field::{BadValue, Error, ErrorType, Path};
 use kubeshape_schema::{Bump, Flags, Schema};
@@ -35,6 +37,8 @@ pub struct Resource<'a> {
     pub validator: Option<Validator<'a>>,
     /// The CEL rules of the schema, prepared.
     pub rules: Option<Rules<'a>>,
+    /// The release of the server.
+    pub release: AskedRelease,
 }
 
 /// The errors that leave rules unchecked, because their expressions count on what the schema says.
@@ -106,6 +110,7 @@ impl<'a> Resource<'a> {
             status: version.status,
             validator: schema.map(|schema| Validator::new(schema, arena)),
             rules: written.and_then(|schema| Rules::new(schema, release)),
+            release: release.into(),
         }
     }
 
@@ -228,17 +233,24 @@ impl<'a> Resource<'a> {
     pub fn validate(&self, object: Value<'a>) -> Vec<Error> {
         let mut errors = self.type_errors(object);
         if errors.is_empty() {
-            errors.extend(metadata_errors(object, self.namespaced, Naming::Subdomain));
+            errors.extend(metadata_errors(object, self.namespaced, Naming::Subdomain, &self.release));
             if let Some(validator) = &self.validator {
-                errors.extend(validator.check(object, &Path::Root));
+                self.of_schema(validator.check(object, &Path::Root), &mut errors);
             }
             self.scale_spec(object, &mut errors);
             self.scale_status(object, &mut errors);
         }
-        errors.extend(meta::embedded(object, self.schema, Root::Value, &Path::Root));
+        errors.extend(meta::embedded(object, self.schema, Root::Value, &Path::Root, &self.release));
         errors.extend(lists::list_types(object, self.schema, &Path::Root));
         self.rules(&mut errors, |rules| rules.check(object, &Path::Root, Rules::BUDGET).errors);
         errors
+    }
+
+    /// Adds what the schema says, in the words of the release.
+    fn of_schema(&self, found: Vec<Error>, errors: &mut Vec<Error>) {
+        let before = errors.len();
+        errors.extend(found);
+        words::lengths(errors, before, Lengths::Values, &self.release);
     }
 
     /// The errors of an object that replaces another one: `customResourceStrategy.ValidateUpdate`. What did not change is not
@@ -246,14 +258,14 @@ impl<'a> Resource<'a> {
     pub fn validate_update(&self, object: Value<'a>, old: Value<'a>) -> Vec<Error> {
         let mut errors = self.type_errors(object);
         if errors.is_empty() {
-            metadata_update(object, old, &mut errors);
+            metadata_update(object, old, &self.release, &mut errors);
             if let Some(validator) = &self.validator {
-                errors.extend(validator.check_update(object, old, &Path::Root));
+                self.of_schema(validator.check_update(object, old, &Path::Root), &mut errors);
             }
             self.scale_spec(object, &mut errors);
             self.scale_status(object, &mut errors);
         }
-        errors.extend(meta::embedded(object, self.schema, Root::Value, &Path::Root));
+        errors.extend(meta::embedded(object, self.schema, Root::Value, &Path::Root, &self.release));
         self.changed(object, old, &mut errors);
         errors
     }
@@ -263,9 +275,9 @@ impl<'a> Resource<'a> {
     pub fn validate_status_update(&self, object: Value<'a>, old: Value<'a>) -> Vec<Error> {
         let mut errors = self.type_errors(object);
         if errors.is_empty() {
-            metadata_update(object, old, &mut errors);
+            metadata_update(object, old, &self.release, &mut errors);
             if let (Some(validator), Some(status)) = (&self.validator, object.get("status")) {
-                errors.extend(validator.check_field_update("status", status, old.get("status")));
+                self.of_schema(validator.check_field_update("status", status, old.get("status")), &mut errors);
             }
             self.scale_status(object, &mut errors);
         }
@@ -383,21 +395,26 @@ pub enum Naming {
 }
 
 /// The errors of the metadata of an object of any kind that is created: `ValidateObjectMeta` of `k8s.io/apimachinery`.
-pub fn metadata_errors(object: Value<'_>, namespaced: bool, naming: Naming) -> Vec<Error> {
+pub fn metadata_errors(
+    object: Value<'_>,
+    namespaced: bool,
+    naming: Naming,
+    release: impl Into<AskedRelease>,
+) -> Vec<Error> {
     let (arena, mut errors) = (Bump::new(), Vec::new());
     let meta = meta::object_meta(metadata_of(object), &arena);
     let name: &dyn Fn(&str, bool) -> names::Messages = match naming {
         Naming::Subdomain => &subdomain,
         Naming::PathSegment => &names::path_segment,
     };
-    metadata::validate(&meta, namespaced, name, &Path::Base("metadata"), &mut errors);
+    metadata::validate(&meta, namespaced, name, &Path::Base("metadata"), &release.into(), &mut errors);
     errors
 }
 
 /// The errors of the metadata of an object of any kind that replaces another one: `ValidateObjectMetaUpdate`.
-pub fn metadata_update_errors(object: Value<'_>, old: Value<'_>) -> Vec<Error> {
+pub fn metadata_update_errors(object: Value<'_>, old: Value<'_>, release: impl Into<AskedRelease>) -> Vec<Error> {
     let mut errors = Vec::new();
-    metadata_update(object, old, &mut errors);
+    metadata_update(object, old, &release.into(), &mut errors);
     errors
 }
 
@@ -406,10 +423,10 @@ pub fn deep_equal(a: Value<'_>, b: Value<'_>) -> bool {
     super::equal::equal(a, b)
 }
 
-fn metadata_update(object: Value<'_>, old: Value<'_>, errors: &mut Vec<Error>) {
+fn metadata_update(object: Value<'_>, old: Value<'_>, release: &AskedRelease, errors: &mut Vec<Error>) {
     let arena = Bump::new();
     let meta = |object| meta::object_meta(metadata_of(object), &arena);
-    metadata::validate_update(&meta(object), &meta(old), &Path::Base("metadata"), errors);
+    metadata::validate_update(&meta(object), &meta(old), &Path::Base("metadata"), release, errors);
 }
 
 /// Checks a number of replicas.

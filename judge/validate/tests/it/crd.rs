@@ -43,7 +43,7 @@ pub(crate) fn update(old: &str, new: &str) -> Vec<String> {
     let release = Release::DEFAULT;
     with(old, |old, arena| {
         let mut old = old.prepare_for_create(release, arena);
-        old.status.established = true;
+        old.status.established = Some(true);
         with(new, |definition, arena| {
             let mut definition = definition.prepare_for_update(&old, release, arena);
             definition.metadata.resource_version = "1";

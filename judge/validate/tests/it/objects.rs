@@ -76,6 +76,7 @@ fn tabs<'a>(schema: &'a Schema<'a>, preserve_unknown_fields: bool, arena: &'a Bu
         status: true,
         validator: Some(Validator::new(schema, arena)),
         rules: None,
+        release: kubeshape_validate::Release::DEFAULT.into(),
     }
 }
 

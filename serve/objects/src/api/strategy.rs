@@ -158,7 +158,7 @@ impl Strategy {
             Strategy::Definition(_) => {
                 read(object, |definition| crd::validate(definition, Release::DEFAULT)).unwrap_or_default()
             }
-            Strategy::BuiltIn(kind) => metadata_errors(object, kind.namespaced, kind.naming),
+            Strategy::BuiltIn(kind) => metadata_errors(object, kind.namespaced, kind.naming, Release::DEFAULT),
         }
     }
 
@@ -169,7 +169,7 @@ impl Strategy {
             Strategy::Definition(_) => {
                 read_both(object, old, |new, old| crd::validate_update(new, old, Release::DEFAULT)).unwrap_or_default()
             }
-            Strategy::BuiltIn(_) => metadata_update_errors(object, old),
+            Strategy::BuiltIn(_) => metadata_update_errors(object, old, Release::DEFAULT),
         }
     }
 
@@ -188,7 +188,7 @@ impl Strategy {
     pub(super) fn validate_status_update(&self, object: Value<'_>, old: Value<'_>) -> Vec<Error> {
         match self {
             Strategy::Custom(requests) => requests.resource().validate_status_update(object, old),
-            Strategy::Definition(_) | Strategy::BuiltIn(_) => metadata_update_errors(object, old),
+            Strategy::Definition(_) | Strategy::BuiltIn(_) => metadata_update_errors(object, old, Release::DEFAULT),
         }
     }
 

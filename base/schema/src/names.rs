@@ -18,7 +18,7 @@ const SUBDOMAIN_LENGTH: usize = 253;
 
 /// A label of RFC 1123: `IsDNS1123Label`.
 pub fn dns1123_label(value: &str) -> Messages {
-    let mut out = too_long(value, LABEL_LENGTH);
+    let mut out = too_long(value, LABEL_LENGTH, "characters");
     if !is_dns1123_label(value) {
         out.push(if is_dns1123_subdomain(value) {
             "must not contain dots".to_owned()
@@ -36,7 +36,11 @@ pub fn dns1123_label(value: &str) -> Messages {
 
 /// Labels of RFC 1123 between dots: `IsDNS1123Subdomain`.
 pub fn dns1123_subdomain(value: &str) -> Messages {
-    let mut out = too_long(value, SUBDOMAIN_LENGTH);
+    subdomain(value, "characters")
+}
+
+fn subdomain(value: &str, unit: &str) -> Messages {
+    let mut out = too_long(value, SUBDOMAIN_LENGTH, unit);
     if !is_dns1123_subdomain(value) {
         out.push(pattern_error(
             "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must \
@@ -59,7 +63,7 @@ pub fn path_segment(value: &str, prefix: bool) -> Messages {
 
 /// A label of RFC 1035: `IsDNS1035Label`.
 pub fn dns1035_label(value: &str) -> Messages {
-    let mut out = too_long(value, LABEL_LENGTH);
+    let mut out = too_long(value, LABEL_LENGTH, "characters");
     if !is_dns1123_label(value) || !value.starts_with(|c: char| c.is_ascii_lowercase()) {
         out.push(pattern_error(
             "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic \
@@ -71,7 +75,7 @@ pub fn dns1035_label(value: &str) -> Messages {
     out
 }
 
-/// The key of a label or an annotation, the name of a finalizer: `IsQualifiedName`.
+/// The key of a label or an annotation, the name of a finalizer: `content.IsLabelKey`, before 1.35 `IsQualifiedName`.
 pub fn qualified_name(value: &str) -> Messages {
     const MUST: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
     let error = || pattern_error(MUST, LABEL_KEY, &["MyName", "my.name", "123-abc"]);
@@ -86,7 +90,7 @@ pub fn qualified_name(value: &str) -> Messages {
             if prefix.is_empty() {
                 out.push("prefix part must be non-empty".to_owned());
             } else {
-                out.extend(dns1123_subdomain(prefix).into_iter().map(|message| format!("prefix part {message}")));
+                out.extend(subdomain(prefix, "bytes").into_iter().map(|message| format!("prefix part {message}")));
             }
             name
         }
@@ -94,7 +98,7 @@ pub fn qualified_name(value: &str) -> Messages {
     if name.is_empty() {
         out.push("name part must be non-empty".to_owned());
     } else {
-        out.extend(too_long(name, LABEL_LENGTH).into_iter().map(|message| format!("name part {message}")));
+        out.extend(too_long(name, LABEL_LENGTH, "bytes").into_iter().map(|message| format!("name part {message}")));
     }
     if name.is_empty() || !is_label_value(name) {
         out.push(format!("name part {}", error()));
@@ -102,9 +106,9 @@ pub fn qualified_name(value: &str) -> Messages {
     out
 }
 
-/// The value of a label: `IsValidLabelValue`.
+/// The value of a label: `content.IsLabelValue`, before 1.35 `IsValidLabelValue`.
 pub fn label_value(value: &str) -> Messages {
-    let mut out = too_long(value, LABEL_LENGTH);
+    let mut out = too_long(value, LABEL_LENGTH, "bytes");
     if !is_label_value(value) {
         out.push(pattern_error(
             "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must \
@@ -125,8 +129,9 @@ pub fn mask_trailing_dash(name: &str) -> Cow<'_, str> {
     }
 }
 
-fn too_long(value: &str, most: usize) -> Messages {
-    if value.len() > most { vec![format!("must be no more than {most} characters")] } else { Vec::new() }
+/// Lengths are in bytes, whatever upstream's message says.
+fn too_long(value: &str, most: usize, unit: &str) -> Messages {
+    if value.len() > most { vec![format!("must be no more than {most} {unit}")] } else { Vec::new() }
 }
 
 fn pattern_error(message: &str, pattern: &str, examples: &[&str]) -> String {
@@ -180,6 +185,11 @@ mod tests {
         assert!(qualified_name("example.com/My_name").is_empty());
         assert_eq!(qualified_name("/").len(), 3);
         assert_eq!(qualified_name("a/b/c").len(), 1);
+        let long = "a".repeat(64);
+        assert_eq!(qualified_name(&long), ["name part must be no more than 63 bytes"]);
+        assert_eq!(label_value(&long), ["must be no more than 63 bytes"]);
+        assert_eq!(dns1123_label(&long), ["must be no more than 63 characters"]);
+        assert_eq!(qualified_name(&format!("{}/b", "a".repeat(254))), ["prefix part must be no more than 253 bytes"]);
     }
 
     #[test]

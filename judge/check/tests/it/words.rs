@@ -1,0 +1,136 @@
+//! Messages change with releases: each release uses its own words.
+
+use crate::compare;
+use kubeshape_check::{Check, Releases};
+
+/// A definition with more metadata and with these properties of `spec`.
+fn definition(metadata: &str, properties: &str) -> String {
+    format!(
+        "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: widgets.example.com, {metadata}}}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {{plural: widgets, singular: widget, kind: Widget, listKind: WidgetList}}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {{type: object, properties: {{{properties}}}}}}}}}}}
+"
+    )
+}
+
+/// The errors of a release, from its field on.
+fn errors(text: &str, release: &str) -> Vec<String> {
+    let releases: Releases = release.parse().expect("a release");
+    let report = compare(text, Check::new(releases));
+    let errors = report.problems.iter().filter_map(|problem| problem.error.as_ref());
+    errors.map(ToString::to_string).collect()
+}
+
+#[test]
+fn owner_references_name_their_empty_fields() {
+    let text = definition("ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: '', uid: ''}]", "");
+    for release in ["1.28", "1.31", "1.33"] {
+        assert_eq!(
+            errors(&text, release),
+            [
+                "metadata.ownerReferences.name: Invalid value: \"\": name must not be empty",
+                "metadata.ownerReferences.uid: Invalid value: \"\": uid must not be empty",
+            ]
+        );
+    }
+    for release in ["1.34", "1.36"] {
+        assert_eq!(
+            errors(&text, release),
+            [
+                "metadata.ownerReferences.name: Invalid value: \"\": must not be empty",
+                "metadata.ownerReferences.uid: Invalid value: \"\": must not be empty",
+            ]
+        );
+    }
+    assert_eq!(
+        errors(&text, "1.37"),
+        [
+            "metadata.ownerReferences[0].name: Required value: must not be empty",
+            "metadata.ownerReferences[0].uid: Required value: must not be empty",
+        ]
+    );
+}
+
+#[test]
+fn versions_of_owner_references_must_have_a_form() {
+    let text = definition("ownerReferences: [{apiVersion: a/b/c, kind: Kind, name: one, uid: two}]", "");
+    let old = "metadata.ownerReferences.apiVersion: Invalid value: \"a/b/c\": version must not be empty";
+    let new =
+        "metadata.ownerReferences[0].apiVersion: Invalid value: \"a/b/c\": must be <group>/<version> or <version>";
+    assert_eq!(errors(&text, "1.36"), [old]);
+    assert_eq!(errors(&text, "1.37"), [new]);
+}
+
+#[test]
+fn operations_of_managed_fields_are_listed_since_1_37() {
+    let text = definition("managedFields: [{manager: m, operation: ''}, {manager: m, operation: Put}]", "");
+    let path = "metadata.managedFields";
+    assert_eq!(
+        errors(&text, "1.36"),
+        [
+            format!("{path}[0].operation: Invalid value: \"\": must be `Apply` or `Update`"),
+            format!("{path}[1].operation: Invalid value: \"Put\": must be `Apply` or `Update`"),
+        ]
+    );
+    assert_eq!(
+        errors(&text, "1.37"),
+        [
+            format!("{path}[0].operation: Required value: must not be empty"),
+            format!("{path}[1].operation: Unsupported value: \"Put\": supported values: \"Apply\", \"Update\""),
+        ]
+    );
+}
+
+#[test]
+fn limits_have_three_wordings() {
+    let properties = "f: {type: string, maxLength: 1, default: abc}, g: {type: array, maxItems: 1, items: {type: string}, default: [a, b]}";
+    let text = definition(&format!("annotations: {{big: {}}}", "x".repeat(300_000)), properties);
+    let details = |release| -> Vec<String> {
+        let detail = |error: String| error.split_once(": ").map_or_else(String::new, |(_, detail)| detail.to_owned());
+        errors(&text, release).into_iter().map(detail).collect()
+    };
+    let expected = |annotations: &str, length: &str, items: &str| {
+        [
+            format!("Too long: {annotations} 262144 bytes"),
+            format!("Too long: {length}"),
+            format!("Too many: 2: must have at most {items}"),
+        ]
+    };
+    assert_eq!(details("1.31"), expected("must have at most", "may not be longer than 1", "1 items"));
+    assert_eq!(details("1.33"), expected("may not be more than", "may not be more than 1 bytes", "1 items"));
+    assert_eq!(details("1.34"), expected("may not be more than", "may not be more than 1 byte", "1 item"));
+}
+
+#[test]
+fn keys_of_labels_are_counted_in_bytes_since_1_35() {
+    let key = "a".repeat(64);
+    let text = definition(&format!("finalizers: [{key}, a/b/c]"), "");
+    let has = |release, detail: &str| errors(&text, release).iter().any(|error| error.contains(detail));
+    assert!(has("1.34", "name part must be no more than 63 characters") && has("1.34", ": a qualified name must"));
+    assert!(has("1.35", "name part must be no more than 63 bytes") && has("1.35", ": a valid label key must"));
+}
+
+#[test]
+fn equal_errors_about_metadata_are_one_since_1_37() {
+    let text = definition("finalizers: [a b, a b]", "");
+    assert_eq!(errors(&text, "1.36").len(), 2);
+    assert_eq!(errors(&text, "1.37").len(), 1);
+}
+
+#[test]
+fn a_version_that_is_stored_must_remain() {
+    let old = definition("", "");
+    let text = format!("{old}---\n{}", old.replace("name: v1", "name: v2"));
+    let path = "status.storedVersions[0]: Invalid value: \"v1\": ";
+    assert_eq!(errors(&text, "1.32"), [format!("{path}must appear in spec.versions")]);
+    assert!(errors(&text, "1.33")[0].starts_with(&format!("{path}missing from spec.versions; v1 was previously")));
+}

@@ -1,0 +1,62 @@
+//! Messages as older releases word them.
+
+use crate::release::{AskedRelease, Change};
+use kubeshape_schema::field::{Error, ErrorType};
+use std::collections::HashSet;
+
+/// How a release before [`Change::OneWordingOfLengths`] says that a value has more than so many bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lengths {
+    /// `field.TooLong`, for metadata.
+    Bytes,
+    /// `field.TooLongMaxLength`, for values of a schema with `maxLength`.
+    Values,
+}
+
+/// Words errors from an index on that are about long values and long lists: `field.TooLong`, `field.TooLongMaxLength` and
+/// `field.TooMany`.
+pub(crate) fn lengths(errors: &mut [Error], from: usize, before: Lengths, release: &AskedRelease) {
+    for error in errors.iter_mut().skip(from) {
+        let number = || error.detail.bytes().filter(u8::is_ascii_digit).map(char::from).collect::<String>();
+        let detail = match error.error_type {
+            ErrorType::TooLong if !release.has(Change::OneWordingOfLengths) => match before {
+                Lengths::Bytes => format!("must have at most {} bytes", number()),
+                Lengths::Values => format!("may not be longer than {}", number()),
+            },
+            ErrorType::TooLong | ErrorType::TooMany
+                if error.detail.contains(" 1 ") && !release.has(Change::ShortMessages) =>
+            {
+                format!("{}s", error.detail)
+            }
+            _ => continue,
+        };
+        error.detail = detail;
+    }
+}
+
+/// Words errors from an index on that are about keys and values of labels: `IsQualifiedName`, `IsValidLabelValue`.
+pub(crate) fn labels(errors: &mut [Error], from: usize, release: &AskedRelease) {
+    for error in errors.iter_mut().skip(from).filter(|error| error.error_type == ErrorType::Invalid) {
+        let name = error.detail.strip_prefix("a valid label key ").map(|rest| format!("a qualified name {rest}"));
+        let counts = error.detail.contains("must be no more than ");
+        let unit = || error.detail.strip_suffix(" bytes").filter(|_| counts).map(|rest| format!("{rest} characters"));
+        if let Some(detail) = name.or_else(unit)
+            && !release.has(Change::LabelKeys)
+        {
+            error.detail = detail;
+        }
+    }
+}
+
+/// Drops repeated errors from an index on, where a release does: `ErrorList.Filter` compares messages.
+pub(crate) fn once(errors: &mut Vec<Error>, from: usize, release: &AskedRelease) {
+    let mut seen = HashSet::new();
+    let is_first: Vec<bool> = errors.iter().skip(from).map(|error| seen.insert(error.to_string())).collect();
+    if is_first.contains(&false) && release.has(Change::MetadataErrorsOnce) {
+        let mut index = 0;
+        errors.retain(|_| {
+            index += 1;
+            index <= from || is_first.get(index - 1 - from) == Some(&true)
+        });
+    }
+}
