@@ -4,6 +4,7 @@ use super::fix::Outcome;
 use super::result::{Event, FileResult, Judged, Planned, Verdict};
 use super::{Context, fix};
 use crate::input::{self, Input};
+use crate::report::Capped;
 use kubeshape_check::fix::{CODES, Plan, Types, plan};
 use kubeshape_check::{Problem, Report};
 use kubeshape_input::{Code, Finding, Note, Reader, Resolver, describe};
@@ -85,13 +86,16 @@ impl Judged {
     ) -> Judged {
         let mut out = FileResult::default();
         let mut planned = Vec::new();
+        // Findings about documents without definitions. Those about a definition are all shown.
+        let mut capped = Capped::default();
         let mut documents = reader.documents(Arc::clone(name), bytes, context.limits);
         let is_plain = documents.bytes() == bytes;
         while let Some(document) = documents.next() {
             let mut document = match document {
                 Ok(document) => document,
                 Err(finding) => {
-                    out.fail(*finding);
+                    out.failed = true;
+                    out.events.extend(capped.admit(finding).map(|finding| Event::Finding(*finding)));
                     continue;
                 }
             };
@@ -100,15 +104,15 @@ impl Judged {
                 others.push(document.root());
             }
             out.found |= !definitions.is_empty();
-            let has_lifecycles = entries::are_in(document.document().source());
+            let has_lifecycles = entries::may_be_in(document.document());
             let mut resolver = document.resolver_mut();
             for node in others {
                 let detail = format!("found {}, expected a CustomResourceDefinition", describe(node));
-                out.say(context, &Note::new(Code::Skipped, node.index(), detail), &[], &mut resolver);
+                out.say(context, &Note::new(Code::Skipped, node.index(), detail), &mut capped, &mut resolver);
             }
-            if let Some(finding) = document.ignored().filter(|finding| context.shows(finding.code)) {
-                out.events.push(Event::Finding(finding));
-            }
+            let ignored = document.ignored().filter(|finding| context.shows(finding.code));
+            let ignored = ignored.and_then(|finding| capped.admit(Box::new(finding)));
+            out.events.extend(ignored.map(|finding| Event::Finding(*finding)));
             let Some(types) = types else {
                 for manifest in definitions {
                     let report = context.judge(manifest, has_lifecycles, arena);
@@ -136,6 +140,7 @@ impl Judged {
             }
             planned.push(Planned { problems, plan });
         }
+        out.events.extend(capped.rest().map(|finding| Event::Finding(*finding)));
         Judged { result: out, documents: planned, is_plain }
     }
 }
@@ -182,11 +187,10 @@ impl FileResult {
     }
 
     /// Adds a note, if it is shown.
-    fn say(&mut self, context: &Context, note: &Note<'_>, releases: &[String], resolver: &mut Resolver<'_>) {
+    fn say(&mut self, context: &Context, note: &Note<'_>, capped: &mut Capped, resolver: &mut Resolver<'_>) {
         if context.shows(note.code) {
-            let mut finding = resolver.finding(note);
-            finding.releases = releases.to_vec();
-            self.events.push(Event::Finding(finding));
+            let finding = capped.admit(Box::new(resolver.finding(note)));
+            self.events.extend(finding.map(|finding| Event::Finding(*finding)));
         }
     }
 

@@ -5,6 +5,7 @@
 //! [`Levels`](kubeshape_schema::Levels), and [`Filter`] decides what is shown at all. In the [`Report`], a finding is a
 //! line. The commands make findings; nothing here knows the commands.
 
+mod capped;
 pub(crate) mod clean;
 mod file;
 mod github;
@@ -18,6 +19,7 @@ mod tally;
 mod ui;
 mod wrap;
 
+pub(crate) use capped::Capped;
 pub(crate) use file::Report;
 pub(crate) use line::{is_finding, write_line};
 pub(crate) use tally::{Tally, Totals};

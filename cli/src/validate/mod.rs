@@ -27,7 +27,7 @@ use std::fmt::Write;
 use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::sync::Arc;
-use worker::{Context, Event, FileResult, Identity, Verdict, Worker};
+use worker::{Context, Event, FileResult, Identity, Object, Verdict, Worker};
 
 /// Files in flight per worker: what is told about a file is small, and while one worker reads the definition of a kind, which takes
 /// as long as hundreds of objects, the others go on.
@@ -190,12 +190,12 @@ impl Run<'_> {
             match event {
                 Event::Finding(finding) => self.finding(&finding),
                 Event::Schemas(read) => self.read(read),
-                Event::Object { name, verdict, by_structure } => {
+                Event::Objects(Object { name, verdict, by_structure }, times) => {
                     if let Some(kind) = by_structure {
-                        self.counts.structures += 1;
+                        self.counts.structures += times;
                         self.counts.kinds.insert(kind);
                     }
-                    self.object(input, &name, verdict)?;
+                    self.object(input, &name, verdict, times)?;
                 }
             }
         }
@@ -213,10 +213,11 @@ impl Run<'_> {
         }
     }
 
-    fn object(&mut self, input: &Input, name: &str, verdict: Verdict) -> Result<(), Fatal> {
+    /// Reports an object, and counts it `times` times.
+    fn object(&mut self, input: &Input, name: &str, verdict: Verdict, times: usize) -> Result<(), Fatal> {
         let word = match verdict {
             Verdict::Accepted(bytes) => {
-                self.counts.accepted += 1;
+                self.counts.accepted += times;
                 if !bytes.is_empty() {
                     let begin = if self.printed { "---\n" } else { "" };
                     self.printed = true;
@@ -225,15 +226,15 @@ impl Run<'_> {
                 "accepted"
             }
             Verdict::Refused => {
-                self.counts.refused += 1;
+                self.counts.refused += times;
                 "refused"
             }
             Verdict::Unknown => {
-                self.counts.unknown += 1;
+                self.counts.unknown += times;
                 "not judged"
             }
             Verdict::Definition => {
-                self.counts.definitions += 1;
+                self.counts.definitions += times;
                 return Ok(());
             }
         };

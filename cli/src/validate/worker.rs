@@ -5,6 +5,7 @@ use super::schemas::Read;
 use super::stored;
 use crate::args::{FieldValidation, MissingSchemas};
 use crate::input::{self, Input};
+use crate::report::Capped;
 use crate::report::clean::clean;
 use kubeshape_input::{Code, DocumentRef, Finding, Limits};
 use kubeshape_lifecycle::warn::Cluster;
@@ -52,7 +53,7 @@ impl Context<'_> {
 /// What tells objects apart: group, kind, namespace, name.
 pub(super) type Identity = (String, String, String, String);
 
-/// What is to be told about a file.
+/// What is to be reported about a file.
 #[derive(Debug, Default)]
 pub(super) struct FileResult<'a> {
     pub(super) events: Vec<Event<'a>>,
@@ -60,23 +61,59 @@ pub(super) struct FileResult<'a> {
     pub(super) unreadable: bool,
 }
 
-/// A finding, or an object that the findings before it are about. An object of which only the structure was judged has
-/// its kind in `by_structure`.
+/// The events of a file that is being read. A file of a million documents has few of them.
+#[derive(Debug, Default)]
+struct Events<'a> {
+    list: Vec<Event<'a>>,
+    capped: Capped,
+}
+
+impl<'a> Events<'a> {
+    fn finding(&mut self, finding: Box<Finding>) {
+        self.list.extend(self.capped.admit(finding).map(Event::Finding));
+    }
+
+    fn object(&mut self, object: Object) {
+        match self.list.last_mut() {
+            Some(Event::Objects(last, times)) if object.is_plain() && *last == object => *times += 1,
+            _ => self.list.push(Event::Objects(object, 1)),
+        }
+    }
+
+    fn finish(self) -> impl Iterator<Item = Event<'a>> {
+        self.list.into_iter().chain(self.capped.rest().map(Event::Finding))
+    }
+}
+
+/// A finding, or the object that the findings before it are about.
 #[derive(Debug)]
 pub(super) enum Event<'a> {
     Finding(Box<Finding>),
     /// What was found when the files of the next object's kind were read.
     Schemas(&'a Read),
-    Object {
-        /// Empty if nobody wants to know it.
-        name: String,
-        verdict: Verdict,
-        by_structure: Option<String>,
-    },
+    /// An object, and how many like it follow each other.
+    Objects(Object, usize),
+}
+
+/// What is reported of an object.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Object {
+    /// Empty if nobody wants to know it.
+    pub(super) name: String,
+    pub(super) verdict: Verdict,
+    /// The kind, if only the structure was judged.
+    pub(super) by_structure: Option<String>,
+}
+
+impl Object {
+    /// Whether nothing but its number is reported.
+    fn is_plain(&self) -> bool {
+        self.name.is_empty() && !matches!(&self.verdict, Verdict::Accepted(bytes) if !bytes.is_empty())
+    }
 }
 
 /// What became of an object.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// With the object as it is stored, if it is to be printed.
     Accepted(Vec<u8>),
@@ -115,7 +152,7 @@ impl<'c, 'a> Worker<'c, 'a> {
             }
         };
         // What is told about the objects comes behind what is told about the file.
-        let mut judged = Vec::new();
+        let (mut read, mut judged) = (Events::default(), Events::default());
         let (mut count, mut failed) = (0, false);
         let mut documents = documents.documents(input.name().into(), bytes, limits);
         while let Some(document) = documents.next() {
@@ -123,14 +160,14 @@ impl<'c, 'a> Worker<'c, 'a> {
                 Ok(document) => document,
                 Err(finding) => {
                     failed |= finding.is_error();
-                    out.events.push(Event::Finding(finding));
+                    read.finding(finding);
                     continue;
                 }
             };
             count += 1;
             if let Some(ignored) = document.ignored() {
                 failed |= ignored.is_error();
-                out.events.push(Event::Finding(Box::new(ignored)));
+                read.finding(Box::new(ignored));
             }
             for node in document.objects() {
                 if node.kind() == Kind::Map {
@@ -139,15 +176,15 @@ impl<'c, 'a> Worker<'c, 'a> {
                 } else {
                     let detail = format!("found {}, expected an object", describe(node));
                     let finding = context.finding(&mut document, Code::NotAnObject, node, detail);
-                    judged.push(Event::Finding(Box::new(finding)));
+                    judged.finding(Box::new(finding));
                 }
             }
         }
         if count == 0 && input.named && !failed {
             let finding = Finding::new(Code::NotAnObject, "found nothing, expected an object");
-            out.events.push(Event::Finding(Box::new(finding.in_input(input.name()))));
+            read.finding(Box::new(finding.in_input(input.name())));
         }
-        out.events.append(&mut judged);
+        out.events = read.finish().chain(judged.finish()).collect();
         out
     }
 }
@@ -157,11 +194,11 @@ fn object<'a>(
     document: &mut DocumentRef<'_>,
     node: Node<'_>,
     arena: &Bump,
-    events: &mut Vec<Event<'a>>,
+    events: &mut Events<'a>,
 ) {
     let value = in_list(Value::from_node(node, arena), node, arena);
     let gvk = value.gvk();
-    events.extend(context.kinds.told(gvk).map(Event::Schemas));
+    events.list.extend(context.kinds.told(gvk).map(Event::Schemas));
     let mut judged = Judged {
         context,
         document,
@@ -178,8 +215,11 @@ fn object<'a>(
         judged.name();
     }
     let Judged { name, findings, by_structure, .. } = judged;
-    events.extend(findings.into_iter().map(|finding| Event::Finding(Box::new(finding))));
-    events.push(Event::Object { name: name.into_inner().unwrap_or_default(), verdict, by_structure });
+    for finding in findings {
+        events.finding(Box::new(finding));
+    }
+    let name = if context.names { name.into_inner().unwrap_or_default() } else { String::new() };
+    events.object(Object { name, verdict, by_structure });
 }
 
 /// `Widget x/a`: the kind, namespace and name, as far as it has them.

@@ -227,6 +227,8 @@ fn work_grows_with_the_input_and_not_faster() {
         };
         folder.write(&format!("list{n}.yaml"), list("data: {a: b}"));
         folder.write(&format!("wrong{n}.yaml"), list("data: [a]"));
+        folder.write(&format!("documents{n}.yaml"), "---\na: 1\n".repeat(5 * n));
+        folder.write(&format!("objects{n}.json"), "{\"a\": 1} ".repeat(5 * n));
         // All on one line.
         folder.write(
             &format!("line{n}.yaml"),
@@ -241,6 +243,11 @@ fn work_grows_with_the_input_and_not_faster() {
         );
     }
     for line in [
+        "check documentsN.yaml",
+        "check objectsN.json --level info --output-format json",
+        "validate documentsN.yaml --output-format short",
+        "validate objectsN.json",
+        "lifecycle warn documentsN.yaml",
         "convert lossyN.yaml --to smd -o out.yaml --report r.ndjson -q",
         "convert lossyN.yaml --to v2,v3,jsonschema,structural -o out --report r.ndjson -q",
         "convert lossyN.yaml --to v2 -o out --report r.sarif -q",
@@ -263,5 +270,33 @@ fn work_grows_with_the_input_and_not_faster() {
             let times = works(3);
             assert!(is_linear(times), "{line}: {times:?} s");
         }
+    }
+}
+
+#[test]
+fn findings_about_documents_are_counted_beyond_a_bound() {
+    let folder = Folder::new();
+    folder.write("a.yaml", "---\na: 1\n".repeat(3_000)).write("b.yaml", "---\n- 1\n".repeat(1_001));
+    let run = folder.run("validate a.yaml b.yaml --output-format short");
+    let lines: Vec<&str> = run.out.lines().collect();
+    let place = "a.yaml:2002:1: error[KS8001]: No schema is known for the apiVersion and kind of an object";
+    assert!(lines[1_000].starts_with(place), "{}", lines[1_000]);
+    assert!(lines[1_000].ends_with("2000 more findings of this kind are not shown"), "{}", lines[1_000]);
+    assert!(lines[2_001].ends_with("1 more finding of this kind is not shown"), "{}", lines[2_001]);
+    assert_eq!(lines.len(), 2_002);
+    assert_eq!(run.code, Some(1));
+    let summary = folder.run("validate a.yaml").out;
+    let last: Vec<&str> = summary.lines().rev().take(2).collect();
+    assert_eq!(last[1], "3000 objects: 0 accepted, 0 refused, 3000 of unknown kinds");
+    // Documents that are no definitions, and documents that cannot be read.
+    folder.write("broken.yaml", "---\n]\n".repeat(3_000));
+    for (line, more) in [
+        ("check a.yaml --level info --output-format short", "2000 more findings of this kind are not shown"),
+        ("check broken.yaml --output-format short", "2000 more findings of this kind are not shown"),
+        ("validate broken.yaml --output-format short", "2000 more findings of this kind are not shown"),
+    ] {
+        let run = folder.run(line);
+        assert!(run.out.lines().filter(|line| line.contains(".yaml:")).count() <= 1_002, "{line}");
+        assert!(run.out.contains(more), "{line}: {}", run.out.lines().last().unwrap_or_default());
     }
 }

@@ -12,6 +12,7 @@ use bytes::Bytes;
 use kubeshape_schema::escape;
 use kubeshape_schema::{Bump, Code, Dialect, Flags, Note, Profile, Schema, order, print};
 use kubeshape_structural::{Crd, Scope, Version, openapi_v2};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What is published and how.
@@ -81,9 +82,10 @@ impl Publisher {
     pub fn resource<'a>(&'a self, crd: &'a Crd<'a>, arena: &'a Bump) -> Resource<'a> {
         let mut notes = Vec::new();
         let mut versions = Vec::with_capacity(crd.versions.len());
+        let mut by_name = HashMap::with_capacity(crd.versions.len());
         for version in crd.versions {
             // Upstream looks up schema and subresources by name: of two versions with one name, the first counts.
-            let used = crd.versions.iter().find(|other| other.name == version.name).unwrap_or(version);
+            let used = *by_name.entry(version.name).or_insert(version);
             let decision = kubeshape_structural::usable(used.schema, used.at);
             notes.extend(decision.notes);
             let schema = decision.value.map(|structural| kubeshape_structural::unfold(structural, arena));

@@ -48,8 +48,7 @@ pub fn faults(document: &Document) -> Vec<Note<'static>> {
 
 /// As [`faults`], as findings at their places.
 pub fn findings(document: &Document) -> Vec<Finding> {
-    let source = document.source();
-    if source.has_lines() && !are_in(source.text()) {
+    if !may_be_in(document.document()) {
         return Vec::new();
     }
     let mut resolver = document.resolver();
@@ -66,6 +65,12 @@ pub fn faults_of(definition: Node<'_>) -> Vec<Note<'static>> {
 /// Whether a string may have entries. Most have none, and need no walk.
 pub fn are_in(text: &str) -> bool {
     text.contains(EXTENSION)
+}
+
+/// Whether a document may have entries. It searches the text of the document only: an input can have a million documents.
+pub fn may_be_in(document: kubeshape_yaml::Document<'_>) -> bool {
+    let text = document.root().and_then(|root| document.source().get(root.span()));
+    text.is_none_or(are_in)
 }
 
 /// A field of a CustomResourceDefinition that is not generally available.

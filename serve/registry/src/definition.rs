@@ -15,7 +15,7 @@ use kubeshape_structural::read::{Manifest, manifests};
 use kubeshape_structural::{ApiVersion, Crd};
 use kubeshape_yaml::{Document, Kind as NodeKind, Node};
 use std::borrow::Borrow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -363,12 +363,13 @@ fn custom_resource(location: &Location, manifest: Manifest<'_>, shared: &Arc<Sha
     });
     let Some(crd) = read.value else { return (definition, Vec::new()) };
     let mut kinds: Vec<Kind> = Vec::with_capacity(crd.versions.len());
+    let mut seen = BTreeSet::new();
     // No object can have a version without a name. Of two versions with one name, the first is used.
     for version in crd.versions.iter().filter(|version| !version.name.is_empty()) {
-        let api_version = format!("{}/{}", crd.group, version.name);
-        if kinds.iter().any(|kind| *kind.api_version == *api_version) {
+        if !seen.insert(version.name) {
             continue;
         }
+        let api_version = format!("{}/{}", crd.group, version.name);
         let reset: [&'static [&'static str]; 2] =
             if version.status { [&["status"], &["metadata", "spec"]] } else { [&[]; 2] };
         kinds.push(Kind {

@@ -89,7 +89,7 @@ pub use name::{KindNames, KindQuery, guessed_plural};
 pub use object::{FieldSet, Object, Owner, describe, managed};
 pub use operations::Comparison;
 pub use options::{Now, WriteOptions};
-pub use registry::{Profile, Registry, Settings, SmdCompat};
+pub use registry::{Family, Profile, Registry, Settings, SmdCompat};
 pub use validate::{Judgement, Request, Requests};
 
 pub use kubeshape_schema::field;

@@ -113,6 +113,25 @@ enum Class {
     BuiltIn,
 }
 
+/// What all versions of a kind in a group have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct Family<'r> {
+    best: Option<&'r str>,
+    storage: Option<&'r Kind>,
+}
+
+impl<'r> Family<'r> {
+    /// Returns the version in which objects are stored, if a definition names one.
+    pub fn storage(&self) -> Option<&'r Kind> {
+        self.storage
+    }
+
+    /// Returns the server's warning about one of the versions, or `None` if it is not deprecated.
+    pub fn deprecation(&self, kind: &Kind) -> Option<String> {
+        custom_warning(kind.group(), kind.kind(), &custom(kind), self.best)
+    }
+}
+
 impl Registry {
     /// Returns a registry without inputs.
     pub fn new(settings: Settings) -> Registry {
@@ -196,7 +215,9 @@ impl Registry {
 
     fn take_out(&mut self, name: &str) -> bool {
         let Some((name, input)) = self.inputs.remove_entry(name) else { return false };
-        for (rank, kind) in ranked(&name, &input.definitions) {
+        // From the last one: what follows a removed kind in its slot has to be moved.
+        let kinds: Vec<(Rank, &Arc<Kind>)> = ranked(&name, &input.definitions).collect();
+        for (rank, kind) in kinds.into_iter().rev() {
             if let Some(versions) = self.kinds.get_mut(&kind.kind) {
                 remove(versions, &kind.api_version, &rank);
                 if versions.is_empty() {
@@ -305,10 +326,18 @@ impl Registry {
         versions.filter(move |known| known.group() == group)
     }
 
-    /// Returns the server's warning about a version of a custom resource, or `None` if it is not deprecated.
+    /// Returns the server's warning about a version of a custom resource, or `None` if it is not deprecated. For all
+    /// versions of a kind, [`family`](Self::family) is faster.
     pub fn deprecation(&self, kind: &Kind) -> Option<String> {
-        let facts: Vec<CustomVersion<'_>> = self.versions(kind.group(), kind.kind()).map(custom).collect();
-        custom_warning(kind.group(), kind.kind(), &custom(kind), best(&facts))
+        let is_deprecated = kind.version().is_some_and(|version| version.deprecated);
+        if is_deprecated { self.family(kind.group(), kind.kind()).deprecation(kind) } else { None }
+    }
+
+    /// Returns what all versions of a kind in a group have in common.
+    pub fn family<'r>(&'r self, group: &str, kind: &str) -> Family<'r> {
+        let facts: Vec<CustomVersion<'_>> = self.versions(group, kind).map(custom).collect();
+        let is_storage = |kind: &&Kind| kind.version().is_some_and(|version| version.storage);
+        Family { best: best(&facts), storage: self.versions(group, kind).find(is_storage) }
     }
 
     /// Returns the kinds with a name, resolved as in `kubectl get` (see [`KindQuery`]): the plural or singular name of
@@ -489,7 +518,9 @@ fn insert(slot: &mut Slot, rank: &Rank, kind: &Arc<Kind>) {
 
 fn remove(slots: &mut BTreeMap<Arc<str>, Slot>, name: &Arc<str>, rank: &Rank) {
     if let Some(slot) = slots.get_mut(name) {
-        slot.retain(|(other, _)| other != rank);
+        if let Ok(at) = slot.binary_search_by(|(other, _)| other.cmp(rank)) {
+            slot.remove(at);
+        }
         if slot.is_empty() {
             slots.remove(name);
         }

@@ -120,8 +120,7 @@ impl Schemas {
 
     /// Takes in a document, if it has the extension. That costs a search in its text; most documents have none.
     pub fn add_annotated(&mut self, document: &Document) {
-        let source = document.source();
-        if !source.has_lines() || entries::are_in(source.text()) {
+        if !document.source().has_lines() || entries::may_be_in(document.document()) {
             self.add(document);
         }
     }

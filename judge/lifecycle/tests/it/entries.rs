@@ -158,3 +158,12 @@ fn fields_are_told_by_release() {
     assert_eq!(on[3].0, Code::DefinedField);
     assert!(on[3].1.ends_with("it may change or go in any release"), "{}", on[3].1);
 }
+
+#[test]
+fn a_document_is_searched_to_its_end_and_no_further() {
+    let text = "a: 1\n---\nb:\n  c:\n  - d: 1\n    x-kubernetes-api-lifecycle: alpha\n---\n{\"x-kubernetes-api-lifecycle\": 1}\n\
+                ---\n- &x\n  y: x-kubernetes-api-lifecycle\n---\ny: |\n  x-kubernetes-api-lifecycle\n---\nlast: 1\n";
+    let read = kubeshape_input::read("a.yaml", text.as_bytes(), kubeshape_input::Limits::default());
+    let found: Vec<bool> = read.documents.iter().map(|document| entries::may_be_in(document.document())).collect();
+    assert_eq!(found, [false, true, true, true, true, false]);
+}

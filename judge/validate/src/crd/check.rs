@@ -166,6 +166,7 @@ impl Checker<'_> {
     /// `spec.versions`, each alone and all together.
     fn versions(&mut self, spec: &Spec<'_>, path: &Path<'_>) {
         let versions = path.child("versions");
+        let by_version = spec.by_version();
         for (i, version) in spec.versions.iter().enumerate() {
             let path = versions.index(i);
             let messages = names::dns1035_label(version.name);
@@ -173,7 +174,7 @@ impl Checker<'_> {
                 let error = Error::invalid(&path.child("name"), version.name, messages.join(","), version.at("name"));
                 self.errors.push(error);
             }
-            let status = spec.subresources_of(version.name).is_some_and(|subresources| subresources.status);
+            let status = by_version.subresources_of(version.name).is_some_and(|subresources| subresources.status);
             self.version(version, status, &path);
         }
         let all = spec.versions;

@@ -5,6 +5,7 @@ use crate::metadata::{ObjectMeta, place};
 use kubeshape_schema::Schema;
 use kubeshape_structural::{Column, Names, Scale};
 use kubeshape_yaml::Node;
+use std::collections::HashMap;
 
 /// A CustomResourceDefinition.
 #[derive(Clone, Copy, Debug)]
@@ -151,29 +152,53 @@ impl<'a> Spec<'a> {
         all.into_iter().chain(self.versions.iter().filter_map(|version| version.schema?.schema))
     }
 
-    /// `HasPerVersionSubresources` and `getSubresourcesForVersion`: of two versions with one name the first counts.
-    pub(super) fn subresources_of(&self, version: &str) -> Option<Subresources<'a>> {
-        if self.versions.iter().all(|version| version.subresources.is_none()) {
-            return self.subresources;
+    /// The versions by name, for lookups of all of them.
+    pub(super) fn by_version(&self) -> ByVersion<'_, 'a> {
+        let mut versions = HashMap::with_capacity(self.versions.len());
+        for version in self.versions {
+            versions.entry(version.name).or_insert(version);
         }
-        self.versions.iter().find(|other| other.name == version)?.subresources
-    }
-
-    /// The schema of a version: `GetSchemaForVersion`. The outer `None` stands for upstream's errors.
-    #[allow(clippy::option_option)]
-    pub(super) fn schema_of(&self, version: &str) -> Option<Option<Validation<'a>>> {
-        if self.versions.iter().all(|version| version.schema.is_none()) {
-            return Some(self.validation);
+        ByVersion {
+            spec: self,
+            versions,
+            has_subresources: self.versions.iter().any(|version| version.subresources.is_some()),
+            has_schemas: self.versions.iter().any(|version| version.schema.is_some()),
         }
-        if self.validation.is_some() {
-            return None;
-        }
-        self.versions.iter().find(|other| other.name == version).map(|found| found.schema)
     }
 
     /// The place of a member, or that of the mapping if the member is absent.
     pub(super) fn at(&self, member: &str) -> u32 {
         self.member(member).unwrap_or(self.node).index()
+    }
+}
+
+/// The versions of a definition by name. Of two with one name the first counts.
+pub(super) struct ByVersion<'s, 'a> {
+    spec: &'s Spec<'a>,
+    versions: HashMap<&'a str, &'a Version<'a>>,
+    has_subresources: bool,
+    has_schemas: bool,
+}
+
+impl<'a> ByVersion<'_, 'a> {
+    /// `HasPerVersionSubresources` and `getSubresourcesForVersion`.
+    pub(super) fn subresources_of(&self, version: &str) -> Option<Subresources<'a>> {
+        if !self.has_subresources {
+            return self.spec.subresources;
+        }
+        self.versions.get(version)?.subresources
+    }
+
+    /// The schema of a version: `GetSchemaForVersion`. The outer `None` stands for upstream's errors.
+    #[allow(clippy::option_option)]
+    pub(super) fn schema_of(&self, version: &str) -> Option<Option<Validation<'a>>> {
+        if !self.has_schemas {
+            return Some(self.spec.validation);
+        }
+        if self.spec.validation.is_some() {
+            return None;
+        }
+        self.versions.get(version).map(|found| found.schema)
     }
 }
 

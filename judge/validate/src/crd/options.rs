@@ -2,7 +2,7 @@
 
 use super::ca_bundle;
 use super::kept::Kept;
-use super::model::{Definition, Spec, same_validation};
+use super::model::{Definition, Spec, Version, same_validation};
 use super::schema::map_list_items;
 use crate::release::AskedRelease;
 use kubeshape_schema::field::Path;
@@ -10,7 +10,7 @@ use kubeshape_schema::{Additional, Dependency, Flags, Items, Schema, Type};
 use kubeshape_structural::{convert, validate};
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A version may have at most so many selectable fields.
@@ -40,9 +40,9 @@ pub struct Options<'a> {
     /// The CA bundle of a conversion webhook may be invalid.
     pub allow_invalid_ca_bundle: bool,
     /// The versions that may have too many selectable fields; the empty name stands for all versions.
-    pub allow_too_many_selectable_fields: Vec<&'a str>,
+    pub allow_too_many_selectable_fields: HashSet<&'a str>,
     /// The versions whose schemas did not change: the cost of their single rules is not limited.
-    pub unchanged_schemas: Vec<&'a str>,
+    pub unchanged_schemas: HashSet<&'a str>,
     /// The cost of single expressions is not limited.
     pub suppress_rule_cost: bool,
     /// The expressions that are stored already, which may use functions of the release itself.
@@ -96,8 +96,8 @@ impl<'a> Options<'a> {
             require_map_list_keys: true,
             // The definition is not established yet.
             allow_invalid_ca_bundle: true,
-            allow_too_many_selectable_fields: Vec::new(),
-            unchanged_schemas: Vec::new(),
+            allow_too_many_selectable_fields: HashSet::new(),
+            unchanged_schemas: HashSet::new(),
             suppress_rule_cost: false,
             old_expressions: Arc::default(),
             release: release.into(),
@@ -162,28 +162,30 @@ fn is_not_structural(schema: &Schema<'_>) -> bool {
 }
 
 /// `findTooManySelectableFieldsAllowed`
-fn too_many_selectable_fields<'a>(new: &Spec<'a>, old: &Spec<'a>) -> Vec<&'a str> {
+fn too_many_selectable_fields<'a>(new: &Spec<'a>, old: &Spec<'a>) -> HashSet<&'a str> {
     let kept = |new: Option<&[&'a str]>, old: Option<&[&'a str]>| {
         let old = old.unwrap_or_default();
         old.len() > MAX_SELECTABLE_FIELDS && new.unwrap_or_default() == old
     };
-    let mut out = Vec::new();
+    let mut out = HashSet::new();
     if kept(new.selectable_fields, old.selectable_fields) {
-        out.push("");
+        out.insert("");
     }
+    // Of two old versions with one name the last counts.
+    let before: HashMap<&str, &Version<'_>> = old.versions.iter().map(|version| (version.name, version)).collect();
     for version in new.versions {
-        // Of two old versions with one name the last counts.
-        let before = old.versions.iter().rev().find(|before| before.name == version.name);
+        let before = before.get(version.name);
         if before.is_some_and(|before| kept(version.selectable_fields, before.selectable_fields)) {
-            out.push(version.name);
+            out.insert(version.name);
         }
     }
     out
 }
 
 /// `findVersionsWithUnchangedSchemas`
-fn unchanged_schemas<'a>(new: &Spec<'a>, old: &Spec<'a>) -> Vec<&'a str> {
-    let unchanged = |name: &str| match (new.schema_of(name), old.schema_of(name)) {
+fn unchanged_schemas<'a>(new: &Spec<'a>, old: &Spec<'a>) -> HashSet<&'a str> {
+    let (by_version, old) = (new.by_version(), old.by_version());
+    let unchanged = |name: &str| match (by_version.schema_of(name), old.schema_of(name)) {
         (Some(new), Some(old)) => same_validation(new, old),
         _ => false,
     };

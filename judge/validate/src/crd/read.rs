@@ -15,6 +15,7 @@ use kubeshape_schema::{Bump, Converted, Schema, read::Reader, read::Rules};
 use kubeshape_structural::read::{Manifest, read, read_as};
 use kubeshape_structural::{ApiVersion, Column, Crd, Names, Scale};
 use kubeshape_yaml::{Kind, Node, Number};
+use std::collections::HashMap;
 
 /// Whether the defaults of the API are set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +39,9 @@ impl<'a> Definition<'a> {
             None => read(node, arena),
         };
         let Some(crd) = decoded.value else { return Converted { value: None, notes: decoded.notes } };
-        let mut builder = Builder { reader: Reader::new(arena, Rules::Crd), crd };
+        let schemas =
+            crd.versions.iter().filter_map(|version| version.schema).map(|schema| (schema.at, schema)).collect();
+        let mut builder = Builder { reader: Reader::new(arena, Rules::Crd), crd, schemas };
         let definition = builder.definition(node, defaults);
         Converted { value: Some(definition), notes: decoded.notes }
     }
@@ -103,6 +106,8 @@ impl<'a> Definition<'a> {
 struct Builder<'a> {
     reader: Reader<'a>,
     crd: Crd<'a>,
+    /// The schemas that were read already, by their places.
+    schemas: HashMap<u32, &'a Schema<'a>>,
 }
 
 impl<'a> Builder<'a> {
@@ -298,8 +303,7 @@ impl<'a> Builder<'a> {
 
     /// The schema at a place. Nearly always it was read already.
     fn schema(&mut self, node: Node<'a>) -> &'a Schema<'a> {
-        let read = self.crd.versions.iter().filter_map(|version| version.schema);
-        if let Some(schema) = read.into_iter().find(|schema| schema.at == node.index()) {
+        if let Some(schema) = self.schemas.get(&node.index()) {
             return schema;
         }
         let schema = self.reader.schema(node);

@@ -347,7 +347,8 @@ impl Settling<'_> {
         }
         let registry = &self.api.registry;
         let of_definition = registry.versions(group, kind).filter(|kind| kind.definition().name() == &**name);
-        let served: Vec<Served> = of_definition.filter_map(|kind| Served::of(kind, registry)).collect();
+        let family = registry.family(group, kind);
+        let served: Vec<Served> = of_definition.filter_map(|kind| Served::of(kind, family)).collect();
         for served in served {
             let key = (served.group.clone(), served.version.clone(), served.plural.to_string());
             self.api.served.insert(key, Arc::new(served));

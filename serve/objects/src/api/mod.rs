@@ -27,6 +27,7 @@ use kubeshape_smd::managed::Time;
 use reply::Shown;
 use served::Served;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use strategy::Strategy;
 
@@ -202,9 +203,12 @@ pub struct Api {
 impl Api {
     /// Serves the custom resources of a registry's definitions.
     pub fn new(registry: Registry) -> Api {
+        let mut families = BTreeMap::new();
         let served = registry.kinds().filter_map(|kind| {
             let is_first = registry.kind(kind.gvk()).is_some_and(|first| std::ptr::eq(first, kind));
-            let served = if is_first { Served::of(kind, &registry)? } else { return None };
+            let family = families.entry((kind.group(), kind.kind()));
+            let family = *family.or_insert_with(|| registry.family(kind.group(), kind.kind()));
+            let served = if is_first { Served::of(kind, family)? } else { return None };
             let key = (served.group.clone(), served.version.clone(), served.plural.to_string());
             Some((key, Arc::new(served)))
         });

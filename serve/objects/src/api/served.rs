@@ -6,8 +6,8 @@ use crate::patch::Schema;
 use crate::status::GroupResource;
 use crate::store::{Draft, Reading};
 use crate::value;
-use kubeshape_registry::Registry;
 use kubeshape_registry::kind::{Kind, Scale, Scope};
+use kubeshape_registry::{Family, Registry};
 use kubeshape_show::table::Convertor;
 use kubeshape_smd::managed::Gvk;
 use kubeshape_smd::value::Map;
@@ -67,15 +67,12 @@ pub(super) struct Served {
 
 impl Served {
     /// Returns the resource of a kind, if its definition serves it.
-    pub(super) fn of(kind: &Kind, registry: &Registry) -> Option<Served> {
+    pub(super) fn of(kind: &Kind, family: Family<'_>) -> Option<Served> {
         let (resource, version) = (kind.resource()?, kind.version()?);
         if !version.served || !kind.definition().is_custom_resource() {
             return None;
         }
-        let storage = registry
-            .versions(kind.group(), kind.kind())
-            .find(|kind| kind.version().is_some_and(|version| version.storage))
-            .unwrap_or(kind);
+        let storage = family.storage().unwrap_or(kind);
         Some(Served {
             group: kind.group().to_owned(),
             version: kind.version_name().to_owned(),
@@ -87,7 +84,7 @@ impl Served {
             namespaced: resource.scope == Scope::Namespaced,
             storage: storage.api_version().to_owned(),
             by_webhook: converts_by_webhook(kind),
-            warning: registry.deprecation(kind),
+            warning: family.deprecation(kind),
             definition: kind.clone(),
             built_in: None,
             registry: None,

@@ -341,3 +341,46 @@ fn definitions_of_files_and_of_clients_replace_each_other() {
     server.api = server.api.settle(&mut server.store, before, Time(0)).expect("it is gone").api;
     assert!(!server.api.serves("/apis/example.com/v1/tabs"));
 }
+
+/// The seconds that creating, changing and deleting a definition of many versions take, and an object in one of them.
+fn time_of_versions(count: usize, deprecated: bool) -> f64 {
+    let mut definition = tabs();
+    let version = definition["spec"]["versions"][0].take();
+    let versions = (0..count).map(|n| {
+        let mut version = version.clone();
+        (version["name"], version["storage"]) = (format!("v{}", n + 1).into(), (n == 0).into());
+        version["deprecated"] = deprecated.into();
+        version
+    });
+    definition["spec"]["versions"] = versions.collect();
+    let mut server = Server::new();
+    let began = std::time::Instant::now();
+    let created = server.send("POST", PATH, "application/json", &definition.to_string());
+    assert_eq!(created.code, 201, "{}", created.text());
+    let path = format!("/apis/example.com/v{count}/namespaces/default/tabs");
+    let created = server.send(
+        "POST",
+        &path,
+        "application/json",
+        &json!({"apiVersion": format!("example.com/v{count}"), "kind": "Tab", "metadata": {"name": "a"}}).to_string(),
+    );
+    assert_eq!(created.code, 201, "{}", created.text());
+    let path = format!("{PATH}/tabs.example.com");
+    let patch = json!({"spec": {"names": {"shortNames": ["u"]}}}).to_string();
+    assert_eq!(server.send("PATCH", &path, "application/merge-patch+json", &patch).code, 200);
+    assert_eq!(server.send("DELETE", &path, "", "").code, 200);
+    assert!(server.api.registry().is_empty());
+    began.elapsed().as_secs_f64()
+}
+
+#[test]
+fn a_definition_takes_time_in_proportion_to_its_versions() {
+    for deprecated in [false, true] {
+        let times = || [500, 2_000].map(|count| time_of_versions(count, deprecated));
+        // Sixteen times would be a square.
+        let is_linear = |[small, large]: [f64; 2]| large < 8.0 * small.max(0.02);
+        // Other work on the machine can disturb one run.
+        let measured: Vec<[f64; 2]> = (0..3).map(|_| times()).take_while(|times| !is_linear(*times)).collect();
+        assert!(measured.len() < 3, "deprecated: {deprecated}: {measured:?} s");
+    }
+}
