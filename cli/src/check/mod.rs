@@ -11,7 +11,7 @@ use crate::args::{AgainstStatus, CheckArgs, CheckLevel, OutputFormat, When};
 use crate::convert::{WINDOW, jobs, run_in_order};
 use crate::definitions::Definitions;
 use crate::error::Fatal;
-use crate::input::{Filter, Gathered, Input, Source, gather};
+use crate::input::{Filter, Gathered, Input, Source, check_once, gather};
 use crate::output::Stage;
 use crate::report::{Setup, Ui, print};
 use fix::Fix;
@@ -55,6 +55,8 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
     if paths.is_empty() {
         paths.push(PathBuf::from("-"));
     }
+    let against: Vec<PathBuf> = args.against.iter().map(PathBuf::from).collect();
+    check_once(against.iter().chain(paths.iter().collect::<BTreeSet<_>>()))?;
     let fix = match (args.fix, args.diff) {
         (false, _) => None,
         (true, false) => Some(Fix::Write),

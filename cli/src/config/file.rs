@@ -5,7 +5,7 @@ use crate::cluster::context_of;
 use crate::error::{Fatal, describe};
 use kubeshape_input::{Code, Finding, Lines};
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
@@ -57,11 +57,17 @@ fn read(path: &Path, is_named: bool) -> Result<File, Fatal> {
     if metadata.len() > MOST {
         return Err(unreadable(format!("it has {} bytes; the limit is {MOST}", metadata.len())));
     }
-    let text = fs::read_to_string(path).map_err(|error| match error.kind() {
+    let mut text = String::new();
+    let read = fs::File::open(path).and_then(|file| file.take(MOST + 1).read_to_string(&mut text));
+    let length = read.map_err(|error| match error.kind() {
         ErrorKind::InvalidData => unreadable("it is not UTF-8".to_owned()),
         _ => unreadable(describe(&error)),
     })?;
-    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    if length as u64 > MOST {
+        return Err(unreadable(format!("it has more than {MOST} bytes")));
+    }
+    // The folder of a pipe, such as `/dev/fd`, has no inputs.
+    let folder = path.parent().filter(|_| metadata.is_file()).unwrap_or(Path::new("")).to_owned();
     Ok(File { name: path.to_string_lossy().into_owned(), folder, text, is_named })
 }
 

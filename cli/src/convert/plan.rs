@@ -2,7 +2,7 @@
 
 use crate::args::{ConvertArgs, Format, Per, Shape};
 use crate::error::Fatal;
-use crate::input::{Filter, Gathered, gather};
+use crate::input::{Filter, Gathered, check_once, gather};
 use crate::output::place;
 use crate::output::record::{Record, There};
 use crate::output::{Named, named, names, what};
@@ -160,6 +160,8 @@ impl Plan {
         } else {
             inputs.as_slice()
         };
+        let once: BTreeSet<&PathBuf> = arguments.iter().collect();
+        check_once(once.into_iter().chain(&args.base).chain(&args.onto))?;
         let folder = match &destination {
             Destination::Folder(path) => resolved(path),
             _ => None,

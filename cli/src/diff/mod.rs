@@ -3,9 +3,8 @@
 use crate::args::{DiffArgs, When};
 use crate::definitions::Definitions;
 use crate::error::Fatal;
-use crate::input::Filter;
+use crate::input::{Filter, check_once};
 use crate::report::{Setup, Ui};
-use crate::session::text::check_stdin;
 use kubeshape_builtin::Release;
 use kubeshape_diff::{
     Change, Class, Consumer, Day, Documents, Effort, Exemption, Exemptions, KindChanges, MarkedIn, Proof, Witness,
@@ -44,7 +43,7 @@ pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
     let (Some(old), Some(new)) = (&args.old, &args.new) else {
         return Err(Fatal::Usage("OLD and NEW are missing".to_owned()));
     };
-    check_stdin([old, new].map(PathBuf::from).iter())?;
+    check_once(&[old, new].map(PathBuf::from))?;
     let filter = Filter::new(&args.walk)?;
     let mut read = |side: &String| {
         Definitions::read(std::slice::from_ref(side), &filter, Limits::default(), |finding| run.problem(finding))

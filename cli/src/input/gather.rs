@@ -4,7 +4,7 @@ use super::chart::{self, Charts};
 use super::filter::{Filter, View};
 use super::ignored::{self, IgnoreFiles};
 use super::order::by_component;
-use super::{Input, Source};
+use super::{Input, Source, pipe};
 use crate::cluster;
 use crate::error::describe;
 use kubeshape_input::{Code, Finding};
@@ -94,7 +94,7 @@ pub(crate) fn gather(arguments: &[PathBuf], outside: Option<&Path>, filter: &Fil
             walk.unreadable.extend(found.unreadable);
             continue;
         }
-        match path.canonicalize().and_then(|canonical| Ok((fs::metadata(&canonical)?, canonical))) {
+        match pipe::canonical(path).and_then(|canonical| Ok((fs::metadata(&canonical)?, canonical))) {
             Err(error) => walk.unreadable.push((path.to_owned(), describe(&error))),
             Ok((metadata, canonical)) if metadata.is_dir() => {
                 roots.push(Root { path: path.to_owned(), canonical: canonical.clone() });

@@ -10,11 +10,13 @@ mod gather;
 mod ignored;
 mod order;
 mod read;
+mod pipe;
 
 pub(crate) use filter::Filter;
 pub(crate) use gather::{Gathered, gather};
 pub(crate) use read::{Reader, open_file};
 
+pub(crate) use pipe::check_once;
 use bytes::Bytes;
 use std::path::{Path, PathBuf};
 
@@ -44,9 +46,10 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// A file that an option names.
+    /// A file that an option names, `-` for standard input.
     pub(crate) fn named(path: &Path) -> Input {
-        Input { source: Source::File(path.to_owned()), canonical: path.to_owned(), named: true, in_chart: false }
+        let source = if path.as_os_str() == "-" { Source::Stdin } else { Source::File(path.to_owned()) };
+        Input { source, canonical: path.to_owned(), named: true, in_chart: false }
     }
 
     /// The path under which it is known, `-` for standard input.
@@ -57,9 +60,10 @@ impl Input {
         }
     }
 
-    /// Whether it is a file, which may be read again.
+    /// Whether it is a regular file, which can be read again. Only the command line can name something else.
     pub(crate) fn is_file(&self) -> bool {
-        matches!(self.source, Source::File(_))
+        let is_regular = |path: &Path| std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+        matches!(&self.source, Source::File(path) if !self.named || is_regular(path))
     }
 
     /// The name in messages and reports.

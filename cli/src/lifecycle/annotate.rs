@@ -3,7 +3,7 @@
 use super::{Session, sources};
 use crate::args::{AnnotateArgs, WalkArgs};
 use crate::error::Fatal;
-use crate::input::{Filter, Gathered, Input, Reader, gather};
+use crate::input::{Filter, Gathered, Input, Reader, check_once, gather};
 use crate::output::Stage;
 use crate::report;
 use kubeshape_input::{Code, Finding, Limits, unpack};
@@ -20,6 +20,7 @@ pub(super) fn run(args: &AnnotateArgs, mut session: Session) -> Result<bool, Fat
     let gathered = gather(&args.documents, None, &filter);
     gathered.tell_all("found no document", |finding| session.tell(finding));
     let targets = targets(args, &gathered)?;
+    check_once(args.documents.iter().chain(&args.sources.types).chain(&args.sources.features))?;
     let (types, features) = sources::read(&args.sources.types, &args.sources.features, &mut session);
     let options = Options { release: args.sources.release };
     let stage = Stage::default().until_interrupted();

@@ -3,6 +3,7 @@
 use super::{Session, sources};
 use crate::args::LifecycleDocsArgs;
 use crate::error::Fatal;
+use crate::input::check_once;
 use crate::output::prune::{self, Keep};
 use crate::output::record::{self, Record};
 use crate::output::{Stage, names};
@@ -25,6 +26,7 @@ pub(super) fn run(args: &LifecycleDocsArgs, mut session: Session) -> Result<bool
     if args.output.as_os_str() == "-" {
         return Err(Fatal::Usage("the pages need a folder: give -o FOLDER".to_owned()));
     }
+    check_once(args.sources.types.iter().chain(&args.sources.features))?;
     let before = match Record::read(&args.output) {
         Ok(record) => record.unwrap_or_default(),
         Err(finding) => {

@@ -3,6 +3,7 @@
 use super::{Session, sources};
 use crate::args::{LifecycleDiffArgs, LifecycleFormat, LifecycleTableArgs};
 use crate::error::Fatal;
+use crate::input::check_once;
 use crate::report::{self, clean};
 use kubeshape_lifecycle::diff::{self, Side};
 use kubeshape_lifecycle::{KUBERNETES, Options, Stage, Version, fields, kinds};
@@ -20,6 +21,7 @@ pub(super) fn table(args: &LifecycleTableArgs, mut session: Session) -> Result<b
     if args.sources.types.is_empty() {
         return Err(Fatal::Usage("give the Go types: --types PATH".to_owned()));
     }
+    check_once(args.sources.types.iter().chain(&args.sources.features))?;
     let (types, features) = sources::read(&args.sources.types, &args.sources.features, &mut session);
     let mut fields = fields::fields(&types, &features, &Options { release: args.sources.release });
     fields.retain(|field| field.property().is_some());
@@ -111,6 +113,7 @@ fn kinds_table(args: &LifecycleTableArgs, mut session: Session) -> Result<bool, 
 /// # Errors
 /// Standard output is closed.
 pub(super) fn diff(args: &LifecycleDiffArgs, mut session: Session) -> Result<bool, Fatal> {
+    check_once([&args.old, &args.new])?;
     let mut side = |path: &std::path::PathBuf| {
         let paths = std::slice::from_ref(path);
         let (types, features) = sources::read(paths, paths, &mut session);

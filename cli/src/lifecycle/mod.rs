@@ -8,6 +8,7 @@ mod warn;
 
 use crate::args::{FindingArgs, LifecycleArgs, LifecycleCommand, LintArgs, ReportArgs, When};
 use crate::error::Fatal;
+use crate::input::check_once;
 use crate::report::{Setup, Ui};
 use kubeshape_input::{Code, Finding};
 use kubeshape_lifecycle::{Options, lint};
@@ -82,6 +83,7 @@ pub(crate) fn run(args: &LifecycleArgs, setup: &Setup) -> Result<bool, Fatal> {
 
 fn lint_types(args: &LintArgs, setup: &Setup) -> Result<bool, Fatal> {
     let ReportArgs { quiet, verbose, findings } = &args.report;
+    check_once(args.paths.iter().chain(&args.features))?;
     let mut session = Session::new(setup, findings, *quiet, *verbose).on_output(setup);
     let (types, features) = sources::read(&args.paths, &args.features, &mut session);
     for finding in lint::lint(&types, &features, &Options { release: args.release }) {

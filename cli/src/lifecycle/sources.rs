@@ -9,9 +9,12 @@ use std::path::PathBuf;
 
 /// Reads types and gates. What cannot be read is told.
 pub(super) fn read(types: &[PathBuf], features: &[PathBuf], session: &mut Session) -> (Types, Features) {
-    let (types, findings) = Types::read(files(types, session));
+    let of_types = files(types, session);
+    // What can be read once, a pipe, is not read again.
+    let of_features = if features == types { of_types.clone() } else { files(features, session) };
+    let (types, findings) = Types::read(of_types);
     let mut seen: Vec<Finding> = findings;
-    let (features, findings) = Features::read(files(features, session));
+    let (features, findings) = Features::read(of_features);
     // A file may be named for both.
     seen.extend(findings);
     seen.dedup();

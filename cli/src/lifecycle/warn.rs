@@ -3,7 +3,7 @@
 use super::{Session, sources};
 use crate::args::{LifecycleWarnArgs, WalkArgs};
 use crate::error::Fatal;
-use crate::input::{Filter, Reader, gather};
+use crate::input::{Filter, Reader, check_once, gather};
 use crate::report::{self, clean};
 use kubeshape_input::{Code, Document, Finding, Limits};
 use kubeshape_lifecycle::warn::{Cluster, MAX_WARNINGS, Schemas, headers};
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 /// # Errors
 /// The command line is wrong, or standard output is closed.
 pub(super) fn run(args: &LifecycleWarnArgs, mut session: Session) -> Result<bool, Fatal> {
-    crate::session::text::check_stdin(args.schemas.iter().chain(&args.objects))?;
+    check_once(args.schemas.iter().chain(&args.objects))?;
     let (_, features) = sources::read(&[], &args.features, &mut session);
     let gates = args.feature_gates.iter().flatten().map(|(gate, value)| (gate.clone(), *value)).collect();
     let cluster = Cluster { release: args.kubernetes, gates, features };

@@ -6,7 +6,7 @@ use super::write_back::WriteBack;
 use crate::args::{self, ServeArgs};
 use crate::cluster::context_of;
 use crate::error::Fatal;
-use crate::input::{Filter, Input, Reader, gather};
+use crate::input::{Filter, Input, Reader, check_once, gather};
 use bytes::Bytes;
 use kubeshape_builtin::Release;
 use kubeshape_lifecycle::Version;
@@ -44,6 +44,7 @@ impl Plan {
         if inputs.is_empty() && !has_base && args.onto.is_none() && args.aggregate.is_empty() {
             return Err(usage("nothing to serve: name files or folders, or give --base, --kubernetes or --aggregate"));
         }
+        check_once(inputs.iter().chain(&args.objects).chain(&args.base).chain(&args.onto))?;
         if args.watch && inputs.iter().any(|path| path.as_os_str() == "-") {
             return Err(usage("standard input cannot be watched: leave out `-` or --watch"));
         }

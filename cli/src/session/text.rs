@@ -1,7 +1,6 @@
 //! Inputs with their documents, kept so that everything points into them.
 
 use super::Session;
-use crate::error::Fatal;
 use crate::input::{self, Input, gather};
 use kubeshape_input::{Code, Document, Finding, Limits};
 use kubeshape_registry::Location;
@@ -14,7 +13,7 @@ use std::sync::Arc;
 pub(crate) struct Text<'a> {
     /// The name in messages.
     pub(crate) name: &'a str,
-    /// The path; empty for standard input.
+    /// The path; empty for what is not a file, such as standard input.
     pub(crate) path: PathBuf,
     documents: Vec<Arc<Document>>,
     /// Whether it was named on the command line, as opposed to found in a folder.
@@ -90,17 +89,6 @@ pub(crate) fn read_all<'a>(paths: &[PathBuf], missing: Missing, session: &mut Se
     texts
 }
 
-/// Checks that standard input is named once at most.
-///
-/// # Errors
-/// It is named again.
-pub(crate) fn check_stdin<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<(), Fatal> {
-    match paths.filter(|path| path.as_os_str() == "-").nth(1) {
-        None => Ok(()),
-        Some(_) => Err(Fatal::Usage("standard input can be read once: give `-` once".to_owned())),
-    }
-}
-
 /// Reads one file.
 pub(crate) fn read_path<'a>(path: &Path, session: &mut Session<'a>) -> Option<&'a Text<'a>> {
     read_all(&[path.to_owned()], Missing::Error, session).first().copied()
@@ -118,8 +106,8 @@ fn read<'a>(input: &Input, session: &mut Session<'a>) -> Option<&'a Text<'a>> {
         }
     };
     let path = match &input.source {
-        input::Source::Stdin | input::Source::Cluster(..) => PathBuf::new(),
-        input::Source::File(path) => path.clone(),
+        input::Source::File(path) if input.is_file() => path.clone(),
+        _ => PathBuf::new(),
     };
     let kubeshape_input::Input { documents, findings, .. } = kubeshape_input::read(name, bytes, limits);
     for finding in &findings {

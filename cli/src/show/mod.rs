@@ -6,6 +6,7 @@ mod table;
 
 use crate::args::TypeArgs;
 use crate::error::Fatal;
+use crate::input::check_once;
 use crate::session::types::{self, BuiltIn};
 use crate::session::{Session, text};
 use kubeshape_input::Code;
@@ -16,7 +17,7 @@ use kubeshape_registry::{Kind, Registry};
 /// # Errors
 /// The command line is wrong.
 fn registry<'a>(args: &TypeArgs, session: &mut Session<'a>) -> Result<&'a Registry, Fatal> {
-    text::check_stdin(args.schemas.iter())?;
+    check_once(&args.schemas)?;
     let mut registry = types::read(args, session)?;
     if let Some(built_in) = BuiltIn::of(args) {
         built_in.add(&mut registry, session);

@@ -2,9 +2,9 @@
 
 use crate::args::{TableArgs, TableFormat};
 use crate::error::Fatal;
+use crate::input::check_once;
 use crate::report;
 use crate::session::object::{Object, Objects, read_objects};
-use crate::session::text::check_stdin;
 use crate::session::types::{self, BuiltIn};
 use crate::session::{Command, Common, Session};
 use kubeshape_input::Code;
@@ -35,7 +35,7 @@ pub(crate) fn table<'a>(args: &TableArgs, session: &mut Session<'a>) -> Result<b
         })?,
     };
     let inputs = args.filenames.and(&args.objects);
-    check_stdin(args.types.schemas.iter().chain(&inputs))?;
+    check_once(args.types.schemas.iter().chain(&inputs))?;
     if let TableFormat::JsonPath(template) = &args.format {
         let template = Template::parse(template)
             .map_err(|error| Fatal::Usage(format!("error parsing jsonpath {template}, {error}")))?;

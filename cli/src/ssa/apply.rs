@@ -2,9 +2,10 @@
 
 use crate::args::{ApplyArgs, UpdateArgs, WriteArgs};
 use crate::error::Fatal;
+use crate::input::check_once;
 use crate::session::object::{Identity, Object, objects};
 use crate::session::print::Output;
-use crate::session::text::{Missing, Text, check_stdin, nowhere, read_all};
+use crate::session::text::{Missing, Text, nowhere, read_all};
 use crate::session::types::BuiltIn;
 use crate::session::{Command, Common, Session, diagnose, types};
 use kubeshape_input::Code;
@@ -169,7 +170,7 @@ fn options(args: &WriteArgs) -> Result<WriteOptions, Fatal> {
             WriteOptions::new(&args.field_manager, Time::parse(text).ok_or_else(|| Fatal::Usage(wrong()))?)
         }
     };
-    check_stdin(args.types.schemas.iter().chain(&args.live).chain(&args.filenames.and(&args.configs)))?;
+    check_once(args.types.schemas.iter().chain(&args.live).chain(&args.filenames.and(&args.configs)))?;
     if options.check().is_err() {
         return Err(Fatal::Usage(
             "--field-manager takes a name of 1 to 128 bytes, all of them printable characters".to_owned(),

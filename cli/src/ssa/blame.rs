@@ -5,10 +5,10 @@
 use super::sets::managed;
 use crate::args::BlameArgs;
 use crate::error::Fatal;
+use crate::input::check_once;
 use crate::report::clean;
 use crate::session::object::{Object, read_objects};
 use crate::session::print::Output;
-use crate::session::text::check_stdin;
 use crate::session::types::BuiltIn;
 use crate::session::{Command, Common, Session, diagnose, types};
 use kubeshape_input::Code;
@@ -43,7 +43,7 @@ struct Field<'o, 'a> {
 pub(crate) fn run(args: &BlameArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let output = Output::new(&args.result)?;
     let inputs = args.filenames.and(&args.objects);
-    check_stdin(args.types.schemas.iter().chain(&inputs))?;
+    check_once(args.types.schemas.iter().chain(&inputs))?;
     let mut registry = types::read(&args.types, session)?;
     // Without a release, the keys in managedFields are enough.
     if let Some(built_in) = BuiltIn::new(args.types.kubernetes, false) {

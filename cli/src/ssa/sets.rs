@@ -2,10 +2,11 @@
 
 use crate::args::{ExtractArgs, FieldsetArgs, MergeArgs, SmdCompat, TypeArgs};
 use crate::error::Fatal;
+use crate::input::check_once;
 use crate::report::clean::clean;
 use crate::session::object::{Object, only, read_objects};
 use crate::session::print::Output;
-use crate::session::text::{check_stdin, read_path};
+use crate::session::text::read_path;
 use crate::session::types::BuiltIn;
 use crate::session::{Command, Common, Session, diagnose, types};
 use kubeshape_input::Code;
@@ -40,7 +41,7 @@ pub(super) fn registry<'a>(
     objects: &[PathBuf],
     session: &mut Session<'a>,
 ) -> Result<&'a Registry, Fatal> {
-    check_stdin(args.schemas.iter().chain(objects))?;
+    check_once(args.schemas.iter().chain(objects))?;
     let mut registry = types::read(args, session)?;
     if let Some(built_in) = BuiltIn::of(args) {
         built_in.add(&mut registry, session);

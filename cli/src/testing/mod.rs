@@ -6,10 +6,11 @@ mod totals;
 
 use crate::args::TestArgs;
 use crate::error::Fatal;
+use crate::input::check_once;
 use crate::output::Stage;
 use crate::report::{self, clean};
 use crate::session::text::{Missing, Text, nowhere, read_all};
-use crate::session::{Command, Common, Session, text};
+use crate::session::{Command, Common, Session};
 use kubeshape_input::Code;
 use kubeshape_registry::Location;
 use kubeshape_suite::{Edit, Suite, apply_edits};
@@ -25,7 +26,7 @@ pub(crate) fn run<'a>(args: &TestArgs, session: &mut Session<'a>) -> Result<bool
     let mut totals = Totals::default();
     let stage = args.update.then(|| Stage::default().until_interrupted());
     let paths = args.filenames.and(&args.files);
-    text::check_stdin(args.schemas.iter().chain(&paths))?;
+    check_once(args.schemas.iter().chain(&paths))?;
     let schemas = read_all(&args.schemas, Missing::Error, session);
     let mut definitions = Definitions::default();
     for text in schemas {

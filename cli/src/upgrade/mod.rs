@@ -3,7 +3,7 @@
 use crate::args::{UpgradeArgs, When};
 use crate::definitions::Definitions;
 use crate::error::Fatal;
-use crate::input::{self, Filter, gather};
+use crate::input::{self, Filter, check_once, gather};
 use crate::output::Stage;
 use crate::output::place::{self, Options, Ready, Target};
 use crate::report::{Setup, Ui};
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &UpgradeArgs, setup: &Setup) -> Result<bool, Fatal> {
     let ui = Ui::new(setup.color, When::Never, args.quiet, args.verbose).with_levels(setup.levels(&args.levels));
     let mut ui = ui.on_output(setup.color).in_format(args.output_format);
     let sides = [&args.old, &args.new].map(PathBuf::from);
-    check_stdin(sides.iter().chain(&args.objects))?;
+    check_once(sides.iter().chain(&args.objects))?;
     let filter = Filter::new(&args.walk)?;
     let mut errors = 0;
     let mut read = |side: &String| {

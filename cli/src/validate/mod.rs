@@ -11,9 +11,8 @@ mod worker;
 use crate::args::{OutputFormat, Printed, ValidateArgs, When};
 use crate::convert::{jobs, run_in_order};
 use crate::error::Fatal;
-use crate::input::{Filter, Input, gather};
+use crate::input::{Filter, Input, check_once, gather};
 use crate::report::{self, Setup, Ui};
-use crate::session::text::check_stdin;
 use kinds::Kinds;
 use kubeshape_input::{Code, Finding};
 use kubeshape_lifecycle::Version;
@@ -59,7 +58,7 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
     if paths.is_empty() {
         paths.push(PathBuf::from("-"));
     }
-    check_stdin(args.schemas.iter().chain(&args.old).chain(&paths))?;
+    check_once(args.schemas.iter().chain(&args.old).chain(&paths))?;
     // What is prepared is kept to the end of the process, which gives back everything at once.
     let schemas = ManuallyDrop::new(run.schemas(&filter, threads)?);
     let old = run.old(&filter, threads)?;

@@ -23,6 +23,7 @@ mod lifecycle;
 mod other;
 mod output;
 #[cfg(feature = "cluster")]
+mod pipes;
 mod pull;
 mod record;
 #[cfg(feature = "cluster")]

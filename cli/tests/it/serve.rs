@@ -311,6 +311,34 @@ fn a_folder_that_vanishes_or_becomes_a_file_keeps_its_content_for_a_grace_time()
     server.index_has("a.example.com/v1", true);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pipe_that_is_named_by_its_path_is_served() {
+    let folder = Folder::new();
+    folder.write("crds/b.yaml", crd("b.example.com", "teeth")).write("objects/none.yaml", "");
+    for options in ["", "--watch", "--objects objects"] {
+        let (reader, mut writer) = std::io::pipe().expect("a pipe");
+        writer.write_all(crd("a.example.com", "teeth").as_bytes()).expect("written");
+        drop(writer);
+        let server = Server::spawn(&folder, &format!("crds /dev/stdin {options}"), reader.into());
+        server.index_has("a.example.com/v1", true);
+        server.index_has("b.example.com/v1", true);
+        assert_eq!(server.get("/readyz").0, 200, "{}", server.log());
+        if options == "--watch" {
+            folder.write("crds/c.yaml", crd("c.example.com", "teeth"));
+            server.index_has("c.example.com/v1", true);
+            server.index_has("a.example.com/v1", true);
+            assert_eq!(server.get("/readyz").0, 200, "{}", server.log());
+        }
+    }
+    let (reader, mut writer) = std::io::pipe().expect("a pipe");
+    writer.write_all(b"secret,someone,1").expect("written");
+    drop(writer);
+    let server = Server::spawn(&folder, "crds --token-file /dev/stdin", reader.into());
+    assert_eq!(server.get("/apis").0, 401);
+    assert_eq!(server.ask("/apis", "Authorization: Bearer secret\r\n").0, 200);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_pipe_in_the_place_of_a_file_is_not_read() {

@@ -81,6 +81,11 @@ pub(crate) fn not_go(source: &Source, broken: Range<usize>) -> Finding {
     source.finding(Code::LifecycleSource, begin..broken.end.min(begin + line).max(begin), detail)
 }
 
+/// Whether a folder has devices and descriptors, and no packages.
+fn is_device(folder: &str) -> bool {
+    folder == "/dev" || folder.starts_with("/dev/")
+}
+
 impl Types {
     /// Reads Go files; the names of the sources are their paths. What is not Go is reported, and what can be read of it
     /// counts.
@@ -98,7 +103,9 @@ impl Types {
                 findings.push(not_go(&file.source, broken.clone()));
             }
             let path = file.source.name().replace('\\', "/");
-            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+            // What a descriptor is read from (`/dev/stdin`, `/dev/fd/63`) is in no folder.
+            let folder = path.rsplit_once('/').map(|(folder, _)| folder).filter(|folder| !is_device(folder));
+            let folder = folder.unwrap_or_default().to_owned();
             let at = *folders.entry((folder.clone(), file.package.clone())).or_insert_with(|| {
                 let name = file.package.clone();
                 out.packages.push(Package {
