@@ -302,6 +302,6 @@ pub(crate) enum LifecycleFormat {
 
 /// A release such as `v1.36`.
 fn version(text: &str) -> Result<Version, String> {
-    let parsed = Version::parse(text).filter(|version| version.major > 0);
-    parsed.ok_or_else(|| "expected a minor release such as v1.36".to_owned())
+    let parsed = Version::parse(text).ok_or_else(|| "expected a minor release such as v1.36".to_owned())?;
+    if parsed.exists() { Ok(parsed) } else { Err(format!("Kubernetes has no release {parsed}")) }
 }

@@ -7,31 +7,39 @@ use crate::input::{Filter, Gathered, Input, Reader, check_once, gather};
 use crate::output::Stage;
 use crate::report;
 use kubeshape_input::{Code, Finding, Limits, unpack};
-use kubeshape_lifecycle::{Features, Options, Types, annotate, entries};
-use std::collections::BTreeMap;
+use kubeshape_lifecycle::annotate::Annotated;
+use kubeshape_lifecycle::{Features, Options, TypePlace, Types, annotate, entries};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+
+/// The number of types that are named.
+const NAMED: usize = 5;
 
 /// `kubeshape lifecycle annotate`
 ///
 /// # Errors
 /// The command line is wrong, or a result cannot be written.
 pub(super) fn run(args: &AnnotateArgs, mut session: Session) -> Result<bool, Fatal> {
+    check_once(args.documents.iter().chain(&args.sources.types).chain(&args.sources.features))?;
     let filter = Filter::new(&WalkArgs::default())?;
     let gathered = gather(&args.documents, None, &filter);
     gathered.tell_all("found no document", |finding| session.tell(finding));
     let targets = targets(args, &gathered)?;
-    check_once(args.documents.iter().chain(&args.sources.types).chain(&args.sources.features))?;
     let (types, features) = sources::read(&args.sources.types, &args.sources.features, &mut session);
     let options = Options { release: args.sources.release };
     let stage = Stage::default().until_interrupted();
     let mut staged = Vec::new();
     let mut reader = Reader::default();
+    let mut all_found = BTreeSet::new();
     let mut done = 0;
     for input in &gathered.inputs {
         let target = targets.get(input.path());
-        let Some(text) = one(input, target.is_some(), &mut reader, &types, &features, &options, &mut session) else {
+        let Some(Annotated { text, types: found, .. }) =
+            one(input, target.is_some(), &mut reader, &types, &features, &options, &mut session)
+        else {
             continue;
         };
+        all_found.extend(found);
         done += 1;
         match target {
             None => report::print(text.as_bytes())?,
@@ -43,8 +51,28 @@ pub(super) fn run(args: &AnnotateArgs, mut session: Session) -> Result<bool, Fat
     }
     if done < gathered.inputs.len() {
         session.ui.say("inputs with errors are left as they are");
+    } else {
+        tell_missing(&annotate::tagged(&types, &all_found), &mut session);
     }
     session.end()
+}
+
+/// Reports the types with a lifecycle that no document has. If there are others, names of some are enough, because
+/// documents may be about a part of the types.
+fn tell_missing(tagged: &[(TypePlace<'_>, bool)], session: &mut Session) {
+    let missing = tagged.iter().filter(|(_, is_found)| !is_found).map(|(place, _)| *place);
+    if tagged.iter().all(|(_, is_found)| !is_found) {
+        missing.for_each(|place| session.tell(&annotate::not_found(place)));
+        return;
+    }
+    let names: Vec<&str> = missing.map(|place| place.of.name.as_str()).collect();
+    if names.is_empty() {
+        return;
+    }
+    let more = names.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let text = format!("in no document: the tagged types {}{more}", names[..names.len().min(NAMED)].join(", "));
+    session.ui.say(&text);
 }
 
 /// The result of one input, which may go to a file; none if it has errors.
@@ -56,7 +84,7 @@ fn one(
     features: &Features,
     options: &Options,
     session: &mut Session,
-) -> Option<String> {
+) -> Option<Annotated> {
     let name = input.name();
     let bytes = match reader.read(input, &Limits::default()) {
         Ok(bytes) => bytes,
@@ -105,7 +133,7 @@ fn one(
         result.bytes,
         before.saturating_add_signed(isize::try_from(result.bytes).unwrap_or(0)),
     ));
-    Some(result.text)
+    Some(result)
 }
 
 /// The file of each input's result; none for standard output.

@@ -34,6 +34,68 @@ fn lint_tells_places_and_codes() {
 }
 
 #[test]
+fn releases_that_kubernetes_does_not_have_are_refused() {
+    let folder = folder();
+    let types = folder.read("types.go");
+    for (wrong, expected) in [
+        ("v7.3", "Kubernetes has no release v7.3"),
+        ("v99.1", "Kubernetes has no release v99.1"),
+        ("v1.400", "Kubernetes has no release v1.400"),
+    ] {
+        folder.write("types.go", types.replace("minVersion=v1.20", &format!("minVersion={wrong}")));
+        let run = folder.run("lifecycle lint types.go --output-format short");
+        assert_eq!(run.code, Some(1), "{}", run.out);
+        assert!(run.out.contains("error[KS8303]") && run.out.contains(expected), "{}", run.out);
+        for line in [
+            "lint types.go --release",
+            "annotate openapi.yaml --types types.go --release",
+            "warn --schemas \
+                     openapi.yaml openapi.yaml --kubernetes",
+        ] {
+            folder.run(&format!("lifecycle {line} {wrong}")).says(2, &[expected]);
+        }
+    }
+    folder.write("types.go", types.replace("minVersion=v1.20", "minVersion=v1.38"));
+    folder.run("lifecycle lint types.go").is_silent();
+    // A kind, a gate, and a document.
+    folder.write("v1/kind.go", "package v1\n\n// +k8s:prerelease-lifecycle-gen:introduced=7.3\ntype A struct {\n\tmetav1.TypeMeta `json:\",inline\"`\n}\n");
+    let run = folder.run("lifecycle lint v1 --output-format short");
+    assert!(run.out.contains("error[KS8315]") && run.out.contains("no release v7.3"), "{}", run.out);
+    folder.write("f.go", "package f\n\nconst (\n\t// alpha: v7.3\n\tA featuregate.Feature = \"A\"\n)\n");
+    let run = folder.run("lifecycle lint types.go --features f.go --output-format short");
+    assert!(run.out.contains("warning[KS8307]") && run.out.contains("no release v7.3"), "{}", run.out);
+    let entry = "{type: integer, x-kubernetes-api-lifecycle: {kubernetes: {minVersion: v7.3, status: alpha}}}";
+    let head = "openapi: 3.0.0\ninfo: {title: a, version: '1'}\npaths: {}\ncomponents:\n  schemas:\n";
+    folder.write("doc.yaml", format!("{head}    com.example.v1.A:\n      properties:\n        a: {entry}\n"));
+    let run = folder.run("lifecycle annotate doc.yaml --features f.go");
+    assert!(run.err.contains("KS8317"), "{}", run.err);
+}
+
+#[test]
+fn tagged_types_that_no_definition_is_of_are_reported() {
+    let folder = folder();
+    folder.write("other/types.go", folder.bytes("types.go"));
+    folder.write("doc.yaml", "openapi: 3.0.0\ninfo: {title: a, version: '1'}\npaths: {}\ncomponents: {schemas: {com.example.v1.Other: {type: object, properties: {a: {type: string}}}}}\n");
+    for types in ["types.go", "other"] {
+        let run = folder.run(&format!("lifecycle annotate doc.yaml --types {types}"));
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        let expected =
+            "no definition of the documents is of the type FrobberSpec; expected one named after its package";
+        assert!(run.err.contains("warning[KS8314]") && run.words().contains(expected), "{}", run.err);
+        assert_eq!(folder.run(&format!("lifecycle annotate doc.yaml --types {types} --deny warning")).code, Some(1));
+    }
+    // A part of the types is in the documents: the others are named.
+    let types = folder.read("types.go").replace("type FrobberSpec", "type Lonely struct {\n\t// +lifecycle:kubernetes:minVersion=v1.20,status=alpha\n\tA int `json:\"a\"`\n}\n\ntype FrobberSpec");
+    folder.write("types.go", types);
+    let run = folder.run("lifecycle annotate openapi.yaml --types types.go");
+    assert!(run.err.contains("in no document: the tagged types Lonely"), "{}", run.err);
+    assert!(!run.err.contains("KS8314"), "{}", run.err);
+    // Without tagged types there is nothing to say.
+    folder.write("plain.go", "package v1\n\ntype A struct {\n\tB int `json:\"b\"`\n}\n");
+    assert!(!folder.run("lifecycle annotate doc.yaml --types plain.go").err.contains("KS8314"));
+}
+
+#[test]
 fn annotate_writes_the_extension_of_the_proposal_and_nothing_else() {
     let folder = folder();
     let run = folder.run(&format!("lifecycle annotate openapi.yaml {SOURCES}"));

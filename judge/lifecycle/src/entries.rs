@@ -306,7 +306,7 @@ impl Faults {
             }
             let (expected, is_right): (&str, fn(&str) -> bool) = match member {
                 Key::MinVersion if is_kubernetes => {
-                    ("a minor release such as \"v1.20\"", |text| Version::strict(text).is_some())
+                    ("a minor release such as \"v1.20\"", |text| Version::strict(text).is_some_and(Version::exists))
                 }
                 Key::Status if is_kubernetes => ("alpha, beta or deprecated", |text| Stage::of_status(text).is_some()),
                 Key::MinVersion | Key::Status | Key::FeatureGate => ("a text", |text| !text.is_empty()),

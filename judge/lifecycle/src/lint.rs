@@ -145,6 +145,9 @@ impl<'l> Lint<'l> {
             let detail = format!("found {version:?}, expected a minor release such as v1.20");
             self.findings.push(about(field, Code::LifecycleVersion, line, detail));
         }
+        if let Some(version) = tag.version().filter(|version| !version.exists()) {
+            self.findings.push(about(field, Code::LifecycleVersion, line, no_release(version)));
+        }
         if let Some(status) = tag.status.as_deref().filter(|_| tag.stage().is_none()) {
             let detail = format!("found {status:?}, expected alpha, beta or deprecated");
             self.findings.push(about(field, Code::LifecycleStatus, line, detail));
@@ -278,7 +281,10 @@ impl<'l> Lint<'l> {
                 let said = if seen.insert(tag.key) {
                     match tag.key {
                         KindKey::Replacement => tag.replacement().err(),
-                        _ => tag.release().err(),
+                        _ => match tag.release() {
+                            Ok(release) => (!release.exists()).then(|| no_release(release)),
+                            Err(said) => Some(said),
+                        },
                     }
                 } else {
                     Some(format!("{} stands twice; delete one of the tags", tag.key.name()))
@@ -319,7 +325,8 @@ impl<'l> Lint<'l> {
         let named: BTreeSet<&str> = fields.iter().flat_map(|field| field.tags.gate_names()).collect();
         for gate in self.features.iter() {
             for (stage, version, span) in &gate.comments {
-                if let Some(said) = disagreement(gate, *stage, *version) {
+                let missing = (!version.exists()).then(|| no_release(*version));
+                if let Some(said) = missing.or_else(|| disagreement(gate, *stage, *version)) {
                     self.findings.push(gate.source.finding(Code::LifecycleComment, span.clone(), said));
                 }
             }
@@ -328,6 +335,11 @@ impl<'l> Lint<'l> {
             }
         }
     }
+}
+
+/// What is reported of a release that Kubernetes does not have.
+fn no_release(version: Version) -> String {
+    format!("Kubernetes has no release {version}; write one such as v1.20")
 }
 
 /// The words of a string and where they begin.

@@ -19,7 +19,23 @@ pub struct Version {
     pub minor: u32,
 }
 
+/// The newest minor release that may be written down: that of today is v1.37, and a year has three.
+const LAST_MINOR: u32 = 49;
+
 impl Version {
+    /// Whether Kubernetes has this release, or has it within the next four years. Tags are about it in advance.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_lifecycle::Version;
+    /// let exists = |text| Version::parse(text).is_some_and(Version::exists);
+    /// assert!(exists("v1.0") && exists("v1.38"));
+    /// assert!(!exists("v7.3") && !exists("v99.1") && !exists("v1.200") && !exists("v0.21"));
+    /// ```
+    pub fn exists(self) -> bool {
+        self.major == 1 && self.minor <= LAST_MINOR
+    }
+
     /// A version as tags have it: `^v[1-9][0-9]*\.(0|[1-9][0-9]*)$` (KEP-2558).
     pub fn strict(text: &str) -> Option<Version> {
         let (major, minor) = text.strip_prefix('v')?.split_once('.')?;

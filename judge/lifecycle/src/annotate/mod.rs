@@ -34,7 +34,12 @@ pub struct Annotated {
     pub bytes: i64,
     /// Fields that have no place in the documents, and places that cannot be edited.
     pub findings: Vec<Finding>,
+    /// The types that schemas of the documents are of.
+    pub types: BTreeSet<TypeName>,
 }
+
+/// The folder of a package, the package, and a type of it.
+pub type TypeName = (String, String, String);
 
 /// Which dialect wraps a reference.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,6 +52,7 @@ enum Dialect {
 
 /// The members that objects of a type have in JSON.
 struct Members<'w> {
+    of: TypePlace<'w>,
     by_name: BTreeMap<&'w str, (TypePlace<'w>, &'w GoField)>,
     /// Those with a lifecycle about which nothing was reported.
     untold: RefCell<Vec<&'w str>>,
@@ -91,10 +97,44 @@ pub fn annotate(documents: &[Document], types: &Types, features: &Features, opti
         edits.append(&mut walk.edits);
         (out, members) = (walk.out, walk.members);
     }
+    for known in members.values() {
+        let declaring = known.by_name.values().map(|(place, _)| *place);
+        out.types.extend(declaring.chain([known.of]).map(name_of));
+    }
     let before = first.source().text();
     out.text = edit::apply(before, &edits);
     out.bytes = i64::try_from(out.text.len()).unwrap_or(i64::MAX) - i64::try_from(before.len()).unwrap_or(0);
     out
+}
+
+fn name_of(place: TypePlace<'_>) -> TypeName {
+    (place.package.folder.clone(), place.package.name.clone(), place.of.name.clone())
+}
+
+/// The types with fields that have a lifecycle, each with whether it is one of `found` ([`Annotated::types`] of all
+/// documents). The lifecycles of the others are in no document.
+pub fn tagged<'t>(types: &'t Types, found: &BTreeSet<TypeName>) -> Vec<(TypePlace<'t>, bool)> {
+    let has_tags = |place: &TypePlace<'_>| {
+        let mut fields = place.of.fields.iter().filter(|field| matches!(field.json, Json::Member(_)));
+        fields.any(|field| !Tags::of(place.file, field).is_empty())
+    };
+    types.types().filter(has_tags).map(|place| (place, found.contains(&name_of(place)))).collect()
+}
+
+/// The finding that no schema is of a type with fields that have a lifecycle.
+pub fn not_found(place: TypePlace<'_>) -> Finding {
+    let package = if place.package.folder.is_empty() { &place.package.name } else { &place.package.folder };
+    let detail = format!(
+        "no definition of the documents is of the type {0}; expected one named after its package, such as {1}.{0}, \
+         or a CustomResourceDefinition of its group and version",
+        place.of.name,
+        package.rsplit('/').take(2).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join("."),
+    );
+    place
+        .file
+        .source
+        .finding(Code::LifecycleUnplaced, place.of.span.clone(), detail)
+        .of_resource(place.of.name.as_str())
 }
 
 impl<'w> Walk<'w> {
@@ -165,7 +205,7 @@ impl<'w> Walk<'w> {
             .iter()
             .filter(|(_, (place, field))| self.state(*place, field).is_some_and(|state| !state.projects.is_empty()));
         let untold = RefCell::new(tagged.map(|(name, _)| *name).collect());
-        let made = Rc::new(Members { by_name, untold });
+        let made = Rc::new(Members { of: place, by_name, untold });
         self.members.insert(std::ptr::from_ref(place.of), Rc::clone(&made));
         made
     }
