@@ -2,11 +2,17 @@
 
 use super::{Input, Source};
 use crate::error::describe;
+use crate::report;
 use kubeshape_input::{Code, Finding, Limits, UnpackError, unpack};
 use std::fs::{File, Metadata};
-use std::io::{self, Read};
+use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
+/// What is said before a terminal is read.
+#[cfg(not(windows))]
+const WAITING: &str = "reading from the terminal; name files or folders, or end the input with Ctrl-D";
+#[cfg(windows)]
+const WAITING: &str = "reading from the terminal; name files or folders, or end the input with Ctrl-Z";
 /// With less room than this behind what was read, the end of a file is looked for by a read of its own.
 const PROBE: usize = 32;
 /// Bytes of a buffer that are kept.
@@ -33,7 +39,9 @@ impl Reader {
         match &input.source {
             Source::Stdin => {
                 self.bytes.clear();
-                self.bounded(io::stdin().lock(), limits)
+                let input = io::stdin().lock();
+                waits_for(&input);
+                self.bounded(input, limits)
             }
             Source::Cluster(_, bytes) => {
                 self.bytes.clear();
@@ -42,7 +50,9 @@ impl Reader {
             // A pipe on the command line, such as `<(command)`, is waited for.
             Source::File(path) if input.named => {
                 let file = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
-                file.map_err(|error| unreadable(&error)).and_then(|(metadata, file)| self.take(file, &metadata, limits))
+                let (metadata, file) = file.map_err(|error| unreadable(&error))?;
+                waits_for(&file);
+                self.take(file, &metadata, limits)
             }
             Source::File(path) => match open_file(path).map_err(|error| unreadable(&error))? {
                 Some((file, metadata)) => self.take(file, &metadata, limits),
@@ -116,6 +126,13 @@ pub(crate) fn open_file(path: &Path) -> io::Result<Option<(File, Metadata)>> {
     let file = options.open(path)?;
     let metadata = file.metadata()?;
     Ok(metadata.is_file().then_some((file, metadata)))
+}
+
+/// Says that a terminal is read, because the command would wait in silence.
+fn waits_for(input: &impl IsTerminal) {
+    if input.is_terminal() {
+        report::say_aside(WAITING);
+    }
 }
 
 fn unreadable(error: &io::Error) -> (Code, String) {

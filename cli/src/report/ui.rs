@@ -60,6 +60,11 @@ pub(crate) fn refuse(message: &clap::Error) {
     let _ = write!(io::stderr().lock(), "{}", clean::styled(&text));
 }
 
+/// Says something on standard error that belongs to no finding.
+pub(crate) fn say_aside(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
 /// Whether standard error is coloured.
 pub(crate) fn is_coloured(when: When) -> bool {
     is_coloured_on(when, io::stderr().is_terminal())

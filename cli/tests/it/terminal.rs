@@ -108,6 +108,45 @@ fn no_command_passes_on_what_a_terminal_interprets() {
     }
 }
 
+/// Runs the command on a terminal of its own, on which somebody writes and ends the input.
+#[cfg(target_os = "linux")]
+fn on_terminal(folder: &Folder, line: &str, input: &str) -> Option<String> {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    let program = format!("{} {line}", env!("CARGO_BIN_EXE_kubeshape"));
+    let mut command = Command::new("script");
+    command.args(["-qec", &program, "/dev/null"]).current_dir(folder.path("")).env("COLUMNS", "200");
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+    let mut stdin = child.stdin.take()?;
+    stdin.write_all(format!("{input}\u{4}\u{4}").as_bytes()).ok()?;
+    let output = child.wait_with_output().ok()?;
+    drop(stdin);
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_command_says_that_it_reads_the_terminal() {
+    let folder = Folder::new();
+    folder.write("crd.yaml", ssa::CRD);
+    for line in [
+        "check",
+        "check -",
+        "check /dev/stdin",
+        "validate --schemas crd.yaml",
+        "validate --schemas - crd.yaml",
+        "convert - --to v2",
+        "blame -",
+        "diff crd.yaml /dev/tty",
+    ] {
+        let Some(said) = on_terminal(&folder, line, "kind: A\n") else { return };
+        assert!(said.contains("reading from the terminal; name files or folders, or end the input"), "{line}: {said}");
+    }
+    let said = on_terminal(&folder, "check crd.yaml", "").unwrap_or_default();
+    assert!(!said.contains("reading from the terminal"), "{said}");
+    assert!(!folder.pipe("check", ssa::CRD).err.contains("terminal"));
+}
+
 fn check(folder: &Folder, arguments: &[&str], c: char) {
     let output = folder.command(arguments).output().expect("a run");
     for bytes in [&output.stdout, &output.stderr] {
