@@ -126,6 +126,7 @@ codes! {
     Config = 1017, Error, "The configuration file is wrong.";
     ChartTemplates = 1031, Warning, "Templates of a Helm chart are not read.";
     IgnoreFile = 1032, Warning, "An ignore file, or a line of it, is not used.";
+    BuildFiles = 1033, Note, "Files that manifests are built from are not read.";
     // 104x: documents of clusters
     NotFetched = 1041, Error, "A document of a cluster cannot be fetched.";
     NotCached = 1042, Warning, "Documents of a cluster are not kept in the cache.";

@@ -17,13 +17,13 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  kubeshape check config/crd
-  kubeshape check config/crd --kubernetes 1.30..1.36
-  kubeshape check config/crd --against git:origin/main:config/crd
+  kubeshape check config/crd/bases
+  kubeshape check config/crd/bases --kubernetes 1.30..1.36
+  kubeshape check config/crd/bases --against git:origin/main:config/crd/bases
   kubectl get crd -o yaml | kubeshape check --kubernetes 1.37
-  kubeshape check config/crd --level advice
-  kubeshape check config/crd --fix --diff
-  kubeshape check config/crd --output-format sarif > kubeshape.sarif
+  kubeshape check config/crd/bases --level advice
+  kubeshape check config/crd/bases --fix --diff
+  kubeshape check config/crd/bases --output-format sarif > kubeshape.sarif
 
 Exit codes: 0 if every release that was asked takes every definition, 1 if not or
 if a finding is denied, 2 if something could not be read.
@@ -44,8 +44,8 @@ pub(crate) struct CheckArgs {
     ///
     /// Definitions are matched by name. What is not among the old ones is checked as a new one. As on a server, what an
     /// old definition does wrong already may stay wrong in most cases. git:REV:PATH is a file or folder as `git show`
-    /// names it, such as git:origin/main:config/crd; PATH starts at the root of the repository, or with ./ at the current
-    /// folder.
+    /// names it, such as git:origin/main:config/crd/bases; PATH starts at the root of the repository, or with ./ at the
+    /// current folder.
     #[arg(long, value_name = "OLD")]
     pub(crate) against: Vec<String>,
 

@@ -15,11 +15,12 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   kubeshape diff crd-v1.0.yaml crd-v1.1.yaml
-  kubeshape diff git:origin/main:config/crd config/crd
+  kubeshape diff git:origin/main:config/crd/bases config/crd/bases
   kubeshape diff old/ new/ --witness
   kubeshape diff old/ new/ --exempt agreed.yaml --output-format markdown
   kubeshape diff old/ new/ --for storage,writers --fail-on risky
-  kubeshape diff git:HEAD~1:config/crd config/crd --output-format github
+  kubeshape diff git:HEAD~1:config/crd/bases config/crd/bases \\
+    --output-format github
   kubeshape diff --kubernetes 1.34 1.36 --kind Pod
 
 Exit codes: 0 if no change is breaking (see --fail-on), 1 if one is or if a

@@ -314,10 +314,10 @@ pub(crate) struct FieldsetArgs {
     visible_alias = "scenario",
     after_help = "\
 Examples:
-  kubeshape test --schemas config/crd tests/
-  kubeshape test --schemas config/crd tests/ --filter immutable
+  kubeshape test --schemas config/crd/bases tests/
+  kubeshape test --schemas config/crd/bases tests/ --filter immutable
   kubeshape test --update tests/conflict.yaml        correct the expectations
-  kubeshape test --schemas config/crd tests/ --output-format junit > junit.xml"
+  kubeshape test --schemas config/crd/bases tests/ --output-format junit > junit.xml"
 )]
 pub(crate) struct TestArgs {
     /// Files and folders of suites and scenarios, or `-`

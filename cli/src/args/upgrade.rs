@@ -14,7 +14,7 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   kubeshape upgrade crd-v1.0.yaml crd-v2.0.yaml
-  kubeshape upgrade git:v1.0.0:config/crd config/crd
+  kubeshape upgrade git:v1.0.0:config/crd/bases config/crd/bases
   kubeshape upgrade old.yaml new.yaml --stored v1alpha1,v1beta1
   kubeshape upgrade old/ new/ --objects backup/ -o steps/
   kubectl get crd tabs.example.com -o yaml | kubeshape upgrade - new.yaml

@@ -99,7 +99,8 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
         run.counts.unread = true;
         run.finding(&Finding::new(Code::Unreadable, why.as_str()).in_input(path.to_string_lossy()));
     }
-    for finding in gathered.findings.iter().filter(|finding| levels.of(finding.code) >= context.least) {
+    let is_shown = |code: Code| levels.of(code) >= context.least || code == Code::BuildFiles;
+    for finding in gathered.findings.iter().filter(|finding| is_shown(finding.code)) {
         run.finding(finding);
     }
     let mut used = vec![false; gathered.roots.len()];

@@ -35,6 +35,7 @@ use worker::{Context, Worker};
 /// The command line is wrong, or a file cannot be written.
 pub(crate) fn run(args: &ConvertArgs, setup: &Setup) -> Result<bool, Fatal> {
     let mut ui = Ui::new(setup.color, args.progress, args.quiet, args.verbose)
+        .without_passed_over()
         .with_levels(setup.levels(&args.findings.levels))
         .in_format(args.findings.output_format);
     let plan = Plan::new(args)?;

@@ -3,7 +3,8 @@
 //! Only commands are used that read objects: they run no filters, hooks or pagers that a repository could name.
 
 use crate::error::{Fatal, describe};
-use kubeshape_input::Limits;
+use kubeshape_input::{BuildFile, KUSTOMIZATIONS, Limits, listed};
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,11 +16,12 @@ const LISTING: u64 = 64 << 20;
 /// What files of definitions end in.
 const ENDINGS: [&str; 5] = [".yaml", ".yml", ".json", ".gz", ".zst"];
 
-/// Gives the files of `REV:PATH` one after the other: the name for messages, and the bytes.
+/// Gives the files of `REV:PATH` one after the other: the name for messages, and the bytes. Files of a folder that
+/// manifests are built from, such as patches, are left out; returns what they are.
 ///
 /// # Errors
 /// There is no such thing, or git cannot be run.
-pub(super) fn read(spec: &str, limits: Limits, give: impl FnMut(&str, &[u8])) -> Result<(), Fatal> {
+pub(super) fn read(spec: &str, limits: Limits, mut give: impl FnMut(&str, &[u8])) -> Result<Vec<BuildFile>, Fatal> {
     let refuse = |why: &str| Fatal::Usage(format!("--against git:{spec}: {why}; expected git:REV:PATH"));
     let (revision, _) = spec.split_once(':').ok_or_else(|| refuse("it has no path"))?;
     if revision.is_empty() || spec.starts_with('-') {
@@ -33,7 +35,7 @@ pub(super) fn read(spec: &str, limits: Limits, give: impl FnMut(&str, &[u8])) ->
     let kind = output(&["cat-file", "-t", spec], 64).map_err(failed)?;
     if kind.trim_ascii() == b"blob" {
         let ids = [(label.clone(), spec.to_owned())];
-        return blobs(&ids, limits, give).map_err(failed);
+        return blobs(&ids, limits, give).map(|()| Vec::new()).map_err(failed);
     }
     if kind.trim_ascii() != b"tree" {
         return Err(failed("it is neither a file nor a folder".to_owned()));
@@ -47,14 +49,57 @@ pub(super) fn read(spec: &str, limits: Limits, give: impl FnMut(&str, &[u8])) ->
         let mut head = head.split(' ');
         let (mode, kind, id) = (head.next(), head.next(), head.next());
         let is_file = kind == Some("blob") && mode.is_some_and(|mode| mode.starts_with("100"));
-        if let (true, Some(id)) = (is_file && ENDINGS.iter().any(|ending| name.ends_with(ending)), id) {
+        let is_read = ENDINGS.iter().any(|ending| name.ends_with(ending)) || is_kustomization(name);
+        if let (true, Some(id)) = (is_file && is_read, id) {
             ids.push((format!("{}/{name}", label.trim_end_matches('/')), id.to_owned()));
         }
     }
     if ids.len() > FILES {
         return Err(failed(format!("it has {} files; the limit is {FILES}", ids.len())));
     }
-    blobs(&ids, limits, give).map_err(failed)
+    let (heads, mut ids): (Vec<_>, Vec<_>) = ids.into_iter().partition(|(name, _)| is_kustomization(name));
+    let mut others = BTreeMap::new();
+    let mut kinds = vec![BuildFile::Kustomization; heads.len()];
+    blobs(&heads, limits, |name, bytes| others.extend(paths_of(name, bytes, limits))).map_err(failed)?;
+    ids.retain(|(name, _)| {
+        let kind = others.get(name);
+        kinds.extend(kind);
+        kind.is_none()
+    });
+    let given = blobs(&ids, limits, |name, bytes| match BuildFile::of_file(file_name(name), bytes, limits) {
+        Some(kind) => kinds.push(kind),
+        None => give(name, bytes),
+    });
+    given.map(|()| kinds).map_err(failed)
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn is_kustomization(path: &str) -> bool {
+    KUSTOMIZATIONS.contains(&file_name(path))
+}
+
+/// The paths that a kustomization lists as something else than resources.
+fn paths_of(name: &str, bytes: &[u8], limits: Limits) -> Vec<(String, BuildFile)> {
+    let folder = name.strip_suffix(file_name(name)).unwrap_or_default();
+    let input = kubeshape_input::read(name, bytes, limits);
+    let all = input.documents.iter().flat_map(|document| listed(document.root()));
+    all.map(|(path, kind)| (joined(folder, path), kind)).collect()
+}
+
+/// A path that begins in a folder, whose name ends in `/`, without `.` and `..`.
+fn joined(folder: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = folder.trim_end_matches('/').split('/').collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => _ = parts.pop(),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
 }
 
 /// Gives the bytes of objects, by one process.

@@ -3,7 +3,7 @@
 mod git;
 
 use crate::error::Fatal;
-use crate::input::{self, Filter, gather};
+use crate::input::{self, Filter, build_files, gather};
 use kubeshape_input::{Code, Document, Finding, Limits, read};
 use kubeshape_structural::ApiVersion;
 use kubeshape_structural::read::Manifest;
@@ -43,7 +43,8 @@ impl Definitions {
         for source in sources {
             let before = out.by_name.len() + out.openapi.len();
             if let Some(spec) = source.strip_prefix("git:") {
-                git::read(spec, limits, |name, bytes| out.add(name, bytes, limits, &mut tell))?;
+                let passed = git::read(spec, limits, |name, bytes| out.add(name, bytes, limits, &mut tell))?;
+                build_files(source, passed).iter().for_each(&mut tell);
             } else {
                 out.files(Path::new(source), filter, limits, &mut tell)?;
             }
@@ -63,6 +64,7 @@ impl Definitions {
         tell: &mut impl FnMut(&Finding),
     ) -> Result<(), Fatal> {
         let gathered = gather(&[PathBuf::from(path)], None, filter);
+        gathered.findings.iter().for_each(&mut *tell);
         if let Some((path, message)) = gathered.unreadable.into_iter().next() {
             return Err(Fatal::Read { path, message });
         }

@@ -4,10 +4,10 @@ use super::chart::{self, Charts};
 use super::filter::{Filter, View};
 use super::ignored::{self, IgnoreFiles};
 use super::order::by_component;
-use super::{Input, Source, pipe};
+use super::{Input, Source, build, pipe};
 use crate::cluster;
 use crate::error::describe;
-use kubeshape_input::{Code, Finding};
+use kubeshape_input::{BuildFile, Code, Finding};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
@@ -79,6 +79,7 @@ pub(crate) fn gather(arguments: &[PathBuf], outside: Option<&Path>, filter: &Fil
         links: Vec::new(),
         ignored: ignored::Read::default(),
         charts: Charts::default(),
+        listed: build::Listed::default(),
     };
     let mut roots = Vec::new();
     let mut stdin = false;
@@ -104,9 +105,10 @@ pub(crate) fn gather(arguments: &[PathBuf], outside: Option<&Path>, filter: &Fil
         }
     }
 
-    let Walk { files, folders, mut unreadable, links, ignored, charts, .. } = walk;
+    let Walk { mut files, folders, mut unreadable, links, ignored, charts, listed, .. } = walk;
     let mut findings = charts.findings(|template| files.contains_key(template));
     findings.extend(ignored.findings);
+    findings.extend(pass_over(&mut files, &listed, &roots));
     findings.sort_by(|a, b| (&a.input, a.place.map(|at| at.line)).cmp(&(&b.input, b.place.map(|at| at.line))));
     findings.dedup();
     let mut inputs: Vec<Input> = files
@@ -126,6 +128,20 @@ pub(crate) fn gather(arguments: &[PathBuf], outside: Option<&Path>, filter: &Fil
     Gathered { inputs, roots, unreadable, findings, folders, followed }
 }
 
+/// Takes out the files that manifests are built from, unless they are named. Returns a finding for each folder of the
+/// command line that has some.
+fn pass_over(files: &mut BTreeMap<PathBuf, (PathBuf, bool)>, listed: &build::Listed, roots: &[Root]) -> Vec<Finding> {
+    let mut passed: Vec<Vec<BuildFile>> = vec![Vec::new(); roots.len()];
+    files.retain(|canonical, (path, named)| {
+        let Some(kind) = Some(()).filter(|()| !*named).and_then(|()| listed.kind(path, canonical)) else { return true };
+        if let Some(at) = roots.iter().position(|root| path.starts_with(&root.path)) {
+            passed[at].push(kind);
+        }
+        false
+    });
+    roots.iter().zip(passed).filter_map(|(root, kinds)| build::finding(&root.path.to_string_lossy(), kinds)).collect()
+}
+
 struct Walk<'a> {
     outside: Option<&'a Path>,
     filter: &'a Filter,
@@ -137,6 +153,8 @@ struct Walk<'a> {
     links: Vec<PathBuf>,
     ignored: ignored::Read,
     charts: Charts,
+    /// What kustomizations list.
+    listed: build::Listed,
 }
 
 /// A folder to search.
@@ -208,6 +226,7 @@ impl Walk<'_> {
             folder.ignored = IgnoreFiles::enter(outer, &folder.place, &folder.path, has, &mut self.ignored);
         }
         let is_chart = has(chart::CHART);
+        self.listed.enter(&folder.path, has);
         for entry in &entries {
             let name = entry.file_name();
             let path = folder.path.join(&name);

@@ -4,19 +4,21 @@
 //! what is passed over in folders;
 //! [`read`](read::Reader::read) gives the bytes of one of them. What they hold is told by `kubeshape-input`.
 
+mod build;
 mod chart;
 mod filter;
 mod gather;
 mod ignored;
 mod order;
-mod read;
 mod pipe;
+mod read;
 
+pub(crate) use build::finding as build_files;
 pub(crate) use filter::Filter;
 pub(crate) use gather::{Gathered, gather};
+pub(crate) use pipe::check_once;
 pub(crate) use read::{Reader, open_file};
 
-pub(crate) use pipe::check_once;
 use bytes::Bytes;
 use std::path::{Path, PathBuf};
 

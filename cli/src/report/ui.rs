@@ -112,6 +112,8 @@ pub(crate) struct Filter {
     overview: bool,
     /// Whether notes are shown to people.
     notes: bool,
+    /// Whether people are told of files that are passed over, without notes.
+    tells_passed_over: bool,
 }
 
 impl Filter {
@@ -137,7 +139,9 @@ impl Filter {
                 OutputFormat::Json | OutputFormat::Sarif | OutputFormat::Junit | OutputFormat::Markdown => true,
                 OutputFormat::Short | OutputFormat::Github => self.verbose || code.kind() == NoteKind::Narrowed,
             },
-            Level::Note => self.notes || self.verbose || !is_human,
+            Level::Note => {
+                self.notes || self.verbose || !is_human || (code == Code::BuildFiles && self.tells_passed_over)
+            }
             Level::Warning => true,
         }
     }
@@ -206,6 +210,7 @@ impl Ui {
             verbose,
             overview: lively,
             notes: false,
+            tells_passed_over: true,
         };
         Ui {
             look: Appearance { styled: is_coloured(color), width: width_of_messages() },
@@ -237,6 +242,12 @@ impl Ui {
     /// The same, with notes.
     pub(crate) fn with_notes(mut self) -> Ui {
         self.filter.notes = true;
+        self
+    }
+
+    /// The same, but files that are passed over are a note as any other.
+    pub(crate) fn without_passed_over(mut self) -> Ui {
+        self.filter.tells_passed_over = false;
         self
     }
 

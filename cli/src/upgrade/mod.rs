@@ -7,7 +7,6 @@ use crate::input::{self, Filter, check_once, gather};
 use crate::output::Stage;
 use crate::output::place::{self, Options, Ready, Target};
 use crate::report::{Setup, Ui};
-use crate::session::text::check_stdin;
 use kubeshape_diff::upgrade::{Cluster, Loss, ObjectReport, Obstacle, Plan, Unreadable, When as Happens, plan};
 use kubeshape_input::{Code, Document, Limits};
 use kubeshape_registry::{Object, print};
@@ -65,6 +64,7 @@ fn objects(paths: &[PathBuf], filter: &Filter, errors: &mut usize, ui: &mut Ui) 
     let mut reader = input::Reader::default();
     for path in paths {
         let gathered = gather(std::slice::from_ref(path), None, filter);
+        gathered.findings.iter().for_each(|finding| ui.finding(finding));
         if let Some((path, message)) = gathered.unreadable.into_iter().next() {
             return Err(Fatal::Read { path, message });
         }

@@ -4,6 +4,7 @@ mod apply;
 mod bad_input;
 mod broken_documents;
 mod budgets;
+mod build_files;
 mod built_in;
 mod check;
 mod common;
@@ -22,8 +23,8 @@ mod layouts;
 mod lifecycle;
 mod other;
 mod output;
-#[cfg(feature = "cluster")]
 mod pipes;
+#[cfg(feature = "cluster")]
 mod pull;
 mod record;
 #[cfg(feature = "cluster")]

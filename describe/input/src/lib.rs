@@ -36,6 +36,7 @@
 //! ```
 
 mod advice;
+mod build;
 mod content;
 mod document;
 mod finding;
@@ -46,6 +47,7 @@ mod skim;
 mod source;
 mod unpack;
 
+pub use build::{BuildFile, KUSTOMIZATIONS, listed};
 pub use content::{Content, describe, skipped};
 pub use document::{Document, DocumentRef};
 pub use finding::{Finding, Shape};
