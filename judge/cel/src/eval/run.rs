@@ -817,9 +817,22 @@ fn invoke<'a>(call: &Call, patterns: &Patterns, args: &mut [Value<'a>]) -> Value
         },
         CallKind::Regex(constant) => match (&args[0], constant.get()) {
             (_, Err(error)) => Value::error(error),
-            (Value::String(text), Ok(regex)) => searched(call.function.name, regex, text, args.get(2)),
-            _ => Value::no_such_overload(),
+            (receiver, Ok(regex)) => match inner_text(receiver) {
+                Some(Value::String(text)) => searched(call.function.name, regex, &text, args.get(2)),
+                _ => Value::no_such_overload(),
+            },
         },
+    }
+}
+
+/// The string that a constant pattern is matched against. Upstream's `MatchesRegexOptimization` takes every value whose Go value is
+/// a string: names of types, and what optionals hold.
+fn inner_text<'a>(value: &Value<'a>) -> Option<Value<'a>> {
+    match value {
+        Value::String(_) => Some(value.clone()),
+        Value::Type(ty) => Some(Value::text(ty.name())),
+        Value::Optional(Some(inner)) => inner_text(inner),
+        _ => None,
     }
 }
 

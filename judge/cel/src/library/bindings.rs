@@ -102,7 +102,12 @@ pub(crate) fn call<'a>(function: &Function, overload: &Overload, args: &mut [Val
         (Name::Flatten, [Value::List(list), Value::Int(depth)]) => lists::flatten(list, *depth),
         (Name::Flatten, [first, ..]) if first.is_error() => first.clone(),
         (Name::Flatten, args) => {
-            let shown: Vec<String> = args.iter().map(|arg| arg.type_of().name().to_owned()).collect();
+            // Upstream prints the Go values of types: only maps show their parameters.
+            let shown = |arg: &Value<'_>| match arg {
+                Value::Map(_) => arg.type_of().to_string(),
+                _ => arg.type_of().name().to_owned(),
+            };
+            let shown: Vec<String> = args.iter().map(shown).collect();
             Value::error(format!("no such overload: {}.flatten({})", shown[0], shown[1..].join(", ")))
         }
         (Name::ListsRange, [Value::Int(count)]) => lists::range(*count),

@@ -83,12 +83,11 @@ pub(super) fn declares_metadata(schema: &Schema<'_>) -> bool {
 fn type_and_object_meta(schema: &Schema<'_>) -> [(&'static str, DeclType); 3] {
     let text = || scalar(Type::String, MIN_STRING, MAX_REQUEST - 2);
     let metadata = schema.property("metadata");
-    let names = ["generateName", "name"].map(|field| {
+    // The server appends at least one byte to `generateName`.
+    let names = [("generateName", LONGEST_NAME - 1), ("name", LONGEST_NAME)].map(|(field, longest)| {
         let declared =
             metadata.and_then(|metadata| metadata.property(field)).filter(|field| field.ty == SchemaType::String);
-        let bound = declared
-            .and_then(|field| field.extra().max_length)
-            .map_or(LONGEST_NAME, |most| most.clamp(0, LONGEST_NAME));
+        let bound = declared.and_then(|field| field.extra().max_length).map_or(longest, |most| most.clamp(0, longest));
         let name = scalar(Type::String, MIN_STRING, bound * 4).before(Change::NamesOfResources, MAX_REQUEST - 2);
         (field.to_owned(), Arc::new(name))
     });

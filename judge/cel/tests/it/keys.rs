@@ -68,3 +68,30 @@ fn nothing_of_an_empty_text_is_shown() {
     let text = evaluate("").unwrap_err();
     assert!(text.starts_with("ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>'") && !text.contains('\n'));
 }
+
+#[test]
+fn flatten_shows_the_type_of_what_is_no_list() {
+    for (source, shown) in [
+        ("dyn({}).flatten()", "map(dyn, dyn).flatten()"),
+        ("dyn({'a': 1}).flatten(2)", "map(dyn, dyn).flatten(int)"),
+        ("dyn(optional.of(1)).flatten()", "optional_type.flatten()"),
+        ("dyn('a').flatten(1)", "string.flatten(int)"),
+    ] {
+        assert_eq!(evaluate(source).unwrap_err(), format!("no such overload: {shown}"), "{source}");
+    }
+}
+
+#[test]
+fn a_constant_pattern_matches_names_of_types_and_what_optionals_hold() {
+    for (source, matches) in [
+        ("dyn(type(1)).matches('^int$')", true),
+        ("dyn(type({})).matches('list')", false),
+        ("matches(dyn(optional.of('a')), 'a')", true),
+        ("dyn(optional.of(type(1))).matches('int')", true),
+    ] {
+        assert_eq!(evaluate(source), Ok(format!("Bool({matches})")), "{source}");
+    }
+    for source in ["dyn(b'a').matches('a')", "dyn(optional.none()).matches('a')", "dyn(optional.of(1)).matches('1')"] {
+        assert_eq!(evaluate(source).unwrap_err(), "no such overload", "{source}");
+    }
+}

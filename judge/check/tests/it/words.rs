@@ -134,3 +134,22 @@ fn a_version_that_is_stored_must_remain() {
     assert_eq!(errors(&text, "1.32"), [format!("{path}must appear in spec.versions")]);
     assert!(errors(&text, "1.33")[0].starts_with(&format!("{path}missing from spec.versions; v1 was previously")));
 }
+
+#[test]
+fn a_generated_name_is_shorter_than_a_name_since_1_37() {
+    let rule = |field: &str| {
+        let words = "words: {type: array, maxItems: 200000, items: {type: string, maxLength: 24}}";
+        let rules = format!(
+            "x-kubernetes-validations: [{{rule: 'self.spec.words.all(w, self.metadata.{field}.contains(w))'}}]"
+        );
+        definition("", words).replacen("openAPIV3Schema: {", &format!("openAPIV3Schema: {{{rules}, "), 1)
+    };
+    let factor = |field, release| {
+        let errors = errors(&rule(field), release);
+        let found =
+            errors.iter().find_map(|error| error.split_once("estimated rule cost exceeds budget by factor of "));
+        found.map(|(_, rest)| rest.split(' ').next().unwrap_or_default().to_owned())
+    };
+    assert_eq!(factor("name", "1.37").as_deref(), Some("20.5x"));
+    assert_eq!(factor("generateName", "1.37").as_deref(), Some("20.3x"));
+}
