@@ -11,6 +11,7 @@ use kubeshape_registry::{Kind, Object, Registry, duplicate_fields};
 use kubeshape_schema::Bump;
 use kubeshape_smd::{ToValue, Value as Decodable};
 use kubeshape_validate::Release as Rules;
+use kubeshape_validate::strict::{Fields, unknown_field};
 use kubeshape_validate::typed::{GO_NAMES, Typed};
 use kubeshape_yaml::Node;
 use proptest::prelude::any;
@@ -141,8 +142,9 @@ fn created(registry: &Registry, object: &Object, mode: &str) -> Option<Answer> {
         }
         Err(_) => return None,
     };
-    let unknown: Vec<String> = judged.unknown.iter().map(|path| format!("unknown field {path:?}")).collect();
-    let errors: Vec<String> = judged.errors.iter().map(ToString::to_string).collect();
+    let unknown: Vec<String> = judged.unknown.iter().map(|path| unknown_field(path, Fields::Pruned)).collect();
+    let errors = judged.errors.iter().map(ToString::to_string).chain(judged.refusal.map(str::to_owned));
+    let errors: Vec<String> = errors.collect();
     Some(match mode {
         "strict" | "true" if !unknown.is_empty() => {
             Answer { refused: true, texts: vec![format!("strict decoding error: {}", unknown.join(", "))] }

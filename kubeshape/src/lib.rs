@@ -122,7 +122,8 @@
 //! fn admit(api: &Api, object: &Object, strict: bool) -> Result<(), String> {
 //!     let judgement = api.judge(Request::Create(object)).map_err(|error: Error| error.to_string())?;
 //!     let unknown = judgement.unknown.iter().filter(|_| strict).map(|field| format!("unknown field {field}"));
-//!     let reasons: Vec<String> = unknown.chain(judgement.errors.iter().map(ToString::to_string)).collect();
+//!     let errors = judgement.errors.iter().map(ToString::to_string).chain(judgement.refusal.map(str::to_owned));
+//!     let reasons: Vec<String> = unknown.chain(errors).collect();
 //!     if reasons.is_empty() { Ok(()) } else { Err(reasons.join("\n")) }
 //! }
 //!

@@ -15,6 +15,7 @@ use kubeshape_schema::field::Error;
 use kubeshape_smd::Value;
 use kubeshape_smd::managed::ObjectName;
 use kubeshape_validate::object::{self as server, Resource};
+use kubeshape_validate::strict::{Fields, duplicate_field, unknown_field};
 use kubeshape_validate::typed::Typed;
 use kubeshape_yaml::{Kind, Node};
 use std::cell::OnceCell;
@@ -310,8 +311,8 @@ impl<'j> Judged<'j, '_, '_> {
                 return Verdict::Refused;
             }
         };
-        self.fields(&decoded.unknown, &duplicate_fields(self.node));
-        let server::Judged { stored, errors } = match self.old(decoded.value, resource) {
+        self.fields(&decoded.unknown, Fields::Pruned, &duplicate_fields(self.node));
+        let server::Judged { stored, errors, refusal } = match self.old(decoded.value, resource) {
             Some(old) => resource.update(decoded.value, old, arena),
             None => resource.create(decoded.value, arena),
         };
@@ -321,6 +322,9 @@ impl<'j> Judged<'j, '_, '_> {
         if errors.len() > MOST {
             let detail = format!("{} more errors are not shown", errors.len() - MOST);
             self.tell(Code::ObjectRefused, self.node, detail);
+        }
+        if let Some(message) = refusal {
+            self.tell(Code::ObjectRefused, self.version(), message);
         }
         if self.findings.iter().any(Finding::is_error) {
             return Verdict::Refused;
@@ -346,10 +350,14 @@ impl<'j> Judged<'j, '_, '_> {
     fn structure(&mut self, value: Value<'j>, gvk: Gvk<'_>, typed: &Typed) -> Verdict {
         self.by_structure = Some(clean(gvk.kind()));
         let decoded = typed.decode(without_sops(value, self.arena));
-        self.fields(&decoded.unknown, &decoded.told_twice(duplicate_fields(self.node)));
+        self.fields(&decoded.unknown, Fields::Decoded, &decoded.told_twice(duplicate_fields(self.node)));
         for error in decoded.errors.iter().take(MOST) {
             let found = locate::at_field(self.node, &error.path);
             self.tell(Code::ObjectNotDecoded, found.shown(), format!("{}: {}", error.path, error.message));
+        }
+        let is_update = identity(value).is_some_and(|identity| self.context.old.contains_key(&identity));
+        if let Some(message) = server::version_on_creation(value).filter(|_| !is_update) {
+            self.tell(Code::ObjectRefused, self.version(), message);
         }
         for departure in decoded.departures.iter().take(MOST) {
             let found = locate::at_field(self.node, &departure.path);
@@ -376,19 +384,24 @@ impl<'j> Judged<'j, '_, '_> {
         }
     }
 
-    /// Tells of fields that are not known, and of fields that stand twice.
-    fn fields(&mut self, unknown: &[String], again: &[(String, Node<'_>)]) {
+    /// Where the resource version is.
+    fn version(&self) -> Node<'j> {
+        self.node.get("metadata").and_then(|metadata| metadata.get("resourceVersion")).unwrap_or(self.node)
+    }
+
+    /// Reports unknown and duplicate fields.
+    fn fields(&mut self, unknown: &[String], fields: Fields, again: &[(String, Node<'_>)]) {
         let code = match self.context.field_validation {
             FieldValidation::Strict => Code::ObjectField,
             FieldValidation::Warn => Code::ObjectFieldDropped,
             FieldValidation::Ignore => return,
         };
         for (path, key) in again.iter().take(MOST) {
-            self.tell(code, *key, format!("duplicate field {path:?}"));
+            self.tell(code, *key, duplicate_field(path));
         }
         for path in unknown.iter().take(MOST) {
             let found = locate::at_field(self.node, path);
-            self.tell(code, found.key.unwrap_or(found.value), format!("unknown field {path:?}"));
+            self.tell(code, found.key.unwrap_or(found.value), unknown_field(path, fields));
         }
         let more = again.len().saturating_sub(MOST) + unknown.len().saturating_sub(MOST);
         if more > 0 {

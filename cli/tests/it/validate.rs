@@ -84,6 +84,39 @@ fn what_happens_to_fields_that_are_not_known_is_chosen() {
 }
 
 #[test]
+fn an_object_with_a_version_is_not_created() {
+    let folder = folder();
+    let versioned = |version: &str| tab("{}").replace("name: t", &format!("name: t, resourceVersion: {version:?}"));
+    folder.write("a.yaml", versioned("5")).write("b.yaml", versioned("0")).write("c.yaml", versioned("x"));
+    folder.write("config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, resourceVersion: '7'}\n");
+    let run =
+        folder.run("validate --kubernetes 1.36 --schemas crds a.yaml b.yaml c.yaml config.yaml --output-format short");
+    let refused =
+        "error[KS8101]: The API server refuses the object: resourceVersion should not be set on objects to be created";
+    let expected = format!("a.yaml:3:38: {refused} (in Tab t)\nconfig.yaml:3:38: {refused} (in ConfigMap c)\n");
+    assert_eq!((run.code, run.out.as_str()), (Some(1), expected.as_str()), "{}", run.err);
+    // An update names the version that it replaces.
+    let run = folder.run("validate --kubernetes 1.36 --schemas crds a.yaml config.yaml --old a.yaml --old config.yaml");
+    assert_eq!(run.code, Some(0), "{} {}", run.out, run.err);
+}
+
+#[test]
+fn unknown_fields_are_quoted_as_the_server_quotes_them() {
+    let folder = folder();
+    folder.write("a.yaml", tab("{\"\\u00a0a\": 1, 'q\"r': 1, max: 1, max: 2}"));
+    folder.write("b.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n\"\\u00a0a\": 1\n'q\"r': 1\n");
+    let run = folder.run("validate --kubernetes 1.36 --schemas crds a.yaml b.yaml --output-format short");
+    for words in [
+        "unknown field \"spec.\u{a0}a\"",
+        "unknown field \"spec.q\"r\"",
+        r#"unknown field "\u00a0a""#,
+        r#"unknown field "q\"r""#,
+    ] {
+        assert!(run.out.contains(words), "{words}\n{}", run.out);
+    }
+}
+
+#[test]
 fn strict_validation_refuses_whatever_none_refuses() {
     let folder = folder();
     let specs = [
@@ -146,6 +179,33 @@ metadata:
   name: t
   generation: 1  # added
   namespace: default  # added
+";
+    assert_eq!((run.code, run.out.as_str()), (Some(0), expected), "{}", run.err);
+}
+
+#[test]
+fn metadata_of_the_system_is_not_stored_on_creation() {
+    let folder = folder();
+    let system = "uid: u, selfLink: /t, resourceVersion: \"0\", creationTimestamp: 2020-01-01T00:00:00Z, \
+                  deletionTimestamp: 2020-01-01T00:00:00Z, deletionGracePeriodSeconds: 3, generation: 7";
+    folder.write("a.yaml", tab("{min: 1, max: 2}").replace("name: t", &format!("name: t, {system}")));
+    let run = folder.run("validate --schemas crds a.yaml --print stored");
+    let expected = "\
+apiVersion: example.com/v1
+kind: Tab
+metadata:
+  name: t
+  # uid was dropped
+  # selfLink was dropped
+  # resourceVersion was dropped
+  # creationTimestamp was dropped
+  # deletionTimestamp was dropped
+  # deletionGracePeriodSeconds was dropped
+  generation: 1
+  namespace: default  # added
+spec:
+  min: 1
+  max: 2
 ";
     assert_eq!((run.code, run.out.as_str()), (Some(0), expected), "{}", run.err);
 }

@@ -3,6 +3,7 @@
 //! - [`crd`] checks whole CustomResourceDefinitions, on creation and on update.
 //! - [`object`] checks custom resources against a structural schema, and prunes and defaults them.
 //! - [`typed`] checks objects of built-in kinds as far as OpenAPI documents describe them.
+//! - [`strict`] has the server's words for unknown and duplicate fields.
 //!
 //! Errors are [`field::Error`](kubeshape_schema::field::Error)s with upstream's type, path, value and text, and a place.
 
@@ -10,6 +11,7 @@ pub mod crd;
 pub mod metadata;
 pub mod object;
 mod release;
+pub mod strict;
 pub mod typed;
 mod words;
 

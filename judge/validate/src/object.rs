@@ -42,6 +42,7 @@
 mod before;
 mod check;
 mod correlate;
+mod creation;
 mod defaulting;
 mod edit;
 mod equal;
@@ -61,6 +62,7 @@ pub(crate) use edit::Entries;
 pub(crate) use equal::bad_value;
 pub(crate) use meta::{json_name, time_error};
 
+pub use creation::{uid_without_object, version_on_creation, without_system_metadata};
 pub use defaulting::{default, prune_nulls, without_defaults};
 pub use fit::TooManyDefaults;
 pub use format::Format;

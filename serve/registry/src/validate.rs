@@ -50,12 +50,15 @@ pub struct Judgement {
     pub unknown: Vec<String>,
     /// The errors. Their `at` is 0.
     pub errors: Vec<field::Error>,
+    /// The message with which the storage refuses an object without errors: one that has a `resourceVersion` cannot be
+    /// created.
+    pub refusal: Option<&'static str>,
 }
 
 impl Judgement {
     /// Whether the request is accepted.
     pub fn is_accepted(&self) -> bool {
-        self.errors.is_empty()
+        self.errors.is_empty() && self.refusal.is_none()
     }
 }
 
@@ -139,12 +142,12 @@ impl Requests {
             resource.decode(value, arena).map_err(|message| Error::Refused { message, code: 400 })
         };
         let decoded = decode(request.object())?;
-        let Judged { stored, errors } = match request {
+        let Judged { stored, errors, refusal } = match request {
             Request::Create(_) => resource.create(decoded.value, arena),
             Request::Update { old, .. } => resource.update(decoded.value, decode(old)?.value, arena),
             Request::UpdateStatus { old, .. } => resource.update_status(decoded.value, decode(old)?.value, arena),
         };
-        Ok(Judgement { stored: Object::of(stored), unknown: decoded.unknown, errors })
+        Ok(Judgement { stored: Object::of(stored), unknown: decoded.unknown, errors, refusal })
     }
 }
 

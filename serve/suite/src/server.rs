@@ -59,7 +59,8 @@ impl<'d> Offline<'d> {
     fn answer(&self, request: Request<'_>) -> Result<Object, String> {
         let (requests, name) = (self.prepared()?, request.object().name().to_owned());
         match requests.judge(request) {
-            Ok(Judgement { stored, errors, .. }) if errors.is_empty() => Ok(stored),
+            Ok(judgement) if judgement.is_accepted() => Ok(judgement.stored),
+            Ok(Judgement { errors, refusal: Some(refusal), .. }) if errors.is_empty() => Err(refusal.to_owned()),
             Ok(Judgement { errors, .. }) => Err(requests.resource().refusal(&name, &errors)),
             Err(Error::Refused { message, .. }) => Err(message),
             Err(error) => Err(error.to_string()),

@@ -231,10 +231,12 @@ impl<'s, 'a> State<'s, 'a> {
                 message.strip_prefix(&error.path).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&message);
             map(vec![("message", text(message, session)), ("path", text(&error.path, session))], session)
         };
-        let errors: Vec<Value<'a>> = judgement.errors.iter().map(entry).collect();
+        let mut errors: Vec<Value<'a>> = judgement.errors.iter().map(entry).collect();
+        errors.extend(judgement.refusal.map(|message| map(vec![("message", Value::String(message))], session)));
         let unknown: Vec<Value<'a>> = judgement.unknown.iter().map(|path| text(path, session)).collect();
         let mut parts = vec![("errors", list(&errors, session)), ("unknown", list(&unknown, session))];
         let mut lines: Vec<String> = judgement.errors.iter().map(ToString::to_string).collect();
+        lines.extend(judgement.refusal.map(str::to_owned));
         lines.extend(judgement.unknown.iter().map(|path| format!("dropped: {path}")));
         if judgement.is_accepted() {
             let stored = judgement.stored.value().to_value(arena);

@@ -5,6 +5,7 @@ use kubeshape_sample::Step;
 use kubeshape_schema::field::Error;
 use kubeshape_schema::{Bump, Code};
 use kubeshape_validate::object::Resource;
+use kubeshape_validate::strict::{Fields, unknown_field};
 use kubeshape_value::Map;
 use kubeshape_value::Value;
 
@@ -57,7 +58,7 @@ impl<'o> Judge<'o> {
             .unknown
             .iter()
             .filter(|path| self.is_here(path))
-            .map(|path| format!("unknown field {path:?}"))
+            .map(|path| unknown_field(path, Fields::Pruned))
             .collect();
         if !dropped.is_empty() {
             return Some(Seen { outcome: Outcome::Dropped, errors: dropped });

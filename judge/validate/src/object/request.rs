@@ -2,7 +2,7 @@
 
 use super::fit::{Steps, TooManyDefaults, fit};
 use super::meta::{self, Malformed};
-use super::{Root, Rules, Validator, before, lists, prune_defaults, without_defaults};
+use super::{Root, Rules, Validator, before, creation, lists, prune_defaults, without_defaults};
 use crate::release::{AskedRelease, Release};
 use crate::words::{self, Lengths};
 use crate::{metadata, names};
@@ -59,8 +59,10 @@ pub struct Object<'a> {
 pub struct Judged<'a> {
     /// The object as it would be stored.
     pub stored: Value<'a>,
-    /// The errors of the request. With none, the object is stored.
+    /// The errors of the request.
     pub errors: Vec<Error>,
+    /// The message with which the storage refuses an object without errors.
+    pub refusal: Option<&'static str>,
 }
 
 /// The members of metadata that an update keeps, and whether it does so even if the request has another value.
@@ -171,10 +173,12 @@ impl<'a> Resource<'a> {
     }
 
     /// Judges a decoded object that is created. If it names no namespace and needs one, it is sent to `default`, as clients do
-    /// it. A name that the server would generate stands in the errors with a fixed end, and is not stored.
+    /// it. A name that the server would generate appears in the errors with a fixed end, and is not stored.
     pub fn create(&self, object: Value<'a>, arena: &'a Bump) -> Judged<'a> {
+        let refusal = creation::version_on_creation(object);
+        let object = creation::without_version(creation::without_system_metadata(object, arena), arena);
         let stored = self.prepare_create(before::in_namespace(object, self.namespaced, arena), arena);
-        Judged { stored, errors: self.validate(before::with_generated_name(stored, arena)) }
+        Judged { stored, errors: self.validate(before::with_generated_name(stored, arena)), refusal }
     }
 
     /// Judges a decoded object that replaces another one. If neither has a resource version, because they come from
@@ -200,7 +204,7 @@ impl<'a> Resource<'a> {
         let lent = before::with_version(old, arena);
         let stored = prepare(self, object, lent, arena);
         let errors = validate(self, stored, lent);
-        Judged { stored: before::without_lent_version(stored, object, old, arena), errors }
+        Judged { stored: before::without_lent_version(stored, object, old, arena), errors, refusal: None }
     }
 
     /// What becomes of a decoded object that is created: `PrepareForCreate`. The status is left to its subresource.
@@ -443,7 +447,7 @@ fn replicas(object: Value<'_>, path: &str, errors: &mut Vec<Error>) {
     errors.push(Error::invalid(&Path::Base(path), detail.0, detail.1, 0));
 }
 
-fn metadata_of(object: Value<'_>) -> Value<'_> {
+pub(super) fn metadata_of(object: Value<'_>) -> Value<'_> {
     object.get("metadata").unwrap_or(Value::Null)
 }
 
@@ -457,7 +461,7 @@ fn with_metadata<'a>(object: Value<'a>, key: &'a str, member: Option<Value<'a>>,
 }
 
 /// A map with a key set, or without it.
-fn set<'a>(value: Value<'a>, key: &'a str, member: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
+pub(super) fn set<'a>(value: Value<'a>, key: &'a str, member: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
     match value {
         Value::Map(map) => {
             let same = match (map.get(key), member) {

@@ -11,6 +11,8 @@ use kubeshape_registry::{WriteOptions, duplicate_fields};
 use kubeshape_schema::field::{BadValue, Error, Path};
 use kubeshape_smd::managed::{self, keep_times};
 use kubeshape_smd::{Bump, Value};
+use kubeshape_validate::object::{uid_without_object, version_on_creation, without_system_metadata};
+use kubeshape_validate::strict::{Fields, duplicate_field, unknown_field};
 use kubeshape_yaml::{Node, Tape};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -130,7 +132,8 @@ impl Call<'_> {
         }
         let decoded = self.strategy.decode(value, arena).map_err(|why| self.unreadable(&why))?;
         let mut strict = strict;
-        strict.extend(decoded.unknown.iter().map(|field| format!("unknown field \"{field}\"")));
+        let fields = if self.served.is_built_in() { Fields::Decoded } else { Fields::Pruned };
+        strict.extend(decoded.unknown.iter().map(|path| unknown_field(path, fields)));
         Ok(Decoded { value: decoded.value, strict })
     }
 
@@ -185,16 +188,20 @@ impl Call<'_> {
         let decoded = self.decode(Value::from_node(node, &arena), twice(node), &arena)?;
         self.tell(&decoded.strict, parameters.validation, &mut warnings)?;
         self.advise(node, &mut warnings);
-        let object = self.fits_path(decoded.value, &arena)?;
+        let object = self.fits_path(without_system_metadata(decoded.value, &arena), &arena)?;
         let object = self.named(object, &arena);
-        if !meta_text(object, "resourceVersion").is_empty() {
-            return Err(Status::internal("resourceVersion should not be set on objects to be created"));
-        }
+        let refusal = version_on_creation(object).filter(|_| !parameters.dry_run);
         let endpoint = self.endpoint(&arena)?;
         let options = self.options(&parameters);
         let zero = self.strategy.zero(object, &arena);
         let object = endpoint.update_no_errors(zero, object, &options, &arena);
         let change = self.created(object, &mut warnings, &arena)?;
+        if let Some(message) = refusal {
+            return Err(Status::internal(message));
+        }
+        if self.store.get(&change.key).is_some() {
+            return Err(Status::already_exists(self.group_resource(), meta_text(object, "name")));
+        }
         self.written(change, parameters.dry_run, Then::Object(201), shown, warnings)
     }
 
@@ -226,9 +233,7 @@ impl Call<'_> {
         let object = self.strategy.prepare_create(object, arena);
         // What is read from the storage has defaults, also those of a status that was dropped.
         let mut object = self.strategy.decode(object, arena).map_err(|why| self.unreadable(&why))?.value;
-        for key in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
-            object = with_meta(object, key, None, arena);
-        }
+        object = without_system_metadata(object, arena);
         let now = Value::String(arena.alloc_str(&self.moment.now.to_string()));
         object = with_meta(object, "creationTimestamp", Some(now), arena);
         object = with_meta(object, "uid", Some(Value::String(self.moment.uid)), arena);
@@ -240,9 +245,6 @@ impl Call<'_> {
             return Err(Status::invalid(&self.served.group, &self.served.kind, name, &errors));
         }
         let key = Key::new(&self.served.id, self.path.namespace, name);
-        if self.store.get(&key).is_some() {
-            return Err(Status::already_exists(self.group_resource(), name));
-        }
         let object = self.strategy.validated(object, arena);
         Ok(Change { key, expected: None, then: Becomes::Stored(self.draft(object, arena)?) })
     }
@@ -491,16 +493,18 @@ impl Call<'_> {
         let options = self.options(parameters);
         let object = endpoint.apply(live, config, &options, &arena).map_err(|error| refused(&error))?;
         let object = self.strategy.decode(object, &arena).map_err(|why| self.unreadable(&why))?.value;
-        let (change, code) = match (old, live) {
-            (Some(old), Some(live)) => {
-                let revision = Value::String(meta_text(live, "resourceVersion"));
-                let object = match meta_text(object, "resourceVersion") {
-                    "" => with_meta(object, "resourceVersion", Some(revision), &arena),
-                    _ => object,
-                };
-                (self.replaced(object, live, old, &mut warnings, &arena)?, 200)
+        let (change, code) = if let (Some(old), Some(live)) = (old, live) {
+            let revision = Value::String(meta_text(live, "resourceVersion"));
+            let object = match meta_text(object, "resourceVersion") {
+                "" => with_meta(object, "resourceVersion", Some(revision), &arena),
+                _ => object,
+            };
+            (self.replaced(object, live, old, &mut warnings, &arena)?, 200)
+        } else {
+            if let Some(why) = uid_without_object(object) {
+                return Err(Status::conflict(self.group_resource(), self.path.name, &why));
             }
-            _ => (self.created(object, &mut warnings, &arena)?, 201),
+            (self.created(object, &mut warnings, &arena)?, 201)
         };
         self.written(change, parameters.dry_run, Then::Object(code), shown, warnings)
     }
@@ -508,7 +512,7 @@ impl Call<'_> {
 
 /// Returns duplicate fields, as strict validation reports them.
 fn twice(node: Node<'_>) -> Vec<String> {
-    duplicate_fields(node).into_iter().map(|(field, _)| format!("duplicate field \"{field}\"")).collect()
+    duplicate_fields(node).into_iter().map(|(path, _)| duplicate_field(&path)).collect()
 }
 
 /// Returns the status for an error of the field manager.

@@ -77,6 +77,64 @@ fn an_update_needs_the_current_revision() {
     assert_eq!((code, &other["reason"]), (400, &json!("BadRequest")));
 }
 
+/// A widget with more metadata than its name.
+fn with_metadata(metadata: &str) -> String {
+    format!(r#"{{"apiVersion":"example.com/v1","kind":"Widget","metadata":{{"name":"a",{metadata}}}}}"#)
+}
+
+#[test]
+fn an_object_with_a_version_is_not_created() {
+    let mut server = Server::new();
+    let message = "resourceVersion should not be set on objects to be created";
+    let versioned = with_metadata(r#""resourceVersion":"5""#);
+    let (code, refused) = server.send("POST", ALL, JSON, &versioned);
+    assert_eq!((code, &refused["message"], refused.get("reason")), (500, &json!(message), None));
+    // Validation comes before the storage, and a dry run ends before it.
+    let invalid = versioned.replace(r#""name":"a""#, r#""name":"A""#);
+    assert_eq!(server.send("POST", ALL, JSON, &invalid).0, 422);
+    assert_eq!(server.send("POST", &format!("{ALL}?dryRun=All"), JSON, &versioned).0, 201);
+    let (code, made) = server.send("POST", ALL, JSON, &with_metadata(r#""resourceVersion":"0""#));
+    assert_eq!((code, &made["metadata"]["resourceVersion"]), (201, &json!("2")));
+    let (code, refused) = server.send("POST", ALL, JSON, &versioned);
+    assert_eq!((code, &refused["message"]), (500, &json!(message)), "before the name is looked for");
+}
+
+#[test]
+fn metadata_of_the_system_is_wiped_on_creation() {
+    let mut server = Server::new();
+    let system = r#""uid":"u","selfLink":"/a","creationTimestamp":"2020-01-01T00:00:00Z","deletionTimestamp":"2020-01-01T00:00:00Z","deletionGracePeriodSeconds":3,"generation":7"#;
+    let (code, made) = server.send("POST", ALL, JSON, &with_metadata(system));
+    assert_eq!(code, 201, "{made}");
+    let metadata = &made["metadata"];
+    for key in ["selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields"] {
+        assert_eq!(metadata.get(key), None, "{key}");
+    }
+    assert_eq!(metadata["uid"], "00000000-0000-0000-0000-000000000001");
+    assert_eq!((&metadata["creationTimestamp"], &metadata["generation"]), (&json!("2023-11-14T22:13:21Z"), &json!(1)));
+}
+
+#[test]
+fn an_object_with_a_uid_is_not_created_by_apply() {
+    let mut server = Server::new();
+    let target = format!("{ALL}/a?fieldManager=me");
+    let applied = with_metadata(r#""uid":"u""#);
+    let (code, refused) = server.send("PATCH", &target, "application/apply-patch+yaml", &applied);
+    let message = "Operation cannot be fulfilled on widgets.example.com \"a\": uid mismatch: the provided object specified uid u, \
+                   and no existing object was found";
+    assert_eq!((code, &refused["message"]), (409, &json!(message)));
+}
+
+#[test]
+fn unknown_fields_have_the_characters_of_the_request() {
+    let mut server = Server::new();
+    let body = r#"{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"\u00a0a":1,"q\"r":1,"é":1,"é":1}}"#;
+    let (code, refused) = server.send("POST", &format!("{ALL}?fieldValidation=Strict"), JSON, body);
+    let words = refused["message"].as_str().unwrap().split_once("strict decoding error: ").unwrap().1;
+    let expected = "duplicate field \"spec.é\", unknown field \"spec.q\"r\", unknown field \"spec.\u{a0}a\", unknown \
+                    field \"spec.é\"";
+    assert_eq!((code, words), (400, expected));
+}
+
 #[test]
 fn nothing_changes_if_nothing_differs() {
     let mut server = Server::new();

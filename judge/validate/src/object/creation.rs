@@ -1,0 +1,73 @@
+//! What a server does with the metadata of an object of any kind that is created.
+
+use super::request::{metadata_of, set};
+use kubeshape_value::{Bump, Value};
+
+/// Metadata that a client cannot choose: the server wipes it.
+const SYSTEM: [&str; 5] = ["creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"];
+
+/// Returns an object that is created without the metadata that a client cannot choose (`WipeObjectMetaSystemFields` of
+/// `k8s.io/apiserver`).
+///
+/// # Example
+/// ```
+/// use kubeshape_schema::Bump;
+/// use kubeshape_validate::object::without_system_metadata;
+/// use kubeshape_value::ToValue;
+///
+/// let arena = Bump::new();
+/// let object = serde_json::json!({"metadata": {"name": "a", "uid": "u", "selfLink": "/a"}});
+/// let wiped = without_system_metadata(object.to_value(&arena), &arena).to_serde();
+/// assert_eq!(wiped, serde_json::json!({"metadata": {"name": "a"}}));
+/// ```
+#[must_use]
+pub fn without_system_metadata<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    without(object, &SYSTEM, arena)
+}
+
+/// Returns an object as it is stored first: the storage sets the version (`PrepareObjectForStorage`).
+pub(super) fn without_version<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    without(object, &["resourceVersion"], arena)
+}
+
+fn without<'a>(object: Value<'a>, fields: &[&'static str], arena: &'a Bump) -> Value<'a> {
+    let metadata = metadata_of(object);
+    if fields.iter().all(|field| metadata.get(field).is_none()) {
+        return object;
+    }
+    let metadata = fields.iter().fold(metadata, |metadata, field| set(metadata, field, None, arena));
+    set(object, "metadata", Some(metadata), arena)
+}
+
+/// Returns the message with which the storage refuses to create an object that has a version; `None` if it has none. Zero and what
+/// is not a number are no versions (`Create` and `ObjectResourceVersion` of `k8s.io/apiserver/pkg/storage`). A dry run
+/// does not reach the storage.
+///
+/// # Example
+/// ```
+/// use kubeshape_schema::Bump;
+/// use kubeshape_validate::object::version_on_creation;
+/// use kubeshape_value::ToValue;
+///
+/// let arena = Bump::new();
+/// let refusal = |version: &str| {
+///     version_on_creation(serde_json::json!({"metadata": {"resourceVersion": version}}).to_value(&arena))
+/// };
+/// assert_eq!(refusal("5"), Some("resourceVersion should not be set on objects to be created"));
+/// assert_eq!((refusal(""), refusal("0"), refusal("v5")), (None, None, None));
+/// ```
+pub fn version_on_creation(object: Value<'_>) -> Option<&'static str> {
+    let version = metadata_of(object).get("resourceVersion").and_then(Value::as_str).unwrap_or_default();
+    // Go's `ParseUint` takes no sign.
+    let is_number = version.bytes().all(|byte| byte.is_ascii_digit());
+    let is_version = is_number && version.parse::<u64>().is_ok_and(|number| number > 0);
+    is_version.then_some("resourceVersion should not be set on objects to be created")
+}
+
+/// Returns why server-side apply refuses to create an object that has a uid (`applyPatch` of `k8s.io/apiserver`): the reason of
+/// a conflict.
+pub fn uid_without_object(object: Value<'_>) -> Option<String> {
+    let uid = metadata_of(object).get("uid").and_then(Value::as_str).unwrap_or_default();
+    (!uid.is_empty())
+        .then(|| format!("uid mismatch: the provided object specified uid {uid}, and no existing object was found"))
+}
