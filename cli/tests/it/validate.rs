@@ -47,6 +47,19 @@ fn folder() -> Folder {
 }
 
 #[test]
+fn numbers_have_ranges_where_the_release_checks_them() {
+    let folder = Folder::new();
+    folder.write("crds/tabs.yaml", CRD.replace("min: {type: integer,", "min: {type: integer, format: int32,"));
+    folder.write("a.yaml", tab("{min: -2147483649}")).write("b.yaml", tab("{min: -2147483648}"));
+    for (release, refused) in [("1.28", false), ("1.35", false), ("1.36", true), ("1.37", true)] {
+        let run = folder.run(&format!("validate --kubernetes {release} --schemas crds a.yaml --output-format short"));
+        assert_eq!(run.code, Some(i32::from(refused)), "{release}: {}{}", run.out, run.err);
+        assert_eq!(run.out.contains("must be of type integer with format int32 in spec.min"), refused, "{release}");
+        assert_eq!(folder.run(&format!("validate --kubernetes {release} --schemas crds b.yaml")).code, Some(0));
+    }
+}
+
+#[test]
 fn errors_have_the_servers_words_and_their_places() {
     let folder = folder();
     folder.write("a.yaml", tab("{max: 11}")).write("b.yaml", tab("{max: 0}"));

@@ -139,8 +139,8 @@ pub enum Change {
     NestedAdditionalPropertiesFalse,
     /// Defaults are checked for the formats `k8s-short-name` and `k8s-long-name`.
     NamesOfDefaults,
-    /// Defaults are checked for the formats of numbers.
-    NumbersOfDefaults,
+    /// Numbers must be in the range of their type and format.
+    RangesOfNumbers,
     /// Errors about long values have one wording for all of them.
     OneWordingOfLengths,
     /// Errors about stored versions say why a version must remain.
@@ -176,7 +176,7 @@ impl Change {
             Change::ReasonsOfStoredVersions => 33,
             Change::UnknownStringFormats | Change::ShortMessages | Change::NamesOfDefaults => 34,
             Change::LabelKeys | Change::NameFormats | Change::ValuesOfBrokenRules => 35,
-            Change::UnknownOtherFormats | Change::NumbersOfDefaults => 36,
+            Change::UnknownOtherFormats | Change::RangesOfNumbers => 36,
             Change::SetsOfContainers | Change::MetadataErrorsOnce | Change::RequiredFieldsOfOwners => 37,
         })
     }

@@ -153,3 +153,33 @@ fn a_generated_name_is_shorter_than_a_name_since_1_37() {
     assert_eq!(factor("name", "1.37").as_deref(), Some("20.5x"));
     assert_eq!(factor("generateName", "1.37").as_deref(), Some("20.3x"));
 }
+
+#[test]
+fn numbers_of_defaults_have_ranges_since_1_36() {
+    let count = |properties: &str, release| errors(&definition("", properties), release).len();
+    for (properties, before, since) in [
+        ("f: {type: integer, format: int32, default: 2147483648}", 0, 1),
+        ("f: {type: number, format: float, default: 3.5e+38}", 0, 1),
+        ("f: {type: integer, minimum: 18446744073709551615, default: 5}", 0, 2),
+        ("f: {type: integer, maximum: 1.5, default: 1}", 0, 1),
+        // The type counts in all releases, and the format names it.
+        ("f: {type: integer, format: int64, default: 1.5}", 1, 2),
+        ("f: {type: integer, default: 9223372036854775808}", 1, 2),
+        // Integers of 64 bits are exact.
+        ("f: {type: integer, format: int64, default: 9223372036854775807}", 0, 0),
+        ("f: {type: integer, enum: [9007199254740993], default: 9007199254740993}", 0, 0),
+        ("f: {type: integer, enum: [9007199254740993], default: 9007199254740992}", 1, 1),
+    ] {
+        for release in ["1.28", "1.35"] {
+            assert_eq!(count(properties, release), before, "{release}: {properties}");
+        }
+        for release in ["1.36", "1.37"] {
+            assert_eq!(count(properties, release), since, "{release}: {properties}");
+        }
+    }
+    let text = definition("", "f: {type: integer, format: int64, default: 1.5}");
+    let expected = "must be of type int64: \"float64\"";
+    assert!(
+        errors(&text, "1.30")[0].ends_with(expected) && errors(&text, "1.37").iter().any(|e| e.ends_with(expected))
+    );
+}

@@ -73,15 +73,6 @@ pub(super) fn is_integer(n: f64) -> bool {
 }
 
 impl Range {
-    /// The range of the type alone.
-    pub(super) fn without_format(self) -> Range {
-        match self {
-            Range::Any => Range::Any,
-            Range::Integer { .. } => Range::Integer { format: "" },
-            Range::Number { .. } => Range::Number { format: "" },
-        }
-    }
-
     /// Whether it holds a number and all numbers that the schema compares it with.
     pub(super) fn takes(self, number: Number, extra: &Extra<'_>) -> bool {
         let others = [extra.multiple_of, extra.maximum, extra.minimum].into_iter().flatten().map(Number::Float);

@@ -7,7 +7,7 @@ use super::format::Format;
 use super::name::Name;
 use super::number::{Number, Range};
 use super::pruning::Root;
-use crate::release::{AskedRelease, Change};
+use crate::release::{AskedRelease, Change, Release};
 use ::regex::Regex;
 use kubeshape_schema::compact::Identity;
 use kubeshape_schema::field::{Error, Path};
@@ -20,15 +20,20 @@ use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 /// What a schema is prepared for.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub enum Purpose {
-    /// Objects of requests (`NewSchemaValidator`): formats that the server does not know are left out, and
+    /// Objects of requests to a release (`NewSchemaValidator`): formats that the server does not know are left out, and
     /// `x-kubernetes-int-or-string` means the types integer and string.
-    #[default]
-    Objects,
+    Objects(Release),
     /// Defaults in CustomResourceDefinitions (`ToKubeOpenAPI`): every format counts for the type check,
     /// `x-kubernetes-int-or-string` counts by its branches alone, and `additionalProperties` in branches is ignored.
     Defaults(AskedRelease),
+}
+
+impl Default for Purpose {
+    fn default() -> Purpose {
+        Purpose::Objects(Release::DEFAULT)
+    }
 }
 
 /// Checks values against a schema, as kube-openapi's `validate` does for an API server.
@@ -82,6 +87,8 @@ pub(super) struct Node<'a> {
     /// What strings are checked for. [`Node::refuses`] tells whether it is in the release.
     pub(super) check: Option<Format>,
     range: Range,
+    /// The release that is asked whether numbers have a range. `None` if they have one.
+    ranged: Option<AskedRelease>,
     pub(super) exclusive: [bool; 2],
     pub(super) extra: &'a Extra<'a>,
     /// Whether `extra` says something about numbers.
@@ -152,9 +159,9 @@ impl Types<'_> {
 }
 
 impl<'a> Validator<'a> {
-    /// Prepares a schema for objects of requests. The arena holds values of enumerations, and defaults.
+    /// Prepares a schema for objects of requests to [`Release::DEFAULT`]. The arena holds values of enumerations, and defaults.
     pub fn new(schema: &'a Schema<'a>, arena: &'a Bump) -> Validator<'a> {
-        Validator::with_purpose(schema, Purpose::Objects, arena)
+        Validator::with_purpose(schema, Purpose::default(), arena)
     }
 
     /// Prepares a schema for one of the two places where a server uses it.
@@ -338,10 +345,11 @@ impl<'a> Node<'a> {
         self.bounds || self.range != Range::Any
     }
 
-    /// The range for a number.
+    /// The range for a number. The release is asked only where the answer depends on it.
     pub(super) fn range(&self, number: Number) -> Range {
-        let whatever = self.changed.is_none() || self.range.takes(number, self.extra);
-        if whatever || self.counts() { self.range } else { self.range.without_format() }
+        let has_range =
+            |release: &AskedRelease| self.range.takes(number, self.extra) || release.has(Change::RangesOfNumbers);
+        if self.ranged.as_ref().is_none_or(has_range) { self.range } else { Range::Any }
     }
 
     pub(super) fn has_pattern(&self) -> bool {
@@ -389,12 +397,12 @@ impl<'a> Builder<'a> {
             return *known;
         }
         let extra = schema.extra();
-        let objects = matches!(self.purpose, Purpose::Objects);
+        let objects = matches!(self.purpose, Purpose::Objects(_));
         let types = self.types(schema, objects);
         let one_type = !types.text.contains(',');
         let mut changed = None;
         let counts = match &self.purpose {
-            Purpose::Objects => is_supported(types, one_type, schema.format),
+            Purpose::Objects(release) => is_supported(types, one_type, schema.format, *release),
             Purpose::Defaults(release) => match change_of(schema.format) {
                 // What a branch finds counts even if it is no error.
                 Some(change) if in_branch => release.has(change),
@@ -407,7 +415,16 @@ impl<'a> Builder<'a> {
         };
         let format = if counts { schema.format } else { "" };
         let nullable = schema.flags.any(Flags::NULLABLE);
+        let ranged = match &self.purpose {
+            Purpose::Defaults(release) => Some(release.clone()),
+            Purpose::Objects(_) => None,
+        };
+        let has_ranges = match &self.purpose {
+            Purpose::Objects(release) => release.has(Change::RangesOfNumbers),
+            Purpose::Defaults(_) => true,
+        };
         let range = match types.text {
+            _ if !has_ranges => Range::Any,
             "integer" => Range::Integer { format: known(format, ["int32", "int64"]) },
             "number" => Range::Number { format: known(format, ["float", "double"]) },
             _ => Range::Any,
@@ -451,6 +468,7 @@ impl<'a> Builder<'a> {
             changed,
             check: Format::named(format),
             range,
+            ranged,
             exclusive: [schema.flags.any(Flags::EXCLUSIVE_MAXIMUM), schema.flags.any(Flags::EXCLUSIVE_MINIMUM)],
             extra,
             bounds: extra.maximum.is_some() || extra.minimum.is_some() || extra.multiple_of.is_some(),
@@ -505,15 +523,19 @@ fn known(format: &str, formats: [&'static str; 2]) -> &'static str {
 /// The change with which a format counts in defaults; `None` if it always did.
 fn change_of(format: &str) -> Option<Change> {
     match format {
-        "int32" | "int64" | "float" | "double" => Some(Change::NumbersOfDefaults),
         "k8s-short-name" | "k8s-long-name" => Some(Change::NamesOfDefaults),
         _ => None,
     }
 }
 
-/// Whether the server checks a format in a schema of these types (`StripUnsupportedFormatsPostProcess`).
-fn is_supported(types: Types<'_>, one_type: bool, format: &str) -> bool {
+/// Whether the server checks a format in a schema of these types (`StripUnsupportedFormatsPostProcess`). A new format counts
+/// from the release after that which knows it.
+fn is_supported(types: Types<'_>, one_type: bool, format: &str, release: Release) -> bool {
+    if matches!(format, "k8s-short-name" | "k8s-long-name") && !release.has(Change::NameFormats) {
+        return false;
+    }
     match types.text {
+        _ if !release.has(Change::UnknownOtherFormats) => Format::named(format).is_some(),
         "integer" => matches!(format, "int32" | "int64"),
         "number" => matches!(format, "float" | "double"),
         "" | "string" => Format::named(format).is_some(),

@@ -2,7 +2,7 @@
 
 use super::fit::{Steps, TooManyDefaults, fit};
 use super::meta::{self, Malformed};
-use super::{Root, Rules, Validator, before, creation, lists, prune_defaults, without_defaults};
+use super::{Purpose, Root, Rules, Validator, before, creation, lists, prune_defaults, without_defaults};
 use crate::release::{AskedRelease, Release};
 use crate::words::{self, Lengths};
 use crate::{metadata, names};
@@ -110,7 +110,7 @@ impl<'a> Resource<'a> {
                 label_selector_path: scale.label_selector_path.map(|path| compactor.text(path)),
             }),
             status: version.status,
-            validator: schema.map(|schema| Validator::new(schema, arena)),
+            validator: schema.map(|schema| Validator::with_purpose(schema, Purpose::Objects(release), arena)),
             rules: written.and_then(|schema| Rules::new(schema, release)),
             release: release.into(),
         }
