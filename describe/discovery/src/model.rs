@@ -103,7 +103,9 @@ pub struct Resource {
 pub struct Subresource {
     /// `status`
     pub name: Arc<str>,
-    /// The kind of the answer to a request.
+    /// The kind of the answer to a request. Where it is unknown, all members are empty, and so they are published: old clients do
+    /// not read a document without the member (upstream: `ConvertGroupVersionIntoToDiscovery` of apiserver, and
+    /// `DiscoveryManager` of kube-aggregator).
     pub response_kind: Kind,
     /// Further kinds that requests may send.
     pub accepted_types: Vec<Kind>,

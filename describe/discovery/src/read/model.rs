@@ -138,9 +138,12 @@ pub(super) fn resources(list: wire::ResourceList) -> Result<Document, ReadError>
         if resources[at].scope != scope {
             return Err(ReadError::Scope { name });
         }
+        // One without kind has no group and no version either.
+        let is_known = entry.kind.as_deref().is_some_and(|kind| !kind.is_empty());
+        let known = || Kind { group: text(entry.group), version: text(entry.version), kind: text(entry.kind) };
         resources[at].subresources.push(Subresource {
             name: subresource.into(),
-            response_kind: Kind { group: text(entry.group), version: text(entry.version), kind: text(entry.kind) },
+            response_kind: if is_known { known() } else { Kind::default() },
             accepted_types: Vec::new(),
             verbs: texts(entry.verbs.unwrap_or_default().items),
         });
@@ -149,7 +152,8 @@ pub(super) fn resources(list: wire::ResourceList) -> Result<Document, ReadError>
     if built_in_priority(group, version).is_none() && custom_resources(&resources) {
         for resource in &mut resources {
             let subresources = resource.subresources.iter_mut().map(|subresource| &mut subresource.response_kind);
-            for kind in [&mut resource.response_kind].into_iter().chain(subresources) {
+            let known = subresources.filter(|kind| !kind.kind.is_empty());
+            for kind in [&mut resource.response_kind].into_iter().chain(known) {
                 if kind.group.is_empty() && kind.version.is_empty() {
                     (kind.group, kind.version) = (group.into(), version.into());
                 }

@@ -1,8 +1,8 @@
 //! One small definition per rule.
 
 use kubeshape_discovery::{
-    CustomResource, Group, NameField, Origin, assemble, custom_group_versions, custom_resource, established,
-    name_conflicts, print, print::Encoding,
+    CustomResource, Freshness, Group, GroupVersion, NameField, Origin, Priority, assemble, custom_group_versions,
+    custom_resource, established, name_conflicts, print, print::Encoding,
 };
 use kubeshape_schema::Bump;
 use kubeshape_yaml::{Limits, Stream, Tape};
@@ -170,6 +170,45 @@ fn a_list_of_subresources_alone_has_resources_made_up_for_them() {
     assert!(resources[0].response_kind.kind.is_empty());
     let error = read(list(false).as_bytes(), Limits::default()).expect_err("the scopes differ");
     assert_eq!(error, ReadError::Scope { name: "tabs/scale".to_owned() });
+}
+
+/// `responseKind` of `things/exec` and of `things`, absent, null and without members; and a list in the other form.
+const UNKNOWN_KINDS: [&str; 4] = [
+    r#"{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{"metadata":{"name":"a.io"},"versions":[{"version":"v1",
+        "resources":[{"resource":"things","scope":"Namespaced","verbs":["get"],"subresources":[{"subresource":"exec","verbs":["create"]}]}]}]}]}"#,
+    r#"{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2beta1","items":[{"metadata":{"name":"a.io"},"versions":[{"version":"v1",
+        "resources":[{"resource":"things","responseKind":null,"scope":"Namespaced","verbs":["get"],
+        "subresources":[{"subresource":"exec","responseKind":null,"verbs":["create"]}]}]}]}]}"#,
+    r#"{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{"metadata":{"name":"a.io"},"versions":[{"version":"v1",
+        "resources":[{"resource":"things","responseKind":{},"scope":"Namespaced","verbs":["get"],
+        "subresources":[{"subresource":"exec","responseKind":{},"verbs":["create"]}]}]}]}]}"#,
+    r#"{"kind":"APIResourceList","groupVersion":"a.io/v1","resources":[{"name":"things","namespaced":true,"verbs":["get"]},
+        {"name":"things/exec","namespaced":true,"kind":"","group":"b.io","version":"v2","verbs":["create"]}]}"#,
+];
+
+#[test]
+fn an_unknown_kind_is_published_with_empty_members() {
+    use kubeshape_discovery::read::{Document, read};
+    for body in UNKNOWN_KINDS {
+        let groups = match read(body.as_bytes(), Limits::default()) {
+            Ok(Document::Aggregated(groups)) => groups,
+            Ok(Document::Resources { resources, .. }) => {
+                let version = GroupVersion {
+                    version: "v1".into(),
+                    priority: Priority { group: 1000, version: 15 },
+                    origin: Origin::Aggregated,
+                    freshness: Freshness::Current,
+                    resources,
+                };
+                vec![Group { name: "a.io".into(), versions: vec![Arc::new(version)] }]
+            }
+            other => panic!("{body}: {other:?}"),
+        };
+        let out = json(|out| print::aggregated(out, print::AggregatedVersion::V2, &groups, Encoding::Json));
+        let unknown = r#""responseKind":{"group":"","version":"","kind":""}"#;
+        assert!(out.contains(&format!(r#""resource":"things",{unknown}"#)), "{body}: {out}");
+        assert!(out.contains(&format!(r#""subresource":"exec",{unknown}"#)), "{body}: {out}");
+    }
 }
 
 #[test]
