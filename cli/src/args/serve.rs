@@ -114,9 +114,10 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "DOC", value_hint = ValueHint::FilePath)]
     pub(crate) onto: Option<PathBuf>,
 
-    /// Whether to reproduce upstream's faults in documents
-    #[arg(long, value_name = "PROFILE", default_value = "kube")]
-    pub(crate) profile: Profile,
+    /// Whether to reproduce upstream's faults in documents [default: kube, but faithful for the OpenAPI v3 of aggregated
+    /// servers that publish only v2]
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) profile: Option<Profile>,
 
     /// Whether to answer more than kube-apiserver 1.36 does, and to correct the faults of its HTTP [default: on, unless
     /// --emulate is given]

@@ -28,7 +28,7 @@ use event::Event;
 use hub::{FirstScan, Hub};
 use kubeshape_input::{Finding, NoteKind};
 use kubeshape_schema::Level;
-use kubeshape_server::aggregate::{AggregateOptions, Aggregator};
+use kubeshape_server::aggregate::{AggregateOptions, Aggregator, Profiles};
 use kubeshape_server::http::Http;
 use kubeshape_server::{
     AllowedHosts, Endpoints, Leaf, Limits, Listener, Live, Metrics, Readiness, Server, Snapshot, Store, StoreOptions,
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     let metrics = Arc::new(Metrics::default());
     metrics.started(SystemTime::now());
     let options = StoreOptions {
-        profile: plan.profile,
+        profile: plan.profiles.documents,
         // The cost of a change does not grow with the number of groups, but ETags of large documents differ from upstream.
         tags: if args.has_extensions() { Tags::Chunks } else { Tags::Content },
         // What objects can become is there where objects are.
@@ -197,7 +197,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         .stack_size(crate::convert::STACK)
         .spawn(move || hub.run(&happened))?;
     let _entered = runtime.enter();
-    let aggregator = aggregate(plan.aggregate, plan.profile, &events, &metrics)?;
+    let aggregator = aggregate(plan.aggregate, plan.profiles, &events, &metrics)?;
     let mut signals = Signals::new().map_err(Fatal::Threads)?;
     tell(listeners.iter().map(|listener| report::clean::lines(&ready(listener, is_secure)).into_owned()).collect())?;
     let ended = runtime.block_on(async {
@@ -375,7 +375,7 @@ fn reachable(address: Option<SocketAddr>) -> String {
 /// Starts to poll aggregated servers, and sends their states to the hub.
 fn aggregate(
     servers: Vec<AggregateOptions>,
-    profile: kubeshape_publish::Profile,
+    profiles: Profiles,
     events: &Sender<Event>,
     metrics: &Arc<Metrics>,
 ) -> Result<Option<Aggregator>, Fatal> {
@@ -391,7 +391,7 @@ fn aggregate(
             }
         }
     });
-    let aggregator = Aggregator::spawn(servers, profile, &updates, metrics);
+    let aggregator = Aggregator::spawn(servers, profiles, &updates, metrics);
     aggregator.map(Some).map_err(|error| Fatal::Usage(format!("--aggregate: {error}")))
 }
 

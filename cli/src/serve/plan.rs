@@ -12,7 +12,7 @@ use kubeshape_builtin::Release;
 use kubeshape_lifecycle::Version;
 use kubeshape_lifecycle::warn::Cluster;
 use kubeshape_publish::Profile;
-use kubeshape_server::aggregate::{AggregateOptions, Token};
+use kubeshape_server::aggregate::{AggregateOptions, Profiles, Token};
 use kubeshape_server::{BaseDocuments, Cors, Emulation};
 use kubeshape_yaml::Limits;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// The checked command line.
 #[derive(Debug)]
 pub(super) struct Plan {
-    pub(super) profile: Profile,
+    pub(super) profiles: Profiles,
     pub(super) base: BaseDocuments,
     pub(super) secrets: Secrets,
     pub(super) aggregate: Vec<AggregateOptions>,
@@ -79,9 +79,10 @@ impl Plan {
             base.documents.iter().chain(&base.onto).for_each(|(name, text)| lifecycles.read(name, text));
         }
         Ok(Plan {
-            profile: match args.profile {
-                args::Profile::Kube => Profile::Kube,
-                args::Profile::Faithful => Profile::Faithful,
+            profiles: match args.profile {
+                None => Profiles::default(),
+                Some(args::Profile::Kube) => Profile::Kube.into(),
+                Some(args::Profile::Faithful) => Profile::Faithful.into(),
             },
             base,
             secrets: Secrets::read(tls, args.token_file.as_deref())?,

@@ -165,4 +165,25 @@ rules! {
             r#""io.k8s.apimachinery.pkg.apis.meta.v1.Status":{"type":"object"},"#,
             r#""org.g.v1.K":{"type":"object","required":["m"],"properties":{"m":{"type":"integer"}},"x-kubernetes-group-version-kind":[{"group":"g.org","kind":"K","version":"v1"}]}}}"#
         ), "KS2118 io.k8s.api.core.v1.A";
+    /// A quantity is known by its name alone.
+    a_quantity_is_both_of_its_types_whatever_has_defaults:
+        converted("paths: {}\ndefinitions:\n  a: {type: string, default: d}\n  io.k8s.apimachinery.pkg.api.resource.Quantity: {type: string}") =>
+        concat!(
+            r#""paths":{},"components":{"schemas":{"a":{"type":"string","default":"d"},"#,
+            r#""io.k8s.apimachinery.pkg.api.resource.Quantity":{"oneOf":[{"type":"string"},{"type":"number"}]}}}"#
+        );
+    defaults_of_a_server_are_restored_beside_definitions_that_have_some:
+        converted("paths: {}\ndefinitions:\n  io.k8s.api.core.v1.A: {type: object, required: [m], properties: {m: {type: integer}}}\n  io.k8s.apimachinery.pkg.apis.meta.v1.Status: {type: object}\n  org.b.B: {type: object, required: [m], properties: {m: {type: integer}, d: {type: string, default: d}}}\n  org.g.v1.K: {type: object, properties: {m: {type: integer, default: 1}}, x-kubernetes-group-version-kind: [{group: g.org, version: v1, kind: K}]}") =>
+        concat!(
+            r#""paths":{},"components":{"schemas":{"io.k8s.api.core.v1.A":{"type":"object","required":["m"],"properties":{"m":{"type":"integer","default":0}}},"#,
+            r#""io.k8s.apimachinery.pkg.apis.meta.v1.Status":{"type":"object"},"#,
+            r#""org.b.B":{"type":"object","required":["m"],"properties":{"d":{"type":"string","default":"d"},"m":{"type":"integer"}}},"#,
+            r#""org.g.v1.K":{"type":"object","properties":{"m":{"type":"integer","default":1}},"x-kubernetes-group-version-kind":[{"group":"g.org","kind":"K","version":"v1"}]}}}"#
+        ), "KS2118 io.k8s.api.core.v1.A";
+    a_server_that_publishes_defaults_lacks_none:
+        converted("paths: {}\ndefinitions:\n  io.k8s.api.core.v1.A: {type: object, required: [m], properties: {m: {type: integer}}}\n  io.k8s.apimachinery.pkg.apis.meta.v1.Status: {type: object, properties: {c: {type: integer, default: 0}}}") =>
+        concat!(
+            r#""paths":{},"components":{"schemas":{"io.k8s.api.core.v1.A":{"type":"object","required":["m"],"properties":{"m":{"type":"integer"}}},"#,
+            r#""io.k8s.apimachinery.pkg.apis.meta.v1.Status":{"type":"object","properties":{"c":{"type":"integer","default":0}}}}}"#
+        );
 }

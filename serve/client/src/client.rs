@@ -516,9 +516,10 @@ impl<T: Transport> Client<T> {
     }
 }
 
-/// The OpenAPI v3 documents that an OpenAPI v2 document is converted to.
+/// The OpenAPI v3 documents that an OpenAPI v2 document is converted to: quantities and int-or-strings have both of their types
+/// again, which the conversion of kube-aggregator leaves as strings.
 pub(crate) fn converted(body: &[u8]) -> Result<Vec<Document>, Error> {
-    let documents = v2::body::to_v3(body, Profile::Kube, |path| path != kubeshape_convert::graph::split::REST);
+    let documents = v2::body::to_v3(body, Profile::Faithful, |path| path != kubeshape_convert::graph::split::REST);
     let documents = documents.map_err(|fault| Error { path: V2.to_owned(), fault: Fault::Content(fault) })?;
     let hashed = |(path, bytes): (String, Vec<u8>)| Document {
         path,

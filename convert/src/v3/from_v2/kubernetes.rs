@@ -29,14 +29,18 @@ pub(super) struct Parent<'a> {
 }
 
 impl<'a> Server<'a> {
-    /// The types, if these are the definitions of a server without defaults.
+    /// The types, if these are the definitions of a server without defaults. A server leaves out all defaults of its Go types or
+    /// none. Definitions that are merged into its document may have some.
     pub(super) fn of(definitions: &'a [Property<'a>]) -> Option<Self> {
         use kubeshape_schema::Flags;
         let server = Server { definitions };
         let is_kubernetes = ["ObjectMeta", "ListMeta", "Status"]
             .iter()
             .any(|kind| definitions.iter().any(|p| p.name.strip_prefix(META) == Some(kind)));
-        let pruned = !definitions.iter().any(|p| p.schema.subtree.any(Flags::DEFAULT));
+        let has_default = |p: &Property<'a>| {
+            p.name.starts_with("io.k8s.") && p.schema.subtree.any(Flags::DEFAULT) && Self::is_go_type(p)
+        };
+        let pruned = !definitions.iter().any(has_default);
         (is_kubernetes && pruned).then_some(server)
     }
 

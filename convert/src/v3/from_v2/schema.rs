@@ -9,10 +9,12 @@ use kubeshape_schema::{Additional, Code, Extra, Flags, Items, Json, Property, Sc
 impl<'a> Converter<'a, '_> {
     /// A definition.
     pub(super) fn definition(&mut self, definition: &Property<'a>) -> Schema<'a> {
-        self.restoring = self.common.server.filter(|_| Server::is_go_type(definition));
+        // One that has a default was not published by a server that leaves them out.
+        let lacks_defaults = Server::is_go_type(definition) && !definition.schema.subtree.any(Flags::DEFAULT);
+        self.restoring = self.common.server.filter(|_| lacks_defaults);
         self.restored = false;
         let mut schema = self.schema(&definition.schema);
-        if self.common.server.is_some() && is_quantity(definition) && !schema.flags.any(Flags::JUNCTOR) {
+        if is_quantity(definition) && !schema.flags.any(Flags::JUNCTOR) {
             self.one_of(&mut schema, [Type::String, Type::Number]);
         }
         if self.restored {

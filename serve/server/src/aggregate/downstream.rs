@@ -1,9 +1,9 @@
 //! A downstream server, and the reports about what it publishes.
 
+use super::Profiles;
 use super::client::{Client, Failure};
 use crate::metrics::Metrics;
 use crate::remote::RemoteState;
-use kubeshape_publish::Profile;
 use std::sync::Arc;
 use tokio::sync::{Mutex, mpsc};
 use tokio::time::Instant;
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 pub(super) struct Downstream {
     pub(super) client: Arc<Client>,
     pub(super) metrics: Arc<Metrics>,
-    pub(super) profile: Profile,
+    pub(super) profiles: Profiles,
     reported: Mutex<Reported>,
 }
 
@@ -48,12 +48,12 @@ impl Downstream {
     pub(super) fn new(
         client: Client,
         position: usize,
-        profile: Profile,
+        profiles: Profiles,
         metrics: Arc<Metrics>,
         updates: mpsc::Sender<RemoteState>,
     ) -> Downstream {
         let state = RemoteState::new(Arc::clone(&client.options.name), position);
-        Downstream { client: Arc::new(client), metrics, profile, reported: Mutex::new(Reported { state, updates }) }
+        Downstream { client: Arc::new(client), metrics, profiles, reported: Mutex::new(Reported { state, updates }) }
     }
 
     /// Changes the state, and reports it if `change` returns that it changed.

@@ -44,20 +44,42 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
+/// Whose conversions and merges of documents are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Profiles {
+    /// Of OpenAPI v2 documents that are merged into that of this server.
+    pub documents: Profile,
+    /// Of the conversion to OpenAPI v3, for servers that publish only v2. [`Profile::Kube`] is the conversion of kube-aggregator,
+    /// which leaves quantities and int-or-strings as strings. KEP-2896 allows better ones.
+    pub conversion: Profile,
+}
+
+impl Default for Profiles {
+    fn default() -> Self {
+        Profiles { documents: Profile::Kube, conversion: Profile::Faithful }
+    }
+}
+
+impl From<Profile> for Profiles {
+    /// One profile for both.
+    fn from(profile: Profile) -> Self {
+        Profiles { documents: profile, conversion: profile }
+    }
+}
+
 /// Polls downstream servers until it is stopped or dropped.
 ///
 /// # Example
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use kubeshape_publish::Profile;
-/// use kubeshape_server::aggregate::Aggregator;
+/// use kubeshape_server::aggregate::{Aggregator, Profiles};
 /// use kubeshape_server::Metrics;
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
 /// # runtime.block_on(async {
 /// let servers = vec!["example=http://127.0.0.1:1,example.com/v1".parse()?];
 /// let (updates, mut states) = tokio::sync::mpsc::channel(8);
-/// let aggregator = Aggregator::spawn(servers, Profile::Kube, &updates, &Metrics::default().into())?;
+/// let aggregator = Aggregator::spawn(servers, Profiles::default(), &updates, &Metrics::default().into())?;
 /// // The server was not reached yet: the group versions that it is expected to have are stale.
 /// let state = states.recv().await.unwrap();
 /// assert_eq!(&*state.groups[0].name, "example.com");
@@ -73,15 +95,14 @@ pub struct Aggregator {
 }
 
 impl Aggregator {
-    /// Starts a task for each server. Of two servers with the same group version, the first one serves it. `profile`
-    /// is the profile of conversions from v2. A [`RemoteState`] is sent whenever something changed, and at once if group
-    /// versions are configured.
+    /// Starts a task for each server. Of two servers with the same group version, the first one serves it. A [`RemoteState`] is
+    /// sent whenever something changed, and at once if group versions are configured.
     ///
     /// # Errors
     /// The certificates of a server cannot be used.
     pub fn spawn(
         servers: Vec<AggregateOptions>,
-        profile: Profile,
+        profiles: Profiles,
         updates: &mpsc::Sender<RemoteState>,
         metrics: &Arc<Metrics>,
     ) -> Result<Aggregator, ConnectError> {
@@ -89,7 +110,7 @@ impl Aggregator {
         let (stop, stopped) = watch::channel(false);
         let mut tasks = JoinSet::new();
         for (position, client) in clients.into_iter().enumerate() {
-            let server = Downstream::new(client, position, profile, Arc::clone(metrics), updates.clone());
+            let server = Downstream::new(client, position, profiles, Arc::clone(metrics), updates.clone());
             tasks.spawn(poll::poll(server, stopped.clone()));
         }
         Ok(Aggregator { tasks, stop })

@@ -202,20 +202,20 @@ impl OpenApiPoll {
         if self.v2_tag.as_ref() == Some(&tag) {
             return Ok(Polled::Unchanged);
         }
-        let (client, profile) = (Arc::clone(&self.server.client), self.server.profile);
+        let (client, profiles) = (Arc::clone(&self.server.client), self.server.profiles);
         let made = tokio::task::spawn_blocking(move || {
             let wanted = Wanted::of(&client.options);
             let mut documents = Vec::new();
             if convert {
                 let now = SystemTime::now();
-                for (path, json) in converted::documents(&body, wanted, profile)? {
+                for (path, json) in converted::documents(&body, wanted, profiles.conversion)? {
                     let document = Document::new(Some(Dialect::V3), Bytes::from(json), now);
                     // Hash it here, so that no request waits for it.
                     document.hash();
                     documents.push(Arc::new(Converted { path: path.into(), document: Arc::new(document) }));
                 }
             }
-            let overlay = Arc::new(converted::overlay(&body, wanted, profile)?);
+            let overlay = Arc::new(converted::overlay(&body, wanted, profiles.documents)?);
             Ok(V2Parts { documents, overlay })
         });
         let content = |fault| Failure::Content { path: PATH.to_owned(), fault };

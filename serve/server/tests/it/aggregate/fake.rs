@@ -2,7 +2,7 @@
 
 use kubeshape_discovery::{Freshness, Group};
 use kubeshape_publish::Profile;
-use kubeshape_server::aggregate::{AggregateOptions, Aggregator, Timeouts};
+use kubeshape_server::aggregate::{AggregateOptions, Aggregator, Profiles, Timeouts};
 use kubeshape_server::{Leaf, Metrics, RemoteState};
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -283,9 +283,12 @@ pub(crate) struct Watched {
 }
 
 pub(crate) fn aggregate(servers: Vec<AggregateOptions>) -> Watched {
+    aggregate_with(servers, Profile::Kube.into())
+}
+
+pub(crate) fn aggregate_with(servers: Vec<AggregateOptions>, profiles: Profiles) -> Watched {
     let (updates, states) = mpsc::channel(64);
-    let aggregator =
-        Aggregator::spawn(servers, Profile::Kube, &updates, &Arc::new(Metrics::default())).expect("it starts");
+    let aggregator = Aggregator::spawn(servers, profiles, &updates, &Arc::new(Metrics::default())).expect("it starts");
     Watched { aggregator, states }
 }
 

@@ -1,11 +1,14 @@
 //! What is taken from downstream servers that do what they should.
 
 use super::fake::{
-    Fake, aggregate, answer, discovery, discovery_as, documents, has, healthy, index, json, missing, shown,
+    Fake, aggregate, aggregate_with, answer, discovery, discovery_as, documents, has, healthy, index, json, missing,
+    shown,
 };
 use kubeshape_convert::aggregate::merge::merge;
 use kubeshape_discovery::Freshness;
+use kubeshape_publish::Profile;
 use kubeshape_server::Leaf;
+use kubeshape_server::aggregate::Profiles;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -128,6 +131,45 @@ async fn a_server_with_v2_alone_is_converted_until_it_has_v3() {
     turn.store(1, Ordering::SeqCst);
     let state = watched.until(|state| documents(state).iter().all(|(.., remote)| *remote)).await;
     assert_eq!(documents(&state), [("apis/a.io/v1", "/openapi/v3/apis/a.io/v1?hash=00", true)]);
+}
+
+/// Types that v2 publishes as strings.
+const STRINGS: &str = r##"{"swagger":"2.0","info":{"title":"t","version":"1"},"paths":{
+    "/apis/a.io/v1/things":{"get":{"produces":["application/json"],
+    "responses":{"200":{"description":"OK","schema":{"$ref":"#/definitions/io.a.v1.Thing"}}}}}},
+    "definitions":{"io.a.v1.Thing":{"type":"object","properties":{"maxSurge":{"type":"string","format":"int-or-string"},
+    "note":{"type":"string","default":"n"},"size":{"$ref":"#/definitions/io.k8s.apimachinery.pkg.api.resource.Quantity"}}},
+    "io.k8s.apimachinery.pkg.api.resource.Quantity":{"type":"string"}}}"##;
+
+#[tokio::test]
+async fn the_conversion_from_v2_restores_types_unless_upstreams_is_wanted() {
+    for (profiles, surge, quantity) in [
+        (
+            Profiles::default(),
+            serde_json::json!({"format": "int-or-string", "oneOf": [{"type": "integer"}, {"type": "string"}]}),
+            serde_json::json!({"oneOf": [{"type": "string"}, {"type": "number"}]}),
+        ),
+        (
+            Profile::Kube.into(),
+            serde_json::json!({"format": "int-or-string", "type": "string"}),
+            serde_json::json!({"type": "string"}),
+        ),
+    ] {
+        let fake = Fake::start(|seen| match seen.path() {
+            "/openapi/v3" => missing(),
+            "/openapi/v2" => json(STRINGS),
+            _ => healthy(seen, &["a.io/v1"]),
+        })
+        .await;
+        let mut watched = aggregate_with(vec![fake.options(",a.io/v1")], profiles);
+        let state = watched.complete().await;
+        let [version] = &state.v3[..] else { panic!("{:?}", documents(&state)) };
+        let Leaf::Local(document) = &version.leaf else { panic!("{:?}", version.leaf) };
+        let json: serde_json::Value = serde_json::from_slice(&document.json().to_bytes()).expect("JSON");
+        let schemas = &json["components"]["schemas"];
+        assert_eq!(schemas["io.a.v1.Thing"]["properties"]["maxSurge"], surge, "{profiles:?}");
+        assert_eq!(schemas["io.k8s.apimachinery.pkg.api.resource.Quantity"], quantity, "{profiles:?}");
+    }
 }
 
 #[tokio::test]
