@@ -67,10 +67,10 @@
 //! let crd = Crd::read("tabs.yaml", TABS)?;
 //! let (v3, v2) = (crd.v3("v1")?, crd.v2("v1")?);
 //! let (merge, schema) = (crd.smd()?, crd.json_schema("v1")?);
-//! assert!(v3.text().contains(r#""nullable":true"#) && !v2.text().contains("nullable"));
+//! assert!(v3.text().contains(r#""nullable":true"#) && v2.text().contains(r#""x-nullable":true"#));
 //! assert!(merge.text().starts_with("types:") && schema.text().starts_with(r#"{"$schema":"#));
 //! let loss = v2.losses().next().unwrap();
-//! assert!(loss.to_string().starts_with("tabs.yaml:26:17: KS2002 OpenAPI v2 drops the type of a nullable value"));
+//! assert!(loss.to_string().starts_with("tabs.yaml:26:17: KS2204 A member that OpenAPI v2 lacks becomes an extension"));
 //! # Ok::<(), kubeshape::Findings>(())
 //! ```
 //!

@@ -9,6 +9,7 @@ use crate::root::{self, RootBuilder};
 use crate::smd;
 use crate::template::{Fill, Slot};
 use bytes::Bytes;
+use kubeshape_convert::v2::from_v3;
 use kubeshape_schema::escape;
 use kubeshape_schema::{Bump, Code, Dialect, Flags, Note, Profile, Schema, order, print};
 use kubeshape_structural::{Crd, Scope, Version, openapi_v2};
@@ -254,6 +255,11 @@ impl<'a> ResourceVersion<'a> {
         }
     }
 
+    /// The paths of the replicas of spec and status, if there is a scale subresource.
+    pub fn replicas(&self) -> Option<[&'a str; 2]> {
+        self.used.scale.map(|scale| [scale.spec_replicas_path, scale.status_replicas_path])
+    }
+
     /// The structural schema in its normal form (with unfolded int-or-strings), if it is used.
     pub fn schema(&self) -> Option<&'a Schema<'a>> {
         self.schema
@@ -376,6 +382,13 @@ impl<'a> ResourceVersion<'a> {
     /// The schema that v2 is made from. With `None`, any object is valid.
     fn v2_schema(&self, notes: Option<&mut Vec<Note<'a>>>) -> Option<&'a Schema<'a>> {
         let schema = self.schema?;
+        if self.publisher.options.profile == Profile::Faithful {
+            let converted = from_v3::schema(schema, self.arena);
+            if let Some(notes) = notes {
+                notes.extend(converted.notes);
+            }
+            return Some(converted.value);
+        }
         if self.crd.preserve_unknown_fields || schema.flags.any(Flags::PRESERVE_UNKNOWN) {
             if let Some(notes) = notes {
                 let why = if self.crd.preserve_unknown_fields {

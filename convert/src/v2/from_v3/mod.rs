@@ -31,7 +31,7 @@ pub use losses::{LOSS, Scratch, has_losses, restore};
 
 use crate::{v2, v3};
 use body::Shared;
-use kubeshape_schema::{Bump, Code, Converted, Note, Profile};
+use kubeshape_schema::{Bump, Code, Converted, Note, Profile, Schema};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -105,15 +105,7 @@ pub fn convert<'a>(
     options: &Options,
 ) -> Converted<'a, Option<v2::Document<'a>>> {
     let components = document.components.copied().unwrap_or_default();
-    let mut converter = Converter {
-        arena,
-        profile: options.profile,
-        components,
-        notes: Vec::new(),
-        bodies: BTreeMap::new(),
-        dropped_schemes: Vec::new(),
-        is_full: false,
-    };
+    let mut converter = Converter::new(arena, options.profile, components);
     let mut value = converter.document(document);
     if converter.is_full {
         return Converted { value: None, notes: converter.notes };
@@ -125,6 +117,26 @@ pub fn convert<'a>(
         }
     }
     Converted { value: Some(value), notes: converter.notes }
+}
+
+/// The OpenAPI v2 form of a schema that refers to nothing, with [`Profile::Faithful`]: what [`convert`] makes of it in a document.
+/// The notes are the losses.
+///
+/// # Example
+/// ```
+/// use kubeshape_convert::v2::from_v3;
+/// use kubeshape_schema::{Bump, Flags, Schema, Type, print};
+///
+/// let source = Schema { ty: Type::String, flags: Flags::NULLABLE, subtree: Flags::NULLABLE, ..Schema::default() };
+/// let arena = Bump::new();
+/// let mut out = Vec::new();
+/// print::schema(&mut out, from_v3::schema(&source, &arena).value, print::Style::V2);
+/// assert_eq!(out, br#"{"type":"string","x-nullable":true}"#);
+/// ```
+pub fn schema<'a>(schema: &'a Schema<'a>, arena: &'a Bump) -> Converted<'a, &'a Schema<'a>> {
+    let mut converter = Converter::new(arena, Profile::Faithful, v3::Components::default());
+    let value = converter.schema_in_arena(schema);
+    Converted { value, notes: converter.notes }
 }
 
 /// What a conversion knows of its document.
@@ -142,6 +154,18 @@ struct Converter<'a> {
 }
 
 impl<'a> Converter<'a> {
+    fn new(arena: &'a Bump, profile: Profile, components: v3::Components<'a>) -> Self {
+        Converter {
+            arena,
+            profile,
+            components,
+            notes: Vec::new(),
+            bodies: BTreeMap::new(),
+            dropped_schemes: Vec::new(),
+            is_full: false,
+        }
+    }
+
     fn lose(&mut self, code: Code, at: u32, detail: impl Into<Cow<'a, str>>) {
         self.notes.push(Note::new(code, at, detail));
     }

@@ -1,4 +1,4 @@
-//! The media types that published operations name.
+//! What the profiles differ in: the media types that published operations name, and what v2 says of values.
 
 use kubeshape_publish::{Base, Options, Profile, Publisher};
 use kubeshape_schema::Bump;
@@ -11,11 +11,15 @@ const TABS: &str = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomR
 
 /// The documents of v3 and v2.
 fn documents(profile: Profile) -> [Value; 2] {
+    documents_of(TABS, profile)
+}
+
+fn documents_of(source: &str, profile: Profile) -> [Value; 2] {
     let publisher = Publisher::new(Base::builtin(), Options { profile, ..Options::default() });
     let (mut tape, arena) = (Tape::new(), Bump::new());
-    let mut stream = Stream::new(TABS.as_bytes(), Limits::default()).expect("UTF-8");
+    let mut stream = Stream::new(source.as_bytes(), Limits::default()).expect("UTF-8");
     stream.next(&mut tape).expect("a document").expect("within the limits");
-    let root = tape.document(TABS).root().expect("a root");
+    let root = tape.document(source).root().expect("a root");
     let crd = kubeshape_structural::read::read(root, &arena).value.expect("a definition");
     let resource = publisher.resource(&crd, &arena);
     let (mut v3, mut v2) = (Vec::new(), Vec::new());
@@ -56,4 +60,54 @@ fn the_profile_of_the_server_names_what_the_server_names() {
     assert_eq!(get["description"], "list objects of kind Tab");
     let content = &v3["paths"]["/apis/example.com/v1/tabs"]["get"]["responses"]["200"]["content"];
     assert_eq!(content.as_object().map(serde_json::Map::len), Some(2));
+}
+
+/// What v2 says of a schema without profile of the server, and with it.
+const FIELDS: [(&str, &str, &str); 6] = [
+    (r#"{"type": "string", "nullable": true}"#, r#"{"type": "string", "x-nullable": true}"#, "{}"),
+    (
+        r#"{"type": "array", "nullable": true, "items": {"type": "object", "nullable": true, "properties": {"b": {"type": "string"}}}}"#,
+        r#"{"type": "array", "x-nullable": true,
+            "items": {"type": "object", "x-nullable": true, "properties": {"b": {"type": "string"}}}}"#,
+        "{}",
+    ),
+    (
+        r#"{"type": "object", "required": ["b"], "properties": {"b": {"type": "integer", "nullable": true}}}"#,
+        r#"{"type": "object", "required": ["b"], "properties": {"b": {"type": "integer", "x-nullable": true}}}"#,
+        r#"{"type": "object", "properties": {"b": {}}}"#,
+    ),
+    (
+        r#"{"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {"b": {"type": "string"}}}"#,
+        r#"{"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {"b": {"type": "string"}}}"#,
+        r#"{"x-kubernetes-preserve-unknown-fields": true}"#,
+    ),
+    (
+        r#"{"type": "string", "allOf": [{"minLength": 1}], "anyOf": [{"maxLength": 3}, {"pattern": "a"}]}"#,
+        r#"{"type": "string", "allOf": [{"minLength": 1}]}"#,
+        r#"{"type": "string"}"#,
+    ),
+    (
+        r#"{"x-kubernetes-int-or-string": true, "nullable": true}"#,
+        r#"{"x-kubernetes-int-or-string": true, "x-nullable": true}"#,
+        r#"{"x-kubernetes-int-or-string": true}"#,
+    ),
+];
+
+#[test]
+fn the_faithful_profile_keeps_in_v2_what_v2_can_say() {
+    for (source, faithful, kube) in FIELDS {
+        let field = |profile| {
+            let schema = format!(r#"{{"type": "object", "properties": {{"a": {source}}}}}"#);
+            let [_, v2] = documents_of(&TABS.replace(r#"{"type": "object"}"#, &schema), profile);
+            v2["definitions"]["com.example.v1.Tab"]["properties"]["a"].clone()
+        };
+        let expected = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
+        assert_eq!(field(Profile::Faithful), expected(faithful), "{source}");
+        assert_eq!(field(Profile::Kube), expected(kube), "{source}");
+    }
+    // The root, too.
+    let schema =
+        r#"{"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {"a": {"type": "string"}}}"#;
+    let [_, v2] = documents_of(&TABS.replace(r#"{"type": "object"}"#, schema), Profile::Faithful);
+    assert_eq!(v2["definitions"]["com.example.v1.Tab"]["properties"]["a"], json!({"type": "string"}));
 }
