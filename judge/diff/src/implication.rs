@@ -311,7 +311,32 @@ impl<'s> Prover<'s, '_> {
             return true;
         }
         all.iter().any(|schema| implies_format(checked_format(schema), format))
+            || self.numbers_fit(all, of)
             || self.fail(|| format!("the format {format:?} is not implied"))
+    }
+
+    /// Whether all numbers that some schemas accept fit the format of another schema, and its own bounds do. The numbers of a
+    /// format are a range, so the least and the greatest number decide.
+    fn numbers_fit(&self, all: &[&'s Schema<'s>], of: &'s Schema<'s>) -> bool {
+        if !matches!(of.ty, Type::Integer | Type::Number) {
+            return false;
+        }
+        let bare: &'s Schema<'s> =
+            self.arena.alloc(Schema { format: of.format, flags: Flags::FORMAT, ..Schema::of_type(of.ty) });
+        let format = Validator::new(bare, self.arena);
+        let fits = |bound: f64| format.is_valid(number(if of.ty == Type::Integer { bound.trunc() } else { bound }));
+        // A server refuses every number if a bound does not fit.
+        if !bounds_of(of).all(fits) {
+            return false;
+        }
+        let bounded = |bound: fn(&Extra<'s>) -> Option<f64>| {
+            all.iter().any(|schema| bound(schema.extra()).is_some_and(|bound| is_number_of_go(bound) && fits(bound)))
+        };
+        let listed = |schema: &&&Schema<'s>| !schema.enumeration.is_empty() && schema.enumeration.len() <= VALUES;
+        bounded(|extra| extra.minimum) && bounded(|extra| extra.maximum)
+            || all.iter().find(listed).is_some_and(|schema| {
+                schema.enumeration.iter().all(|value| format.is_valid(Value::from_json(value, self.arena)))
+            })
     }
 
     fn lists(&mut self, all: &[&'s Schema<'s>], of: &'s Schema<'s>, depth: usize) -> bool {
@@ -654,6 +679,19 @@ pub(crate) fn checked_format<'s>(schema: &Schema<'s>) -> &'s str {
         Type::Array | Type::Boolean | Type::Object => false,
     };
     if is_checked { format } else { "" }
+}
+
+/// The numbers that a server compares with numbers, which have to fit the format, too.
+pub(crate) fn bounds_of(schema: &Schema<'_>) -> impl Iterator<Item = f64> {
+    let extra = schema.extra();
+    [extra.minimum, extra.maximum, extra.multiple_of].into_iter().flatten()
+}
+
+/// A number as a value, as an integer if it is one that a double holds exactly.
+#[expect(clippy::cast_possible_truncation, reason = "whole numbers that a double holds exactly")]
+pub(crate) fn number<'a>(value: f64) -> Value<'a> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if value.fract() == 0.0 && value.abs() <= EXACT { Value::Int(value as i64) } else { Value::Float(value) }
 }
 
 /// Whether every string or number of one format satisfies another one.

@@ -1,6 +1,6 @@
 //! Decides whether a part of the new schema can reject a value that the old schema accepts.
 
-use crate::implication::{Implication, Language, Memo, checked_format, implication};
+use crate::implication::{Implication, Language, Memo, bounds_of, checked_format, implication, number};
 use crate::server_fields::Role;
 use kubeshape_sample::values;
 use kubeshape_schema::{Bump, Extra, Flags, Schema, Type};
@@ -52,11 +52,16 @@ pub(crate) fn only<'a>(schema: &Schema<'a>, keyword: &str, arena: &'a Bump) -> O
         "anyOf" => with(Extra { any_of: of.any_of, ..none }, Flags::NONE),
         "oneOf" => with(Extra { one_of: of.one_of, ..none }, Flags::NONE),
         "not" => with(Extra { not: of.not, ..none }, Flags::NONE),
-        // The type decides which formats of numbers are checked.
-        "format" => {
-            let ty = if matches!(schema.ty, Type::Integer | Type::Number) { schema.ty } else { Type::Absent };
-            Some(Schema { format: schema.format, flags: Flags::FORMAT, ty, ..any })
+        // The type decides which formats of numbers are checked, and a server checks bounds for them.
+        "format" if matches!(schema.ty, Type::Integer | Type::Number) => {
+            let bare: &Schema<'_> =
+                arena.alloc(Schema { format: schema.format, flags: Flags::FORMAT, ty: schema.ty, ..any });
+            let format = Validator::new(bare, arena);
+            let unfit = |bound: Option<f64>| bound.filter(|bound| !format.is_valid(number(*bound)));
+            let (minimum, maximum, multiple_of) = (unfit(of.minimum), unfit(of.maximum), unfit(of.multiple_of));
+            Some(Schema { extra: Some(arena.alloc(Extra { minimum, maximum, multiple_of, ..none })), ..*bare })
         }
+        "format" => Some(Schema { format: schema.format, flags: Flags::FORMAT, ..any }),
         _ => None,
     }
 }
@@ -106,7 +111,8 @@ fn is_plain(old: &Schema<'_>, keyword: &str) -> bool {
     !is_logic
         && old.enumeration.is_empty()
         && (!is_text || checked_format(old).is_empty())
-        && (keyword != "format" || (extra.pattern.is_empty() && extra.max_length.is_none()))
+        && (keyword != "format"
+            || (extra.pattern.is_empty() && extra.max_length.is_none() && bounds_of(old).next().is_none()))
         && !(is_number && (extra.minimum.is_some() || extra.maximum.is_some() || extra.multiple_of.is_some()))
 }
 
@@ -201,12 +207,6 @@ pub(crate) fn probes<'a>(
     out.extend(texts.iter().map(|text| Value::String(arena.alloc_str(text))));
     out.extend(numbers.into_iter().map(number));
     out
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "whole numbers that a double holds exactly")]
-fn number<'a>(value: f64) -> Value<'a> {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    if value.fract() == 0.0 && value.abs() <= EXACT { Value::Int(value as i64) } else { Value::Float(value) }
 }
 
 /// Returns a schema and the branches of its logic.

@@ -85,6 +85,56 @@ fn witnesses_are_small() {
     }
 }
 
+/// A change of the field `a` that adds a format of numbers, and the value that it refuses.
+const FORMATS: &[(&str, &str, Option<&str>)] = &[
+    ("type: integer, minimum: 11, maximum: 17", "int32", None),
+    ("type: integer, enum: [1, 2147483647, -2147483648]", "int32", None),
+    ("type: integer, minimum: 0, allOf: [{maximum: 9}]", "int32", None),
+    ("type: integer, minimum: -2147483648, maximum: 2147483647", "int32", None),
+    ("type: integer, anyOf: [{minimum: 1, maximum: 2}, {enum: [5]}]", "int32", None),
+    ("type: number, minimum: -0.5, maximum: 1000000", "float", None),
+    ("type: number, enum: [0.5, 3]", "float", None),
+    ("type: integer, minimum: 11", "int32", Some("2147483648")),
+    ("type: integer, maximum: 17", "int32", Some("-2147483649")),
+    // A bound that does not fit the format refuses everything.
+    ("type: integer, minimum: 0, maximum: 2147483648", "int32", Some("0")),
+    ("type: integer, enum: [1, 2147483648]", "int32", Some("2147483648")),
+    ("type: number, minimum: 0", "float", Some("1e+39")),
+];
+
+#[test]
+fn a_format_that_bounds_or_an_enum_imply_refuses_nothing() {
+    for (schema, format, value) in FORMATS {
+        let (old, new) = (crd("", &format!("{{{schema}}}")), crd("", &format!("{{{schema}, format: {format}}}")));
+        crate::with_definitions(&old, &new, |old, new| {
+            let changes = definitions(old, new);
+            let proofs = witnesses(old, new, &Effort::default());
+            let is_breaking = |class| class == Some(Class::Breaking);
+            let at = changes.iter().position(|change| is_breaking(change.class_for(Consumer::Writers)));
+            match (at.map(|at| &proofs[at]), value) {
+                (None, None) => {}
+                (Some(Proof::Witness(witness)), Some(value)) => {
+                    assert_eq!(witness.object["a"].to_string(), *value, "{schema} {format}");
+                }
+                (proof, _) => panic!("{schema} {format}: {changes:?} {proof:?}"),
+            }
+        });
+    }
+}
+
+#[test]
+fn a_bound_that_does_not_fit_a_new_format_refuses_everything() {
+    let old = crd("", "{type: integer, minimum: 1, maximum: 9}");
+    let new = crd("", "{type: integer, minimum: 1, maximum: 3000000000, format: int32}");
+    crate::with_definitions(&old, &new, |old, new| {
+        let changes = definitions(old, new);
+        assert!(
+            changes.iter().any(|change| change.class_for(Consumer::Writers) == Some(Class::Breaking)),
+            "{changes:?}"
+        );
+    });
+}
+
 #[test]
 fn every_breaking_change_of_the_corpus_has_one() {
     let mut proven = 0;
