@@ -39,7 +39,15 @@ pub(crate) fn table<'a>(args: &TableArgs, session: &mut Session<'a>) -> Result<b
     if let TableFormat::JsonPath(template) = &args.format {
         let template = Template::parse(template)
             .map_err(|error| Fatal::Usage(format!("error parsing jsonpath {template}, {error}")))?;
-        let objects = read_objects(&inputs, session);
+        let mut objects = read_objects(&inputs, session);
+        if !args.types.schemas.is_empty() {
+            let registry: &'a Registry = session.arena.alloc(types::read(&args.types, session)?);
+            for object in &mut objects.all {
+                if let Some(kind) = registry.kind(object.gvk()) {
+                    *object = with_defaults(*object, kind, session);
+                }
+            }
+        }
         return apply(&template, &objects, session);
     }
     let mut registry = types::read(&args.types, session)?;
@@ -75,8 +83,9 @@ fn groups<'a>(objects: &[Object<'a>], registry: &'a Registry, session: &mut Sess
     let mut out: Vec<Group<'a>> = Vec::new();
     for object in objects {
         let Some(kind) = types::kind(object, registry, session) else { continue };
+        let object = with_defaults(*object, kind, session);
         if let Some(group) = out.iter_mut().find(|group| std::ptr::eq(group.kind, kind)) {
-            group.objects.push(*object);
+            group.objects.push(object);
             continue;
         }
         let convertor = kind.convertor().unwrap_or_else(|error| {
@@ -86,9 +95,24 @@ fn groups<'a>(objects: &[Object<'a>], registry: &'a Registry, session: &mut Sess
             session.report(&finding);
             Convertor::names()
         });
-        out.push(Group { kind, convertor, objects: vec![*object] });
+        out.push(Group { kind, convertor, objects: vec![object] });
     }
     out
+}
+
+/// The object as a server reads it: with the defaults of its schema. Defaults of built-in kinds are not in their schemas.
+fn with_defaults<'a>(object: Object<'a>, kind: &'a Kind, session: &mut Session<'a>) -> Object<'a> {
+    let resources = kind.resources().unwrap_or_default();
+    let Some(resource) = resources.iter().find(|resource| resource.api_version == kind.api_version()) else {
+        return object;
+    };
+    match resource.with_defaults(object.value, session.arena) {
+        Ok(value) => Object { value, ..object },
+        Err(error) => {
+            session.report(&object.location.finding(Code::Limit, error.to_string()));
+            object
+        }
+    }
 }
 
 /// A table with namespaces, and with the kind before the name if there are several tables, as kubectl prints them.

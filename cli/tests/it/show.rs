@@ -76,6 +76,30 @@ b           second-with-a-long-name   12             one...    2m
 }
 
 #[test]
+fn a_table_has_the_defaults_of_the_schema() {
+    let folder = folder();
+    let object = |name: &str, spec: &str| {
+        format!("apiVersion: example.com/v1\nkind: Tab\nmetadata: {{name: {name}}}\nspec: {spec}\n---\n")
+    };
+    folder.write("plain.yaml", object("plain", "{size: 3}") + &object("empty", "{size: 4, note: null}"));
+    folder.write("said.yaml", object("said", "{size: 3, note: \"\"}"));
+    let wide = |object: &str| {
+        let line = format!("table --schemas crd.yaml {object} -o csv --wide --no-headers --now 2030-01-01T00:01:00Z");
+        folder.run(&line).out
+    };
+    assert_eq!(wide("plain.yaml"), "plain,3,,none,\r\nempty,4,,none,\r\n");
+    assert_eq!(wide("said.yaml"), "said,3,,,\r\n");
+    let json = folder.run("table --schemas crd.yaml plain.yaml -o json").out;
+    assert_eq!(json.matches(r#""none""#).count(), 2, "{json}");
+    // A template sees what a server returns, if the schemas are named.
+    let template = "-o jsonpath={.spec.note}";
+    let one = object("plain", "{size: 3}");
+    folder.write("one.yaml", one.trim_end_matches("---\n"));
+    assert_eq!(folder.run(&format!("table --schemas crd.yaml one.yaml {template}")).out, "none");
+    assert_eq!(folder.run(&format!("table one.yaml {template}")).out, "");
+}
+
+#[test]
 fn a_table_has_forms_for_programs() {
     let folder = folder();
     let expected = "Name,Size,Ready,Age\r\nfirst,3,True,60s\r\nsecond-with-a-long-name,12,,2m\r\n";
