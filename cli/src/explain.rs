@@ -146,7 +146,7 @@ The end.
     fn an_unknown_code_names_the_nearest() {
         assert_eq!(
             unknown("KS3009"),
-            "there is no code KS3009; did you mean `KS3004`? `kubeshape explain-code --list` lists all of them"
+            "there is no code KS3009; did you mean `KS3005`? `kubeshape explain-code --list` lists all of them"
         );
         assert_eq!(unknown("x"), "there is no code x; `kubeshape explain-code --list` lists all of them");
     }

@@ -7,7 +7,7 @@ use kubeshape_input::{Code, Finding, Input, Limits, Note, Shape};
 use kubeshape_publish::{self as publish, Base, Publisher, Resource, ResourceVersion};
 use kubeshape_registry::{Location, Profile};
 use kubeshape_schema::read::{Reader, Rules};
-use kubeshape_schema::{Bump, Gvk, Property, Schema};
+use kubeshape_schema::{Bump, Gvk, Property};
 use kubeshape_structural::read::Manifest;
 use kubeshape_structural::{self as structural, ApiVersion};
 use kubeshape_yaml::{Node, Stream, Tape};
@@ -141,7 +141,8 @@ impl Crd {
         self.version(version, publish::Shape::V3, |version: &ResourceVersion<'_>, out| version.v3(out))
     }
 
-    /// The OpenAPI v2 document of a version, as the server publishes it for this resource alone.
+    /// The OpenAPI v2 document of a version, for this resource alone: with [`Profile::Kube`] as the server publishes it, with
+    /// [`Profile::Faithful`] with all that v2 can say of values.
     ///
     /// # Errors
     /// There is no such version.
@@ -187,19 +188,19 @@ impl Crd {
             let resolver =
                 |name: &str| metadata.iter().find(|definition| definition.name == name).map(|found| &found.schema);
             let api_version = format!("{}/{}", crd.group, version.version().name);
+            let replicas = version.replicas();
             let options = jsonschema::Options {
                 draft: self.options.draft,
                 strict: self.options.strict,
+                replicas: replicas.as_ref().map_or(&[], |paths| paths),
                 ..jsonschema::Options::default()
             };
-            // Where no schema is used, objects are any objects of the kind.
-            let any = Schema::default();
-            let (schema, preserve) = match version.schema() {
-                Some(schema) => (schema, crd.preserve_unknown_fields),
-                None => (&any, true),
-            };
             let gvk = Gvk::new(&api_version, crd.names.kind);
-            let made = jsonschema::from_structural(schema, gvk, preserve, &resolver, options);
+            let preserve = crd.preserve_unknown_fields;
+            let made = match version.schema() {
+                Some(schema) => jsonschema::from_structural(schema, gvk, preserve, &resolver, options),
+                None => jsonschema::any_object(gvk, version.version().at, &resolver, options),
+            };
             let notes: Vec<Note<'_>> = warnings(resource).into_iter().chain(made.notes).collect();
             if made.value.is_empty() {
                 return Err(Findings(self.resolve(&notes, Shape::JsonSchema)));

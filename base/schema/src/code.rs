@@ -212,6 +212,7 @@ codes! {
     UnknownType = 3003, Warning,
         "The schema names a type that does not exist; the version is published without schema.";
     NoSchema = 3004, Warning, "The version has no schema; it is published as any object.";
+    NoStructural = 3005, Warning, "The version has no structural schema, so none is written.";
     // 31xx: why an API server refuses a CustomResourceDefinition
     CrdMetadata = 3101, Error, "The metadata of the CustomResourceDefinition is refused.";
     CrdNames = 3102, Error, "A name, the group or the scope of the CustomResourceDefinition is refused.";
@@ -310,6 +311,9 @@ codes! {
     JsonSchemaMetadata = 6014, Widened, "Without a definition of ObjectMeta, metadata is any object.";
     JsonSchemaNull = 6015, Widened,
         "A keyword that looks at fields sees nulls that the server removes, and misses defaults that it fills in.";
+    JsonSchemaAny = 6016, Warning,
+        "The version has no schema that a server uses; its JSON Schema accepts any object of the kind.";
+    JsonSchemaNumber = 6017, Approximated, "A server drops fractions of some numbers before it compares them.";
     // 7xxx: what the protobuf forms do not carry
     ProtoRefused = 7001, Error, "The document has no protobuf form.";
     ProtoDefault = 7002, Dropped, "The protobuf form of OpenAPI v3 holds no default that is an object, a list or null.";

@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn unknown_selectors_name_the_nearest() {
         for (text, expected) in [
-            ("KS3005", "there is no code or kind `KS3005`; did you mean `KS3004`?"),
+            ("KS3009", "there is no code or kind `KS3009`; did you mean `KS3005`?"),
             ("ks1018x", "there is no code or kind `ks1018x`"),
             ("narowed", "there is no code or kind `narowed`; did you mean `narrowed`?"),
             ("Warning", "there is no code or kind `Warning`; did you mean `warning`?"),

@@ -176,17 +176,21 @@ impl Engine {
                         Shape::V2 => version.v2(&mut scratch.bytes),
                         Shape::JsonSchema => {
                             let metadata = metadata.get_or_insert_with(|| self.metadata(arena));
-                            let made = documents::resource_schema(crd, version, metadata, &self.settings);
-                            let Some(schema) = made else { continue };
+                            let schema = documents::resource_schema(crd, version, metadata, &self.settings);
                             let is_made = !schema.value.is_empty();
                             scratch.bytes.extend_from_slice(&schema.value);
-                            notes.extend(schema.notes.into_iter().filter(|_| self.losses || !is_made));
+                            let is_wanted = |note: &Note<'_>| self.losses || !is_made || !note.code.kind().is_loss();
+                            notes.extend(schema.notes.into_iter().filter(is_wanted));
                             if !is_made {
                                 notes.drain(..).for_each(|note| sink.note(note, Some(target.shape)));
                                 continue;
                             }
                         }
-                        _ if version.schema().is_none() => continue,
+                        _ if version.schema().is_none() => {
+                            let (name, at) = (version.version().name, version.version().at);
+                            sink.note(Note::new(Code::NoStructural, at, name), Some(target.shape));
+                            continue;
+                        }
                         _ => version.structural(&mut scratch.bytes),
                     }
                     self.result(*target, version.version(), scratch, sink)?;
@@ -194,8 +198,8 @@ impl Engine {
             }
             if self.losses {
                 losses(*target, &resource, &mut notes);
-                notes.drain(..).for_each(|note| sink.note(note, Some(target.shape)));
             }
+            notes.drain(..).for_each(|note| sink.note(note, Some(target.shape)));
         }
         Ok(fragments)
     }

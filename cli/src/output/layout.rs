@@ -4,6 +4,7 @@
 //! does for both. What comes from the input never leaves its part of the path: it is encoded as in [`names`].
 
 use super::names::{encoded, shortened};
+use kubeshape_convert::jsonschema::Patterns;
 use std::fmt::Write as _;
 
 /// How JSON Schemas are named.
@@ -13,6 +14,8 @@ pub(crate) struct Layout {
     parts: Vec<Vec<Piece>>,
     /// The same for groups of OpenShift, if they have a place of their own.
     openshift: Option<Vec<Vec<Piece>>>,
+    /// Whether its reader is written in Go, as kubeconform is.
+    is_for_go: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,7 +114,14 @@ impl Layout {
             return Err("\n  expected a path inside of the output folder, without empty parts, `.` and `..`".to_owned());
         }
         let openshift = if text == "yamlls" { Some(self::parts(OPENSHIFT)?) } else { None };
-        Ok(Layout { parts, openshift })
+        let is_for_go = text == "datree" || KUBECONFORM.iter().any(|(name, _)| template.contains(&format!(".{name}")));
+        Ok(Layout { parts, openshift, is_for_go })
+    }
+
+    /// The language of patterns that its reader compiles: kubeconform reads `kubeconform`, `datree`, and templates with its own
+    /// variables.
+    pub(crate) fn patterns(&self) -> Patterns {
+        if self.is_for_go { Patterns::Go } else { Patterns::Ecma }
     }
 
     /// Whether it is kubeshape's own.
@@ -279,6 +289,22 @@ mod tests {
         assert_eq!(Layout::parse("yamlls")?.name(route), expected);
         assert_eq!(Layout::parse("datree")?.name(route), "route.openshift.io/route_v1.json");
         assert!(Layout::parse("kubeshape")?.is_own());
+        Ok(())
+    }
+
+    #[test]
+    fn a_layout_has_the_patterns_of_its_reader() -> Result<(), String> {
+        for (layout, patterns) in [
+            ("kubeconform", Patterns::Go),
+            ("datree", Patterns::Go),
+            ("{{ .Group }}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json", Patterns::Go),
+            ("yamlls", Patterns::Ecma),
+            ("flat", Patterns::Ecma),
+            ("kubeshape", Patterns::Ecma),
+            ("{group}/{kind}-{version}.json", Patterns::Ecma),
+        ] {
+            assert_eq!(Layout::parse(layout)?.patterns(), patterns, "{layout}");
+        }
         Ok(())
     }
 

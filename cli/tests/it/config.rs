@@ -96,7 +96,7 @@ fn mistakes_have_a_place_and_name_what_is_meant() {
         ),
         ("profile = \"kub\"\n", "1:11", &["expected one of kube, faithful; did you mean `kube`?"]),
         ("[convert]\njobs = 0\n", "2:8", &["0 is not in 1..=1024"]),
-        ("deny = [\"warning\", \"KS3009\"]\n", "1:20", &["there is no code or kind `KS3009`; did you mean `KS3004`?"]),
+        ("deny = [\"warning\", \"KS3009\"]\n", "1:20", &["there is no code or kind `KS3009`; did you mean `KS3005`?"]),
         ("allow = \"error\"\n", "1:9", &["error is an error, which cannot be allowed"]),
         ("a = [\n", "1:6", &["unclosed array, expected `]`"]),
         ("help = true\n", "1:1", &["there is no option and no command `help`"]),

@@ -95,7 +95,7 @@ fn what_is_left_out_is_in_no_report() {
 fn unknown_codes_and_errors_are_refused() {
     let folder = folder(BAD_TYPE);
     for (flag, message) in [
-        ("--deny KS3009", "there is no code or kind `KS3009`; did you mean `KS3004`?"),
+        ("--deny KS3009", "there is no code or kind `KS3009`; did you mean `KS3005`?"),
         ("--deny warnings", "there is no code or kind `warnings`; did you mean `warning`?"),
         ("--allow loss,narowed", "there is no code or kind `narowed`; did you mean `narrowed`?"),
         ("--allow KS1005", "KS1005 is an error, which cannot be allowed"),

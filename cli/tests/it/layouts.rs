@@ -1,7 +1,7 @@
 //! Layouts of JSON Schemas, and whether other tools find the schemas.
 #![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs)]
 
-use crate::common::{Folder, crd, json};
+use crate::common::{Folder, crd, crd_with_schema, json};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -261,5 +261,69 @@ fn yaml_language_server_shows_the_kind() {
         let hover = shown["hover"].as_str().unwrap_or_default();
         assert!(hover.starts_with("#### Widget (example.com/v1)"), "{shown}");
         assert_eq!(shown["diagnostics"], serde_json::json!(["5: Incorrect type. Expected \"integer\"."]));
+    }
+}
+
+/// A version whose schema no server uses, and what it says why.
+const UNUSED: [(&str, &str); 3] = [
+    ("KS3002", "schema: {openAPIV3Schema: {type: object, properties: {a: {type: string, anyOf: [{nullable: true}]}}}}"),
+    ("KS3003", "schema: {openAPIV3Schema: {type: object, properties: {a: {type: text}}}}"),
+    ("KS3004", ""),
+];
+
+#[test]
+fn a_version_without_usable_schema_is_any_object_of_its_kind() {
+    for (why, schema) in UNUSED {
+        let folder = Folder::new();
+        let version = |name: &str, storage: bool, more: &str| {
+            format!("  - name: {name}\n    served: true\n    storage: {storage}\n    {more}\n")
+        };
+        let used = "schema: {openAPIV3Schema: {type: object}}";
+        folder.write(
+            "crd.yaml",
+            format!(
+                "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
+                 metadata: {{name: tabs.example.com}}\nspec:\n  group: example.com\n  scope: Namespaced\n  \
+                 names: {{plural: tabs, kind: Tab}}\n  versions:\n{}{}",
+                version("v1", true, used),
+                version("v2", false, schema)
+            ),
+        );
+        let run = folder.run("convert crd.yaml --to jsonschema,structural --strict --layout yamlls -o out");
+        run.says(0, &[why, "KS6016", "KS3005"]);
+        let names = ["example.com/tab_v1.json", "example.com/tab_v2.json", "tabs.example.com/v1.structural.yaml"];
+        assert_eq!(folder.names("out"), names, "{why}");
+        let schema = json(&folder.read("out/example.com/tab_v2.json"));
+        assert_eq!((&schema["title"], &schema["additionalProperties"]), (&"Tab (example.com/v2)".into(), &().into()));
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let object = |kind: &str| serde_json::json!({"apiVersion": "example.com/v2", "kind": kind, "a": [1, null]});
+        assert!(validator.is_valid(&object("Tab")), "{why}");
+        assert!(!validator.is_valid(&object("Tap")), "{why}");
+    }
+}
+
+#[test]
+fn patterns_are_those_of_the_reader_of_a_layout() {
+    let folder = Folder::new();
+    let schema = r"
+type: object
+properties:
+  inner: {type: string, pattern: '(?m)a$b'}
+  edge: {type: string, pattern: '(?m)^a$'}
+  script: {type: string, pattern: '\p{Greek}'}
+  fold: {type: string, pattern: '(?i:s)'}
+";
+    folder.write("crd.yaml", crd_with_schema(schema.trim_start()));
+    for (layout, name, inner, script) in [
+        ("kubeconform", "master-standalone/widget-example-v1.json", "(?m)a$b", r"\p{Greek}"),
+        ("datree", "example.com/widget_v1.json", "(?m)a$b", r"\p{Greek}"),
+        ("yamlls", "example.com/widget_v1.json", r"a(?![^\n])b", r"\p{Script=Greek}"),
+    ] {
+        folder.run(&format!("convert crd.yaml --to jsonschema --layout {layout} -o {layout}")).is_silent();
+        let schema = json(&folder.read(&format!("{layout}/{name}")));
+        let pattern = |field: &str| schema["properties"][field]["pattern"].as_str().map(ToOwned::to_owned).unwrap();
+        assert_eq!((pattern("inner"), pattern("script")), (inner.to_owned(), script.to_owned()), "{layout}");
+        assert_eq!(pattern("edge"), r"(?:^|\n)a(?:$|\n)");
+        assert_eq!(pattern("fold"), "(?:[sS\u{17f}])");
     }
 }

@@ -155,7 +155,7 @@ fn codes_are_explained() {
     let list = folder.run("explain-code --list");
     assert_eq!(list.code, Some(0));
     assert!(list.out.starts_with("KS1001  error         The input is not YAML"), "{}", list.out);
-    folder.run("explain-code KS3009").says(2, &["there is no code KS3009; did you mean `KS3004`?"]);
+    folder.run("explain-code KS3009").says(2, &["there is no code KS3009; did you mean `KS3005`?"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::format::Range;
 use super::pattern;
 use super::writer::{Meta, Null, Origin, Place, Plan, Special, Writer, key, transparent};
-use super::{Draft, Nulls};
+use super::{Draft, Nulls, Patterns};
 use kubeshape_schema::{Additional, Code, Dependency, Flags, Items, Json, Property, Schema, Type};
 use kubeshape_yaml::number;
 use std::borrow::Cow;
@@ -166,22 +166,30 @@ impl<'a> Writer<'_, 'a, '_> {
         }
     }
 
-    /// The pattern in ECMA's language; empty if there is none.
+    /// The pattern in the reader's language; empty if there is none.
     pub(super) fn pattern(&mut self, s: &Schema<'a>) -> Cow<'a, str> {
         let text = s.extra().pattern;
         if text.is_empty() {
             return Cow::Borrowed("");
         }
-        if let Some(translated) = pattern::translate(text) {
-            return Cow::Owned(translated);
-        }
         // What Go does not know and ECMA does.
         let ecma = ["(?=", "(?!", "(?<=", "(?<!", "\\u", "\\c", "\\k<"];
-        if self.origin == Origin::Document && ecma.iter().any(|sign| text.contains(sign)) {
-            return Cow::Borrowed(text);
+        let is_ecma = self.origin == Origin::Document && ecma.iter().any(|sign| text.contains(sign));
+        self.expression(text, is_ecma).unwrap_or_else(|| {
+            self.note(Code::JsonSchemaPattern, s.at, format!("pattern {text:?}"));
+            Cow::Borrowed("")
+        })
+    }
+
+    /// A regular expression in the reader's language, if it can be said. `is_ecma` is about those that Go refuses.
+    fn expression(&self, text: &'a str, is_ecma: bool) -> Option<Cow<'a, str>> {
+        match self.options.patterns {
+            Patterns::Go => pattern::for_go(text),
+            Patterns::Ecma => {
+                let translated = pattern::translate(text).map(Cow::Owned);
+                translated.or_else(|| is_ecma.then_some(Cow::Borrowed(text)))
+            }
         }
-        self.note(Code::JsonSchemaPattern, s.at, format!("pattern {text:?}"));
-        Cow::Borrowed("")
     }
 
     fn items(&mut self, s: &Schema<'a>, place: Place) {
@@ -195,7 +203,8 @@ impl<'a> Writer<'_, 'a, '_> {
         match s.items {
             Some(Items::One(item)) => {
                 key!(self, "items");
-                self.object(item, inner);
+                let nil = self.nil_of_item(item, place);
+                self.value(item, inner, nil);
             }
             Some(Items::Many(items)) => {
                 let (list, rest) = match self.options.draft {
@@ -254,9 +263,8 @@ impl<'a> Writer<'_, 'a, '_> {
         }
         let mut translated: Vec<(Cow<'_, str>, &Property<'a>)> = Vec::with_capacity(properties.len());
         for property in properties {
-            match pattern::translate(property.name) {
-                Some(pattern) => translated.push((Cow::Owned(pattern), property)),
-                None if property.name.contains("(?") => translated.push((Cow::Borrowed(property.name), property)),
+            match self.expression(property.name, property.name.contains("(?")) {
+                Some(pattern) => translated.push((pattern, property)),
                 None => self.note(Code::JsonSchemaPattern, property.at, format!("{name} {:?}", property.name)),
             }
         }

@@ -13,8 +13,8 @@
 //!   branches or a reference an `anyOf` of null and the rest goes around. Where there is an `enum`, the server refuses null,
 //!   even if the `enum` lists it; in documents a listed null is accepted. Null where it is not nullable is refused, though a
 //!   server takes it and puts the default in its place or removes the field: what is stored is not what was written;
-//!   [`Nulls::Server`] accepts it in fields that are not required or have a default, in values of maps, and as metadata of
-//!   embedded resources, as the server does. That is about the value itself, not about what is below it. Keywords that look
+//!   [`Nulls::Server`] accepts it in fields that are not required or have a default, in values of maps, in lists whose items
+//!   have a default, and as metadata of embedded resources, as the server does. With `preserveUnknownFields` the server removes no null. That is about the value itself, not about what is below it. Keywords that look
 //!   at fields still see such a null: a note says so. In a CustomResourceDefinition a value without type may be null
 //!   whatever its branches say, unless the field is required: the server removes the null and misses the field.
 //!   Times (`…meta.v1.Time`, `MicroTime`) may be null, which is how Go writes the zero time.
@@ -24,7 +24,7 @@
 //!   and `Duration` are what the server publishes: an object, anything, a string.
 //! - **resources**: the root is an object and has `apiVersion` and `kind`, which are the group version and
 //!   the kind, and `metadata` by the definition of `ObjectMeta` if that can be resolved; an embedded resource has
-//!   the same with any `apiVersion` and `kind`. What authors say about these fields is kept beside.
+//!   the same with any `apiVersion` and `kind` that the server takes for one. What authors say about these fields is kept beside.
 //! - **unknown fields** are allowed, as in OpenAPI. [`Options::strict`] refuses them exactly where a
 //!   server would remove them: in objects of the spine without `additionalProperties` that do not preserve
 //!   unknown fields, and never in the branches of `allOf`, `anyOf`, `oneOf` and `not`. Preservation ends at
@@ -35,10 +35,11 @@
 //!   a definition that is also part of a composition has a second, open form there, `NAME.open`.
 //! - **bounds** that cannot be met (a negative `maxLength`, `multipleOf: 0`) refuse every value of the type. Boolean `exclusiveMinimum` and `exclusiveMaximum` become numbers. Lengths are in code
 //!   points on both sides.
+//!   For an integer, a server uses only the whole part of a bound or factor: a note says so.
 //! - **formats** keep their names where JSON Schema has them or has no other meaning for them; the others are
 //!   said as bounds (`int32`, `int64`, `float`), `contentEncoding` (`byte`) and patterns (`uuid`, …).
 //! - **patterns** are translated from Go's language to ECMA's. A pattern of a document that Go does not
-//!   read is taken for ECMA's and kept.
+//!   read is taken for ECMA's and kept. With [`Patterns::Go`] every pattern is one that Go reads.
 //! - **not, oneOf**: where something below is lost or left to the validator, as formats are, the `not` is left
 //!   out and the `oneOf` becomes an `anyOf`, so that nothing is refused that the source accepts. What is lost in
 //!   definitions that are referred to from there is not seen.
@@ -55,7 +56,7 @@ mod format;
 mod pattern;
 mod writer;
 
-use kubeshape_schema::{Bump, Converted, Gvk, Json, Schema};
+use kubeshape_schema::{Bump, Code, Converted, Gvk, Json, Note, Schema};
 use writer::{Meta, Origin, Place, Writer};
 
 /// The release of JSON Schema.
@@ -97,6 +98,20 @@ pub enum Nulls {
     Server,
 }
 
+/// The language of regular expressions that the reader of the result compiles.
+///
+/// An expression that means the same in both is written so in either case. What only one language has is lines inside of an
+/// expression (`(?m)a$b`) and scripts (`\p{Greek}`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Patterns {
+    /// ECMA-262, which JSON Schema names.
+    #[default]
+    Ecma,
+    /// RE2 as Go's `regexp` reads it, for validators that are written in Go, such as kubeconform. They do not load a schema with
+    /// another expression.
+    Go,
+}
+
 /// What the result looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options<'o> {
@@ -106,6 +121,11 @@ pub struct Options<'o> {
     pub strict: bool,
     /// Where null is accepted.
     pub nulls: Nulls,
+    /// The language of regular expressions.
+    pub patterns: Patterns,
+    /// The paths of the fields that hold replicas of the scale subresource, such as `.spec.replicas`. A server refuses negative
+    /// numbers and numbers beyond 32 bits there. Only [`from_structural`] uses them.
+    pub replicas: &'o [&'o str],
     /// `$id`; none if empty.
     pub id: &'o str,
     /// `title` of the root; the schema's own if empty.
@@ -127,6 +147,8 @@ impl Default for Options<'_> {
             draft: Draft::default(),
             strict: false,
             nulls: Nulls::default(),
+            patterns: Patterns::default(),
+            replicas: &[],
             id: "",
             title: "",
             most_bytes: Self::MOST_BYTES,
@@ -144,8 +166,7 @@ pub const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 ///
 /// `schema` is the version's schema, structural; `gvk` is what its objects are; `resolver` is asked for
 /// [`OBJECT_META`] and what that refers to. With `preserve_unknown_fields` (the CustomResourceDefinition's)
-/// nothing is pruned, and `strict` changes nothing. For a version whose schema is not used, pass an empty one
-/// and `preserve_unknown_fields`: its objects are any objects of the kind.
+/// nothing is pruned, and `strict` changes nothing. [`any_object`] is for a version whose schema is not used.
 ///
 /// The notes say what is lost. Their places are in the document of the schema; losses of resolved
 /// definitions, which come from elsewhere, are placed at the schema.
@@ -183,8 +204,36 @@ pub fn from_structural<'a>(
 ) -> Converted<'a, Vec<u8>> {
     let options = Options { strict: options.strict && !preserve_unknown_fields, ..options };
     let mut writer = Writer::new(Origin::Crd, resolver, options);
+    writer.keeps_nulls = preserve_unknown_fields;
     writer.document(schema, "", Meta::Root(gvk), Place::Spine);
     writer.finish(schema.at)
+}
+
+/// The JSON Schema of a version that has no schema, or one that a server does not use, as compact JSON: any object of the
+/// kind, as the server publishes it. A note [`Code::JsonSchemaAny`](kubeshape_schema::Code::JsonSchemaAny) says so.
+///
+/// `at` is the place of the version, for the notes; the rest is as in [`from_structural`].
+///
+/// # Example
+/// ```
+/// use kubeshape_convert::jsonschema::{Options, any_object};
+/// use kubeshape_schema::{Code, Gvk};
+///
+/// let options = Options { strict: true, ..Options::default() };
+/// let result = any_object(Gvk::new("example.com/v1", "Tab"), 0, &|_| None, options);
+/// assert!(String::from_utf8_lossy(&result.value).contains(r#""kind":{"type":"string","const":"Tab"}"#));
+/// assert!(result.notes.iter().any(|note| note.code == Code::JsonSchemaAny));
+/// ```
+pub fn any_object<'a>(
+    gvk: Gvk<'_>,
+    at: u32,
+    resolver: &Resolver<'_, 'a>,
+    options: Options<'_>,
+) -> Converted<'a, Vec<u8>> {
+    let schema = Schema { at, ..Schema::default() };
+    let mut made = from_structural(&schema, gvk, true, resolver, options);
+    made.notes.push(Note::new(Code::JsonSchemaAny, at, format!("{}, kind {}", gvk.api_version(), gvk.kind())));
+    made
 }
 
 /// The JSON Schema of a definition of an OpenAPI document of either version, as compact JSON.

@@ -109,6 +109,30 @@ pub(super) struct Plan<'s> {
     pub(super) all_of: Vec<Vec<u8>>,
 }
 
+/// What the server demands of the type of an embedded resource (apiextensions-apiserver: `objectmeta.Validate`). Of a kind it
+/// looks at the lower case, which the Kelvin sign has, too.
+const API_VERSION: &str = r#"{"type":"string","minLength":1,"pattern":"^[^/]*(?:/[^/]*)?$"}"#;
+const KIND: &str = concat!(
+    r#"{"type":"string","maxLength":63,"#,
+    "\"pattern\":\"^[A-Za-z\u{212a}](?:[-A-Za-z0-9\u{212a}]*[A-Za-z0-9\u{212a}])?$\"}"
+);
+
+/// What the server demands of the number at a path such as `.spec.replicas` (apiextensions-apiserver: `validateScaleSpec`).
+fn replicas(path: &str) -> Option<Vec<u8>> {
+    let mut out = b"{\"minimum\":0,\"maximum\":2147483647}".to_vec();
+    for name in path.strip_prefix('.')?.rsplit('.') {
+        if name.is_empty() || name.contains('[') {
+            return None;
+        }
+        let inner = std::mem::replace(&mut out, b"{\"properties\":{".to_vec());
+        escape::string(&mut out, name, Escape::Plain);
+        out.push(b':');
+        out.extend(inner);
+        out.extend_from_slice(b"}}");
+    }
+    Some(out)
+}
+
 /// Writes `,"name":`; the name must need no escapes.
 macro_rules! key {
     ($w:expr, $name:literal) => {{
@@ -138,6 +162,8 @@ pub(super) struct Writer<'r, 'a, 'o> {
     pub(super) printed: usize,
     /// How often something was left out or left to the validator, so that the result accepts more.
     pub(super) widened: usize,
+    /// Whether the server removes no null (`spec.preserveUnknownFields`).
+    pub(super) keeps_nulls: bool,
     /// Whether it was said that there is no definition of metadata.
     metadata_noted: bool,
 }
@@ -156,6 +182,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             queue: VecDeque::new(),
             printed: 0,
             widened: 0,
+            keeps_nulls: false,
             metadata_noted: false,
         }
     }
@@ -317,6 +344,10 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         for (_, ty) in impossible.into_iter().filter(|(there, _)| *there) {
             all_of.push(format!("{{\"not\":{{\"type\":\"{ty}\"}}}}").into_bytes());
         }
+        if let Meta::Root(_) = meta {
+            all_of.extend(self.options.replicas.iter().filter_map(|path| replicas(path)));
+        }
+        self.fractions(s, place);
         let mut pattern = self.pattern(s);
         if pattern.is_empty() {
             pattern = Cow::Borrowed(format.pattern);
@@ -348,6 +379,26 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         };
         let not_null = nil == Nil::Refused && untyped && s.enumeration.is_empty();
         Plan { null, special, format, pattern, either, int_or_string, not_null, all_of }
+    }
+
+    /// Notes numbers that the server compares without their fractions.
+    fn fractions(&mut self, s: &Schema<'a>, place: Place) {
+        let e = s.extra();
+        let may_be_integer = matches!(s.ty, Type::Integer | Type::Number | Type::Absent | Type::Several);
+        for (name, bound) in [("minimum", e.minimum), ("maximum", e.maximum), ("multipleOf", e.multiple_of)] {
+            if may_be_integer && bound.is_some_and(|bound| bound.fract() != 0.0) {
+                self.note(Code::JsonSchemaNumber, s.at, name.to_owned());
+            }
+        }
+        let is_any = matches!(s.ty, Type::Absent | Type::Several);
+        let is_compared_converted = |value: &Json<'_>| match value {
+            Json::Int(_) => is_any || s.ty == Type::Number,
+            Json::Str(text) => is_any && place.is_spine() && text.chars().count() == 1,
+            _ => false,
+        };
+        if self.origin == Origin::Crd && s.enumeration.iter().any(is_compared_converted) {
+            self.note(Code::JsonSchemaNumber, s.at, "enum".to_owned());
+        }
     }
 
     /// The properties, with those of a resource.
@@ -386,6 +437,8 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
                         self.out.extend_from_slice(b"]}");
                     }
                 }
+                (Meta::Embedded, "apiVersion", _) if self.origin == Origin::Crd => self.type_field(API_VERSION, schema),
+                (Meta::Embedded, "kind", _) if self.origin == Origin::Crd => self.type_field(KIND, schema),
                 (Meta::Embedded, "apiVersion" | "kind", Some(schema)) => self.object(schema, Place::InBranch),
                 (_, _, Some(schema)) => {
                     let nil = self.nil(schema, s.required.contains(&name), place);
@@ -405,6 +458,8 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         if crd && (s.flags.any(Flags::NULLABLE) || !place.is_spine()) {
             // Null stays. Branches neither remove nor replace anything.
             Nil::Own
+        } else if crd && self.keeps_nulls && s.default.is_none() {
+            Nil::Own
         } else if crd && is_required && s.default.is_none() {
             Nil::Refused
         } else if self.options.nulls == Nulls::Server && (!is_required || s.default.is_some()) {
@@ -414,12 +469,22 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         }
     }
 
+    /// What becomes of null in a list: only a default takes its place.
+    pub(super) fn nil_of_item(&self, s: &Schema<'a>, place: Place) -> Nil {
+        let is_replaced = self.origin == Origin::Crd
+            && self.options.nulls == Nulls::Server
+            && place.is_spine()
+            && s.default.is_some()
+            && !s.flags.any(Flags::NULLABLE);
+        if is_replaced { Nil::Accepted } else { Nil::Own }
+    }
+
     /// Notes keywords that count fields: they count nulls that the server removes, and miss fields that it fills in.
     fn counted(&mut self, s: &Schema<'a>, place: Place) {
         if self.origin != Origin::Crd || self.options.nulls != Nulls::Server || !place.is_spine() {
             return;
         }
-        let leaves = |s: &Schema<'_>| !s.flags.any(Flags::NULLABLE);
+        let leaves = |s: &Schema<'_>| !s.flags.any(Flags::NULLABLE) && (!self.keeps_nulls || s.default.is_some());
         let map = matches!(s.additional, Some(Additional::Schema(values)) if leaves(values));
         if !map && !s.properties.iter().any(|p| leaves(&p.schema)) {
             return;
@@ -437,6 +502,16 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
                 self.note(Code::JsonSchemaNull, s.at, name.to_owned());
             }
         }
+    }
+
+    /// A field whose text the server checks beside what the author says of it.
+    fn type_field(&mut self, check: &str, authored: Option<&Schema<'a>>) {
+        let Some(schema) = authored else { return self.out.extend_from_slice(check.as_bytes()) };
+        self.out.extend_from_slice(b"{\"allOf\":[");
+        self.out.extend_from_slice(check.as_bytes());
+        self.out.push(b',');
+        self.object(schema, Place::InBranch);
+        self.out.extend_from_slice(b"]}");
     }
 
     /// A field that has one value.

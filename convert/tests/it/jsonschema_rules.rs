@@ -1,13 +1,21 @@
 //! How each keyword is said in JSON Schema: the smallest schema and the whole answer.
 
-use kubeshape_convert::jsonschema::{Draft, Nulls, Options, from_definition, from_structural};
+use kubeshape_convert::jsonschema::{Draft, Nulls, Options, Patterns, from_definition, from_structural};
 use kubeshape_schema::{Bump, Code, Gvk, Profile, Schema, read};
 use kubeshape_yaml::{Limits, Stream, Tape};
 
 type Result = std::result::Result<(), kubeshape_yaml::Error>;
 
-const LAX: Options<'static> =
-    Options { draft: Draft::D2020_12, strict: false, nulls: Nulls::Stored, id: "", title: "", most_bytes: 1 << 20 };
+const LAX: Options<'static> = Options {
+    draft: Draft::D2020_12,
+    strict: false,
+    nulls: Nulls::Stored,
+    patterns: Patterns::Ecma,
+    replicas: &[],
+    id: "",
+    title: "",
+    most_bytes: 1 << 20,
+};
 const SERVER: Options<'static> = Options { nulls: Nulls::Server, ..LAX };
 const STRICT: Options<'static> = Options { strict: true, ..LAX };
 const D7: Options<'static> = Options { draft: Draft::D7, ..LAX };
@@ -33,7 +41,8 @@ fn property(source: &str, options: Options<'_>) -> std::result::Result<(String, 
     notes.retain(|code| *code != Code::JsonSchemaMetadata);
     let start = whole.find("\"a\":").expect("the property") + 4;
     let end = whole.find(",\"apiVersion\"").expect("the next property");
-    Ok((whole[start..end].to_owned(), notes))
+    // It looks as the letter does.
+    Ok((whole[start..end].replace('\u{212a}', "KELVIN"), notes))
 }
 
 fn structural<'a>(
@@ -64,7 +73,11 @@ fn values_say_what_they_are() -> Result {
         ("{type: string, nullable: true}", r#"{"type":["string","null"]}"#, vec![]),
         ("{type: string, nullable: true, enum: [x]}", r#"{"type":"string","enum":["x"]}"#, vec![]),
         ("{type: string, nullable: true, enum: [x, null]}", r#"{"type":"string","enum":["x"]}"#, vec![]),
-        ("{type: array, items: {enum: [1, null]}}", r#"{"type":"array","items":{"enum":[1]}}"#, vec![]),
+        (
+            "{type: array, items: {enum: [1, null]}}",
+            r#"{"type":"array","items":{"enum":[1]}}"#,
+            vec![Code::JsonSchemaNumber],
+        ),
         (
             "{type: string, nullable: true, anyOf: [{minLength: 1}]}",
             r#"{"type":["string","null"],"anyOf":[{"minLength":1},{"type":"null"}]}"#,
@@ -195,7 +208,7 @@ fn strict_closes_what_is_pruned() -> Result {
         ),
         (
             "{type: object, x-kubernetes-embedded-resource: true, properties: {metadata: {type: object, required: [name]}}}",
-            r#"{"type":"object","properties":{"apiVersion":{"type":"string"},"kind":{"type":"string"},"metadata":{"type":"object","required":["name"]}},"additionalProperties":false,"required":["apiVersion","kind"],"x-kubernetes-embedded-resource":true}"#,
+            r#"{"type":"object","properties":{"apiVersion":{"type":"string","minLength":1,"pattern":"^[^/]*(?:/[^/]*)?$"},"kind":{"type":"string","maxLength":63,"pattern":"^[A-Za-zKELVIN](?:[-A-Za-z0-9KELVIN]*[A-Za-z0-9KELVIN])?$"},"metadata":{"type":"object","required":["name"]}},"additionalProperties":false,"required":["apiVersion","kind"],"x-kubernetes-embedded-resource":true}"#,
         ),
     ] {
         assert_eq!(property(source, STRICT)?.0, expected, "{source}");
@@ -373,7 +386,7 @@ fn null_is_decided_at_the_value_itself() -> Result {
         ),
         (
             "{type: object, x-kubernetes-embedded-resource: true}",
-            r#"{"type":["object","null"],"properties":{"apiVersion":{"type":"string"},"kind":{"type":"string"},"metadata":{"anyOf":[{"type":"null"},{"type":"object"}]}},"required":["apiVersion","kind"],"x-kubernetes-embedded-resource":true}"#,
+            r#"{"type":["object","null"],"properties":{"apiVersion":{"type":"string","minLength":1,"pattern":"^[^/]*(?:/[^/]*)?$"},"kind":{"type":"string","maxLength":63,"pattern":"^[A-Za-zKELVIN](?:[-A-Za-z0-9KELVIN]*[A-Za-z0-9KELVIN])?$"},"metadata":{"anyOf":[{"type":"null"},{"type":"object"}]}},"required":["apiVersion","kind"],"x-kubernetes-embedded-resource":true}"#,
             vec![],
         ),
         (
@@ -449,5 +462,60 @@ C: {allOf: [{$ref: '#/definitions/A'}]}
         assert_eq!((less.value, codes), (Vec::new(), vec![Code::OutputBudget]), "{most}");
     }
     assert_eq!(made(whole.len()).value, whole);
+    Ok(())
+}
+
+#[test]
+fn replicas_of_the_scale_subresource_have_32_bits() -> Result {
+    let source = "{type: object, properties: {n: {type: integer}}}";
+    let mut tape = Tape::new();
+    Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+    let arena = Bump::new();
+    let schema = read::Reader::new(&arena, read::Rules::Crd).schema(tape.document(source).root().expect("a root"));
+    let paths = [".n", ".status.n", ".a[0]", "n"];
+    let options = Options { replicas: &paths, ..LAX };
+    let made = from_structural(&schema, Gvk::new("a/v1", "A"), false, &|_| None, options);
+    let json: serde_json::Value = serde_json::from_slice(&made.value).expect("JSON");
+    let bounds = serde_json::json!({"minimum": 0, "maximum": 2_147_483_647});
+    let all_of = serde_json::json!([
+        {"properties": {"n": bounds}},
+        {"properties": {"status": {"properties": {"n": bounds}}}},
+    ]);
+    assert_eq!(json["allOf"], all_of);
+    Ok(())
+}
+
+#[test]
+fn fractions_of_bounds_are_reported() -> Result {
+    let note = vec![Code::JsonSchemaNumber];
+    for (source, codes) in [
+        ("{type: number, multipleOf: 0.25}", note.clone()),
+        ("{type: integer, minimum: 0.5}", note.clone()),
+        ("{type: integer, maximum: -1.5}", note.clone()),
+        ("{type: number, enum: [0.5, 1]}", note.clone()),
+        ("{x-kubernetes-int-or-string: true, enum: [1, http]}", note),
+        ("{type: integer, enum: [1]}", vec![]),
+        ("{type: number, enum: [0.5]}", vec![]),
+        ("{type: number, minimum: 1, maximum: 2.0, multipleOf: 1}", vec![]),
+    ] {
+        assert_eq!(property(source, LAX)?.1, codes, "{source}");
+    }
+    Ok(())
+}
+
+#[test]
+fn what_preserves_unknown_fields_keeps_nulls() -> Result {
+    let source = "{type: object, properties: {a: {type: string}, d: {type: string, default: d}, l: {type: array, items: {type: string, default: x}}}}";
+    let mut tape = Tape::new();
+    Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+    let arena = Bump::new();
+    let schema = read::Reader::new(&arena, read::Rules::Crd).schema(tape.document(source).root().expect("a root"));
+    for (preserve, a) in [(false, serde_json::json!(["string", "null"])), (true, serde_json::json!("string"))] {
+        let made = from_structural(&schema, Gvk::new("a/v1", "A"), preserve, &|_| None, SERVER);
+        let json: serde_json::Value = serde_json::from_slice(&made.value).expect("JSON");
+        assert_eq!(json["properties"]["a"]["type"], a);
+        assert_eq!(json["properties"]["d"]["type"], serde_json::json!(["string", "null"]));
+        assert_eq!(json["properties"]["l"]["items"]["type"], serde_json::json!(["string", "null"]));
+    }
     Ok(())
 }

@@ -320,7 +320,7 @@ pub(crate) fn json_schemas<'a>(
     for (kind, definition) in wanted(document, arena, settings) {
         let gvk = Gvk::from_parts(kind.group, kind.version, kind.kind, arena);
         let gvk = (!kind.version.is_empty()).then_some(gvk);
-        let (title, id) = (title(&kind, &definition.schema), id(&kind, None, settings));
+        let (title, id) = (title(&kind, definition.schema.extra().title), id(&kind, None, settings));
         let most_bytes = usize::try_from(most).unwrap_or(usize::MAX);
         let options = jsonschema::Options { title: &title, id: &id, most_bytes, ..schema_options(settings) };
         let schema = jsonschema::from_definition(definition.name, &definition.schema, gvk, &resolver, options);
@@ -348,10 +348,10 @@ pub(crate) fn over_budget(what: &dyn std::fmt::Display, at: u32, settings: &Sett
     Note::new(Code::OutputBudget, at, format!("with {what} there are more than {most} bytes (--max-output)"))
 }
 
-/// `Widget (example.com/v1)`, so that editors say which kind it is; nothing if the schema has a title of its own.
-fn title(kind: &KindName<'_>, schema: &Schema<'_>) -> String {
+/// `Widget (example.com/v1)`, so that editors say which kind it is; nothing if there is a title of its `own`.
+fn title(kind: &KindName<'_>, own: &str) -> String {
     let KindName { kind, group, version } = kind;
-    match (schema.extra().title, *version, *group) {
+    match (own, *version, *group) {
         ("", version, "") if !version.is_empty() => format!("{kind} ({version})"),
         ("", version, group) if !version.is_empty() => format!("{kind} ({group}/{version})"),
         _ => String::new(),
@@ -383,23 +383,30 @@ fn schema_options(settings: &Settings) -> jsonschema::Options<'static> {
         Draft::Draft7 => jsonschema::Draft::D7,
         Draft::Draft202012 => jsonschema::Draft::D2020_12,
     };
-    jsonschema::Options { draft, strict: settings.strict, nulls: settings.nulls, ..jsonschema::Options::default() }
+    let patterns = settings.layout.patterns();
+    let (strict, nulls) = (settings.strict, settings.nulls);
+    jsonschema::Options { draft, strict, nulls, patterns, ..jsonschema::Options::default() }
 }
 
-/// The JSON Schema of a version of a CustomResourceDefinition; `None` if it has no schema. `metadata` has the definitions
-/// of the metadata of objects.
+/// The JSON Schema of a version of a CustomResourceDefinition. `metadata` has the definitions of the metadata of objects.
 pub(crate) fn resource_schema<'a>(
     crd: &Crd<'a>,
     version: &ResourceVersion<'a>,
     metadata: &'a [Property<'a>],
     settings: &Settings,
-) -> Option<Converted<'a, Vec<u8>>> {
+) -> Converted<'a, Vec<u8>> {
     let arena = Bump::new();
     let gvk = Gvk::from_parts(crd.group, version.version().name, crd.names.kind, &arena);
     let resolver = |name: &str| metadata.iter().find(|definition| definition.name == name).map(|found| &found.schema);
     let kind = KindName { kind: crd.names.kind, group: crd.group, version: version.version().name };
-    let (title, id) = (title(&kind, version.schema()?), id(&kind, Some(crd.names.plural), settings));
+    let own = version.schema().map_or("", |schema| schema.extra().title);
+    let (title, id) = (title(&kind, own), id(&kind, Some(crd.names.plural), settings));
     let most_bytes = usize::try_from(settings.max_output).unwrap_or(usize::MAX);
-    let options = jsonschema::Options { title: &title, id: &id, most_bytes, ..schema_options(settings) };
-    Some(jsonschema::from_structural(version.schema()?, gvk, crd.preserve_unknown_fields, &resolver, options))
+    let replicas = version.replicas();
+    let replicas: &[&str] = replicas.as_ref().map_or(&[], |paths| paths);
+    let options = jsonschema::Options { title: &title, id: &id, most_bytes, replicas, ..schema_options(settings) };
+    match version.schema() {
+        Some(schema) => jsonschema::from_structural(schema, gvk, crd.preserve_unknown_fields, &resolver, options),
+        None => jsonschema::any_object(gvk, version.version().at, &resolver, options),
+    }
 }

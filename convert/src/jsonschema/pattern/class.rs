@@ -1,12 +1,12 @@
 //! Character classes.
 
-use super::{escape, has_case, hex, visible};
+use super::{Readers, escape, has_case, hex, visible};
 use std::str::Chars;
 
 const LAST: u32 = char::MAX as u32;
 
 /// Reads a class whose opening bracket has been read, and writes it.
-pub(super) fn bracket(rest: &mut Chars<'_>, fold: bool, out: &mut String) -> Option<()> {
+pub(super) fn bracket(rest: &mut Chars<'_>, fold: bool, readers: Readers, out: &mut String) -> Option<()> {
     out.push('[');
     if eat(rest, "^") {
         out.push('^');
@@ -26,7 +26,7 @@ pub(super) fn bracket(rest: &mut Chars<'_>, fold: bool, out: &mut String) -> Opt
             ranges(posix(name)?, negated, fold, out)?;
         } else if text.starts_with("\\p") || text.starts_with("\\P") {
             rest.next();
-            unicode(rest, fold, out)?;
+            unicode(rest, fold, readers, out)?;
         } else if let Some(after) =
             text.strip_prefix('\\').filter(|after| after.starts_with(['d', 'D', 's', 'S', 'w', 'W']))
         {
@@ -36,7 +36,7 @@ pub(super) fn bracket(rest: &mut Chars<'_>, fold: bool, out: &mut String) -> Opt
                 'D' => out.push_str("\\D"),
                 's' => out.push_str("\\t\\n\\f\\r "),
                 'S' => ranges(&[(9, 10), (12, 13), (32, 32)], true, false, out)?,
-                'w' if fold => out.push_str("\\w\\u017f\\u212a"),
+                'w' if fold => out.push_str("\\w\u{17f}\u{212a}"),
                 'w' => out.push_str("\\w"),
                 _ if fold => return None,
                 _ => out.push_str("\\W"),
@@ -79,8 +79,8 @@ pub(super) fn folded_letter(c: char, out: &mut String) {
     out.push(lower);
     out.push(upper);
     out.push_str(match lower {
-        's' => "\\u017f",
-        'k' => "\\u212a",
+        's' => "\u{17f}",
+        'k' => "\u{212a}",
         _ => "",
     });
 }
@@ -141,8 +141,8 @@ fn range(low: u32, high: u32, fold: bool, out: &mut String) -> Option<()> {
         // Both third forms are in it, hence their letters.
         out.push_str("sSkK");
     } else {
-        out.push_str(if special[0] { "\\u017f" } else { "" });
-        out.push_str(if special[1] { "\\u212a" } else { "" });
+        out.push_str(if special[0] { "\u{17f}" } else { "" });
+        out.push_str(if special[1] { "\u{212a}" } else { "" });
     }
     Some(())
 }
@@ -160,7 +160,7 @@ fn inside_class(c: char, out: &mut String) {
 }
 
 /// Reads `pL`, `p{Greek}` or the like, and writes it.
-pub(super) fn unicode(rest: &mut Chars<'_>, fold: bool, out: &mut String) -> Option<()> {
+pub(super) fn unicode(rest: &mut Chars<'_>, fold: bool, readers: Readers, out: &mut String) -> Option<()> {
     let negated = rest.next()? == 'P';
     let text = rest.as_str();
     let (name, after) = match text.strip_prefix('{') {
@@ -174,6 +174,10 @@ pub(super) fn unicode(rest: &mut Chars<'_>, fold: bool, out: &mut String) -> Opt
     *rest = after.chars();
     out.push_str(if negated == inverted { "\\p{" } else { "\\P{" });
     if SCRIPTS.contains(&name) {
+        // Go names the script alone, and ECMA does not.
+        if readers == Readers::Both {
+            return None;
+        }
         out.push_str("Script=");
     } else if !CATEGORIES.contains(&name) {
         return None;

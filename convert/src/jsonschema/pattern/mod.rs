@@ -3,9 +3,14 @@
 //! The result means the same with and without ECMA's `u` flag, which 2020-12 asks for, unless it holds `\p` or
 //! meets characters beyond U+FFFF, which need the flag. What Go accepts follows `regexp/syntax` with Perl
 //! flags.
+//!
+//! Where it can be, the result is an expression of Go, too, with the same meaning. Two things are said in ECMA's way only: a
+//! line's beginning or end inside of an expression, and scripts.
 
 mod class;
 
+use kubeshape_structural::regex;
+use std::borrow::Cow;
 use std::str::Chars;
 
 /// The flags that change what an expression matches. `U` only changes which of several matches is found.
@@ -22,17 +27,62 @@ struct Atom {
     start: usize,
     /// ECMA does not repeat assertions.
     assertion: bool,
+    /// Whether an edge of a line is in it.
+    has_edge: bool,
 }
 
 /// The expression for ECMA, or `None` if Go refuses the pattern or it cannot be said: letters beyond ASCII
 /// and classes by property without regard to case, scripts that the two languages name differently.
 pub(super) fn translate(pattern: &str) -> Option<String> {
+    translate_for(pattern, Readers::Both).or_else(|| translate_for(pattern, Readers::Ecma))
+}
+
+/// The expression for a reader that compiles it with Go: one that ECMA reads, too, or the pattern itself. `None` if Go
+/// refuses it.
+pub(super) fn for_go(pattern: &str) -> Option<Cow<'_, str>> {
+    let is_go = |text: &str| regex::check(text).is_ok();
+    let both = translate_for(pattern, Readers::Both).filter(|text| is_go(text)).map(Cow::Owned);
+    both.or_else(|| is_go(pattern).then_some(Cow::Borrowed(pattern)))
+}
+
+fn translate_for(pattern: &str, readers: Readers) -> Option<String> {
     let out = String::with_capacity(pattern.len() + 8);
-    let mut t = Translator { rest: pattern.chars(), out, flags: Flags::default(), groups: Vec::new(), atom: None };
+    let rest = pattern.chars();
+    let mut t = Translator {
+        rest,
+        out,
+        readers,
+        flags: Flags::default(),
+        groups: Vec::new(),
+        atom: None,
+        at_start: true,
+        edges: 0,
+    };
     while let Some(c) = t.rest.next() {
         t.next(c)?;
     }
     t.groups.is_empty().then_some(t.out)
+}
+
+/// Who reads the result.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Readers {
+    /// ECMA and Go.
+    Both,
+    /// ECMA.
+    Ecma,
+}
+
+/// An open group.
+struct Group {
+    /// The flags around it.
+    flags: Flags,
+    /// Its beginning in the result.
+    start: usize,
+    /// Whether nothing that matches is before it.
+    at_start: bool,
+    /// Edges of lines before it.
+    edges: usize,
 }
 
 /// What stands behind an opening brace.
@@ -48,10 +98,14 @@ enum Counts {
 struct Translator<'p> {
     rest: Chars<'p>,
     out: String,
+    readers: Readers,
     flags: Flags,
-    /// Flags around and beginning of the open groups.
-    groups: Vec<(Flags, usize)>,
+    groups: Vec<Group>,
     atom: Option<Atom>,
+    /// Whether nothing that matches is before this place, in any way to reach it.
+    at_start: bool,
+    /// Edges of lines so far.
+    edges: usize,
 }
 
 impl Translator<'_> {
@@ -60,14 +114,17 @@ impl Translator<'_> {
         match c {
             '(' => return self.open(),
             ')' => {
-                let (flags, start) = self.groups.pop()?;
-                self.flags = flags;
+                let group = self.groups.pop()?;
+                self.flags = group.flags;
                 self.out.push(')');
-                self.atom = Some(Atom { start, assertion: false });
+                self.at_start = false;
+                let has_edge = self.edges > group.edges;
+                self.atom = Some(Atom { start: group.start, assertion: false, has_edge });
                 return Some(());
             }
             '|' => {
                 self.out.push('|');
+                self.at_start = self.groups.last().is_none_or(|group| group.at_start);
                 self.atom = None;
                 return Some(());
             }
@@ -78,26 +135,49 @@ impl Translator<'_> {
                 Counts::None => self.out.push_str("\\{"),
             },
             '^' | '$' => {
-                self.assertion(match (c, self.flags.lines) {
+                let text = match (c, self.flags.lines) {
                     ('^', false) => "^",
-                    ('^', true) => "(?<![^\\n])",
-                    (_, false) => "$",
-                    (_, true) => "(?![^\\n])",
-                });
+                    ('$', false) => "$",
+                    _ => self.edge_of_line(c)?,
+                };
+                self.assertion(text);
                 return Some(());
             }
             '.' => self.out.push_str(if self.flags.dot_all { "[\\s\\S]" } else { "[^\\n]" }),
-            '[' => class::bracket(&mut self.rest, self.flags.fold, &mut self.out)?,
+            '[' => class::bracket(&mut self.rest, self.flags.fold, self.readers, &mut self.out)?,
             '\\' => return self.backslash(),
             c => self.literal(c)?,
         }
-        self.atom = Some(Atom { start, assertion: false });
+        self.has_atom(start);
         Some(())
     }
 
+    fn has_atom(&mut self, start: usize) {
+        self.at_start = false;
+        self.atom = Some(Atom { start, assertion: false, has_edge: false });
+    }
+
     fn assertion(&mut self, text: &str) {
-        self.atom = Some(Atom { start: self.out.len(), assertion: true });
+        self.at_start = false;
+        self.atom = Some(Atom { start: self.out.len(), assertion: true, has_edge: false });
         self.out.push_str(text);
+    }
+
+    /// `^` and `$` with the flag `m`. ECMA has no such flag, and Go does not look around. At the edge of an expression it makes
+    /// no difference whether the line break is part of what is found.
+    fn edge_of_line(&mut self, c: char) -> Option<&'static str> {
+        self.edges += 1;
+        let rest = self.rest.as_str();
+        let is_repeated = rest.starts_with(['*', '+', '?', '{']);
+        match (c, self.readers) {
+            ('^', Readers::Ecma) => Some("(?<![^\\n])"),
+            (_, Readers::Ecma) => Some("(?![^\\n])"),
+            ('^', Readers::Both) => (self.at_start && !is_repeated).then_some("(?:^|\\n)"),
+            (_, Readers::Both) => {
+                let is_last = rest.bytes().all(|b| b == b')') || self.groups.is_empty() && rest.starts_with('|');
+                is_last.then_some("(?:$|\\n)")
+            }
+        }
     }
 
     fn literal(&mut self, c: char) -> Option<()> {
@@ -142,7 +222,7 @@ impl Translator<'_> {
                 text = "(?:";
             }
         }
-        self.groups.push((outer, start));
+        self.groups.push(Group { flags: outer, start, at_start: self.at_start, edges: self.edges });
         self.out.push_str(text);
         self.atom = None;
         Some(())
@@ -150,6 +230,9 @@ impl Translator<'_> {
 
     fn repeat(&mut self, operator: &str) -> Option<()> {
         let atom = self.atom.take()?;
+        if atom.has_edge && self.readers == Readers::Both {
+            return None;
+        }
         if atom.assertion {
             self.out.insert_str(atom.start, "(?:");
             self.out.push(')');
@@ -189,7 +272,7 @@ impl Translator<'_> {
             for c in literal.chars() {
                 let start = self.out.len();
                 self.literal(c)?;
-                self.atom = Some(Atom { start, assertion: false });
+                self.has_atom(start);
             }
             return Some(());
         }
@@ -213,17 +296,17 @@ impl Translator<'_> {
                     ('S', _) => "[^\\t\\n\\f\\r ]",
                     ('w', false) => "\\w",
                     ('W', false) => "\\W",
-                    ('w', true) => "[\\w\\u017f\\u212a]",
-                    _ => "[^\\w\\u017f\\u212a]",
+                    ('w', true) => "[\\w\u{17f}\u{212a}]",
+                    _ => "[^\\w\u{17f}\u{212a}]",
                 });
             }
-            'p' | 'P' => class::unicode(&mut self.rest, self.flags.fold, &mut self.out)?,
+            'p' | 'P' => class::unicode(&mut self.rest, self.flags.fold, self.readers, &mut self.out)?,
             _ => {
                 let c = escape(&mut self.rest)?;
                 self.literal(c)?;
             }
         }
-        self.atom = Some(Atom { start, assertion: false });
+        self.has_atom(start);
         Some(())
     }
 }
@@ -324,7 +407,7 @@ fn hex(c: char, out: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::translate;
+    use super::{for_go, translate};
 
     #[test]
     fn what_means_the_same_stays_as_it_is() {
@@ -347,12 +430,18 @@ mod tests {
             ("(?s)a.b", r"a[\s\S]b"),
             (r"\s\S", r"[\t\n\f\r ][^\t\n\f\r ]"),
             (r"(?P<n>a)(?<m>b)(?:c)", "(a)(b)(?:c)"),
-            ("(?i)ak1", r"[aA][kK\u212a]1"),
+            ("(?i)ak1", "[aA][kK\u{212a}]1"),
             ("a(?i:b)c", "a(?:[bB])c"),
             ("(a(?i)b)c", "(a[bB])c"),
             ("(?i)[a-cx_]", "[a-cA-CxX_]"),
-            ("(?i)[^j-s]", r"[^j-sJ-S\u017f\u212a]"),
-            ("(?m)^a$", r"(?<![^\n])a(?![^\n])"),
+            ("(?i)[^j-s]", "[^j-sJ-S\u{17f}\u{212a}]"),
+            (r"(?i)\w", "[\\w\u{17f}\u{212a}]"),
+            ("(?m)^a$", r"(?:^|\n)a(?:$|\n)"),
+            ("(?m)(x|^a$)", r"(x|(?:^|\n)a(?:$|\n))"),
+            ("a$|(?m:^b)c|(?m)d$", r"a$|(?:(?:^|\n)b)c|d(?:$|\n)"),
+            ("(?m)a^b", r"a(?<![^\n])b"),
+            ("(?m)(^a)*", r"((?<![^\n])a)*"),
+            ("(?m)^*a$b", r"(?:(?<![^\n]))*a(?![^\n])b"),
             (r"\pN\p{Greek}\PL\p{^Lu}", r"\p{N}\p{Script=Greek}\P{L}\P{Lu}"),
             ("[[:alpha:]_[:^digit:]]", "[A-Za-z_\\x00-/:-\u{10ffff}]"),
             (r"[\s\S]", "[\\t\\n\\f\\r \\x00-\\x08\\v\\x0e-\\x1f!-\u{10ffff}]"),
@@ -366,6 +455,25 @@ mod tests {
             ("(?U)a+?", "a+?"),
         ] {
             assert_eq!(translate(go).as_deref(), Some(ecma), "{go}");
+        }
+    }
+
+    #[test]
+    fn what_go_reads_is_an_expression_of_go() {
+        for (pattern, expected) in [
+            ("(?m)^a$", Some(r"(?:^|\n)a(?:$|\n)")),
+            ("(?i)s", Some("[sS\u{17f}]")),
+            ("(?m)a^b", Some("(?m)a^b")),
+            (r"^\p{Greek}$", Some(r"^\p{Greek}$")),
+            (r"(?i)é|\p{Adlam}", Some(r"(?i)é|\p{Adlam}")),
+            (r"\pL", Some(r"\p{L}")),
+            ("(?=a)b", None),
+            (r"\u0041", None),
+            ("(a{999}){999}", None),
+        ] {
+            let found = for_go(pattern);
+            assert_eq!(found.as_deref(), expected, "{pattern}");
+            assert!(found.is_none_or(|text| kubeshape_structural::regex::check(&text).is_ok()), "{pattern}");
         }
     }
 

@@ -2,4 +2,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod bounds;
+mod json_schema;
+mod mutate;
 mod samples;
