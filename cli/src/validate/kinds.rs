@@ -6,8 +6,10 @@ use kubeshape_builtin as builtin;
 use kubeshape_lifecycle::Version;
 use kubeshape_lifecycle::kinds;
 use kubeshape_lifecycle::warn::Schemas as Lifecycles;
+use kubeshape_registry::kind::Scope;
 use kubeshape_registry::{Gvk, Kind, KindError, Registry, Release};
 use kubeshape_smd::typed::nearest;
+use kubeshape_validate::builtin::BuiltInKind;
 use kubeshape_validate::object::Resource;
 use kubeshape_validate::typed::Typed;
 use std::collections::BTreeMap;
@@ -27,9 +29,29 @@ pub(super) struct Kinds<'a> {
     /// Kubernetes' own kinds, if they are asked for.
     built_in: Option<BuiltIn>,
     /// What the documents say of kinds, by kind and API version.
-    typed: Mutex<ByKind<Arc<Typed>>>,
+    typed: Mutex<ByKind<Arc<Documented>>>,
     /// What was said about kinds that are not known, by API version and kind: it takes a search among all kinds.
     unknown: Mutex<BTreeMap<(String, String), String>>,
+}
+
+/// A kind that an OpenAPI document describes.
+#[derive(Debug)]
+pub(super) struct Documented {
+    pub(super) types: Typed,
+    /// The rules for its metadata, if it is a built-in kind whose objects are stored.
+    pub(super) metadata: Option<BuiltInKind>,
+    /// Whether its objects have a namespace, if the document says it.
+    pub(super) namespaced: Option<bool>,
+}
+
+impl Documented {
+    fn of(kind: &Kind, release: Release) -> Option<Documented> {
+        Some(Documented {
+            types: kind.typed()?,
+            metadata: BuiltInKind::new(kind.group(), kind.kind(), release),
+            namespaced: kind.resource().map(|resource| resource.scope == Scope::Namespaced),
+        })
+    }
 }
 
 /// A kind, and what is made of its versions at first use.
@@ -87,13 +109,14 @@ impl<'a> Kinds<'a> {
     }
 
     /// What an OpenAPI document says of objects; none if no document has their kind.
-    pub(super) fn typed(&self, gvk: Gvk<'_>) -> Option<Arc<Typed>> {
+    pub(super) fn documented(&self, gvk: Gvk<'_>) -> Option<Arc<Documented>> {
         let mut typed = self.typed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = typed.get(gvk.kind()).and_then(|versions| versions.get(gvk.api_version())) {
             return Some(Arc::clone(found));
         }
-        let given = self.schemas.registry().kind(gvk).and_then(Kind::typed);
-        let found = given.or_else(|| self.built_in_of(gvk)?.kind(gvk)?.typed()).map(Arc::new);
+        let release = self.asked.unwrap_or_default();
+        let of = |registry: &Registry| Documented::of(registry.kind(gvk)?, release);
+        let found = of(self.schemas.registry()).or_else(|| of(self.built_in_of(gvk)?)).map(Arc::new);
         // Whoever sends kinds that nobody knows does not fill the memory.
         if let Some(found) = &found {
             let versions = typed.entry(gvk.kind().to_owned()).or_default();

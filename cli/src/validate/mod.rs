@@ -268,7 +268,7 @@ impl Run<'_> {
             let objects = if kinds.len() == 1 { "" } else { "objects: " };
             let kinds = kinds.join(", ");
             self.ui.say(&format!(
-                "Built-in kinds ({structures} {objects}{kinds}{more}): only names and types were checked.{printed}"
+                "Built-in kinds ({structures} {objects}{kinds}{more}): only metadata and the types of fields were checked.{printed}"
             ));
         }
     }

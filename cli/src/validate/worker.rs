@@ -1,6 +1,6 @@
 //! Judging the objects of one file.
 
-use super::kinds::Kinds;
+use super::kinds::{Documented, Kinds};
 use super::schemas::Read;
 use super::stored;
 use crate::args::{FieldValidation, MissingSchemas};
@@ -16,7 +16,6 @@ use kubeshape_smd::Value;
 use kubeshape_smd::managed::ObjectName;
 use kubeshape_validate::object::{self as server, Resource};
 use kubeshape_validate::strict::{Fields, duplicate_field, unknown_field};
-use kubeshape_validate::typed::Typed;
 use kubeshape_yaml::{Kind, Node};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -292,8 +291,8 @@ impl<'j> Judged<'j, '_, '_> {
             if let Some((is_removed, warning)) = self.context.kinds.deprecation(gvk) {
                 self.tell(if is_removed { Code::KindRemoved } else { Code::KindDeprecated }, at, warning);
             }
-            return match self.context.kinds.typed(gvk) {
-                Some(typed) => self.structure(value, gvk, &typed),
+            return match self.context.kinds.documented(gvk) {
+                Some(kind) => self.structure(value, gvk, &kind),
                 None => self.unknown(gvk),
             };
         };
@@ -316,16 +315,7 @@ impl<'j> Judged<'j, '_, '_> {
             Some(old) => resource.update(decoded.value, old, arena),
             None => resource.create(decoded.value, arena),
         };
-        for error in errors.iter().take(MOST) {
-            self.refused(error);
-        }
-        if errors.len() > MOST {
-            let detail = format!("{} more errors are not shown", errors.len() - MOST);
-            self.tell(Code::ObjectRefused, self.node, detail);
-        }
-        if let Some(message) = refusal {
-            self.tell(Code::ObjectRefused, self.version(), message);
-        }
+        self.judged(&errors, refusal);
         if self.findings.iter().any(Finding::is_error) {
             return Verdict::Refused;
         }
@@ -347,17 +337,17 @@ impl<'j> Judged<'j, '_, '_> {
     }
 
     /// Judges an object by the OpenAPI document of its kind.
-    fn structure(&mut self, value: Value<'j>, gvk: Gvk<'_>, typed: &Typed) -> Verdict {
+    fn structure(&mut self, value: Value<'j>, gvk: Gvk<'_>, kind: &Documented) -> Verdict {
         self.by_structure = Some(clean(gvk.kind()));
-        let decoded = typed.decode(without_sops(value, self.arena));
+        let value = without_sops(value, self.arena);
+        let decoded = kind.types.decode(value);
         self.fields(&decoded.unknown, Fields::Decoded, &decoded.told_twice(duplicate_fields(self.node)));
         for error in decoded.errors.iter().take(MOST) {
             let found = locate::at_field(self.node, &error.path);
             self.tell(Code::ObjectNotDecoded, found.shown(), format!("{}: {}", error.path, error.message));
         }
-        let is_update = identity(value).is_some_and(|identity| self.context.old.contains_key(&identity));
-        if let Some(message) = server::version_on_creation(value).filter(|_| !is_update) {
-            self.tell(Code::ObjectRefused, self.version(), message);
+        if decoded.errors.is_empty() {
+            self.metadata(value, kind);
         }
         for departure in decoded.departures.iter().take(MOST) {
             let found = locate::at_field(self.node, &departure.path);
@@ -371,6 +361,35 @@ impl<'j> Judged<'j, '_, '_> {
         if self.findings.iter().any(Finding::is_error) { Verdict::Refused } else { Verdict::Accepted(Vec::new()) }
     }
 
+    /// Judges the metadata of an object of a built-in kind.
+    fn metadata(&mut self, value: Value<'j>, kind: &Documented) {
+        let (Some(rules), arena) = (kind.metadata, self.arena) else { return };
+        let old = identity(value).and_then(|identity| self.context.old.get(&identity));
+        let (errors, refusal) = match old {
+            Some(old) => (rules.update(value, Value::from_node(old.node(), arena), arena), None),
+            None => {
+                let server::Judged { errors, refusal, .. } = rules.create(value, kind.namespaced, arena);
+                (errors, refusal)
+            }
+        };
+        self.judged(&errors, refusal);
+    }
+
+    /// Reports why a server refuses an object.
+    fn judged(&mut self, errors: &[Error], refusal: Option<&str>) {
+        for error in errors.iter().take(MOST) {
+            self.refused(error);
+        }
+        if errors.len() > MOST {
+            let detail = format!("{} more errors are not shown", errors.len() - MOST);
+            self.tell(Code::ObjectRefused, self.node, detail);
+        }
+        if let Some(message) = refusal {
+            let version = self.node.get("metadata").and_then(|metadata| metadata.get("resourceVersion"));
+            self.tell(Code::ObjectRefused, version.unwrap_or(self.node), message);
+        }
+    }
+
     /// The object that is replaced, as it is stored.
     fn old(&mut self, object: Value<'j>, resource: &Resource<'j>) -> Option<Value<'j>> {
         let location = self.context.old.get(&identity(object)?)?;
@@ -382,11 +401,6 @@ impl<'j> Judged<'j, '_, '_> {
                 None
             }
         }
-    }
-
-    /// Where the resource version is.
-    fn version(&self) -> Node<'j> {
-        self.node.get("metadata").and_then(|metadata| metadata.get("resourceVersion")).unwrap_or(self.node)
     }
 
     /// Reports unknown and duplicate fields.

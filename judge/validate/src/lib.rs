@@ -1,5 +1,6 @@
 //! Validation as an API server does it before it stores something.
 //!
+//! - [`builtin`] checks the metadata of built-in kinds.
 //! - [`crd`] checks whole CustomResourceDefinitions, on creation and on update.
 //! - [`object`] checks custom resources against a structural schema, and prunes and defaults them.
 //! - [`typed`] checks objects of built-in kinds as far as OpenAPI documents describe them.
@@ -7,6 +8,7 @@
 //!
 //! Errors are [`field::Error`](kubeshape_schema::field::Error)s with upstream's type, path, value and text, and a place.
 
+pub mod builtin;
 pub mod crd;
 pub mod metadata;
 pub mod object;

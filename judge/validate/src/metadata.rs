@@ -473,7 +473,7 @@ fn finalizers(meta: &ObjectMeta<'_>, path: &Path<'_>, errors: &mut Vec<Error>) {
         }
         value.push(b']');
         let value = BadValue::Json(String::from_utf8_lossy(&value).into_owned());
-        let detail = "finalizer foregroundDeletion and orphan cannot be both set";
+        let detail = "finalizer orphan and foregroundDeletion cannot be both set";
         errors.push(Error::invalid(path, value, detail, at));
     }
 }

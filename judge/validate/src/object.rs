@@ -58,8 +58,11 @@ mod pruning;
 mod request;
 mod rules;
 
+pub(crate) use before::with_version;
+pub(crate) use creation::created_as;
 pub(crate) use edit::Entries;
 pub(crate) use equal::bad_value;
+pub(crate) use format::is_ip;
 pub(crate) use meta::{json_name, time_error};
 
 pub use creation::{uid_without_object, version_on_creation, without_system_metadata};
@@ -73,7 +76,7 @@ pub use prepare::{Purpose, Validator};
 pub use prune_defaults::prune_defaults;
 pub use pruning::{Pruned, Root, prune};
 pub use request::{
-    Judged, Naming, Object, Resource, count_generation, deep_equal, keep_metadata, metadata_errors,
-    metadata_update_errors, with_status,
+    Judged, Object, Resource, count_generation, deep_equal, keep_metadata, metadata_update_errors, with_status,
 };
+pub(crate) use request::{metadata_errors_with, metadata_of};
 pub use rules::{RuleOutcome, Rules};

@@ -159,6 +159,8 @@ pub enum Change {
     UnknownOtherFormats,
     /// Sets of objects and of arrays give a warning.
     SetsOfContainers,
+    /// Names of services are labels of RFC 1123.
+    LabelsOfServices,
     /// Of equal errors about metadata one is reported.
     MetadataErrorsOnce,
     /// Empty fields of owner references and of managed fields are required, with the place of the reference.
@@ -176,7 +178,7 @@ impl Change {
             Change::ReasonsOfStoredVersions => 33,
             Change::UnknownStringFormats | Change::ShortMessages | Change::NamesOfDefaults => 34,
             Change::LabelKeys | Change::NameFormats | Change::ValuesOfBrokenRules => 35,
-            Change::UnknownOtherFormats | Change::RangesOfNumbers => 36,
+            Change::UnknownOtherFormats | Change::RangesOfNumbers | Change::LabelsOfServices => 36,
             Change::SetsOfContainers | Change::MetadataErrorsOnce | Change::RequiredFieldsOfOwners => 37,
         })
     }

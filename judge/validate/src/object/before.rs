@@ -37,7 +37,7 @@ pub(super) fn with_generated_name<'a>(object: Value<'a>, arena: &'a Bump) -> Val
 const NO_VERSION: &str = "0";
 
 /// A stored object as a cluster has it: with a `resourceVersion`, which updates must name.
-pub(super) fn with_version<'a>(old: Value<'a>, arena: &'a Bump) -> Value<'a> {
+pub(crate) fn with_version<'a>(old: Value<'a>, arena: &'a Bump) -> Value<'a> {
     if text(old, "resourceVersion").is_empty() {
         with(old, "resourceVersion", Some(Value::String(NO_VERSION)), arena)
     } else {

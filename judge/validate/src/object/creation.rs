@@ -1,6 +1,7 @@
 //! What a server does with the metadata of an object of any kind that is created.
 
-use super::request::{metadata_of, set};
+use super::before;
+use super::request::{metadata_of, set, with_metadata};
 use kubeshape_value::{Bump, Value};
 
 /// Metadata that a client cannot choose: the server wipes it.
@@ -28,6 +29,25 @@ pub fn without_system_metadata<'a>(object: Value<'a>, arena: &'a Bump) -> Value<
 /// Returns an object as it is stored first: the storage sets the version (`PrepareObjectForStorage`).
 pub(super) fn without_version<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
     without(object, &["resourceVersion"], arena)
+}
+
+/// Returns the metadata of an object of any kind as it is stored first, and as it is validated.
+pub(crate) fn created_as<'a>(
+    object: Value<'a>,
+    namespaced: bool,
+    counts: bool,
+    arena: &'a Bump,
+) -> (Value<'a>, Value<'a>) {
+    let object = without_version(without_system_metadata(object, arena), arena);
+    let object = before::in_namespace(object, namespaced, arena);
+    let stored = if counts { with_metadata(object, "generation", Some(Value::Int(1)), arena) } else { object };
+    (stored, as_validated(stored, arena))
+}
+
+/// Returns an object that is created as the server validates it: with a generated name, and without the managed fields of
+/// the request, because the field manager replaces those that it cannot read.
+pub(super) fn as_validated<'a>(stored: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    without(before::with_generated_name(stored, arena), &["managedFields"], arena)
 }
 
 fn without<'a>(object: Value<'a>, fields: &[&'static str], arena: &'a Bump) -> Value<'a> {

@@ -8,6 +8,8 @@ mod name;
 mod number;
 mod time;
 
+pub(crate) use address::is_ip;
+
 /// A format that an API server checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {

@@ -178,7 +178,7 @@ impl<'a> Resource<'a> {
         let refusal = creation::version_on_creation(object);
         let object = creation::without_version(creation::without_system_metadata(object, arena), arena);
         let stored = self.prepare_create(before::in_namespace(object, self.namespaced, arena), arena);
-        Judged { stored, errors: self.validate(before::with_generated_name(stored, arena)), refusal }
+        Judged { stored, errors: self.validate(creation::as_validated(stored, arena)), refusal }
     }
 
     /// Judges a decoded object that replaces another one. If neither has a resource version, because they come from
@@ -237,7 +237,7 @@ impl<'a> Resource<'a> {
     pub fn validate(&self, object: Value<'a>) -> Vec<Error> {
         let mut errors = self.type_errors(object);
         if errors.is_empty() {
-            errors.extend(metadata_errors(object, self.namespaced, Naming::Subdomain, &self.release));
+            errors.extend(metadata_errors_with(object, self.namespaced, &subdomain, &self.release));
             if let Some(validator) = &self.validator {
                 self.of_schema(validator.check(object, &Path::Root), &mut errors);
             }
@@ -388,30 +388,17 @@ pub fn with_status<'a>(object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Va
     with_metadata(updated, "managedFields", metadata_of(object).get("managedFields"), arena)
 }
 
-/// What names of objects look like.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Naming {
-    /// Labels of RFC 1123 between dots.
-    #[default]
-    Subdomain,
-    /// Whatever may be a part of a path: names of roles, for example.
-    PathSegment,
-}
-
 /// The errors of the metadata of an object of any kind that is created: `ValidateObjectMeta` of `k8s.io/apimachinery`.
-pub fn metadata_errors(
+/// `name` says what is wrong with a name, or with the prefix of one.
+pub(crate) fn metadata_errors_with(
     object: Value<'_>,
     namespaced: bool,
-    naming: Naming,
-    release: impl Into<AskedRelease>,
+    name: &dyn Fn(&str, bool) -> names::Messages,
+    release: &AskedRelease,
 ) -> Vec<Error> {
     let (arena, mut errors) = (Bump::new(), Vec::new());
     let meta = meta::object_meta(metadata_of(object), &arena);
-    let name: &dyn Fn(&str, bool) -> names::Messages = match naming {
-        Naming::Subdomain => &subdomain,
-        Naming::PathSegment => &names::path_segment,
-    };
-    metadata::validate(&meta, namespaced, name, &Path::Base("metadata"), &release.into(), &mut errors);
+    metadata::validate(&meta, namespaced, name, &Path::Base("metadata"), release, &mut errors);
     errors
 }
 
@@ -447,12 +434,17 @@ fn replicas(object: Value<'_>, path: &str, errors: &mut Vec<Error>) {
     errors.push(Error::invalid(&Path::Base(path), detail.0, detail.1, 0));
 }
 
-pub(super) fn metadata_of(object: Value<'_>) -> Value<'_> {
+pub(crate) fn metadata_of(object: Value<'_>) -> Value<'_> {
     object.get("metadata").unwrap_or(Value::Null)
 }
 
 /// An object with a member of its metadata set, or without it.
-fn with_metadata<'a>(object: Value<'a>, key: &'a str, member: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
+pub(super) fn with_metadata<'a>(
+    object: Value<'a>,
+    key: &'a str,
+    member: Option<Value<'a>>,
+    arena: &'a Bump,
+) -> Value<'a> {
     let metadata = match metadata_of(object) {
         Value::Null => Value::Map(Map::EMPTY),
         metadata => metadata,

@@ -12,22 +12,10 @@ use kubeshape_show::table::Convertor;
 use kubeshape_smd::managed::Gvk;
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
-use kubeshape_validate::object::{Naming, Resource};
+use kubeshape_validate::builtin::BuiltInKind;
+use kubeshape_validate::object::Resource;
 use std::sync::{Arc, OnceLock};
 
-/// Built-in resources whose generations the server counts, by group. Upstream does this in Go code.
-const COUNTED: [(&str, &[&str]); 8] = [
-    ("", &["pods", "replicationcontrollers"]),
-    ("admissionregistration.k8s.io", &["*"]),
-    ("apps", &["daemonsets", "deployments", "replicasets", "statefulsets"]),
-    ("batch", &["cronjobs", "jobs"]),
-    ("flowcontrol.apiserver.k8s.io", &["*"]),
-    ("networking.k8s.io", &["ingresses", "ingressclasses", "networkpolicies"]),
-    ("policy", &["poddisruptionbudgets"]),
-    ("scheduling.k8s.io", &["priorityclasses"]),
-];
-/// Groups whose objects can have names other than DNS names, such as `system:node`.
-const PATH_SEGMENTS: [&str; 1] = ["rbac.authorization.k8s.io"];
 /// The resource of CustomResourceDefinitions.
 const DEFINITIONS: (&str, &str) = ("apiextensions.k8s.io", "customresourcedefinitions");
 
@@ -104,15 +92,12 @@ impl Served {
         let has_status = resource.subresources.iter().any(|name| **name == *"status");
         let is_definition = (group, &**plural) == DEFINITIONS;
         let namespaced = resource.scope == Scope::Namespaced;
-        let counted = COUNTED
-            .iter()
-            .find(|(other, _)| *other == group)
-            .is_some_and(|(_, names)| names.iter().any(|name| *name == "*" || **name == **plural));
-        let naming = if PATH_SEGMENTS.contains(&group) { Naming::PathSegment } else { Naming::Subdomain };
+        let release = registry.settings().release;
+        let metadata = BuiltInKind::new(group, kind.kind(), release).unwrap_or(BuiltInKind::other(release));
         let strategy = if is_definition {
             Strategy::Definition(Arc::new(types))
         } else {
-            Strategy::BuiltIn(Arc::new(BuiltIn { types, namespaced, has_status, counts: counted, naming }))
+            Strategy::BuiltIn(Arc::new(BuiltIn { types, namespaced, has_status, metadata }))
         };
         let has_scale = resource.subresources.iter().any(|name| **name == *"scale");
         let scale = has_scale.then(|| Scale {

@@ -9,10 +9,10 @@ use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_structural::read::Manifest;
 use kubeshape_validate::Release;
+use kubeshape_validate::builtin::BuiltInKind;
 use kubeshape_validate::crd::{self, Defaults, Definition};
 use kubeshape_validate::object::{
-    Naming, Object, count_generation, decode_metadata, deep_equal, keep_metadata, metadata_errors,
-    metadata_update_errors, with_status,
+    Object, count_generation, decode_metadata, deep_equal, keep_metadata, metadata_update_errors, with_status,
 };
 use kubeshape_validate::typed::Typed;
 use kubeshape_yaml::Tape;
@@ -38,9 +38,7 @@ pub(super) struct BuiltIn {
     pub(super) types: Typed,
     pub(super) namespaced: bool,
     pub(super) has_status: bool,
-    /// Whether the server counts the generations of its objects.
-    pub(super) counts: bool,
-    pub(super) naming: Naming,
+    pub(super) metadata: BuiltInKind,
 }
 
 impl Strategy {
@@ -105,7 +103,11 @@ impl Strategy {
             }
             Strategy::BuiltIn(kind) => {
                 let object = if kind.has_status { with(object, "status", None, arena) } else { object };
-                with_meta(object, "generation", kind.counts.then_some(Value::Int(1)), arena)
+                if kind.metadata.counts_generations() {
+                    with_meta(object, "generation", Some(Value::Int(1)), arena)
+                } else {
+                    object
+                }
             }
         }
     }
@@ -122,7 +124,7 @@ impl Strategy {
     pub(super) fn counts(&self) -> bool {
         match self {
             Strategy::Custom(_) | Strategy::Definition(_) => true,
-            Strategy::BuiltIn(kind) => kind.counts,
+            Strategy::BuiltIn(kind) => kind.metadata.counts_generations(),
         }
     }
 
@@ -138,7 +140,7 @@ impl Strategy {
             Strategy::BuiltIn(kind) => {
                 let object = keep_metadata(object, old, arena);
                 let object = if kind.has_status { with(object, "status", old.get("status"), arena) } else { object };
-                count_generation(object, old, kind.counts && !same("spec", object, old), arena)
+                count_generation(object, old, kind.metadata.counts_generations() && !same("spec", object, old), arena)
             }
         }
     }
@@ -158,7 +160,7 @@ impl Strategy {
             Strategy::Definition(_) => {
                 read(object, |definition| crd::validate(definition, Release::DEFAULT)).unwrap_or_default()
             }
-            Strategy::BuiltIn(kind) => metadata_errors(object, kind.namespaced, kind.naming, Release::DEFAULT),
+            Strategy::BuiltIn(kind) => kind.metadata.errors(object, kind.namespaced),
         }
     }
 

@@ -4,7 +4,7 @@ use kubeshape_yaml::go::Url;
 
 /// Whether a text is an address as Go's `net.ParseIP` reads it, without a zone. `sloppy` allows zeros in front of the
 /// numbers of version 4, which older releases of Go allowed everywhere.
-pub(super) fn is_ip(text: &str, sloppy: bool) -> bool {
+pub(crate) fn is_ip(text: &str, sloppy: bool) -> bool {
     match text.bytes().find(|b| matches!(b, b'.' | b':')) {
         Some(b'.') => is_ipv4(text, sloppy),
         Some(_) => is_ipv6(text, sloppy),

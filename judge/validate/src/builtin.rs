@@ -1,0 +1,128 @@
+//! The metadata of built-in kinds. Upstream, each kind has Go code for it (`pkg/apis/*/validation` of
+//! `k8s.io/kubernetes`); here, the kinds are a table ([`kinds`]).
+//!
+//! # Example: the names of two kinds
+//! ```
+//! use kubeshape_schema::Bump;
+//! use kubeshape_validate::{Release, builtin::BuiltInKind};
+//! use kubeshape_value::ToValue;
+//!
+//! let arena = Bump::new();
+//! let object = serde_json::json!({"metadata": {"name": "system:node"}});
+//! let created = |group: &str, kind: &str| {
+//!     let kind = BuiltInKind::new(group, kind, Release::DEFAULT)?;
+//!     Some(kind.create(object.to_value(&arena), Some(false), &arena).errors.len())
+//! };
+//! assert_eq!(created("rbac.authorization.k8s.io", "ClusterRole"), Some(0));
+//! assert_eq!(created("", "Node"), Some(1));
+//! assert_eq!(created("authentication.k8s.io", "TokenReview"), None, "it is not stored");
+//! ```
+
+mod address;
+mod kinds;
+mod rules;
+
+use crate::names::{self, Messages};
+use crate::object::{
+    Judged, created_as, keep_metadata, metadata_errors_with, metadata_update_errors, version_on_creation, with_version,
+};
+use crate::{Change, Release};
+use kinds::{Row, find};
+use kubeshape_schema::field::{Error, Path};
+use kubeshape_value::{Bump, Value};
+
+/// What names of objects look like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Naming {
+    /// Labels of RFC 1123 between dots: `NameIsDNSSubdomain`.
+    #[default]
+    Subdomain,
+    /// A label of RFC 1123: `NameIsDNSLabel`.
+    Label,
+    /// A label of RFC 1035 before 1.36, then one of RFC 1123: `ValidateServiceName`, and KEP-5311.
+    ServiceLabel,
+    /// What may be a part of a path, for example `system:node`: `IsValidPathSegmentName`.
+    PathSegment,
+    /// An address in its canonical form: `ValidateIPAddressName`. The words are those of 1.33 and later.
+    Address,
+    /// A group and a resource, with a dot between them: `ValidateStorageVersionName`.
+    GroupResource,
+}
+
+impl Naming {
+    /// Returns what is wrong with a name, or with the prefix of one.
+    pub(crate) fn check(self, name: &str, is_prefix: bool, release: Release) -> Messages {
+        let masked = if is_prefix { names::mask_trailing_dash(name) } else { name.into() };
+        match self {
+            Naming::Subdomain => names::dns1123_subdomain(&masked),
+            Naming::Label => names::dns1123_label(&masked),
+            Naming::ServiceLabel if release.has(Change::LabelsOfServices) => names::dns1123_label(&masked),
+            Naming::ServiceLabel => names::dns1035_label(&masked),
+            Naming::PathSegment => names::path_segment(name, is_prefix),
+            Naming::Address => address::canonical(name),
+            Naming::GroupResource => rules::group_resource(name),
+        }
+    }
+}
+
+/// A built-in kind whose objects are stored.
+#[derive(Clone, Copy, Debug)]
+pub struct BuiltInKind {
+    row: Row,
+    release: Release,
+}
+
+impl BuiltInKind {
+    /// Returns a kind of Kubernetes; `None` if there is no such kind, or if its objects are not stored, as those of
+    /// `TokenReview`.
+    pub fn new(group: &str, kind: &str, release: Release) -> Option<BuiltInKind> {
+        Some(BuiltInKind { row: find(group, kind)?, release })
+    }
+
+    /// Returns a kind of which only a document is known, such as one of an aggregated server: all names that may be in a path are valid.
+    pub fn other(release: Release) -> BuiltInKind {
+        BuiltInKind { row: Row::OTHER, release }
+    }
+
+    /// Whether the server counts the generations of objects.
+    pub fn counts_generations(&self) -> bool {
+        self.row.counts
+    }
+
+    /// Returns the errors of the metadata of an object that is created: the part of the strategy's `Validate` that is
+    /// about metadata, and that of `BeforeCreate`.
+    pub fn errors(&self, object: Value<'_>, namespaced: bool) -> Vec<Error> {
+        let check = |name: &str, is_prefix: bool| {
+            let checked = self.row.rule.and_then(|rule| rule.check(name, is_prefix, object));
+            checked.unwrap_or_else(|| self.row.naming.check(name, is_prefix, self.release))
+        };
+        let mut errors = metadata_errors_with(object, namespaced, &check, &self.release.into());
+        if self.row.checks_finalizers {
+            rules::finalizers(object, &Path::Base("metadata"), &mut errors);
+        }
+        if let Some(rule) = self.row.rule {
+            rule.errors(object, &mut errors);
+        }
+        errors
+    }
+
+    /// Judges the metadata of an object that is created, as [`Resource::create`](crate::object::Resource::create) does it for custom
+    /// resources. If it is not known whether objects of the kind have a namespace, the object itself tells. Only the
+    /// metadata of the result is what the server stores.
+    pub fn create<'a>(&self, object: Value<'a>, namespaced: Option<bool>, arena: &'a Bump) -> Judged<'a> {
+        let namespaced = namespaced.unwrap_or_else(|| has_namespace(object));
+        let (stored, named) = created_as(object, namespaced, self.row.counts, arena);
+        Judged { stored, errors: self.errors(named, namespaced), refusal: version_on_creation(object) }
+    }
+
+    /// Returns the errors of the metadata of an object that replaces another one. Without versions, the update is
+    /// unconditional.
+    pub fn update<'a>(&self, object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Vec<Error> {
+        let old = with_version(old, arena);
+        metadata_update_errors(keep_metadata(object, old, arena), old, self.release)
+    }
+}
+
+fn has_namespace(object: Value<'_>) -> bool {
+    object.get("metadata").and_then(|metadata| metadata.get("namespace")).is_some()
+}

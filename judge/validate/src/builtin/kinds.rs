@@ -1,0 +1,162 @@
+//! The table of kinds.
+
+use super::Naming::{self, Address, GroupResource, Label, PathSegment, ServiceLabel, Subdomain};
+use super::rules::Rule;
+
+/// What the server checks of the metadata of a kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub(super) naming: Naming,
+    /// Whether finalizers without a domain must be those of Kubernetes (`ValidateObjectMeta` of `pkg/apis/core`, in addition
+    /// to that of `k8s.io/apimachinery`).
+    pub(super) checks_finalizers: bool,
+    /// Whether the server counts the generations of objects (`PrepareForCreate` of the strategy).
+    pub(super) counts: bool,
+    /// What depends on other fields.
+    pub(super) rule: Option<Rule>,
+}
+
+impl Row {
+    pub(super) const OTHER: Row = Row { naming: PathSegment, checks_finalizers: false, counts: false, rule: None };
+}
+
+const fn row(naming: Naming) -> Row {
+    Row { naming, checks_finalizers: false, counts: false, rule: None }
+}
+
+const fn core(naming: Naming) -> Row {
+    Row { naming, checks_finalizers: true, counts: false, rule: None }
+}
+
+const fn counted(row: Row) -> Row {
+    Row { counts: true, ..row }
+}
+
+const fn special(row: Row, rule: Rule) -> Row {
+    Row { rule: Some(rule), ..row }
+}
+
+/// The kinds that are stored, by group. Kinds that are only requests, such as reviews and bindings, need no name.
+const KINDS: [(&str, &[(&str, Row)]); 20] = [
+    (
+        "",
+        &[
+            ("ConfigMap", core(Subdomain)),
+            ("Endpoints", core(Subdomain)),
+            // Only what all kinds have in common is checked: `ValidateEventCreate`.
+            ("Event", row(PathSegment)),
+            ("LimitRange", special(core(Subdomain), Rule::LimitRange)),
+            ("Namespace", core(Label)),
+            ("Node", core(Subdomain)),
+            ("PersistentVolume", core(Subdomain)),
+            ("PersistentVolumeClaim", core(Subdomain)),
+            ("Pod", counted(core(Subdomain))),
+            ("PodTemplate", counted(core(Subdomain))),
+            ("ReplicationController", counted(core(Subdomain))),
+            ("ResourceQuota", core(Subdomain)),
+            ("Secret", core(Subdomain)),
+            ("Service", core(ServiceLabel)),
+            ("ServiceAccount", core(Subdomain)),
+        ],
+    ),
+    (
+        "admissionregistration.k8s.io",
+        &[
+            ("MutatingAdmissionPolicy", counted(row(Subdomain))),
+            ("MutatingAdmissionPolicyBinding", counted(row(Subdomain))),
+            ("MutatingWebhookConfiguration", counted(row(Subdomain))),
+            ("ValidatingAdmissionPolicy", counted(row(Subdomain))),
+            ("ValidatingAdmissionPolicyBinding", counted(row(Subdomain))),
+            ("ValidatingWebhookConfiguration", counted(row(Subdomain))),
+        ],
+    ),
+    ("apiregistration.k8s.io", &[("APIService", special(row(PathSegment), Rule::ApiService))]),
+    (
+        "apps",
+        &[
+            ("ControllerRevision", core(Subdomain)),
+            ("DaemonSet", counted(core(Subdomain))),
+            ("Deployment", counted(core(Subdomain))),
+            ("ReplicaSet", counted(core(Subdomain))),
+            // Pods have its name as their host name.
+            ("StatefulSet", counted(core(Label))),
+        ],
+    ),
+    ("autoscaling", &[("HorizontalPodAutoscaler", core(Subdomain))]),
+    ("batch", &[("CronJob", special(counted(core(Subdomain)), Rule::CronJob)), ("Job", counted(core(Subdomain)))]),
+    (
+        "certificates.k8s.io",
+        &[
+            ("CertificateSigningRequest", core(PathSegment)),
+            ("ClusterTrustBundle", special(core(Subdomain), Rule::ClusterTrustBundle)),
+            ("PodCertificateRequest", core(Subdomain)),
+        ],
+    ),
+    ("coordination.k8s.io", &[("Lease", row(Subdomain)), ("LeaseCandidate", row(Subdomain))]),
+    ("discovery.k8s.io", &[("EndpointSlice", counted(core(Subdomain)))]),
+    ("events.k8s.io", &[("Event", core(Subdomain))]),
+    (
+        "flowcontrol.apiserver.k8s.io",
+        &[("FlowSchema", counted(core(Subdomain))), ("PriorityLevelConfiguration", counted(core(Subdomain)))],
+    ),
+    ("internal.apiserver.k8s.io", &[("StorageVersion", row(GroupResource))]),
+    (
+        "networking.k8s.io",
+        &[
+            ("IPAddress", core(Address)),
+            ("Ingress", counted(core(Subdomain))),
+            ("IngressClass", counted(core(Subdomain))),
+            ("NetworkPolicy", counted(core(Subdomain))),
+            ("ServiceCIDR", core(Subdomain)),
+        ],
+    ),
+    ("node.k8s.io", &[("RuntimeClass", core(Subdomain))]),
+    ("policy", &[("PodDisruptionBudget", counted(row(PathSegment)))]),
+    (
+        "rbac.authorization.k8s.io",
+        &[
+            ("ClusterRole", core(PathSegment)),
+            ("ClusterRoleBinding", core(PathSegment)),
+            ("Role", core(PathSegment)),
+            ("RoleBinding", core(PathSegment)),
+        ],
+    ),
+    (
+        "resource.k8s.io",
+        &[
+            ("DeviceClass", counted(core(Subdomain))),
+            ("DeviceTaintRule", counted(core(Subdomain))),
+            ("PodSchedulingContext", core(Subdomain)),
+            ("ResourceClaim", core(Subdomain)),
+            ("ResourceClaimTemplate", core(Subdomain)),
+            ("ResourcePoolStatusRequest", core(Subdomain)),
+            ("ResourceSlice", counted(core(Subdomain))),
+        ],
+    ),
+    (
+        "scheduling.k8s.io",
+        &[
+            ("PodGroup", row(Subdomain)),
+            ("PriorityClass", special(counted(core(Subdomain)), Rule::PriorityClass)),
+            ("Workload", row(Subdomain)),
+        ],
+    ),
+    (
+        "storage.k8s.io",
+        &[
+            ("CSIDriver", core(Subdomain)),
+            ("CSINode", core(Subdomain)),
+            ("CSIStorageCapacity", core(Subdomain)),
+            ("StorageClass", core(Subdomain)),
+            ("VolumeAttachment", core(Subdomain)),
+            ("VolumeAttributesClass", core(Subdomain)),
+        ],
+    ),
+    ("storagemigration.k8s.io", &[("StorageVersionMigration", row(Subdomain))]),
+];
+
+/// Returns the row of a kind.
+pub(super) fn find(group: &str, kind: &str) -> Option<Row> {
+    let (_, kinds) = KINDS.iter().find(|(name, _)| *name == group)?;
+    kinds.iter().find(|(name, _)| *name == kind).map(|(_, row)| *row)
+}

@@ -1,0 +1,123 @@
+//! What the server checks of metadata beside names.
+
+use crate::names::{self, Messages};
+use crate::object::metadata_of;
+use kubeshape_schema::field::{Error, ErrorType, Path};
+use kubeshape_value::Value;
+use kubeshape_yaml::go::escape::GoQuoted;
+
+/// The finalizers without a domain: `IsStandardFinalizerName`.
+const FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
+/// Characters of the name of a CronJob: its Jobs append eleven to it.
+const MAX_CRON_JOB: usize = 52;
+/// The priority classes of the system: the names and values.
+const PRIORITY_CLASSES: [(&str, i64); 2] =
+    [("system-node-critical", 2_000_001_000), ("system-cluster-critical", 2_000_000_000)];
+
+/// A rule about metadata that depends on other fields of the object.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Rule {
+    /// The name is the version and the group of its spec: `ValidateAPIService`.
+    ApiService,
+    /// A prefix of the name belongs to the signer: `ValidateClusterTrustBundleName`.
+    ClusterTrustBundle,
+    /// The name is short: `ValidateCronJobCreate`.
+    CronJob,
+    /// The server makes a name if there is none: `PrepareForCreate`.
+    LimitRange,
+    /// Names with a prefix are reserved: `ValidatePriorityClass`.
+    PriorityClass,
+}
+
+impl Rule {
+    /// Returns what is wrong with a name; `None` leaves the check to the naming of the kind.
+    pub(super) fn check(self, name: &str, is_prefix: bool, object: Value<'_>) -> Option<Messages> {
+        let spec = object.get("spec").unwrap_or(Value::Null);
+        match self {
+            Rule::CronJob | Rule::LimitRange | Rule::PriorityClass => None,
+            Rule::ApiService => {
+                let messages = names::path_segment(name, false);
+                let required = format!("{}.{}", text(spec, "version"), text(spec, "group"));
+                let is_other = messages.is_empty() && name != required;
+                let other = || vec![format!("must be `spec.version+\".\"+spec.group`: {}", GoQuoted(&required))];
+                Some(if is_other { other() } else { messages })
+            }
+            Rule::ClusterTrustBundle => match text(spec, "signerName") {
+                "" => name
+                    .contains(':')
+                    .then(|| vec!["ClusterTrustBundle without signer name must not have \":\" in its name".to_owned()]),
+                signer => {
+                    let prefix = format!("{}:", signer.replace('/', ":"));
+                    let Some(rest) = name.strip_prefix(&prefix) else {
+                        let message =
+                            format!("ClusterTrustBundle for signerName {signer} must be named with prefix {prefix}");
+                        return Some(vec![message]);
+                    };
+                    let rest = if is_prefix { names::mask_trailing_dash(rest) } else { rest.into() };
+                    Some(names::dns1123_subdomain(&rest))
+                }
+            },
+        }
+    }
+
+    /// Changes the errors of metadata to those of the kind.
+    pub(super) fn errors(self, object: Value<'_>, errors: &mut Vec<Error>) {
+        let metadata = Path::Base("metadata");
+        let (path, name) = (metadata.child("name"), text(metadata_of(object), "name"));
+        match self {
+            Rule::CronJob if name.len() > MAX_CRON_JOB => {
+                errors.push(Error::invalid(&path, name, format!("must be no more than {MAX_CRON_JOB} characters"), 0));
+            }
+            Rule::LimitRange if name.is_empty() => {
+                errors
+                    .retain(|error| (error.error_type, error.path.as_str()) != (ErrorType::Required, "metadata.name"));
+            }
+            Rule::PriorityClass if name.starts_with("system-") => {
+                if let Some(why) = reserved(name, object) {
+                    let detail = "priority class names with 'system-' prefix are reserved for system use only. error: ";
+                    errors.push(Error::forbidden(&path, format!("{detail}{why}"), 0));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns why a name of a priority class is reserved: `IsKnownSystemPriorityClass`.
+fn reserved(name: &str, object: Value<'_>) -> Option<String> {
+    let Some((_, expected)) = PRIORITY_CLASSES.iter().find(|(known, _)| *known == name) else {
+        return Some(format!("{name} is not a known system priority class"));
+    };
+    let value = if let Some(Value::Int(value)) = object.get("value") { value } else { 0 };
+    if value != *expected {
+        return Some(format!("value of {name} PriorityClass must be {expected}"));
+    }
+    let is_default = matches!(object.get("globalDefault"), Some(Value::Bool(true)));
+    is_default.then(|| format!("globalDefault of {name} PriorityClass must be false"))
+}
+
+/// Adds the finalizers that have no domain and are not known: `validateKubeFinalizerName`.
+pub(super) fn finalizers(object: Value<'_>, metadata: &Path<'_>, errors: &mut Vec<Error>) {
+    let path = metadata.child("finalizers");
+    let finalizers = metadata_of(object).get("finalizers").and_then(Value::as_list).unwrap_or_default();
+    for (at, name) in finalizers.iter().enumerate().filter_map(|(at, name)| Some((at, name.as_str()?))) {
+        if !name.contains('/') && !FINALIZERS.contains(&name) {
+            let detail = "name is neither a standard finalizer name nor is it fully qualified";
+            errors.push(Error::invalid(&path.index(at), name, detail, 0));
+        }
+    }
+}
+
+/// Returns what is wrong with the name of a storage version.
+pub(super) fn group_resource(name: &str) -> Messages {
+    let Some((group, resource)) = name.rsplit_once('.') else {
+        return vec!["name must be in the form of <group>.<resource>".to_owned()];
+    };
+    let group = names::dns1123_subdomain(group).into_iter().map(|message| format!("the group segment {message}"));
+    let resource = names::dns1035_label(resource).into_iter().map(|message| format!("the resource segment {message}"));
+    group.chain(resource).collect()
+}
+
+fn text<'a>(value: Value<'a>, key: &str) -> &'a str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
