@@ -11,7 +11,7 @@ use kubeshape_registry::{Kind, Object, Registry, duplicate_fields};
 use kubeshape_schema::Bump;
 use kubeshape_smd::{ToValue, Value as Decodable};
 use kubeshape_validate::Release as Rules;
-use kubeshape_validate::strict::{Fields, unknown_field};
+use kubeshape_validate::strict::{Fields, duplicate_field, unknown_field};
 use kubeshape_validate::typed::{GO_NAMES, Typed};
 use kubeshape_yaml::Node;
 use proptest::prelude::any;
@@ -46,9 +46,9 @@ fn decoded(typed: &Typed, value: Decodable<'_>, object: Node<'_>) -> String {
     if let Some(error) = decoded.errors.first() {
         return error.message.clone();
     }
-    let twice = decoded.told_twice(duplicate_fields(object));
-    let twice = twice.into_iter().map(|(path, _)| format!("duplicate field {path:?}"));
-    let unknown = decoded.unknown.iter().map(|path| format!("unknown field {path:?}"));
+    let twice = duplicate_fields(object).into_iter().map(|duplicate| (duplicate.path, ())).collect();
+    let twice = decoded.told_twice(twice).into_iter().map(|(path, ())| duplicate_field(&path));
+    let unknown = decoded.unknown.iter().map(|path| unknown_field(path, Fields::Decoded));
     let all: Vec<String> = twice.chain(unknown).collect();
     if all.is_empty() { String::new() } else { format!("strict decoding error: {}", all.join(", ")) }
 }

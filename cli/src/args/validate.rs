@@ -58,7 +58,9 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "OLD", value_hint = ValueHint::AnyPath)]
     pub(crate) old: Vec<PathBuf>,
 
-    /// What happens to fields that the schema does not know, and to fields that stand twice
+    /// What happens to fields that the schema does not know
+    ///
+    /// Duplicate fields are warnings, because kubectl sends the last value; `ignore` hides them.
     #[arg(long, value_name = "HOW", default_value = "strict")]
     pub(crate) field_validation: FieldValidation,
 

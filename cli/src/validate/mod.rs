@@ -5,6 +5,7 @@
 
 mod kinds;
 mod schemas;
+mod sops;
 mod stored;
 mod worker;
 

@@ -2,6 +2,7 @@
 
 use super::kinds::{Documented, Kinds};
 use super::schemas::Read;
+use super::sops;
 use super::stored;
 use crate::args::{FieldValidation, MissingSchemas};
 use crate::input::{self, Input};
@@ -9,9 +10,9 @@ use crate::report::Capped;
 use crate::report::clean::clean;
 use kubeshape_input::{Code, DocumentRef, Finding, Limits};
 use kubeshape_lifecycle::warn::Cluster;
-use kubeshape_registry::{Gvk, Location, describe, duplicate_fields, locate};
+use kubeshape_registry::{Duplicate, Gvk, Location, describe, duplicate_fields, locate};
 use kubeshape_schema::Bump;
-use kubeshape_schema::field::Error;
+use kubeshape_schema::field::{Error, ErrorType};
 use kubeshape_smd::Value;
 use kubeshape_smd::managed::ObjectName;
 use kubeshape_validate::object::{self as server, Resource};
@@ -22,6 +23,9 @@ use std::collections::BTreeMap;
 
 /// Errors that are shown of one object.
 const MOST: usize = 50;
+/// What to do about a duplicate field.
+const DUPLICATE: &str = "Keep one of the two. kubectl 1.27 to 1.33 sends the last value, with any field validation. kustomize, \
+                         Flux, `kubeconform -strict` and a server that gets the file itself refuse the object.";
 
 /// What all workers share.
 #[derive(Debug)]
@@ -197,6 +201,7 @@ fn object<'a>(
     events: &mut Events<'a>,
 ) {
     let value = in_list(Value::from_node(node, arena), node, arena);
+    let decrypted = sops::without_metadata(value, arena);
     let gvk = value.gvk();
     events.list.extend(context.kinds.told(gvk).map(Event::Schemas));
     let mut judged = Judged {
@@ -204,12 +209,13 @@ fn object<'a>(
         document,
         node,
         object: value,
+        is_encrypted: decrypted.is_some(),
         name: OnceCell::new(),
         findings: Vec::new(),
         by_structure: None,
         arena,
     };
-    let verdict = judged.judge(value);
+    let verdict = judged.judge(decrypted.unwrap_or(value));
     judged.lifecycles(gvk);
     if context.names {
         judged.name();
@@ -255,20 +261,14 @@ fn in_list<'v>(value: Value<'v>, node: Node<'v>, arena: &'v Bump) -> Value<'v> {
     }
 }
 
-/// The object without what SOPS writes beside encrypted values, which it removes before it sends the object to a server.
-fn without_sops<'v>(value: Value<'v>, arena: &'v Bump) -> Value<'v> {
-    match (value, value.get("sops").and_then(|sops| sops.get("mac"))) {
-        (Value::Map(map), Some(_)) => Value::Map(map.with("sops", None, arena)),
-        _ => value,
-    }
-}
-
 /// An object that is judged, and what was found.
 struct Judged<'j, 'c, 'd> {
     context: &'j Context<'c>,
     document: &'j mut DocumentRef<'d>,
     node: Node<'j>,
     object: Value<'j>,
+    /// Whether values of it are encrypted.
+    is_encrypted: bool,
     /// Made when it is asked for.
     name: OnceCell<String>,
     findings: Vec<Finding>,
@@ -286,6 +286,9 @@ impl<'j> Judged<'j, '_, '_> {
         if gvk.group() == "apiextensions.k8s.io" && gvk.kind() == "CustomResourceDefinition" {
             return Verdict::Definition;
         }
+        if self.is_encrypted && sops::is_encrypted(gvk.kind()) {
+            return Verdict::Unknown;
+        }
         let at = self.node.get("apiVersion").unwrap_or(self.node);
         let Some((resource, deprecated)) = self.context.kinds.resource(gvk) else {
             if let Some((is_removed, warning)) = self.context.kinds.deprecation(gvk) {
@@ -301,7 +304,6 @@ impl<'j> Judged<'j, '_, '_> {
         }
         let resource: &Resource<'j> = resource;
         let arena = self.arena;
-        let value = without_sops(value, arena);
         let decoded = match resource.decode(value, arena) {
             Ok(decoded) => decoded,
             Err(message) => {
@@ -310,12 +312,13 @@ impl<'j> Judged<'j, '_, '_> {
                 return Verdict::Refused;
             }
         };
-        self.fields(&decoded.unknown, Fields::Pruned, &duplicate_fields(self.node));
+        self.duplicates(duplicate_fields(self.node));
+        self.fields(&decoded.unknown, Fields::Pruned);
         let server::Judged { stored, errors, refusal } = match self.old(decoded.value, resource) {
             Some(old) => resource.update(decoded.value, old, arena),
             None => resource.create(decoded.value, arena),
         };
-        self.judged(&errors, refusal);
+        self.judged(errors, refusal);
         if self.findings.iter().any(Finding::is_error) {
             return Verdict::Refused;
         }
@@ -339,23 +342,28 @@ impl<'j> Judged<'j, '_, '_> {
     /// Judges an object by the OpenAPI document of its kind.
     fn structure(&mut self, value: Value<'j>, gvk: Gvk<'_>, kind: &Documented) -> Verdict {
         self.by_structure = Some(clean(gvk.kind()));
-        let value = without_sops(value, self.arena);
         let decoded = kind.types.decode(value);
-        self.fields(&decoded.unknown, Fields::Decoded, &decoded.told_twice(duplicate_fields(self.node)));
-        for error in decoded.errors.iter().take(MOST) {
+        let duplicates = duplicate_fields(self.node).into_iter().map(|duplicate| (duplicate.path.clone(), duplicate));
+        let duplicates = decoded.told_twice(duplicates.collect());
+        self.duplicates(duplicates.into_iter().map(|(_, duplicate)| duplicate).collect());
+        self.fields(&decoded.unknown, Fields::Decoded);
+        let (mut errors, mut departures) = (decoded.errors, decoded.departures);
+        errors.retain(|error| !self.is_unknown(&error.path, ErrorType::TypeInvalid));
+        departures.retain(|departure| !self.is_unknown(&departure.path, departure.error_type));
+        for error in errors.iter().take(MOST) {
             let found = locate::at_field(self.node, &error.path);
             self.tell(Code::ObjectNotDecoded, found.shown(), format!("{}: {}", error.path, error.message));
         }
-        if decoded.errors.is_empty() {
+        if errors.is_empty() {
             self.metadata(value, kind);
         }
-        for departure in decoded.departures.iter().take(MOST) {
+        for departure in departures.iter().take(MOST) {
             let found = locate::at_field(self.node, &departure.path);
             self.tell(Code::ObjectDeparts, found.shown(), departure.to_string());
         }
-        let more = decoded.errors.len().saturating_sub(MOST) + decoded.departures.len().saturating_sub(MOST);
+        let more = errors.len().saturating_sub(MOST) + departures.len().saturating_sub(MOST);
         if more > 0 {
-            let code = if decoded.errors.len() > MOST { Code::ObjectNotDecoded } else { Code::ObjectDeparts };
+            let code = if errors.len() > MOST { Code::ObjectNotDecoded } else { Code::ObjectDeparts };
             self.tell(code, self.node, format!("{more} more values are not shown"));
         }
         if self.findings.iter().any(Finding::is_error) { Verdict::Refused } else { Verdict::Accepted(Vec::new()) }
@@ -365,18 +373,23 @@ impl<'j> Judged<'j, '_, '_> {
     fn metadata(&mut self, value: Value<'j>, kind: &Documented) {
         let (Some(rules), arena) = (kind.metadata, self.arena) else { return };
         let old = identity(value).and_then(|identity| self.context.old.get(&identity));
-        let (errors, refusal) = match old {
-            Some(old) => (rules.update(value, Value::from_node(old.node(), arena), arena), None),
-            None => {
-                let server::Judged { errors, refusal, .. } = rules.create(value, kind.namespaced, arena);
-                (errors, refusal)
-            }
+        let (errors, refusal) = if let Some(old) = old {
+            (rules.update(value, Value::from_node(old.node(), arena), arena), None)
+        } else {
+            let server::Judged { errors, refusal, .. } = rules.create(value, kind.namespaced, arena);
+            (errors, refusal)
         };
-        self.judged(&errors, refusal);
+        self.judged(errors, refusal);
+    }
+
+    /// Whether an error at a path is about values that are encrypted.
+    fn is_unknown(&self, path: &str, error: ErrorType) -> bool {
+        self.is_encrypted && sops::is_about_encrypted(locate::at_field(self.node, path).value, error)
     }
 
     /// Reports why a server refuses an object.
-    fn judged(&mut self, errors: &[Error], refusal: Option<&str>) {
+    fn judged(&mut self, mut errors: Vec<Error>, refusal: Option<&str>) {
+        errors.retain(|error| !self.is_unknown(&error.path, error.error_type));
         for error in errors.iter().take(MOST) {
             self.refused(error);
         }
@@ -403,21 +416,36 @@ impl<'j> Judged<'j, '_, '_> {
         }
     }
 
-    /// Reports unknown and duplicate fields.
-    fn fields(&mut self, unknown: &[String], fields: Fields, again: &[(String, Node<'_>)]) {
+    /// Reports duplicate fields, of which kubectl sends the last one.
+    fn duplicates(&mut self, mut duplicates: Vec<Duplicate<'_>>) {
+        duplicates.retain(|duplicate| !duplicate.is_override());
+        if self.context.field_validation == FieldValidation::Ignore {
+            return;
+        }
+        for Duplicate { path, key, .. } in duplicates.iter().take(MOST) {
+            self.tell(Code::ObjectFieldDropped, *key, format!("{}; the last value is used", duplicate_field(path)));
+            if let Some(finding) = self.findings.last_mut() {
+                finding.advice = Some(DUPLICATE.to_owned());
+            }
+        }
+        if duplicates.len() > MOST {
+            let detail = format!("{} more duplicate fields are not shown", duplicates.len() - MOST);
+            self.tell(Code::ObjectFieldDropped, self.node, detail);
+        }
+    }
+
+    /// Reports unknown fields.
+    fn fields(&mut self, unknown: &[String], fields: Fields) {
         let code = match self.context.field_validation {
             FieldValidation::Strict => Code::ObjectField,
             FieldValidation::Warn => Code::ObjectFieldDropped,
             FieldValidation::Ignore => return,
         };
-        for (path, key) in again.iter().take(MOST) {
-            self.tell(code, *key, duplicate_field(path));
-        }
         for path in unknown.iter().take(MOST) {
             let found = locate::at_field(self.node, path);
             self.tell(code, found.key.unwrap_or(found.value), unknown_field(path, fields));
         }
-        let more = again.len().saturating_sub(MOST) + unknown.len().saturating_sub(MOST);
+        let more = unknown.len().saturating_sub(MOST);
         if more > 0 {
             self.tell(code, self.node, format!("{more} more fields are not shown"));
         }

@@ -1,11 +1,33 @@
 //! Duplicate fields of an object.
 
 use kubeshape_schema::field::Path;
-use kubeshape_yaml::{Kind, Node};
-use std::collections::BTreeSet;
+use kubeshape_yaml::go::escape::GoQuoted;
+use kubeshape_yaml::{Flags, Kind, Node, Position};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
-/// Returns the duplicate fields of an object, in document order: the path of each, and its second key. Under strict
-/// field validation, a server rejects such an object (`duplicate field "spec.size"`).
+/// A key that a mapping has before.
+#[derive(Clone, Debug)]
+pub struct Duplicate<'a> {
+    /// The path of the field: `spec.size`.
+    pub path: String,
+    /// The key.
+    pub key: Node<'a>,
+    /// Its value.
+    pub value: Node<'a>,
+    /// The same key before.
+    pub before: Node<'a>,
+}
+
+impl Duplicate<'_> {
+    /// Whether one of the two keys comes through a merge key or an alias (`<<`): such a field is overridden on purpose.
+    pub fn is_override(&self) -> bool {
+        [self.key, self.before].iter().any(|key| key.entry().flags.has(Flags::ALIASED))
+    }
+}
+
+/// Returns the duplicate fields of an object, in document order. The last value counts. Under strict field validation, a
+/// server refuses a request with such an object (`duplicate field "spec.size"`). kubectl does not send duplicate fields.
 ///
 /// # Example
 /// ```
@@ -13,19 +35,51 @@ use std::collections::BTreeSet;
 ///
 /// let object = Object::read("a.yaml", "spec: {ports: [{port: 1, port: 2}]}")?;
 /// let again = duplicate_fields(object.location().unwrap().node());
-/// assert_eq!(again[0].0, "spec.ports[0].port");
+/// assert_eq!((again[0].path.as_str(), again[0].value.text()), ("spec.ports[0].port", "2"));
 /// # Ok::<(), Box<kubeshape_input::Finding>>(())
 /// ```
-pub fn duplicate_fields(object: Node<'_>) -> Vec<(String, Node<'_>)> {
+pub fn duplicate_fields(object: Node<'_>) -> Vec<Duplicate<'_>> {
     let mut walk = Walk { keys: Vec::new(), out: Vec::new() };
     walk.node(object, &Path::Root);
     walk.out
 }
 
+/// Returns the error of Go's strict YAML reader about duplicate fields (`UnmarshalStrict` of `sigs.k8s.io/yaml`); `None`
+/// if there are none.
+///
+/// # Example
+/// ```
+/// use kubeshape_registry::{Object, duplicate_fields, strict_yaml_error};
+///
+/// let object = Object::read("a.yaml", "spec:\n  size: 1\n  size: 2\n")?;
+/// let error = strict_yaml_error(duplicate_fields(object.location().unwrap().node()));
+/// assert_eq!(error.as_deref(), Some("yaml: unmarshal errors:\n  line 3: key \"size\" already set in map"));
+/// # Ok::<(), Box<kubeshape_input::Finding>>(())
+/// ```
+pub fn strict_yaml_error(mut duplicates: Vec<Duplicate<'_>>) -> Option<String> {
+    // The reader sets a key when it has read the value.
+    duplicates.sort_by_key(|duplicate| (end(duplicate.value), Reverse(duplicate.value.index())));
+    let line = |duplicate: &Duplicate<'_>| {
+        let Duplicate { key, value, .. } = duplicate;
+        let line = Position::of(value.document().source(), value.span().start).line;
+        let text = key.text();
+        let key = if key.entry().flags.has(Flags::RESOLVED_KEY) { text.to_owned() } else { GoQuoted(text).to_string() };
+        format!("\n  line {line}: key {key} already set in map")
+    };
+    let lines: String = duplicates.iter().map(line).collect();
+    (!lines.is_empty()).then(|| format!("yaml: unmarshal errors:{lines}"))
+}
+
+/// Returns the index behind a node.
+fn end(node: Node<'_>) -> u32 {
+    let entry = node.entry();
+    if entry.is_container() { entry.a } else { node.index() + 1 }
+}
+
 struct Walk<'a> {
     /// The keys of one mapping; reused for the next.
     keys: Vec<&'a str>,
-    out: Vec<(String, Node<'a>)>,
+    out: Vec<Duplicate<'a>>,
 }
 
 impl<'a> Walk<'a> {
@@ -33,11 +87,11 @@ impl<'a> Walk<'a> {
     fn node(&mut self, node: Node<'a>, path: &Path<'_>) {
         match node.kind() {
             Kind::Map => {
-                let mut seen = BTreeSet::new();
+                let mut seen = BTreeMap::new();
                 let has_duplicates = self.has_duplicates(node);
                 for (key, value) in node.pairs() {
-                    if has_duplicates && !seen.insert(key.text()) {
-                        self.out.push((path.child(key.text()).to_string(), key));
+                    if has_duplicates && let Some(before) = seen.insert(key.text(), key) {
+                        self.out.push(Duplicate { path: path.child(key.text()).to_string(), key, value, before });
                     }
                     if value.entry().is_container() {
                         self.node(value, &path.child(key.text()));

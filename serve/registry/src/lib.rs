@@ -74,7 +74,7 @@ mod typed;
 mod validate;
 
 pub use definition::{Definition, Form, resources_of_document};
-pub use duplicates::duplicate_fields;
+pub use duplicates::{Duplicate, duplicate_fields, strict_yaml_error};
 pub use endpoint::Endpoint;
 pub use error::{
     Conflict, Conflicts, EndpointError, Error, FieldError, FieldErrorKind, Invalid, KindError, ManagerError,

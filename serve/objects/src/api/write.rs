@@ -7,7 +7,7 @@ use crate::status::{Cause, Details, Status};
 use crate::store::{Change, Full, Key, Stored, Then as Becomes};
 use crate::value::{self, meta_text, with_meta};
 use crate::{cbor, wire};
-use kubeshape_registry::{WriteOptions, duplicate_fields};
+use kubeshape_registry::{WriteOptions, duplicate_fields, strict_yaml_error};
 use kubeshape_schema::field::{BadValue, Error, Path};
 use kubeshape_smd::managed::{self, keep_times};
 use kubeshape_smd::{Bump, Value};
@@ -79,6 +79,14 @@ impl Call<'_> {
                 Err(Status::unsupported_media_type(&self.media("application/json, application/yaml", CBOR)))
             }
             _ => Err(Status::unsupported_media_type(&self.media(OBJECTS, CBOR))),
+        }
+    }
+
+    /// Returns the duplicate fields of the object in the body. The decoder of YAML has its own words.
+    fn duplicates(&self, node: Node<'_>) -> Vec<String> {
+        match self.media_type() {
+            "application/yaml" => strict_yaml_error(duplicate_fields(node)).into_iter().collect(),
+            _ => twice(node),
         }
     }
 
@@ -185,7 +193,7 @@ impl Call<'_> {
         let body = self.object_sent()?;
         let (mut tape, arena, mut warnings) = (Tape::new(), Bump::new(), self.warnings());
         let node = self.document(&body, &mut tape)?;
-        let decoded = self.decode(Value::from_node(node, &arena), twice(node), &arena)?;
+        let decoded = self.decode(Value::from_node(node, &arena), self.duplicates(node), &arena)?;
         self.tell(&decoded.strict, parameters.validation, &mut warnings)?;
         self.advise(node, &mut warnings);
         let object = self.fits_path(without_system_metadata(decoded.value, &arena), &arena)?;
@@ -310,7 +318,7 @@ impl Call<'_> {
         let body = self.object_sent()?;
         let (mut tape, arena, mut warnings) = (Tape::new(), Bump::new(), self.warnings());
         let node = self.document(&body, &mut tape)?;
-        let decoded = self.decode(Value::from_node(node, &arena), twice(node), &arena)?;
+        let decoded = self.decode(Value::from_node(node, &arena), self.duplicates(node), &arena)?;
         self.tell(&decoded.strict, parameters.validation, &mut warnings)?;
         self.advise(node, &mut warnings);
         let object = self.fits_path(decoded.value, &arena)?;
@@ -478,7 +486,6 @@ impl Call<'_> {
         if config.as_map().is_none() {
             return Err(undecoded("the configuration is no object"));
         }
-        self.tell(&twice(node), parameters.validation, &mut warnings)?;
         self.advise(node, &mut warnings);
         let config = self.fits_path(config, &arena)?;
         let config = with_meta(config, "name", Some(Value::String(self.path.name)), &arena);
@@ -492,6 +499,16 @@ impl Call<'_> {
         let endpoint = self.endpoint(&arena)?;
         let options = self.options(parameters);
         let object = endpoint.apply(live, config, &options, &arena).map_err(|error| refused(&error))?;
+        if let Some(why) = strict_yaml_error(duplicate_fields(node)) {
+            let why = format!("error converting YAML to JSON: {why}");
+            match parameters.validation {
+                FieldValidation::Strict => {
+                    return Err(Status::bad_request(format!("error strict decoding YAML: {why}")));
+                }
+                FieldValidation::Warn => warnings.push(why),
+                FieldValidation::Ignore => {}
+            }
+        }
         let object = self.strategy.decode(object, &arena).map_err(|why| self.unreadable(&why))?.value;
         let (change, code) = if let (Some(old), Some(live)) = (old, live) {
             let revision = Value::String(meta_text(live, "resourceVersion"));
@@ -512,7 +529,7 @@ impl Call<'_> {
 
 /// Returns duplicate fields, as strict validation reports them.
 fn twice(node: Node<'_>) -> Vec<String> {
-    duplicate_fields(node).into_iter().map(|(path, _)| duplicate_field(&path)).collect()
+    duplicate_fields(node).into_iter().map(|duplicate| duplicate_field(&duplicate.path)).collect()
 }
 
 /// Returns the status for an error of the field manager.

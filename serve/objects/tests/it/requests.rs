@@ -136,6 +136,33 @@ fn unknown_fields_have_the_characters_of_the_request() {
 }
 
 #[test]
+fn duplicate_fields_of_yaml_have_the_words_of_its_decoder() {
+    let mut server = Server::new();
+    let yaml = "apiVersion: example.com/v1\nkind: Widget\nmetadata:\n  name: a\nspec:\n  replicas: 3\n  replicas: 4\n  \
+                color: red\nmetadata: {name: b, name: c}\nspec: {replicas: 5}\n1: 2\n1: 3\n";
+    let words = "yaml: unmarshal errors:\n  line 7: key \"replicas\" already set in map\n  line 9: key \"name\" already set in \
+                 map\n  line 9: key \"metadata\" already set in map\n  line 10: key \"spec\" already set in map\n  line 12: \
+                 key 1 already set in map";
+    let strict = format!("{ALL}?fieldValidation=Strict");
+    let (code, refused) = server.send("POST", &strict, "application/yaml", yaml);
+    let (_, message) = refused["message"].as_str().unwrap().split_once(": ").unwrap();
+    assert_eq!((code, message), (400, format!("strict decoding error: {words}, unknown field \"1\"").as_str()));
+    let apply = format!("{ALL}/c?fieldManager=me&fieldValidation=Strict");
+    let twice = yaml.replace("1: 2\n1: 3\n", "");
+    let (code, refused) = server.send("PATCH", &apply, "application/apply-patch+yaml", &twice);
+    let words = words.replace("\n  line 12: key 1 already set in map", "");
+    let expected = format!("error strict decoding YAML: error converting YAML to JSON: {words}");
+    assert_eq!((code, refused["message"].as_str()), (400, Some(expected.as_str())));
+    // Without strict validation the last value counts, and JSON has other words.
+    let (code, made) = server.send("POST", &format!("{ALL}?fieldValidation=Ignore"), "application/yaml", yaml);
+    assert_eq!((code, &made["metadata"]["name"], &made["spec"]["replicas"]), (201, &json!("c"), &json!(5)));
+    let body =
+        r#"{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"d"},"spec":{"replicas":1,"replicas":2}}"#;
+    let (_, refused) = server.send("POST", &strict, JSON, body);
+    assert!(refused["message"].as_str().unwrap().ends_with("strict decoding error: duplicate field \"spec.replicas\""));
+}
+
+#[test]
 fn nothing_changes_if_nothing_differs() {
     let mut server = Server::new();
     let object = server.create("a", r#"{"replicas":1}"#);
