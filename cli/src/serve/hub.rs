@@ -340,13 +340,17 @@ impl Hub {
         let taken = self.resources.as_ref().map(|_| changes.clone());
         let mut applied = self.store.apply_if(changes, SystemTime::now(), accept);
         if let (Some(resources), Some(taken)) = (&mut self.resources, taken) {
-            let is_taken = |change: &&Change| applied.refused.iter().all(|(refused, _)| refused.name != change.name);
-            let Defined { names, findings } = resources.change(taken.iter().filter(is_taken));
+            let defined = resources.change(taken.iter().filter(|change| applied.has_taken(change)));
+            let Defined { names, findings, refused } = defined;
             applied.findings.extend(findings);
-            let names = names.into_iter().filter(|name| self.given.remove(name));
-            let of_files: Vec<_> = names.map(|name| (name, Definition::OfFiles)).collect();
-            if !of_files.is_empty() {
-                let more = self.store.define(of_files, SystemTime::now());
+            let is_of_files = |name: &Arc<str>| !refused.contains(name);
+            let names = names.into_iter().filter(is_of_files).filter(|name| self.given.remove(name));
+            let mut sources: Vec<_> = names.map(|name| (name, Definition::OfFiles)).collect();
+            // What is not taken in is not published either.
+            self.given.extend(refused.iter().cloned());
+            sources.extend(resources.changed(refused));
+            if !sources.is_empty() {
+                let more = self.store.define(sources, SystemTime::now());
                 applied.documents.extend(more.documents);
                 applied.groups.extend(more.groups);
                 applied.findings.extend(more.findings);
@@ -406,7 +410,8 @@ impl Hub {
     /// What is wrong with files.
     fn reasons(&self) -> impl Iterator<Item = &Finding> {
         let held = self.held.values().map(|held| &held.finding);
-        self.inputs.unreadable().chain(&self.broken).chain(held)
+        let refused = self.resources.iter().flat_map(Resources::refused);
+        self.inputs.unreadable().chain(&self.broken).chain(held).chain(refused)
     }
 
     /// Updates readiness and metrics of the files.

@@ -27,6 +27,8 @@ pub(super) struct Resources {
     lifecycles: Arc<Lifecycles>,
     /// The definitions of each file.
     files: BTreeMap<Arc<str>, Vec<Object>>,
+    /// By name: why a definition of a file does not replace the one that is stored.
+    refused: BTreeMap<Arc<str>, Finding>,
 }
 
 /// What became of changed files.
@@ -36,6 +38,8 @@ pub(super) struct Defined {
     pub(super) names: BTreeSet<Arc<str>>,
     /// Definitions that are refused.
     pub(super) findings: Vec<Finding>,
+    /// The names of those that are stored in an earlier form, which is still served.
+    pub(super) refused: BTreeSet<Arc<str>>,
 }
 
 impl Resources {
@@ -74,7 +78,13 @@ impl Resources {
                 None => Objects::new(api, Store::default()),
             },
         };
-        Ok(Resources { objects: Arc::new(objects), folder, lifecycles, files: BTreeMap::new() })
+        Ok(Resources {
+            objects: Arc::new(objects),
+            folder,
+            lifecycles,
+            files: BTreeMap::new(),
+            refused: BTreeMap::new(),
+        })
     }
 
     /// Publishes the definitions that a file keeps.
@@ -85,6 +95,11 @@ impl Resources {
     /// The gates of the command line that no schema names.
     pub(super) fn unnamed_gates(&self) -> Vec<&str> {
         self.lifecycles.unnamed_gates()
+    }
+
+    /// Why definitions of files do not replace those that are stored.
+    pub(super) fn refused(&self) -> impl Iterator<Item = &Finding> {
+        self.refused.values()
     }
 
     /// What requests are answered from.
@@ -125,8 +140,15 @@ impl Resources {
                 None => gone.push(Arc::clone(name)),
             }
         }
+        self.refused.retain(|name, _| !defined.names.contains(name));
         for (at, status) in self.objects.define(&found, &gone, SystemTime::now()) {
-            defined.findings.push(refused(found.get(at), &status));
+            let finding = refused(found.get(at), &status);
+            let name: Option<Arc<str>> = found.get(at).map(|object| object.name().into());
+            if let Some(name) = name.filter(|name| self.objects.definition(name).is_some()) {
+                self.refused.insert(Arc::clone(&name), finding.clone());
+                defined.refused.insert(name);
+            }
+            defined.findings.push(finding);
         }
         defined
     }

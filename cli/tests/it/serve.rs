@@ -1,6 +1,7 @@
 //! `kubeshape serve` as a process of its own: files that change, signals, tokens, messages.
 
 use crate::common::Folder;
+use crate::common::client::send;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
@@ -257,6 +258,63 @@ fn changed_files_are_followed() {
     server.until("/readyz", |code, _| code == 200);
     folder.write("crds/d.yaml", crd("d.example.com", "x"));
     server.index_has("d.example.com/v1", true);
+}
+
+/// A broken file keeps its last good state everywhere: documents, discovery, objects, and the definition as an object.
+#[test]
+fn a_broken_file_keeps_its_objects() {
+    let folder = Folder::new();
+    let good = crd("a.example.com", "teeth");
+    let other = crd("b.example.com", "teeth").replace("gears", "bolts").replace("gear", "bolt").replace("Gear", "Bolt");
+    folder.write("crds/a.yaml", format!("{good}---\n{other}")).write("objects/none.yaml", "");
+    let server = Server::start(&folder, "crds --objects objects --watch --log-level error");
+    let gear = r#"{"apiVersion": "a.example.com/v1", "kind": "Gear", "metadata": {"name": "one"}, "teeth": "x"}"#;
+    let gears = "/apis/a.example.com/v1/namespaces/default/gears";
+    let bolts = "/apis/b.example.com/v1/namespaces/default/bolts";
+    let post =
+        |path: &str, body: &str| send(&server.address, "POST", path, "application/json", body).expect("a response");
+    assert_eq!(post(gears, gear).code, 201);
+    let definition = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gears.a.example.com";
+    let is_served = |why: &str, name: &str| {
+        for path in
+            [&format!("{gears}/one"), bolts, definition, "/apis/a.example.com/v1", "/openapi/v3/apis/b.example.com/v1"]
+        {
+            assert_eq!(server.get(path).0, 200, "{why}: {path}");
+        }
+        for path in [definition, "/openapi/v3/apis/a.example.com/v1"] {
+            assert!(server.get(path).1.contains(&format!("\"{name}\"")), "{why}: {path}");
+        }
+        let aggregated =
+            server.ask("/apis", "Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList\r\n");
+        assert!(aggregated.1.contains("\"gears\""), "{why}: {}", aggregated.1);
+    };
+    let repaired = || {
+        folder.write("crds/a.yaml", format!("{good}---\n{other}"));
+        server.until("/readyz", |code, _| code == 200);
+        is_served("it is whole again", "teeth");
+    };
+    is_served("at first", "teeth");
+    for (why, broken) in [
+        ("it is no YAML", "kind: [\n".to_owned()),
+        ("it is cut", good[..good.len() - 20].to_owned()),
+        ("one of two is broken", format!("{}---\n{other}", good.replace("scope: Namespaced", "scope: [1]"))),
+        ("the one behind it is broken", format!("{}---\nkind: [\n", good.replace("teeth", "cogs"))),
+        // A server refuses these, which are well written.
+        (
+            "a name does not fit",
+            format!("{}---\n{other}", good.replace("kind: Gear,", "kind: 'Ge ar',").replace("teeth", "cogs")),
+        ),
+    ] {
+        folder.write("crds/a.yaml", broken);
+        let body = server.until("/readyz", |code, _| code == 500);
+        assert!(body.contains("inputs failed: crds/a.yaml"), "{why}: {body}");
+        is_served(why, "teeth");
+        repaired();
+    }
+    // What changes next is served again everywhere.
+    folder.write("crds/a.yaml", format!("{}---\n{other}", good.replace("teeth", "cogs")));
+    server.until("/openapi/v3/apis/a.example.com/v1", |_, body| body.contains("\"cogs\""));
+    is_served("it changed", "cogs");
 }
 
 #[test]

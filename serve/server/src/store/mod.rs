@@ -103,6 +103,16 @@ pub struct Applied {
     pub changed: bool,
     /// Changes that were not accepted, with what their contents are. Nothing of them is remembered.
     pub refused: Vec<(Change, Quality)>,
+    /// Changes to contents that cannot be read: the last good content of the file is published.
+    pub kept: Vec<Change>,
+}
+
+impl Applied {
+    /// Whether the content of a change is published, or its deletion.
+    pub fn has_taken(&self, change: &Change) -> bool {
+        let is_it = |other: &Change| other.name == change.name && other.content == change.content;
+        !self.refused.iter().any(|(other, _)| is_it(other)) && !self.kept.iter().any(is_it)
+    }
 }
 
 /// What the new content of a file is good for.
@@ -444,7 +454,9 @@ impl Store {
         } else {
             self.broken.insert(Arc::clone(&name));
         }
-        if is_whole || !file.was_whole {
+        if !is_whole && file.was_whole {
+            applied.kept.push(Change { name: Arc::clone(&name), content: Some(file.bytes.clone()) });
+        } else {
             self.remove(&name, &file.content, touched);
             self.add(&name, &content, touched);
             file.content = content;
