@@ -134,9 +134,10 @@ pub(crate) struct ServeArgs {
 
     /// Feature gates, such as AggregatedDiscoveryEndpoint=true; needs --emulate or --objects
     ///
-    /// With --emulate, CustomResourcePublishOpenAPI, OpenAPIV3, AggregatedDiscoveryEndpoint,
-    /// AggregatedDiscoveryRemoveBetaType and CBORServingAndStorage, as far as the release has them. With --objects, also those
-    /// of fields with x-kubernetes-api-lifecycle, AllAlpha and AllBeta: clients are warned of fields that are off.
+    /// CustomResourcePublishOpenAPI, OpenAPIV3, AggregatedDiscoveryEndpoint, AggregatedDiscoveryRemoveBetaType and
+    /// CBORServingAndStorage, as far as the release has them: that of --emulate, else that of --kubernetes, else 1.36. With
+    /// --objects, also those of fields with x-kubernetes-api-lifecycle, AllAlpha and AllBeta: clients are warned of fields
+    /// that are off.
     #[arg(long, value_name = "NAME=BOOL", value_delimiter = ',', value_parser = gate)]
     pub(crate) feature_gates: Vec<(String, bool)>,
 

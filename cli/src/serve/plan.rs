@@ -67,8 +67,12 @@ impl Plan {
         let is_answered = |name: &str| !args.has_objects() || Emulation::has_gate(name);
         let gates = args.feature_gates.iter().filter(|(name, _)| is_answered(name));
         let gates: Vec<(&str, bool)> = gates.map(|(name, value)| (&**name, *value)).collect();
-        let emulation = args.emulate.map(|release| Emulation::new(release.minor, &gates)).transpose();
-        let emulation = emulation.map_err(|error| usage(format!("--feature-gates: {error}")))?;
+        let emulation = match args.emulate {
+            Some(release) => Some(Emulation::new(release.minor, &gates)),
+            None if gates.is_empty() => None,
+            None => Some(Emulation::of_gates(minor(args), &gates, args.has_extensions())),
+        };
+        let emulation = emulation.transpose().map_err(|error| usage(format!("--feature-gates: {error}")))?;
         let cors = (!args.cors_allowed_origins.is_empty()).then(|| Cors::new(&args.cors_allowed_origins)).transpose();
         let cors = cors.map_err(|error| usage(format!("--cors-allowed-origins: {error}")))?;
         let aggregate = aggregate(args)?;
@@ -93,6 +97,12 @@ impl Plan {
             cors,
         })
     }
+}
+
+/// The minor version of the release that is served.
+fn minor(args: &ServeArgs) -> u16 {
+    let release = args.kubernetes.unwrap_or_else(emulated).to_string();
+    release.rsplit('.').next().and_then(|minor| minor.parse().ok()).unwrap_or(u16::MAX)
 }
 
 /// The folder that follows the objects.

@@ -133,6 +133,24 @@ fn gates_and_the_release_decide() {
     let deprecated = "x-kubernetes-api-lifecycle: {kubernetes: {status: deprecated}}";
     assert_eq!(told("", deprecated), ["299 - \"spec.width: deprecated\""]);
     assert_eq!(told("", "description: How wide it is."), Vec::<String>::new());
+    // Gates of the server's own behaviour need no release to emulate.
+    let folder = Folder::new();
+    folder.write("crd.yaml", definition(EXTENSION)).write("objects/none.yaml", "");
+    let formats = |options: &str| {
+        let server = Server::start(&folder, &format!("crd.yaml --objects objects --extensions off {options}"));
+        let accept = |media: &str| server.ask(TABS, &format!("Accept: {media}\r\n")).0;
+        (accept("application/cbor"), server.get("/version").1.contains("\"minor\": \"36\""))
+    };
+    assert_eq!(formats(""), (406, true));
+    assert_eq!(formats("--feature-gates CBORServingAndStorage=true"), (200, true));
+    assert_eq!(formats("--feature-gates CBORServingAndStorage=true --kubernetes 1.34"), (200, true));
+    for (gate, why) in [
+        ("CustomResourcePublishOpenAPI=false", "is locked to true in Kubernetes 1.36"),
+        ("AggregatedDiscoveryRemoveBetaType=false", "is locked to true in Kubernetes 1.36"),
+        ("CBORServingAndStorage=true --kubernetes 1.31", "Kubernetes 1.31 has no feature gate"),
+    ] {
+        folder.run(&format!("serve crd.yaml --objects objects --feature-gates {gate}")).says(2, &[why]);
+    }
     // Without objects and without a release, gates mean nothing.
     let folder = Folder::new();
     folder.write("crd.yaml", definition(EXTENSION));

@@ -101,6 +101,8 @@ pub struct Emulation {
     pub minor: u16,
     /// What it answers.
     pub features: Features,
+    /// Whether `/version` names the release.
+    pub names_version: bool,
 }
 
 /// Why a release cannot be emulated.
@@ -168,7 +170,19 @@ impl Emulation {
             aggregated_v2beta1: aggregated && !is_on(REMOVE_BETA),
             cbor: is_on(CBOR),
         };
-        Ok(Emulation { minor, features })
+        Ok(Emulation { minor, features, names_version: true })
+    }
+
+    /// The gates of a server that emulates no release: those of the release 1.`minor` that it serves, or of the newest release
+    /// that is known. With `extensions`, aggregated discovery as v2beta1 stays, unless a gate is about it.
+    ///
+    /// # Errors
+    /// The release does not have a gate with this value.
+    pub fn of_gates(minor: u16, gates: &[(&str, bool)], extensions: bool) -> Result<Emulation, EmulationError> {
+        let mut out = Emulation::new(minor.min(NEWEST), gates)?;
+        let is_about_beta = gates.iter().any(|(gate, _)| [AGGREGATED, REMOVE_BETA].contains(gate));
+        out.features.aggregated_v2beta1 |= extensions && !is_about_beta;
+        Ok(Emulation { names_version: false, ..out })
     }
 
     /// Whether the gate decides how requests are answered, in some release.
@@ -178,6 +192,9 @@ impl Emulation {
 
     /// The body of `/version`. That of the snapshot stays if it is of this release.
     pub(crate) fn version(self, current: &Bytes) -> Bytes {
+        if !self.names_version {
+            return current.clone();
+        }
         let minor = self.minor.to_string();
         let parsed: Option<serde_json::Value> = serde_json::from_slice(current).ok();
         let named = parsed.as_ref().and_then(|version| version["minor"].as_str());
@@ -243,6 +260,20 @@ mod tests {
             }
         }
         assert_eq!(Features::default(), Emulation::new(NEWEST, &[])?.features);
+        Ok(())
+    }
+
+    #[test]
+    fn gates_of_a_server_that_emulates_nothing() -> Result<(), EmulationError> {
+        let plain = Emulation::of_gates(36, &[(CBOR, true)], true)?;
+        assert!(plain.features.cbor && plain.features.aggregated_v2beta1);
+        assert_eq!(plain.version(&Bytes::from_static(b"{}")), "{}");
+        assert!(!Emulation::of_gates(36, &[(CBOR, true)], false)?.features.aggregated_v2beta1);
+        assert!(Emulation::of_gates(37, &[(CBOR, true)], true)?.features.cbor);
+        assert!(!Emulation::of_gates(34, &[(REMOVE_BETA, true)], true)?.features.aggregated_v2beta1);
+        assert!(Emulation::of_gates(34, &[(REMOVE_BETA, false)], false)?.features.aggregated_v2beta1);
+        assert!(Emulation::of_gates(36, &[(PUBLISH, false)], true).is_err());
+        assert!(Emulation::of_gates(31, &[(CBOR, true)], true).is_err());
         Ok(())
     }
 
