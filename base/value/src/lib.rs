@@ -13,6 +13,7 @@ mod display;
 mod json;
 mod order;
 pub mod read;
+mod stop;
 #[cfg(test)]
 mod tests;
 
@@ -24,6 +25,7 @@ pub use json::{GoText, NotFinite};
 pub use kubeshape_schema::Bump;
 pub use order::{string_bits, string_prefix};
 pub use read::{Compat, JsonError, MAX_DEPTH};
+pub use stop::Stop;
 
 /// A value that borrows its strings and contents.
 ///

@@ -135,7 +135,8 @@ fn service(count: usize, bytes: usize) -> Option<Http> {
             entries.trim_end_matches(',')
         );
         let uid = format!("00000000-0000-0000-0000-{n:012}");
-        let moment = Moment { now: Time(1_700_000_000 + n.cast_signed() as i64), uid: &uid, random: 0 };
+        let moment =
+            Moment { now: Time(1_700_000_000 + n.cast_signed() as i64), uid: &uid, random: 0, ..Moment::default() };
         let post =
             Request { method: "POST", path: WIDGETS, body: body.as_bytes(), user_agent: "bench", ..Request::default() };
         let path = format!("{WIDGETS}/widget-{n:05}/status");

@@ -180,7 +180,7 @@ pub(super) fn answer(api: &Api, store: &mut Store, exchange: &Exchange, (path, q
         body: exchange.request.body.as_deref().unwrap_or_default().as_bytes(),
         ..Request::default()
     };
-    let Some(reply) = api.answer(store, &request, &Moment { now, uid: &uid, random: 0 }) else {
+    let Some(reply) = api.answer(store, &request, &Moment { now, uid: &uid, ..Moment::default() }) else {
         let is_page = exchange.status == 404 && expected == b"404 page not found\n";
         return if is_page { Verdict::Equal } else { Verdict::Missing("no such resource".to_owned()) };
     };

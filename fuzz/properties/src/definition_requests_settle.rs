@@ -35,7 +35,7 @@ pub fn holds(data: &[u8]) {
         let path = path.strip_prefix("/crd").map_or_else(|| path.to_owned(), |rest| format!("{definitions}{rest}"));
         let uid = format!("00000000-0000-0000-0000-{at:012}");
         let now = Time(i64::try_from(at).unwrap_or(0));
-        let moment = Moment { now, uid: &uid, random: data.len() as u64 };
+        let moment = Moment { now, uid: &uid, random: data.len() as u64, ..Moment::default() };
         let request = Request { method, path: &path, query, content_type: media, body: body.as_bytes(), ..Request::default() };
         let before = store.revision();
         let Some(reply) = api.answer(&mut store, &request, &moment) else { continue };

@@ -66,7 +66,7 @@ pub fn holds(data: &[u8]) {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let path = if path.starts_with("/apis") { path.to_owned() } else { format!("{ALL}{path}") };
         let uid = format!("00000000-0000-0000-0000-{at:012}");
-        let moment = Moment { now: Time(i64::try_from(at).unwrap_or(0)), uid: &uid, random: data.len() as u64 };
+        let moment = Moment { now: Time(i64::try_from(at).unwrap_or(0)), uid: &uid, random: data.len() as u64, ..Moment::default() };
         let request =
             Request { method, path: &path, query, accept, content_type: media, body: body.as_bytes(), ..Request::default() };
         let before = store.clone();

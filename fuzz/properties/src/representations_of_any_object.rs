@@ -50,7 +50,7 @@ static API: LazyLock<Api> = LazyLock::new(|| {
 });
 
 fn ask(store: &mut Store, request: &Request<'_>) -> Reply {
-    let moment = Moment { now: Time(1_700_000_000), uid: "6d3ab1ff-a1b4-4a63-9f3c-5b1d2f4f9c5e", random: 0 };
+    let moment = Moment { now: Time(1_700_000_000), uid: "6d3ab1ff-a1b4-4a63-9f3c-5b1d2f4f9c5e", random: 0, ..Moment::default() };
     API.answer(store, request, &moment).expect("a resource")
 }
 

@@ -64,7 +64,7 @@ impl Server {
             ..Request::default()
         };
         let uid = format!("00000000-0000-0000-0000-{:012}", self.time);
-        let moment = Moment { now: Time(self.time.cast_signed()), uid: &uid, random: self.time };
+        let moment = Moment { now: Time(self.time.cast_signed()), uid: &uid, random: self.time, ..Moment::default() };
         let before = self.store.revision();
         let Some(reply) = self.api.answer(&mut self.store, &request, &moment) else {
             return Answer { code: 404, body: Value::Null };

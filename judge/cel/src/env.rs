@@ -2,7 +2,7 @@
 
 use crate::check::{self, Checked, Declarations};
 use crate::cost::{self, Range, Sizes};
-use crate::eval::{self, Node, Outcome};
+use crate::eval::{self, Bounds, Node, Outcome};
 use crate::issue::Issues;
 use crate::library::regex::Patterns;
 use crate::parse;
@@ -11,6 +11,7 @@ use crate::schema::DeclType;
 use crate::schema::escape::{escape, is_reserved};
 use crate::types::Type;
 use crate::value::Value;
+use kubeshape_value::Stop;
 use std::sync::Arc;
 
 /// What expressions can use: functions by release, variables, object types.
@@ -164,9 +165,19 @@ impl Program {
         variables: impl IntoIterator<Item = (&'a str, Value<'a>)>,
         limit: u64,
     ) -> Outcome<'a> {
+        self.evaluate_until(variables, limit, Stop::NEVER)
+    }
+
+    /// As [`evaluate`](Self::evaluate). The evaluation also ends with an error when the flag is set.
+    pub fn evaluate_until<'a>(
+        &'a self,
+        variables: impl IntoIterator<Item = (&'a str, Value<'a>)>,
+        limit: u64,
+        stop: Stop<'_>,
+    ) -> Outcome<'a> {
         eval::with_places(self.variables.len(), |values| {
             self.set(values, variables);
-            eval::run(&self.node, self.slots, &self.patterns, values, limit)
+            eval::run(&self.node, self.slots, &self.patterns, values, Bounds { limit, stop })
         })
     }
 
@@ -197,6 +208,7 @@ impl<'a> Bound<'a> {
     /// As [`Program::evaluate`].
     pub fn evaluate(&self, limit: u64) -> Outcome<'a> {
         let program = self.program;
-        eval::run(&program.node, program.slots, &program.patterns, &self.values, limit)
+        let bounds = Bounds { limit, stop: Stop::NEVER };
+        eval::run(&program.node, program.slots, &program.patterns, &self.values, bounds)
     }
 }

@@ -25,16 +25,25 @@ const DEPTH: usize = 12;
 /// Most comparisons of languages for the schemas of one version, and most that may exceed a limit.
 const COMPARED: usize = 20_000;
 const LIMITED: usize = 24;
+/// Most steps of all comparisons together: some seconds.
+const SEARCHED: u64 = 20_000_000;
 
 /// The patterns that strings match, the patterns they do not match, and their lengths.
 type Compared = (Vec<String>, Vec<String>, u64, Option<u64>);
 
 /// Results of comparing languages, by patterns and lengths.
-#[derive(Default)]
 pub(crate) struct Memo {
     texts: HashMap<Compared, Shortest>,
     /// Comparisons that exceeded a limit. They are the most expensive ones.
     limited: usize,
+    /// The steps that all comparisons can still take.
+    left: u64,
+}
+
+impl Default for Memo {
+    fn default() -> Memo {
+        Memo { texts: HashMap::new(), limited: 0, left: SEARCHED }
+    }
 }
 
 /// A shortest string of a language, `None` if the language is empty, or why it is unknown.
@@ -53,13 +62,13 @@ impl Memo {
         if let Some(known) = self.texts.get(&key) {
             return known.clone();
         }
-        if self.limited >= LIMITED || self.texts.len() >= COMPARED {
+        if self.limited >= LIMITED || self.texts.len() >= COMPARED || self.left == 0 {
             return Err("too many patterns to compare".to_owned());
         }
         let (matched, unmatched): (Vec<&str>, Vec<&str>) =
             (key.0.iter().map(String::as_str).collect(), key.1.iter().map(String::as_str).collect());
         let texts = Texts { matched: &matched, unmatched: &unmatched, ..*texts };
-        let found = texts.shortest().map(|text| text.map(Rc::from)).map_err(|why| why.to_string());
+        let found = texts.shortest_within(&mut self.left).map(|text| text.map(Rc::from)).map_err(|why| why.to_string());
         self.limited += usize::from(found.is_err());
         self.texts.insert(key, found.clone());
         found

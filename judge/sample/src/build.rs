@@ -5,7 +5,7 @@ use super::go_rules;
 use super::scalar::{candidate, named};
 use super::wanted::Wanted;
 use kubeshape_schema::{Additional, Bump, Extra, Flags, Items, Schema, Type};
-use kubeshape_validate::object::{Validator, default};
+use kubeshape_validate::object::{Patterns, Validator, default};
 use kubeshape_value::Map;
 use kubeshape_value::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,6 +51,8 @@ pub(super) struct Builder<'b, 'a> {
     pub(super) depth: usize,
     /// What the sample must hold, and must not hold.
     pub(super) wanted: Option<&'b Wanted<'a>>,
+    /// The patterns of all validators. Each is compiled once.
+    patterns: Patterns<'a>,
 }
 
 /// The schemas that describe one value: the one of the field, and what branches say of it.
@@ -74,7 +76,13 @@ impl<'b, 'a> Builder<'b, 'a> {
             asked: BTreeMap::new(),
             depth: 0,
             wanted: None,
+            patterns: Patterns::default(),
         }
+    }
+
+    fn validators(&mut self, schemas: &[&'a Schema<'a>]) -> Vec<Validator<'a>> {
+        let (patterns, arena) = (&mut self.patterns, self.arena);
+        schemas.iter().map(|schema| Validator::sharing(schema, patterns, arena)).collect()
     }
 
     fn problem(&mut self, path: &str, text: impl Into<String>) {
@@ -156,11 +164,8 @@ impl<'b, 'a> Builder<'b, 'a> {
             .collect();
         let has_conditions = !branches.is_empty() || all.iter().any(|schema| schema.extra().not.is_some());
         let combinations = branches.iter().fold(1usize, |product, list| product.saturating_mul(list.len()));
-        let validators: Vec<Validator<'a>> = if has_conditions && self.values <= MAX_VALUES {
-            schemas.iter().map(|schema| Validator::new(schema, self.arena)).collect()
-        } else {
-            Vec::new()
-        };
+        let validators: Vec<Validator<'a>> =
+            if has_conditions && self.values <= MAX_VALUES { self.validators(schemas) } else { Vec::new() };
         let before = self.problems.len();
         let mut first = None;
         for exclude in [false, true] {
@@ -226,7 +231,7 @@ impl<'b, 'a> Builder<'b, 'a> {
     }
 
     fn scalar(&mut self, schemas: &[&'a Schema<'a>], types: &[Type], salt: usize, path: &str) -> Value<'a> {
-        let validators: Vec<Validator<'a>> = schemas.iter().map(|schema| Validator::new(schema, self.arena)).collect();
+        let validators = self.validators(schemas);
         let fits = |value: &Value<'a>| validators.iter().all(|validator| validator.is_valid(*value));
         let mut named = named(schemas, self.arena);
         if self.definitions.is_some() {

@@ -1,6 +1,6 @@
 //! Texts that a regular expression matches.
 
-use kubeshape_structural::regex::compile;
+use kubeshape_structural::regex::translated;
 use regex_syntax::Parser;
 use regex_syntax::hir::{Class, ClassUnicodeRange, Hir, HirKind};
 use std::num::NonZero;
@@ -23,8 +23,7 @@ pub(super) struct Pattern(Hir);
 impl Pattern {
     /// Reads a pattern of Go. None if it cannot be read.
     pub(super) fn new(pattern: &str) -> Option<Pattern> {
-        let regex = compile(pattern).ok()?;
-        Parser::new().parse(regex.as_str()).ok().map(Pattern)
+        Parser::new().parse(&translated(pattern).ok()?).ok().map(Pattern)
     }
 
     /// A string that matches, apart from assertions such as word boundaries. None if it would be too long.

@@ -59,8 +59,11 @@ mod value;
 mod wire;
 
 pub use api::{
-    Advisor, Api, DEFINITIONS, Documents, MAX_BODY, Moment, Outcome, Reply, Request, Settled, Watch, WatchEnd, Write,
+    Advisor, Api, DEFINITIONS, Documents, MAX_BODY, MAX_LIST_GROWTH, Moment, Outcome, Reply, Request, Settled, Watch,
+    WatchEnd, Write,
 };
 pub use generic::generic_kinds;
+pub use kubeshape_smd::value::Stop;
+pub use patch::MAX_COPIED;
 pub use status::{Cause, Details, GroupResource, Status};
 pub use wire::{json_to_protobuf, protobuf_to_json};

@@ -10,7 +10,7 @@ use kubeshape_smd::{Bump, Value};
 /// The maximum number of operations in a patch (upstream: `maxJSONPatchOperations`).
 const MAX_OPERATIONS: usize = 10_000;
 /// The maximum number of bytes of JSON that `copy` may add (upstream: `JSONPatchMaxCopyBytes`).
-const MAX_COPIED: usize = 3 << 20;
+pub const MAX_COPIED: usize = 3 << 20;
 /// The maximum number of nodes that operations may move: inserting at the front of a list moves all items.
 const MAX_WORK: usize = 50_000_000;
 

@@ -184,6 +184,11 @@ impl Status {
         Status::failure(503, "ServiceUnavailable", "the server is currently unable to handle the request")
     }
 
+    /// 504: the work for the request took too long (upstream: `errors.NewTimeoutError`).
+    pub fn took_too_long() -> Status {
+        Status::failure(504, "Timeout", "Timeout: the request takes more processor time than the server has for it")
+    }
+
     /// 504: the revision is in the future (upstream: `storage.NewTooLargeResourceVersionError`).
     pub fn too_large_revision(asked: u64, current: u64) -> Status {
         let mut status = Status::failure(

@@ -11,11 +11,15 @@ use kubeshape_objects::{Api, DEFINITIONS, Moment, Outcome, Reply, Request, Statu
 use kubeshape_registry::{Now, Object, Time};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::watch;
 
 /// How often a request is prepared again before it keeps others from writing.
 const ATTEMPTS: usize = 5;
+/// How often if it takes long to prepare.
+const MOST_ATTEMPTS: usize = 20;
+/// A request that was prepared in this time may keep others from writing.
+const SHORT: Duration = Duration::from_millis(20);
 
 /// Receives the names of the definitions that clients changed.
 type Listener = Box<dyn Fn(Vec<Arc<str>>) + Send + Sync>;
@@ -162,7 +166,7 @@ impl Objects {
         }
         for (at, object) in definitions.iter().enumerate() {
             let uid = uuid::Uuid::new_v4().to_string();
-            if let Err(status) = api.define(&mut store, object, &Moment { now, uid: &uid, random: 0 }) {
+            if let Err(status) = api.define(&mut store, object, &Moment { now, uid: &uid, ..Moment::default() }) {
                 refused.push((at, status));
             }
         }
@@ -217,6 +221,11 @@ impl Objects {
         self.api.load().serves(path)
     }
 
+    /// About how many bytes of objects a list or a watch begins with.
+    pub(crate) fn size_of_list(&self, path: &str, query: &str) -> usize {
+        self.api.load().size_of_list(&self.store.load(), path, query)
+    }
+
     /// Whether it may be one. It takes no time.
     pub(crate) fn may_serve(&self, path: &str) -> bool {
         self.api.load().may_serve(path)
@@ -240,7 +249,7 @@ impl Objects {
                 api = self.api();
             }
             let uid = uuid::Uuid::new_v4().to_string();
-            match api.load(&mut store, object, &Moment { now, uid: &uid, random: 0 }) {
+            match api.load(&mut store, object, &Moment { now, uid: &uid, ..Moment::default() }) {
                 // It is kept from the last time.
                 Err(status) if self.were_kept && status.reason == "AlreadyExists" => {}
                 Err(status) => refused.push((at, status)),
@@ -273,7 +282,12 @@ impl Objects {
 
     /// Answers a request. `None` if no resource is served at the path.
     pub(crate) fn answer(&self, request: &Request<'_>, moment: &Moment<'_>) -> Option<Answered> {
-        for _ in 0..ATTEMPTS {
+        let mut began = Instant::now();
+        let mut attempts = 0;
+        // A request that takes long to prepare would keep others from writing.
+        while attempts < ATTEMPTS || (attempts < MOST_ATTEMPTS && began.elapsed() > SHORT) {
+            attempts += 1;
+            began = Instant::now();
             let api = self.api.load();
             let write = match api.prepare(&self.store.load(), request, moment)? {
                 Outcome::Reply(reply) => return Some(Answered::Reply(reply)),
@@ -304,7 +318,8 @@ impl Objects {
             tracing::error!(reason = %error, "a change is not stored, and its request is refused");
             self.api.store(api);
             *writing = before;
-            let status = Status::internal(error.to_string());
+            // The reason names files of the server.
+            let status = Status::internal("the change is not stored; the log of the server has the reason");
             return Reply::new(status.code, Form::Json, status.to_json());
         }
         drop(writing);

@@ -22,6 +22,8 @@ pub enum CompileError {
     Invalid(RegexError),
     /// Go takes it, but it would take more than [`COMPILED_SIZE`] bytes here.
     TooLarge,
+    /// All expressions of a definition would take too much together.
+    TooMany,
 }
 
 impl std::fmt::Display for CompileError {
@@ -29,6 +31,7 @@ impl std::fmt::Display for CompileError {
         match self {
             CompileError::Invalid(error) => error.fmt(f),
             CompileError::TooLarge => f.write_str("the compiled expression takes more than 10 MiB"),
+            CompileError::TooMany => f.write_str("the patterns of the definition take too much memory together"),
         }
     }
 }
@@ -56,6 +59,15 @@ pub fn compile(pattern: &str) -> Result<Regex, CompileError> {
         .nest_limit(NESTING)
         .build()
         .map_err(|_| CompileError::TooLarge)
+}
+
+/// The expression of the crate `regex` that [`compile`] compiles for a pattern of Go.
+///
+/// # Errors
+/// Go refuses the pattern.
+pub fn translated(pattern: &str) -> Result<String, RegexError> {
+    check(pattern)?;
+    Ok(translate(pattern))
 }
 
 const DIGIT: &str = "0-9";

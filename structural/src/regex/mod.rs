@@ -18,9 +18,13 @@ mod escape;
 mod limits;
 mod names;
 mod parse;
+mod room;
+mod size;
 mod texts;
 
-pub use compile::{COMPILED_SIZE, CompileError, compile};
+pub use compile::{COMPILED_SIZE, CompileError, compile, translated};
+pub use room::{MAX_KEPT, Room};
+pub use size::compiled_size;
 use std::fmt;
 pub use texts::{STATES, Texts, Undecided};
 

@@ -6,7 +6,7 @@
 //! exponentially many.
 
 use super::compile::{NESTING, translate};
-use super::{RegexError, check};
+use super::{RegexError, check, compiled_size};
 use regex_automata::Anchored;
 use regex_automata::hybrid::LazyStateID;
 use regex_automata::hybrid::dfa::{Cache, DFA};
@@ -18,6 +18,8 @@ use std::collections::{HashMap, HashSet};
 pub const STATES: usize = 20_000;
 /// An automaton takes at most this many bytes, and what it is built from as many.
 const BYTES: usize = 2 << 20;
+/// What an automaton is built from takes a step for so many bytes.
+const BYTES_PER_STEP: u64 = 16;
 
 /// Texts that all of some expressions find something in, and none of others.
 ///
@@ -71,12 +73,23 @@ impl Texts<'_> {
     /// # Errors
     /// A pattern is invalid, or the limits do not suffice.
     pub fn shortest(&self) -> Result<Option<String>, Undecided> {
+        let mut unlimited = u64::MAX;
+        self.shortest_within(&mut unlimited)
+    }
+
+    /// As [`shortest`](Self::shortest), within a number of steps that several searches share. A step takes less than a
+    /// microsecond. Those that it takes are subtracted.
+    ///
+    /// # Errors
+    /// As for [`shortest`](Self::shortest).
+    pub fn shortest_within(&self, steps: &mut u64) -> Result<Option<String>, Undecided> {
         if self.most.is_some_and(|most| most < self.least) {
             return Ok(None);
         }
         let mut automata = Vec::new();
         for (patterns, is_matched) in [(self.matched, true), (self.unmatched, false)] {
             for pattern in patterns {
+                spend(steps, compiled_size(pattern) as u64 / BYTES_PER_STEP)?;
                 automata.push(Automaton::new(pattern, is_matched)?);
             }
         }
@@ -86,8 +99,16 @@ impl Texts<'_> {
             };
             return Ok(Some("a".repeat(length)));
         }
-        Search { texts: self, bytes: bytes(&automata), automata, seen: HashSet::new(), nodes: Vec::new() }.run()
+        let (bytes, seen) = (bytes(&automata), HashSet::new());
+        Search { texts: self, bytes, automata, seen, nodes: Vec::new(), steps }.run()
     }
+}
+
+/// Takes steps.
+fn spend(left: &mut u64, steps: u64) -> Result<(), Undecided> {
+    let after = left.checked_sub(steps);
+    *left = after.unwrap_or_default();
+    after.map(|_| ()).ok_or(Undecided::TooLarge)
 }
 
 /// Where an automaton is.
@@ -235,6 +256,7 @@ struct Search<'t> {
     seen: HashSet<Key>,
     /// The byte before a state, and the node before it. The first node has none.
     nodes: Vec<(usize, u8)>,
+    steps: &'t mut u64,
 }
 
 impl Search<'_> {
@@ -303,6 +325,7 @@ impl Search<'_> {
     }
 
     fn all(&mut self, states: &[State], byte: u8) -> Result<Option<Vec<State>>, Undecided> {
+        spend(self.steps, 1)?;
         let mut out = Vec::with_capacity(states.len());
         for (automaton, state) in self.automata.iter_mut().zip(states) {
             let Some(state) = automaton.next(*state, byte)? else { return Ok(None) };
@@ -336,6 +359,20 @@ mod tests {
             assert!(!unmatched.iter().any(|pattern| is_match(pattern)), "{unmatched:?} {text:?}");
         }
         text
+    }
+
+    #[test]
+    fn searches_share_their_steps() {
+        let mut steps = 100_000;
+        let mut search = |n: usize| {
+            let matched = [&*format!(r"^\pL{{1,20}}x{n}$")];
+            let texts = Texts { matched: &matched, unmatched: &[r"^\pN+$"], ..Texts::default() };
+            texts.shortest_within(&mut steps)
+        };
+        assert!(search(0).is_ok_and(|text| text.is_some()));
+        assert!((1..100).any(|n| search(n) == Err(Undecided::TooLarge)));
+        assert_eq!(search(100), Err(Undecided::TooLarge));
+        assert_eq!(steps, 0);
     }
 
     #[test]

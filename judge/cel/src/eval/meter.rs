@@ -5,6 +5,7 @@ use crate::decls::Name;
 use crate::library::Kube;
 use crate::limits::{MAX_MADE, MAX_STEPS};
 use crate::value::{List, Map, Value};
+use kubeshape_structural::regex::compiled_size;
 use std::sync::Arc;
 
 /// What was taken so far.
@@ -18,10 +19,14 @@ pub(super) struct Meter {
 
 /// Bytes of a string that count as one step.
 const STEP: u64 = 64;
+/// What a step counts for in functions that take several times as long for it as others.
+const SLOW: u64 = 4;
+/// Bytes of a compiled pattern that count as one step.
+const COMPILED_STEP: u64 = 8;
 
 impl Meter {
-    /// Before a call.
-    pub(super) fn before(&mut self, function: Name, args: &[Value<'_>]) -> Result<(), String> {
+    /// Before a call. `compiles`: whether a pattern is compiled for it.
+    pub(super) fn before(&mut self, function: Name, args: &[Value<'_>], compiles: bool) -> Result<(), String> {
         let left = MAX_STEPS.saturating_sub(self.steps);
         let steps = match (function, args) {
             (Name::Equals | Name::NotEquals, [a, b]) => equality(a, b, left),
@@ -32,8 +37,16 @@ impl Meter {
                 pairs(a, b, left).saturating_add(pairs(b, a, left))
             }
             (Name::Distinct, [list]) => pairs(list, list, left),
+            // Printing and comparing takes longer than looking.
             (Name::Format | Name::Sum | Name::Min | Name::Max | Name::IsSorted, _) => {
-                args.iter().map(|arg| deep(arg, left)).sum()
+                args.iter().map(|arg| deep(arg, left)).sum::<u64>().saturating_mul(SLOW)
+            }
+            // Upstream counts the length of a pattern. What is compiled can be far more.
+            (Name::Matches | Name::Find | Name::FindAll, [text, Value::String(pattern), ..]) if compiles => {
+                flat(text).saturating_add(compiled_size(pattern) as u64 / COMPILED_STEP)
+            }
+            (Name::IsUrl | Name::IsIp | Name::FindAll | Name::Split | Name::Replace, _) => {
+                args.iter().map(flat).sum::<u64>().saturating_mul(2 * SLOW)
             }
             (Name::Quantity | Name::IsQuantity, [Value::String(text)]) => digits(text.len() as u64),
             _ => args.iter().map(flat).sum(),

@@ -11,6 +11,7 @@ use crate::decls::{Name, Overload};
 use crate::library::regex::{Patterns, Regex};
 use crate::library::{Kube, bindings, standard};
 use crate::value::{Key, List, Map, PANIC, Text, Value, message, print};
+use kubeshape_value::Stop;
 use std::sync::Arc;
 
 /// What an evaluation gave.
@@ -27,16 +28,28 @@ pub struct Outcome<'a> {
 /// The text of an evaluation that cost too much.
 pub(crate) const LIMIT: &str = "operation cancelled: actual cost limit exceeded";
 
+/// The text of an evaluation that was stopped.
+const STOPPED: &str = "operation cancelled: the evaluation was stopped";
+
+/// What ends an evaluation early.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds<'s> {
+    /// The most that it may cost.
+    pub(crate) limit: u64,
+    /// Looked at before each call and each round of a comprehension.
+    pub(crate) stop: Stop<'s>,
+}
+
 /// Evaluates a program.
 pub(crate) fn run<'a>(
     node: &'a Node,
     slots: usize,
     patterns: &Patterns,
     variables: &[Option<Value<'a>>],
-    limit: u64,
+    bounds: Bounds<'_>,
 ) -> Outcome<'a> {
     with_places(slots, |slots| {
-        let mut runner = Runner::new(variables, slots, patterns, limit);
+        let mut runner = Runner::new(variables, slots, patterns, bounds);
         let value = runner.eval(node);
         let steps = runner.meter.steps;
         match (runner.ended, value) {
@@ -64,7 +77,7 @@ pub(crate) fn with_places<'a, T>(count: usize, call: impl FnOnce(&mut [Option<Va
 /// The value of a node that depends on nothing.
 pub(super) fn constant(node: &Node) -> Value<'static> {
     let patterns = Patterns::default();
-    let mut runner = Runner::new(&[], &mut [], &patterns, u64::MAX);
+    let mut runner = Runner::new(&[], &mut [], &patterns, Bounds { limit: u64::MAX, stop: Stop::NEVER });
     let value = runner.eval(node);
     runner.ended.map_or_else(|| value.into_owned(), |End { reason, .. }| Value::error(reason))
 }
@@ -89,6 +102,7 @@ struct Runner<'v, 'a> {
     patterns: &'v Patterns,
     cost: u64,
     limit: u64,
+    stop: Stop<'v>,
     meter: Meter,
     ended: Option<End>,
 }
@@ -116,9 +130,18 @@ impl<'v, 'a> Runner<'v, 'a> {
         variables: &'v [Option<Value<'a>>],
         slots: &'v mut [Option<Value<'a>>],
         patterns: &'v Patterns,
-        limit: u64,
+        Bounds { limit, stop }: Bounds<'v>,
     ) -> Runner<'v, 'a> {
-        Runner { variables, slots, patterns, cost: 0, limit, meter: Meter::default(), ended: None }
+        Runner { variables, slots, patterns, cost: 0, limit, stop, meter: Meter::default(), ended: None }
+    }
+
+    /// Ends the evaluation if its caller wants that. Returns whether it goes on.
+    #[inline]
+    fn goes_on(&mut self) -> bool {
+        if self.stop.is_set() {
+            self.end(STOPPED.to_owned());
+        }
+        self.ended.is_none()
     }
 
     #[inline]
@@ -291,7 +314,7 @@ impl<'v, 'a> Runner<'v, 'a> {
             if let Some(error) = args.iter().find(|arg| arg.is_error()) {
                 return error.clone();
             }
-            attempt!(self, self.meter.before(Name::Equals, &args));
+            attempt!(self, self.meter.before(Name::Equals, &args, false));
             let equal = args[0].equals(&args[1]);
             if self.ends(before, &equal) || !not {
                 return equal;
@@ -455,6 +478,9 @@ impl<'v, 'a> Runner<'v, 'a> {
 
     #[inline(never)]
     fn apply_counted(&mut self, call: &Call, args: &mut [Value<'a>]) -> Value<'a> {
+        if !self.goes_on() {
+            return Value::no_such_overload();
+        }
         let name = call.function.name;
         if name != Name::NotStrictlyFalse
             && let Some(error) = args.iter().find(|arg| arg.is_error())
@@ -498,18 +524,19 @@ impl<'v, 'a> Runner<'v, 'a> {
             }
             return result;
         }
+        let compiles = !matches!(call.kind, CallKind::Regex(_));
         // What costs too much does not run; where the cost itself follows from all that a value holds, that is counted
         // before.
         let before = self.cost;
         let costs_follow = call.charge.goes_through();
         if costs_follow {
-            attempt!(self, self.meter.before(name, args));
+            attempt!(self, self.meter.before(name, args, compiles));
         }
         if !self.pays_for_call(call.charge, args, &Value::Null) {
             return Value::no_such_overload();
         }
         if !costs_follow {
-            attempt!(self, self.meter.before(name, args));
+            attempt!(self, self.meter.before(name, args, compiles));
         }
         let result = invoke(call, self.patterns, args);
         if !self.ends(before, &result) {
@@ -574,7 +601,7 @@ impl<'v, 'a> Runner<'v, 'a> {
         }
         let value = self.eval(&fold.step);
         self.slots[fold.accu] = Some(value);
-        self.ended.is_none()
+        self.goes_on()
     }
 
     fn attr(&mut self, attr: &'a Attr) -> Value<'a> {
@@ -815,13 +842,13 @@ fn invoke<'a>(call: &Call, patterns: &Patterns, args: &mut [Value<'a>]) -> Value
             Some(overload) => bindings::call(call.function, overload, args),
             None => bindings::unmatched(call.function, args),
         },
-        CallKind::Regex(constant) => match (&args[0], constant.get()) {
+        CallKind::Regex(constant) => constant.with(|compiled| match (&args[0], compiled) {
             (_, Err(error)) => Value::error(error),
             (receiver, Ok(regex)) => match inner_text(receiver) {
                 Some(Value::String(text)) => searched(call.function.name, regex, &text, args.get(2)),
                 _ => Value::no_such_overload(),
             },
-        },
+        }),
     }
 }
 

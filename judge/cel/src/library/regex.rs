@@ -1,6 +1,6 @@
 //! Regular expressions with Go's language, matched in linear time.
 
-use kubeshape_structural::regex::{self as go, CompileError, compile};
+use kubeshape_structural::regex::{self as go, CompileError, Room, compile};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -24,7 +24,9 @@ impl Regex {
         }
         compile(pattern).map(Regex::Compiled).map_err(|error| match error {
             CompileError::Invalid(error) => error.to_string(),
-            CompileError::TooLarge => format!("error parsing regexp: expression too large: `{pattern}`"),
+            CompileError::TooLarge | CompileError::TooMany => {
+                format!("error parsing regexp: expression too large: `{pattern}`")
+            }
         })
     }
 
@@ -43,11 +45,14 @@ impl Regex {
     pub(crate) fn constant(pattern: &str) -> Result<Constant, String> {
         let compiled = OnceLock::new();
         if let Some(literal) = Regex::literal(pattern) {
-            let _ = compiled.set(Ok(literal));
+            let _ = compiled.set((Ok(literal), None));
         } else if pattern.len() <= SMALL && !pattern.contains('{') {
             go::check(pattern).map_err(|error| error.to_string())?;
         } else {
-            let _ = compiled.set(Ok(Regex::new(pattern)?));
+            let regex = Regex::new(pattern)?;
+            if let Some(room) = Room::of(pattern) {
+                let _ = compiled.set((Ok(regex), Some(room)));
+            }
         }
         Ok(Constant { pattern: pattern.into(), compiled })
     }
@@ -91,19 +96,39 @@ const SMALL: usize = 256;
 
 /// An expression that is a constant. Compiling it takes longer than checking everything around it, and not every
 /// program is run.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Constant {
     pattern: Box<str>,
-    compiled: OnceLock<Result<Regex, String>>,
+    /// With the room that it takes. It is kept if there is room.
+    compiled: OnceLock<(Result<Regex, String>, Option<Room>)>,
+}
+
+impl Clone for Constant {
+    /// A copy compiles the expression again: it needs room of its own.
+    fn clone(&self) -> Constant {
+        let compiled = OnceLock::new();
+        if let Some((Ok(literal @ Regex::Literal { .. }), _)) = self.compiled.get() {
+            let _ = compiled.set((Ok(literal.clone()), None));
+        }
+        Constant { pattern: self.pattern.clone(), compiled }
+    }
 }
 
 impl Constant {
-    /// The compiled expression.
-    ///
-    /// # Errors
-    /// It is too large, which is found before unless it is small.
-    pub(crate) fn get(&self) -> Result<&Regex, &str> {
-        self.compiled.get_or_init(|| Regex::new(&self.pattern)).as_ref().map_err(String::as_str)
+    /// Calls something with the compiled expression, or with why there is none: it is too large, which is found before unless it is
+    /// small.
+    pub(crate) fn with<T>(&self, call: impl FnOnce(Result<&Regex, &str>) -> T) -> T {
+        if let Some((compiled, _)) = self.compiled.get() {
+            return call(compiled.as_ref().map_err(String::as_str));
+        }
+        let compiled = Regex::new(&self.pattern);
+        match Room::of(&self.pattern) {
+            Some(room) => {
+                let (compiled, _) = self.compiled.get_or_init(|| (compiled, Some(room)));
+                call(compiled.as_ref().map_err(String::as_str))
+            }
+            None => call(compiled.as_ref().map_err(String::as_str)),
+        }
     }
 }
 
@@ -174,7 +199,7 @@ mod tests {
     fn small_expressions_always_compile() {
         for part in [r"\pL", r"\PL", r"(?i)\pL", "[^a]", r"(\pL+)+", r"(\PL*|.)*", "(a|b)*"] {
             let pattern = part.repeat(SMALL / part.len());
-            assert!(Regex::constant(&pattern).is_ok_and(|regex| regex.get().is_ok()), "{part}");
+            assert!(Regex::constant(&pattern).is_ok_and(|regex| regex.with(|compiled| compiled.is_ok())), "{part}");
         }
         assert!(Regex::constant("[a").is_err());
         assert!(Regex::constant("(a{1000}){1000}").is_err());

@@ -133,7 +133,7 @@ impl Walk<'_, '_> {
     /// A schema and those below it. There are no defaults below `additionalProperties`. `surroundings` lead from the
     /// nearest resource to the schema.
     fn schema(&mut self, schema: &Schema<'_>, path: &Path<'_>, at: At, surroundings: &Surroundings<'_>) {
-        if !schema.subtree.any(Flags::DEFAULT) || self.budget < 0 {
+        if !schema.subtree.any(Flags::DEFAULT) || self.budget < 0 || self.options.stop.is_set() {
             return;
         }
         let resource = at == At::Root || schema.flags.any(Flags::EMBEDDED_RESOURCE);
@@ -194,8 +194,8 @@ impl Walk<'_, '_> {
                 return;
             }
         }
-        let mut errors =
-            Validator::with_purpose(schema, Purpose::Defaults(self.options.release.clone()), &arena).check(value, path);
+        let mut errors = Validator::with_purpose(schema, Purpose::Defaults(self.options.release.clone()), &arena)
+            .check_until(value, path, self.options.stop);
         words::lengths(&mut errors, 0, Lengths::Values, &self.options.release);
         if errors.is_empty() {
             errors = self.rules(schema, value, path, at == At::Root);

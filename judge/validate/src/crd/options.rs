@@ -8,6 +8,7 @@ use crate::release::AskedRelease;
 use kubeshape_schema::field::Path;
 use kubeshape_schema::{Additional, Dependency, Flags, Items, Schema, Type};
 use kubeshape_structural::{convert, validate};
+use kubeshape_value::Stop;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -49,6 +50,8 @@ pub struct Options<'a> {
     pub old_expressions: Arc<Expressions<'a>>,
     /// The release whose rules hold.
     pub release: AskedRelease,
+    /// Ends the check early. The errors then mean nothing.
+    pub stop: Stop<'a>,
     /// What other releases found about the same definitions, and what this one finds.
     pub kept: Arc<Kept>,
 }
@@ -101,8 +104,15 @@ impl<'a> Options<'a> {
             suppress_rule_cost: false,
             old_expressions: Arc::default(),
             release: release.into(),
+            stop: Stop::NEVER,
             kept: Arc::default(),
         }
+    }
+
+    /// The same, until the flag is set.
+    #[must_use]
+    pub fn until(self, stop: Stop<'a>) -> Options<'a> {
+        Options { stop, ..self }
     }
 
     /// The same, with what other releases found about the same definitions.

@@ -167,7 +167,7 @@ impl Rules {
             }
         };
         let under = Under { declared, options };
-        for (i, rule) in schema.extra().validations.iter().enumerate() {
+        for (i, rule) in schema.extra().validations.iter().enumerate().take_while(|_| !options.stop.is_set()) {
             self.rule(rule, scope, under, uncorrelatable, &path.index(i), at);
         }
     }

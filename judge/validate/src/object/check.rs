@@ -11,8 +11,7 @@ use super::number::{self, Number};
 use super::prepare::{Node, Rest, Types, Validator};
 use kubeshape_schema::Type;
 use kubeshape_schema::field::{BadValue, Error, ErrorType, Path};
-use kubeshape_value::Value;
-use kubeshape_value::{Map, compare_keys};
+use kubeshape_value::{Map, Stop, Value, compare_keys};
 use kubeshape_yaml::go::escape::GoQuoted;
 use std::collections::HashSet;
 
@@ -24,20 +23,21 @@ pub(super) struct Outcome<'b> {
     failed: bool,
     failures: Vec<Failure>,
     matches: u32,
+    stop: Stop<'b>,
 }
 
 impl<'b> Outcome<'b> {
-    pub(super) fn quick() -> Self {
-        Outcome { base: None, failed: false, failures: Vec::new(), matches: 0 }
+    pub(super) fn quick(stop: Stop<'b>) -> Self {
+        Outcome { base: None, failed: false, failures: Vec::new(), matches: 0, stop }
     }
 
-    pub(super) fn full(base: &'b Path<'b>) -> Self {
-        Outcome { base: Some(base), ..Outcome::quick() }
+    pub(super) fn full(base: &'b Path<'b>, stop: Stop<'b>) -> Self {
+        Outcome { base: Some(base), ..Outcome::quick(stop) }
     }
 
     /// For a part of the walk whose errors may not count.
     fn apart(&self) -> Self {
-        Outcome { base: self.base, ..Outcome::quick() }
+        Outcome { base: self.base, ..Outcome::quick(self.stop) }
     }
 
     #[inline]
@@ -48,7 +48,7 @@ impl<'b> Outcome<'b> {
     /// Whether a walk may end here.
     #[inline]
     fn is_done(&self) -> bool {
-        self.failed && self.base.is_none()
+        self.failed && self.base.is_none() || self.stop.is_set()
     }
 
     #[inline]
@@ -265,14 +265,18 @@ fn check_string(node: &Node<'_>, text: &str, name: &Name<'_>, out: &mut Outcome<
         });
         return;
     }
-    match node.pattern() {
-        None => {}
-        Some(Ok(regex)) if regex.is_match(text) => {}
-        Some(Ok(_)) => out.fail(|base| {
+    // A value whose check was stopped is not valid.
+    if out.stop.is_set() {
+        out.failed = true;
+        return;
+    }
+    match node.is_match(text) {
+        Ok(true) => {}
+        Ok(false) => out.fail(|base| {
             let detail = format!("{name} in body should match '{}'", extra.pattern);
             failure(base, name, ErrorType::Invalid, text.into(), detail)
         }),
-        Some(Err(error)) => out.fail(|base| {
+        Err(error) => out.fail(|base| {
             let detail = format!("{name} in body should match '{}, but pattern is invalid: {error}'", extra.pattern);
             failure(base, name, ErrorType::Invalid, text.into(), detail)
         }),
@@ -318,9 +322,9 @@ fn not_listed(base: &Path<'_>, node: &Node<'_>, value: Value<'_>, name: &Name<'_
 
 fn branches(validator: &Validator<'_>, node: &Node<'_>, instance: Value<'_>, name: &Name<'_>, out: &mut Outcome<'_>) {
     let quoted = || GoQuoted(&name.to_string()).to_string();
-    let base = out.base;
+    let (base, stop) = (out.base, out.stop);
     let run = |branch: u32| {
-        let mut own = Outcome { base, ..Outcome::quick() };
+        let mut own = Outcome { base, ..Outcome::quick(stop) };
         value(validator, branch, instance, name, None, &mut own);
         own
     };
@@ -393,7 +397,7 @@ fn branches(validator: &Validator<'_>, node: &Node<'_>, instance: Value<'_>, nam
         }
     }
     if let Some(not) = node.not() {
-        let mut own = Outcome::quick();
+        let mut own = Outcome::quick(stop);
         value(validator, not, instance, name, None, &mut own);
         if own.is_valid() {
             out.fail(|base| composite(base, format!("{} must not validate the schema (not)", quoted())));

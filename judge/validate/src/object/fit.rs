@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::fmt;
 
 /// The most bytes of defaults, as JSON, that are inserted into an object. A server stores objects of at most 1.5 MiB.
-pub(super) const MAX_DEFAULTS: usize = 8 << 20;
+pub const MAX_DEFAULTS: usize = 8 << 20;
 
 /// The defaults of a schema would make an object too large: more than 8 MiB of JSON would be inserted.
 ///

@@ -6,18 +6,17 @@ use super::fit::{Budget, Part, Steps, WholeDefault, fit};
 use super::format::Format;
 use super::name::Name;
 use super::number::{Number, Range};
+use super::pattern::{Pattern, Patterns};
 use super::pruning::Root;
 use crate::release::{AskedRelease, Change, Release};
-use ::regex::Regex;
 use kubeshape_schema::compact::Identity;
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_schema::{Additional, Bump, Extra, Flags, Items, Schema, Type};
-use kubeshape_structural::regex::{CompileError, compile};
-use kubeshape_value::Value;
-use kubeshape_value::{Map, compare_keys};
+use kubeshape_structural::regex::CompileError;
+use kubeshape_value::{Map, Stop, Value, compare_keys};
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
-use std::sync::OnceLock;
+use std::sync::Arc;
 
 /// What a schema is prepared for.
 #[derive(Clone, Debug)]
@@ -115,7 +114,7 @@ pub(super) struct Node<'a> {
 /// What few schemas have.
 #[derive(Debug, Default)]
 struct Rare<'a> {
-    pattern: OnceLock<Result<Regex, CompileError>>,
+    pattern: Option<Arc<Pattern>>,
     enumeration: Box<[Value<'a>]>,
     all_of: Box<[u32]>,
     any_of: Box<[u32]>,
@@ -166,44 +165,85 @@ impl<'a> Validator<'a> {
 
     /// Prepares a schema for one of the two places where a server uses it.
     pub fn with_purpose(schema: &'a Schema<'a>, purpose: Purpose, arena: &'a Bump) -> Validator<'a> {
-        let mut builder = Builder { nodes: Vec::new(), known: HashMap::new(), purpose, arena };
+        Validator::with_patterns(schema, purpose, &mut Patterns::default(), arena)
+    }
+
+    /// As [`new`](Self::new), for a schema that shares patterns with others.
+    pub fn sharing(schema: &'a Schema<'a>, patterns: &mut Patterns<'a>, arena: &'a Bump) -> Validator<'a> {
+        Validator::with_patterns(schema, Purpose::default(), patterns, arena)
+    }
+
+    /// Prepares a schema that shares patterns, and the limit of their size, with others.
+    pub(super) fn with_patterns(
+        schema: &'a Schema<'a>,
+        purpose: Purpose,
+        patterns: &mut Patterns<'a>,
+        arena: &'a Bump,
+    ) -> Validator<'a> {
+        let mut builder = Builder { nodes: Vec::new(), known: HashMap::new(), purpose, patterns, arena };
         let root = builder.node(schema, false);
         Validator { nodes: builder.nodes.into(), root }
     }
 
     /// The errors of a value that is created: `ValidateCustomResource`. `base` is the path of the value.
     pub fn check(&self, value: Value<'_>, base: &Path<'_>) -> Vec<Error> {
-        if self.is_valid(value) {
+        self.check_until(value, base, Stop::NEVER)
+    }
+
+    /// As [`check`](Self::check), until the flag is set.
+    pub(crate) fn check_until(&self, value: Value<'_>, base: &Path<'_>, stop: Stop<'_>) -> Vec<Error> {
+        if self.is_valid_until(value, stop) {
             return Vec::new();
         }
-        self.errors(self.root, value, None, base)
+        self.errors(self.root, value, None, base, stop)
     }
 
     /// The errors of a value that replaces another one: `ValidateCustomResourceUpdate`. Errors of fields that did not
     /// change are left out (ratcheting).
     pub fn check_update<'v>(&self, value: Value<'v>, old: Value<'v>, base: &Path<'_>) -> Vec<Error> {
-        if self.is_valid(value) {
+        self.check_update_until(value, old, base, Stop::NEVER)
+    }
+
+    /// As [`check_update`](Self::check_update), until the flag is set.
+    pub(super) fn check_update_until<'v>(
+        &self,
+        value: Value<'v>,
+        old: Value<'v>,
+        base: &Path<'_>,
+        stop: Stop<'_>,
+    ) -> Vec<Error> {
+        if self.is_valid_until(value, stop) {
             return Vec::new();
         }
-        self.errors(self.root, value, Some(Correlation::new(value, old, NodeOf::new(self, self.root))), base)
+        self.errors(self.root, value, Some(Correlation::new(value, old, NodeOf::new(self, self.root))), base, stop)
     }
 
     /// The errors of a field of an object that replaces another value, or that is new. There are none if the schema does
     /// not know the field.
-    pub(super) fn check_field_update<'v>(&self, field: &str, value: Value<'v>, old: Option<Value<'v>>) -> Vec<Error> {
+    pub(super) fn check_field_update<'v>(
+        &self,
+        field: &str,
+        value: Value<'v>,
+        old: Option<Value<'v>>,
+        stop: Stop<'_>,
+    ) -> Vec<Error> {
         let Some(root) = self.node(self.root).property(field) else { return Vec::new() };
-        let mut out = Outcome::quick();
+        let mut out = Outcome::quick(stop);
         check::value(self, root, value, &Name::Root, None, &mut out);
         if out.is_valid() {
             return Vec::new();
         }
         let correlation = old.map(|old| Correlation::new(value, old, NodeOf::new(self, root)));
-        self.errors(root, value, correlation, &Path::Base(field))
+        self.errors(root, value, correlation, &Path::Base(field), stop)
     }
 
     /// Whether a value has no error. This allocates nothing.
     pub fn is_valid(&self, value: Value<'_>) -> bool {
-        let mut out = Outcome::quick();
+        self.is_valid_until(value, Stop::NEVER)
+    }
+
+    fn is_valid_until(&self, value: Value<'_>, stop: Stop<'_>) -> bool {
+        let mut out = Outcome::quick(stop);
         check::value(self, self.root, value, &Name::Root, None, &mut out);
         out.is_valid()
     }
@@ -214,8 +254,9 @@ impl<'a> Validator<'a> {
         value: Value<'v>,
         correlation: Option<Correlation<'v, NodeOf<'s, 'a>>>,
         base: &Path<'_>,
+        stop: Stop<'_>,
     ) -> Vec<Error> {
-        let mut out = Outcome::full(base);
+        let mut out = Outcome::full(base, stop);
         check::value(self, root, value, &Name::Root, correlation, &mut out);
         let mut seen = HashSet::new();
         let mut errors = out.into_failures();
@@ -319,10 +360,13 @@ impl<'a> Node<'a> {
         Some(self.properties[at].1)
     }
 
-    /// The compiled pattern, if there is one.
-    pub(super) fn pattern(&self) -> Option<&Result<Regex, CompileError>> {
-        let rare = self.rare.as_ref().filter(|_| self.has_pattern())?;
-        Some(rare.pattern.get_or_init(|| compile(self.extra.pattern)))
+    /// Whether a string matches the pattern. It does if there is none.
+    ///
+    /// # Errors
+    /// The pattern does not compile.
+    pub(super) fn is_match(&self, text: &str) -> Result<bool, CompileError> {
+        let pattern = self.rare.as_ref().and_then(|rare| rare.pattern.as_ref());
+        pattern.map_or(Ok(true), |pattern| pattern.is_match(self.extra.pattern, text))
     }
 
     /// Whether the format counts in the release. Asked only where the answer depends on it.
@@ -381,15 +425,16 @@ impl<'a> Node<'a> {
     }
 }
 
-struct Builder<'a> {
+struct Builder<'a, 'p> {
     nodes: Vec<Node<'a>>,
     /// Schemas that are made of the same parts share a node, by whether they stand in a branch.
     known: HashMap<(Identity, bool), u32>,
     purpose: Purpose,
+    patterns: &'p mut Patterns<'a>,
     arena: &'a Bump,
 }
 
-impl<'a> Builder<'a> {
+impl<'a> Builder<'a, '_> {
     /// Schemas come from a reader, which bounds how deep they nest.
     fn node(&mut self, schema: &'a Schema<'a>, in_branch: bool) -> u32 {
         let key = (schema.identity(), in_branch);
@@ -453,7 +498,8 @@ impl<'a> Builder<'a> {
         });
         let missing = properties.iter().filter_map(|(name, node)| Some((*name, self.nodes[*node as usize].default()?)));
         let missing = missing.collect();
-        let rare = Rare { pattern: OnceLock::new(), enumeration, all_of, any_of, one_of, not, default };
+        let pattern = (!extra.pattern.is_empty()).then(|| self.patterns.add(extra.pattern));
+        let rare = Rare { pattern, enumeration, all_of, any_of, one_of, not, default };
         let is_empty = extra.pattern.is_empty()
             && default.is_none()
             && rare.enumeration.is_empty()

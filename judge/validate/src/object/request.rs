@@ -2,6 +2,8 @@
 
 use super::fit::{Steps, TooManyDefaults, fit};
 use super::meta::{self, Malformed};
+use super::pattern::Patterns;
+use super::rules::walk::Bounds;
 use super::{Purpose, Root, Rules, Validator, before, creation, lists, prune_defaults, without_defaults};
 use crate::release::{AskedRelease, Release};
 use crate::words::{self, Lengths};
@@ -11,8 +13,7 @@ use kubeshape_schema::field::{BadValue, Error, ErrorType, Path};
 use kubeshape_schema::{Bump, Flags, Schema};
 use kubeshape_structural::{Crd, Scale, Scope, Version};
 use kubeshape_value::GoText;
-use kubeshape_value::Map;
-use kubeshape_value::Value;
+use kubeshape_value::{Map, Stop, Value};
 use kubeshape_yaml::go::escape::GoQuoted;
 use std::collections::BTreeSet;
 
@@ -74,22 +75,29 @@ const KEPT: [(&str, bool); 5] = [
     ("deletionGracePeriodSeconds", true),
 ];
 
+/// What the versions of a definition share.
+struct Shared<'a> {
+    compactor: Compactor<'a>,
+    patterns: Patterns<'a>,
+}
+
 impl<'a> Resource<'a> {
     /// Prepares a version of a definition. What is made of it is in the arena, and borrows nothing of the definition.
     pub fn new(crd: &Crd<'_>, version: &Version<'_>, release: Release, arena: &'a Bump) -> Resource<'a> {
-        Resource::with(&mut Compactor::new(arena), crd, version, release, arena)
+        let mut shared = Shared { compactor: Compactor::new(arena), patterns: Patterns::default() };
+        Resource::with(&mut shared, crd, version, release, arena)
     }
 
     /// Prepares all versions of a definition, in their order, as [`Resource::new`]. They share what their schemas have in
     /// common.
     pub fn of_versions(crd: &Crd<'_>, release: Release, arena: &'a Bump) -> Vec<Resource<'a>> {
-        let mut compactor = Compactor::new(arena);
+        let mut shared = Shared { compactor: Compactor::new(arena), patterns: Patterns::default() };
         let versions = crd.versions.iter();
-        versions.map(|version| Resource::with(&mut compactor, crd, version, release, arena)).collect()
+        versions.map(|version| Resource::with(&mut shared, crd, version, release, arena)).collect()
     }
 
     fn with(
-        compactor: &mut Compactor<'a>,
+        Shared { compactor, patterns }: &mut Shared<'a>,
         crd: &Crd<'_>,
         version: &Version<'_>,
         release: Release,
@@ -110,7 +118,8 @@ impl<'a> Resource<'a> {
                 label_selector_path: scale.label_selector_path.map(|path| compactor.text(path)),
             }),
             status: version.status,
-            validator: schema.map(|schema| Validator::with_purpose(schema, Purpose::Objects(release), arena)),
+            validator: schema
+                .map(|schema| Validator::with_patterns(schema, Purpose::Objects(release), patterns, arena)),
             rules: written.and_then(|schema| Rules::new(schema, release)),
             release: release.into(),
         }
@@ -235,18 +244,23 @@ impl<'a> Resource<'a> {
 
     /// The errors of an object that is created: `customResourceStrategy.Validate`.
     pub fn validate(&self, object: Value<'a>) -> Vec<Error> {
+        self.validate_until(object, Stop::NEVER)
+    }
+
+    /// As [`validate`](Self::validate), until the flag is set. The errors then mean nothing.
+    pub fn validate_until(&self, object: Value<'a>, stop: Stop<'_>) -> Vec<Error> {
         let mut errors = self.type_errors(object);
         if errors.is_empty() {
             errors.extend(metadata_errors_with(object, self.namespaced, &subdomain, &self.release));
             if let Some(validator) = &self.validator {
-                self.of_schema(validator.check(object, &Path::Root), &mut errors);
+                self.of_schema(validator.check_until(object, &Path::Root, stop), &mut errors);
             }
             self.scale_spec(object, &mut errors);
             self.scale_status(object, &mut errors);
         }
         errors.extend(meta::embedded(object, self.schema, Root::Value, &Path::Root, &self.release));
         errors.extend(lists::list_types(object, self.schema, &Path::Root));
-        self.rules(&mut errors, |rules| rules.check(object, &Path::Root, Rules::BUDGET).errors);
+        self.rules(&mut errors, |rules| rules.check_until(object, &Path::Root, Rules::BUDGET, stop).errors);
         errors
     }
 
@@ -260,42 +274,53 @@ impl<'a> Resource<'a> {
     /// The errors of an object that replaces another one: `customResourceStrategy.ValidateUpdate`. What did not change is not
     /// complained about again.
     pub fn validate_update(&self, object: Value<'a>, old: Value<'a>) -> Vec<Error> {
+        self.validate_update_until(object, old, Stop::NEVER)
+    }
+
+    /// As [`validate_update`](Self::validate_update), until the flag is set. The errors then mean nothing.
+    pub fn validate_update_until(&self, object: Value<'a>, old: Value<'a>, stop: Stop<'_>) -> Vec<Error> {
         let mut errors = self.type_errors(object);
         if errors.is_empty() {
             metadata_update(object, old, &self.release, &mut errors);
             if let Some(validator) = &self.validator {
-                self.of_schema(validator.check_update(object, old, &Path::Root), &mut errors);
+                self.of_schema(validator.check_update_until(object, old, &Path::Root, stop), &mut errors);
             }
             self.scale_spec(object, &mut errors);
             self.scale_status(object, &mut errors);
         }
         errors.extend(meta::embedded(object, self.schema, Root::Value, &Path::Root, &self.release));
-        self.changed(object, old, &mut errors);
+        self.changed(object, old, stop, &mut errors);
         errors
     }
 
     /// The errors of an object that is sent to the status subresource: `statusStrategy.ValidateUpdate`. Of the schema, only
     /// the part about the status is checked; the rules are those of the whole object.
     pub fn validate_status_update(&self, object: Value<'a>, old: Value<'a>) -> Vec<Error> {
+        self.validate_status_update_until(object, old, Stop::NEVER)
+    }
+
+    /// As [`validate_status_update`](Self::validate_status_update), until the flag is set. The errors then mean nothing.
+    pub fn validate_status_update_until(&self, object: Value<'a>, old: Value<'a>, stop: Stop<'_>) -> Vec<Error> {
         let mut errors = self.type_errors(object);
         if errors.is_empty() {
             metadata_update(object, old, &self.release, &mut errors);
             if let (Some(validator), Some(status)) = (&self.validator, object.get("status")) {
-                self.of_schema(validator.check_field_update("status", status, old.get("status")), &mut errors);
+                self.of_schema(validator.check_field_update("status", status, old.get("status"), stop), &mut errors);
             }
             self.scale_status(object, &mut errors);
         }
-        self.changed(object, old, &mut errors);
+        self.changed(object, old, stop, &mut errors);
         errors
     }
 
     /// The errors of list types and of rules, unless the old object had them.
-    fn changed(&self, object: Value<'a>, old: Value<'a>, errors: &mut Vec<Error>) {
+    fn changed(&self, object: Value<'a>, old: Value<'a>, stop: Stop<'_>, errors: &mut Vec<Error>) {
         let lists = lists::list_types(object, self.schema, &Path::Root);
         if !lists.is_empty() && lists::list_types(old, self.schema, &Path::Root).is_empty() {
             errors.extend(lists);
         }
-        self.rules(errors, |rules| rules.check_update(object, old, true, &Path::Root, Rules::BUDGET).errors);
+        let bounds = Bounds { budget: Rules::BUDGET, stop };
+        self.rules(errors, |rules| rules.check_update_until(object, old, true, &Path::Root, bounds).errors);
     }
 
     /// Adds the errors of rules, if the errors before them allow to check any.

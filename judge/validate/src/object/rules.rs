@@ -1,14 +1,14 @@
 //! CEL rules of schemas (`x-kubernetes-validations`), prepared for objects: `pkg/apiserver/schema/cel` of
 //! `k8s.io/apiextensions-apiserver`.
 
-mod walk;
+pub(super) mod walk;
 
 use crate::AskedRelease;
 use crate::crd::field_path;
 use kubeshape_cel::{DeclType, Program, RuleEnv, escape::escape};
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_schema::{Flags, Rule, Schema};
-use kubeshape_value::Value;
+use kubeshape_value::{Stop, Value};
 use std::sync::{Arc, OnceLock};
 
 /// The names of declared types in messages begin with this. A server has a number in place of the `N`, another one each time.
@@ -150,7 +150,12 @@ impl<'a> Rules<'a> {
     /// Evaluates the rules on an object that is created. `path` is the path of the object, `budget` what all evaluations
     /// may cost.
     pub fn check(&self, object: Value<'_>, path: &Path<'_>, budget: i64) -> RuleOutcome {
-        walk::run(self, object, None, false, path, budget)
+        self.check_until(object, path, budget, Stop::NEVER)
+    }
+
+    /// As [`check`](Self::check), until the flag is set.
+    pub(super) fn check_until(&self, object: Value<'_>, path: &Path<'_>, budget: i64, stop: Stop<'_>) -> RuleOutcome {
+        walk::run(self, object, None, false, path, walk::Bounds { budget, stop })
     }
 
     /// Evaluates the rules on an object that replaces another one. With `ratcheting`, errors about values that did not
@@ -163,7 +168,19 @@ impl<'a> Rules<'a> {
         path: &Path<'_>,
         budget: i64,
     ) -> RuleOutcome {
-        walk::run(self, object, Some(old), ratcheting, path, budget)
+        self.check_update_until(object, old, ratcheting, path, walk::Bounds { budget, stop: Stop::NEVER })
+    }
+
+    /// As [`check_update`](Self::check_update), within bounds.
+    pub(super) fn check_update_until<'v>(
+        &self,
+        object: Value<'v>,
+        old: Value<'v>,
+        ratcheting: bool,
+        path: &Path<'_>,
+        bounds: walk::Bounds<'_>,
+    ) -> RuleOutcome {
+        walk::run(self, object, Some(old), ratcheting, path, bounds)
     }
 }
 

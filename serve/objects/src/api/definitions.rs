@@ -209,7 +209,7 @@ impl Api {
         let decoded = strategy.decode(definition.to_value(&arena), &arena).map_err(Status::bad_request)?;
         let object = strategy.prepare_update(decoded.value, live, &arena);
         let object = with_meta(object, "managedFields", value::metadata(live).get("managedFields"), &arena);
-        let errors = strategy.validate(object);
+        let errors = strategy.validate(object, moment.stop);
         if !errors.is_empty() {
             return Err(Status::invalid(&served.group, &served.kind, definition.name(), &errors));
         }

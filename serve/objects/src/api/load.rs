@@ -54,7 +54,7 @@ impl Api {
         }
         value = strategy.prepare_load(value, &arena);
         let name = text(value, "name");
-        let errors = strategy.validate(value);
+        let errors = strategy.validate(value, moment.stop);
         if !errors.is_empty() {
             return Err(Status::invalid(&served.group, &served.kind, name, &errors));
         }

@@ -24,6 +24,7 @@ use bytes::Bytes;
 use imbl::OrdMap;
 use kubeshape_registry::Registry;
 use kubeshape_smd::managed::Time;
+use kubeshape_smd::value::Stop;
 use reply::Shown;
 use served::Served;
 use std::borrow::Cow;
@@ -34,6 +35,7 @@ use strategy::Strategy;
 pub use advice::Advisor;
 pub use definitions::{DEFINITIONS, Settled};
 pub use documents::Documents;
+pub use reply::MAX_LIST_GROWTH;
 pub use watch::{Watch, WatchEnd};
 
 /// The largest body of a request in bytes (upstream: `MaxRequestBodyBytes`).
@@ -104,11 +106,14 @@ pub struct Moment<'m> {
     pub uid: &'m str,
     /// A random number, for `metadata.generateName`.
     pub random: u64,
+    /// Ends the work for the request early: nobody waits for the response any more, or it takes too long. The response is
+    /// then a 504, and nothing changes.
+    pub stop: Stop<'m>,
 }
 
 impl Default for Moment<'_> {
     fn default() -> Self {
-        Moment { now: Time(0), uid: "00000000-0000-0000-0000-000000000000", random: 0 }
+        Moment { now: Time(0), uid: "00000000-0000-0000-0000-000000000000", random: 0, stop: Stop::NEVER }
     }
 }
 
@@ -262,6 +267,20 @@ impl Api {
         Some(store.get(&key)?.json().len())
     }
 
+    /// Returns about how many bytes of stored objects a list or a watch at a decoded path begins with; 0 for other requests.
+    /// Selectors do not count.
+    pub fn size_of_list(&self, store: &Store, path: &str, query: &str) -> usize {
+        let Some(path) = ResourcePath::of(path).filter(|path| path.name.is_empty() || path.watch) else { return 0 };
+        let (Some(served), Ok(options)) = (self.find(&path), options::ListParameters::read(query)) else { return 0 };
+        let goes_on = !matches!(options.revision.as_str(), "" | "0");
+        if (options.watch || path.watch) && goes_on && !options.initial_events {
+            return 0;
+        }
+        let prefix = if path.namespace.is_empty() { String::new() } else { format!("{}/", path.namespace) };
+        let most = if options.limit > 0 { options.limit } else { usize::MAX };
+        store.list(&served.id, &prefix, "").take(most).map(|(_, object)| object.json().len()).sum()
+    }
+
     fn find(&self, path: &ResourcePath<'_>) -> Option<&Arc<Served>> {
         let key = (path.group.to_owned(), path.version.to_owned(), path.resource.to_owned());
         self.served.get(&key).or_else(|| self.documents.find(path.group, path.version, path.resource))
@@ -302,7 +321,9 @@ impl Api {
         let strategy = served.strategy()?;
         let call = Call { verb: Verb::Other, api: self, served, strategy: &strategy, path, request, moment, store };
         let call = Call { verb: call.verb()?, ..call };
-        Some(call.run().unwrap_or_else(|status| Outcome::Reply(refusal(&status, request))))
+        // What was stopped did not come to its end, whatever it returns.
+        let outcome = call.run().and_then(|outcome| call.goes_on().map(|()| outcome));
+        Some(outcome.unwrap_or_else(|status| Outcome::Reply(refusal(&status, request))))
     }
 
     /// Applies the changes of a request and returns the response.
@@ -449,6 +470,14 @@ impl Call<'_> {
             (other, _) if self.served.has_subresource(other) => not_supported(),
             _ => Err(self.not_found()),
         }
+    }
+
+    /// Checks that the work for the request goes on.
+    ///
+    /// # Errors
+    /// It was stopped.
+    fn goes_on(&self) -> Result<(), Status> {
+        if self.moment.stop.is_set() { Err(Status::took_too_long()) } else { Ok(()) }
     }
 
     fn not_found(&self) -> Status {

@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The most bytes that decoding may add to the objects of a list.
-const MAX_LIST_GROWTH: usize = 64 << 20;
+pub const MAX_LIST_GROWTH: usize = 64 << 20;
 
 /// How a client wants objects.
 #[derive(Clone, Debug)]

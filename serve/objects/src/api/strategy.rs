@@ -5,7 +5,7 @@ use kubeshape_gotypes::definition::DEFINITION;
 use kubeshape_gotypes::{normal, write, write_typed};
 use kubeshape_registry::Requests;
 use kubeshape_schema::field::Error;
-use kubeshape_smd::value::Map;
+use kubeshape_smd::value::{Map, Stop};
 use kubeshape_smd::{Bump, Value};
 use kubeshape_structural::read::Manifest;
 use kubeshape_validate::Release;
@@ -154,22 +154,27 @@ impl Strategy {
     }
 
     /// Validates a new object: `Validate`.
-    pub(super) fn validate(&self, object: Value<'_>) -> Vec<Error> {
+    pub(super) fn validate(&self, object: Value<'_>, stop: Stop<'_>) -> Vec<Error> {
         match self {
-            Strategy::Custom(requests) => requests.resource().validate(object),
+            Strategy::Custom(requests) => requests.resource().validate_until(object, stop),
             Strategy::Definition(_) => {
-                read(object, |definition| crd::validate(definition, Release::DEFAULT)).unwrap_or_default()
+                let options = crd::Options::create(Release::DEFAULT).until(stop);
+                read(object, |definition| crd::validate_with(definition, &options)).unwrap_or_default()
             }
             Strategy::BuiltIn(kind) => kind.metadata.errors(object, kind.namespaced),
         }
     }
 
     /// Validates an object that replaces another one: `ValidateUpdate`.
-    pub(super) fn validate_update(&self, object: Value<'_>, old: Value<'_>) -> Vec<Error> {
+    pub(super) fn validate_update(&self, object: Value<'_>, old: Value<'_>, stop: Stop<'_>) -> Vec<Error> {
         match self {
-            Strategy::Custom(requests) => requests.resource().validate_update(object, old),
+            Strategy::Custom(requests) => requests.resource().validate_update_until(object, old, stop),
             Strategy::Definition(_) => {
-                read_both(object, old, |new, old| crd::validate_update(new, old, Release::DEFAULT)).unwrap_or_default()
+                let validate = |new: &Definition<'_>, old: &Definition<'_>| {
+                    let options = crd::Options::update(new, old, Release::DEFAULT).until(stop);
+                    crd::validate_update_with(new, old, &options)
+                };
+                read_both(object, old, validate).unwrap_or_default()
             }
             Strategy::BuiltIn(_) => metadata_update_errors(object, old, Release::DEFAULT),
         }
@@ -187,9 +192,9 @@ impl Strategy {
     }
 
     /// Validates an object that is sent to the status subresource.
-    pub(super) fn validate_status_update(&self, object: Value<'_>, old: Value<'_>) -> Vec<Error> {
+    pub(super) fn validate_status_update(&self, object: Value<'_>, old: Value<'_>, stop: Stop<'_>) -> Vec<Error> {
         match self {
-            Strategy::Custom(requests) => requests.resource().validate_status_update(object, old),
+            Strategy::Custom(requests) => requests.resource().validate_status_update_until(object, old, stop),
             Strategy::Definition(_) | Strategy::BuiltIn(_) => metadata_update_errors(object, old, Release::DEFAULT),
         }
     }

@@ -247,7 +247,7 @@ impl Call<'_> {
         object = with_meta(object, "uid", Some(Value::String(self.moment.uid)), arena);
         self.is_storable(object)?;
         warnings.extend(self.strategy.warnings(object, None));
-        let errors = self.strategy.validate(object);
+        let errors = self.strategy.validate(object, self.moment.stop);
         let name = meta_text(object, "name");
         if !errors.is_empty() {
             return Err(Status::invalid(&self.served.group, &self.served.kind, name, &errors));
@@ -382,11 +382,11 @@ impl Call<'_> {
         let strategy = self.strategy;
         let (object, errors) = if self.path.subresource == "status" {
             let object = strategy.prepare_status_update(object, live, arena);
-            (object, strategy.validate_status_update(object, live))
+            (object, strategy.validate_status_update(object, live, self.moment.stop))
         } else {
             let object = strategy.prepare_update(object, live, arena);
             warnings.extend(strategy.warnings(object, Some(live)));
-            (object, strategy.validate_update(object, live))
+            (object, strategy.validate_update(object, live, self.moment.stop))
         };
         if !errors.is_empty() {
             return Err(Status::invalid(&self.served.group, &self.served.kind, name, &errors));

@@ -66,7 +66,12 @@ impl Server {
     pub(crate) fn ask(&mut self, request: &Request<'_>) -> Reply {
         self.uids += 1;
         let uid = format!("00000000-0000-0000-0000-{:012}", self.uids);
-        let moment = Moment { now: Time(1_700_000_000 + self.uids.cast_signed()), uid: &uid, random: self.uids };
+        let moment = Moment {
+            now: Time(1_700_000_000 + self.uids.cast_signed()),
+            uid: &uid,
+            random: self.uids,
+            ..Moment::default()
+        };
         self.api.answer(&mut self.store, request, &moment).expect("a resource")
     }
 

@@ -26,7 +26,7 @@ impl Server {
         let now = Time::parse("2026-01-02T03:04:05Z").expect("a time");
         let request = Request { method, path, content_type, body: body.as_bytes(), ..Request::default() };
         let uid = format!("00000000-0000-4000-8000-{before:012}");
-        let moment = Moment { now, uid: &uid, random: before };
+        let moment = Moment { now, uid: &uid, random: before, ..Moment::default() };
         let reply = self.api.answer(&mut self.store, &request, &moment).expect("it is served");
         if let Some(settled) = self.api.settle(&mut self.store, before, now) {
             self.api = settled.api;

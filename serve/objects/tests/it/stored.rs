@@ -35,7 +35,7 @@ impl Server {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let request = Request { method, path, query, content_type, body: body.as_bytes(), ..Request::default() };
         let uid = format!("00000000-0000-4000-8000-{before:012}");
-        let moment = Moment { now, uid: &uid, random: before };
+        let moment = Moment { now, uid: &uid, random: before, ..Moment::default() };
         let reply = self.api.answer(&mut self.store, &request, &moment).expect("it is served");
         if let Some(settled) = self.api.settle(&mut self.store, before, now) {
             self.api = settled.api;

@@ -1,6 +1,5 @@
 //! Bodies of requests and responses that are in memory as a whole, within what all of them may hold.
 
-use super::work::LARGE;
 use crate::limit::{Caller, Full, Held, Holdings, Limits, Share};
 use axum::body::Body;
 use bytes::Bytes;
@@ -8,12 +7,15 @@ use futures_util::stream;
 use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll};
 use tokio::sync::Notify;
 
-/// Bytes that are taken out of a response at once.
+/// Bytes that are taken out of a response at once: at first few, because a connection keeps them until its client takes them.
+const FIRST_CHUNK: usize = 4 << 10;
 const CHUNK: usize = 32 << 10;
+/// A response of this size is not counted. A stream takes more without any response.
+pub(crate) const UNCOUNTED: usize = 1 << 10;
 
 /// What bodies may hold.
 #[derive(Clone, Debug)]
@@ -22,7 +24,31 @@ pub(super) struct Bodies {
     sent: Arc<Holdings>,
 }
 
+/// Room for a response that is being made.
+#[derive(Debug)]
+pub(super) struct Reserved {
+    _share: Share,
+}
+
+/// Nothing can be given up of a response that is being made.
+struct Making;
+
+impl Held for Making {
+    fn give_up(&self) {}
+}
+
 impl Bodies {
+    /// Reserves room for a response before it is made.
+    ///
+    /// # Errors
+    /// There is no room for it.
+    pub(super) fn reserve(&self, caller: Option<Caller>, bytes: usize) -> Result<Reserved, Full> {
+        let making: Weak<dyn Held> = Weak::<Making>::new();
+        let share = self.sent.hold(caller, bytes, making)?;
+        share.pin();
+        Ok(Reserved { _share: share })
+    }
+
     pub(super) fn new(limits: &Limits) -> Bodies {
         Bodies { received: Holdings::new(limits.received_bytes), sent: Holdings::new(limits.sent_bytes) }
     }
@@ -140,7 +166,27 @@ impl Sending {
 pub(super) struct Holding {
     sending: Arc<Sending>,
     left: usize,
-    _share: Share,
+    /// The size of the next chunk.
+    chunk: usize,
+    share: Arc<Share>,
+}
+
+/// A part of a response that is on its way.
+struct Chunk {
+    bytes: Vec<u8>,
+    share: Arc<Share>,
+}
+
+impl AsRef<[u8]> for Chunk {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        self.share.land(self.bytes.len());
+    }
 }
 
 /// What is sent of a response.
@@ -155,14 +201,14 @@ impl Content {
     /// # Errors
     /// There is no room for it.
     pub(super) fn of(bytes: Bytes, caller: Option<Caller>, bodies: &Bodies) -> Result<Content, Full> {
-        if bytes.len() <= LARGE {
+        if bytes.len() <= UNCOUNTED {
             return Ok(Content::Short(bytes));
         }
         let left = bytes.len();
         let sending = Arc::new(Sending { bytes: Mutex::new(Some(bytes)) });
         let held: Arc<dyn Held> = Arc::clone(&sending) as Arc<dyn Held>;
         let share = bodies.sent.hold(caller, left, Arc::downgrade(&held))?;
-        Ok(Content::Long(Holding { sending, left, _share: share }))
+        Ok(Content::Long(Holding { sending, left, chunk: FIRST_CHUNK, share: Arc::new(share) }))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -202,12 +248,17 @@ impl Holding {
             return (self.left > 0).then_some(Err(GivenUp));
         };
         // A copy: a part of the bytes would hold all of them.
-        let chunk = Bytes::copy_from_slice(&rest.split_to(rest.len().min(CHUNK)));
+        let chunk = rest.split_to(rest.len().min(self.chunk)).to_vec();
+        self.chunk = (2 * self.chunk).min(CHUNK);
         self.left -= chunk.len();
         if self.left == 0 {
             *bytes = None;
         }
-        (!chunk.is_empty()).then_some(Ok(chunk))
+        if chunk.is_empty() {
+            return None;
+        }
+        self.share.fly(chunk.len());
+        Some(Ok(Bytes::from_owner(Chunk { bytes: chunk, share: Arc::clone(&self.share) })))
     }
 }
 
@@ -316,10 +367,13 @@ mod tests {
         let mut slow = content(80 << 10).expect("room").body(true);
         assert_eq!(http_body::Body::size_hint(&slow).exact(), Some(80 << 10));
         let first = slow.frame().await.expect("a frame").expect("data").into_data().expect("data");
-        assert_eq!(first.len(), CHUNK);
+        assert_eq!(first.len(), FIRST_CHUNK);
         assert_eq!(content(80 << 10).map(|_| ()), Err(Full));
         // Short ones need no room.
-        assert!(matches!(content(LARGE), Ok(Content::Short(_))));
+        assert!(matches!(content(UNCOUNTED), Ok(Content::Short(_))));
+        assert!(matches!(content(UNCOUNTED + 1), Ok(Content::Long(_))));
+        // The chunk counts while somebody has it.
+        drop(first);
         tokio::time::sleep(Duration::from_secs(3)).await;
         for announced in [true, false] {
             let body = content(80 << 10).expect("room").body(announced);

@@ -5,7 +5,7 @@
 //! the response, and [`Http`] adds what all responses have.
 
 #[cfg(test)]
-pub(crate) use {range::MOST as MOST_RANGES, work::LARGE, work::MOST_WAITING};
+pub(crate) use {held::UNCOUNTED, range::MOST as MOST_RANGES, work::MOST_WAITING};
 
 pub use kubeshape_objects::{accept, target};
 pub(crate) mod audit;
@@ -18,6 +18,7 @@ mod health;
 mod held;
 mod openapi;
 mod printed;
+mod queue;
 pub mod range;
 mod reply;
 mod request;
@@ -40,6 +41,7 @@ use held::Bodies;
 use http::{HeaderValue, Method, Request, StatusCode, header};
 use openapi::Merged;
 use printed::Printed;
+use queue::Owner;
 use request::{OwnedParts, RequestParts};
 use route::Route;
 use std::convert::Infallible;
@@ -120,11 +122,12 @@ impl Http {
         Http::with_limits(endpoints, &Limits::default())
     }
 
-    /// The endpoints with their state. Of the limits, those of bytes that bodies hold count.
+    /// The endpoints with their state. Of the limits, those of bytes that bodies hold and of work count.
     pub fn with_limits(endpoints: Endpoints, limits: &Limits) -> Http {
         let newest = Features { aggregated_v2beta1: endpoints.extensions, ..Features::default() };
         let features = endpoints.emulation.map_or(newest, |emulation| emulation.features);
-        let (printed, merged, work) = (ArcSwapOption::empty(), Arc::default(), Arc::default());
+        let (printed, merged) = (ArcSwapOption::empty(), Arc::default());
+        let work = Arc::new(Workshop::new(limits.work));
         let bodies = Bodies::new(limits);
         Http { shared: Arc::new(Shared { endpoints, features, printed, merged, work, bodies }) }
     }
@@ -242,7 +245,8 @@ impl Shared {
         let extensions = self.endpoints.extensions;
         let parts = RequestParts { method: request.method(), headers: request.headers(), query, extensions };
         let forms = resources::Forms { alternates: extensions, cbor: self.features.cbor };
-        if let Some(response) = resources::quick(objects, path, &parts, forms) {
+        let holder = (request.extensions().get::<crate::limit::Caller>(), &self.bodies);
+        if let Some(response) = resources::quick(objects, path, &parts, forms, holder) {
             return response.into();
         }
         let parts = OwnedParts::of(&parts);
@@ -304,7 +308,7 @@ impl Shared {
                 }
             }
             let own = Arc::clone(&asked);
-            let answer = work.run(move || own.with(&*answer)).await;
+            let answer = work.run(Owner::Client(None), move |_| own.with(&*answer)).await;
             answer.unwrap_or_else(|error| asked.with(|parts, _, _| openapi::interrupted(parts, &error)))
         }))
     }

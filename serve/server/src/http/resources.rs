@@ -1,10 +1,11 @@
 //! Objects over HTTP: a thin layer over `kubeshape-objects`.
 
 use super::encoding::WORTH_COMPRESSING;
-use super::held::{self, Bodies, Content, Missing};
+use super::held::{self, Bodies, Content, Missing, Reserved};
+use super::queue::Owner;
 use super::reply;
 use super::request::{OwnedParts, RequestParts};
-use super::work::{LARGE, Workshop};
+use super::work::{LARGE, NotDone, Workshop};
 use crate::body::gzip_once;
 use crate::limit::Caller;
 use crate::metrics::Metrics;
@@ -14,12 +15,13 @@ use axum::response::Response;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 use kubeshape_objects::accept::Form;
-use kubeshape_objects::{MAX_BODY, Moment, Reply, Request as Asked, Status, Watch};
+use kubeshape_objects::{MAX_BODY, Moment, Reply, Request as Asked, Status, Stop, Watch};
 use kubeshape_yaml::go::warning;
 use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio::sync::watch::Receiver;
 use tokio::time::{Instant, sleep_until};
@@ -93,10 +95,13 @@ pub(super) struct Shared {
 
 /// What was made on another thread.
 enum Made {
-    Reply(Reply, Option<Bytes>),
+    /// The reply, its compressed body, and the room for it.
+    Reply(Reply, Option<Bytes>, Option<Reserved>),
     /// A watch, and the events that it begins with.
     Watch(Box<Watch>, Result<Vec<u8>, Option<Vec<u8>>>),
     Nothing,
+    /// There is no room for it.
+    Full,
 }
 
 /// Answers a request for objects at a decoded path.
@@ -118,14 +123,20 @@ where
             Err(Missing::Full) => return shared.full(&whole),
         };
         let make = {
-            let objects = Arc::clone(objects);
-            move || {
+            let (objects, bodies, caller) = (Arc::clone(objects), bodies.clone(), caller.clone());
+            move |stop: &AtomicBool| {
                 let id = uuid::Uuid::new_v4();
-                let moment = Moment { now: objects.now(), uid: &id.to_string(), random: id.as_u64_pair().1 };
+                let (now, stop) = (objects.now(), Stop::when(stop));
+                let moment = Moment { now, uid: &id.to_string(), random: id.as_u64_pair().1, stop };
+                let size =
+                    if parts.method == Method::GET { objects.size_of_list(&parts.path, &parts.query) } else { 0 };
+                let Ok(reserved) = (size > 0).then(|| bodies.reserve(caller, size)).transpose() else {
+                    return Made::Full;
+                };
                 let made = match objects.answer(&parts.asked(&body), &moment) {
                     Some(Answered::Reply(reply)) => {
                         let compressed = if compresses { compressed(&reply) } else { None };
-                        Made::Reply(reply, compressed)
+                        Made::Reply(reply, compressed, reserved)
                     }
                     Some(Answered::Watch(mut watch)) => {
                         let first = watch.next(&objects.store(), objects.now()).map_err(|end| end.last);
@@ -137,8 +148,9 @@ where
                 made
             }
         };
-        match work.run(make).await {
-            Ok(Made::Reply(mut reply, compressed)) => {
+        match work.run(Owner::Client(caller.clone()), make).await {
+            Ok(Made::Reply(mut reply, compressed, reserved)) => {
+                drop(reserved);
                 let is_compressed = compressed.is_some();
                 let body = compressed.unwrap_or_else(|| std::mem::take(&mut reply.body));
                 match Content::of(body, caller, bodies) {
@@ -147,8 +159,10 @@ where
                 }
             }
             Ok(Made::Watch(watch, first)) => stream_of(*watch, first, &shared, caller, &whole, is_head),
+            Ok(Made::Full) => shared.full(&whole),
             Ok(Made::Nothing) => whole.with(reply::page_not_found),
-            Err(_) => whole.with(|parts| refused(parts, &Status::unavailable())),
+            Err(NotDone::TooLong) => whole.with(|parts| refused(parts, &Status::took_too_long())),
+            Err(NotDone::Full | NotDone::Interrupted) => whole.with(|parts| refused(parts, &Status::unavailable())),
         }
     })
 }
@@ -161,8 +175,14 @@ impl Shared {
     }
 }
 
-/// A short answer that needs no other thread: one small object is read. `None` for all other requests.
-pub(super) fn quick(objects: &Objects, path: &str, whole: &RequestParts<'_>, forms: Forms) -> Option<Response> {
+/// A short answer that needs no other thread: one small object is read. `None` for all other requests, and if there is no room.
+pub(super) fn quick(
+    objects: &Objects,
+    path: &str,
+    whole: &RequestParts<'_>,
+    forms: Forms,
+    (caller, bodies): (Option<&Caller>, &Bodies),
+) -> Option<Response> {
     if *whole.method != Method::GET {
         return None;
     }
@@ -178,7 +198,8 @@ pub(super) fn quick(objects: &Objects, path: &str, whole: &RequestParts<'_>, for
             let compressed = whole.gzip_object().then(|| compressed(&reply)).flatten();
             let is_compressed = compressed.is_some();
             let body = compressed.unwrap_or_else(|| std::mem::take(&mut reply.body));
-            Some(respond(whole, &reply, Content::Short(body), is_compressed))
+            let content = Content::of(body, caller.cloned(), bodies).ok()?;
+            Some(respond(whole, &reply, content, is_compressed))
         }
         Answered::Watch(_) => None,
     }

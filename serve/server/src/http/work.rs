@@ -1,12 +1,14 @@
 //! Work that is too long for the threads that answer requests: printing, compressing and merging large documents.
 
+use super::queue::{Full, LONG_AFTER, Owner, Place, Queue};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::{Semaphore, watch};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::timeout;
 
-/// Requests that can wait for an answer of their own.
-pub(crate) const MOST_WAITING: usize = 1024;
+pub(crate) use super::queue::MOST_WAITING;
 
 /// A content above this size takes more than about a millisecond to print, hash or compress.
 pub(crate) const LARGE: usize = 32 << 10;
@@ -14,8 +16,9 @@ pub(crate) const LARGE: usize = 32 << 10;
 /// Threads for long work. One processor is left for short requests.
 #[derive(Debug)]
 pub(super) struct Workshop {
-    threads: Arc<Semaphore>,
-    waiting: AtomicUsize,
+    queue: Arc<Queue>,
+    /// The time that the work for a request may take.
+    most: Duration,
     /// What is being made for all who wait for it, and whether it is done.
     shared: Mutex<BTreeMap<Job, watch::Receiver<bool>>>,
 }
@@ -23,36 +26,49 @@ pub(super) struct Workshop {
 /// Something that is kept once it is made: the address of what keeps it, and which form of it.
 pub(super) type Job = (usize, u8);
 
-impl Default for Workshop {
-    fn default() -> Workshop {
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        Workshop::with_threads((processors - 1).max(1))
-    }
-}
-
 /// Why work was not done.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NotDone {
     /// Too many requests wait.
-    #[error("{MOST_WAITING} requests wait for documents already")]
+    #[error("{MOST_WAITING} requests wait already")]
     Full,
+    /// It takes too long.
+    #[error("it takes too long")]
+    TooLong,
     /// It panicked, or the server ends.
     #[error("it was interrupted")]
     Interrupted,
 }
 
-/// Counts a request that waits until it is dropped.
-struct Waiting<'w>(&'w AtomicUsize);
+impl From<Full> for NotDone {
+    fn from(_: Full) -> NotDone {
+        NotDone::Full
+    }
+}
 
-impl Drop for Waiting<'_> {
+/// Stops a job when nobody waits for it any more.
+struct StopWhenLeft {
+    stop: Arc<AtomicBool>,
+    place: Arc<Place>,
+}
+
+impl Drop for StopWhenLeft {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Relaxed);
+        self.stop.store(true, Relaxed);
+        // It may still run for a while.
+        self.place.takes_long();
     }
 }
 
 impl Workshop {
-    fn with_threads(count: usize) -> Workshop {
-        Workshop { threads: Arc::new(Semaphore::new(count)), waiting: AtomicUsize::new(0), shared: Mutex::default() }
+    /// Threads for jobs of which each may take this long.
+    pub(super) fn new(most: Duration) -> Workshop {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        Workshop::with_threads((processors - 1).max(1), most)
+    }
+
+    fn with_threads(count: usize, most: Duration) -> Workshop {
+        Workshop { queue: Queue::new(count), most, shared: Mutex::default() }
     }
 
     fn shared(&self) -> MutexGuard<'_, BTreeMap<Job, watch::Receiver<bool>>> {
@@ -78,9 +94,10 @@ impl Workshop {
                 shared.insert(job, done.clone());
                 let shop = Arc::clone(self);
                 tokio::spawn(async move {
-                    let permit = Arc::clone(&shop.threads).acquire_owned().await.ok();
-                    let made = tokio::task::spawn_blocking(make).await;
-                    drop(permit);
+                    let place = shop.queue.place(Owner::Server).await.ok();
+                    let making = tokio::task::spawn_blocking(make);
+                    let made = waited(making, place.as_ref()).await;
+                    drop(place);
                     shop.shared().remove(&job);
                     if made.is_ok() {
                         sender.send_replace(true);
@@ -94,46 +111,78 @@ impl Workshop {
         done.wait_for(|is_done| *is_done).await.map(|_| ()).map_err(|_| NotDone::Interrupted)
     }
 
-    /// Does the work for one request on another thread, when it is its turn.
-    pub(super) async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, NotDone> {
+    /// Does the work for one request on another thread, when it is the client's turn. The work gets a flag that is set when it
+    /// is to end: it takes too long, or the request is gone. It keeps its place until it ends.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        owner: Owner,
+        work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
+    ) -> Result<T, NotDone> {
         let _working = crate::listen::working();
-        let permit = {
-            let before = self.waiting.fetch_add(1, Relaxed);
-            let _waiting = Waiting(&self.waiting);
-            if before >= MOST_WAITING {
-                return Err(NotDone::Full);
-            }
-            Arc::clone(&self.threads).acquire_owned().await.ok()
+        let place = Arc::new(self.queue.place(owner).await?);
+        let stop = Arc::new(AtomicBool::new(false));
+        let working = {
+            let (stop, place) = (Arc::clone(&stop), Arc::clone(&place));
+            tokio::task::spawn_blocking(move || {
+                let done = work(&stop);
+                drop(place);
+                done
+            })
         };
-        let done = tokio::task::spawn_blocking(move || {
-            let done = work();
-            // It keeps its place until it is done, even if no request waits for it any more.
-            drop(permit);
-            done
-        });
-        done.await.map_err(|_| NotDone::Interrupted)
+        let left = StopWhenLeft { stop, place };
+        let done = timeout(self.most, waited(working, Some(&left.place))).await.map_err(|_| NotDone::TooLong)?;
+        done.map_err(|_| NotDone::Interrupted)
     }
+}
+
+/// Waits for a job. If it takes long, it makes room for short ones.
+async fn waited<T>(
+    mut working: tokio::task::JoinHandle<T>,
+    place: Option<&impl std::borrow::Borrow<Place>>,
+) -> Result<T, tokio::task::JoinError> {
+    if let Ok(done) = timeout(LONG_AFTER, &mut working).await {
+        return done;
+    }
+    if let Some(place) = place {
+        place.borrow().takes_long();
+    }
+    working.await
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
+    use crate::limit::Caller;
+    use std::sync::atomic::AtomicUsize;
+    use tokio::time::Instant;
+
+    const LONG: Duration = Duration::from_mins(1);
+
+    fn client(name: &str) -> Owner {
+        Owner::Client(Some(Caller::User(name.into())))
+    }
+
+    /// Works until it is stopped.
+    fn endless(stop: &AtomicBool) {
+        while !stop.load(Relaxed) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn those_who_wait_are_bounded_and_work_at_once_is_too() {
-        let shop = Arc::new(Workshop::with_threads(2));
+        let shop = Arc::new(Workshop::with_threads(2, LONG));
         let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let tasks: Vec<_> = (0..MOST_WAITING + 100)
             .map(|_| {
                 let (shop, now, most) = (Arc::clone(&shop), Arc::clone(&now), Arc::clone(&most));
                 tokio::spawn(async move {
-                    let work = move || {
+                    let work = move |_: &AtomicBool| {
                         most.fetch_max(now.fetch_add(1, Relaxed) + 1, Relaxed);
                         std::thread::sleep(Duration::from_micros(500));
                         now.fetch_sub(1, Relaxed);
                     };
-                    shop.run(work).await.is_ok()
+                    shop.run(client("a"), work).await.is_ok()
                 })
             })
             .collect();
@@ -142,15 +191,54 @@ mod tests {
             done += usize::from(task.await.expect("no panic"));
         }
         assert!(done >= MOST_WAITING, "{done}");
-        assert!(most.load(Relaxed) <= 2);
-        assert_eq!(shop.waiting.load(Relaxed), 0);
-        assert!(shop.run(|| panic!("on purpose")).await.is_err());
-        assert!(shop.run(|| ()).await.is_ok());
+        // A thread can be taken from its processor for so long that its job is a long one.
+        assert!(most.load(Relaxed) <= 8, "{most:?}");
+        assert!(shop.run(client("a"), |_| panic!("on purpose")).await.is_err());
+        assert!(shop.run(client("a"), |_| ()).await.is_ok());
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn work_that_takes_too_long_is_stopped() {
+        let shop = Arc::new(Workshop::with_threads(1, Duration::from_millis(200)));
+        let began = Instant::now();
+        assert!(matches!(shop.run(client("a"), endless).await, Err(NotDone::TooLong)));
+        assert!(began.elapsed() < Duration::from_secs(5));
+        assert!(shop.run(client("a"), |_| ()).await.is_ok());
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn work_is_stopped_when_its_client_is_gone() {
+        let shop = Arc::new(Workshop::with_threads(1, LONG));
+        for _ in 0..20 {
+            let gone = timeout(Duration::from_millis(5), shop.run(client("a"), endless)).await;
+            assert!(gone.is_err());
+        }
+        let began = Instant::now();
+        assert!(shop.run(client("a"), |_| ()).await.is_ok());
+        assert!(began.elapsed() < Duration::from_secs(5));
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn long_work_of_a_client_keeps_no_other_client_waiting() {
+        let shop = Arc::new(Workshop::with_threads(1, LONG));
+        let greedy: Vec<_> = (0..100)
+            .map(|_| {
+                let shop = Arc::clone(&shop);
+                tokio::spawn(async move { shop.run(client("a"), endless).await.is_ok() })
+            })
+            .collect();
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        for _ in 0..10 {
+            let began = Instant::now();
+            assert!(shop.run(client("b"), |_| ()).await.is_ok());
+            assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+        }
+        greedy.iter().for_each(tokio::task::JoinHandle::abort);
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn what_many_ask_for_is_made_once_and_keeps_nobody_out() {
-        let shop = Arc::new(Workshop::with_threads(1));
+        let shop = Arc::new(Workshop::with_threads(1, LONG));
         let made = Arc::new(AtomicUsize::new(0));
         let ask = |job: Job| {
             let (shop, made) = (Arc::clone(&shop), Arc::clone(&made));

@@ -1,7 +1,7 @@
 //! The guide of `kubeshape serve` has the figures that hold.
 
 use super::Limits;
-use crate::http::{LARGE, MOST_RANGES, MOST_WAITING};
+use crate::http::{MOST_RANGES, MOST_WAITING, UNCOUNTED};
 use crate::listen::{BURST_SECONDS, CANCEL};
 use std::time::Duration;
 
@@ -37,10 +37,11 @@ fn the_guide_has_the_figures_of_the_limits() {
         ("head of a request", vec![bytes(limits.header_bytes), format!("{} fields", limits.header_fields)]),
         ("body of a request", vec![bytes(limits.body_bytes), bytes(kubeshape_objects::MAX_BODY)]),
         ("bodies of requests in memory", vec![bytes(limits.received_bytes)]),
-        ("responses with objects in memory", vec![bytes(limits.sent_bytes), bytes(LARGE)]),
+        ("responses with objects in memory", vec![bytes(limits.sent_bytes), bytes(UNCOUNTED)]),
         ("time for the TLS handshake", vec![time(limits.handshake)]),
         ("time for the head of a request", vec![time(limits.header)]),
         ("time until the response begins", vec![time(limits.request)]),
+        ("time that the server works for a request about objects", vec![time(limits.work)]),
         (
             "speed at which a client takes its responses",
             vec![format!("{}/s", bytes(limits.slowest as usize)), time(limits.stall)],
@@ -57,7 +58,10 @@ fn the_guide_has_the_figures_of_the_limits() {
             ],
         ),
         ("ranges of a request", vec![count(MOST_RANGES as u64)]),
-        ("documents that are printed or compressed at a time", vec![count(MOST_WAITING as u64)]),
+        (
+            "jobs at a time: writes, lists, and documents that are printed or compressed",
+            vec![count(MOST_WAITING as u64)],
+        ),
     ];
     for (what, figures) in rows {
         let row = table.lines().find(|line| line.starts_with(&format!("| {what} |")));

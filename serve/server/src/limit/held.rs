@@ -3,6 +3,8 @@
 //! Everybody gets what there is. When nothing is left, room is made by the client that holds most: its bodies are given up that
 //! have taken longer than the patience allows, the oldest first. If it has none, the newcomer is refused and comes again. So
 //! no client is kept out by those who hold much and wait, and no client is too slow that sends or takes 1 MiB/s.
+//!
+//! A part of a body that is on its way to the client cannot be given up. It counts until the connection has sent it.
 
 use super::Caller;
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,6 +58,9 @@ struct Client {
 
 struct Body {
     bytes: usize,
+    /// Those of the bytes that are on their way.
+    flying: usize,
+    is_given_up: bool,
     since: Instant,
     /// What can be given up; none while the server works with it.
     held: Option<Weak<dyn Held>>,
@@ -106,7 +111,8 @@ impl Holdings {
         let number = state.next;
         state.next += 1;
         let share = Share { of: Arc::clone(self), owner: Owner(caller), number };
-        let body = Body { bytes: 0, since: Instant::now(), held: Some(held) };
+        let (since, held) = (Instant::now(), Some(held));
+        let body = Body { bytes: 0, flying: 0, is_given_up: false, since, held };
         state.clients.entry(share.owner.clone()).or_default().bodies.insert(number, body);
         let made = state.take(&share, bytes.max(LEAST), self.most);
         drop(state);
@@ -130,7 +136,7 @@ impl State {
             let bodies = self.clients.get(greatest).into_iter().flat_map(|client| &client.bodies);
             for (number, body) in bodies.filter(|(number, body)| **number != share.number && body.is_overdue(now)) {
                 given_up.push((greatest.clone(), *number));
-                room += body.bytes;
+                room += body.bytes - body.flying;
                 if room >= more {
                     break;
                 }
@@ -139,10 +145,10 @@ impl State {
                 return Err(Full);
             }
         }
-        let given_up = given_up.into_iter().filter_map(|(client, number)| self.remove(&client, number)).collect();
+        let given_up = given_up.into_iter().filter_map(|(client, number)| self.give_up(&client, number)).collect();
         self.change(&share.owner, |client| {
             // Whoever has given up does not take more.
-            if let Some(body) = client.bodies.get_mut(&share.number) {
+            if let Some(body) = client.bodies.get_mut(&share.number).filter(|body| !body.is_given_up) {
                 body.bytes += more;
                 client.used += more;
             }
@@ -150,16 +156,27 @@ impl State {
         Ok(given_up)
     }
 
-    /// Removes a body. Returns what it held.
-    fn remove(&mut self, owner: &Owner, number: u64) -> Option<Arc<dyn Held>> {
+    /// Frees what a body has that is not on its way. Returns what it held.
+    fn give_up(&mut self, owner: &Owner, number: u64) -> Option<Arc<dyn Held>> {
         let mut held = None;
         self.change(owner, |client| {
-            if let Some(body) = client.bodies.remove(&number) {
-                client.used -= body.bytes;
-                held = body.held;
+            if let Some(body) = client.bodies.get_mut(&number) {
+                client.used -= body.bytes - body.flying;
+                body.bytes = body.flying;
+                body.is_given_up = true;
+                held = body.held.take();
             }
         });
         held?.upgrade()
+    }
+
+    /// Removes a body.
+    fn remove(&mut self, owner: &Owner, number: u64) {
+        self.change(owner, |client| {
+            if let Some(body) = client.bodies.remove(&number) {
+                client.used -= body.bytes;
+            }
+        });
     }
 
     /// Changes what a client holds. One that holds nothing is forgotten.
@@ -192,6 +209,27 @@ impl Share {
             held.give_up();
         }
         Ok(())
+    }
+
+    /// Notes that a part of the bytes is on its way to the client.
+    pub(crate) fn fly(&self, bytes: usize) {
+        self.of.state().change(&self.owner, |client| {
+            if let Some(body) = client.bodies.get_mut(&self.number) {
+                body.flying = (body.flying + bytes).min(body.bytes);
+            }
+        });
+    }
+
+    /// Notes that a part has left. It counts no more.
+    pub(crate) fn land(&self, bytes: usize) {
+        self.of.state().change(&self.owner, |client| {
+            if let Some(body) = client.bodies.get_mut(&self.number) {
+                let bytes = bytes.min(body.flying);
+                body.flying -= bytes;
+                body.bytes -= bytes;
+                client.used -= bytes;
+            }
+        });
     }
 
     /// Notes that the server works with the bytes now, so that they cannot be given up.
@@ -282,6 +320,26 @@ mod tests {
         drop(share);
         let shares: Vec<Share> = std::iter::from_fn(|| all.hold(None, 0, body().1).ok()).collect();
         assert_eq!(shares.len(), MIB / LEAST);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_on_its_way_counts_until_it_has_left() {
+        let all = Holdings::new(4 * MIB);
+        let (bytes, weak) = body();
+        let share = all.hold(None, 3 * MIB, weak).expect("room");
+        share.fly(MIB);
+        tokio::time::advance(Duration::from_mins(1)).await;
+        // 2 of its 3 MiB can be given up.
+        let (_other, weak) = body();
+        assert_eq!(all.hold(Some(user("b")), 4 * MIB, weak.clone()).map(|_| ()), Err(Full));
+        let other = all.hold(Some(user("b")), 3 * MIB, weak).expect("room");
+        assert!(bytes.0.load(Relaxed));
+        assert_eq!(all.state().used, 4 * MIB);
+        share.land(MIB);
+        assert_eq!(all.state().used, 3 * MIB);
+        drop((share, other));
+        let state = all.state();
+        assert!(state.used == 0 && state.clients.is_empty(), "{state:?}");
     }
 
     #[test]

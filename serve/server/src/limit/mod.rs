@@ -36,7 +36,7 @@ pub struct Limits {
     pub body_bytes: usize,
     /// Bytes that bodies of requests about objects hold at most, over all connections. More are answered with 429.
     pub received_bytes: usize,
-    /// Bytes that longer responses with objects hold at most, over all connections. More are answered with 429.
+    /// Bytes that responses with objects hold at most, over all connections. More are answered with 429.
     pub sent_bytes: usize,
     /// Concurrent streams of a connection (HTTP/2).
     pub streams: u32,
@@ -46,6 +46,9 @@ pub struct Limits {
     pub header: Duration,
     /// Time until a response begins. A later one is replaced by 504.
     pub request: Duration,
+    /// Time that the server works for a request about objects, or makes a document for one client. Work that takes longer is
+    /// ended, and the request is answered with 504.
+    pub work: Duration,
     /// Time after which a connection without requests is closed.
     pub idle: Duration,
     /// Time in which a client must read as much of its responses as [`Limits::slowest`] demands. Otherwise the connection is cut.
@@ -75,6 +78,7 @@ impl Default for Limits {
             handshake: Duration::from_secs(10),
             header: Duration::from_secs(10),
             request: Duration::from_mins(1),
+            work: Duration::from_secs(30),
             idle: Duration::from_mins(2),
             stall: Duration::from_secs(30),
             slowest: 1024,

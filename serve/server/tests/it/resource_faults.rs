@@ -22,8 +22,12 @@ async fn watch(http: &Http, query: &str) -> Body {
 
 /// The next events of a watch; none at its end.
 async fn events(body: &mut Body) -> Option<Vec<Value>> {
-    let frame = tokio::time::timeout(PATIENCE, body.frame()).await.expect("in time")?;
-    let text = frame.expect("a frame").into_data().expect("data");
+    let mut text = Vec::new();
+    // An event can come in several frames.
+    while !text.ends_with(b"\n") {
+        let frame = tokio::time::timeout(PATIENCE, body.frame()).await.expect("in time")?;
+        text.extend(frame.expect("a frame").into_data().expect("data"));
+    }
     let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     Some(lines.map(|line| serde_json::from_slice(line).expect("an event")).collect())
 }

@@ -7,14 +7,21 @@ use crate::release::Change;
 use kubeshape_cel::{Program, Value as CelValue};
 use kubeshape_schema::Schema;
 use kubeshape_schema::field::{BadValue, Error, ErrorType, Path};
-use kubeshape_value::Map;
-use kubeshape_value::Value;
+use kubeshape_value::{Map, Stop, Value};
 use kubeshape_yaml::go::escape::GoQuoted;
 use std::cell::Cell;
 
 const OUT_OF_BUDGET: &str =
     "validation failed due to running out of cost budget, no further validation rules will be run";
 const CALL_LIMIT: &str = "operation cancelled: actual cost limit exceeded";
+
+/// What ends the evaluation of the rules on an object early.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::object) struct Bounds<'s> {
+    /// What all evaluations may cost together.
+    pub(in crate::object) budget: i64,
+    pub(in crate::object) stop: Stop<'s>,
+}
 
 /// Evaluates the rules on an object.
 pub(super) fn run<'v>(
@@ -23,9 +30,9 @@ pub(super) fn run<'v>(
     old: Option<Value<'v>>,
     ratcheting: bool,
     path: &Path<'_>,
-    budget: i64,
+    Bounds { budget, stop }: Bounds<'_>,
 ) -> RuleOutcome {
-    let mut walk = Walk { rules, budget, steps: 0, errors: Vec::new(), ratcheted: Vec::new() };
+    let mut walk = Walk { rules, budget, stop, steps: 0, errors: Vec::new(), ratcheted: Vec::new() };
     let root = old.filter(|_| ratcheting).map(|old| Pair::new(Correlation::new(object, old, rules.schema)));
     let ratchet = Ratchet { current: root.as_ref(), nearest: None };
     walk.node(&rules.root, Place { schema: rules.schema, value: object, old, path, ratchet });
@@ -97,6 +104,7 @@ struct Walk<'r> {
     rules: &'r Rules<'r>,
     /// Negative as soon as nothing may run any more.
     budget: i64,
+    stop: Stop<'r>,
     /// What evaluations looked at beside their cost. All of them together have the limit that each of them has.
     steps: u64,
     errors: Vec<Error>,
@@ -107,6 +115,10 @@ impl<'r> Walk<'r> {
     /// Schemas nest as deep as their reader allows, and so does this.
     fn node<'v>(&mut self, node: &'r Node<'r>, place: Place<'_, 'v, 'r>) {
         if place.value.is_null() {
+            return;
+        }
+        if self.stop.is_set() {
+            self.budget = -1;
             return;
         }
         if !node.sources.is_empty() {
@@ -209,12 +221,15 @@ impl<'r> Walk<'r> {
             if rule.uses_old_self && !variables.has_old && !source.optional_old_self() {
                 continue;
             }
-            if self.steps > kubeshape_cel::MAX_STEPS {
+            if self.stop.is_set() || self.steps > kubeshape_cel::MAX_STEPS {
                 self.fail(place, OUT_OF_BUDGET);
                 self.budget = -1;
                 return;
             }
-            let outcome = rule.program.evaluate(variables.of(source.optional_old_self()), self.rules.call_limit);
+            let outcome = {
+                let variables = variables.of(source.optional_old_self());
+                rule.program.evaluate_until(variables, self.rules.call_limit, self.stop)
+            };
             self.steps = self.steps.saturating_add(outcome.steps);
             if !self.pay(outcome.cost) {
                 self.fail(place, OUT_OF_BUDGET);
@@ -320,7 +335,7 @@ impl<'r> Walk<'r> {
     /// `evalMessageExpression`
     fn evaluate_message(&mut self, program: &'r Program, source: &Source<'_>, variables: &Variables<'_>) -> Message {
         // The variable `oldSelf` is no optional here, whatever the rule says.
-        let outcome = program.evaluate(variables.of(false), self.rules.call_limit);
+        let outcome = program.evaluate_until(variables.of(false), self.rules.call_limit, self.stop);
         self.steps = self.steps.saturating_add(outcome.steps);
         if !self.pay(outcome.cost) {
             return Message::TooDear(

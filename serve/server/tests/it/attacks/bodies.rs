@@ -117,3 +117,37 @@ async fn lists_that_nobody_takes_are_bounded_and_keep_nobody_out() {
     }
     staying.abort();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn short_answers_that_nobody_takes_are_bounded_and_keep_nobody_out() {
+    const STREAMS: u32 = 90;
+    let limits = Limits { sent_bytes: 1 << 20, ..Limits::default() };
+    for target in [format!("{ALL}/short"), format!("{ALL}?watch=true"), format!("{ALL}?limit=1")] {
+        let (server, _, metrics) = served(&limits).await;
+        create(&server, "short", &"y".repeat(30 << 10)).await;
+        let mut raw = Raw::new(server.address, 0).await;
+        for n in 0..STREAMS {
+            assert!(raw.send(&request(2 * n + 1, &target, &[])).await);
+        }
+        let staying = tokio::spawn(raw.stay());
+        let began = Instant::now();
+        // Less than 35 of 30 KiB have room.
+        while refused(&metrics) < f64::from(STREAMS - 35) {
+            assert!(began.elapsed() < ROOM, "{target}: {} of {STREAMS} were refused", refused(&metrics));
+            sleep(Duration::from_millis(20)).await;
+        }
+        let began = Instant::now();
+        loop {
+            let mut stream = server.connect().await;
+            let line = format!("GET {ALL}/short HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+            let text = crate::listener::exchange(&mut stream, &line).await;
+            if text.starts_with("HTTP/1.1 200") && text.len() > 30 << 10 {
+                break;
+            }
+            assert!(text.starts_with("HTTP/1.1 429"), "{}", &text[..text.len().min(1000)]);
+            assert!(began.elapsed() < ROOM, "{target}: no room after {:?}", began.elapsed());
+            sleep(Duration::from_millis(200)).await;
+        }
+        staying.abort();
+    }
+}

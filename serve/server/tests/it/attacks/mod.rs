@@ -11,6 +11,7 @@ mod ranges;
 mod raw;
 mod slow;
 mod unbounded;
+mod work;
 
 use crate::listener::{Running, exchange, one};
 use std::time::Duration;

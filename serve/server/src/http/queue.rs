@@ -1,0 +1,310 @@
+//! Whose job is next on the threads for long work.
+//!
+//! A job begins when a thread is free for short jobs. After [`LONG_AFTER`], it is a long job and takes no such thread any more, so
+//! short jobs do not wait behind long ones. A client has a bounded share of the long jobs: while it has it, its other jobs wait,
+//! and those of others do not. Clients have their turns one after the other.
+
+use crate::limit::Caller;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// Requests that can wait for a thread.
+pub(crate) const MOST_WAITING: usize = 1024;
+/// After this time, a job is a long one.
+pub(super) const LONG_AFTER: Duration = Duration::from_millis(20);
+
+/// Whose job it is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Owner {
+    /// What the server makes once for all clients. It always waits.
+    Server,
+    /// A request of a client; all that are not known are one.
+    Client(Option<Caller>),
+}
+
+/// The jobs that run, and those that wait.
+#[derive(Debug)]
+pub(super) struct Queue {
+    /// The threads for short jobs.
+    threads: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    short: usize,
+    long: usize,
+    waiting: usize,
+    clients: BTreeMap<Owner, Client>,
+    /// The clients with jobs that wait, in the order of their turns.
+    turns: VecDeque<Owner>,
+}
+
+#[derive(Debug, Default)]
+struct Client {
+    short: usize,
+    long: usize,
+    waiting: VecDeque<oneshot::Sender<()>>,
+}
+
+/// Too many requests wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Full;
+
+impl Queue {
+    pub(super) fn new(threads: usize) -> Arc<Queue> {
+        Arc::new(Queue { threads, state: Mutex::default() })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The long jobs that a client can have when another one of its jobs begins.
+    fn share(&self) -> usize {
+        self.threads + 1
+    }
+
+    /// The long jobs of all clients when another job begins.
+    fn most_long(&self) -> usize {
+        2 * self.threads + 2
+    }
+
+    /// Waits for a place to work.
+    ///
+    /// # Errors
+    /// Too many requests wait, and no client has more of them than this one.
+    pub(super) async fn place(self: &Arc<Self>, owner: Owner) -> Result<Place, Full> {
+        let waiting = self.enter(owner)?;
+        waiting.place().await
+    }
+
+    fn enter(self: &Arc<Self>, owner: Owner) -> Result<Waiting, Full> {
+        let (start, started) = oneshot::channel();
+        let mut state = self.state();
+        if state.waiting >= MOST_WAITING && owner != Owner::Server && !state.make_room(&owner) {
+            return Err(Full);
+        }
+        let client = state.clients.entry(owner.clone()).or_default();
+        client.waiting.push_back(start);
+        if client.waiting.len() == 1 {
+            state.turns.push_back(owner.clone());
+        }
+        state.waiting += 1;
+        self.begin(&mut state);
+        drop(state);
+        Ok(Waiting { queue: Arc::clone(self), owner, started: Some(started) })
+    }
+
+    /// Begins the jobs for which there is a thread.
+    fn begin(&self, state: &mut State) {
+        let mut passed = 0;
+        while passed < state.turns.len() && state.short < self.threads && state.long < self.most_long() {
+            let Some(owner) = state.turns.pop_front() else { return };
+            let Some(client) = state.clients.get_mut(&owner) else { continue };
+            if client.long >= self.share() {
+                state.turns.push_back(owner);
+                passed += 1;
+                continue;
+            }
+            if let Some(start) = client.waiting.pop_front() {
+                state.waiting -= 1;
+                if start.send(()).is_ok() {
+                    client.short += 1;
+                    state.short += 1;
+                }
+            }
+            if client.waiting.is_empty() {
+                state.forget_idle(&owner);
+            } else {
+                state.turns.push_back(owner);
+            }
+            passed = 0;
+        }
+    }
+}
+
+impl State {
+    /// Gives up the newest job of the client that has most waiting, if those are more than another client has.
+    fn make_room(&mut self, other: &Owner) -> bool {
+        let own = self.clients.get(other).map_or(0, |client| client.waiting.len());
+        let greatest = self.clients.values_mut().max_by_key(|client| client.waiting.len());
+        let Some(greatest) = greatest.filter(|greatest| greatest.waiting.len() > own + 1) else { return false };
+        greatest.waiting.pop_back();
+        self.waiting -= 1;
+        true
+    }
+
+    fn forget_idle(&mut self, owner: &Owner) {
+        let is_idle = |client: &Client| client.short + client.long == 0 && client.waiting.is_empty();
+        if self.clients.get(owner).is_some_and(is_idle) {
+            self.clients.remove(owner);
+        }
+    }
+}
+
+/// A job that waits.
+struct Waiting {
+    queue: Arc<Queue>,
+    owner: Owner,
+    /// Taken when the job begins.
+    started: Option<oneshot::Receiver<()>>,
+}
+
+impl Waiting {
+    async fn place(mut self) -> Result<Place, Full> {
+        if let Some(started) = &mut self.started {
+            started.await.map_err(|_| Full)?;
+        }
+        self.started = None;
+        Ok(Place { queue: Arc::clone(&self.queue), owner: self.owner.clone(), is_long: Mutex::new(false) })
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let Some(mut started) = self.started.take() else { return };
+        started.close();
+        if started.try_recv().is_ok() {
+            // It could begin, and nobody wants it any more.
+            self.queue.leave(&self.owner, false);
+            return;
+        }
+        let mut state = self.queue.state();
+        let Some(client) = state.clients.get_mut(&self.owner) else { return };
+        let before = client.waiting.len();
+        client.waiting.retain(|start| !start.is_closed());
+        let (gone, is_empty) = (before - client.waiting.len(), client.waiting.is_empty());
+        state.waiting -= gone;
+        if is_empty && before > 0 {
+            let owner = &self.owner;
+            state.turns.retain(|other| other != owner);
+            state.forget_idle(owner);
+        }
+    }
+}
+
+impl Queue {
+    fn leave(&self, owner: &Owner, was_long: bool) {
+        let mut state = self.state();
+        *(if was_long { &mut state.long } else { &mut state.short }) -= 1;
+        if let Some(client) = state.clients.get_mut(owner) {
+            *(if was_long { &mut client.long } else { &mut client.short }) -= 1;
+        }
+        state.forget_idle(owner);
+        self.begin(&mut state);
+    }
+}
+
+/// A job that runs. Its place is free when it is dropped.
+#[derive(Debug)]
+pub(super) struct Place {
+    queue: Arc<Queue>,
+    owner: Owner,
+    is_long: Mutex<bool>,
+}
+
+impl Place {
+    /// Makes room for short jobs: the job takes long, or nobody waits for it.
+    pub(super) fn takes_long(&self) {
+        let mut is_long = self.is_long.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::replace(&mut *is_long, true) {
+            return;
+        }
+        let mut state = self.queue.state();
+        state.short -= 1;
+        state.long += 1;
+        if let Some(client) = state.clients.get_mut(&self.owner) {
+            client.short -= 1;
+            client.long += 1;
+        }
+        self.queue.begin(&mut state);
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let was_long = *self.is_long.get_mut().unwrap_or_else(PoisonError::into_inner);
+        self.queue.leave(&self.owner, was_long);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+
+    fn client(name: &str) -> Owner {
+        Owner::Client(Some(Caller::User(name.into())))
+    }
+
+    /// A place, if there is one immediately.
+    fn now(queue: &Arc<Queue>, name: &str) -> Option<Place> {
+        queue.place(client(name)).now_or_never().map(|place| place.expect("room"))
+    }
+
+    fn is_idle(queue: &Queue) -> bool {
+        let state = queue.state();
+        state.short + state.long + state.waiting == 0 && state.clients.is_empty() && state.turns.is_empty()
+    }
+
+    #[test]
+    fn short_jobs_do_not_wait_behind_long_ones() {
+        let queue = Queue::new(1);
+        let first = now(&queue, "a").expect("a thread");
+        assert!(now(&queue, "b").is_none());
+        first.takes_long();
+        let second = now(&queue, "a").expect("a thread");
+        second.takes_long();
+        // The share of the client is used up, but not that of others.
+        assert!(now(&queue, "a").is_none());
+        let third = now(&queue, "b").expect("a thread");
+        drop(first);
+        assert!(now(&queue, "a").is_none());
+        drop(third);
+        assert!(now(&queue, "a").is_some());
+        drop(second);
+        assert!(is_idle(&queue), "{queue:?}");
+    }
+
+    #[test]
+    fn clients_have_their_turns() {
+        let queue = Queue::new(1);
+        let running = now(&queue, "a").expect("a thread");
+        let mut greedy: Vec<_> = (0..3).map(|_| Box::pin(queue.place(client("a")))).collect();
+        assert!(greedy.iter_mut().all(|place| place.now_or_never().is_none()));
+        let mut modest = Box::pin(queue.place(client("b")));
+        assert!((&mut modest).now_or_never().is_none());
+        drop(running);
+        // The client that waited first, then the other one.
+        let place = (&mut greedy[0]).now_or_never().expect("its turn");
+        assert!((&mut modest).now_or_never().is_none());
+        drop(place);
+        assert!((&mut modest).now_or_never().expect("its turn").is_ok());
+        // What nobody waits for any more takes no turn.
+        drop(greedy.remove(1));
+        assert!((&mut greedy[1]).now_or_never().expect("its turn").is_ok());
+        drop((greedy, modest));
+        assert!(is_idle(&queue), "{queue:?}");
+    }
+
+    #[test]
+    fn a_client_that_waits_often_makes_room() {
+        let queue = Queue::new(1);
+        let running = now(&queue, "a").expect("a thread");
+        let mut greedy: Vec<_> = (0..MOST_WAITING).map(|_| Box::pin(queue.place(client("a")))).collect();
+        assert!(greedy.iter_mut().all(|place| place.now_or_never().is_none()));
+        assert!(queue.place(client("a")).now_or_never().expect("an answer").is_err());
+        let mut modest = Box::pin(queue.place(client("b")));
+        assert!((&mut modest).now_or_never().is_none());
+        let last = greedy.pop().expect("a job").now_or_never();
+        assert!(last.expect("an answer").is_err());
+        drop(greedy);
+        drop(running);
+        assert!((&mut modest).now_or_never().expect("its turn").is_ok());
+        drop(modest);
+        assert!(is_idle(&queue), "{queue:?}");
+    }
+}
