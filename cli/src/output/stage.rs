@@ -142,6 +142,14 @@ impl Stage {
         self.write_pieces(target, |sink| sink(bytes))
     }
 
+    /// The same, for a file that only its owner can read, if it is a new one.
+    ///
+    /// # Errors
+    /// As for [`Stage::write`].
+    pub(crate) fn write_private(&self, target: PathBuf, bytes: &[u8]) -> Result<Staged, Fatal> {
+        self.write_for(Readers::Owner, target, |sink| sink(bytes))
+    }
+
     /// The same for content that `give` writes in pieces.
     ///
     /// # Errors
@@ -151,10 +159,19 @@ impl Stage {
         target: PathBuf,
         give: impl FnOnce(&mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()>,
     ) -> Result<Staged, Fatal> {
+        self.write_for(Readers::Usual, target, give)
+    }
+
+    fn write_for(
+        &self,
+        readers: Readers,
+        target: PathBuf,
+        give: impl FnOnce(&mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()>,
+    ) -> Result<Staged, Fatal> {
         let made = if self.dry {
             self.check(&target).map(|()| None)
         } else {
-            self.gate().and_then(|_gate| self.create(&target)).map(Some)
+            self.gate().and_then(|_gate| self.create(&target, readers)).map(Some)
         };
         let (mut file, content) = match made.map_err(|error| Fatal::write(&target, error))? {
             None => (None, Content::None),
@@ -198,7 +215,7 @@ impl Stage {
     /// # Errors
     /// The folder or the file cannot be written, or the stage was abandoned.
     pub(crate) fn open(&self, target: PathBuf) -> Result<(File, Staged), Fatal> {
-        let made = self.gate().and_then(|_gate| self.create(&target));
+        let made = self.gate().and_then(|_gate| self.create(&target, Readers::Usual));
         let (file, temporary) = made.map_err(|error| Fatal::write(&target, error))?;
         Ok((file, Staged { content: Content::File(temporary), target, digest: Digest::default() }))
     }
@@ -284,12 +301,12 @@ impl Stage {
     }
 
     /// Creates a temporary file. The gate is locked.
-    fn create(&self, target: &Path) -> io::Result<(File, PathBuf)> {
+    fn create(&self, target: &Path, readers: Readers) -> io::Result<(File, PathBuf)> {
         self.check(target)?;
         let folder = target.parent().unwrap_or(Path::new(""));
         let replaced = fs::symlink_metadata(target).ok().filter(fs::Metadata::is_file);
         let make = || {
-            let new = |path: &Path| create_new(path, replaced.as_ref());
+            let new = |path: &Path| create_new(path, replaced.as_ref(), readers);
             // `abandon` removes it, also when the process exits without dropping anything.
             Builder::new().prefix(BEGIN).suffix(END).disable_cleanup(true).make_in(folder, new)
         };
@@ -386,7 +403,7 @@ impl Placing<'_> {
     /// It cannot be written.
     pub(crate) fn write(&self, target: &Path, bytes: &[u8]) -> Result<(), Fatal> {
         let write = || -> io::Result<PathBuf> {
-            let (mut file, temporary) = self.stage.create(target)?;
+            let (mut file, temporary) = self.stage.create(target, Readers::Usual)?;
             file.write_all(bytes)?;
             self.stage.sync(&file)?;
             Ok(temporary)
@@ -396,9 +413,18 @@ impl Placing<'_> {
     }
 }
 
+/// Who can read a new file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Readers {
+    /// Those that the mask of the process allows.
+    Usual,
+    /// Its owner only.
+    Owner,
+}
+
 /// Creates a file that does not exist, with the permissions of the one that it will replace.
 #[cfg(unix)]
-fn create_new(path: &Path, replaced: Option<&fs::Metadata>) -> io::Result<File> {
+fn create_new(path: &Path, replaced: Option<&fs::Metadata>, readers: Readers) -> io::Result<File> {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 
     /// Reading, writing and executing, without what runs a program as somebody else.
@@ -406,6 +432,9 @@ fn create_new(path: &Path, replaced: Option<&fs::Metadata>) -> io::Result<File> 
     let mut options = File::options();
     options.read(true).write(true).create_new(true);
     let Some(mode) = replaced.map(|metadata| metadata.permissions().mode() & PERMISSIONS) else {
+        if readers == Readers::Owner {
+            options.mode(0o600);
+        }
         return options.open(path);
     };
     // Nobody can open it who could not open the other one; then the mask of the process is undone.
@@ -415,7 +444,7 @@ fn create_new(path: &Path, replaced: Option<&fs::Metadata>) -> io::Result<File> 
 }
 
 #[cfg(not(unix))]
-fn create_new(path: &Path, _: Option<&fs::Metadata>) -> io::Result<File> {
+fn create_new(path: &Path, _: Option<&fs::Metadata>, _: Readers) -> io::Result<File> {
     File::options().read(true).write(true).create_new(true).open(path)
 }
 

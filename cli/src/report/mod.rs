@@ -23,5 +23,7 @@ pub(crate) use capped::Capped;
 pub(crate) use file::Report;
 pub(crate) use line::{is_finding, write_line};
 pub(crate) use tally::{Tally, Totals};
-pub(crate) use ui::{Filter, Setup, Ui, fatal, is_coloured, is_output_coloured, print, print_own, refuse, say_aside};
+pub(crate) use ui::{
+    Filter, Setup, Ui, fatal, is_coloured, is_output_coloured, print, print_for_people, print_own, refuse, say_aside,
+};
 pub(crate) use wrap::{width_of_output, wrap};

@@ -40,6 +40,14 @@ pub(crate) fn print(bytes: &[u8]) -> Result<(), Fatal> {
     print_own(bytes)
 }
 
+/// Writes a text that only people read to standard output. It is always cleaned: a pager shows what it gets on a terminal.
+///
+/// # Errors
+/// Standard output is closed or full.
+pub(crate) fn print_for_people(text: &str) -> Result<(), Fatal> {
+    print_own(clean::lines(text).as_bytes())
+}
+
 /// Writes a text of our own, which may be coloured, to standard output.
 ///
 /// # Errors

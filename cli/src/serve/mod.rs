@@ -98,12 +98,14 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         broken: Vec::new(),
         levels: setup.levels(&args.levels),
         given: std::collections::BTreeSet::new(),
-        resources: args
-            .has_objects()
-            .then(|| resources::Resources::new(&live.current(), plan.lifecycles, args.data.as_deref(), plan.folder))
-            .transpose()
-            .map_err(|error| Fatal::Usage(error.to_string()))?,
+        resources: None,
     };
+    if args.has_objects() {
+        let kept =
+            resources::Kept { data: args.data.as_deref(), folder: plan.folder, readiness: Arc::clone(&readiness) };
+        let made = resources::Resources::new(&live.current(), plan.lifecycles, kept);
+        hub.resources = Some(made.map_err(|error| Fatal::Usage(error.to_string()))?);
+    }
     let (events, happened) = channel();
     if args.watch {
         // Watch before the files are read, so that no change is missed.

@@ -12,7 +12,7 @@ use kubeshape_lifecycle::entries;
 use kubeshape_objects::store::{self, Store};
 use kubeshape_objects::{Advisor, Api, Documents, Status};
 use kubeshape_registry::{Location, Object};
-use kubeshape_server::{Change, Definition, Leaf, Objects, Snapshot, Unkept};
+use kubeshape_server::{Change, Definition, Leaf, Objects, Readiness, Snapshot, Unkept};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,6 +42,16 @@ pub(super) struct Defined {
     pub(super) refused: BTreeSet<Arc<str>>,
 }
 
+/// Where objects are kept.
+pub(super) struct Kept<'k> {
+    /// The file of `--data`.
+    pub(super) data: Option<&'k Path>,
+    /// The folder of `--write-back`.
+    pub(super) folder: Option<WriteBack>,
+    /// Says whether they can be kept.
+    pub(super) readiness: Arc<Readiness>,
+}
+
 impl Resources {
     /// The built-in resources of a server's documents, and of what it lacks of them those that are part of this program. The
     /// objects are those that a file keeps.
@@ -51,8 +61,7 @@ impl Resources {
     pub(super) fn new(
         snapshot: &Snapshot,
         lifecycles: Lifecycles,
-        data: Option<&Path>,
-        folder: Option<WriteBack>,
+        Kept { data, folder, readiness }: Kept<'_>,
     ) -> Result<Resources, DataError> {
         let mut documents: BTreeMap<String, Bytes> = BTreeMap::new();
         if !snapshot.v3.contains_key(DEFINITIONS) {
@@ -70,6 +79,7 @@ impl Resources {
         let objects = match data {
             Some(file) => {
                 let (data, store) = Data::open(file, store::Limits::default())?;
+                let data = data.with_readiness(readiness);
                 let unusable = |error: Unkept| DataError::Open { path: file.to_owned(), reason: error.to_string() };
                 Objects::kept(api, store, Arc::new(data), SystemTime::now()).map_err(unusable)?
             }

@@ -18,6 +18,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// The resource whose new files only their owner can read.
+const SECRETS: &str = "v1 secrets";
 /// What files of objects are called.
 const SUFFIXES: [&str; 3] = ["yaml", "yml", "json"];
 
@@ -137,7 +139,11 @@ impl Inner {
             let path = files.get(key).map_or_else(|| self.new_file(key), |path| Ok(path.clone()));
             let made = path.and_then(|path| {
                 let bytes = readable(text, &path)?;
-                self.stage.write(path, &bytes).map_err(|error| error.to_string())
+                let staged = match &*key.resource {
+                    SECRETS => self.stage.write_private(path, &bytes),
+                    _ => self.stage.write(path, &bytes),
+                };
+                staged.map_err(|error| error.to_string())
             });
             match made {
                 Ok(file) => staged.push((key, file)),

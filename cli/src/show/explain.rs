@@ -54,7 +54,7 @@ pub(crate) fn explain<'a>(args: &'a ExplainFieldArgs, session: &mut Session<'a>)
         pages::plaintext(document, gvr, &path, Options { recursive: args.recursive, more }, &mut page)
     };
     match answer {
-        Ok(()) => report::print(page.as_bytes()).map(|()| true),
+        Ok(()) => report::print_for_people(&page).map(|()| true),
         Err(error) => {
             let message = error.to_string();
             let message = message.strip_prefix("error: ").unwrap_or(&message);

@@ -50,6 +50,30 @@ impl Server {
         Server::run(limited, Stdio::null())
     }
 
+    /// The same with a file system of some MiB in a folder, which ends with the server. None if this process may not make one.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn start_on_small_disk(
+        folder: &Folder,
+        line: &str,
+        disk: &std::path::Path,
+        size: usize,
+    ) -> Option<Server> {
+        let mount = format!("mount -t tmpfs -o size={size}m tmpfs '{}'", disk.display());
+        let unshare = |script: &str| {
+            let mut command = std::process::Command::new("unshare");
+            command.args(["-rm", "sh", "-c", script]);
+            command
+        };
+        if !unshare(&mount).stderr(Stdio::null()).status().is_ok_and(|status| status.success()) {
+            return None;
+        }
+        let command = Server::command(folder, line);
+        let mut small = unshare(&format!("{mount} && exec \"$0\" \"$@\""));
+        small.arg(command.get_program()).args(command.get_args());
+        small.current_dir(command.get_current_dir().unwrap_or(disk));
+        Some(Server::run(small, Stdio::null()))
+    }
+
     fn spawn(folder: &Folder, line: &str, stdin: Stdio) -> Server {
         Server::run(Server::command(folder, line), stdin)
     }

@@ -164,3 +164,108 @@ fn definitions_of_files_count_again_when_the_files_change() {
     folder.write("tabs.yaml", crd("text-d"));
     server.until(document, |_, body| body.contains("text-d"));
 }
+
+/// Creates config maps.
+fn create(server: &Server, names: std::ops::Range<usize>, value: &str) -> Vec<u16> {
+    let create = |n: usize| {
+        let object = json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": format!("a{n}")}, "data": {"value": format!("{value}-{n}")}
+        });
+        send(&server.address, "POST", CONFIG_MAPS, "application/json", &object.to_string()).expect("an answer").0
+    };
+    names.map(create).collect()
+}
+
+/// What a server says that cannot use its file; none if it can.
+fn refusal(folder: &Folder) -> Option<(Option<i32>, String)> {
+    let arguments = ["serve", "--data", "objects.db", "--listen", "127.0.0.1:0", "--log-level", "error"];
+    let mut command = folder.command(&arguments);
+    let mut child =
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().expect("a process");
+    let mut first = String::new();
+    let out = child.stdout.take().expect("standard output");
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(out), &mut first).expect("a line");
+    if first.starts_with("serving on ") {
+        child.kill().expect("the process");
+        child.wait().expect("the process");
+        return None;
+    }
+    let output = child.wait_with_output().expect("the process");
+    let words: Vec<String> = String::from_utf8_lossy(&output.stderr).split_whitespace().map(str::to_owned).collect();
+    Some((output.status.code(), words.join(" ")))
+}
+
+#[test]
+fn a_damaged_file_is_an_error_that_says_what_to_do() {
+    let folder = Folder::new();
+    let server = Server::start(&folder, "--data objects.db --log-level error");
+    assert_eq!(create(&server, 0..40, "some-value"), [201; 40]);
+    let (_, before) = send(&server.address, "GET", CONFIG_MAPS, "", "").expect("an answer");
+    server.kill();
+    let whole = folder.bytes("objects.db");
+    let advice = "put a copy in its place, or move it away and begin without objects";
+    // An object that is still JSON.
+    let text = b"some-value-17";
+    let mut damaged = whole.clone();
+    let places: Vec<usize> = (0..whole.len() - text.len()).filter(|at| whole[*at..].starts_with(text)).collect();
+    assert!(!places.is_empty());
+    for at in places {
+        damaged[at] ^= 1;
+    }
+    folder.write("objects.db", &damaged);
+    let (code, error) = refusal(&folder).expect("an error");
+    assert_eq!(code, Some(2), "{error}");
+    assert!(error.contains("the file is damaged: ") && error.contains(advice), "{error}");
+    // Bytes anywhere: an error with the advice, or all objects are there.
+    let mut seed: u64 = 0x5DEE_CE66;
+    let mut random = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % below
+    };
+    for round in 0..10 {
+        let mut damaged = whole.clone();
+        for _ in 0..200 {
+            let (at, bits) = (random(damaged.len()), random(255) as u8 + 1);
+            damaged[at] ^= bits;
+        }
+        folder.write("objects.db", &damaged);
+        if let Some((code, error)) = refusal(&folder) {
+            assert_eq!(code, Some(2), "{round}: {error}");
+            assert!(error.contains("cannot use objects.db for objects"), "{round}: {error}");
+        } else {
+            let server = Server::start(&folder, "--data objects.db --log-level error");
+            let (_, after) = send(&server.address, "GET", CONFIG_MAPS, "", "").expect("an answer");
+            assert_eq!(after["items"], before["items"], "{round}");
+        }
+    }
+    folder.write("objects.db", &whole);
+    assert_eq!(refusal(&folder), None);
+}
+
+/// On a file system of 48 MiB, if this process may make one.
+#[cfg(target_os = "linux")]
+#[test]
+fn deletions_have_room_on_a_full_disk() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("disk")).expect("a folder");
+    let disk = folder.path("disk");
+    let Some(server) = Server::start_on_small_disk(&folder, "--data disk/objects.db --log-level error", &disk, 48)
+    else {
+        let _ = std::io::Write::write_all(
+            &mut std::io::stderr(),
+            b"not checked: a full disk (this process may not mount)\n",
+        );
+        return;
+    };
+    let large = "x".repeat(1 << 20);
+    let kept = (0..100).take_while(|n| create(&server, *n..n + 1, &large) == [201]).count();
+    assert!((2..40).contains(&kept), "{kept}");
+    assert_eq!(create(&server, 200..201, &large), [500]);
+    server.until("/readyz?verbose", |code, body| code == 500 && body.contains("[-]data failed"));
+    for n in 0..kept {
+        let deleted = send(&server.address, "DELETE", &format!("{CONFIG_MAPS}/a{n}"), "", "").expect("an answer");
+        assert_eq!(deleted.0, 200, "{n}: {}", deleted.1);
+    }
+    assert_eq!(create(&server, 50..52, "small"), [201; 2]);
+    server.until("/readyz", |code, _| code == 200);
+}

@@ -281,3 +281,43 @@ fn what_was_answered_is_in_the_folder_after_the_process_was_killed() {
     let _server = start(&folder);
     assert_eq!(folder.names("objects"), [".kubeshape-another.tmp"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn files_of_secrets_are_for_their_owner_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder();
+    let server = start(&folder);
+    let secret = |name: &str, value: &str| {
+        json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "stringData": {"a": value}})
+            .to_string()
+    };
+    let secrets = "/api/v1/namespaces/default/secrets";
+    ask(&server, "POST", secrets, &secret("s", "1"));
+    ask(&server, "POST", MAPS, &map("m", "1"));
+    let mode = |name: &str| {
+        let file = folder.path(&format!("objects/{name}"));
+        std::fs::metadata(file).expect("a file").permissions().mode() & 0o777
+    };
+    std::fs::write(folder.path("usual"), "").expect("a file");
+    let usual = std::fs::metadata(folder.path("usual")).expect("a file").permissions().mode() & 0o777;
+    assert_eq!((mode("secrets__v1/default/s.yaml"), mode("configmaps__v1/default/m.yaml")), (0o600, usual));
+    ask(&server, "PATCH", &format!("{secrets}/s"), r#"{"data":{"b":"MQ=="}}"#);
+    assert_eq!(mode("secrets__v1/default/s.yaml"), 0o600);
+    // Who has chosen other permissions keeps them.
+    let file = folder.path("objects/secrets__v1/default/s.yaml");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).expect("permissions");
+    ask(&server, "PATCH", &format!("{secrets}/s"), r#"{"data":{"b":"Mg=="}}"#);
+    assert_eq!(mode("secrets__v1/default/s.yaml"), 0o640);
+}
+
+#[test]
+fn an_answer_names_no_file_of_the_server() {
+    let folder = folder();
+    let server = start(&folder);
+    // Something else has the name of the file.
+    folder.write("objects/configmaps__v1/default/b.yaml", "kind: X\n");
+    let answer = send(&server.address, "POST", MAPS, "application/json", &map("b", "1")).expect("an answer");
+    assert_eq!(answer.code, 500);
+    assert_eq!(answer.body["message"], "the change is not stored; the log of the server has the reason");
+}

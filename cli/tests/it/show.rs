@@ -232,3 +232,35 @@ size: \"1\"
     let run = folder.run("sample --schemas tab.json Tab --maximal --comments -q");
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), expected, ""));
 }
+
+#[test]
+fn descriptions_move_no_cursor_in_a_pager() {
+    let folder = folder();
+    let crd = folder.read("crd.yaml").replace("How large it is.", "\"How \\e[31mlarge \\x9b1m\\u202eit is.\"");
+    folder.write("hostile.yaml", crd);
+    for line in ["tabs.spec.size", "tabs.spec --recursive", "tabs.spec.size --more"] {
+        let run = folder.run(&format!("explain --schemas hostile.yaml {line}"));
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        assert!(!run.out.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{}", run.out);
+    }
+    let page = folder.run("explain --schemas hostile.yaml tabs.spec.size").out;
+    assert!(page.contains("How \u{fffd}[31mlarge \u{fffd}1m\u{fffd}it is."), "{page}");
+}
+
+#[test]
+fn patterns_with_many_states_keep_nobody_waiting() {
+    let folder = Folder::new();
+    let properties: Vec<String> = (0..8)
+        .map(|n| format!("              p{n}: {{type: string, pattern: '^(\\pL{{60}}|x{n})+$', minLength: 3}}\n"))
+        .collect();
+    let properties = properties.concat();
+    folder.write("old.yaml", crate::common::crd("widgets", &["v1"]) + &properties);
+    let wider = properties.replace("pL{60}", "pL{61}");
+    folder.write("new.yaml", crate::common::crd("widgets", &["v1"]) + &wider);
+    let began = std::time::Instant::now();
+    let sample = folder.run("sample --schemas old.yaml widgets");
+    assert!(sample.out.contains("kind: "), "{}", sample.err);
+    let diff = folder.run("diff old.yaml new.yaml");
+    assert!(diff.out.contains("p7"), "{}{}", diff.out, diff.err);
+    assert!(began.elapsed() < std::time::Duration::from_secs(90), "{:?}", began.elapsed());
+}
