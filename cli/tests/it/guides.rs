@@ -97,3 +97,57 @@ fn the_recording_is_what_the_command_prints() {
     }
     assert_eq!(words(&shown), words(&printed), "the picture is stale: run `cargo xtask recording`");
 }
+
+/// Bytes as the pages write them.
+fn bytes(count: usize) -> String {
+    match count {
+        count if count.is_multiple_of(1 << 30) => format!("{} GiB", count >> 30),
+        count if count.is_multiple_of(1 << 20) => format!("{} MiB", count >> 20),
+        count => format!("{}.{} MiB", count >> 20, ((count % (1 << 20)) * 10) >> 20),
+    }
+}
+
+/// A number as the pages write it.
+fn number(count: u64) -> String {
+    let digits = count.to_string();
+    let parts: Vec<&str> = digits.as_bytes().rchunks(3).rev().map(|part| std::str::from_utf8(part).unwrap()).collect();
+    parts.join(",")
+}
+
+/// SECURITY.md has the figures that hold.
+#[test]
+fn the_bounds_of_the_security_policy_are_those_of_the_code() {
+    let page = fs::read_to_string(format!("{ROOT}/SECURITY.md")).unwrap();
+    let table = page.split("\n## What is bounded by what\n").nth(1).unwrap();
+    let (limits, store) = (kubeshape_server::Limits::default(), kubeshape_objects::store::Limits::default());
+    let input = kubeshape_input::Limits::default();
+    let rules =
+        [kubeshape_validate::object::Rules::CALL_LIMIT, kubeshape_validate::object::Rules::BUDGET.unsigned_abs()];
+    let rows: [(&str, Vec<String>); 18] = [
+        ("bytes of an input file", vec![bytes(input.bytes)]),
+        ("levels, nodes", vec![number(input.depth as u64), number(input.nodes as u64)]),
+        ("body of a request", vec![bytes(kubeshape_objects::MAX_BODY)]),
+        ("bodies of requests in memory, together", vec![bytes(limits.received_bytes)]),
+        ("responses with objects in memory, together", vec![bytes(limits.sent_bytes)]),
+        ("an object in the store", vec![bytes(store.object)]),
+        ("all objects in the store", vec![bytes(store.objects)]),
+        ("all CustomResourceDefinitions in the store", vec![bytes(store.definitions)]),
+        ("defaults inserted into an object", vec![bytes(kubeshape_validate::object::MAX_DEFAULTS)]),
+        ("defaults inserted into the objects of a list", vec![bytes(kubeshape_objects::MAX_LIST_GROWTH)]),
+        ("values that `copy` of a JSON patch adds", vec![bytes(kubeshape_objects::MAX_COPIED)]),
+        ("time that the server works for a request about objects", vec![format!("{} s", limits.work.as_secs())]),
+        ("patterns of a definition, compiled", vec![bytes(kubeshape_validate::object::MAX_PATTERNS)]),
+        ("compiled patterns that are kept, together", vec![bytes(kubeshape_structural::regex::MAX_KEPT)]),
+        ("a compiled pattern", vec![bytes(kubeshape_structural::regex::COMPILED_SIZE)]),
+        ("cost of an evaluation in CEL, and of all for an object", rules.map(number).to_vec()),
+        ("values that an evaluation in CEL looks at", vec![number(kubeshape_cel::MAX_STEPS)]),
+        ("strings and lists that an evaluation in CEL makes", vec![bytes(kubeshape_cel::MAX_MADE as usize)]),
+    ];
+    for (what, figures) in rows {
+        let row = table.lines().find(|line| line.starts_with(&format!("| {what} |")));
+        let row = row.unwrap_or_else(|| panic!("the page says nothing of: {what}"));
+        for figure in figures {
+            assert!(row.contains(&figure), "{what}: the bound is {figure}, but the page says: {row}");
+        }
+    }
+}
