@@ -13,7 +13,7 @@ use crate::definitions::Definitions;
 use crate::error::Fatal;
 use crate::input::{Filter, Gathered, Input, Source, check_once, gather};
 use crate::output::Stage;
-use crate::report::{Setup, Ui, print};
+use crate::report::{Claims, Setup, Ui, print};
 use fix::Fix;
 use kubeshape_check::{Check, Costs, Releases};
 use kubeshape_input::{Code, Finding, Limits};
@@ -75,7 +75,17 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
     let (seen, names, counts) = (BTreeSet::new(), BTreeMap::new(), Counts::default());
     let writer = Stage::default();
     let writer = if fix == Some(Fix::Write) { writer.until_interrupted() } else { Arc::new(writer) };
-    let mut run = Run { args, releases, ui: &mut ui, least: args.level.least(), seen, names, counts, writer };
+    let mut run = Run {
+        args,
+        releases,
+        ui: &mut ui,
+        least: args.level.least(),
+        seen,
+        names,
+        claims: Claims::default(),
+        counts,
+        writer,
+    };
     let against = Definitions::read(&args.against, &filter, limits, |finding| run.finding(finding))?;
     let is_denied = |code: &Code| code.number() / 100 == ADVICE && levels.denied_by(*code).is_some();
     let advice = args.level == CheckLevel::Advice || Code::ALL.iter().any(is_denied);
@@ -127,6 +137,7 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
             run.finding(&Finding::new(Code::Nothing, detail).in_input(root.path.to_string_lossy()));
         }
     }
+    run.names_in_use();
     run.summary(&context.against);
     let Run { counts, .. } = run;
     let is_denied = ui.end(None, "", "");
@@ -186,6 +197,7 @@ struct Run<'r> {
     seen: BTreeSet<String>,
     /// Where each name was found first.
     names: BTreeMap<String, String>,
+    claims: Claims,
     counts: Counts,
     writer: Arc<Stage>,
 }
@@ -269,7 +281,7 @@ impl Run<'_> {
             "releases": answers,
             "costs": costs(&verdict),
         }));
-        let Verdict { mut again, report, .. } = verdict;
+        let Verdict { mut again, in_use, mut report, .. } = verdict;
         if !report.name.is_empty() {
             match self.names.get(&report.name) {
                 Some(place) => {
@@ -278,11 +290,25 @@ impl Run<'_> {
                         self.finding(&again);
                     }
                 }
-                None => _ = self.names.insert(report.name.clone(), again.location()),
+                None => {
+                    if let Some(claim) = report.claim.take().filter(|_| report.is_accepted()) {
+                        self.claims.add(claim, report.name.clone(), *in_use);
+                    }
+                    self.names.insert(report.name.clone(), again.location());
+                }
             }
         }
         if !self.args.against.is_empty() {
             self.seen.insert(report.name);
+        }
+    }
+
+    /// Reports the names that definitions of a group ask for and do not get.
+    fn names_in_use(&mut self) {
+        for finding in std::mem::take(&mut self.claims).findings() {
+            if self.ui.filter().levels().of(finding.code) >= self.least {
+                self.finding(&finding);
+            }
         }
     }
 

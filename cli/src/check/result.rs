@@ -36,6 +36,8 @@ pub(super) struct Verdict {
     pub(super) place: Option<Place>,
     /// The finding if another definition has the name already.
     pub(super) again: Box<Finding>,
+    /// The finding if another definition has one of its names.
+    pub(super) in_use: Box<Finding>,
     /// The answer in one line.
     pub(super) text: String,
     /// The answers. Their problems are findings before this.

@@ -230,10 +230,12 @@ impl FileResult {
         });
         let place = resolver.place(report.at);
         let again = Box::new(resolver.finding(&Note::new(Code::DuplicateCrd, report.at, "")));
+        let names_at = report.claim.as_ref().map_or(report.at, |claim| claim.names_at);
+        let in_use = Box::new(resolver.finding(&Note::new(Code::NameInUse, names_at, "")));
         report.problems = Vec::new();
         let costs = report.costs.iter().flat_map(|costs| &costs.expressions);
         let expressions = costs.filter_map(|cost| Some((cost.at, resolver.place(cost.at)?))).collect();
         let input = Arc::clone(input);
-        self.events.push(Event::Verdict(Verdict { input, place, again, text, report, expressions }));
+        self.events.push(Event::Verdict(Verdict { input, place, again, in_use, text, report, expressions }));
     }
 }

@@ -10,7 +10,8 @@ use crate::args::{Duplicates, Shape};
 use crate::error::Fatal;
 use crate::output::place::{self, Failed, Options, Ready};
 use crate::output::{Output, Stage, Staged};
-use crate::report::{Report, Tally, Totals, Ui, is_finding, write_line};
+use crate::report::{Claims, Report, Tally, Totals, Ui, is_finding, write_line};
+use kubeshape_discovery::CustomResource;
 use kubeshape_input::{Code, Document, Finding, NoteKind};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -50,6 +51,8 @@ struct Resources {
 
 struct Resource {
     name: String,
+    /// The names that it asks for; `None` if another definition replaces it.
+    claim: Option<CustomResource>,
     /// A finding about its name, which says no more than where that is.
     about: Finding,
     /// Its results, with their names.
@@ -204,6 +207,7 @@ impl<'c> Commit<'c> {
         let resource = &mut self.resources.all[number];
         self.totals.tally.remove_losses(&resource.tally);
         resource.losses.clear();
+        resource.claim = None;
         self.totals.resources -= 1;
         self.totals.versions -= resource.versions;
         if let (Some(report), Some(lines)) = (&mut self.report, resource.lines.take()) {
@@ -250,6 +254,7 @@ impl<'c> Commit<'c> {
         }
         self.resources.all.push(Resource {
             name: converted.name,
+            claim: Some(converted.claim),
             about: converted.about,
             results,
             failed: tally.get(NoteKind::Error) > 0,
@@ -315,6 +320,7 @@ impl<'c> Commit<'c> {
     pub(crate) fn finish(mut self, context: &Context<'_>, jobs: usize, ui: &mut Ui) -> Result<Totals, Fatal> {
         let engine = context.engine;
         self.resources.all.iter().flat_map(|resource| &resource.losses).for_each(|loss| ui.finding(loss));
+        self.names_in_use(ui)?;
         let (mut parts, documents) = (std::mem::take(&mut self.parts), std::mem::take(&mut self.documents));
         if engine.has_onto() && !documents.is_empty() {
             return Err(Fatal::Usage(
@@ -377,6 +383,17 @@ impl<'c> Commit<'c> {
         }
         self.place(&failed, ui)?;
         Ok(self.totals)
+    }
+
+    /// Reports the names that definitions of a group ask for and do not get.
+    fn names_in_use(&mut self, ui: &mut Ui) -> Result<(), Fatal> {
+        let mut claims = Claims::default();
+        for resource in &mut self.resources.all {
+            if let Some(claim) = resource.claim.take() {
+                claims.add(claim, resource.name.clone(), resource.about.clone());
+            }
+        }
+        claims.findings().iter().try_for_each(|finding| self.finding(finding, ui))
     }
 
     /// Puts all results in place.

@@ -8,6 +8,7 @@ use crate::error::Fatal;
 use crate::input::{self, Input};
 use crate::output::{Output, Stage, names};
 use crate::report::{Filter, Tally, write_line};
+use kubeshape_discovery::{CustomResource, custom_resource};
 use kubeshape_input::{Code, Document, Finding, Limits, Note, Place, Reader, Resolver, skipped};
 use kubeshape_schema::Bump;
 use kubeshape_structural::read::Manifest;
@@ -85,6 +86,8 @@ pub(crate) struct Converted {
     pub(crate) name: String,
     /// `PLURAL.GROUP`
     pub(crate) resource: String,
+    /// The names that it asks for.
+    pub(crate) claim: CustomResource,
     /// A finding that only has the place of its name.
     pub(crate) about: Finding,
     pub(crate) notes: Notes,
@@ -310,6 +313,7 @@ impl FileResult {
         about.place.get_or_insert(Place { line: 1, column: 1 });
         self.events.push(Event::Converted(Box::new(Converted {
             name: name.to_owned(),
+            claim: CustomResource { versions: Vec::new(), ..custom_resource(crd) },
             about,
             notes,
             versions: crd.versions.len(),

@@ -6,6 +6,7 @@
 //! line. The commands make findings; nothing here knows the commands.
 
 mod capped;
+mod claims;
 pub(crate) mod clean;
 mod file;
 mod github;
@@ -20,6 +21,7 @@ mod ui;
 mod wrap;
 
 pub(crate) use capped::Capped;
+pub(crate) use claims::Claims;
 pub(crate) use file::Report;
 pub(crate) use line::{is_finding, write_line};
 pub(crate) use tally::{Tally, Totals};

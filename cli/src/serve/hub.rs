@@ -343,12 +343,14 @@ impl Hub {
             let defined = resources.change(taken.iter().filter(|change| applied.has_taken(change)));
             let Defined { names, findings, refused } = defined;
             applied.findings.extend(findings);
-            let is_of_files = |name: &Arc<str>| !refused.contains(name);
+            // What is not taken in is not published either, and who has a contested name is in the stored definitions.
+            let mut stored = resources.contested();
+            stored.extend(refused);
+            let is_of_files = |name: &Arc<str>| !stored.contains(name);
             let names = names.into_iter().filter(is_of_files).filter(|name| self.given.remove(name));
             let mut sources: Vec<_> = names.map(|name| (name, Definition::OfFiles)).collect();
-            // What is not taken in is not published either.
-            self.given.extend(refused.iter().cloned());
-            sources.extend(resources.changed(refused));
+            self.given.extend(stored.iter().cloned());
+            sources.extend(resources.changed(stored));
             if !sources.is_empty() {
                 let more = self.store.define(sources, SystemTime::now());
                 applied.documents.extend(more.documents);

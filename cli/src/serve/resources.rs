@@ -141,15 +141,11 @@ impl Resources {
         if defined.names.is_empty() {
             return defined;
         }
-        let all = || self.files.values().flatten();
-        let first = |name: &Arc<str>| all().find(|object| *object.name() == **name).cloned();
-        let (mut found, mut gone) = (Vec::new(), Vec::new());
-        for name in &defined.names {
-            match first(name) {
-                Some(object) => found.push(object),
-                None => gone.push(Arc::clone(name)),
-            }
-        }
+        // In the order of the files: of two new definitions with one name, the first gets it.
+        let mut gone = defined.names.clone();
+        let all = self.files.values().flatten();
+        let found: Vec<Object> = all.filter(|object| gone.remove(object.name())).cloned().collect();
+        let gone: Vec<Arc<str>> = gone.into_iter().collect();
         self.refused.retain(|name, _| !defined.names.contains(name));
         for (at, status) in self.objects.define(&found, &gone, SystemTime::now()) {
             let finding = refused(found.get(at), &status);
@@ -166,6 +162,13 @@ impl Resources {
     /// Whether a file has a definition of a name.
     pub(super) fn is_of_file(&self, name: &str) -> bool {
         self.files.values().flatten().any(|object| object.name() == name)
+    }
+
+    /// The definitions of files in groups where names are contested. Who has a name there is in the stored definitions.
+    pub(super) fn contested(&self) -> BTreeSet<Arc<str>> {
+        let contested: BTreeSet<Arc<str>> = self.objects.api().contested().into_iter().collect();
+        let of_files = self.files.values().flatten().map(Object::name);
+        of_files.filter_map(|name| contested.get(name).cloned()).collect()
     }
 
     /// What is to be published in place of the definitions of files, because clients changed these.

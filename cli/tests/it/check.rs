@@ -411,3 +411,26 @@ fn lifecycles_of_fields_are_told() {
         assert_eq!(told, 1, "{command}: {}{}", run.out, run.err);
     }
 }
+
+#[test]
+fn names_that_two_definitions_of_a_group_ask_for_are_reported() {
+    let other = WIDGET.replace("widgets", "others").replace("Widget", "Other").replace("widget", "other");
+    let folder = folder(&WIDGET.replace("kind: Widget}", "kind: Widget, shortNames: [w, x]}"));
+    let cases = [
+        (other.replace("kind: Other}", "kind: Other, shortNames: [ot, w]}"), Some("the short name \"w\"")),
+        (other.replace("kind: Other}", "kind: Widget}"), Some("the kind \"Widget\"")),
+        (other.replace("kind: Other}", "kind: Other, shortNames: [widgets]}"), Some("the short name \"widgets\"")),
+        (other.replace("example.com", "example.org").replace("kind: Other}", "kind: Other, shortNames: [w]}"), None),
+        (other, None),
+    ];
+    for (text, expected) in cases {
+        folder.write("b.yaml", &text);
+        for command in ["check a.yaml b.yaml --output-format short", "convert --to v3 -o out a.yaml b.yaml"] {
+            let run = folder.run(command);
+            let said = format!("{}{}", run.out, run.err);
+            assert_eq!(said.contains("KS9001"), expected.is_some(), "{command}: {said}");
+            assert!(said.contains(expected.unwrap_or_default()), "{command}: {said}");
+        }
+    }
+    assert_eq!(folder.run("check a.yaml b.yaml").code, Some(0));
+}

@@ -35,6 +35,7 @@ mod serve_attacks;
 mod serve_data;
 mod serve_kubectl;
 mod serve_lifecycle;
+mod serve_names;
 mod serve_write_back;
 mod show;
 mod suites;

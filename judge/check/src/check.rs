@@ -1,6 +1,7 @@
 //! Asking releases about a definition.
 
 use crate::{Answer, Costs, Problem, Releases, Report, advice, code, costs, dropped, place};
+use kubeshape_discovery::{ClaimedNames, CustomResource};
 use kubeshape_schema::field::{BadValue, Error, ErrorType};
 use kubeshape_schema::{Bump, Code, Note, NoteKind};
 use kubeshape_structural::ApiVersion;
@@ -107,6 +108,7 @@ impl Check {
         for problem in &mut problems {
             problem.releases.sort_unstable();
         }
+        let claim = read.value.as_ref().map(claim);
         let costs = read.value.filter(|_| self.costs).map(|definition| self.costs(&definition)).unwrap_or_default();
         let name = name(node);
         let metadata = node.get("metadata").and_then(|metadata| metadata.get("name"));
@@ -117,6 +119,7 @@ impl Check {
             asked: self.releases,
             answers,
             problems,
+            claim,
             costs,
         }
     }
@@ -245,6 +248,19 @@ fn sent<'a>(new: &Definition<'a>, old: &Definition<'a>) -> Definition<'a> {
         ..new.metadata
     };
     Definition { metadata, ..*new }
+}
+
+/// The names that a definition asks for.
+fn claim(definition: &Definition<'_>) -> CustomResource {
+    let Definition { spec, status, .. } = definition;
+    CustomResource {
+        group: spec.group.into(),
+        names: ClaimedNames::from(&spec.names),
+        accepted: (!status.accepted_names.plural.is_empty()).then(|| (&status.accepted_names).into()),
+        established: status.established,
+        versions: Vec::new(),
+        names_at: spec.member("names").unwrap_or(definition.node).index(),
+    }
 }
 
 /// `metadata.name`, else `PLURAL.GROUP`.

@@ -1,6 +1,7 @@
 //! What the releases say about a definition.
 
 use crate::Releases;
+use kubeshape_discovery::CustomResource;
 use kubeshape_schema::field::Error;
 use kubeshape_schema::{Note, NoteKind};
 use kubeshape_validate::Release;
@@ -80,6 +81,9 @@ pub struct Report {
     pub answers: Vec<Answer>,
     /// All problems, in the order of the manifest.
     pub problems: Vec<Problem>,
+    /// The names that the definition asks for, without its resources, for
+    /// [`name_conflicts`](kubeshape_discovery::name_conflicts). `None` if it cannot be read.
+    pub claim: Option<CustomResource>,
     /// The costs of rules, by releases in which they are the same. Empty without rules, or if they were not asked for.
     pub costs: Vec<Costs>,
 }

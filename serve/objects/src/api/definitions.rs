@@ -20,7 +20,7 @@ use kubeshape_smd::managed::Time;
 use kubeshape_smd::{Bump, ToValue, Value};
 use kubeshape_validate::crd::{Approval, approval};
 use kubeshape_yaml::Tape;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// The key of the stored CustomResourceDefinitions among the resources of a store.
@@ -154,19 +154,26 @@ impl Api {
     pub fn settle(&self, store: &mut Store, after: u64, now: Time) -> Option<Settled> {
         let served = self.documents.of_kind("apiextensions.k8s.io/v1", "CustomResourceDefinition")?;
         let strategy = served.strategy()?;
-        let mut names: BTreeSet<Arc<str>> = BTreeSet::new();
+        // In the order of their changes: of two new definitions with one name, the first gets it.
+        let mut names: VecDeque<Arc<str>> = VecDeque::new();
+        let mut changed: BTreeSet<Arc<str>> = BTreeSet::new();
+        let mut add = |name: Arc<str>| {
+            if changed.insert(Arc::clone(&name)) {
+                names.push_back(name);
+            }
+        };
         match store.events_after(after) {
             Ok(events) => {
                 for event in &events {
                     if *event.key.resource == *DEFINITIONS {
-                        names.insert(event.key.name().into());
+                        add(event.key.name().into());
                     } else if event.verb == Verb::Deleted && self.definitions.terminating.contains(&event.key.resource)
                     {
-                        names.insert(Arc::clone(&event.key.resource));
+                        add(Arc::clone(&event.key.resource));
                     }
                 }
             }
-            Err(_) => names.extend(store.list(&DEFINITIONS.into(), "", "").map(|(key, _)| Arc::from(key.name()))),
+            Err(_) => store.list(&DEFINITIONS.into(), "", "").for_each(|(key, _)| add(Arc::from(key.name()))),
         }
         if names.is_empty() {
             return None;
@@ -176,9 +183,8 @@ impl Api {
         for name in &names {
             settling.grant(store, name);
         }
-        let mut changed = names.clone();
         let mut waited: BTreeSet<Arc<str>> = BTreeSet::new();
-        while let Some(name) = names.pop_first() {
+        while let Some(name) = names.pop_front() {
             let frees = settling.one(store, &name);
             if !frees && !waited.contains(&name) {
                 continue;
@@ -187,7 +193,7 @@ impl Api {
             let next = settling.api.definitions.first_that_fits(group_of(&name));
             if let Some(next) = next.filter(|next| changed.insert(Arc::clone(next))) {
                 waited.insert(Arc::clone(&next));
-                names.insert(next);
+                names.push_front(next);
             }
         }
         Some(Settled { api: settling.api, changed: changed.into_iter().collect() })
@@ -220,6 +226,13 @@ impl Api {
             let _ = store.commit(&[change]);
         }
         Ok(())
+    }
+
+    /// Returns the definitions of groups in which a definition waits for names that another one has.
+    pub fn contested(&self) -> Vec<Arc<str>> {
+        let groups = self.definitions.groups.values();
+        let contested = groups.filter(|entries| entries.values().any(|entry| entry.waits));
+        contested.flat_map(|entries| entries.keys().cloned()).collect()
     }
 
     /// Returns a stored definition as JSON.
