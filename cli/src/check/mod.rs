@@ -283,19 +283,16 @@ impl Run<'_> {
         }));
         let Verdict { mut again, in_use, mut report, .. } = verdict;
         if !report.name.is_empty() {
-            match self.names.get(&report.name) {
-                Some(place) => {
-                    again.detail = format!("{} is already defined in {place}", report.name);
-                    if self.ui.filter().levels().of(again.code) >= self.least {
-                        self.finding(&again);
-                    }
+            if let Some(place) = self.names.get(&report.name) {
+                again.detail = format!("{} is already defined in {place}", report.name);
+                if self.ui.filter().levels().of(again.code) >= self.least {
+                    self.finding(&again);
                 }
-                None => {
-                    if let Some(claim) = report.claim.take().filter(|_| report.is_accepted()) {
-                        self.claims.add(claim, report.name.clone(), *in_use);
-                    }
-                    self.names.insert(report.name.clone(), again.location());
+            } else {
+                if let Some(claim) = report.claim.take().filter(|_| report.is_accepted()) {
+                    self.claims.add(claim, report.name.clone(), *in_use);
                 }
+                self.names.insert(report.name.clone(), again.location());
             }
         }
         if !self.args.against.is_empty() {
