@@ -18,7 +18,10 @@ pub(crate) fn correct(error: &mut Error) {
     error.remove(ContextKind::SuggestedSubcommand);
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else { return };
     let commands = crate::args::Cli::command();
-    let near = nearest(typed, commands.get_subcommands().map(clap::Command::get_name));
+    // The usage names the command that the word is behind.
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+    let above = usage.split_whitespace().find_map(|word| commands.find_subcommand(word)).unwrap_or(&commands);
+    let near = nearest(typed, above.get_subcommands().map(clap::Command::get_name));
     if !near.is_empty() {
         error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(near));
     }

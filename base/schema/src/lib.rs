@@ -48,7 +48,7 @@ pub use gvk::Gvk;
 pub use json::Json;
 pub use kubeshape_yaml::go::escape;
 pub use level::{Level, LevelRules, Levels, Selector, SelectorError};
-pub use nearest::{did_you_mean, nearest};
+pub use nearest::{did_you_mean, nearest, question};
 pub use node::{Additional, Dependency, ExternalDocs, Extra, Flags, Items, Property, Rule, Schema, Type};
 pub use note::{Converted, Note};
 pub use profile::Profile;

@@ -9,6 +9,7 @@ use std::fmt::Write;
 /// use kubeshape_schema::nearest;
 /// assert_eq!(nearest("protocl", ["port", "protocol"].into_iter()), ["protocol"]);
 /// assert_eq!(nearest("widgt", ["Gadget", "Widget"].into_iter()), ["Widget"]);
+/// assert_eq!(nearest("chekc", ["check", "cache"].into_iter()), ["check"]);
 /// assert!(nearest("kitten", ["sitting"].into_iter()).is_empty());
 /// ```
 #[cold]
@@ -28,21 +29,29 @@ pub fn nearest<'n>(name: &str, declared: impl Iterator<Item = &'n str>) -> Vec<S
     near.into_iter().take(3).map(|(_, other)| other.to_owned()).collect()
 }
 
-/// How many letters must be changed, added or left out; a change of case counts as half of that, rounded down for the
-/// whole. None if it is more than `most`.
+/// How many letters must be changed, added, left out or swapped with their neighbours; a change of case counts as half of
+/// that, rounded down for the whole. None if it is more than `most`.
 fn distance(name: &[char], other: &str, most: usize) -> Option<usize> {
+    let is_over = |row: &[usize]| row.iter().min().is_none_or(|least| *least > 2 * most + 1);
     // In halves.
     let mut row: Vec<usize> = (0..=name.len()).map(|at| 2 * at).collect();
+    // The row before it, and the letter of that.
+    let (mut before, mut letter) = (row.clone(), None);
     for (line, c) in other.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], 2 * (line + 1));
+        let mut next = vec![2 * (line + 1)];
         for (at, d) in name.iter().enumerate() {
             let change = if c == *d { 0 } else { 2 - usize::from(c.eq_ignore_ascii_case(d)) };
-            let best = (diagonal + change).min(row[at] + 2).min(row[at + 1] + 2);
-            diagonal = std::mem::replace(&mut row[at + 1], best);
+            let mut best = (row[at] + change).min(next[at] + 2).min(row[at + 1] + 2);
+            if at > 0 && letter == Some(*d) && name[at - 1] == c {
+                best = best.min(before[at - 1] + 2);
+            }
+            next.push(best);
         }
-        if row.iter().min().is_none_or(|least| *least > 2 * most + 1) {
+        if is_over(&next) && is_over(&row) {
             return None;
         }
+        before = std::mem::replace(&mut row, next);
+        letter = Some(c);
     }
     let halves = row.last().copied()?;
     (halves / 2 <= most).then_some(halves)
@@ -57,9 +66,21 @@ fn distance(name: &[char], other: &str, most: usize) -> Option<usize> {
 /// assert_eq!(did_you_mean(&[]), "");
 /// ```
 pub fn did_you_mean(nearest: &[String]) -> String {
+    if nearest.is_empty() { String::new() } else { format!("; d{}", &question(nearest)[1..]) }
+}
+
+/// The same as a sentence.
+///
+/// # Example
+/// ```
+/// use kubeshape_schema::question;
+/// assert_eq!(question(&["port".to_owned(), "ports".to_owned()]), "Did you mean `port` or `ports`?");
+/// assert_eq!(question(&[]), "");
+/// ```
+pub fn question(nearest: &[String]) -> String {
     let mut out = String::new();
     let Some((first, others)) = nearest.split_first() else { return out };
-    let _ = write!(out, "; did you mean `{first}`");
+    let _ = write!(out, "Did you mean `{first}`");
     for other in others {
         let _ = write!(out, " or `{other}`");
     }

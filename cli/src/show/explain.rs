@@ -9,7 +9,9 @@ use crate::session::{Command, Common, Session, text, types};
 use kubeshape_input::Code;
 use kubeshape_lifecycle::warn::Schemas;
 use kubeshape_registry::Kind;
-use kubeshape_show::explain::{self as pages, Candidate, Field, More, Options, Request};
+use kubeshape_schema::{did_you_mean, nearest};
+use kubeshape_show::explain::{self as pages, Candidate, Field, Gvr, More, Options, Request};
+use kubeshape_smd::Value;
 use serde_json::json;
 use std::fmt::Write;
 
@@ -60,10 +62,21 @@ pub(crate) fn explain<'a>(args: &'a ExplainFieldArgs, session: &mut Session<'a>)
             let message = message.strip_prefix("error: ").unwrap_or(&message);
             let code =
                 if matches!(error, pages::Error::NoField(_)) { Code::UndeclaredField } else { Code::UnknownKind };
-            session.report(&text::nowhere(code, "", message));
+            let near = if code == Code::UndeclaredField { near(document, gvr, &path) } else { Vec::new() };
+            session.report(&text::nowhere(code, "", format!("{message}{}", did_you_mean(&near))));
             Ok(false)
         }
     }
+}
+
+/// The fields that are nearest to the first name of a path that does not exist.
+fn near(document: Value<'_>, gvr: Gvr<'_>, path: &[&str]) -> Vec<String> {
+    let known = (0..path.len()).rev().find_map(|n| Some((path[n], n, pages::fields(document, gvr, &path[..n]).ok()?)));
+    let Some((name, depth, fields)) = known else { return Vec::new() };
+    // `.ports[].number`: every name begins with a dot.
+    let own = fields.iter().filter(|field| field.path.matches('.').count() == depth + 1);
+    let names = own.filter_map(|field| field.path.rsplit('.').next());
+    nearest(name, names.map(|name| name.trim_end_matches(['[', ']', '{', '}'])))
 }
 
 /// What is known of a field beside what a server publishes: its lifecycle, where it is declared, and what OpenAPI v2 loses of it.

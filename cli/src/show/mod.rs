@@ -11,6 +11,7 @@ use crate::session::types::{self, BuiltIn};
 use crate::session::{Session, text};
 use kubeshape_input::Code;
 use kubeshape_registry::{Kind, Registry};
+use kubeshape_schema::did_you_mean;
 
 /// The registry of what the command line names, built-in kinds included.
 ///
@@ -39,7 +40,10 @@ fn named<'a>(
     if found.is_empty() {
         let detail = match (api_version, known.as_slice()) {
             (Some(version), [_, ..]) => format!("{name} is not served in {version}, but in {}", known.join(", ")),
-            _ => format!("the server doesn't have a resource type {name:?}"),
+            _ => {
+                let near = did_you_mean(&registry.names_near(name));
+                format!("the server doesn't have a resource type {name:?}{near}")
+            }
         };
         session.report(&text::nowhere(Code::UnknownKind, "", detail));
     }

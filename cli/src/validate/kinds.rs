@@ -15,6 +15,9 @@ use kubeshape_validate::typed::Typed;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+/// So many API versions are named that have a kind.
+const MOST_VERSIONS: usize = 3;
+
 /// Something per kind and API version.
 type ByKind<T> = BTreeMap<String, BTreeMap<String, T>>;
 
@@ -129,6 +132,18 @@ impl<'a> Kinds<'a> {
         self.built_in.as_ref()?.group(gvk.group())
     }
 
+    /// The API versions of other groups that have a kind: of those that wait, and of built-in ones.
+    fn elsewhere(&self, gvk: Gvk<'_>) -> Vec<String> {
+        let waiting = self.schemas.waiting().filter(|(_, kind, _)| *kind == gvk.kind());
+        let waiting = waiting.flat_map(|(group, kind, waiting)| waiting.read().versions(group, kind).into_keys());
+        let groups = self.built_in.iter().flat_map(|built_in| {
+            built_in.groups.keys().filter_map(|group| built_in.group(group)).flat_map(|known| known.elsewhere(gvk))
+        });
+        let all: Vec<String> = waiting.chain(groups).collect();
+        let near = nearest(gvk.api_version(), all.iter().map(String::as_str));
+        if near.is_empty() { all.into_iter().take(MOST_VERSIONS).collect() } else { near }
+    }
+
     /// What to do about a kind that is not known.
     pub(super) fn advice(&self) -> String {
         let schemas = "Add `--schemas` with the CustomResourceDefinition of the kind";
@@ -153,7 +168,11 @@ impl<'a> Kinds<'a> {
             let has_versions = !error.versions.is_empty();
             let built_in = self.built_in_of(gvk).filter(|_| !has_versions).map(|registry| registry.unknown(gvk));
             let has_kinds = error.has_kinds || self.built_in.is_some();
-            built_in.unwrap_or(KindError { has_kinds, ..error }).to_string()
+            let mut error = built_in.unwrap_or(KindError { has_kinds, ..error });
+            if error.elsewhere.is_empty() && error.versions.is_empty() {
+                error.elsewhere = self.elsewhere(gvk);
+            }
+            error.to_string()
         };
         unknown.entry(key).or_insert_with(text).clone()
     }

@@ -11,8 +11,8 @@ use crate::report::clean::clean;
 use kubeshape_input::{Code, DocumentRef, Finding, Limits};
 use kubeshape_lifecycle::warn::Cluster;
 use kubeshape_registry::{Duplicate, Gvk, Location, describe, duplicate_fields, locate};
-use kubeshape_schema::Bump;
 use kubeshape_schema::field::{Error, ErrorType};
+use kubeshape_schema::{Bump, nearest, question};
 use kubeshape_smd::Value;
 use kubeshape_smd::managed::ObjectName;
 use kubeshape_validate::object::{self as server, Resource};
@@ -261,6 +261,12 @@ fn in_list<'v>(value: Value<'v>, node: Node<'v>, arena: &'v Bump) -> Value<'v> {
     }
 }
 
+/// The declared names that are nearest to an unknown field, by its path: `spec.ports[0].containerport`.
+fn nearest_field<'m>(path: &str, members: impl Fn(&[&str]) -> Vec<&'m str>) -> Vec<String> {
+    let steps: Vec<&str> = path.split(['.', '[', ']']).filter(|step| !step.is_empty()).collect();
+    steps.split_last().map(|(name, above)| nearest(name, members(above).into_iter())).unwrap_or_default()
+}
+
 /// An object that is judged, and what was found.
 struct Judged<'j, 'c, 'd> {
     context: &'j Context<'c>,
@@ -313,7 +319,7 @@ impl<'j> Judged<'j, '_, '_> {
             }
         };
         self.duplicates(duplicate_fields(self.node));
-        self.fields(&decoded.unknown, Fields::Pruned);
+        self.fields(&decoded.unknown, Fields::Pruned, |path| resource.members(path));
         let server::Judged { stored, errors, refusal } = match self.old(decoded.value, resource) {
             Some(old) => resource.update(decoded.value, old, arena),
             None => resource.create(decoded.value, arena),
@@ -346,7 +352,7 @@ impl<'j> Judged<'j, '_, '_> {
         let duplicates = duplicate_fields(self.node).into_iter().map(|duplicate| (duplicate.path.clone(), duplicate));
         let duplicates = decoded.told_twice(duplicates.collect());
         self.duplicates(duplicates.into_iter().map(|(_, duplicate)| duplicate).collect());
-        self.fields(&decoded.unknown, Fields::Decoded);
+        self.fields(&decoded.unknown, Fields::Decoded, |path| kind.types.members(path));
         let (mut errors, mut departures) = (decoded.errors, decoded.departures);
         errors.retain(|error| !self.is_unknown(&error.path, ErrorType::TypeInvalid));
         departures.retain(|departure| !self.is_unknown(&departure.path, departure.error_type));
@@ -434,8 +440,8 @@ impl<'j> Judged<'j, '_, '_> {
         }
     }
 
-    /// Reports unknown fields.
-    fn fields(&mut self, unknown: &[String], fields: Fields) {
+    /// Reports unknown fields. `members` are the names that are declared at a path.
+    fn fields<'m>(&mut self, unknown: &[String], fields: Fields, members: impl Fn(&[&str]) -> Vec<&'m str>) {
         let code = match self.context.field_validation {
             FieldValidation::Strict => Code::ObjectField,
             FieldValidation::Warn => Code::ObjectFieldDropped,
@@ -444,6 +450,10 @@ impl<'j> Judged<'j, '_, '_> {
         for path in unknown.iter().take(MOST) {
             let found = locate::at_field(self.node, path);
             self.tell(code, found.key.unwrap_or(found.value), unknown_field(path, fields));
+            let near = nearest_field(path, &members);
+            if let (Some(finding), false) = (self.findings.last_mut(), near.is_empty()) {
+                finding.advice = Some(format!("{} {}", question(&near), finding.help()));
+            }
         }
         let more = unknown.len().saturating_sub(MOST);
         if more > 0 {

@@ -264,3 +264,30 @@ fn patterns_with_many_states_keep_nobody_waiting() {
     assert!(diff.out.contains("p7"), "{}{}", diff.out, diff.err);
     assert!(began.elapsed() < std::time::Duration::from_secs(90), "{:?}", began.elapsed());
 }
+
+#[test]
+fn what_is_mistyped_is_answered_with_the_nearest_name() {
+    let folder = folder();
+    for (line, near) in [
+        ("explain --schemas crd.yaml tasb", "; did you mean `tab`?"),
+        ("explain --schemas crd.yaml tab.spec.isze", "field \"isze\" does not exist; did you mean `size`?"),
+        ("explain --schemas crd.yaml tab.spce.size", "; did you mean `spec`?"),
+        ("explain --kubernetes 1.36 deploymnts", "; did you mean `deployments`?"),
+        ("explain --kubernetes 1.36 deployments.spec.replica", "; did you mean `replicas`?"),
+        (
+            "explain --kubernetes 1.36 deployments.spec.template.spec.containers.containerport",
+            "field \"containerport\" does not exist",
+        ),
+        ("explain --kubernetes 1.36 pods.spec.containers.prots", "; did you mean `ports`?"),
+        ("sample --schemas crd.yaml tabz", "; did you mean `tab`?"),
+    ] {
+        folder.run(line).says(1, &[near]);
+    }
+    let run = folder.run("explain --schemas crd.yaml nothing-like-it");
+    assert!(run.code == Some(1) && !run.words().contains("did you mean"), "{}", run.err);
+    for (line, near) in [("chekc", "'check'"), ("lifecycle lnit", "'lint'"), ("lifecycle annotat", "'annotate'")] {
+        folder.run(line).says(2, &[near]);
+    }
+    // A command of `lifecycle` is none of the first level.
+    assert!(!folder.run("annotat").err.contains("similar"));
+}

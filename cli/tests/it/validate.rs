@@ -531,3 +531,41 @@ fn a_definition_that_is_read_counts_for_all_files_that_its_kinds_are_in() {
     let run = folder.run("validate --schemas crds A.yaml B.yaml C.yaml D.yaml E.yaml --output-format short");
     assert_eq!((run.code, run.out.as_str()), (Some(0), ""), "{}", run.err);
 }
+
+#[test]
+fn unknown_fields_and_versions_are_answered_with_the_nearest_names() {
+    let folder = Folder::new();
+    folder.write("crd.yaml", crate::common::ssa::CRD);
+    let widget = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a, lables: {}}\nspec: {replica: 1, prots: [], ports: [{port: 1, protocl: TCP}], zzz: 1}\n";
+    folder.write("widget.yaml", widget);
+    let run = folder.run("validate --schemas crd.yaml widget.yaml");
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for name in ["replicas", "ports", "protocol", "labels"] {
+        let near = format!("Did you mean `{name}`? Correct the name of the field.");
+        assert_eq!(words(&run.out).matches(&near).count(), 1, "{name}: {}", run.out);
+    }
+    assert_eq!(run.out.matches("Did you mean").count(), 4, "{}", run.out);
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: a, image: b, ports: [{containerport: 1}]}], restartpolicy: Never}\n";
+    folder.write("pod.yaml", pod);
+    let run = folder.run("validate --kubernetes 1.36 pod.yaml");
+    for name in ["containerPort", "restartPolicy"] {
+        assert!(words(&run.out).contains(&format!("Did you mean `{name}`?")), "{name}: {}", run.out);
+    }
+    for (version, kind, near) in [
+        ("app/v1", "Deployment", "; did you mean `apps/v1`?"),
+        ("networking.k8s.oi/v1", "Ingress", "; did you mean `networking.k8s.io/v1`?"),
+        ("v1", "Deployment", "; did you mean `apps/v1`?"),
+        ("exmaple.com/v1", "Widget", "; did you mean `example.com/v1`"),
+    ] {
+        folder.write("object.yaml", format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: a}}\n"));
+        let run = folder.run("validate --kubernetes 1.36 --schemas crd.yaml object.yaml");
+        assert!(words(&run.out).contains(near), "{version} {kind}: {}", run.out);
+    }
+    // The server's words stay as they are, and every format has the help.
+    for format in ["json", "sarif", "markdown", "junit", "short", "github"] {
+        let run = folder.run(&format!("validate --schemas crd.yaml widget.yaml --output-format {format}"));
+        let text = run.out.replace('\\', "");
+        assert!(text.contains("Did you mean `replicas`?"), "{format}: {}", run.out);
+        assert!(text.contains("unknown field \"spec.replica\"") || text.contains("unknown field &quot;spec"), "{text}");
+    }
+}

@@ -49,6 +49,7 @@ mod equal;
 mod fit;
 mod format;
 mod lists;
+mod members;
 mod meta;
 mod name;
 mod number;

@@ -83,6 +83,24 @@ pub struct Typed {
     root: Type,
 }
 
+impl Typed {
+    /// Returns the names of the fields that are declared at a path in an object: keys, and any name for the items of a list.
+    /// They are none if fields are not declared there.
+    pub fn members(&self, path: &[&str]) -> Vec<&str> {
+        let below = |at: &Type, step: &str| -> Option<Type> {
+            match at {
+                Type::Struct(at) => self.structs.get(*at)?.field(step).map(|field| field.ty.clone()),
+                Type::Map(inner) | Type::List(inner) => Some((**inner).clone()),
+                _ => None,
+            }
+        };
+        let found = path.iter().try_fold(self.root.clone(), |at, step| below(&at, step));
+        let Some(Type::Struct(found)) = found else { return Vec::new() };
+        let fields = self.structs.get(found).map(|found| found.fields.as_slice()).unwrap_or_default();
+        fields.iter().map(|(name, _)| name.as_str()).collect()
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 struct Struct {
     /// `DeploymentSpec`; empty if the schema has no name.

@@ -109,6 +109,8 @@ pub struct KindError {
     pub kind: String,
     /// The versions of that group that have the kind.
     pub versions: Vec<String>,
+    /// The API versions of other groups that have the kind, the nearest first.
+    pub elsewhere: Vec<String>,
     /// Kinds with similar names, the nearest first.
     pub nearest: Vec<String>,
     /// Whether any kinds are known.
@@ -132,6 +134,7 @@ impl fmt::Display for KindError {
             _ if !self.has_kinds && self.has_types => f.write_str("; the schemas name types without kinds"),
             _ if !self.has_kinds => f.write_str(", and there are no schemas"),
             _ if self.kind.is_empty() => Ok(()),
+            _ if !self.elsewhere.is_empty() => f.write_str(&did_you_mean(&self.elsewhere)),
             Some(near) => write!(f, "; did you mean `{near}`?"),
             None => f.write_str(", expected one of the kinds in the schemas"),
         }

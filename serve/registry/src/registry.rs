@@ -14,7 +14,7 @@ use kubeshape_smd::managed::{Gvk, TypeConverter};
 use kubeshape_smd::typed::{Type, nearest};
 use kubeshape_smd::value::Compat;
 use kubeshape_validate::Release;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use kubeshape_publish::{Profile, SmdCompat};
@@ -340,6 +340,18 @@ impl Registry {
         Family { best: best(&facts), storage: self.versions(group, kind).find(is_storage) }
     }
 
+    /// Returns the names of resources and kinds that are nearest to a name, at most three. A resource is named once.
+    pub fn names_near(&self, name: &str) -> Vec<String> {
+        let word = name.split('.').next().unwrap_or_default().to_lowercase();
+        let mut seen = BTreeSet::new();
+        let mut out = nearest(&word, self.names.keys().map(|known| &**known));
+        out.retain(|name| {
+            let mut kinds = self.names.get(name.as_str()).into_iter().flatten();
+            kinds.next().is_none_or(|(_, kind)| seen.insert((kind.group().to_owned(), kind.kind().to_owned())))
+        });
+        out
+    }
+
     /// Returns the kinds with a name, resolved as in `kubectl get` (see [`KindQuery`]): the plural or singular name of
     /// a resource, a short name, or the kind, in any case; optionally followed by the group, or the version and the
     /// group. They are ordered by group, and by version as servers prefer them: `v2`, `v1`, `v1beta1`.
@@ -447,6 +459,14 @@ impl Registry {
         TypeError { name: name.to_owned(), nearest: nearest(name, names) }
     }
 
+    /// Returns the API versions that have a kind, at most three: those with similar names, else the first ones.
+    pub fn elsewhere(&self, gvk: Gvk<'_>) -> Vec<String> {
+        let known = || self.kinds.get(gvk.kind()).into_iter().flat_map(BTreeMap::values).filter_map(first);
+        let versions = || known().map(Kind::api_version);
+        let near = nearest(gvk.api_version(), versions());
+        if near.is_empty() { versions().take(3).map(str::to_owned).collect() } else { near }
+    }
+
     /// Returns the error for an unknown kind.
     pub fn unknown(&self, gvk: Gvk<'_>) -> KindError {
         let versions: Vec<String> =
@@ -460,6 +480,7 @@ impl Registry {
         KindError {
             api_version: gvk.api_version().to_owned(),
             kind: gvk.kind().to_owned(),
+            elsewhere: if versions.is_empty() { self.elsewhere(gvk) } else { Vec::new() },
             versions,
             nearest: if gvk.kind().is_empty() { Vec::new() } else { nearest(gvk.kind(), kinds) },
             has_kinds: !self.kinds.is_empty(),
