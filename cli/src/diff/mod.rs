@@ -120,7 +120,7 @@ impl Run<'_> {
         let proofs = if self.args.witness { witnesses(&was, &is, &Effort::default()) } else { Vec::new() };
         let (mut before, mut after) = (old.0.resolver().of_resource(name), new.0.resolver().of_resource(name));
         let input = after.finding(&Note::new(Code::DiffDescription, new.1.node.index(), "")).input;
-        self.ui.case(input.as_deref().unwrap_or_default(), name);
+        self.ui.compared(input.as_deref().unwrap_or_default(), name);
         self.changes(
             name,
             all.into_iter().zip(proofs.into_iter().chain(std::iter::repeat(Proof::NotNeeded))),
@@ -164,7 +164,8 @@ impl Run<'_> {
                     (Finding::new(change.code, "").in_input(input).of_resource(name.as_str()), true)
                 }
             };
-            self.ui.case(&is.or(was).map(|document| document.source().name().to_string()).unwrap_or_default(), &name);
+            self.ui
+                .compared(&is.or(was).map(|document| document.source().name().to_string()).unwrap_or_default(), &name);
             self.changes(
                 &name,
                 changes.into_iter().map(|change| (change, Proof::NotNeeded)),
@@ -213,6 +214,7 @@ impl Run<'_> {
                 Class::Risky => !self.args.quiet,
                 Class::Compatible | Class::Cosmetic => self.args.verbose,
             };
+            self.ui.change(class, &finding);
             if is_shown {
                 self.ui.finding(&finding);
             }
@@ -227,7 +229,7 @@ impl Run<'_> {
             worst.map_or("same", |at| [Class::Cosmetic, Class::Compatible, Class::Risky, Class::Breaking][at].name());
         self.ui.json(&json!({ "resource": name, "class": class, "changes": changes }));
         if worst.is_some() || self.args.verbose {
-            self.ui.say(&format!("{name}: {}", summary(counts)));
+            self.ui.verdict(&format!("{name}: {}", summary(counts)));
         }
     }
 
@@ -268,7 +270,7 @@ impl Run<'_> {
         };
         let (mut before, mut after) = (document.resolver().of_resource(name), document.resolver().of_resource(name));
         let input = after.finding(&Note::new(change.code, change.new, "")).input;
-        self.ui.case(input.as_deref().unwrap_or_default(), name);
+        self.ui.compared(input.as_deref().unwrap_or_default(), name);
         self.changes(
             name,
             std::iter::once((change, Proof::NotNeeded)),
@@ -307,7 +309,7 @@ impl Run<'_> {
         let Run { args, mut ui, errors, worst, compared, what, .. } = self;
         if worst.is_none() && errors == 0 {
             let s = if compared == 1 { "" } else { "s" };
-            ui.say(&format!("{compared} {what}{s} compared: nothing changed."));
+            ui.verdict(&format!("{compared} {what}{s} compared: nothing changed."));
         }
         let is_denied = ui.end(None, "", "");
         ui.written()?;

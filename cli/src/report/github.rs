@@ -27,7 +27,7 @@ pub(crate) fn annotation(finding: &Finding, how: Level) -> String {
     }
     message.push('\n');
     message.push_str(&finding.help());
-    let _ = write!(out, "title={}::{}", property(&finding.code.to_string()), data(&message));
+    let _ = write!(out, "title={}::{}", property(&format!("{} {}", finding.code, finding.title())), data(&message));
     out
 }
 
@@ -51,8 +51,8 @@ mod tests {
     fn what_means_something_to_github_is_escaped() {
         let mut finding = Finding::new(Code::WrongType, "100%\r\nfound: a, b::c").in_input("a,b:c%.yaml");
         finding.place = Some(Place { line: 3, column: 7 });
-        let expected = "::error file=a%2Cb%3Ac%25.yaml,line=3,col=7,title=KS1005::A field has a value of the wrong \
-                        type: 100%25%0D%0Afound: a, b::c%0A";
+        let expected = "::error file=a%2Cb%3Ac%25.yaml,line=3,col=7,title=KS1005 A field has a value of the wrong \
+                        type::A field has a value of the wrong type: 100%25%0D%0Afound: a, b::c%0A";
         let text = annotation(&finding, Level::Error);
         assert!(text.starts_with(expected), "{text}");
         assert!(!text.contains('\n') && !text.contains('\r'));
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn a_finding_about_no_file_has_none() {
         let text = annotation(&Finding::new(Code::ResolvedKey, "x").in_input("-"), Level::Warning);
-        assert!(text.starts_with("::warning title=KS1004::An unquoted key"), "{text}");
-        assert!(annotation(&Finding::new(Code::V2Default, "x"), Level::Note).starts_with("::notice title=KS2008::"));
+        assert!(text.starts_with("::warning title=KS1004 An unquoted key"), "{text}");
+        assert!(annotation(&Finding::new(Code::V2Default, "x"), Level::Note).starts_with("::notice title=KS2008 "));
     }
 }

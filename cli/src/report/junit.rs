@@ -11,6 +11,8 @@ use std::fmt::Write;
 pub(crate) struct Junit {
     suites: Vec<Suite>,
     by_name: BTreeMap<String, usize>,
+    /// The input and the name of the last case that compares.
+    current: Option<(String, String)>,
 }
 
 #[derive(Debug, Default)]
@@ -33,10 +35,39 @@ impl Junit {
         self.at(input, name);
     }
 
+    /// A case that compares two inputs. What is found in the other one belongs to it, too.
+    pub(crate) fn compared(&mut self, input: &str, name: &str) {
+        self.at(input, name);
+        self.current = Some((input.to_owned(), name.to_owned()));
+    }
+
+    /// The same of a case that ended. What was found in the input before, and is about nothing else, belongs to it.
+    pub(crate) fn ended(&mut self, input: &str, name: &str) {
+        let suite = self.by_name.get(input).and_then(|at| self.suites.get_mut(*at));
+        let Some((suite, at)) = suite.and_then(|suite| suite.by_name.remove(input).map(|at| (suite, at))) else {
+            return self.case(input, name);
+        };
+        match suite.by_name.get(name).copied() {
+            None => {
+                name.clone_into(&mut suite.cases[at].name);
+                suite.by_name.insert(name.to_owned(), at);
+            }
+            Some(known) => {
+                let loose = std::mem::take(&mut suite.cases[at]);
+                suite.cases[known].failures.extend(loose.failures);
+                suite.cases[known].notes.extend(loose.notes);
+            }
+        }
+    }
+
     /// A finding: an error lets its case fail, anything else is part of its output.
     pub(crate) fn finding(&mut self, finding: &Finding, how: Level) {
         let input = finding.input.as_deref().unwrap_or("kubeshape");
-        let case = self.at(input, finding.resource.as_deref().unwrap_or(input));
+        let name = finding.resource.as_deref().unwrap_or(input);
+        // A change may be marked in the other one of two inputs.
+        let current = self.current.clone().filter(|(_, current)| current == name);
+        let suite = current.map_or_else(|| input.to_owned(), |(input, _)| input);
+        let case = self.at(&suite, name);
         let text = render::short(finding, how);
         if how == Level::Error {
             let mut text = text;
@@ -66,7 +97,11 @@ impl Junit {
 
     /// The document.
     pub(crate) fn document(&self) -> String {
-        let count = |cases: &[Case]| (cases.len(), cases.iter().filter(|case| !case.failures.is_empty()).count());
+        // What was moved to another case has no name.
+        let named = |case: &&Case| !case.name.is_empty();
+        let count = |cases: &[Case]| {
+            (cases.iter().filter(named).count(), cases.iter().filter(|case| !case.failures.is_empty()).count())
+        };
         let all = self.suites.iter().map(|suite| count(&suite.cases));
         let (tests, failures) = all.fold((0, 0), |sum, (tests, failed)| (sum.0 + tests, sum.1 + failed));
         let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -75,7 +110,7 @@ impl Junit {
             let (tests, failures) = count(&suite.cases);
             let name = escaped(&suite.name);
             let _ = writeln!(out, "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\">");
-            for case in &suite.cases {
+            for case in suite.cases.iter().filter(named) {
                 let _ = write!(out, "    <testcase classname=\"{name}\" name=\"{}\"", escaped(&case.name));
                 if case.failures.is_empty() && case.notes.is_empty() {
                     out.push_str("/>\n");
@@ -122,6 +157,31 @@ mod tests {
     use super::Junit;
     use kubeshape_input::{Code, Finding};
     use kubeshape_schema::Level;
+
+    #[test]
+    fn a_case_that_fails_is_not_beside_one_that_passes() {
+        let finding = |input: &str| Finding::new(Code::Scenario, "x").in_input(input);
+        // A scenario ends behind its findings, which name no resource.
+        let mut junit = Junit::default();
+        junit.ended("s.yaml", "first");
+        junit.finding(&finding("s.yaml"), Level::Error);
+        junit.ended("s.yaml", "second");
+        junit.finding(&finding("s.yaml"), Level::Error);
+        junit.ended("s.yaml", "second");
+        let text = junit.document();
+        assert!(text.contains(r#"<testsuite name="s.yaml" tests="2" failures="1">"#), "{text}");
+        assert_eq!(text.matches("<failure").count(), 2, "{text}");
+        // What is removed is marked in the old file.
+        let mut junit = Junit::default();
+        junit.compared("new.yaml", "widgets.example.com");
+        junit.finding(&finding("old.yaml").of_resource("widgets.example.com"), Level::Error);
+        let text = junit.document();
+        assert!(text.contains(r#"<testsuites name="kubeshape" tests="1" failures="1">"#), "{text}");
+        assert!(!text.contains(r#"classname="old.yaml""#), "{text}");
+        // A broken file is a case of its own.
+        junit.finding(&finding("broken.yaml"), Level::Error);
+        assert!(junit.document().contains(r#"tests="2" failures="2""#), "{}", junit.document());
+    }
 
     #[test]
     fn a_case_fails_by_an_error() {

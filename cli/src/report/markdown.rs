@@ -3,8 +3,9 @@
 use super::clean::clean;
 use super::losses::count;
 use super::render;
+use kubeshape_diff::Class;
 use kubeshape_diff::upgrade::Plan;
-use kubeshape_input::Finding;
+use kubeshape_input::{Code, Finding};
 use kubeshape_schema::Level;
 use std::fmt::Write;
 
@@ -12,9 +13,18 @@ use std::fmt::Write;
 #[derive(Debug, Default)]
 pub(crate) struct Markdown {
     counts: [usize; 3],
+    verdicts: Vec<String>,
+    /// Rows of changes, and those of cosmetic ones.
+    changes: [String; 2],
+    cosmetic: usize,
+    /// The code and the detail of the last change.
+    last: Option<(Code, String)>,
     body: String,
     plans: String,
 }
+
+/// The head of a table of changes.
+const HEAD: &str = "| class | change | where |\n|---|---|---|";
 
 /// A comment on GitHub holds 65,536 characters.
 const MOST: usize = 60_000;
@@ -28,7 +38,10 @@ impl Markdown {
             Level::Note | Level::Off => (2, "ℹ️"),
         };
         self.counts[at] += 1;
-        if self.is_full() {
+        // A change has a row.
+        let is_row =
+            self.last.as_ref().is_some_and(|(code, detail)| (*code, detail) == (finding.code, &finding.detail));
+        if self.is_full() || is_row {
             return;
         }
         let place = if finding.input.is_some() {
@@ -44,6 +57,42 @@ impl Markdown {
         for note in &finding.notes {
             let _ = writeln!(self.body, "  - {}", escaped(note));
         }
+        if let Some(advice) = &finding.advice {
+            let _ = writeln!(self.body, "  - help: {}", escaped(advice));
+        }
+    }
+
+    /// What comes first: a verdict on one definition.
+    pub(crate) fn verdict(&mut self, text: &str) {
+        self.verdicts.push(format!("- {}", escaped(text)));
+    }
+
+    /// A change, as a row of the table.
+    pub(crate) fn change(&mut self, class: Class, finding: &Finding) {
+        self.last = Some((finding.code, finding.detail.clone()));
+        if self.is_full() {
+            return;
+        }
+        let sign = match class {
+            Class::Breaking => "❌",
+            Class::Risky => "⚠️",
+            Class::Compatible => "✅",
+            Class::Cosmetic => "",
+        };
+        let is_cosmetic = class == Class::Cosmetic;
+        self.cosmetic += usize::from(is_cosmetic);
+        let about = render::about(finding);
+        let place = render::where_it_is(finding);
+        let place: Vec<String> = [about, place].iter().filter(|text| !text.is_empty()).map(|text| code(text)).collect();
+        let notes: Vec<String> = finding.notes.iter().map(|note| format!("<br>{}", escaped(note))).collect();
+        let _ = writeln!(
+            self.changes[usize::from(is_cosmetic)],
+            "| {sign} {class} | {} (`{}`){} | {} |",
+            escaped(&finding.detail),
+            finding.code,
+            notes.concat(),
+            place.join("<br>"),
+        );
     }
 
     /// A block of code below the last item.
@@ -76,19 +125,36 @@ impl Markdown {
     }
 
     fn is_full(&self) -> bool {
-        self.body.len() + self.plans.len() > MOST
+        self.body.len() + self.plans.len() + self.changes.iter().map(String::len).sum::<usize>() > MOST
     }
 
     /// The document.
     pub(crate) fn document(&self) -> String {
         let [errors, warnings, notes] = self.counts;
         let mut out = String::from("### kubeshape\n\n");
-        if errors + warnings + notes == 0 {
-            out.push_str("✅ Nothing was found.");
-        } else {
+        if errors + warnings + notes > 0 {
             let [errors, warnings, notes] =
                 [(errors, "error"), (warnings, "warning"), (notes, "note")].map(|(n, what)| count(n as u64, what));
-            let _ = writeln!(out, "{errors}, {warnings}, {notes}.\n\n{}", self.body.trim_end());
+            let _ = writeln!(out, "{errors}, {warnings}, {notes}.");
+        } else if self.verdicts.is_empty() {
+            out.push_str("✅ Nothing was found.");
+        } else {
+            out.push_str("✅ Nothing breaks.\n");
+        }
+        if !self.verdicts.is_empty() {
+            let _ = writeln!(out, "\n{}", self.verdicts.join("\n"));
+        }
+        let [changes, cosmetic] = &self.changes;
+        if !changes.is_empty() {
+            let _ = writeln!(out, "\n{HEAD}\n{}", changes.trim_end());
+        }
+        if !cosmetic.is_empty() {
+            let summary = count(self.cosmetic as u64, "cosmetic change");
+            let rows = cosmetic.trim_end();
+            let _ = writeln!(out, "\n<details><summary>{summary}</summary>\n\n{HEAD}\n{rows}\n\n</details>");
+        }
+        if !self.body.is_empty() {
+            let _ = writeln!(out, "\n{}", self.body.trim_end());
         }
         if !self.plans.is_empty() {
             let _ = write!(out, "\n\n{}", self.plans);

@@ -3,7 +3,7 @@
 use super::clean::{self, clean};
 use super::wrap::{columns, wrap};
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use kubeshape_input::Finding;
+use kubeshape_input::{Code, Finding};
 use kubeshape_schema::Level as How;
 
 /// How messages look.
@@ -95,11 +95,17 @@ pub(crate) fn brief(finding: &Finding, how: How, look: Appearance) -> String {
     wrap(&text, look.width, 0, "    ")
 }
 
+/// Codes whose advice proposes a bound or a name.
+const PROPOSES: [Code; 3] = [Code::CrdCelCost, Code::ObjectField, Code::ObjectFieldDropped];
+
 /// A finding on one line, as compilers write them.
 pub(crate) fn short(finding: &Finding, how: How) -> String {
     let place = if finding.input.is_some() { format!("{}: ", clean(&finding.location())) } else { String::new() };
     let message = with_about(clean(&finding.message()), finding);
-    format!("{place}{}[{}]: {message}", how.name(), finding.code)
+    // Other advice repeats what the message says.
+    let advice = finding.advice.as_deref().filter(|_| PROPOSES.contains(&finding.code));
+    let help = advice.map(|advice| format!("; help: {}", clean(advice))).unwrap_or_default();
+    format!("{place}{}[{}]: {message}{help}", how.name(), finding.code)
 }
 
 /// `INPUT:LINE:COLUMN`, or the path in the document if it is one long line.
@@ -132,7 +138,7 @@ pub(super) fn about(finding: &Finding) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kubeshape_input::{Code, Excerpt, Place};
+    use kubeshape_input::{Excerpt, Place};
 
     const LOOK: Appearance = Appearance { styled: false, width: 80 };
 

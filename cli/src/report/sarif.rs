@@ -10,14 +10,7 @@ const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os
 
 /// A finding as a result.
 pub(crate) fn result(finding: &Finding, how: Level) -> Value {
-    let mut out = of_line(&json!(finding), how);
-    for note in &finding.notes {
-        if let Some(Value::String(text)) = out.pointer_mut("/message/text") {
-            text.push('\n');
-            text.push_str(note);
-        }
-    }
-    out
+    of_line(&json!(finding), how)
 }
 
 /// A line of a report as a result.
@@ -28,6 +21,9 @@ pub(crate) fn of_line(line: &Value, how: Level) -> Value {
         let mut physical = json!({ "artifactLocation": { "uri": uri(input) } });
         if line["line"].is_number() {
             physical["region"] = json!({ "startLine": line["line"], "startColumn": line["column"] });
+            if line["endColumn"].is_number() {
+                physical["region"]["endColumn"] = line["endColumn"].clone();
+            }
         }
         location.insert("physicalLocation".to_owned(), physical);
     }
@@ -41,10 +37,16 @@ pub(crate) fn of_line(line: &Value, how: Level) -> Value {
     if line["releases"].is_array() {
         properties.insert("releases".to_owned(), line["releases"].clone());
     }
+    let mut message = line["message"].as_str().unwrap_or_default().to_owned();
+    let notes = line["notes"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    for more in notes.chain(text("help")) {
+        message.push('\n');
+        message.push_str(more);
+    }
     let mut out = json!({
         "ruleId": line["code"],
         "level": level(how),
-        "message": { "text": line["message"] },
+        "message": { "text": message },
         "properties": properties,
     });
     if !location.is_empty() {
@@ -99,11 +101,14 @@ fn level(how: Level) -> &'static str {
     }
 }
 
-/// A path as a reference to a URI. What such a reference cannot hold is encoded.
+/// A path as a URI if it is absolute, else as a reference to one. What it cannot hold is encoded.
 fn uri(path: &str) -> String {
+    let is_absolute = std::path::Path::new(path).is_absolute();
     let path = if std::path::MAIN_SEPARATOR == '\\' { path.replace('\\', "/") } else { path.to_owned() };
     // In the first segment, a colon would end a scheme.
-    percent::encode(&path, const { &percent::PATH.add(b':') }).into_owned()
+    let path = percent::encode(&path, const { &percent::PATH.add(b':') });
+    // The host is empty: `file:///a`.
+    if is_absolute { format!("file:///{}", path.trim_start_matches('/')) } else { path.into_owned() }
 }
 
 #[cfg(test)]
@@ -113,6 +118,7 @@ mod tests {
     #[test]
     fn paths_are_references_to_uris() {
         assert_eq!(uri("a/b c:é%.yaml"), "a/b%20c%3A%C3%A9%25.yaml");
-        assert_eq!(uri("/abs/x.json"), "/abs/x.json");
+        assert_eq!(uri("/abs/x y.json"), "file:///abs/x%20y.json");
+        assert_eq!(uri("../x.json"), "../x.json");
     }
 }

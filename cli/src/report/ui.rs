@@ -11,6 +11,7 @@ use super::{github, sarif, write_line};
 use crate::args::{LevelArgs, OutputFormat, When};
 use crate::error::Fatal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use kubeshape_diff::Class;
 use kubeshape_diff::upgrade::Plan;
 use kubeshape_input::{Code, Finding, NoteKind};
 use kubeshape_schema::{Level, LevelRules, Levels};
@@ -156,7 +157,12 @@ impl Filter {
 
     /// Whether findings with that code are shown with their line of the source.
     pub(crate) fn wants_excerpt(&self, code: Code) -> bool {
-        self.format == OutputFormat::Human && (self.verbose || self.levels.of(code) == Level::Error)
+        match self.format {
+            OutputFormat::Human => self.verbose || self.levels.of(code) == Level::Error,
+            // Its length says where the marked text ends.
+            OutputFormat::Sarif | OutputFormat::Json => true,
+            _ => false,
+        }
     }
 
     /// Whether a finding that is shown needs its JSON pointer.
@@ -389,6 +395,35 @@ impl Ui {
     pub(crate) fn case(&mut self, input: &str, name: &str) {
         if self.filter.format == OutputFormat::Junit {
             self.junit.case(input, name);
+        }
+    }
+
+    /// The same of two inputs that are compared.
+    pub(crate) fn compared(&mut self, input: &str, name: &str) {
+        if self.filter.format == OutputFormat::Junit {
+            self.junit.compared(input, name);
+        }
+    }
+
+    /// The same of what was tested before.
+    pub(crate) fn ended(&mut self, input: &str, name: &str) {
+        if self.filter.format == OutputFormat::Junit {
+            self.junit.ended(input, name);
+        }
+    }
+
+    /// Says the verdict on a definition: to people a line, and the beginning of a Markdown document.
+    pub(crate) fn verdict(&mut self, text: &str) {
+        self.say(text);
+        if self.filter.format == OutputFormat::Markdown {
+            self.markdown.verdict(text);
+        }
+    }
+
+    /// A change, which is a row in a Markdown document whether it is shown as a finding or not.
+    pub(crate) fn change(&mut self, class: Class, finding: &Finding) {
+        if self.filter.format == OutputFormat::Markdown && self.filter.counts(finding.code) {
+            self.markdown.change(class, finding);
         }
     }
 

@@ -74,7 +74,7 @@ impl Session<'_> {
 
     /// Ends a test of an input. The findings before it belong to it.
     pub(crate) fn case(&mut self, input: &str, name: &str) {
-        self.ui.case(input, name);
+        self.ui.ended(input, name);
     }
 
     /// Shows a line that belongs to an error.

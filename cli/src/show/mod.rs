@@ -38,12 +38,11 @@ fn named<'a>(
     let found: Vec<&Kind> =
         all.iter().copied().filter(|kind| api_version.is_none_or(|version| kind.api_version() == version)).collect();
     if found.is_empty() {
-        let detail = match (api_version, known.as_slice()) {
-            (Some(version), [_, ..]) => format!("{name} is not served in {version}, but in {}", known.join(", ")),
-            _ => {
-                let near = did_you_mean(&registry.names_near(name));
-                format!("the server doesn't have a resource type {name:?}{near}")
-            }
+        let detail = if let (Some(version), [_, ..]) = (api_version, known.as_slice()) {
+            format!("{name} is not served in {version}, but in {}", known.join(", "))
+        } else {
+            let near = did_you_mean(&registry.names_near(name));
+            format!("the server doesn't have a resource type {name:?}{near}")
         };
         session.report(&text::nowhere(Code::UnknownKind, "", detail));
     }

@@ -144,7 +144,7 @@ impl Run<'_> {
         self.is_safe &= plan.is_safe();
         let mut place = new.0.resolver().of_resource(&plan.name);
         let at = new.1.node.index();
-        self.ui.case(new.0.source().name(), &plan.name);
+        self.ui.compared(new.0.source().name(), &plan.name);
         for (code, detail) in told(&plan) {
             self.ui.finding(&place.finding(&Note::new(code, at, detail)));
         }

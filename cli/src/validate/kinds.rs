@@ -170,7 +170,7 @@ impl<'a> Kinds<'a> {
             let has_kinds = error.has_kinds || self.built_in.is_some();
             let mut error = built_in.unwrap_or(KindError { has_kinds, ..error });
             if error.elsewhere.is_empty() && error.versions.is_empty() {
-                error.elsewhere = self.elsewhere(gvk);
+                error.elsewhere = self.elsewhere(gvk).into();
             }
             error.to_string()
         };

@@ -131,7 +131,11 @@ fn formats_for_programs_go_to_standard_output() {
     assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "KS3110");
     assert_eq!((run.code, run.err.as_str()), (Some(1), ""));
     let run = folder.run("check a.yaml --kubernetes 1.30 --output-format github");
-    assert!(run.out.starts_with("::error file=a.yaml,line=20,col=67,title=KS3110::"), "{}", run.out);
+    assert!(
+        run.out.starts_with("::error file=a.yaml,line=20,col=67,title=KS3110 The schema is not structural::"),
+        "{}",
+        run.out
+    );
 }
 
 #[test]
@@ -433,4 +437,48 @@ fn names_that_two_definitions_of_a_group_ask_for_are_reported() {
         }
     }
     assert_eq!(folder.run("check a.yaml b.yaml").code, Some(0));
+}
+
+/// A rule that costs too much because a list has too large a bound.
+const COSTLY: &str = "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: costs.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: costs, kind: Cost}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              words: {type: array, items: {type: string}}
+            x-kubernetes-validations:
+            - rule: self.words.all(a, self.words.all(b, a.contains(b)))
+";
+
+#[test]
+fn every_format_has_the_proposed_bounds() {
+    let folder = folder(WIDGET);
+    folder.write("cost.yaml", COSTLY);
+    let human = folder.run("check cost.yaml").out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let at = human.find("maxItems: ").expect("a bound");
+    let bound: String = human[at..].chars().take_while(|c| !matches!(c, '.' | ',')).collect();
+    for format in ["json", "sarif", "markdown", "junit", "short", "github"] {
+        let run = folder.run(&format!("check cost.yaml --output-format {format}"));
+        assert_eq!(run.code, Some(1), "{format}");
+        assert!(run.out.contains(bound.trim()), "{format}: {bound}: {}", run.out);
+    }
+    let path = folder.path("cost.yaml").display().to_string();
+    let sarif = json(&folder.run(&format!("check {path} --output-format sarif")).out);
+    let place = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], format!("file://{path}").as_str());
+    let region = &place["region"];
+    assert!(region["endColumn"].as_u64() > region["startColumn"].as_u64(), "{region}");
 }

@@ -133,6 +133,20 @@ fn reviewers_and_ci_servers_get_documents() {
     let run = folder.run("diff old.yaml new.yaml --witness --output-format markdown");
     assert!(run.out.starts_with("### kubeshape\n\n1 error, "), "{}", run.out);
     assert!(run.out.contains("(`KS8409`)") && run.out.contains("  ```yaml\n"), "{}", run.out);
+    assert!(run.out.contains("\n| ❌ breaking | "), "{}", run.out);
+    // The verdict is first, and changes that break nothing are there, too.
+    let text = folder.read("old.yaml");
+    folder.write("described.yaml", text.replacen("type: integer", "type: integer, description: How many.", 1));
+    folder.write("wider.yaml", text.replacen("maximum: 10", "maximum: 20", 1));
+    let run = folder.run("diff old.yaml described.yaml --output-format markdown");
+    let verdict = "### kubeshape\n\n✅ Nothing breaks.\n\n- ";
+    assert!(run.out.starts_with(verdict) && run.out.contains(": 1 cosmetic\n"), "{}", run.out);
+    assert!(run.out.contains("<details><summary>1 cosmetic change</summary>\n\n| class |"), "{}", run.out);
+    let run = folder.run("diff old.yaml old.yaml --output-format markdown");
+    assert!(run.out.contains("1 CustomResourceDefinition compared: nothing changed."), "{}", run.out);
+    // What is removed is marked in the old file, and is one case with the rest.
+    let run = folder.run("diff new.yaml old.yaml --output-format junit");
+    assert_eq!(run.out.matches("<testcase ").count(), 1, "{}", run.out);
     let run = folder.run("diff old.yaml new.yaml --output-format junit");
     assert!(run.out.contains("<testsuite name=\"new.yaml\" tests=\"1\" failures=\"1\">"), "{}", run.out);
     let run = folder.run("diff old.yaml old.yaml --output-format junit");

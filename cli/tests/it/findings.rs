@@ -190,12 +190,12 @@ fn findings_as_annotations_of_github() {
     let lines: Vec<&str> = run.err.lines().collect();
     assert_eq!((run.code, lines.len()), (Some(1), 2), "{}", run.err);
     assert!(
-        lines[0].starts_with("::warning file=a.yaml,line=20,col=15,title=KS1004::An unquoted key is read"),
+        lines[0].starts_with("::warning file=a.yaml,line=20,col=15,title=KS1004 An unquoted key is read"),
         "{}",
         run.err
     );
     assert!(
-        lines[1].starts_with("::error file=a.yaml,line=21,col=21,title=KS3003::The schema names a type"),
+        lines[1].starts_with("::error file=a.yaml,line=21,col=21,title=KS3003 The schema names a type"),
         "{}",
         run.err
     );
@@ -213,7 +213,7 @@ fn sarif_schema() -> Value {
             "artifactLocation": {"type": "object", "additionalProperties": false, "properties": {
                 "uri": {"type": "string", "format": "uri-reference", "pattern": "^[^ \\\\]+$"}}},
             "region": {"type": "object", "additionalProperties": false, "properties": {
-                "startLine": positive, "startColumn": positive}}}},
+                "startLine": positive, "startColumn": positive, "endColumn": positive}}}},
         "logicalLocations": {"type": "array", "uniqueItems": true, "items": {"type": "object", "additionalProperties": false,
             "properties": {"fullyQualifiedName": {"type": "string"}, "kind": {"type": "string"}}}}}});
     let rule = json!({"type": "object", "required": ["id"], "additionalProperties": false, "properties": {
@@ -258,9 +258,9 @@ fn findings_as_sarif() {
     let expected = json!({
         "ruleId": "KS1004", "ruleIndex": 0, "level": "error",
         "message": {"text": "An unquoted key is read as a boolean or a number and gets another name: on without quotes is \
-                             read as \"true\"; write \"on\" to keep the name"},
+                             read as \"true\"; write \"on\" to keep the name\nPut the key into quotes: `\"on\"`."},
         "locations": [{
-            "physicalLocation": {"artifactLocation": {"uri": "a.yaml"}, "region": {"startLine": 20, "startColumn": 15}},
+            "physicalLocation": {"artifactLocation": {"uri": "a.yaml"}, "region": {"startLine": 20, "startColumn": 15, "endColumn": 17}},
             "logicalLocations": [{"kind": "member", "fullyQualifiedName":
                 "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/true"}]
         }],

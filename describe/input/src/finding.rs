@@ -41,7 +41,8 @@ impl Shape {
 ///
 /// Its [`Display`](fmt::Display) is one line. Serialized, it is an object with the members `code`, `kind`, `pointer`,
 /// `input`, `line`, `column`, `resource`, `version`, `shape`, `detail` and `message`, in this order; what is not known
-/// is null. If only some releases of Kubernetes say it, `releases` comes behind them.
+/// is null. Behind them come, if there are any: `releases`, if only some releases of Kubernetes say it; `endColumn`, the
+/// column behind the marked text; `notes`; and `help`, if it is known better than for all cases of the code.
 ///
 /// # Example
 /// ```
@@ -154,6 +155,13 @@ impl Finding {
         }
     }
 
+    /// The column behind the marked text, counted in characters from 1; none if the line is not known.
+    pub fn end_column(&self) -> Option<usize> {
+        let (place, excerpt) = (self.place?, self.excerpt.as_ref()?);
+        let marked = excerpt.text.get(excerpt.span.clone()).filter(|marked| !marked.is_empty())?;
+        Some(place.column + marked.chars().count())
+    }
+
     /// What to do in this case, else in general: see [`Code::help`].
     pub fn help(&self) -> String {
         self.advice.clone().unwrap_or_else(|| self.code.help())
@@ -179,7 +187,10 @@ impl std::error::Error for Finding {}
 
 impl Serialize for Finding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut out = serializer.serialize_struct("Finding", 11 + usize::from(!self.releases.is_empty()))?;
+        let end_column = self.end_column();
+        let more = [!self.releases.is_empty(), end_column.is_some(), !self.notes.is_empty(), self.advice.is_some()];
+        let more = more.into_iter().filter(|is_there| *is_there).count();
+        let mut out = serializer.serialize_struct("Finding", 11 + more)?;
         out.serialize_field("code", &format_args!("{}", self.code))?;
         out.serialize_field("kind", self.kind().name())?;
         out.serialize_field("pointer", &self.pointer)?;
@@ -193,6 +204,15 @@ impl Serialize for Finding {
         out.serialize_field("message", &self.message())?;
         if !self.releases.is_empty() {
             out.serialize_field("releases", &self.releases)?;
+        }
+        if let Some(column) = end_column {
+            out.serialize_field("endColumn", &column)?;
+        }
+        if !self.notes.is_empty() {
+            out.serialize_field("notes", &self.notes)?;
+        }
+        if let Some(advice) = &self.advice {
+            out.serialize_field("help", advice)?;
         }
         out.end()
     }

@@ -110,7 +110,7 @@ pub struct KindError {
     /// The versions of that group that have the kind.
     pub versions: Vec<String>,
     /// The API versions of other groups that have the kind, the nearest first.
-    pub elsewhere: Vec<String>,
+    pub elsewhere: Box<[String]>,
     /// Kinds with similar names, the nearest first.
     pub nearest: Vec<String>,
     /// Whether any kinds are known.

@@ -480,7 +480,7 @@ impl Registry {
         KindError {
             api_version: gvk.api_version().to_owned(),
             kind: gvk.kind().to_owned(),
-            elsewhere: if versions.is_empty() { self.elsewhere(gvk) } else { Vec::new() },
+            elsewhere: if versions.is_empty() { self.elsewhere(gvk).into() } else { Box::default() },
             versions,
             nearest: if gvk.kind().is_empty() { Vec::new() } else { nearest(gvk.kind(), kinds) },
             has_kinds: !self.kinds.is_empty(),
