@@ -450,8 +450,8 @@ mod tests {
     #[test]
     fn a_query_takes_time_in_proportion_to_its_length() {
         let time = |count: usize| {
-            let query: String = (0..count).map(|n| format!("&k{n}=1")).collect();
-            let url = Url::parse(&format!("?{query}")).expect("a URL");
+            let query: Vec<String> = (0..count).map(|n| format!("k{n}=1")).collect();
+            let url = Url::parse(&format!("?{}", query.join("&"))).expect("a URL");
             let run = || {
                 let began = std::time::Instant::now();
                 assert_eq!(url.query().len(), count);

@@ -157,7 +157,8 @@ async fn work_that_takes_too_long_is_answered_with_504() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_query_of_many_parameters_takes_little_time() {
     let server = served(&Limits::default()).await;
-    let query: String = (0..60_000).map(|n| format!("&a{n}")).collect();
+    let query: Vec<String> = (0..60_000).map(|n| format!("a{n}")).collect();
+    let query = query.join("&");
     let began = Instant::now();
     let mut stream = post(&server, "127.0.0.1", &bomb("a", &json!({"url": format!("http://x/?{query}")}))).await;
     let (head, _) = timeout(BOUND * 10, answer(&mut stream)).await.expect("in time");
