@@ -131,7 +131,7 @@ pub struct Options<'o> {
     /// `title` of the root; the schema's own if empty.
     pub title: &'o str,
     /// Bytes that the result may have. A larger one is not made: the value is empty, and a note
-    /// [`Code::OutputBudget`](kubeshape_schema::Code::OutputBudget) says so. Who makes several of one document gives
+    /// [`Code::OutputBudget`] says so. Who makes several of one document gives
     /// each what the others left: together they may be as large as the square of the document.
     pub most_bytes: usize,
 }
@@ -210,7 +210,7 @@ pub fn from_structural<'a>(
 }
 
 /// The JSON Schema of a version that has no schema, or one that a server does not use, as compact JSON: any object of the
-/// kind, as the server publishes it. A note [`Code::JsonSchemaAny`](kubeshape_schema::Code::JsonSchemaAny) says so.
+/// kind, as the server publishes it. A note [`Code::JsonSchemaAny`] says so.
 ///
 /// `at` is the place of the version, for the notes; the rest is as in [`from_structural`].
 ///

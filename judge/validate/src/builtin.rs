@@ -1,5 +1,5 @@
 //! The metadata of built-in kinds. Upstream, each kind has Go code for it (`pkg/apis/*/validation` of
-//! `k8s.io/kubernetes`); here, the kinds are a table ([`kinds`]).
+//! `k8s.io/kubernetes`); here, the kinds are a table (`kinds`).
 //!
 //! # Example: the names of two kinds
 //! ```
