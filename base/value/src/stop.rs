@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// A flag that ends long work early: nobody waits for its result any more, or it takes too long.
+/// A flag that ends long work early: its client is gone, or its time is over.
 ///
 /// Long work looks at it between steps of at most about 100 ms, and returns when it is set. The result then means nothing;
 /// the caller that set the flag drops it.

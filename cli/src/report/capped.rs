@@ -1,4 +1,4 @@
-//! The findings of one input, of which there can be as many as it has documents.
+//! Limits how many findings of one input are shown: each document can have some.
 
 use kubeshape_input::{Code, Finding};
 use std::collections::BTreeMap;

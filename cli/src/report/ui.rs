@@ -121,7 +121,7 @@ pub(crate) struct Filter {
     overview: bool,
     /// Whether notes are shown to people.
     notes: bool,
-    /// Whether people are told of files that are passed over, without notes.
+    /// Whether the command reports files that it passes over, even without notes.
     tells_passed_over: bool,
 }
 

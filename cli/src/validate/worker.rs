@@ -102,7 +102,7 @@ pub(super) enum Event<'a> {
 /// What is reported of an object.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Object {
-    /// Empty if nobody wants to know it.
+    /// Empty if the output does not show it.
     pub(super) name: String,
     pub(super) verdict: Verdict,
     /// The kind, if only the structure was judged.
@@ -422,7 +422,7 @@ impl<'j> Judged<'j, '_, '_> {
         }
     }
 
-    /// Reports duplicate fields, of which kubectl sends the last one.
+    /// Reports duplicate fields. kubectl sends the last of them.
     fn duplicates(&mut self, mut duplicates: Vec<Duplicate<'_>>) {
         duplicates.retain(|duplicate| !duplicate.is_override());
         if self.context.field_validation == FieldValidation::Ignore {

@@ -34,7 +34,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// Lines with the file that is a pipe, and what stands for it.
+/// Command lines with `FILE` for a pipe, each with the file whose text the pipe has.
 const LINES: [(&str, &str); 44] = [
     ("convert FILE --to v2", "crd.yaml"),
     ("convert -f FILE --to jsonschema -o out", "crd.yaml"),
@@ -196,7 +196,7 @@ fn what_does_not_exist_is_not_a_pipe() {
     folder.run("diff /proc/self/fd/99 crd.yaml").says(2, &["no such file or directory"]);
     let run = folder.run("check /dev/null");
     assert!(run.code == Some(1) && run.out.contains("no CustomResourceDefinition found"), "{run:?}");
-    // A pipe in a folder is passed over, because nobody may write to it.
+    // A pipe in a folder is passed over: without a writer, reading it would never end.
     folder.write("in/a.yaml", crd("widgets", &["v1"]));
     assert!(Command::new("mkfifo").arg(folder.path("in/b.yaml")).status().unwrap().success());
     assert_eq!(folder.run("check in").code, Some(0));

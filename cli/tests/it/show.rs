@@ -288,6 +288,6 @@ fn what_is_mistyped_is_answered_with_the_nearest_name() {
     for (line, near) in [("chekc", "'check'"), ("lifecycle lnit", "'lint'"), ("lifecycle annotat", "'annotate'")] {
         folder.run(line).says(2, &[near]);
     }
-    // A command of `lifecycle` is none of the first level.
+    // Commands of `lifecycle` are not commands of the first level.
     assert!(!folder.run("annotat").err.contains("similar"));
 }

@@ -108,7 +108,7 @@ fn no_command_passes_on_what_a_terminal_interprets() {
     }
 }
 
-/// Runs the command on a terminal of its own, on which somebody writes and ends the input.
+/// Runs the command on its own terminal, writes to it, and ends the input.
 #[cfg(target_os = "linux")]
 fn on_terminal(folder: &Folder, line: &str, input: &str) -> Option<String> {
     use std::io::Write;

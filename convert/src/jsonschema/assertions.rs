@@ -166,7 +166,7 @@ impl<'a> Writer<'_, 'a, '_> {
         }
     }
 
-    /// The pattern in the reader's language; empty if there is none.
+    /// The pattern in the dialect of the schema's reader; empty without a pattern.
     pub(super) fn pattern(&mut self, s: &Schema<'a>) -> Cow<'a, str> {
         let text = s.extra().pattern;
         if text.is_empty() {

@@ -103,8 +103,8 @@ impl BuildFile {
         }
     }
 
-    /// What a file is, by its bytes and its name: what its first document is, if none of them may be a manifest. Files with
-    /// errors are none, so that whoever reads them reports the errors.
+    /// What a file is, by its bytes and its name: what its first document is, if none of them may be a manifest. A file
+    /// with errors is not one, so that its reader reports the errors.
     ///
     /// Most files are decided by a search for a few words, which is much faster than to read them.
     pub fn of_file(name: &str, bytes: &[u8], limits: Limits) -> Option<BuildFile> {
@@ -168,7 +168,7 @@ fn plain(path: &str) -> &str {
     path.trim_start_matches("./")
 }
 
-/// Whether a `spec` is a part of one: it has members, none of which only a whole definition has.
+/// Whether a `spec` is that of a patch: it has members, but none that only a whole definition has.
 fn is_part_of_spec(spec: Node<'_>) -> bool {
     spec.kind() == Kind::Map && DEFINITION.iter().all(|member| spec.get(member).is_none())
 }

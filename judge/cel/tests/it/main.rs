@@ -5,7 +5,6 @@ mod bounds;
 mod keys;
 mod messages;
 mod syntax_errors;
-mod time;
 mod typed;
 
 use kubeshape_cel::{Data, Env, Release, RuleEnv, Type, Value};

@@ -1,4 +1,5 @@
-//! How long functions run for what they cost.
+//! Prints how long functions run for what they cost:
+//! `cargo run --release -p kubeshape-cel --example time_per_cost`.
 #![allow(clippy::print_stdout, clippy::cast_precision_loss)]
 
 use kubeshape_cel::{Data, Env, Release, Type, Value};
@@ -99,10 +100,7 @@ fn measure(source: &str, size: usize) -> Option<(u64, u64, Duration)> {
     Some((outcome.cost, outcome.steps, began.elapsed()))
 }
 
-/// Not a test of values: it prints the figures of docs/cel.md. Run it with `--release`.
-#[test]
-#[ignore = "measures"]
-fn time_per_cost() {
+fn main() {
     let mut rows = Vec::new();
     for source in CALLS {
         let Some((cost, steps, time)) = measure(source, 1 << 20) else {
