@@ -3,6 +3,7 @@
 use crate::args::{ApplyArgs, UpdateArgs, WriteArgs};
 use crate::error::Fatal;
 use crate::input::check_once;
+use crate::report::clean::clean;
 use crate::session::object::{Identity, Object, objects};
 use crate::session::print::Output;
 use crate::session::text::{Missing, Text, nowhere, read_all};
@@ -11,22 +12,18 @@ use crate::session::{Command, Common, Session, diagnose, types};
 use kubeshape_input::Code;
 use kubeshape_lifecycle::Version;
 use kubeshape_lifecycle::warn::Cluster;
-use kubeshape_registry::{Endpoint, EndpointError, Error, Gvk, Locations, Registry, Time, WriteOptions};
+use kubeshape_registry::{
+    Conflict, Endpoint, EndpointError, Error, Gvk, Locations, Registry, Time, Verb, WriteOptions, locate,
+};
 use kubeshape_smd::Value;
 use kubeshape_smd::managed;
+use kubeshape_validate::strict::{Fields, unknown_field};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
 /// Conflicts whose places are shown; the server's message names all of them.
 const MOST: usize = 50;
-
-/// How configurations are put over live objects.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum How {
-    Apply,
-    Update,
-}
 
 /// A live object.
 #[derive(Default)]
@@ -46,7 +43,7 @@ struct Live<'a> {
 /// # Errors
 /// There is no answer.
 pub(crate) fn apply<'a>(args: &'a ApplyArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
-    run(&args.write, How::Apply, args.force_conflicts, session)
+    run(&args.write, Verb::Apply, args.force_conflicts, session)
 }
 
 /// `kubeshape update`
@@ -54,10 +51,10 @@ pub(crate) fn apply<'a>(args: &'a ApplyArgs, session: &mut Session<'a>) -> Resul
 /// # Errors
 /// There is no answer.
 pub(crate) fn update<'a>(args: &'a UpdateArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
-    run(&args.write, How::Update, false, session)
+    run(&args.write, Verb::Update, false, session)
 }
 
-fn run<'a>(args: &WriteArgs, how: How, force: bool, session: &mut Session<'a>) -> Result<bool, Fatal> {
+fn run<'a>(args: &WriteArgs, how: Verb, force: bool, session: &mut Session<'a>) -> Result<bool, Fatal> {
     let output = Output::of_objects(&args.result)?;
     let options = options(args)?.force(force);
     let mut registry = types::read(&args.types, session)?;
@@ -200,20 +197,54 @@ struct Request<'r, 'a> {
 
 impl<'a> Request<'_, 'a> {
     /// The live object afterwards; none if it was refused.
-    fn send(&self, live: &Live<'a>, how: How, session: &mut Session<'a>) -> Option<Value<'a>> {
+    fn send(&self, live: &Live<'a>, how: Verb, session: &mut Session<'a>) -> Option<Value<'a>> {
         let Request { config, endpoint, options, .. } = self;
         if live.repeated {
             session.report(&config.finding_of_all(Code::SeveralObjects, "several live objects are meant"));
             return None;
         }
-        let after = match how {
-            How::Apply => endpoint.apply(live.value, config.value, options, session.arena),
-            How::Update => endpoint.update(live.value, config.value, options, session.arena),
-        };
+        let (before, arena) = (self.read(live, session), session.arena);
+        if how == Verb::Apply
+            && !live.touched
+            && let Some(manager) = before.and_then(client_side_manager)
+        {
+            let (name, manager) = (config.name(), clean(manager));
+            session.remark(&format!(
+                "{name}: {manager:?} owns the fields of client-side apply. `kubectl apply --server-side` gives them to its own \
+                 manager first; here they stay with {manager:?}."
+            ));
+        }
+        let after = endpoint.write(how, before, config.value, options, arena);
         after.map_err(|error| self.refused(live, &error, session)).ok()
     }
 
-    /// Tells why nothing was done.
+    /// What to do about a conflict about a field that the live object does not have.
+    fn advice_without_value(&self, conflict: &Conflict) -> &'static str {
+        let is_custom = self.endpoint.kind().definition().is_custom_resource();
+        if !is_custom && conflict.new.as_ref().is_some_and(is_zero) {
+            return "The live object does not have the field: a server drops such zero values of built-in kinds. Leave it out \
+                    of the configuration, or take it over with `--force-conflicts`.";
+        }
+        "The live object does not have the field. Leave it out of the configuration, or take it over with `--force-conflicts`."
+    }
+
+    /// The live object as a server reads it. The fields that it drops are reported once.
+    fn read(&self, live: &Live<'a>, session: &mut Session<'a>) -> Option<Value<'a>> {
+        let read = self.endpoint.read(live.value?, session.arena);
+        let Some(object) = live.object.filter(|_| !live.touched) else { return Some(read.value) };
+        for path in read.dropped.iter().take(MOST) {
+            let found = locate::at_field(object.location.node(), path);
+            let detail = format!("{} in the live object", unknown_field(path, Fields::Pruned));
+            session.report(&object.finding(Code::ObjectFieldDropped, found.key.unwrap_or(found.value), detail));
+        }
+        let more = read.dropped.len().saturating_sub(MOST);
+        if more > 0 {
+            session.say(&format!("{more} more fields of the live object that are dropped are not shown"));
+        }
+        Some(read.value)
+    }
+
+    /// Reports why nothing was done.
     fn refused(&self, live: &Live<'a>, error: &managed::Error<'a>, session: &mut Session<'a>) {
         let Request { config, endpoint, registry, .. } = self;
         let of_live = live.object.as_ref().unwrap_or(config);
@@ -227,6 +258,9 @@ impl<'a> Request<'_, 'a> {
                     let mut finding = at.finding(Code::FieldConflict, conflict.to_string());
                     let live = conflict.live_location.as_ref();
                     finding.notes.extend(live.map(|place| format!("live value: {place}")));
+                    if conflict.live.is_none() {
+                        finding.advice = Some(self.advice_without_value(conflict).to_owned());
+                    }
                     session.report(&config.named(finding));
                 }
                 let more = conflicts.conflicts.len().saturating_sub(MOST);
@@ -250,6 +284,29 @@ impl<'a> Request<'_, 'a> {
             other => session.report(&config.finding_of_all(Code::NotApplied, other.to_string())),
         }
     }
+}
+
+/// Whether a value is one that Go types drop when they are written.
+fn is_zero(value: &serde_json::Value) -> bool {
+    match value {
+        serde_json::Value::Null => true,
+        serde_json::Value::Bool(value) => !value,
+        serde_json::Value::Number(number) => number.as_f64() == Some(0.0),
+        serde_json::Value::String(text) => text.is_empty(),
+        serde_json::Value::Array(items) => items.is_empty(),
+        serde_json::Value::Object(members) => members.is_empty(),
+    }
+}
+
+/// Returns the manager that owns kubectl's annotation about client-side apply (`FindFieldsOwners` of `util/csaupgrade`).
+fn client_side_manager(object: Value<'_>) -> Option<&str> {
+    let entries = object.get("metadata")?.get("managedFields")?.as_list()?;
+    let owns = |entry: &&Value<'_>| {
+        let annotations = || entry.get("fieldsV1")?.get("f:metadata")?.get("f:annotations");
+        let annotation = || annotations()?.get("f:kubectl.kubernetes.io/last-applied-configuration");
+        entry.get("operation").and_then(Value::as_str) == Some("Update") && annotation().is_some()
+    };
+    entries.iter().find(owns)?.get("manager")?.as_str()
 }
 
 impl Command for ApplyArgs {

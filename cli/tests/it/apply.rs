@@ -432,3 +432,90 @@ fn types_come_from_documents_and_schemas_too() {
         .run("apply --schemas v3.json --field-manager ci config.yaml")
         .says(1, &["did you mean `replicas`?", "/components/schemas/w/properties/spec", "with a warning at most"]);
 }
+
+const GONE: &str = "\
+apiVersion: example.com/v1
+kind: Widget
+metadata:
+  name: a
+  namespace: x
+  labels: {}
+  creationTimestamp: null
+  managedFields:
+  - {manager: argo, operation: Apply, apiVersion: example.com/v1, time: \"2026-01-01T00:00:00Z\", fieldsType: FieldsV1,
+     fieldsV1: {f:spec: {f:replicas: {}, f:gone: {f:a: {}}, f:args: {}}}}
+spec: {replicas: 1, args: [a], gone: {a: b}}
+";
+
+#[test]
+fn fields_that_the_definition_no_longer_has_are_dropped_from_the_live_object() {
+    let folder = folder();
+    folder.write("live.yaml", GONE).write("config.yaml", config("replicas: 2"));
+    let request = "--schemas crd.yaml --live live.yaml --field-manager argo --now 2024-02-01T00:00:00Z";
+    let run = folder.run(&format!("apply {request} config.yaml"));
+    run.says(0, &["warning[KS8103]", "live.yaml:11:32", "unknown field \"spec.gone\" in the live object"]);
+    let spec = "  name: a\n  namespace: x\nspec:\n  replicas: 2\n";
+    assert!(run.out.ends_with(spec) && !run.out.contains("creationTimestamp"), "{}", run.out);
+    // Another version has other fields.
+    folder.write("config.yaml", config("replicas: 2").replace("/v1", "/v2"));
+    let run = folder.run(&format!("apply {request} config.yaml"));
+    run.says(0, &["unknown field \"spec.gone\"", "unknown field \"spec.args\""]);
+    assert!(run.out.contains("apiVersion: example.com/v2") && run.out.ends_with(spec), "{}", run.out);
+    folder.write("config.yaml", config("replicas: 2"));
+    let run = folder.run(&format!("update {request} config.yaml"));
+    assert!(run.code == Some(0) && run.out.ends_with(spec), "{} {}", run.out, run.err);
+}
+
+#[test]
+fn metadata_of_results_is_what_a_server_writes() {
+    let folder = folder();
+    let metadata = "{name: a, namespace: x, creationTimestamp: null, labels: {}, annotations: {a: b}, finalizers: [], generation: 0}";
+    let text = format!("apiVersion: example.com/v1\nkind: Widget\nmetadata: {metadata}\nspec: {{replicas: 1}}\n");
+    folder.write("config.yaml", text);
+    for command in ["apply", "update"] {
+        let run = folder.run(&format!("{command} --schemas crd.yaml --field-manager ci config.yaml"));
+        let names: Vec<&str> = run.out.lines().filter_map(|line| line.strip_prefix("  ")).collect();
+        let names: Vec<&str> = names.into_iter().filter(|line| !line.starts_with([' ', '-'])).collect();
+        assert_eq!(names, ["annotations:", "managedFields:", "name: a", "namespace: x", "replicas: 1"], "{}", run.err);
+    }
+}
+
+#[test]
+fn a_conflict_about_a_missing_value_points_at_no_live_value() {
+    let folder = folder();
+    let live = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: d\n  managedFields:\n  - manager: helm\n    operation: \
+                Apply\n    apiVersion: apps/v1\n    fieldsType: FieldsV1\n    fieldsV1: {f:spec: {f:template: {f:spec: \
+                {f:hostNetwork: {}, f:nodeName: {}}}}}\nspec: {template: {spec: {}}}\n";
+    let config = |spec: &str| {
+        format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: d}}\nspec: {{template: {{spec: {spec}}}}}\n")
+    };
+    let request = "apply --kubernetes 1.36 --live live.yaml --field-manager ci config.yaml";
+    folder.write("live.yaml", live);
+    for (spec, help) in [
+        ("{hostNetwork: false}", "drops such zero"),
+        ("{nodeName: ''}", "drops such zero"),
+        ("{nodeName: node-1}", "does not have the field. Leave"),
+    ] {
+        let run = folder.write("config.yaml", config(spec)).run(request);
+        let words: Vec<&str> = run.err.split_whitespace().collect();
+        let words = words.join(" ");
+        assert!(run.code == Some(1) && words.contains("error[KS8005]") && words.contains(help), "{words}");
+        assert!(!words.contains("live value"), "{words}");
+    }
+}
+
+#[test]
+fn the_owner_of_client_side_apply_is_named() {
+    let folder = folder();
+    let annotation = "f:metadata: {f:annotations: {f:kubectl.kubernetes.io/last-applied-configuration: {}}}";
+    let live = GONE.replace("manager: argo, operation: Apply", "manager: kubectl-client-side-apply, operation: Update");
+    folder.write("live.yaml", live.replace("f:spec:", &format!("{annotation}, f:spec:")));
+    folder.write("config.yaml", config("replicas: 1"));
+    let request = "--schemas crd.yaml --live live.yaml --field-manager kubectl config.yaml";
+    let note =
+        "\"kubectl-client-side-apply\" owns the fields of client-side apply. `kubectl apply --server-side` gives";
+    folder.run(&format!("apply {request}")).says(0, &[note]);
+    assert!(!folder.run(&format!("update {request}")).err.contains(note));
+    folder.write("live.yaml", live);
+    assert!(!folder.run(&format!("apply {request}")).err.contains(note), "without the annotation");
+}

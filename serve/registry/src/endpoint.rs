@@ -7,10 +7,13 @@ use crate::error::{EndpointError, SubresourceError};
 use crate::kind::Kind;
 use crate::options::WriteOptions;
 use crate::registry::Registry;
+use kubeshape_schema::Schema;
+use kubeshape_schema::field::Path;
 use kubeshape_smd::fieldpath::{Filter, PathElement, Set, SetBuilder};
 use kubeshape_smd::managed::{self, FieldManager, Gvk, ObjectConverter};
 use kubeshape_smd::merge::ConvertError;
 use kubeshape_smd::{Bump, Value};
+use kubeshape_validate::object::{Malformed, Resource, Root, coerce, prune};
 
 /// A kind in one version, or one of its subresources.
 ///
@@ -103,7 +106,77 @@ impl Registry {
     }
 }
 
+/// How an object is put over a live object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// Server-side apply.
+    Apply,
+    /// Create, update, or the result of a patch.
+    Update,
+}
+
+/// A live object as a server reads it.
+#[derive(Clone, Debug)]
+pub struct Read<'a> {
+    /// The object, in the version of the request.
+    pub value: Value<'a>,
+    /// The paths of the fields that the definition does not have (any more).
+    pub dropped: Vec<String>,
+}
+
 impl<'r> Endpoint<'r> {
+    /// Returns a live object as a server reads it from its storage: a custom resource loses the fields that its version
+    /// does not have, then those that the version of the request does not have; metadata is decoded. Defaults are not
+    /// inserted. Objects of other kinds stay as they are.
+    pub fn read<'a>(&'a self, live: Value<'a>, arena: &'a Bump) -> Read<'a> {
+        let mut read = Read { value: live, dropped: Vec::new() };
+        let Some(versions) = self.kind.resources() else { return read };
+        let find = |version: &str| versions.iter().find(|resource| resource.api_version == version);
+        let stored = live.gvk().api_version();
+        if let Some(resource) = find(stored) {
+            read = stored_as(resource, read, arena);
+        }
+        if let (Some(resource), Value::Map(map)) = (find(self.version).filter(|_| stored != self.version), read.value) {
+            let version = arena.alloc_str(self.version);
+            let value = Value::Map(map.with("apiVersion", Some(Value::String(version)), arena));
+            read = stored_as(resource, Read { value, ..read }, arena);
+        }
+        read
+    }
+
+    /// Runs a request as a server does that has the live object in storage: see [`apply`](Self::apply) and
+    /// [`update`](Self::update). `before` is the live object as it was [read](Self::read). Metadata of a custom resource is
+    /// written as a server writes it, without nulls, empty values and zeros.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    pub fn write<'a>(
+        &'a self,
+        verb: Verb,
+        before: Option<Value<'a>>,
+        new: Value<'a>,
+        options: &WriteOptions,
+        arena: &'a Bump,
+    ) -> Result<Value<'a>, managed::Error<'a>> {
+        let after = match verb {
+            Verb::Apply => self.apply(before, new, options, arena)?,
+            Verb::Update => self.update(before, self.stored(new, arena), options, arena)?,
+        };
+        Ok(self.stored(after, arena))
+    }
+
+    /// The metadata of a custom resource is decoded into its type and written again. Metadata that does not decode stays as
+    /// it is.
+    fn stored<'a>(&self, after: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        if !self.kind.definition().is_custom_resource() {
+            return after;
+        }
+        let schema = self.kind.resources().and_then(|versions| {
+            versions.iter().find(|resource| resource.api_version == after.gvk().api_version())?.schema
+        });
+        with_metadata(after, schema, arena)
+    }
+
     /// Returns the kind.
     pub fn kind(&self) -> &'r Kind {
         self.kind
@@ -166,6 +239,22 @@ impl<'r> Endpoint<'r> {
         let after = self.manager.update_no_errors(live, new, &options.manager, options.now, arena);
         keep(after, live, self.kept, arena)
     }
+}
+
+/// Removes the fields that a version does not have.
+fn stored_as<'a>(resource: &'a Resource<'_>, mut read: Read<'a>, arena: &'a Bump) -> Read<'a> {
+    if !resource.preserve_unknown_fields && resource.schema.is_some() {
+        let pruned = prune(read.value, resource.schema, Root::Resource, arena);
+        read.dropped.extend(pruned.unknown);
+        read.value = pruned.value;
+    }
+    Read { value: with_metadata(read.value, resource.schema, arena), ..read }
+}
+
+/// Decodes the metadata of an object, and that of embedded resources.
+fn with_metadata<'a>(object: Value<'a>, schema: Option<&Schema<'_>>, arena: &'a Bump) -> Value<'a> {
+    let coerced = coerce(object, schema, Root::Resource, Malformed::Refuse, &Path::Root, arena);
+    coerced.map_or(object, |coerced| coerced.value)
 }
 
 /// Resets the fields that the endpoint must not change (upstream: `PrepareForCreate` and `PrepareForUpdate` of a

@@ -242,7 +242,7 @@ pub struct Conflict {
     pub new: Option<serde_json::Value>,
     /// Its place in the configuration.
     pub location: Option<Location>,
-    /// Its place in the live object.
+    /// Its place in the live object; `None` if the object does not have it.
     pub live_location: Option<Location>,
     /// `conflict with "manager"`, in the server's words.
     pub message: String,

@@ -142,7 +142,8 @@ fn conflict<'a: 'v, 'v>(
         live: conflict.live.map(kubeshape_smd::Value::to_serde),
         new: conflict.new.map(kubeshape_smd::Value::to_serde),
         location,
-        live_location,
+        // Without the field, only something around it was found.
+        live_location: live_location.filter(|_| conflict.live.is_some()),
         message,
     }
 }

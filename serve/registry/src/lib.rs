@@ -75,7 +75,7 @@ mod validate;
 
 pub use definition::{Definition, Form, resources_of_document};
 pub use duplicates::{Duplicate, duplicate_fields, strict_yaml_error};
-pub use endpoint::Endpoint;
+pub use endpoint::{Endpoint, Read, Verb};
 pub use error::{
     Conflict, Conflicts, EndpointError, Error, FieldError, FieldErrorKind, Invalid, KindError, ManagerError,
     SubresourceError, TypeError,

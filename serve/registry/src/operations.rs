@@ -1,6 +1,7 @@
 //! Operations on owned objects: a thin layer on [`Endpoint`](crate::Endpoint) and on the typed operations of
 //! `kubeshape-smd`.
 
+use crate::endpoint::Verb;
 use crate::error::Error;
 use crate::explain::{Locations, managed_fields_error};
 use crate::extract::extract_applied;
@@ -12,13 +13,6 @@ use crate::registry::Registry;
 use kubeshape_smd::managed::{ExtractError, Gvk};
 use kubeshape_smd::typed::{CompareError, Duplicates, Type, TypedValue};
 use kubeshape_smd::{Bump, ToValue, Value};
-
-/// The kind of write to an endpoint.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Verb {
-    Apply,
-    Update,
-}
 
 /// The differences between two objects.
 ///
@@ -42,7 +36,7 @@ impl Comparison {
 
 impl Registry {
     /// Server-side apply. Returns the live object afterwards, with its managed fields. Without a live object, it is
-    /// created.
+    /// created. Fields of the live object that the definition of a custom resource does not have are dropped first.
     ///
     /// # Errors
     /// - [`Error::Kind`], [`Error::Subresource`], [`Error::Manager`]: the request is invalid.
@@ -73,11 +67,8 @@ impl Registry {
         options.check()?;
         let arena = Bump::new();
         let endpoint = self.endpoint(new.gvk(), &options.subresource, &arena)?;
-        let values = (live.map(|live| live.to_value(&arena)), new.to_value(&arena));
-        let after = match verb {
-            Verb::Apply => endpoint.apply(values.0, values.1, options, &arena),
-            Verb::Update => endpoint.update(values.0, values.1, options, &arena),
-        };
+        let before = live.map(|live| endpoint.read(live.to_value(&arena), &arena).value);
+        let after = endpoint.write(verb, before, new.to_value(&arena), options, &arena);
         let objects = Locations { config: new.location(), live: live.and_then(Object::location) };
         after.map(Object::of).map_err(|error| self.explain(&error, new.gvk(), objects))
     }

@@ -3,7 +3,7 @@
 use super::read::{Action, Scenario, Step, Write};
 use crate::session::{Session, types};
 use kubeshape_input::Code;
-use kubeshape_registry::{EndpointError, Error, Gvk, Kind, Location, Object, Request, Time, WriteOptions};
+use kubeshape_registry::{EndpointError, Error, Gvk, Kind, Location, Object, Request, Time, Verb, WriteOptions};
 use kubeshape_smd::fieldpath::{DisplayPath, Set, SetError};
 use kubeshape_smd::managed::{self, ConflictError, Ownership};
 use kubeshape_smd::typed::{CompareError, Duplicates, Type, TypedValue, ValidationErrors};
@@ -263,12 +263,9 @@ impl<'s, 'a> State<'s, 'a> {
         };
         let endpoint = &*arena.alloc(endpoint);
         let options = WriteOptions::new(step.manager, self.clock).force(step.force);
-        let after = if is_apply {
-            endpoint.apply(self.live, object, &options, arena)
-        } else {
-            endpoint.update(self.live, object, &options, arena)
-        };
-        match after {
+        let before = self.live.map(|live| endpoint.read(live, arena).value);
+        let verb = if is_apply { Verb::Apply } else { Verb::Update };
+        match endpoint.write(verb, before, object, &options, arena) {
             Ok(after) => {
                 self.live = Some(after);
                 written(after, self.scenario.compat, session)

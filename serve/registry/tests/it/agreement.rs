@@ -1,7 +1,7 @@
 //! Both layers do the same.
 
 use crate::common::{WIDGETS, registry, widget};
-use kubeshape_registry::{Error, Gvk, Locations, Object, Registry, Time, WriteOptions};
+use kubeshape_registry::{Error, Gvk, Locations, Object, Registry, Time, Verb, WriteOptions};
 use kubeshape_smd::{Bump, ToValue};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -57,12 +57,9 @@ fn borrowed(
     let gvk = Gvk::new(new.api_version(), new.kind());
     let endpoint = registry.endpoint(gvk, request.subresource, &arena)?;
     let options = WriteOptions::new(request.manager, now).force(request.force);
-    let values = (live.map(|live| live.to_value(&arena)), new.to_value(&arena));
-    let after = if request.is_apply {
-        endpoint.apply(values.0, values.1, &options, &arena)
-    } else {
-        endpoint.update(values.0, values.1, &options, &arena)
-    };
+    let before = live.map(|live| endpoint.read(live.to_value(&arena), &arena).value);
+    let verb = if request.is_apply { Verb::Apply } else { Verb::Update };
+    let after = endpoint.write(verb, before, new.to_value(&arena), &options, &arena);
     after.map(kubeshape_smd::Value::to_serde).map_err(|error| registry.explain(&error, gvk, Locations::default()))
 }
 
