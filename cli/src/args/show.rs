@@ -145,8 +145,8 @@ pub(crate) enum ExplainFormat {
 
 /// Write an object of a kind that the server accepts
 ///
-/// The smallest object has the required fields only. What the schema demands of a value is solved: types, enums, bounds,
-/// lengths, patterns, formats, keys of lists. The sample is checked as the server checks it; if the command finds no
+/// The smallest object has its spec, and the required fields only. What the schema demands of a value is solved: types,
+/// enums, bounds, lengths, patterns, formats, keys of lists. The sample is checked as the server checks it; if the command finds no
 /// value for a field, it says so, and the exit code is 1.
 ///
 /// Built-in kinds, such as Deployment, come from --kubernetes, or from the OpenAPI documents of a cluster, which have
@@ -166,7 +166,7 @@ pub(crate) struct SampleArgs {
     #[command(flatten)]
     pub(crate) types: TypeArgs,
 
-    /// Write every field
+    /// Write every field, except the fewest that rules forbid together with others
     #[arg(long)]
     pub(crate) maximal: bool,
 

@@ -37,6 +37,10 @@ pub struct Problem {
 pub(super) struct Builder<'b, 'a> {
     pub(super) arena: &'a Bump,
     pub(super) maximal: bool,
+    /// Whether somebody reads the object: it has a `spec`, and what defaults hold.
+    pub(super) for_readers: bool,
+    /// Members and items of defaults, by their path.
+    pub(super) defaulted: BTreeMap<String, Value<'a>>,
     /// Optional fields that are included against the rule, or left out.
     pub(super) toggled: &'b BTreeSet<String>,
     pub(super) problems: Vec<Problem>,
@@ -68,6 +72,8 @@ impl<'b, 'a> Builder<'b, 'a> {
         Builder {
             arena,
             maximal,
+            for_readers: false,
+            defaulted: BTreeMap::new(),
             toggled,
             problems: Vec::new(),
             values: 0,
@@ -80,7 +86,7 @@ impl<'b, 'a> Builder<'b, 'a> {
         }
     }
 
-    fn validators(&mut self, schemas: &[&'a Schema<'a>]) -> Vec<Validator<'a>> {
+    pub(super) fn validators(&mut self, schemas: &[&'a Schema<'a>]) -> Vec<Validator<'a>> {
         let (patterns, arena) = (&mut self.patterns, self.arena);
         schemas.iter().map(|schema| Validator::sharing(schema, patterns, arena)).collect()
     }
@@ -92,6 +98,9 @@ impl<'b, 'a> Builder<'b, 'a> {
     /// A value that fits all the schemas, as far as one is found.
     pub(super) fn value(&mut self, schemas: &[&'a Schema<'a>], salt: usize, path: &str) -> Value<'a> {
         if let Some(value) = self.wanted.and_then(|wanted| wanted.value(path)) {
+            return value;
+        }
+        if let Some(value) = self.default_at(schemas, path) {
             return value;
         }
         let Some(definitions) = self.definitions else { return self.of_schemas(schemas, salt, path) };
@@ -270,7 +279,9 @@ impl<'b, 'a> Builder<'b, 'a> {
         let some = self.maximal || self.definitions.is_some();
         // A list that is added because of an error is of no use without items.
         let is_wanted = self.wanted.is_some_and(|wanted| wanted.has_item(path)) || self.toggled.contains(path);
-        let count = least.max(usize::from(some)).min(most).min(MAX_ITEMS).max(usize::from(is_wanted && most > 0));
+        let defaults = self.default_items(schemas, path);
+        let count = least.max(usize::from(some)).max(defaults).min(most).min(MAX_ITEMS);
+        let count = count.max(usize::from(is_wanted && most > 0));
         let differ = schemas.iter().any(|schema| {
             matches!(schema.extra().list_type, Some("set" | "map")) || schema.flags.any(Flags::UNIQUE_ITEMS)
         });
@@ -309,6 +320,7 @@ impl<'b, 'a> Builder<'b, 'a> {
         let most = schemas.iter().filter_map(|schema| schema.extra().max_properties).min().map_or(usize::MAX, bound);
         let mut entries: Vec<(&'a str, Value<'a>)> = Vec::new();
         let mut left: Vec<(&'a str, &Schemas<'a>)> = Vec::new();
+        let defaults = self.default_members(schemas, &properties, path);
         let in_metadata = self.open.last().is_some_and(|name| name.ends_with(".meta.v1.ObjectMeta"));
         for (name, below) in &properties {
             let path = child(path, name);
@@ -323,7 +335,8 @@ impl<'b, 'a> Builder<'b, 'a> {
             let is_the_servers = in_metadata && !METADATA.contains(name);
             let excluded =
                 excluded.contains(name) || is_the_servers || !is_required && self.definitions.is_some_and(may_be_left);
-            let mut is_wanted = (is_required || self.maximal && !excluded && entries.len() < most)
+            let is_shown = self.maximal || self.for_readers && path == "spec" || defaults.has(name);
+            let mut is_wanted = (is_required || is_shown && !excluded && entries.len() < most)
                 ^ (!required.contains(name) && self.toggled.contains(&path));
             let mut is_left_out = excluded;
             if let Some(wanted) = self.wanted {
@@ -346,12 +359,18 @@ impl<'b, 'a> Builder<'b, 'a> {
                 })
                 .collect();
             let some = self.maximal || self.asked.contains_key(path);
-            let count = least.max(usize::from(some)).min(most).min(MAX_ITEMS);
+            let count = least.max(usize::from(some)).max(defaults.others.len()).min(most).min(MAX_ITEMS);
             for at in 0..count {
                 let asked = go_rules::key(path, &self.open);
-                let key = if at == 0 { asked.unwrap_or("key") } else { self.arena.alloc_str(&format!("key-{at}")) };
+                let key = match defaults.others.get(at) {
+                    Some((key, _)) => key,
+                    None if at == 0 => asked.unwrap_or("key"),
+                    None => self.arena.alloc_str(&format!("key-{at}")),
+                };
                 entries.push((key, self.value(&below, salt, &format!("{path}[{key}]"))));
             }
+        } else if additional.is_none() {
+            entries.extend(defaults.others.iter().take(most.saturating_sub(entries.len())));
         }
         self.wanted_keys(schemas, &properties, salt, path, &mut entries);
         for (name, below) in left {

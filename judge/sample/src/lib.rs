@@ -1,16 +1,18 @@
 //! Objects of a kind that a server accepts.
 
 mod build;
+mod defaults;
 mod definitions;
 mod go_rules;
 mod pattern;
 mod scalar;
+mod search;
 mod typed;
 mod values;
 mod wanted;
 
-use build::{Builder, child};
-use kubeshape_schema::{Additional, Bump, Items, Schema};
+use build::Builder;
+use kubeshape_schema::{Bump, Schema};
 use kubeshape_validate::object::Resource;
 use kubeshape_value::Map;
 use kubeshape_value::Value;
@@ -21,9 +23,6 @@ pub use build::Problem;
 pub use typed::sample_of_document;
 pub use values::values;
 pub use wanted::{Step, Wanted};
-
-/// How often a sample is made again because the server would refuse it.
-const MAX_ROUNDS: usize = 60;
 
 /// The name of the object.
 const NAME: &str = "example";
@@ -37,10 +36,12 @@ pub struct Sample<'a> {
     pub problems: Vec<Problem>,
 }
 
-/// Makes an object of a kind: the smallest one, or one with every field if it is `maximal`.
+/// Makes an object of a kind: the smallest one with a `spec`, or one with every field if it is `maximal`. Objects and
+/// lists with a default hold what the default holds.
 ///
 /// Constraints of the schema are solved. The object is then checked as a server checks it, rules in CEL included. If it
-/// is refused, optional fields near the error are added or left out, as long as there are fewer errors afterwards.
+/// is refused, optional fields near the error are added or left out, the smallest first, as long as there are fewer
+/// errors afterwards.
 ///
 /// The status is left out if it is a subresource: the server would ignore it.
 ///
@@ -87,7 +88,7 @@ pub struct Sample<'a> {
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
 pub fn sample<'a>(resource: &Resource<'a>, maximal: bool, arena: &'a Bump) -> Sample<'a> {
-    search(resource, maximal, None, MAX_ROUNDS, arena)
+    search::for_readers(resource, maximal, arena)
 }
 
 /// Makes the smallest object of a kind that holds what is wanted, as [`sample`] does. `rounds` says how often it is
@@ -134,71 +135,33 @@ pub fn sample<'a>(resource: &Resource<'a>, maximal: bool, arena: &'a Bump) -> Sa
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
 pub fn sample_with<'a>(resource: &Resource<'a>, wanted: &Wanted<'a>, rounds: usize, arena: &'a Bump) -> Sample<'a> {
-    search(resource, false, Some(wanted), rounds, arena)
-}
-
-fn search<'a>(
-    resource: &Resource<'a>,
-    maximal: bool,
-    wanted: Option<&Wanted<'a>>,
-    most: usize,
-    arena: &'a Bump,
-) -> Sample<'a> {
-    let mut toggled = BTreeSet::new();
-    let mut best = attempt(resource, maximal, &toggled, wanted, arena);
-    let mut rounds = 0;
-    while !best.problems.is_empty() && rounds < most {
-        let mut improved = None;
-        for paths in moves(resource.schema, &best.problems) {
-            rounds += 1;
-            if rounds > most {
-                break;
-            }
-            let mut other = toggled.clone();
-            for path in paths {
-                if !other.remove(&path) {
-                    other.insert(path);
-                }
-            }
-            let made = attempt(resource, maximal, &other, wanted, arena);
-            if made.problems.len() < best.problems.len() {
-                improved = Some((other, made));
-                break;
-            }
-        }
-        let Some((other, made)) = improved else { break };
-        (toggled, best) = (other, made);
-    }
-    best
+    search::with(resource, wanted, rounds, arena)
 }
 
 /// Makes an object and asks what the server says about it.
-fn attempt<'a>(
-    resource: &Resource<'a>,
-    maximal: bool,
-    toggled: &BTreeSet<String>,
-    wanted: Option<&Wanted<'a>>,
-    arena: &'a Bump,
-) -> Sample<'a> {
-    let mut builder = Builder::new(maximal, toggled, None, arena);
-    builder.wanted = wanted;
+fn attempt<'a>(resource: &Resource<'a>, builder: Builder<'_, 'a>, arena: &'a Bump) -> Attempt<'a> {
+    let mut builder = builder;
     let value = root(resource, &mut builder);
     let mut problems = builder.problems;
+    // What was said of a field once is enough.
+    let unsolved: BTreeSet<String> = problems.iter().map(|problem| problem.path.clone()).collect();
     match resource.decode(value, arena) {
         Err(text) => problems.push(Problem { path: String::new(), text }),
         Ok(decoded) => {
             let unknown = decoded.unknown.into_iter();
             problems.extend(unknown.map(|path| Problem { path, text: "unknown field".to_owned() }));
-            for error in resource.create(decoded.value, arena).errors {
-                let path = error.path.clone();
-                // What was said of a field once is enough.
-                if !problems.iter().any(|problem| problem.path == path && !path.is_empty()) {
-                    problems.push(Problem { path, text: error.to_string() });
-                }
-            }
+            let errors = resource.create(decoded.value, arena).errors;
+            let errors = errors.iter().filter(|error| error.path.is_empty() || !unsolved.contains(&error.path));
+            problems.extend(errors.map(|error| Problem { path: error.path.clone(), text: error.to_string() }));
         }
     }
-    Sample { value, problems }
+    Attempt { sample: Sample { value, problems }, values: builder.values }
+}
+
+/// A sample, and how many values were made for it.
+struct Attempt<'a> {
+    sample: Sample<'a>,
+    values: usize,
 }
 
 /// The object with its type and its metadata.
@@ -237,53 +200,4 @@ fn metadata_property<'a>(schema: Option<&'a Schema<'a>>, name: &str) -> Option<&
 
 fn property<'a>(schema: &'a Schema<'a>, name: &str) -> Option<&'a Schema<'a>> {
     schema.properties.iter().find(|property| property.name == name).map(|property| &property.schema)
-}
-
-/// Optional fields that may have to do with the problems: the fields with problems, and those below and above them, one
-/// by one. Then two and two of those below: a rule may want both.
-fn moves(schema: Option<&Schema<'_>>, problems: &[Problem]) -> Vec<Vec<String>> {
-    const PAIRED: usize = 6;
-    let (mut out, mut pairs) = (Vec::new(), Vec::new());
-    for problem in problems {
-        let path = problem.path.as_str();
-        if !path.is_empty() {
-            out.push(vec![path.to_owned()]);
-        }
-        if let Some(below) = schema.and_then(|schema| at(schema, path)) {
-            let below: Vec<String> = below.properties.iter().map(|property| child(path, property.name)).collect();
-            out.extend(below.iter().map(|path| vec![path.clone()]));
-            // The fields that the message names come first.
-            let is_named = |path: &String| path.rsplit('.').next().is_some_and(|name| problem.text.contains(name));
-            let (mut likely, others): (Vec<String>, Vec<String>) = below.into_iter().partition(is_named);
-            likely.extend(others);
-            likely.truncate(PAIRED);
-            for (at, one) in likely.iter().enumerate() {
-                pairs.extend(likely.iter().skip(at + 1).map(|other| vec![one.clone(), other.clone()]));
-            }
-        }
-        let mut above = path;
-        while let Some((parent, _)) = above.rsplit_once(['.', '[']) {
-            above = parent;
-            out.push(vec![above.to_owned()]);
-        }
-    }
-    out.extend(pairs);
-    out
-}
-
-/// The schema at a path such as `spec.ports[0].name`.
-fn at<'a>(schema: &'a Schema<'a>, path: &str) -> Option<&'a Schema<'a>> {
-    let mut schema = schema;
-    for step in path.split(['.', '[']).filter(|step| !step.is_empty()) {
-        let item = match schema.items {
-            Some(Items::One(item)) if step.ends_with(']') => Some(item),
-            _ => None,
-        };
-        let additional = match schema.additional {
-            Some(Additional::Schema(below)) => Some(below),
-            _ => None,
-        };
-        schema = property(schema, step).or(item).or(additional)?;
-    }
-    Some(schema)
 }

@@ -59,6 +59,7 @@ pub fn sample_of_document<'a>(
     let (_, schema) = definitions.get(definition)?;
     let toggled = BTreeSet::new();
     let mut builder = Builder::new(maximal, &toggled, Some(&definitions), arena);
+    builder.for_readers = true;
     let mut map = match builder.root(definition, &LEFT_OUT) {
         Value::Map(map) => map,
         _ => Map::EMPTY,

@@ -4,4 +4,5 @@
 mod bounds;
 mod json_schema;
 mod mutate;
+mod readers;
 mod samples;

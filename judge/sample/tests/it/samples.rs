@@ -9,7 +9,7 @@ use kubeshape_validate::object::Resource;
 use kubeshape_yaml::{Limits, Stream, Tape};
 
 /// Calls this with every version of the definitions that a server takes.
-fn each(source: &[u8], mut with: impl for<'a> FnMut(&str, &Resource<'a>, &'a Bump)) {
+pub(crate) fn each(source: &[u8], mut with: impl for<'a> FnMut(&str, &Resource<'a>, &'a Bump)) {
     let Ok(mut stream) = Stream::new(source, Limits::default()) else { return };
     let text = stream.source();
     let mut tape = Tape::new();
