@@ -8,7 +8,8 @@ use crate::{STRING, Struct, Type, field};
 
 const STRINGS: Type = List(&STRING);
 const ANYTHING: Type = List(&Any);
-pub(crate) static SCHEMA: Type = Of(&SCHEMA_PROPS);
+/// `JSONSchemaProps`, the schema of a version and what is in it.
+pub static SCHEMA: Type = Of(&SCHEMA_PROPS);
 static SCHEMAS: Type = List(&SCHEMA);
 
 /// `CustomResourceDefinition`

@@ -249,6 +249,14 @@ codes! {
     AdviceSize = 3308, Note, "The CustomResourceDefinition is large.";
     AdviceV2 = 3309, Note, "Fields of the schema are not in OpenAPI v2.";
     AdviceTwice = 3310, Note, "Duplicate value in enum or required.";
+    AdviceVersionFields = 3311, Note, "Without a conversion webhook, objects lose fields between versions.";
+    AdviceTransition = 3312, Note, "A transition rule of an optional field can be avoided.";
+    AdviceNumber = 3313, Note, "A CEL rule passes an integer or string to a function of strings.";
+    AdviceDeadKeyword = 3314, Note, "A keyword has no effect on values of this type.";
+    AdviceNullableEnum = 3315, Note, "A nullable field with an enum never is null.";
+    AdviceScale = 3316, Note, "A path of the scale subresource leads to no value that a scale can have.";
+    AdviceEmptyColumn = 3317, Note, "A printer column is always empty.";
+    AdviceNotStored = 3318, Note, "A member of the CustomResourceDefinition is not stored.";
     // 34xx: what `kubeshape check --fix` does not do
     NotFixed = 3401, Warning, "The file is not fixed.";
     // 4xxx: publishing

@@ -168,6 +168,37 @@ impl Expr {
         }
     }
 
+    /// A variable, its fields and items as they are written, such as `self.limits[key]`; `None` for other expressions.
+    pub(crate) fn path(&self) -> Option<String> {
+        let mut steps = Vec::new();
+        let mut at = self;
+        loop {
+            match &at.kind {
+                Kind::Ident(name) => {
+                    steps.push(name.to_string());
+                    break;
+                }
+                Kind::Select { operand, field, test_only: false } => {
+                    steps.push(format!(".{field}"));
+                    at = operand;
+                }
+                Kind::Call { function, target: None, args } if function.is(Name::Index) => {
+                    let [operand, index] = args.as_slice() else { return None };
+                    let index = match &index.kind {
+                        Kind::Ident(name) => name.to_string(),
+                        Kind::Literal(Literal::Int(n)) => n.to_string(),
+                        Kind::Literal(Literal::String(text)) => format!("{text:?}"),
+                        _ => return None,
+                    };
+                    steps.push(format!("[{index}]"));
+                    at = operand;
+                }
+                _ => return None,
+            }
+        }
+        Some(steps.iter().rev().map(String::as_str).collect())
+    }
+
     /// Passes the direct children on, in the order in which upstream visits them.
     pub(crate) fn each_child<'e>(&'e self, mut on: impl FnMut(&'e Expr)) {
         match &self.kind {

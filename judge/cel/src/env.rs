@@ -1,5 +1,6 @@
 //! Environments, and what expressions become in them.
 
+use crate::ast::Kind;
 use crate::check::{self, Checked, Declarations};
 use crate::cost::{self, Range, Sizes};
 use crate::eval::{self, Bounds, Node, Outcome};
@@ -107,6 +108,17 @@ pub struct Ast {
     release: AskedRelease,
 }
 
+/// A call of a function with one argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call<'e> {
+    /// The function.
+    pub function: &'e str,
+    /// The argument: a variable, its fields and items, such as `self.limits[key]`.
+    pub argument: String,
+    /// Whether the type of the argument is known only when the expression is evaluated.
+    pub is_dynamic: bool,
+}
+
 impl Ast {
     /// The type of the expression.
     pub fn output_type(&self) -> &Type {
@@ -126,6 +138,36 @@ impl Ast {
     /// Whether some part of the expression has no type before it is evaluated, so that it can fail for a type then.
     pub fn is_dynamic(&self) -> bool {
         self.checked.types().any(Type::holds_dyn)
+    }
+
+    /// The calls of functions with one argument that is a path, such as `quantity(self.size)`, in the order of the
+    /// expression.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_cel::{Env, Release, Type};
+    ///
+    /// let env = Env::new(Release::stored(36)).with_variable("self", Type::Dyn);
+    /// let ast = env.compile("type(self.size) == int || isQuantity(self.size)").unwrap();
+    /// let calls: Vec<_> = ast.calls().into_iter().map(|call| (call.function, call.argument)).collect();
+    /// assert_eq!(calls, [("type", "self.size".to_owned()), ("isQuantity", "self.size".to_owned())]);
+    /// ```
+    pub fn calls(&self) -> Vec<Call<'_>> {
+        let mut out = Vec::new();
+        let mut todo = vec![&self.checked.expr];
+        while let Some(expr) = todo.pop() {
+            if let Kind::Call { function, target: None, args } = &expr.kind
+                && let [argument] = args.as_slice()
+                && let Some(path) = argument.path()
+            {
+                let is_dynamic = self.checked.ty(argument.id).is_dyn();
+                out.push(Call { function, argument: path, is_dynamic });
+            }
+            let above = todo.len();
+            expr.each_child(|child| todo.push(child));
+            todo[above..].reverse();
+        }
+        out
     }
 
     /// What an evaluation can cost.

@@ -48,7 +48,7 @@ mod value;
 
 pub use cost::{Range, Sizes, UnknownSizes};
 pub use data::Data;
-pub use env::{Ast, Bound, Env, Program};
+pub use env::{Ast, Bound, Call, Env, Program};
 pub use eval::Outcome;
 pub use issue::{Issue, Issues};
 pub use library::{Kube, Quantity};

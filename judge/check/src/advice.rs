@@ -1,10 +1,16 @@
 //! Advice: what a server accepts, and what causes trouble later. Each piece has a page that names its source.
 
 mod columns;
+mod dead;
 mod lost;
+mod path;
+mod rules;
+mod scale;
 mod schema;
 mod size;
+mod stored;
 mod twice;
+mod versions;
 
 use kubeshape_schema::{Bump, Note, Schema};
 use kubeshape_validate::crd::{Definition, Spec, Version};
@@ -19,11 +25,17 @@ pub fn about<'a>(definition: &Definition<'a>, arena: &'a Bump) -> Vec<Note<'stat
     for schema in schemas(spec) {
         schema::about(schema, &mut notes);
         lost::about(schema, arena, &mut notes);
-        twice::about(schema, definition.node.document(), &mut notes);
+        let document = definition.node.document();
+        twice::about(schema, document, &mut notes);
+        dead::about(schema, document, &mut notes);
+        rules::about(schema, document, &mut notes);
     }
     for version in spec.versions {
         columns::about(spec, version, &mut notes);
+        scale::about(spec, version, &mut notes);
     }
+    versions::about(spec, &mut notes);
+    stored::about(definition.node, &mut notes);
     size::about(definition, &mut notes);
     notes
 }

@@ -1,11 +1,12 @@
 //! Advice about printer columns.
 
+use super::path::{Found, find};
 use super::{place, schema_of};
-use kubeshape_schema::{Additional, Code, Flags, Note, Schema, Type};
+use kubeshape_schema::{Code, Note, Schema, Type};
 use kubeshape_validate::crd::{Spec, Version};
 use kubeshape_yaml::Node;
 
-/// Columns whose fields the schema does not have.
+/// Columns that are always empty.
 pub(super) fn about(spec: &Spec<'_>, version: &Version<'_>, notes: &mut Vec<Note<'static>>) {
     const FIELD: &str = "additionalPrinterColumns";
     let Some(schema) = schema_of(spec, version) else { return };
@@ -19,38 +20,33 @@ pub(super) fn about(spec: &Spec<'_>, version: &Version<'_>, notes: &mut Vec<Note
     let mut nodes = node.into_iter().flat_map(Node::items);
     for column in columns {
         let node = nodes.next();
-        let Some(field) = missing(column.json_path, schema) else { continue };
-        let at = node.map_or(version.node.index(), |node| match node.get("jsonPath") {
+        let at = || match node.and_then(|node| node.get("jsonPath")) {
             Some(path) => path.index(),
-            None => place(node, "JSONPath"),
-        });
-        let detail = format!("there is no field `{field}` in {}", column.json_path);
-        notes.push(Note::new(Code::AdviceColumn, at, detail));
+            None => node.map_or(version.node.index(), |node| place(node, "JSONPath")),
+        };
+        let path = column.json_path;
+        match find(path, schema) {
+            Found::Missing(field) => {
+                let detail = format!("there is no field `{field}` in {path}");
+                notes.push(Note::new(Code::AdviceColumn, at(), detail));
+            }
+            Found::Schema(field) if !is_shown(column.column_type, field) => {
+                let (shown, found) = (column.column_type, field.type_name());
+                let detail = format!("a column of type {shown} does not show {path}, which has the type {found}");
+                let at = node.map_or_else(at, |node| place(node, "type"));
+                notes.push(Note::new(Code::AdviceEmptyColumn, at, detail));
+            }
+            Found::Schema(_) | Found::Unknown => {}
+        }
     }
 }
 
-/// The first field at the beginning of a path that objects of the schema never have. Lists, filters and what is escaped end
-/// the search.
-fn missing<'p>(path: &'p str, root: &Schema<'_>) -> Option<&'p str> {
-    let mut schema = root;
-    let mut rest = path.strip_prefix('.')?;
-    let mut is_first = true;
-    loop {
-        let end = rest.find(['.', '[', '\\', '*', '?', '(', '{', '\'', '"', ' ']).unwrap_or(rest.len());
-        let (name, behind) = rest.split_at(end);
-        if name.is_empty() || behind.starts_with(['\\', '*', '?', '(', '{', '\'', '"', ' ']) {
-            return None;
-        }
-        if is_first && matches!(name, "metadata" | "apiVersion" | "kind") {
-            return None;
-        }
-        is_first = false;
-        let is_open = schema.flags.any(Flags::PRESERVE_UNKNOWN) || schema.flags.any(Flags::EMBEDDED_RESOURCE);
-        schema = match (schema.property(name), schema.additional) {
-            (Some(inner), _) | (None, Some(Additional::Schema(inner))) => inner,
-            (None, Some(Additional::Allowed(true))) => return None,
-            (None, _) => return (!is_open && schema.ty == Type::Object).then_some(name),
-        };
-        rest = behind.strip_prefix('.')?;
+/// Whether a column of this type shows some values of a field (upstream: `cellForJSONValue`).
+fn is_shown(column_type: &str, field: &Schema<'_>) -> bool {
+    match column_type {
+        "integer" | "number" => matches!(field.ty, Type::Integer | Type::Number | Type::Absent),
+        "boolean" => matches!(field.ty, Type::Boolean | Type::Absent),
+        "date" => matches!(field.ty, Type::String | Type::Absent),
+        _ => true,
     }
 }

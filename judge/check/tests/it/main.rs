@@ -1,6 +1,7 @@
 //! Tests of what releases say about definitions.
 #![allow(clippy::unwrap_used)]
 
+mod advice;
 mod answers;
 mod fix;
 mod pages;

@@ -4,9 +4,11 @@ use super::document::{is_true, items, member, text};
 use kubeshape_value::Value;
 
 /// Keywords whose value is shown as it is, in the order in which they are shown.
-const KEYWORDS: [(&str, &str); 26] = [
+const KEYWORDS: [(&str, &str); 28] = [
+    ("title", "title"),
     ("format", "format"),
     ("default", "default"),
+    ("example", "example"),
     ("nullable", "nullable"),
     ("enum", "enum"),
     ("minimum", "minimum"),
@@ -48,8 +50,11 @@ pub fn facts(schema: Value<'_>) -> Vec<(String, String)> {
     let mut out = Vec::new();
     for (keyword, name) in KEYWORDS {
         let Some(value) = schema.get(keyword) else { continue };
-        // A default of `false` says something; `nullable: false` does not.
-        if !is_true(value) && matches!(value, Value::Bool(_)) && keyword != "default" {
+        // A default of `false` says something; `nullable: false` and `title: ""` do not.
+        if !is_true(value) && matches!(value, Value::Bool(_)) && !is_value(keyword) {
+            continue;
+        }
+        if keyword == "title" && value.as_str().is_none_or(str::is_empty) {
             continue;
         }
         // A reference that is alone in allOf is the type.
@@ -57,11 +62,12 @@ pub fn facts(schema: Value<'_>) -> Vec<(String, String)> {
             continue;
         }
         let text = match (keyword, value) {
-            ("format" | "pattern" | "x-kubernetes-list-type" | "x-kubernetes-map-type", Value::String(text)) => {
-                text.to_owned()
-            }
+            (
+                "title" | "format" | "pattern" | "x-kubernetes-list-type" | "x-kubernetes-map-type",
+                Value::String(text),
+            ) => text.to_owned(),
             ("enum", Value::List(values)) => values.iter().map(|value| json(*value)).collect::<Vec<_>>().join(", "),
-            (_, Value::Bool(true)) if keyword != "default" => "yes".to_owned(),
+            (_, Value::Bool(true)) if !is_value(keyword) => "yes".to_owned(),
             (_, value) => json(value),
         };
         out.push((name.to_owned(), text));
@@ -82,6 +88,11 @@ pub fn facts(schema: Value<'_>) -> Vec<(String, String)> {
         out.push(("required fields".to_owned(), names.join(", ")));
     }
     out
+}
+
+/// Whether the value of a keyword is a value that a field may have.
+fn is_value(keyword: &str) -> bool {
+    matches!(keyword, "default" | "example")
 }
 
 /// A value as compact JSON.

@@ -2,4 +2,5 @@
 #![allow(clippy::unwrap_used)]
 
 mod bounds;
+mod facts;
 mod jsonpath;
