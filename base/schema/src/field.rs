@@ -1,7 +1,9 @@
 //! Errors about the fields of an object, as `field.Error` of `k8s.io/apimachinery` words them.
 
+mod errors;
 mod path;
 
+pub use errors::{Errors, Paths};
 pub use path::Path;
 
 use crate::escape::GoQuoted;

@@ -76,12 +76,36 @@ pub struct Emitter<'a> {
     levels: Vec<Level>,
     place: Place,
     folds: bool,
+    /// The bytes of `out` beyond which nothing is indented.
+    most: usize,
 }
 
 impl<'a> Emitter<'a> {
     /// An emitter that appends to `out`.
     pub fn new(out: &'a mut Vec<u8>) -> Self {
-        Emitter { out, levels: Vec::new(), place: Place::Root, folds: false }
+        Emitter { out, levels: Vec::new(), place: Place::Root, folds: false, most: usize::MAX }
+    }
+
+    /// Bounds the output: what nests deeply has far more indentation than content. Beyond this many bytes,
+    /// [`is_full`](Emitter::is_full) is true and nothing is indented, so the output is no longer correct.
+    ///
+    /// # Example
+    /// ```
+    /// let mut out = Vec::new();
+    /// let mut emitter = kubeshape_yaml::emit::Emitter::new(&mut out).within(2);
+    /// emitter.begin_map();
+    /// assert!(!emitter.is_full());
+    /// emitter.key("text");
+    /// assert!(emitter.is_full());
+    /// ```
+    #[must_use]
+    pub fn within(self, most: usize) -> Self {
+        Emitter { most, ..self }
+    }
+
+    /// Returns whether there are more bytes than allowed.
+    pub fn is_full(&self) -> bool {
+        self.out.len() > self.most
     }
 
     /// Breaks long lines, as API servers and kubectl do: at the first single blank behind column 80. Texts with line
@@ -177,7 +201,7 @@ impl<'a> Emitter<'a> {
 
     fn indent(&mut self, column: usize) {
         const BLANKS: [u8; 64] = [b' '; 64];
-        let mut left = column;
+        let mut left = if self.is_full() { 0 } else { column };
         while left > 0 {
             let n = left.min(BLANKS.len());
             self.out.extend_from_slice(&BLANKS[..n]);

@@ -114,6 +114,16 @@ fn number(count: u64) -> String {
     parts.join(",")
 }
 
+/// The value of a constant in a source file: a number, or one that is shifted.
+fn constant(path: &str, name: &str) -> u64 {
+    let source = fs::read_to_string(format!("{ROOT}/{path}")).unwrap();
+    let line = source.lines().find(|line| line.contains(&format!("const {name}: ")));
+    let value = line.and_then(|line| Some(line.split_once(" = ")?.1.trim_end_matches(';').replace('_', "")));
+    let value = value.unwrap_or_else(|| panic!("{path} has no constant {name}"));
+    let (number, shift) = value.split_once(" << ").unwrap_or((&value, "0"));
+    number.parse::<u64>().unwrap() << shift.parse::<u32>().unwrap()
+}
+
 /// SECURITY.md has the figures that hold.
 #[test]
 fn the_bounds_of_the_security_policy_are_those_of_the_code() {
@@ -123,10 +133,38 @@ fn the_bounds_of_the_security_policy_are_those_of_the_code() {
     let input = kubeshape_input::Limits::default();
     let rules =
         [kubeshape_validate::object::Rules::CALL_LIMIT, kubeshape_validate::object::Rules::BUDGET.unsigned_abs()];
-    let rows: [(&str, Vec<String>); 18] = [
+    let constants = |path: &str, names: &[&str]| names.iter().map(|name| number(constant(path, name))).collect();
+    let memory = "fuzz/properties/src/request_memory_is_bounded.rs";
+    let rows: [(&str, Vec<String>); 26] = [
         ("bytes of an input file", vec![bytes(input.bytes)]),
         ("levels, nodes", vec![number(input.depth as u64), number(input.nodes as u64)]),
+        (
+            "findings of one code about the documents of an input",
+            constants("cli/src/report/capped.rs", &["MOST_OF_A_CODE"]),
+        ),
         ("body of a request", vec![bytes(kubeshape_objects::MAX_BODY)]),
+        ("body of a request, with the aliases of YAML", vec![bytes(kubeshape_objects::MAX_EXPANDED)]),
+        (
+            "errors about an object or a definition, and its unknown fields",
+            vec![
+                bytes(kubeshape_schema::field::Errors::MOST),
+                bytes(constant("smd/src/typed/error.rs", "MOST") as usize),
+            ],
+        ),
+        (
+            "a response with objects, in any form",
+            vec![
+                format!("{} times", constant("serve/objects/src/form/room.rs", "TIMES")),
+                bytes(kubeshape_objects::MAX_FORM_GROWTH),
+            ],
+        ),
+        ("cells of an object in a table", vec![bytes(kubeshape_objects::MAX_CELLS)]),
+        (
+            "memory that a request about objects takes",
+            vec![format!("{} times", constant(memory, "TIMES")), bytes(constant(memory, "BEYOND") as usize)],
+        ),
+        ("requests that wait for a thread", constants("serve/server/src/http/queue.rs", &["MOST_WAITING"])),
+        ("steps of comparing patterns in `diff`", constants("judge/diff/src/implication.rs", &["SEARCHED"])),
         ("bodies of requests in memory, together", vec![bytes(limits.received_bytes)]),
         ("responses with objects in memory, together", vec![bytes(limits.sent_bytes)]),
         ("an object in the store", vec![bytes(store.object)]),
@@ -143,11 +181,14 @@ fn the_bounds_of_the_security_policy_are_those_of_the_code() {
         ("values that an evaluation in CEL looks at", vec![number(kubeshape_cel::MAX_STEPS)]),
         ("strings and lists that an evaluation in CEL makes", vec![bytes(kubeshape_cel::MAX_MADE as usize)]),
     ];
-    for (what, figures) in rows {
-        let row = table.lines().find(|line| line.starts_with(&format!("| {what} |")));
+    for (what, figures) in &rows {
+        let row = table.lines().find(|line| line.starts_with(&format!("| {what}")));
         let row = row.unwrap_or_else(|| panic!("the page says nothing of: {what}"));
         for figure in figures {
-            assert!(row.contains(&figure), "{what}: the bound is {figure}, but the page says: {row}");
+            assert!(row.contains(figure), "{what}: the bound is {figure}, but the page says: {row}");
         }
     }
+    // How many long jobs there are is a rule of the queue, which has a test.
+    let count = table.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| what")).count();
+    assert_eq!(count, rows.len() + 1, "a row of the table has no test");
 }

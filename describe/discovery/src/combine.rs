@@ -4,7 +4,7 @@ use crate::assemble::version_order;
 use crate::model::{Freshness, Group, GroupVersion, Resource};
 use crate::read::{Document, GroupEntry, custom_resources, group_version};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// Discovery documents of one cluster: aggregated ones, unaggregated ones, or both.
@@ -40,27 +40,32 @@ pub struct Records {
     version: Vec<(String, String)>,
 }
 
-/// Items in the order in which they were added, and by name.
+/// Items in the order in which they were added, and by name, with the names of their versions.
 #[derive(Clone, Debug)]
 struct Ordered<T> {
     all: Vec<T>,
     places: BTreeMap<Arc<str>, usize>,
+    versions: BTreeSet<(usize, Arc<str>)>,
 }
 
 impl<T> Default for Ordered<T> {
     fn default() -> Self {
-        Ordered { all: Vec::new(), places: BTreeMap::new() }
+        Ordered { all: Vec::new(), places: BTreeMap::new(), versions: BTreeSet::new() }
     }
 }
 
 impl<T> Ordered<T> {
-    /// The item of that name; it is added if there is none.
-    fn entry(&mut self, name: &Arc<str>, make: impl FnOnce() -> T) -> &mut T {
-        let place = *self.places.entry(Arc::clone(name)).or_insert_with(|| {
+    /// Returns the place of the item with this name. It is added if there is none.
+    fn place(&mut self, name: &Arc<str>, make: impl FnOnce() -> T) -> usize {
+        *self.places.entry(Arc::clone(name)).or_insert_with(|| {
             self.all.push(make());
             self.all.len() - 1
-        });
-        &mut self.all[place]
+        })
+    }
+
+    /// Returns the item at a place if it does not have this version yet; it has it from now on.
+    fn without(&mut self, place: usize, version: &Arc<str>) -> Option<&mut T> {
+        self.versions.insert((place, Arc::clone(version))).then(|| &mut self.all[place])
     }
 }
 
@@ -89,20 +94,20 @@ impl Records {
     }
 
     fn add_group(&mut self, group: Group) {
-        let known =
-            self.aggregated.entry(&group.name, || Group { name: Arc::clone(&group.name), versions: Vec::new() });
+        let all = &mut self.aggregated;
+        let place = all.place(&group.name, || Group { name: Arc::clone(&group.name), versions: Vec::new() });
         for version in group.versions {
-            if known.versions.iter().all(|one| one.version != version.version) {
+            if let Some(known) = all.without(place, &version.version) {
                 known.versions.push(version);
             }
         }
     }
 
     fn add_entry(&mut self, entry: GroupEntry) {
-        let known =
-            self.listed.entry(&entry.name, || GroupEntry { name: Arc::clone(&entry.name), versions: Vec::new() });
+        let all = &mut self.listed;
+        let place = all.place(&entry.name, || GroupEntry { name: Arc::clone(&entry.name), versions: Vec::new() });
         for version in entry.versions {
-            if !known.versions.contains(&version) {
+            if let Some(known) = all.without(place, &version) {
                 known.versions.push(version);
             }
         }
@@ -160,16 +165,25 @@ impl Records {
 }
 
 fn add_version(groups: &mut Ordered<Group>, group: &Arc<str>, version: &Arc<str>) {
-    let known = groups.entry(group, || Group { name: Arc::clone(group), versions: Vec::new() });
-    if known.versions.iter().all(|one| one.version != *version) {
+    let place = groups.place(group, || Group { name: Arc::clone(group), versions: Vec::new() });
+    if let Some(known) = groups.without(place, version) {
         known.versions.push(Arc::new(group_version(group, Arc::clone(version), Freshness::Current, Vec::new())));
     }
 }
 
 /// Adds what the unaggregated list knows: resources and subresources that are missing, hashes.
 fn add_resources(version: &mut GroupVersion, listed: &[Resource]) {
+    let mut places: HashMap<_, usize> = HashMap::new();
+    let mut subresources = HashSet::new();
+    for (place, known) in version.resources.iter().enumerate() {
+        let place = *places.entry(known.name.clone()).or_insert(place);
+        subresources.extend(known.subresources.iter().map(|one| (place, one.name.clone())));
+    }
     for resource in listed {
-        let Some(known) = version.resources.iter_mut().find(|known| known.name == resource.name) else {
+        let next = version.resources.len();
+        let place = *places.entry(resource.name.clone()).or_insert(next);
+        let Some(known) = version.resources.get_mut(place) else {
+            subresources.extend(resource.subresources.iter().map(|one| (place, one.name.clone())));
             version.resources.push(resource.clone());
             continue;
         };
@@ -177,7 +191,7 @@ fn add_resources(version: &mut GroupVersion, listed: &[Resource]) {
             known.storage_version_hash.clone_from(&resource.storage_version_hash);
         }
         for subresource in &resource.subresources {
-            if known.subresources.iter().all(|one| one.name != subresource.name) {
+            if subresources.insert((place, subresource.name.clone())) {
                 known.subresources.push(subresource.clone());
             }
         }

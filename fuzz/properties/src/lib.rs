@@ -79,6 +79,7 @@ properties! {
     range_and_conditions
     redirects_stay_within_the_server
     representations_of_any_object
+    request_memory_is_bounded
     smd_yaml_reads_back_equal
     store_changes
     suites_run_and_are_updated
@@ -89,6 +90,9 @@ properties! {
     yaml_print_reads_back
     yaml_read_never_panics_and_keeps_limits
 }
+
+/// The allocator of programs that check how much memory something takes. It counts.
+pub use peak_alloc::PeakAlloc as Meter;
 
 /// The input of a property, made of what a fuzzer sends; `None` if that is too short.
 fn input<'a, T: Arbitrary<'a>>(data: &'a [u8]) -> Option<T> {

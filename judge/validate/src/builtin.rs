@@ -28,7 +28,7 @@ use crate::object::{
 };
 use crate::{Change, Release};
 use kinds::{Row, find};
-use kubeshape_schema::field::{Error, Path};
+use kubeshape_schema::field::{Error, Errors, Path};
 use kubeshape_value::{Bump, Value};
 
 /// What names of objects look like.
@@ -96,14 +96,14 @@ impl BuiltInKind {
             let checked = self.row.rule.and_then(|rule| rule.check(name, is_prefix, object));
             checked.unwrap_or_else(|| self.row.naming.check(name, is_prefix, self.release))
         };
-        let mut errors = metadata_errors_with(object, namespaced, &check, &self.release.into());
+        let mut errors = Errors::from(metadata_errors_with(object, namespaced, &check, &self.release.into()));
         if self.row.checks_finalizers {
             rules::finalizers(object, &Path::Base("metadata"), &mut errors);
         }
         if let Some(rule) = self.row.rule {
             rule.errors(object, &mut errors);
         }
-        errors
+        errors.into_vec()
     }
 
     /// Judges the metadata of an object that is created, as [`Resource::create`](crate::object::Resource::create) does it for custom

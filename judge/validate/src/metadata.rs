@@ -3,12 +3,13 @@
 use crate::names;
 use crate::release::{AskedRelease, Change};
 use crate::words::{self, Lengths};
-use kubeshape_schema::field::{BadValue, Error, Path};
+use kubeshape_schema::field::{BadValue, Error, Errors, Path};
 use kubeshape_schema::{Bump, read::Reader};
 use kubeshape_yaml::Node;
 use kubeshape_yaml::go::Time;
 use kubeshape_yaml::go::escape::{self, Escape, is_printable};
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// All keys and values of annotations together have at most so many bytes.
 pub const ANNOTATIONS_SIZE: usize = 256 << 10;
@@ -180,7 +181,7 @@ pub fn validate(
     name: &dyn Fn(&str, bool) -> names::Messages,
     path: &Path<'_>,
     release: &AskedRelease,
-    errors: &mut Vec<Error>,
+    errors: &mut Errors,
 ) {
     let before = errors.len();
     if !meta.generate_name.is_empty() {
@@ -224,12 +225,12 @@ pub fn validate_update(
     old: &ObjectMeta<'_>,
     path: &Path<'_>,
     release: &AskedRelease,
-    errors: &mut Vec<Error>,
+    errors: &mut Errors,
 ) {
     let first = errors.len();
     if old.deletion_timestamp.is_some() {
-        let mut added: Vec<&str> =
-            meta.finalizers.iter().copied().filter(|name| !old.finalizers.contains(name)).collect();
+        let before: HashSet<&str> = old.finalizers.iter().copied().collect();
+        let mut added: Vec<&str> = meta.finalizers.iter().copied().filter(|name| !before.contains(name)).collect();
         added.sort_unstable();
         added.dedup();
         if !added.is_empty() {
@@ -276,7 +277,7 @@ fn immutable(
     same: bool,
     value: impl FnOnce() -> BadValue,
     meta: &ObjectMeta<'_>,
-    errors: &mut Vec<Error>,
+    errors: &mut Errors,
 ) {
     if !same {
         errors.push(Error::invalid(&path.child(field), value(), "field is immutable", meta.at(field)));
@@ -284,7 +285,7 @@ fn immutable(
 }
 
 /// What creation and update check alike.
-fn common(meta: &ObjectMeta<'_>, path: &Path<'_>, release: &AskedRelease, errors: &mut Vec<Error>) {
+fn common(meta: &ObjectMeta<'_>, path: &Path<'_>, release: &AskedRelease, errors: &mut Errors) {
     let before = errors.len();
     labels(meta.labels, &path.child("labels"), meta.at("labels"), errors);
     annotations(meta.annotations, &path.child("annotations"), meta.at("annotations"), errors);
@@ -295,7 +296,7 @@ fn common(meta: &ObjectMeta<'_>, path: &Path<'_>, release: &AskedRelease, errors
 }
 
 /// Checks `managedFields`: `ValidateManagedFields`.
-fn managed_fields(meta: &ObjectMeta<'_>, path: &Path<'_>, release: &AskedRelease, errors: &mut Vec<Error>) {
+fn managed_fields(meta: &ObjectMeta<'_>, path: &Path<'_>, release: &AskedRelease, errors: &mut Errors) {
     for (i, entry) in meta.managed_fields.iter().enumerate() {
         let path = path.index(i);
         let at = meta.at("managedFields");
@@ -327,7 +328,7 @@ fn managed_fields(meta: &ObjectMeta<'_>, path: &Path<'_>, release: &AskedRelease
 }
 
 /// Checks labels: `ValidateLabels`.
-pub fn labels(labels: &[(&str, &str)], path: &Path<'_>, at: u32, errors: &mut Vec<Error>) {
+pub fn labels(labels: &[(&str, &str)], path: &Path<'_>, at: u32, errors: &mut Errors) {
     for (key, value) in labels {
         for message in names::qualified_name(key) {
             errors.push(Error::invalid(path, *key, message, at));
@@ -339,7 +340,7 @@ pub fn labels(labels: &[(&str, &str)], path: &Path<'_>, at: u32, errors: &mut Ve
 }
 
 /// Checks annotations: `ValidateAnnotations`.
-pub fn annotations(annotations: &[(&str, &str)], path: &Path<'_>, at: u32, errors: &mut Vec<Error>) {
+pub fn annotations(annotations: &[(&str, &str)], path: &Path<'_>, at: u32, errors: &mut Errors) {
     let mut size = 0usize;
     for (key, value) in annotations {
         size = size.saturating_add(key.len()).saturating_add(value.len());
@@ -359,7 +360,7 @@ fn owner_references(
     path: &Path<'_>,
     release: &AskedRelease,
     at: u32,
-    errors: &mut Vec<Error>,
+    errors: &mut Errors,
 ) {
     let mut controller: Option<&OwnerReference<'_>> = None;
     for (i, reference) in references.iter().enumerate() {
@@ -386,7 +387,7 @@ fn owner_reference(
     index: usize,
     release: &AskedRelease,
     at: u32,
-    errors: &mut Vec<Error>,
+    errors: &mut Errors,
 ) {
     let version = match reference.api_version.split_once('/') {
         None => reference.api_version,
@@ -458,7 +459,7 @@ fn json(references: &[OwnerReference<'_>], list: bool) -> String {
     if list { text.into_owned() } else { text.get(1..text.len() - 1).unwrap_or_default().to_owned() }
 }
 
-fn finalizers(meta: &ObjectMeta<'_>, path: &Path<'_>, errors: &mut Vec<Error>) {
+fn finalizers(meta: &ObjectMeta<'_>, path: &Path<'_>, errors: &mut Errors) {
     let at = meta.at("finalizers");
     for name in meta.finalizers {
         for message in names::qualified_name(name) {

@@ -1,7 +1,7 @@
 //! Messages as older releases word them.
 
 use crate::release::{AskedRelease, Change};
-use kubeshape_schema::field::{Error, ErrorType};
+use kubeshape_schema::field::{Error, ErrorType, Errors};
 use std::collections::HashSet;
 
 /// How a release before [`Change::OneWordingOfLengths`] says that a value has more than so many bytes.
@@ -49,7 +49,7 @@ pub(crate) fn labels(errors: &mut [Error], from: usize, release: &AskedRelease) 
 }
 
 /// Drops repeated errors from an index on, where a release does: `ErrorList.Filter` compares messages.
-pub(crate) fn once(errors: &mut Vec<Error>, from: usize, release: &AskedRelease) {
+pub(crate) fn once(errors: &mut Errors, from: usize, release: &AskedRelease) {
     let mut seen = HashSet::new();
     let is_first: Vec<bool> = errors.iter().skip(from).map(|error| seen.insert(error.to_string())).collect();
     if is_first.contains(&false) && release.has(Change::MetadataErrorsOnce) {

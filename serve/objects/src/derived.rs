@@ -2,6 +2,8 @@
 //!
 //! They are computed at the first use and kept with the object. Lists of metadata are then joined from cached strings.
 
+use crate::form::Room;
+use crate::status::Status;
 use crate::store::Stored;
 use crate::{raw, value};
 use kubeshape_gotypes::{Type, metadata::OBJECT_META, protobuf, write};
@@ -13,6 +15,8 @@ use std::sync::{Arc, OnceLock};
 
 /// Cells longer than this fraction of their object are not cached.
 const SHARE: usize = 4;
+/// The most bytes of the cells of an object, in addition to its size: columns can show the same field many times.
+pub const MAX_CELLS: usize = 16 << 20;
 /// Longer metadata is not cached: it would multiply the memory of the object.
 const KEPT: usize = 64 << 10;
 
@@ -63,33 +67,47 @@ impl Stored {
     }
 
     /// Returns the cells of a convertor. Ages are times.
-    pub(crate) fn cells(&self, convertor: &Arc<Convertor>) -> Cow<'_, [Cell]> {
+    ///
+    /// # Errors
+    /// They are much larger than the object.
+    pub(crate) fn cells(&self, convertor: &Arc<Convertor>, room: Room<'_>) -> Result<Cow<'_, [Cell]>, Status> {
         let derived = self.derived();
         if let Some((of, cells)) = derived.cells.get().filter(|(of, _)| Arc::ptr_eq(of, convertor)) {
             debug_assert_eq!(of.columns().len(), cells.len());
-            return Cow::Borrowed(cells);
+            return Ok(Cow::Borrowed(cells));
         }
         let (text, mut tape, arena) = (self.as_json(), Tape::new(), Bump::new());
         let object = value::parsed(text, &mut tape, &arena).unwrap_or(Value::Null);
-        let cells = convertor.values(object);
+        let cells = convertor.values_within(object, MAX_CELLS + text.len(), &|| room.stop.is_set());
+        let cells = cells.ok_or_else(|| {
+            Status::internal(format!(
+                "the columns of the definition repeat more than {MAX_CELLS} bytes of an object; request application/json"
+            ))
+        })?;
         let length = |cell: &Cell| if let Cell::Text(text) = cell { text.len() } else { 0 };
         if cells.iter().map(length).sum::<usize>() <= text.len() / SHARE {
             let _ = derived.cells.set((Arc::clone(convertor), cells.clone().into()));
         }
-        Cow::Owned(cells)
+        Ok(Cow::Owned(cells))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::form::Room;
     use crate::store::Stored;
     use kubeshape_show::table::{Cell, Column, Convertor};
+    use kubeshape_smd::value::Stop;
     use std::borrow::Cow;
     use std::sync::Arc;
 
     fn convertor(path: &str) -> Arc<Convertor> {
         let column = Column { name: "C", column_type: "string", json_path: path, ..Column::default() };
         Arc::new(Convertor::new(&[column]).expect("a column"))
+    }
+
+    fn cells<'s>(stored: &'s Stored, of: &Arc<Convertor>) -> Cow<'s, [Cell]> {
+        stored.cells(of, Room::of(0, Stop::NEVER)).expect("room")
     }
 
     #[test]
@@ -100,11 +118,11 @@ mod tests {
         assert_eq!(stored.metadata_protobuf(), stored.metadata_protobuf());
         let (one, other) = (convertor(".spec.c"), convertor(".spec.none"));
         let red = [Cell::Text("x".to_owned()), Cell::Text("red".to_owned())];
-        assert_eq!(*stored.cells(&one), red);
-        assert!(matches!(stored.cells(&one), Cow::Borrowed(_)));
+        assert_eq!(*cells(&stored, &one), red);
+        assert!(matches!(cells(&stored, &one), Cow::Borrowed(_)));
         // Another convertor never gets the cells of the first.
-        assert_eq!(*stored.cells(&other), [Cell::Text("x".to_owned()), Cell::Empty]);
-        assert_eq!(*stored.cells(&one), red);
+        assert_eq!(*cells(&stored, &other), [Cell::Text("x".to_owned()), Cell::Empty]);
+        assert_eq!(*cells(&stored, &one), red);
         // The cache does not affect equality.
         assert_eq!(stored, Stored::new(1, format!("{text}\n").into()));
     }
@@ -113,7 +131,21 @@ mod tests {
     fn large_cells_are_not_kept() {
         let text = format!(r#"{{"metadata":{{"name":"x"}},"spec":{{"c":"{}"}}}}"#, "long".repeat(100));
         let (stored, all) = (Stored::new(1, format!("{text}\n").into()), convertor(".spec"));
-        assert!(matches!(stored.cells(&all), Cow::Owned(_)));
-        assert!(matches!(stored.cells(&all), Cow::Owned(_)));
+        assert!(matches!(cells(&stored, &all), Cow::Owned(_)));
+        assert!(matches!(cells(&stored, &all), Cow::Owned(_)));
+    }
+
+    #[test]
+    fn cells_are_not_much_larger_than_their_object() {
+        let text = format!(r#"{{"metadata":{{"name":"x"}},"spec":{{"c":"{}"}}}}"#, "x".repeat(1 << 20));
+        let stored = Stored::new(1, format!("{text}\n").into());
+        let columns = |count: usize| {
+            let column = Column { name: "C", column_type: "string", json_path: ".spec.c", ..Column::default() };
+            Arc::new(Convertor::new(&vec![column; count]).expect("columns"))
+        };
+        let room = Room::of(0, Stop::NEVER);
+        assert_eq!(stored.cells(&columns(17), room).expect("room").len(), 18);
+        let error = stored.cells(&columns(3_000), room).expect_err("no room");
+        assert!(error.message.contains("repeat more than 16777216 bytes"), "{}", error.message);
     }
 }

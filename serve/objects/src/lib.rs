@@ -62,8 +62,11 @@ pub use api::{
     Advisor, Api, DEFINITIONS, Documents, MAX_BODY, MAX_LIST_GROWTH, Moment, Outcome, Reply, Request, Settled, Watch,
     WatchEnd, Write,
 };
+pub use derived::MAX_CELLS;
+pub use form::MAX_FORM_GROWTH;
 pub use generic::generic_kinds;
 pub use kubeshape_smd::value::Stop;
 pub use patch::MAX_COPIED;
 pub use status::{Cause, Details, GroupResource, Status};
+pub use value::MAX_EXPANDED;
 pub use wire::{json_to_protobuf, protobuf_to_json};

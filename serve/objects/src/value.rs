@@ -19,6 +19,22 @@ pub(crate) fn read(text: &[u8], tape: &mut Tape) -> Result<(), String> {
     Ok(())
 }
 
+/// The most bytes that a body may have as JSON: aliases of YAML can make it far larger.
+pub const MAX_EXPANDED: usize = 12 << 20;
+
+/// Reads the document of a body. Its aliases do not make it much larger.
+///
+/// # Errors
+/// The input is malformed. The message is the reader's.
+pub(crate) fn read_body(text: &[u8], tape: &mut Tape) -> Result<(), String> {
+    read(text, tape)?;
+    let may_have_aliases = [b'&', b'*'].into_iter().all(|sign| memchr::memchr(sign, text).is_some());
+    if may_have_aliases && of_tape(text, tape, &Bump::new()).json_len(MAX_EXPANDED).is_none() {
+        return Err(format!("the aliases of the document make it larger than {MAX_EXPANDED} bytes"));
+    }
+    Ok(())
+}
+
 /// Reads a single document as a value.
 ///
 /// # Errors

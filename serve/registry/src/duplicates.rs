@@ -1,8 +1,8 @@
 //! Duplicate fields of an object.
 
-use kubeshape_schema::field::Path;
+use kubeshape_schema::field::{Errors, Path};
 use kubeshape_yaml::go::escape::GoQuoted;
-use kubeshape_yaml::{Flags, Kind, Node, Position};
+use kubeshape_yaml::{Flags, Kind, Node};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -29,6 +29,8 @@ impl Duplicate<'_> {
 /// Returns the duplicate fields of an object, in document order. The last value counts. Under strict field validation, a
 /// server refuses a request with such an object (`duplicate field "spec.size"`). kubectl does not send duplicate fields.
 ///
+/// There are no more of them after paths of [`Errors::MOST`] bytes.
+///
 /// # Example
 /// ```
 /// use kubeshape_registry::{Object, duplicate_fields};
@@ -39,7 +41,7 @@ impl Duplicate<'_> {
 /// # Ok::<(), Box<kubeshape_input::Finding>>(())
 /// ```
 pub fn duplicate_fields(object: Node<'_>) -> Vec<Duplicate<'_>> {
-    let mut walk = Walk { keys: Vec::new(), out: Vec::new() };
+    let mut walk = Walk { keys: Vec::new(), out: Vec::new(), left: Errors::MOST };
     walk.node(object, &Path::Root);
     walk.out
 }
@@ -59,15 +61,23 @@ pub fn duplicate_fields(object: Node<'_>) -> Vec<Duplicate<'_>> {
 pub fn strict_yaml_error(mut duplicates: Vec<Duplicate<'_>>) -> Option<String> {
     // The reader sets a key when it has read the value.
     duplicates.sort_by_key(|duplicate| (end(duplicate.value), Reverse(duplicate.value.index())));
+    let source = duplicates.first()?.value.document().source();
+    let ends: Vec<usize> = source.match_indices('\n').map(|(at, _)| at).collect();
     let line = |duplicate: &Duplicate<'_>| {
         let Duplicate { key, value, .. } = duplicate;
-        let line = Position::of(value.document().source(), value.span().start).line;
+        let line = ends.partition_point(|end| *end < value.span().start) + 1;
         let text = key.text();
         let key = if key.entry().flags.has(Flags::RESOLVED_KEY) { text.to_owned() } else { GoQuoted(text).to_string() };
         format!("\n  line {line}: key {key} already set in map")
     };
-    let lines: String = duplicates.iter().map(line).collect();
-    (!lines.is_empty()).then(|| format!("yaml: unmarshal errors:{lines}"))
+    let mut text = "yaml: unmarshal errors:".to_owned();
+    for duplicate in &duplicates {
+        if text.len() > Errors::MOST {
+            break;
+        }
+        text.push_str(&line(duplicate));
+    }
+    Some(text)
 }
 
 /// Returns the index behind a node.
@@ -80,6 +90,8 @@ struct Walk<'a> {
     /// The keys of one mapping; reused for the next.
     keys: Vec<&'a str>,
     out: Vec<Duplicate<'a>>,
+    /// Bytes that paths may still have.
+    left: usize,
 }
 
 impl<'a> Walk<'a> {
@@ -91,7 +103,7 @@ impl<'a> Walk<'a> {
                 let has_duplicates = self.has_duplicates(node);
                 for (key, value) in node.pairs() {
                     if has_duplicates && let Some(before) = seen.insert(key.text(), key) {
-                        self.out.push(Duplicate { path: path.child(key.text()).to_string(), key, value, before });
+                        self.add(Duplicate { path: path.child(key.text()).to_string(), key, value, before });
                     }
                     if value.entry().is_container() {
                         self.node(value, &path.child(key.text()));
@@ -105,6 +117,14 @@ impl<'a> Walk<'a> {
             }
             _ => {}
         }
+    }
+
+    fn add(&mut self, duplicate: Duplicate<'a>) {
+        let left = self.left.checked_sub(duplicate.path.len());
+        if left.is_some() || self.out.is_empty() {
+            self.out.push(duplicate);
+        }
+        self.left = left.unwrap_or_default();
     }
 
     fn has_duplicates(&mut self, mapping: Node<'a>) -> bool {

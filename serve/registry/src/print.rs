@@ -20,8 +20,16 @@ pub fn yaml(value: Value<'_>) -> String {
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// Appends a value as YAML.
+/// Appends a value as YAML. What an emitter [within a bound](Emitter::within) appends after it is full is not correct.
 pub fn write_yaml(value: Value<'_>, emitter: &mut Emitter<'_>) {
+    write_yaml_until(value, emitter, &|| false);
+}
+
+/// As [`write_yaml`], until `is_over` says that nobody needs the result any more. The result is then not complete.
+pub fn write_yaml_until(value: Value<'_>, emitter: &mut Emitter<'_>, is_over: &dyn Fn() -> bool) {
+    if emitter.is_full() || is_over() {
+        return;
+    }
     match value {
         Value::Null => emitter.null(),
         Value::Bool(yes) => emitter.bool(yes),
@@ -32,7 +40,7 @@ pub fn write_yaml(value: Value<'_>, emitter: &mut Emitter<'_>) {
             emitter.begin_seq();
             for item in items {
                 emitter.item();
-                write_yaml(*item, emitter);
+                write_yaml_until(*item, emitter, is_over);
             }
             emitter.end_seq();
         }
@@ -40,7 +48,7 @@ pub fn write_yaml(value: Value<'_>, emitter: &mut Emitter<'_>) {
             emitter.begin_map();
             for (key, value) in map.entries() {
                 emitter.key(key);
-                write_yaml(*value, emitter);
+                write_yaml_until(*value, emitter, is_over);
             }
             emitter.end_map();
         }

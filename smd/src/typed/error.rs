@@ -84,10 +84,17 @@ impl fmt::Display for Token<'_> {
     }
 }
 
+/// The most bytes of the paths of all errors: a long path can lead to many values. Further errors are only counted.
+const MOST: usize = 4 << 20;
+
 /// The errors of a walk. Paths are put together on the way up, so a walk without errors never sees one.
 #[derive(Debug, Default)]
 pub(super) struct Errors {
     found: Vec<ValidationError>,
+    /// Bytes of their paths.
+    bytes: usize,
+    /// Those that are only counted.
+    dropped: usize,
 }
 
 impl Errors {
@@ -126,13 +133,24 @@ impl Errors {
     #[cold]
     fn prefix(&mut self, from: usize, element: &dyn fmt::Display, token: Token<'_>) {
         let (element, token) = (element.to_string(), token.to_string());
+        let mut kept = from;
         for error in self.found.iter_mut().skip(from) {
+            self.bytes = self.bytes.saturating_add(element.len() + token.len());
+            if self.bytes > MOST && kept > 0 {
+                break;
+            }
             error.path.insert_str(0, &element);
             error.pointer.insert_str(0, &token);
+            kept += 1;
         }
+        self.dropped += self.found.len() - kept;
+        self.found.truncate(kept);
     }
 
-    pub(super) fn into_result(self) -> Result<(), ValidationErrors> {
+    pub(super) fn into_result(mut self) -> Result<(), ValidationErrors> {
+        if self.dropped > 0 {
+            self.add(format!("{} more errors: the paths of all have more than {MOST} bytes", self.dropped));
+        }
         if self.found.is_empty() { Ok(()) } else { Err(ValidationErrors(self.found)) }
     }
 }

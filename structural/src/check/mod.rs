@@ -38,11 +38,11 @@ use kubeshape_schema::{Flags, Schema, Type};
 /// );
 /// ```
 pub fn validate(schema: &Schema<'_>, base: &str) -> Vec<field::Error> {
-    let mut checker = Checker { errors: Vec::new(), patterns: [""; CACHED_PATTERNS] };
+    let mut checker = Checker { errors: field::Errors::default(), patterns: [""; CACHED_PATTERNS] };
     let path = Path::Base(base);
     checker.invariants(schema, invariants::Level::Root, &path);
     checker.completeness(schema, &path);
-    let mut errors = checker.errors;
+    let mut errors = checker.errors.into_vec();
     if errors.len() > 1 {
         errors.sort_by_cached_key(ToString::to_string);
     }
@@ -53,7 +53,7 @@ pub fn validate(schema: &Schema<'_>, base: &str) -> Vec<field::Error> {
 const CACHED_PATTERNS: usize = 64;
 
 struct Checker<'a> {
-    errors: Vec<field::Error>,
+    errors: field::Errors,
     patterns: [&'a str; CACHED_PATTERNS],
 }
 

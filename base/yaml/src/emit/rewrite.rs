@@ -67,7 +67,7 @@ impl Rewriter {
     /// Rewrites all complete tokens. Returns where the first one begins that is not.
     fn rewrite(&mut self, json: &str, out: &mut Vec<u8>) -> usize {
         let levels = std::mem::take(&mut self.levels);
-        let mut emitter = Emitter { out, levels, place: self.place, folds: false };
+        let mut emitter = Emitter { out, levels, place: self.place, folds: false, most: usize::MAX };
         let bytes = json.as_bytes();
         let mut at = 0;
         while let Some(byte) = bytes.get(at) {

@@ -2,7 +2,7 @@
 
 use crate::names::{self, Messages};
 use crate::object::metadata_of;
-use kubeshape_schema::field::{Error, ErrorType, Path};
+use kubeshape_schema::field::{Error, ErrorType, Errors, Path};
 use kubeshape_value::Value;
 use kubeshape_yaml::go::escape::GoQuoted;
 
@@ -61,7 +61,7 @@ impl Rule {
     }
 
     /// Changes the errors of metadata to those of the kind.
-    pub(super) fn errors(self, object: Value<'_>, errors: &mut Vec<Error>) {
+    pub(super) fn errors(self, object: Value<'_>, errors: &mut Errors) {
         let metadata = Path::Base("metadata");
         let (path, name) = (metadata.child("name"), text(metadata_of(object), "name"));
         match self {
@@ -97,7 +97,7 @@ fn reserved(name: &str, object: Value<'_>) -> Option<String> {
 }
 
 /// Adds the finalizers that have no domain and are not known: `validateKubeFinalizerName`.
-pub(super) fn finalizers(object: Value<'_>, metadata: &Path<'_>, errors: &mut Vec<Error>) {
+pub(super) fn finalizers(object: Value<'_>, metadata: &Path<'_>, errors: &mut Errors) {
     let path = metadata.child("finalizers");
     let finalizers = metadata_of(object).get("finalizers").and_then(Value::as_list).unwrap_or_default();
     for (at, name) in finalizers.iter().enumerate().filter_map(|(at, name)| Some((at, name.as_str()?))) {

@@ -7,7 +7,7 @@ use super::{field_path, go_json};
 use crate::metadata::{self, place};
 use crate::names;
 use crate::release::{AskedRelease, Change};
-use kubeshape_schema::field::{BadValue, Error, Path};
+use kubeshape_schema::field::{BadValue, Error, Errors, Path};
 use kubeshape_schema::{Flags, Schema, Type};
 use kubeshape_structural::{Column, Names, convert};
 use kubeshape_yaml::Node;
@@ -26,7 +26,7 @@ pub fn validate(definition: &Definition<'_>, release: impl Into<AskedRelease>) -
 
 /// [`validate`] with options of one's own.
 pub fn validate_with(definition: &Definition<'_>, options: &Options<'_>) -> Vec<Error> {
-    let mut errors = Vec::new();
+    let mut errors = Errors::default();
     let metadata = &definition.metadata;
     let required = format!("{}.{}", definition.spec.names.plural, definition.spec.group);
     let name = |name: &str, prefix: bool| {
@@ -39,7 +39,7 @@ pub fn validate_with(definition: &Definition<'_>, options: &Options<'_>) -> Vec<
     };
     metadata::validate(metadata, false, &name, &Path::Root.child("metadata"), &options.release, &mut errors);
     Checker { options, errors: &mut errors }.definition(definition, None);
-    errors
+    errors.into_vec()
 }
 
 /// Checks a definition that replaces another one: `ValidateCustomResourceDefinitionUpdate`. What the old one did wrong
@@ -50,19 +50,19 @@ pub fn validate_update<'a>(new: &Definition<'a>, old: &Definition<'a>, release: 
 
 /// [`validate_update`] with options of one's own: `validateCustomResourceDefinitionUpdate`.
 pub fn validate_update_with(new: &Definition<'_>, old: &Definition<'_>, options: &Options<'_>) -> Vec<Error> {
-    let mut errors = Vec::new();
+    let mut errors = Errors::default();
     let path = &Path::Root.child("metadata");
     metadata::validate_update(&new.metadata, &old.metadata, path, &options.release, &mut errors);
     let mut checker = Checker { options, errors: &mut errors };
     checker.definition(new, Some(old));
     checker.immutable(&new.spec, &old.spec);
-    errors
+    errors.into_vec()
 }
 
 /// Collects the errors of a definition.
 pub(super) struct Checker<'c> {
     pub(super) options: &'c Options<'c>,
-    pub(super) errors: &'c mut Vec<Error>,
+    pub(super) errors: &'c mut Errors,
 }
 
 impl Checker<'_> {
@@ -522,7 +522,7 @@ pub fn stored_versions(
     path: &Path<'_>,
     release: &AskedRelease,
     at: u32,
-    errors: &mut Vec<Error>,
+    errors: &mut Errors,
 ) {
     let Some(stored @ [_, ..]) = stored else {
         let value = stored.map_or_else(|| BadValue::Json("null".to_owned()), go_json::texts);

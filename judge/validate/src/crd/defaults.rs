@@ -6,7 +6,7 @@ use crate::metadata::place;
 use crate::object::{self, Entries, Malformed, Purpose, Root, RuleOutcome, Rules, Validator};
 use crate::release::{AskedRelease, Change};
 use crate::words::{self, Lengths};
-use kubeshape_schema::field::{Error, Path};
+use kubeshape_schema::field::{Error, Errors, Path};
 use kubeshape_schema::{Bump, Flags, Json, Schema};
 use kubeshape_structural::{convert, validate as validate_structural};
 use kubeshape_value::Map;
@@ -19,17 +19,17 @@ pub(super) fn validate(
     path: &Path<'_>,
     options: &Options<'_>,
     document: Document<'_>,
-    errors: &mut Vec<Error>,
+    errors: &mut Errors,
 ) {
     if !schema.subtree.any(Flags::DEFAULT) {
         return;
     }
     let found = options.kept.defaults(path.to_string(), &options.release, |release| {
         let options = &Options { release: release.clone(), ..options.clone() };
-        let mut errors = Vec::new();
+        let mut errors = Errors::default();
         let mut walk = Walk { options, document, errors: &mut errors, budget: Rules::BUDGET };
         walk.schema(schema, path, At::Root, &Surroundings::Root);
-        errors
+        errors.into_vec()
     });
     errors.extend(found.iter().cloned());
 }
@@ -124,7 +124,7 @@ enum At {
 struct Walk<'w, 'd> {
     options: &'w Options<'w>,
     document: Document<'d>,
-    errors: &'w mut Vec<Error>,
+    errors: &'w mut Errors,
     /// What rules may still cost. Nothing more is checked once it is spent.
     budget: i64,
 }

@@ -5,7 +5,7 @@ use super::kept::Kept;
 use super::model::{Definition, Spec, Version, same_validation};
 use super::schema::map_list_items;
 use crate::release::AskedRelease;
-use kubeshape_schema::field::Path;
+use kubeshape_schema::field::{Errors, Path};
 use kubeshape_schema::{Additional, Dependency, Flags, Items, Schema, Type};
 use kubeshape_structural::{convert, validate};
 use kubeshape_value::Stop;
@@ -137,7 +137,9 @@ impl<'a> Options<'a> {
             require_structural: !spec.schemas().any(is_not_structural),
             require_pruned_defaults: !spec.schemas().any(super::defaults::has_unpruned),
             require_atomic_set_type: !has(&|schema| set_of_other_than_atomic(schema).is_some()),
-            require_map_list_keys: !has(&|schema| map_list_items(schema, &Path::Root, schema.at, &mut Vec::new())),
+            require_map_list_keys: !has(&|schema| {
+                map_list_items(schema, &Path::Root, schema.at, &mut Errors::default())
+            }),
             allow_invalid_ca_bundle: !is_established
                 || spec
                     .conversion

@@ -8,7 +8,7 @@ use super::options::Options;
 use crate::metadata::place;
 use crate::release::{AskedRelease, Change};
 use kubeshape_cel::{CheckedRule, DeclType, RuleEnv, escape};
-use kubeshape_schema::field::{Error, Path};
+use kubeshape_schema::field::{Error, Errors, Path};
 use kubeshape_schema::{Flags, Rule, Schema, Type};
 use kubeshape_yaml::Document;
 use std::cell::OnceCell;
@@ -134,7 +134,7 @@ impl ExpressionCost {
 /// The costs and the errors of the rules of a schema.
 #[derive(Default)]
 pub(super) struct Rules {
-    pub(super) errors: Vec<Error>,
+    pub(super) errors: Errors,
     pub(super) costs: Option<Vec<ExpressionCost>>,
     total: u64,
     most_expensive: Vec<(u64, Error)>,
@@ -276,7 +276,7 @@ impl Rules {
     }
 
     /// The errors about the cost of all expressions together.
-    pub(super) fn total(self, path: &Path<'_>, at: u32, errors: &mut Vec<Error>) {
+    pub(super) fn total(self, path: &Path<'_>, at: u32, errors: &mut Errors) {
         if self.total > SCHEMA_COST_LIMIT {
             errors.extend(self.most_expensive.into_iter().map(|(_, error)| error));
             let what = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema";

@@ -7,7 +7,7 @@ use super::rules::{Rules, Scope, Step};
 use super::{defaults, field_path, go_json};
 use crate::metadata::place;
 use crate::release::Change;
-use kubeshape_schema::field::{BadValue, Error, Path};
+use kubeshape_schema::field::{BadValue, Error, Errors, Path};
 use kubeshape_schema::{Additional, Dependency, Flags, Items, Rule, Schema, Type};
 use kubeshape_structural::{convert, validate};
 use kubeshape_yaml::{Document, Kind};
@@ -46,10 +46,10 @@ pub fn validate_validation(
     options: &Options<'_>,
     path: &Path<'_>,
     document: Document<'_>,
-    errors: &mut Vec<Error>,
+    errors: &mut Errors,
 ) {
     let Some(schema) = validation.and_then(|validation| validation.schema) else { return };
-    let mut found = Vec::new();
+    let mut found = Errors::default();
     let schema_path = path.child("openAPIV3Schema");
     if status {
         root_beside_status(schema, path, document, &mut found);
@@ -64,7 +64,7 @@ pub fn validate_validation(
         if let Err(error) = convert(schema) {
             unconvertible = Some(Error::invalid(&schema_path, "", error.to_string(), error.at));
         } else {
-            let mut structural = validate(schema, &schema_path.to_string());
+            let mut structural = Errors::from(validate(schema, &schema_path.to_string()));
             let before = structural.len();
             nested_additional_false(schema, &schema_path, false, document, &mut structural);
             if structural.len() > before && options.release.has(Change::NestedAdditionalPropertiesFalse) {
@@ -76,7 +76,7 @@ pub fn validate_validation(
                 let ruled = schema.subtree.any(Flags::VALIDATIONS) && found.len() == before;
                 scope = ruled.then(|| Scope::root(schema));
             } else {
-                found.extend(structural);
+                found.append(&mut structural);
             }
         }
     }
@@ -105,7 +105,7 @@ fn nested_additional_false(
     path: &Path<'_>,
     nested: bool,
     document: Document<'_>,
-    errors: &mut Vec<Error>,
+    errors: &mut Errors,
 ) {
     if !nested && !schema.subtree.any(Flags::JUNCTOR) {
         return;
@@ -142,12 +142,12 @@ fn nested_additional_false(
 
 /// With the status subresource only some keywords may stand at the root, so that the schema of the status loses nothing.
 /// Upstream reports the first field that is wrong, in the order of Go's struct.
-fn root_beside_status(schema: &Schema<'_>, path: &Path<'_>, document: Document<'_>, errors: &mut Vec<Error>) {
+fn root_beside_status(schema: &Schema<'_>, path: &Path<'_>, document: Document<'_>, errors: &mut Errors) {
     let node = document.node(schema.at);
     let extra = schema.extra();
     let written = |key: &str| node.get(key).is_some_and(|value| !value.is_null());
     let schema_path = path.child("openAPIV3Schema");
-    let not_allowed = |keyword: &str, errors: &mut Vec<Error>| {
+    let not_allowed = |keyword: &str, errors: &mut Errors| {
         let detail = format!(
             "only {ALLOWED_AT_ROOT} fields are allowed at the root of the schema if the status subresource is enabled"
         );
@@ -210,7 +210,7 @@ struct Mode<'p> {
 struct Walk<'w, 'd> {
     options: &'w Options<'w>,
     document: Document<'d>,
-    errors: &'w mut Vec<Error>,
+    errors: &'w mut Errors,
     rules: Rules,
 }
 
@@ -552,7 +552,7 @@ impl Walk<'_, '_> {
 
 /// What holds for the items of sets and of map lists: `validateMapListKeysMapSet`. Returns whether anything is wrong. All
 /// errors have the place `at`.
-pub(super) fn map_list_items(schema: &Schema<'_>, path: &Path<'_>, at: u32, errors: &mut Vec<Error>) -> bool {
+pub(super) fn map_list_items(schema: &Schema<'_>, path: &Path<'_>, at: u32, errors: &mut Errors) -> bool {
     let before = errors.len();
     let extra = schema.extra();
     let (Some(list_type @ ("set" | "map")), Some(item)) = (extra.list_type, schema.item()) else { return false };

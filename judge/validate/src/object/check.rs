@@ -10,10 +10,12 @@ use super::name::{Failure, Name};
 use super::number::{self, Number};
 use super::prepare::{Node, Rest, Types, Validator};
 use kubeshape_schema::Type;
-use kubeshape_schema::field::{BadValue, Error, ErrorType, Path};
+use kubeshape_schema::field::{BadValue, Error, ErrorType, Errors, Path};
 use kubeshape_value::{Map, Stop, Value, compare_keys};
 use kubeshape_yaml::go::escape::GoQuoted;
+use std::cell::Cell;
 use std::collections::HashSet;
+use std::rc::Rc;
 
 /// What a walk found.
 #[derive(Debug)]
@@ -21,23 +23,77 @@ pub(super) struct Outcome<'b> {
     /// The path of the whole value; none in a quick walk.
     base: Option<&'b Path<'b>>,
     failed: bool,
-    failures: Vec<Failure>,
+    failures: Failures,
     matches: u32,
     stop: Stop<'b>,
 }
 
+/// Failures. Those of a whole walk have a bounded size together: each has its path, and a long path can lead to many values.
+#[derive(Debug, Default)]
+struct Failures {
+    all: Vec<Failure>,
+    /// Those that are not collected.
+    dropped: usize,
+    /// The bytes of those that are, in the whole walk; none in a quick walk.
+    room: Option<Rc<Cell<usize>>>,
+}
+
+impl Failures {
+    /// For a part of the walk.
+    fn apart(&self) -> Failures {
+        Failures { all: Vec::new(), dropped: 0, room: self.room.clone() }
+    }
+
+    /// Returns whether there is nearly no room.
+    fn is_full(&self) -> bool {
+        self.room.as_ref().is_some_and(|room| room.get() > Errors::MOST / 8 * 7)
+    }
+
+    fn push(&mut self, failure: Failure) {
+        if let Some(room) = &self.room {
+            let bytes = room.get().saturating_add(failure.size());
+            if bytes > Errors::MOST && room.get() > 0 {
+                self.dropped += 1;
+                return;
+            }
+            room.set(bytes);
+        }
+        self.all.push(failure);
+    }
+
+    fn append(&mut self, mut other: Failures) {
+        self.all.append(&mut other.all);
+        self.dropped += other.dropped;
+    }
+
+    fn clear(&mut self) {
+        if let Some(room) = &self.room {
+            room.set(room.get().saturating_sub(self.all.iter().map(Failure::size).sum()));
+        }
+        self.all.clear();
+        self.dropped = 0;
+    }
+}
+
+impl Drop for Failures {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
 impl<'b> Outcome<'b> {
     pub(super) fn quick(stop: Stop<'b>) -> Self {
-        Outcome { base: None, failed: false, failures: Vec::new(), matches: 0, stop }
+        Outcome { base: None, failed: false, failures: Failures::default(), matches: 0, stop }
     }
 
     pub(super) fn full(base: &'b Path<'b>, stop: Stop<'b>) -> Self {
-        Outcome { base: Some(base), ..Outcome::quick(stop) }
+        let failures = Failures { all: Vec::new(), dropped: 0, room: Some(Rc::default()) };
+        Outcome { base: Some(base), failures, ..Outcome::quick(stop) }
     }
 
     /// For a part of the walk whose errors may not count.
     fn apart(&self) -> Self {
-        Outcome { base: self.base, ..Outcome::quick(self.stop) }
+        Outcome { base: self.base, failures: self.failures.apart(), ..Outcome::quick(self.stop) }
     }
 
     #[inline]
@@ -60,19 +116,23 @@ impl<'b> Outcome<'b> {
     #[inline]
     pub(super) fn fail(&mut self, failure: impl FnOnce(&Path<'_>) -> Failure) {
         self.failed = true;
-        if let Some(base) = self.base {
-            self.failures.push(failure(base));
+        match self.base {
+            // They would only be counted.
+            Some(_) if self.failures.is_full() => self.failures.dropped += 1,
+            Some(base) => self.failures.push(failure(base)),
+            None => {}
         }
     }
 
     fn take(&mut self, other: Outcome<'_>) {
         self.failed |= other.failed;
-        self.failures.extend(other.failures);
+        self.failures.append(other.failures);
         self.matches(other.matches);
     }
 
-    pub(super) fn into_failures(self) -> Vec<Failure> {
-        self.failures
+    /// Returns the failures, and how many more there are that are not collected.
+    pub(super) fn into_failures(mut self) -> (Vec<Failure>, usize) {
+        (std::mem::take(&mut self.failures.all), self.failures.dropped)
     }
 }
 
@@ -322,9 +382,9 @@ fn not_listed(base: &Path<'_>, node: &Node<'_>, value: Value<'_>, name: &Name<'_
 
 fn branches(validator: &Validator<'_>, node: &Node<'_>, instance: Value<'_>, name: &Name<'_>, out: &mut Outcome<'_>) {
     let quoted = || GoQuoted(&name.to_string()).to_string();
-    let (base, stop) = (out.base, out.stop);
+    let (base, stop, failures) = (out.base, out.stop, out.failures.apart());
     let run = |branch: u32| {
-        let mut own = Outcome { base, ..Outcome::quick(stop) };
+        let mut own = Outcome { base, failures: failures.apart(), ..Outcome::quick(stop) };
         value(validator, branch, instance, name, None, &mut own);
         own
     };

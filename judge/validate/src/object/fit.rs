@@ -6,6 +6,7 @@
 
 use super::edit::Entries;
 use super::pruning::{Root, is_meta};
+use kubeshape_schema::field::Paths;
 use kubeshape_schema::{Additional, Bump, Flags, Schema};
 use kubeshape_value::Map;
 use kubeshape_value::Value;
@@ -153,19 +154,19 @@ pub(super) fn fit<'a, P: Part<'a>>(
     arena: &'a Bump,
 ) -> Fitted<'a> {
     let budget = Budget::default();
-    let mut walk = Walk { arena, steps, unknown: Vec::new(), budget: &budget };
+    let mut walk = Walk { arena, steps, unknown: Paths::default(), budget: &budget };
     let how =
         How { unknown: if steps.prune { Unknown::Drop } else { Unknown::Keep }, nulls: steps.nulls, root: Some(root) };
     let value = walk.value(&value, schema, how, &Step::Root).unwrap_or(value);
     let mut unknown = walk.unknown;
-    unknown.sort_unstable();
-    Fitted { value, unknown, inserted: budget.0.get() }
+    unknown.sort();
+    Fitted { value, unknown: unknown.into_vec(), inserted: budget.0.get() }
 }
 
 struct Walk<'a, 'b> {
     arena: &'a Bump,
     steps: Steps,
-    unknown: Vec<String>,
+    unknown: Paths,
     budget: &'b Budget,
 }
 
@@ -228,7 +229,7 @@ impl<'a> Walk<'a, '_> {
                     below.unknown = Unknown::Keep;
                 } else {
                     if !(is_meta(key) && schema.is_some() && matches!(path, Step::Root)) {
-                        self.unknown.push(Step::Key(path, key).to_string());
+                        self.unknown.push(&Step::Key(path, key));
                     }
                     entries.drop();
                     continue;
@@ -347,7 +348,7 @@ impl<'a> Part<'a> for Whole<'_, 'a> {
         }
         let steps = Steps { defaults: true, ..Steps::default() };
         let how = How { unknown: Unknown::Keep, nulls: false, root: Some(Root::Value) };
-        let mut walk = Walk { arena, steps, unknown: Vec::new(), budget };
+        let mut walk = Walk { arena, steps, unknown: Paths::default(), budget };
         Some(walk.value(&value, Some(self), how, &Step::Root).unwrap_or(value))
     }
 

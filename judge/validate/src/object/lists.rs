@@ -1,7 +1,7 @@
 //! Repeated items of sets and maps: `listtype.ValidateListSetsAndMaps`.
 
 use super::equal::{bad_value, json};
-use kubeshape_schema::field::{Error, Path};
+use kubeshape_schema::field::{Error, Errors, Path};
 use kubeshape_schema::{Bump, Flags, Schema};
 use kubeshape_value::Map;
 use kubeshape_value::Value;
@@ -13,15 +13,15 @@ use std::collections::HashMap;
 /// Scalars are compared as Go compares them: 1 and 1.0 differ. Objects, lists and several keys are compared as JSON, in
 /// which they are equal.
 pub fn list_types(value: Value<'_>, schema: Option<&Schema<'_>>, path: &Path<'_>) -> Vec<Error> {
-    let mut errors = Vec::new();
+    let mut errors = Errors::default();
     if let Some(schema) = schema {
         check(value, schema, path, &mut errors);
     }
-    errors
+    errors.into_vec()
 }
 
 /// A schema nests as deep as its reader allows.
-fn check(value: Value<'_>, schema: &Schema<'_>, path: &Path<'_>, errors: &mut Vec<Error>) {
+fn check(value: Value<'_>, schema: &Schema<'_>, path: &Path<'_>, errors: &mut Errors) {
     if !schema.subtree.any(Flags::LIST_TYPE) {
         return;
     }
@@ -41,6 +41,9 @@ fn check(value: Value<'_>, schema: &Schema<'_>, path: &Path<'_>, errors: &mut Ve
             match schema.extra().list_type {
                 Some("set") if !are_distinct(items.iter().copied()) => {
                     for at in repeated(items.iter().map(|item| identity(*item))) {
+                        if errors.is_full() {
+                            break;
+                        }
                         errors.push(Error::duplicate(&path.index(at), bad_value(items[at]), 0));
                     }
                 }
@@ -57,7 +60,7 @@ fn check(value: Value<'_>, schema: &Schema<'_>, path: &Path<'_>, errors: &mut Ve
     }
 }
 
-fn check_map(items: &[Value<'_>], keys: &[&str], path: &Path<'_>, errors: &mut Vec<Error>) {
+fn check_map(items: &[Value<'_>], keys: &[&str], path: &Path<'_>, errors: &mut Errors) {
     let odd = items.iter().position(|item| !matches!(item, Value::Null | Value::Map(_)));
     if let Some(at) = odd {
         let detail = "must be an object for an array of list-type map";

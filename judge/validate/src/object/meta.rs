@@ -12,7 +12,7 @@ use kubeshape_gotypes::Printed;
 use kubeshape_gotypes::Struct;
 use kubeshape_gotypes::Type::{self, Bool, Int, List, Of, Text, Time as Instant};
 use kubeshape_gotypes::metadata::OBJECT_META;
-use kubeshape_schema::field::{Error, Path};
+use kubeshape_schema::field::{Error, Errors, Path, Paths};
 use kubeshape_schema::{Bump, Flags, Schema};
 use kubeshape_value::Map;
 use kubeshape_value::Value;
@@ -268,16 +268,16 @@ pub(crate) fn coerce_until_error<'a>(
     path: &Path<'_>,
     arena: &'a Bump,
 ) -> (Decoded<'a>, Option<Box<Error>>) {
-    let mut coercer = Coercer { arena, malformed, unknown: Vec::new(), error: None };
+    let mut coercer = Coercer { arena, malformed, unknown: Paths::default(), error: None };
     let value = coercer.value(value, schema, root == super::Root::Resource, path);
-    coercer.unknown.sort_unstable();
-    (Decoded { value, unknown: coercer.unknown }, coercer.error)
+    coercer.unknown.sort();
+    (Decoded { value, unknown: coercer.unknown.into_vec() }, coercer.error)
 }
 
 struct Coercer<'a> {
     arena: &'a Bump,
     malformed: Malformed,
-    unknown: Vec<String>,
+    unknown: Paths,
     /// The first error. Later fields are not changed.
     error: Option<Box<Error>>,
 }
@@ -342,7 +342,7 @@ impl<'a> Coercer<'a> {
                     }
                 };
                 let prefix = path.child("metadata").to_string();
-                self.unknown.extend(decoded.unknown.iter().map(|field| format!("{prefix}.{field}")));
+                decoded.unknown.iter().for_each(|field| self.unknown.push(&format_args!("{prefix}.{field}")));
                 Some(decoded.value)
             }
             _ => Some(value),
@@ -372,9 +372,9 @@ pub fn embedded(
     path: &Path<'_>,
     release: &AskedRelease,
 ) -> Vec<Error> {
-    let mut errors = Vec::new();
+    let mut errors = Errors::default();
     check_embedded(value, schema, root == super::Root::Resource, path, release, &mut errors);
-    errors
+    errors.into_vec()
 }
 
 fn check_embedded(
@@ -383,7 +383,7 @@ fn check_embedded(
     root: bool,
     path: &Path<'_>,
     release: &AskedRelease,
-    errors: &mut Vec<Error>,
+    errors: &mut Errors,
 ) {
     let below = |flags: Flags| flags.any(Flags::EMBEDDED_RESOURCE);
     if !root && !schema.is_some_and(|schema| below(schema.subtree)) {
@@ -413,7 +413,7 @@ fn check_embedded(
     }
 }
 
-fn check_resource(map: Map<'_>, path: &Path<'_>, release: &AskedRelease, errors: &mut Vec<Error>) {
+fn check_resource(map: Map<'_>, path: &Path<'_>, release: &AskedRelease, errors: &mut Errors) {
     for key in ["apiVersion", "kind"] {
         let path = path.child(key);
         let detail = match map.get(key) {

@@ -41,3 +41,10 @@ pub(super) struct Failure {
     pub(super) error: Error,
     pub(super) name: String,
 }
+
+impl Failure {
+    /// The bytes that it takes.
+    pub(super) fn size(&self) -> usize {
+        self.error.size() + self.name.len()
+    }
+}

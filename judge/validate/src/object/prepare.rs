@@ -259,12 +259,12 @@ impl<'a> Validator<'a> {
         let mut out = Outcome::full(base, stop);
         check::value(self, root, value, &Name::Root, correlation, &mut out);
         let mut seen = HashSet::new();
-        let mut errors = out.into_failures();
+        let (mut errors, dropped) = out.into_failures();
         // Upstream reports an error once if another one has the same message.
         errors.retain(|failure| {
             seen.insert((failure.error.error_type, failure.name.clone(), failure.error.detail.clone()))
         });
-        errors.into_iter().map(|failure| failure.error).collect()
+        errors.into_iter().map(|failure| failure.error).chain(Error::dropped(dropped)).collect()
     }
 
     #[inline]

@@ -9,7 +9,7 @@ use crate::release::{AskedRelease, Release};
 use crate::words::{self, Lengths};
 use crate::{metadata, names};
 use kubeshape_schema::compact::Compactor;
-use kubeshape_schema::field::{BadValue, Error, ErrorType, Path};
+use kubeshape_schema::field::{BadValue, Error, ErrorType, Errors, Path};
 use kubeshape_schema::{Bump, Flags, Schema};
 use kubeshape_structural::{Crd, Scale, Scope, Version};
 use kubeshape_value::GoText;
@@ -261,11 +261,11 @@ impl<'a> Resource<'a> {
         errors.extend(meta::embedded(object, self.schema, Root::Value, &Path::Root, &self.release));
         errors.extend(lists::list_types(object, self.schema, &Path::Root));
         self.rules(&mut errors, |rules| rules.check_until(object, &Path::Root, Rules::BUDGET, stop).errors);
-        errors
+        errors.into_vec()
     }
 
     /// Adds what the schema says, in the words of the release.
-    fn of_schema(&self, found: Vec<Error>, errors: &mut Vec<Error>) {
+    fn of_schema(&self, found: Vec<Error>, errors: &mut Errors) {
         let before = errors.len();
         errors.extend(found);
         words::lengths(errors, before, Lengths::Values, &self.release);
@@ -290,7 +290,7 @@ impl<'a> Resource<'a> {
         }
         errors.extend(meta::embedded(object, self.schema, Root::Value, &Path::Root, &self.release));
         self.changed(object, old, stop, &mut errors);
-        errors
+        errors.into_vec()
     }
 
     /// The errors of an object that is sent to the status subresource: `statusStrategy.ValidateUpdate`. Of the schema, only
@@ -310,11 +310,11 @@ impl<'a> Resource<'a> {
             self.scale_status(object, &mut errors);
         }
         self.changed(object, old, stop, &mut errors);
-        errors
+        errors.into_vec()
     }
 
     /// The errors of list types and of rules, unless the old object had them.
-    fn changed(&self, object: Value<'a>, old: Value<'a>, stop: Stop<'_>, errors: &mut Vec<Error>) {
+    fn changed(&self, object: Value<'a>, old: Value<'a>, stop: Stop<'_>, errors: &mut Errors) {
         let lists = lists::list_types(object, self.schema, &Path::Root);
         if !lists.is_empty() && lists::list_types(old, self.schema, &Path::Root).is_empty() {
             errors.extend(lists);
@@ -324,7 +324,7 @@ impl<'a> Resource<'a> {
     }
 
     /// Adds the errors of rules, if the errors before them allow to check any.
-    fn rules(&self, errors: &mut Vec<Error>, check: impl FnOnce(&Rules<'_>) -> Vec<Error>) {
+    fn rules(&self, errors: &mut Errors, check: impl FnOnce(&Rules<'_>) -> Vec<Error>) {
         let Some(rules) = &self.rules else { return };
         if errors.iter().any(|error| BLOCKING.contains(&error.error_type)) {
             let detail = "some validation rules were not checked because the object was invalid; correct the existing errors \
@@ -349,8 +349,8 @@ impl<'a> Resource<'a> {
         format!("{}.{group} {} is invalid: {errors}", self.kind, GoQuoted(name))
     }
 
-    fn type_errors(&self, object: Value<'_>) -> Vec<Error> {
-        let mut errors = Vec::new();
+    fn type_errors(&self, object: Value<'_>) -> Errors {
+        let mut errors = Errors::default();
         for (key, expected) in [("kind", self.kind), ("apiVersion", self.api_version)] {
             let found = object.get(key).and_then(Value::as_str).unwrap_or_default();
             if found != expected {
@@ -360,13 +360,13 @@ impl<'a> Resource<'a> {
         errors
     }
 
-    fn scale_spec(&self, object: Value<'_>, errors: &mut Vec<Error>) {
+    fn scale_spec(&self, object: Value<'_>, errors: &mut Errors) {
         if let Some(scale) = &self.scale {
             replicas(object, scale.spec_replicas_path, errors);
         }
     }
 
-    fn scale_status(&self, object: Value<'_>, errors: &mut Vec<Error>) {
+    fn scale_status(&self, object: Value<'_>, errors: &mut Errors) {
         let Some(scale) = &self.scale else { return };
         replicas(object, scale.status_replicas_path, errors);
         if let Some(path) = scale.label_selector_path {
@@ -421,17 +421,17 @@ pub(crate) fn metadata_errors_with(
     name: &dyn Fn(&str, bool) -> names::Messages,
     release: &AskedRelease,
 ) -> Vec<Error> {
-    let (arena, mut errors) = (Bump::new(), Vec::new());
+    let (arena, mut errors) = (Bump::new(), Errors::default());
     let meta = meta::object_meta(metadata_of(object), &arena);
     metadata::validate(&meta, namespaced, name, &Path::Base("metadata"), release, &mut errors);
-    errors
+    errors.into_vec()
 }
 
 /// The errors of the metadata of an object of any kind that replaces another one: `ValidateObjectMetaUpdate`.
 pub fn metadata_update_errors(object: Value<'_>, old: Value<'_>, release: impl Into<AskedRelease>) -> Vec<Error> {
-    let mut errors = Vec::new();
+    let mut errors = Errors::default();
     metadata_update(object, old, &release.into(), &mut errors);
-    errors
+    errors.into_vec()
 }
 
 /// Whether two values are equal as Go's `reflect.DeepEqual` sees it: an integer never equals a float.
@@ -439,14 +439,14 @@ pub fn deep_equal(a: Value<'_>, b: Value<'_>) -> bool {
     super::equal::equal(a, b)
 }
 
-fn metadata_update(object: Value<'_>, old: Value<'_>, release: &AskedRelease, errors: &mut Vec<Error>) {
+fn metadata_update(object: Value<'_>, old: Value<'_>, release: &AskedRelease, errors: &mut Errors) {
     let arena = Bump::new();
     let meta = |object| meta::object_meta(metadata_of(object), &arena);
     metadata::validate_update(&meta(object), &meta(old), &Path::Base("metadata"), release, errors);
 }
 
 /// Checks a number of replicas.
-fn replicas(object: Value<'_>, path: &str, errors: &mut Vec<Error>) {
+fn replicas(object: Value<'_>, path: &str, errors: &mut Errors) {
     let detail = match nested(object, path) {
         Ok(Some(Value::Int(n))) if n < 0 => (n, "should be a non-negative integer".to_owned()),
         Ok(Some(Value::Int(n))) if n > i64::from(i32::MAX) => {

@@ -4,7 +4,7 @@ use super::text::{base64_error, micro_time_error};
 use super::{Struct, Type, Typed};
 use crate::object::{json_name, time_error};
 use kubeshape_cel::Quantity;
-use kubeshape_schema::field::{Error, Path};
+use kubeshape_schema::field::{Error, Errors, Path, Paths};
 use kubeshape_value::Map;
 use kubeshape_value::{Bump, Value};
 use kubeshape_yaml::go::Time;
@@ -55,12 +55,21 @@ impl Decoded {
 impl Typed {
     /// Decodes an object. The depth of the object is limited by its reader.
     pub fn decode(&self, object: Value<'_>) -> Decoded {
-        let mut decoder = Decoder { typed: self, out: Decoded::default(), in_status: false, lacking: 0, stopped: None };
+        let mut decoder = Decoder {
+            typed: self,
+            out: Decoded::default(),
+            unknown: Paths::default(),
+            departures: Errors::default(),
+            told: 0,
+            in_status: false,
+            lacking: 0,
+            stopped: None,
+        };
         decoder.value(object, &self.root, &Path::Root, Place { owner: "", fields: None, go_type: None });
         if let Some(at) = decoder.stopped {
             decoder.out.errors[..=at].rotate_right(1);
         }
-        decoder.out
+        Decoded { unknown: decoder.unknown.into_vec(), departures: decoder.departures.into_vec(), ..decoder.out }
     }
 
     /// What is left of an object that was decoded: without unknown fields, and without nulls, which leave Go's variables as they are.
@@ -147,6 +156,10 @@ struct Fields<'p> {
 struct Decoder<'t> {
     typed: &'t Typed,
     out: Decoded,
+    unknown: Paths,
+    departures: Errors,
+    /// Bytes of mismatches.
+    told: usize,
     in_status: bool,
     /// Structs that the object lacks and that were looked into.
     lacking: usize,
@@ -217,7 +230,7 @@ impl Decoder<'_> {
                     let Some(field) = found.field(key) else {
                         match &found.others {
                             Some(ty) => self.value(*value, ty, &path.child(key), place),
-                            None => self.out.unknown.push(path.child(key).to_string()),
+                            None => self.unknown.push(&path.child(key)),
                         }
                         continue;
                     };
@@ -229,7 +242,7 @@ impl Decoder<'_> {
                         && !field.allowed.iter().any(|allowed| allowed == text)
                     {
                         let allowed: Vec<&str> = field.allowed.iter().map(String::as_str).collect();
-                        self.out.departures.push(Error::not_supported(&path, *text, &allowed, 0));
+                        self.departures.push(Error::not_supported(&path, *text, &allowed, 0));
                     }
                     let embedded = field.go_name.embedded.map(|name| Fields { parent: place.fields, name });
                     let fields = Fields { parent: embedded.as_ref().or(place.fields), name: key };
@@ -264,7 +277,7 @@ impl Decoder<'_> {
                 continue;
             }
             if field.required {
-                self.out.departures.push(Error::required(&path.child(name), "", 0));
+                self.departures.push(Error::required(&path.child(name), "", 0));
             } else if field.is_there
                 && let Type::Struct(at) = field.ty
                 && depth > 0
@@ -306,7 +319,12 @@ impl Decoder<'_> {
 
     #[cold]
     fn error(&mut self, path: &Path<'_>, message: String) {
-        self.out.errors.push(Mismatch { path: path.to_string(), message });
+        // A server reports the first one.
+        let path = path.to_string();
+        self.told = self.told.saturating_add(path.len() + message.len());
+        if self.told <= Errors::MOST || self.out.errors.is_empty() {
+            self.out.errors.push(Mismatch { path, message });
+        }
     }
 }
 

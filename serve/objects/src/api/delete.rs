@@ -40,7 +40,7 @@ impl Call<'_> {
         };
         if !body.is_empty() {
             let (mut tape, arena) = (Tape::new(), Bump::new());
-            value::read(&body, &mut tape).map_err(|why| self.unreadable(&why))?;
+            value::read_body(&body, &mut tape).map_err(|why| self.unreadable(&why))?;
             let source = std::str::from_utf8(&body).map_err(|why| self.unreadable(&why.to_string()))?;
             let options = tape.document(source).root().map_or(Value::Null, |root| Value::from_node(root, &arena));
             let text = |value: Option<Value<'_>>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -79,14 +79,15 @@ impl Call<'_> {
         let shown = self.shown()?;
         let options = self.delete_options()?;
         let selection = self.selection(&ListParameters::read(self.request.query)?)?;
-        let objects = selected(self.store, self.served, &selection);
+        let objects = selected(self.store, self.served, &selection, self.moment.stop);
         let mut changes = Vec::new();
         for (key, _) in &objects {
+            self.goes_on()?;
             let Some(old) = self.store.get(key) else { continue };
             changes.extend(self.deleted(key, old, &options)?.0);
         }
-        let read = shown.read_all(objects.iter().map(|(_, object)| object))?;
-        let list = shown.deleted(&read, self.store.revision())?;
+        let read = shown.read_all(objects.iter().map(|(_, object)| object), self.moment.stop)?;
+        let list = shown.deleted(&read, self.store.revision(), self.moment.stop)?;
         if options.dry_run {
             changes.clear();
         }

@@ -321,8 +321,9 @@ impl Api {
         let strategy = served.strategy()?;
         let call = Call { verb: Verb::Other, api: self, served, strategy: &strategy, path, request, moment, store };
         let call = Call { verb: call.verb()?, ..call };
+        let outcome = call.run();
         // What was stopped did not come to its end, whatever it returns.
-        let outcome = call.run().and_then(|outcome| call.goes_on().map(|()| outcome));
+        let outcome = call.goes_on().and(outcome);
         Some(outcome.unwrap_or_else(|status| Outcome::Reply(refusal(&status, request))))
     }
 

@@ -9,6 +9,7 @@ use crate::store::{Key, Store, Stored};
 use crate::{select, value};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use kubeshape_smd::value::Stop;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
 use std::sync::Arc;
@@ -107,9 +108,9 @@ impl Call<'_> {
             }
             None => self.store,
         };
-        let (objects, meta) = page(store, self.served, &selection, &from, options.limit);
-        let objects = shown.read_all(objects)?;
-        let reply = shown.list(&objects, &meta)?;
+        let (objects, meta) = page(store, self.served, &selection, &from, options.limit, self.moment.stop);
+        let objects = shown.read_all(objects, self.moment.stop)?;
+        let reply = shown.list(&objects, &meta, self.moment.stop)?;
         Ok(Outcome::Reply(Reply { warnings: self.warnings(), ..reply }))
     }
 
@@ -154,10 +155,11 @@ fn page<'s>(
     selection: &'s Selection,
     from: &str,
     limit: usize,
+    stop: Stop<'_>,
 ) -> (Vec<&'s Arc<Stored>>, ListMeta) {
     let mut meta = ListMeta { revision: store.revision().to_string(), ..ListMeta::default() };
-    let selected =
-        store.list(&served.id, &selection.prefix, from).filter(|(key, stored)| selection.takes(key, stored, served));
+    let all = store.list(&served.id, &selection.prefix, from).take_while(|_| !stop.is_set());
+    let selected = all.filter(|(key, stored)| selection.takes(key, stored, served));
     let mut objects = Vec::new();
     let mut last: Option<&Key> = None;
     let mut left = 0_i64;
@@ -220,8 +222,13 @@ impl Token {
 }
 
 /// Returns the selected objects of a resource, with their keys.
-pub(super) fn selected(store: &Store, served: &Served, selection: &Selection) -> Vec<(Key, Arc<Stored>)> {
-    let all = store.list(&served.id, &selection.prefix, "");
+pub(super) fn selected(
+    store: &Store,
+    served: &Served,
+    selection: &Selection,
+    stop: Stop<'_>,
+) -> Vec<(Key, Arc<Stored>)> {
+    let all = store.list(&served.id, &selection.prefix, "").take_while(|_| !stop.is_set());
     all.filter(|(key, stored)| selection.takes(key, stored, served))
         .map(|(key, stored)| (key.clone(), Arc::clone(stored)))
         .collect()

@@ -4,13 +4,14 @@ use super::Reply;
 use super::convert::Read;
 use super::served::Served;
 use crate::accept::{Form, TargetKind};
-use crate::form::{self, ColumnOptions, Exported, IncludeObject, ListMeta, Rows, Table};
+use crate::form::{self, ColumnOptions, Exported, IncludeObject, ListMeta, Room, Rows, Table};
 use crate::status::Status;
 use crate::store::Stored;
 use crate::{cbor, proto, value, wire};
 use bytes::Bytes;
 use kubeshape_smd::Bump;
 use kubeshape_smd::managed::Time;
+use kubeshape_smd::value::Stop;
 use kubeshape_yaml::Tape;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -50,9 +51,17 @@ pub(super) fn status(status: &Status, form: Form, version: Option<&str>) -> Repl
     let api_version = status_version(version);
     let body = match form {
         Form::Protobuf => status.protobuf_as(&api_version),
-        Form::Yaml => form::yaml(status.value_as(&api_version, &Bump::new())),
         Form::Cbor => cbor::document(status.value_as(&api_version, &Bump::new())),
-        form => form::encode(status.json_as(&api_version), form),
+        form => {
+            let json = status.json_as(&api_version);
+            // It nests so little that there is room.
+            let room = Room::of(json.len(), Stop::NEVER);
+            let made = match form {
+                Form::Yaml => form::yaml(status.value_as(&api_version, &Bump::new()), room),
+                form => form::encode(json, form, room),
+            };
+            made.unwrap_or_default()
+        }
     };
     Reply { retry_after_seconds: status.retry_after_seconds(), ..Reply::new(status.code, form, body) }
 }
@@ -69,14 +78,14 @@ impl Shown {
     ///
     /// # Errors
     /// The list cannot be written.
-    pub(super) fn deleted(&self, objects: &[Read<'_>], revision: u64) -> Result<Reply, Status> {
+    pub(super) fn deleted(&self, objects: &[Read<'_>], revision: u64, stop: Stop<'_>) -> Result<Reply, Status> {
         let form = match self.form {
             Form::Csv => Form::Json,
             Form::Protobuf if !wire::knows(&self.served.api_version, &self.served.kind) => Form::Json,
             form => form,
         };
         let shown = Shown { form, target: None, export: None, parameters: String::new(), ..self.clone() };
-        shown.list(objects, &ListMeta { revision: revision.to_string(), ..ListMeta::default() })
+        shown.list(objects, &ListMeta { revision: revision.to_string(), ..ListMeta::default() }, stop)
     }
 
     /// Returns a reply with a body in the form of the response.
@@ -85,8 +94,11 @@ impl Shown {
     }
 
     /// Returns a reply with JSON, converted to the form of the response.
-    pub(super) fn encoded(&self, code: u16, json: Vec<u8>) -> Reply {
-        self.made(code, form::encode(json, self.form))
+    ///
+    /// # Errors
+    /// There is no room for it.
+    pub(super) fn encoded(&self, code: u16, json: Vec<u8>, room: Room<'_>) -> Result<Reply, Status> {
+        Ok(self.made(code, form::encode(json, self.form, room)?))
     }
 
     /// Returns whether objects are shown as stored.
@@ -109,10 +121,14 @@ impl Shown {
     pub(super) fn read_all<'s>(
         &self,
         stored: impl IntoIterator<Item = &'s Arc<Stored>>,
+        stop: Stop<'_>,
     ) -> Result<Vec<Read<'s>>, Status> {
         let mut grown = 0_usize;
         let mut objects = Vec::new();
         for object in stored {
+            if stop.is_set() {
+                break;
+            }
             let read = self.read(object)?;
             grown = grown.saturating_add(read.json().len().saturating_sub(object.json().len()));
             if grown > MAX_LIST_GROWTH {
@@ -144,10 +160,10 @@ impl Shown {
     /// The object cannot be converted.
     pub(super) fn one(&self, code: u16, object: &Stored, rows: Option<&Rows>) -> Result<Reply, Status> {
         let body = self.converted(object, rows, true)?;
-        Ok(match self.form {
-            Form::Protobuf | Form::Csv => self.made(code, body),
-            _ => self.encoded(code, body),
-        })
+        match self.form {
+            Form::Protobuf | Form::Csv => Ok(self.made(code, body)),
+            _ => self.encoded(code, body, room_of(object)),
+        }
     }
 
     /// An object as what is wanted, in JSON; in protobuf or as comma-separated values if the answer is. `columns` says whether a table
@@ -198,15 +214,15 @@ impl Shown {
             TargetKind::TabularOutput => {
                 let (rows, objects) = (rows.ok_or_else(no_rows)?, std::iter::once(object));
                 match self.form {
-                    Form::Csv => form::csv(rows, objects, self.now),
-                    _ => form::tabular(rows, columns, objects, self.now, &meta()),
+                    Form::Csv => form::csv(rows, objects, self.now, room_of(object))?,
+                    _ => form::tabular(rows, columns, objects, self.now, &meta(), room_of(object))?,
                 }
             }
             TargetKind::Table => {
                 let rows = rows.ok_or_else(no_rows)?;
                 let include = self.include.clone()?;
                 let table = Table { api_version, rows, columns, include, now: self.now };
-                table.json(std::iter::once(object), &meta())
+                table.json(std::iter::once(object), &meta(), room_of(object))?
             }
         })
     }
@@ -227,12 +243,13 @@ impl Shown {
     ///
     /// # Errors
     /// The list cannot be converted.
-    pub(super) fn list(&self, objects: &[Read<'_>], meta: &ListMeta) -> Result<Reply, Status> {
+    pub(super) fn list(&self, objects: &[Read<'_>], meta: &ListMeta, stop: Stop<'_>) -> Result<Reply, Status> {
         let served = &self.served;
+        let room = Room::of(objects.iter().map(|object| object.as_json().len()).sum(), stop);
         if let Some(how) = self.export {
             let exported = objects.iter().map(|object| Ok(Read::Owned(Arc::new(self.exported(object, how)?))));
             let exported = exported.collect::<Result<Vec<_>, Status>>()?;
-            return Shown { export: None, ..self.clone() }.list(&exported, meta);
+            return Shown { export: None, ..self.clone() }.list(&exported, meta, stop);
         }
         let texts = || objects.iter().map(|object| object.as_json()).collect::<Vec<&[u8]>>();
         let Some((kind, api_version)) = &self.target else {
@@ -247,40 +264,43 @@ impl Shown {
             } else {
                 form::list(&served.api_version, &served.list_kind, &texts, meta)
             };
-            return Ok(self.encoded(200, list));
+            return self.encoded(200, list, room);
         };
         let rows = || self.rows.as_deref().ok_or_else(|| Status::internal("a table has rows"));
-        Ok(match kind {
-            TargetKind::PartialObjectMetadata => {
-                return Err(Status::no_such_form(&format!(
-                    "you requested PartialObjectMetadata, but the requested object is a list ({})",
-                    served.go_type(true)
-                )));
-            }
-            TargetKind::Scale | TargetKind::ObjectMeta => return Err(Status::internal("content is a list")),
-            TargetKind::List => self.encoded(200, form::generic_list(api_version, &texts(), meta)),
-            TargetKind::ListMeta => self.encoded(200, form::list_meta(meta)),
-            TargetKind::Description => self.encoded(200, form::descriptions(&texts(), meta)),
+        match kind {
+            TargetKind::PartialObjectMetadata => Err(Status::no_such_form(&format!(
+                "you requested PartialObjectMetadata, but the requested object is a list ({})",
+                served.go_type(true)
+            ))),
+            TargetKind::Scale | TargetKind::ObjectMeta => Err(Status::internal("content is a list")),
+            TargetKind::List => self.encoded(200, form::generic_list(api_version, &texts(), meta), room),
+            TargetKind::ListMeta => self.encoded(200, form::list_meta(meta), room),
+            TargetKind::Description => self.encoded(200, form::descriptions(&texts(), meta, room)?, room),
             TargetKind::TabularOutput => {
                 let (rows, objects) = (rows()?, objects.iter().map(|object| &***object));
                 match self.form {
-                    Form::Csv => self.made(200, form::csv(rows, objects, self.now)),
-                    _ => self.encoded(200, form::tabular(rows, true, objects, self.now, meta)),
+                    Form::Csv => Ok(self.made(200, form::csv(rows, objects, self.now, room)?)),
+                    _ => self.encoded(200, form::tabular(rows, true, objects, self.now, meta, room)?, room),
                 }
             }
             TargetKind::Table => {
                 let include = self.include.clone()?;
                 let table = Table { api_version, rows: rows()?, columns: true, include, now: self.now };
-                self.encoded(200, table.json(objects.iter().map(|object| &***object), meta))
+                self.encoded(200, table.json(objects.iter().map(|object| &***object), meta, room)?, room)
             }
             TargetKind::PartialObjectMetadataList if self.form == Form::Protobuf => {
                 let list = form::partial_list_protobuf(objects.iter().map(|object| &***object), meta);
-                self.made(200, proto::unknown(api_version, "PartialObjectMetadataList", &list))
+                Ok(self.made(200, proto::unknown(api_version, "PartialObjectMetadataList", &list)))
             }
             TargetKind::PartialObjectMetadataList => {
                 let list = form::partial_list(api_version, objects.iter().map(|object| &***object), meta);
-                self.encoded(200, list)
+                self.encoded(200, list, room)
             }
-        })
+        }
     }
+}
+
+/// The room for a response with one object.
+fn room_of(object: &Stored) -> Room<'static> {
+    Room::of(object.as_json().len(), Stop::NEVER)
 }

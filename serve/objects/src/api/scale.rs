@@ -3,7 +3,7 @@
 use super::reply::Shown;
 use super::{Call, Outcome, Reply, Then};
 use crate::accept::{Form, TargetKind};
-use crate::form::{META_V1, Rows, Scale};
+use crate::form::{META_V1, Room, Rows, Scale};
 use crate::options::WriteParameters;
 use crate::patch::{json_patch, merge};
 use crate::status::Status;
@@ -13,7 +13,7 @@ use crate::wire;
 use kubeshape_registry::kind::Scale as Paths;
 use kubeshape_show::table::{Column, Convertor};
 use kubeshape_smd::managed::scale::{replicas_path, to_parent};
-use kubeshape_smd::value::Map;
+use kubeshape_smd::value::{Map, Stop};
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
 use kubeshape_yaml::go::escape::GoQuoted;
@@ -94,7 +94,10 @@ pub(super) fn reply(shown: &Shown, stored: &Arc<Stored>) -> Result<Reply, Status
             let body = wire::json_to_protobuf(AUTOSCALING, "Scale", &scale).map_err(Status::internal)?;
             Ok(shown.made(200, body))
         }
-        None | Some((TargetKind::Scale, _)) => Ok(shown.encoded(200, scale)),
+        None | Some((TargetKind::Scale, _)) => {
+            let room = Room::of(scale.len(), Stop::NEVER);
+            shown.encoded(200, scale, room)
+        }
         Some((kind, _)) => {
             let rows = Rows::new(Arc::new(convertor()), shown.columns.clone(), *kind == TargetKind::Table);
             // A scale has the metadata of its object, and its own version.

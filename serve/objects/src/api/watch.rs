@@ -5,6 +5,7 @@ use super::reply::{Shown, status_version};
 use super::served::Served;
 use super::{Api, Call, Outcome, typed};
 use crate::accept::{Form, TargetKind};
+use crate::form::Room;
 use crate::options::ListParameters;
 use crate::status::Status;
 use crate::store::{Forgotten, Store, Stored, Verb};
@@ -12,6 +13,7 @@ use crate::{cbor, proto, value};
 use bytes::Bytes;
 use kubeshape_smd::Bump;
 use kubeshape_smd::managed::Time;
+use kubeshape_smd::value::Stop;
 use kubeshape_yaml::Tape;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -144,12 +146,26 @@ impl Watch {
     /// # Errors
     /// The changes are no longer kept. The error contains the last event for the client.
     pub fn next(&mut self, store: &Store, now: Time) -> Result<Vec<u8>, WatchEnd> {
+        self.next_until(store, now, Stop::NEVER)
+    }
+
+    /// As [`next`](Self::next), until the flag is set: the first events are those of all objects.
+    ///
+    /// # Errors
+    /// As for [`next`](Self::next), or the first events are too large.
+    pub fn next_until(&mut self, store: &Store, now: Time, stop: Stop<'_>) -> Result<Vec<u8>, WatchEnd> {
         self.shown.now = now;
         let mut out = Vec::new();
         if std::mem::take(&mut self.initial) {
             self.position = store.revision();
-            for (_, object) in selected(store, &self.shown.served, &self.selection) {
+            let objects = selected(store, &self.shown.served, &self.selection, stop);
+            let room = Room::of(objects.iter().map(|(_, object)| object.as_json().len()).sum(), stop);
+            for (_, object) in objects {
                 self.tell_stored("ADDED", &object, &mut out);
+                if let Err(status) = room.holds(out.len()) {
+                    self.refuse(&status, &mut out);
+                    return Err(WatchEnd { last: Some(out) });
+                }
             }
             if self.marks_initial {
                 self.mark(Some(INITIAL_EVENTS_END), &mut out);

@@ -105,7 +105,7 @@ impl Call<'_> {
 
     /// Reads a document of a body and its duplicate fields.
     pub(super) fn document<'t>(&self, text: &'t [u8], tape: &'t mut Tape) -> Result<Node<'t>, Status> {
-        value::read(text, tape).map_err(|why| self.unreadable(&why))?;
+        value::read_body(text, tape).map_err(|why| self.unreadable(&why))?;
         let source = std::str::from_utf8(text).map_err(|why| self.unreadable(&why.to_string()))?;
         tape.document(source).root().ok_or_else(|| self.unreadable("EOF"))
     }
@@ -425,7 +425,7 @@ impl Call<'_> {
         let old = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
         let text = self.body()?;
         let syntax = |why: &str| Status::bad_request(format!("error decoding patch: {why}"));
-        value::read(text, &mut tape).map_err(|why| syntax(&why))?;
+        value::read_body(text, &mut tape).map_err(|why| syntax(&why))?;
         let source = std::str::from_utf8(text).map_err(|why| syntax(&why.to_string()))?;
         let node = tape.document(source).root().ok_or_else(|| syntax("unexpected end of JSON input"))?;
         let patch = Value::from_node(node, &arena);
@@ -479,7 +479,7 @@ impl Call<'_> {
         let (mut tape, arena, mut warnings) = (Tape::new(), Bump::new(), self.warnings());
         let text = &*self.transcoded()?;
         let undecoded = |why: &str| Status::bad_request(format!("error decoding YAML: {why}"));
-        value::read(text, &mut tape).map_err(|why| undecoded(&why))?;
+        value::read_body(text, &mut tape).map_err(|why| undecoded(&why))?;
         let source = std::str::from_utf8(text).map_err(|why| undecoded(&why.to_string()))?;
         let node = tape.document(source).root().ok_or_else(|| undecoded("EOF"))?;
         let config = Value::from_node(node, &arena);

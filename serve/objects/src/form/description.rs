@@ -4,7 +4,8 @@
 //! A section has a title and fields, or a table. A field has a label and a value, several values, fields below it, or
 //! items with fields.
 
-use super::{ListMeta, META_V1, join};
+use super::{ListMeta, META_V1, Room, join, join_within};
+use crate::status::Status;
 use crate::value::{self, meta_text, metadata};
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
@@ -26,16 +27,20 @@ pub(crate) fn description(object: Value<'_>) -> Vec<u8> {
 }
 
 /// Returns the descriptions of a list's objects, given as compact JSON.
-pub(crate) fn descriptions(objects: &[&[u8]], meta: &ListMeta) -> Vec<u8> {
+///
+/// # Errors
+/// There is no room for them.
+pub(crate) fn descriptions(objects: &[&[u8]], meta: &ListMeta, room: Room<'_>) -> Result<Vec<u8>, Status> {
     let mut out = format!(r#"{{"kind":"DescriptionList","apiVersion":"{META_V1}","metadata":"#).into_bytes();
     meta.typed(&mut out);
     out.extend_from_slice(b",\"items\":[");
-    join(objects.iter(), &mut out, |text, out| {
+    join_within(objects.iter(), &mut out, room, |text, out| {
         let (mut tape, arena) = (Tape::new(), Bump::new());
         one(value::parsed(text, &mut tape, &arena).unwrap_or(Value::Null), out);
-    });
+        Ok(())
+    })?;
     out.extend_from_slice(b"]}");
-    out
+    Ok(out)
 }
 
 fn one(object: Value<'_>, out: &mut Vec<u8>) {

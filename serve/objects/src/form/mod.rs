@@ -3,10 +3,12 @@
 mod description;
 mod export;
 mod partial;
+mod room;
 mod scale;
 mod table;
 
 use crate::accept::Form;
+use crate::status::Status;
 use crate::{cbor, value};
 use kubeshape_registry::print;
 use kubeshape_smd::{Bump, Value};
@@ -19,6 +21,8 @@ pub(crate) use export::{Exported, metadata as exported_metadata, without_default
 pub(crate) use partial::{
     list_meta, object_meta, partial, partial_head, partial_list, partial_list_protobuf, partial_protobuf,
 };
+pub use room::MAX_FORM_GROWTH;
+pub(crate) use room::Room;
 pub(crate) use scale::Scale;
 pub(crate) use table::{ColumnOptions, IncludeObject, Rows, Table, csv, tabular};
 
@@ -80,6 +84,26 @@ pub(crate) fn generic_list(api_version: &str, items: &[&[u8]], meta: &ListMeta) 
     join(items.iter(), &mut out, |item, out| out.extend_from_slice(item));
     out.extend_from_slice(b"]}");
     out
+}
+
+/// Appends items with commas between them, as long as there is room.
+///
+/// # Errors
+/// There is no more room.
+pub(super) fn join_within<T>(
+    items: impl Iterator<Item = T>,
+    out: &mut Vec<u8>,
+    room: Room<'_>,
+    mut each: impl FnMut(T, &mut Vec<u8>) -> Result<(), Status>,
+) -> Result<(), Status> {
+    for (at, item) in items.enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        each(item, out)?;
+        room.holds(out.len())?;
+    }
+    Ok(())
 }
 
 /// Appends items with commas between them.
@@ -147,15 +171,36 @@ pub(crate) fn typed_list(api_version: &str, list: &str, kind: &str, items: &[&[u
 }
 
 /// Prints a value as YAML, as servers do.
-pub(crate) fn yaml(value: Value<'_>) -> Vec<u8> {
+///
+/// # Errors
+/// There is no room for it.
+pub(crate) fn yaml(value: Value<'_>, room: Room<'_>) -> Result<Vec<u8>, Status> {
     let mut out = Vec::new();
-    print::write_yaml(value, &mut Emitter::new(&mut out).folding());
-    out
+    let mut emitter = Emitter::new(&mut out).folding().within(room.most);
+    print::write_yaml_until(value, &mut emitter, &|| room.stop.is_set());
+    room.holds(out.len())?;
+    Ok(out)
+}
+
+/// Bytes that are indented at once.
+const PIECE: usize = 4 << 10;
+
+/// Indents JSON.
+fn indented(compact: &[u8], room: Room<'_>) -> Result<Vec<u8>, Status> {
+    let (mut indenter, mut out) = (json::Indenter::default(), Vec::with_capacity(compact.len() * 2));
+    for piece in compact.chunks(PIECE) {
+        indenter.piece(piece, &mut out);
+        room.holds(out.len())?;
+    }
+    Ok(out)
 }
 
 /// Converts a JSON body to a form: compact with a line break, indented without one, YAML, or CBOR.
-pub(crate) fn encode(compact: Vec<u8>, form: Form) -> Vec<u8> {
-    match form {
+///
+/// # Errors
+/// There is no room for it.
+pub(crate) fn encode(compact: Vec<u8>, form: Form, room: Room<'_>) -> Result<Vec<u8>, Status> {
+    Ok(match form {
         Form::Cbor => cbor::of_json(&compact).unwrap_or(compact),
         // Rows are never made from JSON.
         Form::Json | Form::Protobuf | Form::Csv => {
@@ -163,19 +208,15 @@ pub(crate) fn encode(compact: Vec<u8>, form: Form) -> Vec<u8> {
             out.push(b'\n');
             out
         }
-        Form::Indented => {
-            let mut out = Vec::with_capacity(compact.len() * 2);
-            json::indent(&compact, &mut out);
-            out
-        }
+        Form::Indented => indented(&compact, room)?,
         Form::Yaml => {
             let (mut tape, arena) = (Tape::new(), Bump::new());
             if value::read(&compact, &mut tape).is_err() {
-                return compact;
+                return Ok(compact);
             }
             let text = std::str::from_utf8(&compact).unwrap_or_default();
             let value = tape.document(text).root().map_or(Value::Null, |root| Value::from_node(root, &arena));
-            yaml(value)
+            yaml(value, room)?
         }
-    }
+    })
 }

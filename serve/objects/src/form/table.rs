@@ -1,7 +1,8 @@
 //! Rows for people: `Table`, `TabularOutput`, comma-separated values.
 
 use super::partial::{partial, partial_head};
-use super::{ListMeta, META_V1, join};
+use super::{ListMeta, META_V1, Room, join, join_within};
+use crate::status::Status;
 use crate::store::Stored;
 use crate::value;
 use kubeshape_show::table::{self, Cell, ColumnDefinition, Convertor};
@@ -77,42 +78,48 @@ impl Rows {
     }
 
     /// Calls a function with each cell of an object at a time.
-    fn each_cell(&self, object: &Stored, now: Time, mut with: impl FnMut(&Cell)) {
-        let cells = object.cells(&self.convertor);
+    fn each_cell(
+        &self,
+        object: &Stored,
+        now: Time,
+        room: Room<'_>,
+        mut with: impl FnMut(&Cell) -> Result<(), Status>,
+    ) -> Result<(), Status> {
+        let cells = object.cells(&self.convertor, room)?;
         let is_kept = |at: usize| self.kept.as_ref().is_none_or(|kept| kept.get(at).copied().unwrap_or(true));
         for (at, cell) in cells.iter().enumerate().filter(|(at, _)| is_kept(*at)) {
-            with(&self.convertor.shown(at, cell, now));
+            with(&self.convertor.shown(at, cell, now))?;
         }
-        if !self.labels.is_empty() || self.all_labels {
-            self.each_label(object, with);
-        }
+        if self.labels.is_empty() && !self.all_labels { Ok(()) } else { self.each_label(object, with) }
     }
 
     /// Appends the cells of an object as JSON.
-    fn write(&self, object: &Stored, now: Time, out: &mut Vec<u8>) {
+    fn write(&self, object: &Stored, now: Time, room: Room<'_>, out: &mut Vec<u8>) -> Result<(), Status> {
         let mut first = true;
-        self.each_cell(object, now, |cell| {
+        self.each_cell(object, now, room, |cell| {
             if !std::mem::take(&mut first) {
                 out.push(b',');
             }
             self::cell(cell, out);
-        });
+            room.holds(out.len())
+        })
     }
 
-    fn each_label(&self, object: &Stored, mut with: impl FnMut(&Cell)) {
+    fn each_label(&self, object: &Stored, mut with: impl FnMut(&Cell) -> Result<(), Status>) -> Result<(), Status> {
         let (text, mut tape, arena) = (object.metadata(), Tape::new(), Bump::new());
         let metadata = value::parsed(&text, &mut tape, &arena).unwrap_or(Value::Null);
         let labels = metadata.get("labels").and_then(Value::as_map).unwrap_or(Map::EMPTY);
         let of = |label: &str| labels.get(label).and_then(Value::as_str).unwrap_or_default();
-        self.labels.iter().for_each(|label| with(&Cell::Text(of(label).to_owned())));
+        self.labels.iter().try_for_each(|label| with(&Cell::Text(of(label).to_owned())))?;
         if self.all_labels {
             let pairs = labels.entries().iter();
             let pairs: Vec<String> =
                 pairs.map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default())).collect();
             // As kubectl shows it.
             let text = if pairs.is_empty() { "<none>".to_owned() } else { pairs.join(",") };
-            with(&Cell::Text(text));
+            with(&Cell::Text(text))?;
         }
+        Ok(())
     }
 }
 
@@ -129,7 +136,15 @@ pub(crate) struct Table<'t> {
 
 impl Table<'_> {
     /// The table of these objects.
-    pub(crate) fn json<'o>(&self, objects: impl Iterator<Item = &'o Stored>, meta: &ListMeta) -> Vec<u8> {
+    ///
+    /// # Errors
+    /// There is no room for it.
+    pub(crate) fn json<'o>(
+        &self,
+        objects: impl Iterator<Item = &'o Stored>,
+        meta: &ListMeta,
+        room: Room<'_>,
+    ) -> Result<Vec<u8>, Status> {
         let mut out = format!(r#"{{"kind":"Table","apiVersion":"{}","metadata":"#, self.api_version).into_bytes();
         meta.typed(&mut out);
         out.extend_from_slice(b",\"columnDefinitions\":");
@@ -142,9 +157,9 @@ impl Table<'_> {
         }
         out.extend_from_slice(b",\"rows\":[");
         let head = partial_head(self.api_version);
-        join(objects, &mut out, |object, out| {
+        join_within(objects, &mut out, room, |object, out| {
             out.extend_from_slice(b"{\"cells\":[");
-            self.rows.write(object, self.now, out);
+            self.rows.write(object, self.now, room, out)?;
             out.extend_from_slice(b"],\"object\":");
             match self.include {
                 IncludeObject::None => out.extend_from_slice(b"null"),
@@ -152,20 +167,25 @@ impl Table<'_> {
                 IncludeObject::Object => out.extend_from_slice(object.as_json()),
             }
             out.push(b'}');
-        });
+            Ok(())
+        })?;
         out.extend_from_slice(b"]}");
-        out
+        Ok(out)
     }
 }
 
 /// Prints a `TabularOutput`, the table of the proposal, as compact JSON. Includes the columns if `columns` is set.
+///
+/// # Errors
+/// There is no room for it.
 pub(crate) fn tabular<'o>(
     rows: &Rows,
     columns: bool,
     objects: impl Iterator<Item = &'o Stored>,
     now: Time,
     meta: &ListMeta,
-) -> Vec<u8> {
+    room: Room<'_>,
+) -> Result<Vec<u8>, Status> {
     let mut out = format!(r#"{{"kind":"TabularOutput","apiVersion":"{META_V1}","metadata":"#).into_bytes();
     meta.typed(&mut out);
     if columns {
@@ -180,24 +200,36 @@ pub(crate) fn tabular<'o>(
         out.push(b']');
     }
     out.extend_from_slice(b",\"items\":[");
-    join(objects, &mut out, |object, out| {
+    join_within(objects, &mut out, room, |object, out| {
         out.extend_from_slice(b"{\"columns\":[");
-        rows.write(object, now, out);
+        rows.write(object, now, room, out)?;
         out.extend_from_slice(b"]}");
-    });
+        Ok(())
+    })?;
     out.extend_from_slice(b"]}");
-    out
+    Ok(out)
 }
 
 /// Prints the rows as comma-separated values, after a header line. Control characters are escaped.
-pub(crate) fn csv<'o>(rows: &Rows, objects: impl Iterator<Item = &'o Stored>, now: Time) -> Vec<u8> {
+///
+/// # Errors
+/// There is no room for them.
+pub(crate) fn csv<'o>(
+    rows: &Rows,
+    objects: impl Iterator<Item = &'o Stored>,
+    now: Time,
+    room: Room<'_>,
+) -> Result<Vec<u8>, Status> {
     let mut csv = table::Csv::default();
     csv.heads(rows.columns());
     for object in objects {
-        rows.each_cell(object, now, |cell| csv.cell(cell));
+        rows.each_cell(object, now, room, |cell| {
+            csv.cell(cell);
+            room.holds(csv.text().len())
+        })?;
         csv.end_line();
     }
-    csv.into_text().into_bytes()
+    Ok(csv.into_text().into_bytes())
 }
 
 fn definition(column: &ColumnDefinition, out: &mut Vec<u8>) {

@@ -270,6 +270,33 @@ mod tests {
     }
 
     #[test]
+    fn long_jobs_are_bounded_by_the_processors() {
+        for processors in 2..5 {
+            let queue = Queue::new(processors - 1);
+            assert_eq!((queue.share(), queue.most_long()), (processors, 2 * processors));
+            let places: Vec<Place> = std::iter::repeat_with(|| now(&queue, "a"))
+                .map_while(|place| {
+                    place.as_ref().inspect(|place| place.takes_long());
+                    place
+                })
+                .collect();
+            assert_eq!(places.len(), processors);
+            let others: Vec<Place> = ["b", "c"]
+                .iter()
+                .flat_map(|name| {
+                    std::iter::repeat_with(|| now(&queue, name))
+                        .map_while(|place| {
+                            place.as_ref().inspect(|place| place.takes_long());
+                            place
+                        })
+                        .collect::<Vec<_>>()
+                })
+                .collect();
+            assert_eq!(others.len(), processors);
+        }
+    }
+
+    #[test]
     fn clients_have_their_turns() {
         let queue = Queue::new(1);
         let running = now(&queue, "a").expect("a thread");

@@ -139,7 +139,7 @@ where
                         Made::Reply(reply, compressed, reserved)
                     }
                     Some(Answered::Watch(mut watch)) => {
-                        let first = watch.next(&objects.store(), objects.now()).map_err(|end| end.last);
+                        let first = watch.next_until(&objects.store(), objects.now(), stop).map_err(|end| end.last);
                         Made::Watch(watch, first)
                     }
                     None => Made::Nothing,

@@ -200,14 +200,47 @@ impl Convertor {
     /// assert_eq!(format!("{:?}", convertor.shown(1, &values[1], Time(5))), r#"Text("5s")"#);
     /// ```
     pub fn values(&self, object: Value<'_>) -> Vec<Cell> {
+        self.all_values(object).collect()
+    }
+
+    /// The same, as long as their strings have at most `most` bytes together and `is_over` is false: columns can show the
+    /// same field many times. `None` if not.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_show::table::{Column, Convertor};
+    /// use kubeshape_smd::{Bump, ToValue};
+    ///
+    /// let column = Column { name: "Text", column_type: "string", json_path: ".spec.text", ..Column::default() };
+    /// let convertor = Convertor::new(&[column, column]).unwrap();
+    /// let (arena, object) = (Bump::new(), serde_json::json!({"metadata": {"name": "a"}, "spec": {"text": "long"}}));
+    /// let object = object.to_value(&arena);
+    /// assert_eq!(convertor.values_within(object, 9, &|| false).map(|cells| cells.len()), Some(3));
+    /// assert_eq!(convertor.values_within(object, 8, &|| false), None);
+    /// ```
+    pub fn values_within(&self, object: Value<'_>, most: usize, is_over: &dyn Fn() -> bool) -> Option<Vec<Cell>> {
+        let (mut cells, mut left) = (Vec::new(), most);
+        for cell in self.all_values(object) {
+            if let Cell::Text(text) = &cell {
+                left = left.checked_sub(text.len())?;
+            }
+            cells.push(cell);
+            if is_over() {
+                return None;
+            }
+        }
+        Some(cells)
+    }
+
+    fn all_values<'s>(&'s self, object: Value<'s>) -> impl Iterator<Item = Cell> + 's {
         let metadata = object.get("metadata");
         let name = metadata.and_then(|metadata| metadata.get("name")?.as_str()).unwrap_or_default();
         let cells = self.templates.iter().zip(&self.columns[1..]);
-        let cells = cells.map(|(template, column)| {
+        let cells = cells.map(move |(template, column)| {
             let column_type = if self.shows_times { "string" } else { &column.column_type };
             cell_of(template, column_type, object)
         });
-        std::iter::once(Cell::Text(name.to_owned())).chain(cells).collect()
+        std::iter::once(Cell::Text(name.to_owned())).chain(cells)
     }
 
     /// A cell of [`values`](Self::values), by the number of its column, at a time.

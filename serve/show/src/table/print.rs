@@ -139,6 +139,11 @@ impl Csv {
     }
 
     /// The lines so far.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The lines so far.
     pub fn into_text(self) -> String {
         self.text
     }

@@ -6,7 +6,7 @@ use crate::object::correlate::{Correlation, OldItems};
 use crate::release::Change;
 use kubeshape_cel::{Program, Value as CelValue};
 use kubeshape_schema::Schema;
-use kubeshape_schema::field::{BadValue, Error, ErrorType, Path};
+use kubeshape_schema::field::{BadValue, Error, ErrorType, Errors, Path};
 use kubeshape_value::{Map, Stop, Value};
 use kubeshape_yaml::go::escape::GoQuoted;
 use std::cell::Cell;
@@ -32,11 +32,11 @@ pub(super) fn run<'v>(
     path: &Path<'_>,
     Bounds { budget, stop }: Bounds<'_>,
 ) -> RuleOutcome {
-    let mut walk = Walk { rules, budget, stop, steps: 0, errors: Vec::new(), ratcheted: Vec::new() };
+    let mut walk = Walk { rules, budget, stop, steps: 0, errors: Errors::default(), ratcheted: Errors::default() };
     let root = old.filter(|_| ratcheting).map(|old| Pair::new(Correlation::new(object, old, rules.schema)));
     let ratchet = Ratchet { current: root.as_ref(), nearest: None };
     walk.node(&rules.root, Place { schema: rules.schema, value: object, old, path, ratchet });
-    RuleOutcome { errors: walk.errors, ratcheted: walk.ratcheted, remaining_budget: walk.budget }
+    RuleOutcome { errors: walk.errors.into_vec(), ratcheted: walk.ratcheted.into_vec(), remaining_budget: walk.budget }
 }
 
 /// A pair of values, with whether they are equal once somebody asked.
@@ -107,8 +107,8 @@ struct Walk<'r> {
     stop: Stop<'r>,
     /// What evaluations looked at beside their cost. All of them together have the limit that each of them has.
     steps: u64,
-    errors: Vec<Error>,
-    ratcheted: Vec<Error>,
+    errors: Errors,
+    ratcheted: Errors,
 }
 
 impl<'r> Walk<'r> {
@@ -286,6 +286,10 @@ impl<'r> Walk<'r> {
     /// Reports an error about the evaluation. Upstream gives the type of the value for the value.
     #[cold]
     fn fail(&mut self, place: Place<'_, '_, '_>, detail: impl Into<String>) {
+        if self.errors.is_full() {
+            self.errors.skip();
+            return;
+        }
         self.errors.push(Error::invalid(place.path, place.schema.type_name(), detail, 0));
     }
 
@@ -298,6 +302,10 @@ impl<'r> Walk<'r> {
         rule: &'r ReadyRule,
         variables: &Variables<'_>,
     ) {
+        if self.errors.is_full() || self.ratcheted.is_full() {
+            self.errors.skip();
+            return;
+        }
         let below = place.path.child(&source.field_path);
         let path = if rule.has_field_path { &below } else { place.path };
         let detail = match rule.message.as_ref().map(|program| self.evaluate_message(program, source, variables)) {
