@@ -28,7 +28,7 @@ const RELEASE: &str = "1.36";
 const KEPT: u32 = 4;
 
 /// The built-in kinds of the release.
-fn built_in() -> Result<Registry, String> {
+pub(crate) fn built_in() -> Result<Registry, String> {
     let release: Release = RELEASE.parse().map_err(|error| format!("{error}"))?;
     let mut registry = Registry::default();
     let api = release.api();

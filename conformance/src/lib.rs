@@ -22,6 +22,7 @@ pub mod oracle;
 pub mod own;
 pub mod show;
 pub mod smd;
+pub mod strategic;
 pub mod structural;
 pub mod suites;
 pub mod table;
@@ -63,8 +64,8 @@ impl BaseFolder {
 }
 
 /// The areas that need the folders of inputs and recorded answers.
-pub const AREAS: [&str; 10] =
-    ["crds", "apiserver", "openapi", "smd", "objects", "show", "structural", "versions", "cel", "suites"];
+pub const AREAS: [&str; 11] =
+    ["crds", "apiserver", "openapi", "smd", "objects", "show", "strategic", "structural", "versions", "cel", "suites"];
 
 /// Whether the folders of recorded answers and of inputs hold anything of an area.
 pub fn has_records(area: &str, golden: &Path, corpus: &Path) -> bool {
@@ -72,6 +73,7 @@ pub fn has_records(area: &str, golden: &Path, corpus: &Path) -> bool {
         "suites" => suites::has_records(corpus),
         "apiserver" => apiserver::has_records(golden),
         "show" => show::has_records(golden),
+        "strategic" => strategic::file(golden).is_file(),
         "objects" => golden.join("structural/cr-cases.ndjson.gz").is_file(),
         area => golden.join(area).is_dir(),
     }
@@ -86,6 +88,7 @@ pub fn compare(area: &str, golden: &Path, corpus: &Path, base: Option<&BaseFolde
         "suites" => suites::compare(corpus, known),
         "cel" => cel::compare(golden, corpus, known),
         "show" => show::compare(golden, corpus, base.map(|base| &base.publisher), known),
+        "strategic" => strategic::compare(golden, known),
         "structural" => structural::compare(golden, corpus, known),
         "versions" => structural::compare_versions(golden, corpus, known),
         "apiserver" => apiserver::compare(golden, corpus, base.map(BaseFolder::documents), known),

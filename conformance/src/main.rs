@@ -24,6 +24,7 @@ areas:
   openapi     the libraries' answers for every OpenAPI document
   smd         structured-merge-diff's and managed fields' answers: upstream's own tests, and generated sequences
   show        tables, JSONPath and explained fields
+  strategic   strategic merge patches of built-in kinds: applied, made of two objects, and made as by kubectl apply
   structural  the errors and warnings of requests with CustomResourceDefinitions
   versions    the same in ten releases of Kubernetes, with the costs of rules
   objects     what custom resources become in requests, their errors, and what their rules in CEL cost

@@ -1,9 +1,5 @@
 //! Patches of objects: JSON Patch (RFC 6902) as evanphx/json-patch applies it, and JSON Merge Patch (RFC 7386).
 
-mod strategic;
-
-pub(crate) use strategic::{Schema, strategic};
-
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 

@@ -1,6 +1,7 @@
 //! `Status` objects: the reason why a request is refused, or the result of a deletion.
 
 use crate::proto;
+use kubeshape_registry::strategic;
 use kubeshape_schema::field;
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
@@ -154,6 +155,19 @@ impl Status {
             details.causes = causes;
         }
         status
+    }
+
+    /// The answer to a strategic merge patch that cannot be applied (upstream: `interpretStrategicMergePatchError`).
+    pub(crate) fn of_strategic_patch(error: &strategic::Error) -> Status {
+        match error.status_code() {
+            400 => Status::bad_request(error.to_string()),
+            413 => Status::failure(413, "RequestEntityTooLarge", error.to_string()),
+            422 => {
+                let message = "the server rejected our request due to an error in our request";
+                Status { details: Some(Box::default()), ..Status::failure(422, "Invalid", message) }
+            }
+            _ => Status::internal(error.to_string()),
+        }
     }
 
     /// An error of the server outside the API.

@@ -50,6 +50,18 @@ pub(crate) fn of_tape<'a>(text: &'a [u8], tape: &'a Tape, arena: &'a Bump) -> Va
     tape.document(source).root().map_or(Value::Null, |root| Value::from_node(root, arena))
 }
 
+/// Returns the name of a value's type in errors of Go's decoder.
+pub(crate) fn json_name(value: Value<'_>) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Int(_) | Value::Float(_) => "number",
+        Value::String(_) => "string",
+        Value::List(_) => "array",
+        Value::Map(_) => "object",
+    }
+}
+
 /// Returns the metadata of an object.
 pub(crate) fn metadata(object: Value<'_>) -> Value<'_> {
     object.get("metadata").unwrap_or(Value::Null)

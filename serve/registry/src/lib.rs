@@ -53,6 +53,7 @@
 //! ```
 
 mod definition;
+mod document_schema;
 mod duplicates;
 mod endpoint;
 mod error;
@@ -70,10 +71,12 @@ mod prepared;
 pub mod print;
 mod registry;
 mod schema_location;
+pub mod strategic;
 mod typed;
 mod validate;
 
 pub use definition::{Definition, Form, resources_of_document};
+pub use document_schema::DocumentSchema;
 pub use duplicates::{Duplicate, duplicate_fields, strict_yaml_error};
 pub use endpoint::{Endpoint, Read, Verb};
 pub use error::{

@@ -1,6 +1,7 @@
 //! Validates objects of kinds that OpenAPI documents define, as a server decodes them.
 
 use crate::definition::Form;
+use crate::document_schema::DocumentSchema;
 use crate::kind::Kind;
 use kubeshape_validate::typed::Typed;
 use kubeshape_yaml::Node;
@@ -29,11 +30,11 @@ impl Kind {
         Typed::of_document(root, name)
     }
 
-    /// Returns the OpenAPI document that defines the kind, and its schema there; `None` for other kinds.
-    pub fn schema_in_document(&self) -> Option<(Node<'_>, Node<'_>)> {
+    /// Returns the schema of the kind in the OpenAPI document that defines it; `None` for other kinds.
+    pub fn document_schema(&self) -> Option<DocumentSchema<'_>> {
         let Form::OpenApi(_) = self.definition().form() else { return None };
         let root = self.definition().location().node();
-        Some((root, root.document().node(self.schema?)))
+        Some(DocumentSchema::new(root, root.document().node(self.schema?), self.kind()))
     }
 
     /// Returns the OpenAPI document that defines the kind, and the name of its definition; `None` for other kinds.

@@ -2,12 +2,11 @@
 
 use super::strategy::{BuiltIn, Strategy};
 use crate::form::{self, Exported};
-use crate::patch::Schema;
 use crate::status::GroupResource;
 use crate::store::{Draft, Reading};
 use crate::value;
 use kubeshape_registry::kind::{Kind, Scale, Scope};
-use kubeshape_registry::{Family, Registry};
+use kubeshape_registry::{DocumentSchema, Family, Registry};
 use kubeshape_show::table::Convertor;
 use kubeshape_smd::managed::Gvk;
 use kubeshape_smd::value::Map;
@@ -150,9 +149,8 @@ impl Served {
     }
 
     /// The schema of a built-in kind in its document.
-    pub(super) fn schema(&self) -> Option<Schema<'_>> {
-        let (root, node) = self.definition.schema_in_document()?;
-        Some(Schema::new(root, node))
+    pub(super) fn schema(&self) -> Option<DocumentSchema<'_>> {
+        self.definition.document_schema()
     }
 
     /// Returns whether its objects are Go structs: these have another field order, and no kind and version in lists.

@@ -2,14 +2,16 @@
 
 use super::{Call, MAX_BODY, Outcome, Reply, Then, Write};
 use crate::options::{FieldValidation, WriteParameters};
-use crate::patch::{PatchError, json_patch, merge, strategic};
+use crate::patch::{PatchError, json_patch, merge};
 use crate::status::{Cause, Details, Status};
 use crate::store::{Change, Full, Key, Stored, Then as Becomes};
 use crate::value::{self, meta_text, with_meta};
 use crate::{cbor, wire};
+use kubeshape_registry::strategic;
 use kubeshape_registry::{WriteOptions, duplicate_fields, strict_yaml_error};
 use kubeshape_schema::field::{BadValue, Error, Path};
 use kubeshape_smd::managed::{self, keep_times};
+use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_validate::object::{uid_without_object, version_on_creation, without_system_metadata};
 use kubeshape_validate::strict::{Fields, duplicate_field, unknown_field};
@@ -434,7 +436,7 @@ impl Call<'_> {
         let patched = if is_json_patch {
             json_patch(live, patch, &arena).map_err(|error| self.unpatched(error))?
         } else if self.media_type() == "application/strategic-merge-patch+json" {
-            strategic(live, patch, self.served.schema(), &arena).map_err(|error| self.unpatched(error))?
+            self.strategic(live, patch, &arena)?
         } else {
             merge(live, patch, &arena)
         };
@@ -452,6 +454,22 @@ impl Call<'_> {
         let object = endpoint.update_no_errors(Some(live), object, &options, &arena);
         let change = self.replaced(object, live, old, &mut warnings, &arena)?;
         self.written(change, parameters.dry_run, Then::Object(200), shown, warnings)
+    }
+
+    /// Applies a strategic merge patch. `null` changes nothing.
+    fn strategic<'a>(&self, live: Value<'a>, patch: Value<'a>, arena: &'a Bump) -> Result<Value<'a>, Status> {
+        let patch = match patch {
+            Value::Map(patch) => patch,
+            Value::Null => return Ok(live),
+            other => {
+                let found = value::json_name(other);
+                let message = format!("json: cannot unmarshal {found} into Go value of type map[string]interface {{}}");
+                return Err(Status::bad_request(message));
+            }
+        };
+        let live = live.as_map().unwrap_or(Map::EMPTY);
+        let patched = strategic::apply(live, patch, self.served.schema(), arena);
+        patched.map(Value::Map).map_err(|error| Status::of_strategic_patch(&error))
     }
 
     fn unpatched(&self, error: PatchError) -> Status {

@@ -1,7 +1,7 @@
 //! Exported objects: without fields that the server sets and without defaults.
 
-use crate::patch::Schema;
 use crate::value;
+use kubeshape_registry::DocumentSchema;
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ pub(crate) fn metadata<'a>(object: Value<'a>, how: Exported, arena: &'a Bump) ->
 }
 
 /// Removes fields that are equal to the schema's defaults.
-pub(crate) fn without_defaults<'a>(value: Value<'a>, schema: Schema<'_>, arena: &'a Bump) -> Value<'a> {
+pub(crate) fn without_defaults<'a>(value: Value<'a>, schema: DocumentSchema<'_>, arena: &'a Bump) -> Value<'a> {
     Removing { arena, memory: &Bump::new(), defaults: BTreeMap::new() }.value(value, schema)
 }
 
@@ -51,12 +51,12 @@ struct Removing<'a, 's> {
 }
 
 impl<'a, 's> Removing<'a, 's> {
-    fn default_of(&mut self, schema: Schema<'s>) -> Option<Value<'s>> {
+    fn default_of(&mut self, schema: DocumentSchema<'s>) -> Option<Value<'s>> {
         let memory = self.memory;
         *self.defaults.entry(schema.place()).or_insert_with(|| schema.default(memory))
     }
 
-    fn value(&mut self, value: Value<'a>, schema: Schema<'s>) -> Value<'a> {
+    fn value(&mut self, value: Value<'a>, schema: DocumentSchema<'s>) -> Value<'a> {
         match value {
             Value::Map(map) => {
                 let mut entries: Vec<(&'a str, Value<'a>)> = Vec::with_capacity(map.len());

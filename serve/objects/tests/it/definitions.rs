@@ -283,7 +283,7 @@ fn built_in_kinds_are_stored_and_patched_strategically() {
     let one = format!("{path}/d");
     assert!(server.get(&one).get("status").is_none() && server.get(&one)["spec"].get("colour").is_none());
     let patch = json!({"spec": {"template": {"spec": {
-        "containers": [container("b", "2"), {"name": "a", "$patch": "delete"}, container("d", "1")],
+        "containers": [container("d", "1"), {"name": "a", "$patch": "delete"}, container("b", "2")],
         "$setElementOrder/containers": [{"name": "d"}, {"name": "b"}],
     }}}});
     let patched = server.send("PATCH", &one, "application/strategic-merge-patch+json", &patch.to_string());
@@ -295,7 +295,7 @@ fn built_in_kinds_are_stored_and_patched_strategically() {
         .iter()
         .map(|container| format!("{}:{}", container["name"].as_str().unwrap(), container["image"].as_str().unwrap()))
         .collect();
-    assert_eq!(images, ["d:1", "b:2", "c:1"]);
+    assert_eq!(images, ["c:1", "d:1", "b:2"]);
     assert_eq!(patched["metadata"]["generation"], 2);
     let wrong = r#"{"spec": {"replicas": "three"}}"#;
     let refused = server.send("PATCH", &one, "application/strategic-merge-patch+json", wrong);

@@ -6,3 +6,4 @@ mod inputs;
 mod lookup;
 mod objects;
 mod samples;
+mod strategic;
