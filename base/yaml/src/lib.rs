@@ -32,6 +32,7 @@ pub mod go;
 pub mod json;
 mod json_read;
 mod limits;
+mod origin;
 mod parents;
 mod parse;
 pub mod percent;

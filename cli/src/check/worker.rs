@@ -6,7 +6,7 @@ use super::{Context, fix};
 use crate::input::{self, Input};
 use crate::report::Capped;
 use kubeshape_check::fix::{CODES, Plan, Types, plan};
-use kubeshape_check::{Problem, Report};
+use kubeshape_check::{Part, Problem, Report};
 use kubeshape_input::{Code, Finding, Note, Reader, Resolver, describe};
 use kubeshape_lifecycle::{Version, entries};
 use kubeshape_schema::Bump;
@@ -166,7 +166,7 @@ impl Context {
 
     /// What the definition says of the lifecycles of its fields.
     fn lifecycles(&self, definition: Node<'_>) -> Vec<Problem> {
-        let problem = |note, releases| Problem { note, releases, error: None, advice: None };
+        let problem = |note, releases| Problem { note, releases, error: None, advice: None, part: None };
         let mut out: Vec<Problem> =
             entries::faults_of(definition).into_iter().map(|note| problem(note, Vec::new())).collect();
         let asked: Vec<(Version, Release)> =
@@ -212,8 +212,17 @@ impl FileResult {
             if problem.advice.is_some() {
                 finding.advice.clone_from(&problem.advice);
             }
-            if let (true, Some(error)) = (context.is_exact, &problem.error) {
-                finding.detail = error.to_string();
+            if let Some(part) = &problem.part {
+                resolver.mark(&mut finding, part.source.clone());
+            }
+            match (&problem.error, &problem.part) {
+                (Some(error), _) if context.is_exact => finding.detail = error.to_string(),
+                (Some(error), Some(Part { message: Some(message), others, .. })) => {
+                    finding.detail.clone_from(message);
+                    finding.notes.extend(others.iter().map(|other| format!("also: {other}")));
+                    finding.notes.push(format!("the server refuses {}", error.path));
+                }
+                _ => {}
             }
             if let Some(releases) = problem.where_from(report.asked) {
                 finding.releases = problem.releases.iter().map(ToString::to_string).collect();

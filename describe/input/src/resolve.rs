@@ -142,6 +142,16 @@ impl<'r> Resolver<'r> {
         finding
     }
 
+    /// Moves the place of a finding to a part of the input, in bytes.
+    pub fn mark(&mut self, finding: &mut Finding, part: Range<usize>) {
+        if self.has_lines {
+            let source = self.document.source();
+            finding.place = Some(self.lines.get().place(source, part.start));
+            finding.excerpt = self.excerpts.then(|| self.lines.get().excerpt(source, part.clone()));
+            finding.span = Some(part);
+        }
+    }
+
     /// The finding that a note about a result is.
     pub fn finding_in(&mut self, note: &Note<'_>, shape: Option<Shape>) -> Finding {
         Finding { shape, ..self.finding(note) }

@@ -7,11 +7,13 @@ use crate::eval::{self, Bounds, Node, Outcome};
 use crate::issue::Issues;
 use crate::library::regex::Patterns;
 use crate::parse;
+use crate::part;
 use crate::release::{AskedRelease, Change};
 use crate::schema::DeclType;
-use crate::schema::escape::{escape, is_reserved};
+use crate::schema::escape::{self, escape, is_reserved};
 use crate::types::Type;
 use crate::value::Value;
+use kubeshape_schema::nearest;
 use kubeshape_value::Stop;
 use std::sync::Arc;
 
@@ -98,6 +100,19 @@ impl Declarations for Env {
         let ty = ty.field(field).or_else(reserved)?;
         Some(ty.cel_type(&format!("{object}.{field}")))
     }
+
+    fn meant_fields(&self, object: &str, field: &str) -> Vec<String> {
+        self.object(object).map(|ty| ty.meant(field)).unwrap_or_default()
+    }
+
+    fn meant_names(&self, name: &str) -> Vec<String> {
+        let of_self = self.objects.as_ref().map(|(_, ty)| ty.meant(name)).unwrap_or_default();
+        let is_exact = |field: &String| escape::is_written_for(field, name);
+        if of_self.first().is_some_and(is_exact) {
+            return of_self.into_iter().map(|field| format!("self.{field}")).collect();
+        }
+        nearest(name, self.variables.iter().map(|(own, _)| &**own))
+    }
 }
 
 /// A checked expression.
@@ -173,6 +188,12 @@ impl Ast {
     /// What an evaluation can cost.
     pub fn estimate(&self, sizes: &dyn Sizes) -> Range {
         self.estimate_in(sizes, &self.release)
+    }
+
+    /// The first call whose result the estimate knows no size for, in bytes of the expression: the name of the function.
+    pub fn endless_part(&self, source: &str, sizes: &dyn Sizes) -> Option<std::ops::Range<usize>> {
+        let call = cost::endless(&self.checked, sizes, &self.release)?;
+        part::at(source, self.checked.places.of(call))
     }
 
     /// What an evaluation can cost in another release that checks the expression in the same way.

@@ -1,6 +1,8 @@
 //! Errors of the parser and the checker, and how they are printed.
 
+use crate::part;
 use std::fmt;
+use std::ops::Range;
 
 /// One error at a place of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +13,8 @@ pub struct Issue {
     pub column: i32,
     /// The text.
     pub message: String,
+    /// Names that may be meant instead of an unknown one, as expressions write them, the nearest first.
+    pub meant: Vec<String>,
 }
 
 /// Why an expression does not compile. `Display` gives upstream's text: every error with the line and a mark below it.
@@ -25,16 +29,28 @@ pub struct Issues {
 #[derive(Debug, Default)]
 pub(crate) struct Reports(Issues);
 
+/// How the message about a field begins that an object does not have.
+pub(crate) const UNDEFINED_FIELD: &str = "undefined field '";
 /// Further errors are only counted.
 const MAX_ISSUES: usize = 100;
 /// Longer lines are not shown.
 const MAX_SNIPPET: usize = 16384;
 
 impl Reports {
-    pub(crate) fn report(&mut self, (line, column): (i32, i32), message: impl Into<String>) {
+    pub(crate) fn report(&mut self, place: (i32, i32), message: impl Into<String>) {
+        self.report_name(place, message, Vec::new);
+    }
+
+    /// Reports a name that does not exist. `meant` gives the names that may be meant.
+    pub(crate) fn report_name(
+        &mut self,
+        (line, column): (i32, i32),
+        message: impl Into<String>,
+        meant: impl FnOnce() -> Vec<String>,
+    ) {
         self.0.total += 1;
         if self.0.reported.len() < MAX_ISSUES {
-            self.0.reported.push(Issue { line, column, message: message.into() });
+            self.0.reported.push(Issue { line, column, message: message.into(), meant: meant() });
         }
     }
 
@@ -54,6 +70,21 @@ impl Issues {
     /// The errors in the order of their places.
     pub fn issues(&self) -> &[Issue] {
         &self.reported
+    }
+
+    /// The part of the expression that an error is about, in bytes: the name, literal or operator at its place. `None` if
+    /// the error has no place.
+    pub fn part(&self, issue: &Issue) -> Option<Range<usize>> {
+        let place = (issue.line, issue.column);
+        let field = issue.message.strip_prefix(UNDEFINED_FIELD).and_then(|rest| rest.strip_suffix('\''));
+        let field = field.and_then(|field| part::field(&self.source, place, field));
+        field.or_else(|| part::at(&self.source, place))
+    }
+
+    /// The first escape sequence in a string of the expression that the language does not have. The lexer reports it as
+    /// several errors of syntax.
+    pub fn unknown_escape(&self) -> Option<Range<usize>> {
+        part::unknown_escape(&self.source)
     }
 }
 

@@ -50,6 +50,8 @@ pub struct RuleError {
     pub detail: String,
     /// Whether the expression is about a change; `false` if its types are not known.
     pub uses_old_self: bool,
+    /// The mistakes with their places, if the expression does not compile.
+    pub issues: Option<Issues>,
 }
 
 impl fmt::Display for RuleError {
@@ -145,10 +147,12 @@ impl RuleEnv {
         optional_old_self: bool,
         purpose: &Purpose,
     ) -> Result<(CheckedRule, Program), RuleError> {
-        let wrong = |detail: String, uses_old_self: bool| RuleError { detail, uses_old_self };
-        let ast = self
-            .ast(source, optional_old_self)
-            .map_err(|issues| wrong(format!("{}compilation failed: {issues}", purpose.compiling), false))?;
+        let wrong = |detail: String, uses_old_self: bool| RuleError { detail, uses_old_self, issues: None };
+        let ast = self.ast(source, optional_old_self).map_err(|issues| RuleError {
+            detail: format!("{}compilation failed: {issues}", purpose.compiling),
+            uses_old_self: false,
+            issues: Some(issues),
+        })?;
         if *ast.output_type() != purpose.result {
             return Err(wrong(purpose.wrong_type.to_owned(), false));
         }

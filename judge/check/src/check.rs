@@ -1,6 +1,6 @@
 //! Asking releases about a definition.
 
-use crate::{Answer, Costs, Problem, Releases, Report, advice, code, costs, dropped, place};
+use crate::{Answer, Costs, Problem, Releases, Report, advice, code, costs, dropped, expressions, place};
 use kubeshape_discovery::{ClaimedNames, CustomResource};
 use kubeshape_schema::field::{BadValue, Error, ErrorType};
 use kubeshape_schema::{Bump, Code, Note, NoteKind};
@@ -91,8 +91,10 @@ impl Check {
         }
         if let Some(definition) = &read.value {
             let old = old.as_ref().map(|(written, old)| (written.node, old));
-            self.ask(definition, old, node, arena, &mut findings);
-            costs::advise(&mut findings.problems, definition, arena);
+            let kept = Arc::default();
+            self.ask(definition, old, node, (&kept, arena), &mut findings);
+            expressions::explain(&mut findings.problems, &kept, node.document());
+            costs::advise(&mut findings.problems, definition, node.document(), arena);
             for (note, since) in dropped::of(definition) {
                 self.releases.iter().filter(|release| *release < since).for_each(|release| {
                     findings.warning(note.clone(), release);
@@ -142,15 +144,14 @@ impl Check {
         definition: &Definition<'a>,
         old: Option<(Node<'a>, &Definition<'a>)>,
         node: Node<'a>,
-        arena: &'a Bump,
+        (kept, arena): (&Arc<Kept>, &'a Bump),
         findings: &mut Findings,
     ) {
-        let kept = Arc::default();
         let mut last: Option<Verdict> = None;
         for release in self.releases.iter().rev() {
             let verdict = match last.take().filter(|last| last.release.same(release)) {
                 Some(verdict) => verdict,
-                None => Verdict::of(definition, old, release, &kept, arena),
+                None => Verdict::of(definition, old, release, kept, arena),
             };
             findings.errors(&verdict.errors, node, release);
             for warning in &verdict.warnings {
@@ -282,7 +283,7 @@ fn text<'a>(node: Node<'a>, member: &str) -> &'a str {
 }
 
 fn always(note: Note<'static>) -> Problem {
-    Problem { note, releases: Vec::new(), error: None, advice: None }
+    Problem { note, releases: Vec::new(), error: None, advice: None, part: None }
 }
 
 /// The problems of several releases, each once.
@@ -315,7 +316,7 @@ impl Findings {
                 let at = if is_exact { place::of(error, start) } else { start.index() };
                 let note = Note::new(code::of(error), at, brief(error));
                 let error = Some(error.clone());
-                self.problems.push(Problem { note, releases: vec![release], error, advice: None });
+                self.problems.push(Problem { note, releases: vec![release], error, advice: None, part: None });
             }
             *turn += 1;
         }
@@ -331,7 +332,7 @@ impl Findings {
             return;
         }
         known.push(self.problems.len());
-        self.problems.push(Problem { note, releases: vec![release], error: None, advice: None });
+        self.problems.push(Problem { note, releases: vec![release], error: None, advice: None, part: None });
     }
 
     fn answer(&self, release: Release) -> Answer {

@@ -42,7 +42,7 @@ fn of_schema(tail: &str, error: &Error) -> Code {
     }
     let last = last_field(tail);
     let in_rules = tail.contains(".x-kubernetes-validations[");
-    if detail.contains("rule cost") || detail.contains("message expression cost") || detail.contains("cost total") {
+    if detail.contains("rule cost") || detail.contains("messageExpression cost") || detail.contains("cost total") {
         return Code::CrdCelCost;
     }
     if in_rules {

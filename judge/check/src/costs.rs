@@ -1,16 +1,18 @@
 //! What to do about rules that cost too much.
 
-use crate::Problem;
+use crate::{Part, Problem};
 use kubeshape_schema::{Bump, Code};
-use kubeshape_validate::crd::{Bound, Definition, Diagnosis, diagnose_costs};
+use kubeshape_validate::crd::{Bound, Definition, Diagnosis, Expensive, Obstacle, diagnose_costs};
+use kubeshape_yaml::Document;
 use std::fmt::Write;
+use std::ops::Range;
 
 /// A definition with more expressions over their limit gets the general advice: each bound is tried on all of them.
 const MOST: usize = 100;
 
-/// Tells for each error about costs which bound drives it, and for the first of a schema which bounds are enough. They are
+/// Says for each error about costs which bound drives it, and for the first of a schema which bounds are enough. They are
 /// looked for in the newest release that has such an error.
-pub(crate) fn advise(problems: &mut [Problem], definition: &Definition<'_>, arena: &Bump) {
+pub(crate) fn advise(problems: &mut [Problem], definition: &Definition<'_>, document: Document<'_>, arena: &Bump) {
     let about_costs = |problem: &&mut Problem| problem.note.code == Code::CrdCelCost && problem.error.is_some();
     let mut count = 0;
     let mut newest = None;
@@ -24,22 +26,38 @@ pub(crate) fn advise(problems: &mut [Problem], definition: &Definition<'_>, aren
         let mut is_first = true;
         for problem in problems.iter_mut().filter(about_costs) {
             let Some(error) = problem.error.as_ref().filter(|error| inside(&error.path)) else { continue };
-            problem.advice = advice(&diagnosis, &error.path, is_first);
+            let expensive = diagnosis.expensive.iter().find(|expensive| expensive.cost.path == error.path);
+            problem.advice = advice(&diagnosis, expensive, is_first);
             is_first = false;
+            let node = document.node(problem.note.at);
+            if let (Some(call), true) = (expensive.and_then(endless), node.as_str().is_some()) {
+                let name = node.text().get(call.clone()).unwrap_or_default();
+                let is_message = error.path.ends_with(".messageExpression");
+                problem.part = Some(Part { source: node.source_of(call), message: None, others: Vec::new() });
+                problem.advice = Some(no_bound_helps(name, is_message));
+            }
         }
     }
 }
 
 /// The advice for the error at a path; `None` if no bound helps.
-fn advice(diagnosis: &Diagnosis, path: &str, is_first: bool) -> Option<String> {
+fn advice(diagnosis: &Diagnosis, expensive: Option<&Expensive>, is_first: bool) -> Option<String> {
     let mut out = String::new();
-    let expensive = diagnosis.expensive.iter().find(|expensive| expensive.cost.path == path);
     if let Some(driver) = expensive.and_then(|expensive| expensive.driver.as_ref()) {
         let (keyword, path) = (driver.keyword.name(), field(&driver.path, &diagnosis.path));
-        let _ = match driver.replaces {
-            Some(value) => write!(out, "{keyword}: {value} at {path} drives the cost."),
-            None => write!(out, "{path} has no {keyword}, which drives the cost."),
+        let _ = match (driver.replaces, driver.uncounted) {
+            (Some(value), _) => write!(out, "{keyword}: {value} at {path} drives the cost."),
+            (None, Some(other)) => write!(
+                out,
+                "{keyword}: {} at {path} is in {}, where it does not count. Write it next to `type`.",
+                other.value, other.junctor
+            ),
+            (None, None) => write!(out, "{path} has no {keyword}, which drives the cost."),
         };
+    }
+    if expensive.is_some_and(|expensive| expensive.obstacles.contains(&Obstacle::Names)) {
+        let space = if out.is_empty() { "" } else { " " };
+        let _ = write!(out, "{space}{NAMES}");
     }
     if let Some(bounds) = diagnosis.bounds.as_ref().filter(|bounds| is_first && !bounds.is_empty()) {
         let show = |bound: &Bound| {
@@ -56,7 +74,29 @@ fn advice(diagnosis: &Diagnosis, path: &str, is_first: bool) -> Option<String> {
             shown.join(", ")
         );
     }
+    if out.is_empty() && diagnosis.expensive.iter().any(|expensive| endless(expensive).is_some()) {
+        out.push_str("First change the expressions that no bound helps.");
+    }
     (!out.is_empty()).then_some(out)
+}
+
+/// When the bounds of names in metadata count.
+const NAMES: &str = "Before 1.37, the maxLength of a name in `metadata` counts only if the schema declares `apiVersion`, `kind`, \
+                     `metadata.name` and `metadata.generateName`, each with its type.";
+
+/// The call whose result the estimate knows no size for, if no bound helps because of it.
+fn endless(expensive: &Expensive) -> Option<Range<usize>> {
+    expensive.obstacles.iter().find_map(|obstacle| match obstacle {
+        Obstacle::Endless(call) => Some(call.clone()),
+        Obstacle::Names => None,
+    })
+}
+
+/// What to do about a call whose result the estimate knows no size for.
+fn no_bound_helps(call: &str, is_message: bool) -> String {
+    let what =
+        if is_message { "Leave the call out, or write a fixed `message`." } else { "Write the rule without the call." };
+    format!("No bound helps: the estimate takes the result of `{call}` as a value of any size. {what}")
 }
 
 /// The field of an object to which a path below a schema leads: `.spec.items[].name`, where `[]` stands for every item of a list

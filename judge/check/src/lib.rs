@@ -42,6 +42,7 @@ mod check;
 mod code;
 mod costs;
 mod dropped;
+mod expressions;
 pub mod fix;
 mod place;
 mod releases;
@@ -49,4 +50,4 @@ mod report;
 
 pub use check::Check;
 pub use releases::{Releases, ReleasesError};
-pub use report::{Answer, Costs, Problem, Report};
+pub use report::{Answer, Costs, Part, Problem, Report};

@@ -7,6 +7,7 @@ use kubeshape_schema::{Note, NoteKind};
 use kubeshape_validate::Release;
 use kubeshape_validate::crd::ExpressionCost;
 use std::fmt::Write;
+use std::ops::Range;
 
 /// One error, warning or piece of advice, with the releases that have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,19 @@ pub struct Problem {
     pub error: Option<Error>,
     /// What to do in this case. `None` if the page of the code says all.
     pub advice: Option<String>,
+    /// The part of an expression that is wrong, if it is known.
+    pub part: Option<Part>,
+}
+
+/// The part of an expression that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Where it is in the input, in bytes.
+    pub source: Range<usize>,
+    /// What is wrong with it, without the path and the expression. `None` if the text of the problem is about it.
+    pub message: Option<String>,
+    /// Further mistakes of the expression, at most three, and how many more there are.
+    pub others: Vec<String>,
 }
 
 impl Problem {

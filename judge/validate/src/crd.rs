@@ -22,7 +22,7 @@ mod warnings;
 pub use approval::{Approval, approval};
 pub use check::{deprecation_warning, stored_versions, validate, validate_update, validate_update_with, validate_with};
 pub use defaults::with_coerced_defaults;
-pub use doctor::{Bound, Diagnosis, Expensive, Keyword, diagnose_costs};
+pub use doctor::{Bound, Diagnosis, Expensive, Keyword, Obstacle, Uncounted, diagnose_costs};
 pub use kept::Kept;
 pub use model::{ClientConfig, Conversion, Definition, Service, Spec, Status, Subresources, Validation, Version};
 pub use options::{Expressions, MAX_SELECTABLE_FIELDS, Options};

@@ -2,6 +2,7 @@
 
 mod fast;
 mod limits;
+mod origin;
 mod print;
 mod recorded;
 mod stream;

@@ -5,10 +5,11 @@ mod validate;
 
 use crate::ast::{Called, Expr, Id, Kind, Literal};
 use crate::decls::{self, Function, Functions, Name, Overload};
-use crate::issue::{Issues, Reports};
+use crate::issue::{Issues, Reports, UNDEFINED_FIELD};
 use crate::parse::{Parsed, Places};
 use crate::release::{AskedRelease, Change};
 use crate::types::Type;
+use kubeshape_schema::nearest;
 use std::sync::Arc;
 use unify::{NO_TYPE, Unifier, instantiate, is_open, most_general, never_assignable};
 pub(crate) use validate::validate;
@@ -25,6 +26,10 @@ pub(crate) trait Declarations {
     fn has_object(&self, name: &str) -> bool;
     /// The type of a field of an object type.
     fn field(&self, object: &str, field: &str) -> Option<Type>;
+    /// The fields of an object type that may be meant by a name that it does not have.
+    fn meant_fields(&self, object: &str, field: &str) -> Vec<String>;
+    /// The names that may be meant by one that does not exist: variables, and fields of `self`.
+    fn meant_names(&self, name: &str) -> Vec<String>;
 }
 
 /// What a node refers to.
@@ -231,7 +236,7 @@ impl Checker<'_> {
                     *name = full;
                 } else {
                     self.set(id, Type::Error);
-                    self.undeclared(id, &name.clone());
+                    self.undeclared_name(id, &name.clone());
                 }
             }
             Kind::Select { .. } => self.select(expr),
@@ -248,9 +253,26 @@ impl Checker<'_> {
         self.declarations.release().has(Change::ErrorsOnce)
     }
 
-    fn undeclared(&mut self, id: Id, name: &str) {
+    /// Reports a name that does not exist. `meant` gives the names that may be meant.
+    fn undeclared(&mut self, id: Id, name: &str, meant: impl FnOnce() -> Vec<String>) {
         let container = self.declarations.container();
-        self.report(id, format!("undeclared reference to '{name}' (in container '{container}')"));
+        let message = format!("undeclared reference to '{name}' (in container '{container}')");
+        self.issues.report_name(self.places.of(id), message, meant);
+    }
+
+    fn undeclared_name(&mut self, id: Id, name: &str) {
+        let declarations = self.declarations;
+        let locals = std::mem::take(&mut self.scopes);
+        self.undeclared(id, name, || {
+            let near = nearest(name, locals.iter().map(|(own, _)| &**own));
+            if near.is_empty() { declarations.meant_names(name) } else { near }
+        });
+        self.scopes = locals;
+    }
+
+    fn undeclared_function(&mut self, id: Id, name: &str) {
+        let release = self.declarations.release();
+        self.undeclared(id, name, || nearest(name, Functions::all().in_release(release)));
     }
 
     fn select(&mut self, expr: &mut Expr) {
@@ -299,7 +321,9 @@ impl Checker<'_> {
         }
         let found = decls::well_known_field(object, field).or_else(|| self.declarations.field(object, field));
         if found.is_none() {
-            self.report(id, format!("undefined field '{field}'"));
+            let message = format!("{UNDEFINED_FIELD}{field}'");
+            let declarations = self.declarations;
+            self.issues.report_name(self.places.of(id), message, || declarations.meant_fields(object, field));
         }
         found
     }
@@ -327,7 +351,7 @@ impl Checker<'_> {
                 *function = Called::Known(found);
                 self.resolve(id, found, None, args);
             } else {
-                self.undeclared(id, &function.clone());
+                self.undeclared_function(id, function);
                 self.set(id, Type::Error);
             }
             return;
@@ -344,7 +368,7 @@ impl Checker<'_> {
         } else {
             let known = self.reports_once();
             self.set(id, if known { Type::Error } else { Type::Opaque(NO_TYPE.into(), Arc::from([])) });
-            self.undeclared(id, &function.clone());
+            self.undeclared_function(id, function);
         }
     }
 
@@ -515,7 +539,7 @@ impl Checker<'_> {
         let Kind::Struct { name, fields } = &mut expr.kind else { return };
         let Some((full, ty)) = self.ident(name) else {
             let name = name.clone();
-            self.undeclared(id, &name);
+            self.undeclared_name(id, &name);
             self.set(id, Type::Error);
             return;
         };

@@ -36,16 +36,14 @@ struct Known {
 
 /// Estimates the cost of an expression.
 pub(crate) fn estimate(checked: &Checked, sizes: &dyn Sizes, release: &AskedRelease) -> Range {
-    let mut estimator = Estimator {
-        checked,
-        sizes,
-        release,
-        paths: HashMap::new(),
-        computed: HashMap::new(),
-        entries: HashMap::new(),
-        locals: HashMap::new(),
-    };
-    estimator.cost(&checked.expr)
+    Estimator::new(checked, sizes, release).cost(&checked.expr)
+}
+
+/// The first call whose result is a text or a list of unknown size.
+pub(crate) fn endless(checked: &Checked, sizes: &dyn Sizes, release: &AskedRelease) -> Option<Id> {
+    let mut estimator = Estimator::new(checked, sizes, release);
+    estimator.cost(&checked.expr);
+    estimator.endless
 }
 
 struct Estimator<'a> {
@@ -56,12 +54,27 @@ struct Estimator<'a> {
     computed: HashMap<Id, Range>,
     entries: HashMap<Id, Entries>,
     locals: HashMap<Arc<str>, Vec<Local>>,
+    /// The first call of unknown size.
+    endless: Option<Id>,
 }
 
 const NOTHING: Range = Range::fixed(0);
 const ONE: Range = Range::fixed(1);
 
-impl Estimator<'_> {
+impl<'a> Estimator<'a> {
+    fn new(checked: &'a Checked, sizes: &'a dyn Sizes, release: &'a AskedRelease) -> Estimator<'a> {
+        Estimator {
+            checked,
+            sizes,
+            release,
+            paths: HashMap::new(),
+            computed: HashMap::new(),
+            entries: HashMap::new(),
+            locals: HashMap::new(),
+            endless: None,
+        }
+    }
+
     /// Something about a variable. The release matters only if it changed.
     fn local<T: PartialEq>(&self, name: &str, of: impl Fn(&Known) -> T) -> Option<T> {
         let Local { known, before } = self.locals.get(name)?.last()?;
@@ -267,6 +280,10 @@ impl Estimator<'_> {
             if result.is_none() {
                 result = self.size(expr);
             }
+        }
+        let is_endless = result.is_none_or(|size| size.max == u64::MAX);
+        if is_endless && matches!(self.checked.ty(expr.id), Type::String | Type::Bytes | Type::List(_)) {
+            self.endless.get_or_insert(expr.id);
         }
         self.set_size(expr, result);
         sum.plus(total)

@@ -3,7 +3,7 @@
 mod calls;
 mod estimate;
 
-pub(crate) use estimate::estimate;
+pub(crate) use estimate::{endless, estimate};
 
 use crate::release::AskedRelease;
 use crate::types::Type;

@@ -80,6 +80,12 @@ impl Functions {
         &self.all[name as usize]
     }
 
+    /// The names of the functions that exist in a release, without operators.
+    pub(crate) fn in_release(&'static self, release: &AskedRelease) -> impl Iterator<Item = &'static str> {
+        let is_name = |function: &&Function| function.text.starts_with(|c: char| c.is_ascii_alphabetic());
+        self.all.iter().filter(is_name).filter(|function| function.exists_in(release)).map(|function| function.text)
+    }
+
     /// A function by the text of its name, whether it exists in a release or not.
     pub(crate) fn named(&'static self, text: &str) -> Option<&'static Function> {
         Some(self.get(*self.by_text.get(text)?))

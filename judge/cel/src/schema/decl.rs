@@ -8,6 +8,7 @@ use crate::cost::{Range, Sizes};
 use crate::release::{AskedRelease, Change};
 use crate::types::Type;
 use kubeshape_schema::compact::Identity;
+use kubeshape_schema::nearest;
 use kubeshape_schema::{Flags, Property, Schema, Type as SchemaType};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -64,8 +65,9 @@ fn longest_of_enum(schema: &Schema<'_>) -> Option<i64> {
     schema.enumeration.iter().map(|value| value.as_str().map_or(0, |text| text.len() as i64)).max()
 }
 
-/// Whether a schema declares `apiVersion`, `kind` and the two names of `metadata` with the types that they have.
-pub(super) fn declares_metadata(schema: &Schema<'_>) -> bool {
+/// Whether a schema declares `apiVersion`, `kind` and the two names of `metadata` with the types that they have. Only
+/// then the bounds there count (upstream: `WithTypeAndObjectMeta`).
+pub fn declares_metadata(schema: &Schema<'_>) -> bool {
     let is = |schema: Option<&Schema<'_>>, ty: SchemaType| schema.is_some_and(|schema| schema.ty == ty);
     let metadata = schema.property("metadata");
     is(schema.property("kind"), SchemaType::String)
@@ -257,6 +259,15 @@ impl DeclType {
             Shape::Object(fields) => fields.get(name),
             _ => None,
         }
+    }
+
+    /// The names of fields that may be meant by one that does not exist: those that stand for it, else the nearest.
+    pub(crate) fn meant(&self, field: &str) -> Vec<String> {
+        const MOST: usize = 3;
+        let Shape::Object(fields) = &self.shape else { return Vec::new() };
+        let written = fields.keys().filter(|name| escape::is_written_for(name, field));
+        let written: Vec<String> = written.take(MOST).cloned().collect();
+        if written.is_empty() { nearest(field, fields.keys().map(String::as_str)) } else { written }
     }
 
     /// The type of the items of a list or of the values of a map.

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 const LITERALS: [&str; 4] = ["true", "false", "null", "in"];
 
 /// Whether a name is a word of the language.
-pub(crate) fn is_reserved(name: &str) -> bool {
+pub fn is_reserved(name: &str) -> bool {
     LITERALS.contains(&name) || RESERVED.contains(&name)
 }
 
@@ -82,6 +82,14 @@ pub fn unescape(name: &str) -> Option<Cow<'_, str>> {
     }
     out.push_str(rest);
     Some(Cow::Owned(out))
+}
+
+/// Whether a name in a rule stands for a property of this name, or for one whose name begins with it and goes on with a
+/// character that must be escaped: `a__dash__b` for `a`, because `self.a-b` is read as a difference.
+pub fn is_written_for(name: &str, property: &str) -> bool {
+    unescape(name).is_some_and(|own| {
+        own.strip_prefix(property).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-', '/']))
+    })
 }
 
 /// The first escape sequence, two underscores on both sides of a word without any, with what is around it.

@@ -4,7 +4,7 @@ mod decl;
 pub mod escape;
 mod typed;
 
-pub use decl::DeclType;
+pub use decl::{DeclType, declares_metadata};
 pub use typed::Typed;
 
 /// What a request may have at most, in bytes.

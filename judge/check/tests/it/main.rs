@@ -3,6 +3,7 @@
 
 mod advice;
 mod answers;
+mod expressions;
 mod fix;
 mod pages;
 mod releases;

@@ -5,12 +5,13 @@ use super::options::Options;
 use super::rules::{Declared, ExpressionCost, RULE_COST_LIMIT, SCHEMA_COST_LIMIT, SELF_TYPE, Scope, Step};
 use crate::metadata::place;
 use crate::release::AskedRelease;
-use kubeshape_cel::{Ast, DeclType, Range, RuleEnv, Sizes, escape};
+use kubeshape_cel::{Ast, DeclType, RuleEnv, Sizes, declares_metadata, escape};
 use kubeshape_schema::field::Path;
 use kubeshape_schema::{Flags, Schema, Type};
 use kubeshape_yaml::Document;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A keyword that bounds how large a value can be.
@@ -25,6 +26,16 @@ pub enum Keyword {
 }
 
 impl Keyword {
+    /// The value of the keyword in a schema.
+    fn of(self, schema: &Schema<'_>) -> Option<i64> {
+        let extra = schema.extra();
+        match self {
+            Keyword::MaxItems => extra.max_items,
+            Keyword::MaxProperties => extra.max_properties,
+            Keyword::MaxLength => extra.max_length,
+        }
+    }
+
     /// The keyword as it is written.
     pub fn name(self) -> &'static str {
         match self {
@@ -48,6 +59,29 @@ pub struct Bound {
     pub value: i64,
     /// The value that the schema has now, which is larger.
     pub replaces: Option<i64>,
+    /// The bound of the same value in `allOf`, `anyOf` or `oneOf`, which does not count for costs.
+    pub uncounted: Option<Uncounted>,
+}
+
+/// A bound that does not count, because the server takes the sizes of values from the structural part of a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Uncounted {
+    /// `allOf`, `anyOf` or `oneOf`.
+    pub junctor: &'static str,
+    /// The bound.
+    pub value: i64,
+}
+
+/// Why bounds do not help.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// No bound brings the expression under its limit, because the estimate knows no size for the result of this call. It is
+    /// a range of bytes of the expression.
+    Endless(Range<usize>),
+    /// The expression reads a name in the metadata of a resource whose schema does not declare all that the server
+    /// wants to see before it uses the bounds there: `apiVersion`, `kind`, `metadata.name` and `metadata.generateName`
+    /// (upstream: `WithTypeAndObjectMeta`). Releases before 1.37 know no other bound for it.
+    Names,
 }
 
 /// An expression that costs more than [`RULE_COST_LIMIT`].
@@ -57,6 +91,8 @@ pub struct Expensive {
     pub cost: ExpressionCost,
     /// The bound that lowers the cost most if it stands alone. `None` if no bound does, or if there is too much to try.
     pub driver: Option<Bound>,
+    /// Why bounds do not help, or not all of those that are written.
+    pub obstacles: Vec<Obstacle>,
 }
 
 /// What is wrong with the costs of a schema, and what brings them under the limits.
@@ -137,7 +173,7 @@ fn diagnose(
     work: &mut u64,
 ) -> Option<Diagnosis> {
     let mut anamnesis = Anamnesis { options, document, places: Vec::new(), index: BTreeMap::new(), found: Vec::new() };
-    anamnesis.schema(&Scope::root(schema), path, &mut Vec::new());
+    anamnesis.schema(&Scope::root(schema), path, &mut Vec::new(), &junctors(schema));
     let Anamnesis { places, found, .. } = anamnesis;
     let mut state = State::new(&places, &found, *work);
     if state.keeps_limits() {
@@ -148,7 +184,8 @@ fn diagnose(
     for expression in 0..found.len() {
         if state.totals[expression] > RULE_COST_LIMIT {
             let cost = state.cost(expression);
-            expensive.push(Expensive { cost, driver: state.driver(expression) });
+            let driver = state.driver(expression);
+            expensive.push(Expensive { cost, driver, obstacles: state.obstacles(expression) });
         }
     }
     expensive.sort_by_key(|expensive: &Expensive| std::cmp::Reverse(expensive.cost.total()));
@@ -163,6 +200,7 @@ struct Bounded {
     at: u32,
     keyword: Keyword,
     current: Option<i64>,
+    uncounted: Option<Uncounted>,
     /// How many elements one of the bound stands for: characters take up to four bytes.
     unit: i64,
     /// The expressions whose cost depends on the bound.
@@ -174,11 +212,12 @@ struct Expression {
     path: String,
     at: u32,
     ast: Ast,
-    /// Bytes of the text.
-    length: u64,
+    source: String,
     decl: Arc<DeclType>,
     /// Values whose size the estimate asks for, by their path from the schema, as numbers of bounded schemas.
     sizes: BTreeMap<String, usize>,
+    /// Names in the metadata of resources whose bounds do not count.
+    names: BTreeSet<String>,
     /// The lists and maps above. `None` for a message, which counts once.
     above: Option<Vec<usize>>,
     /// How often the value can occur if some list or map above has no bound.
@@ -197,24 +236,26 @@ struct Anamnesis<'o> {
 
 impl Anamnesis<'_> {
     /// A schema below `above`, the lists and maps that lead to it. Schemas nest as deep as their reader allows.
-    fn schema(&mut self, scope: &Scope<'_>, path: &str, above: &mut Vec<usize>) {
+    fn schema(&mut self, scope: &Scope<'_>, path: &str, above: &mut Vec<usize>, others: &[Junctor<'_>]) {
         let schema = scope.schema;
         if !schema.extra().validations.is_empty()
             && let Declared::As(decl) = scope.declared()
         {
-            self.rules(scope, decl, path, above);
+            self.rules(scope, decl, path, above, others);
         }
         // A map counts for its properties too, if it declares any beside its values.
-        let own = self.bounded(schema, path).filter(|_| schema.additional.is_some() || schema.item().is_some());
+        let own = self.bounded(schema, path, others).filter(|_| schema.additional.is_some() || schema.item().is_some());
         above.extend(own);
         let ruled = |below: &Schema<'_>| below.subtree.any(Flags::VALIDATIONS);
         for property in schema.properties.iter().filter(|property| ruled(&property.schema)) {
             let below = scope.child(Step::Property(property.name), &property.schema);
-            self.schema(&below, &format!("{path}.properties[{}]", property.name), above);
+            let path = format!("{path}.properties[{}]", property.name);
+            self.schema(&below, &path, above, &below_junctors(others, Step::Property(property.name), &property.schema));
         }
         for (name, below) in [("items", schema.item()), ("additionalProperties", schema.additional_schema())] {
             if let Some(below) = below.filter(|below| ruled(below)) {
-                self.schema(&scope.child(Step::Element, below), &format!("{path}.{name}"), above);
+                let others = below_junctors(others, Step::Element, below);
+                self.schema(&scope.child(Step::Element, below), &format!("{path}.{name}"), above, &others);
             }
         }
         if own.is_some() {
@@ -222,7 +263,7 @@ impl Anamnesis<'_> {
         }
     }
 
-    fn rules(&mut self, scope: &Scope<'_>, decl: &Arc<DeclType>, path: &str, above: &[usize]) {
+    fn rules(&mut self, scope: &Scope<'_>, decl: &Arc<DeclType>, path: &str, above: &[usize], others: &[Junctor<'_>]) {
         let schema = scope.schema;
         let env = RuleEnv::of_type(decl, self.options.release.of_new_expressions(), SELF_TYPE);
         let at = place(self.document.node(schema.at), "x-kubernetes-validations");
@@ -235,19 +276,20 @@ impl Anamnesis<'_> {
             let unbounded = env.max_cardinality();
             let message = Some(rule.message_expression).filter(|text| env.message(text, optional).is_ok());
             for (name, source) in [("rule", Some(rule.rule)), ("messageExpression", message)] {
-                let Some(Ok(ast)) = source.map(|source| env.ast(source, optional)) else { continue };
+                let Some(source) = source else { continue };
+                let Ok(ast) = env.ast(source, optional) else { continue };
                 let above = (name == "rule").then(|| above.to_vec());
                 let path = format!("{path}.{name}");
-                let (sizes, decl) = (BTreeMap::new(), decl.clone());
-                let length = source.map_or(0, |source| source.len() as u64);
-                self.found.push(Expression { path, at, ast, length, decl, sizes, above, unbounded });
-                self.dependencies(scope);
+                let (source, decl) = (source.to_owned(), decl.clone());
+                let (sizes, names) = (BTreeMap::new(), BTreeSet::new());
+                self.found.push(Expression { path, at, ast, source, decl, sizes, names, above, unbounded });
+                self.dependencies(scope, others);
             }
         }
     }
 
     /// Finds what the cost of the last expression depends on.
-    fn dependencies(&mut self, scope: &Scope<'_>) {
+    fn dependencies(&mut self, scope: &Scope<'_>, others: &[Junctor<'_>]) {
         let number = self.found.len() - 1;
         let Some(expression) = self.found.last() else { return };
         let seen = Dependencies { decl: &expression.decl, paths: RefCell::default() };
@@ -255,12 +297,16 @@ impl Anamnesis<'_> {
         let base = expression.path.rfind(".x-kubernetes-validations[").map_or("", |end| &expression.path[..end]);
         let base = base.to_owned();
         let above = expression.above.clone();
-        let mut sizes = BTreeMap::new();
+        let (mut sizes, mut names) = (BTreeMap::new(), BTreeSet::new());
         for steps in seen.paths.into_inner() {
-            if let Some((schema, path)) = resolve(scope.schema, scope.is_resource(), &base, &steps)
-                && let Some(bounded) = self.bounded(schema, &path)
-            {
-                sizes.insert(key(&steps), bounded);
+            match resolve(scope.schema, scope.is_resource(), &base, &steps, others) {
+                Some(Read::Schema(schema, path, others)) => {
+                    sizes.extend(self.bounded(schema, &path, &others).map(|bounded| (key(&steps), bounded)));
+                }
+                Some(Read::Name) => {
+                    names.insert(key(&steps));
+                }
+                None => {}
             }
         }
         for bounded in sizes.values().copied().chain(above.into_iter().flatten()) {
@@ -268,11 +314,12 @@ impl Anamnesis<'_> {
         }
         if let Some(expression) = self.found.last_mut() {
             expression.sizes = sizes;
+            expression.names = names;
         }
     }
 
     /// The number of a schema, if a bound of it could lower costs.
-    fn bounded(&mut self, schema: &Schema<'_>, path: &str) -> Option<usize> {
+    fn bounded(&mut self, schema: &Schema<'_>, path: &str, others: &[Junctor<'_>]) -> Option<usize> {
         if let Some(number) = self.index.get(path) {
             return Some(*number);
         }
@@ -287,43 +334,91 @@ impl Anamnesis<'_> {
         };
         let unit = if keyword == Keyword::MaxLength && schema.format != "byte" { 4 } else { 1 };
         let (path, at) = (path.to_owned(), schema.at);
+        let bound = |(junctor, other): &Junctor<'_>| Some(Uncounted { junctor, value: keyword.of(other)? });
+        let uncounted = others.iter().filter_map(bound).min_by_key(|bound| bound.value);
         self.index.insert(path.clone(), self.places.len());
-        self.places.push(Bounded { path, at, keyword, current, unit, dependents: BTreeSet::new() });
+        self.places.push(Bounded { path, at, keyword, current, uncounted, unit, dependents: BTreeSet::new() });
         Some(self.places.len() - 1)
     }
 }
 
-/// The schema that steps of an expression lead to, and its path.
+/// A schema that restricts the same values as a structural one, and the keyword that it is in.
+type Junctor<'s> = (&'static str, &'s Schema<'s>);
+
+/// The schemas in `allOf`, `anyOf` and `oneOf` of a schema.
+fn junctors<'s>(schema: &'s Schema<'s>) -> Vec<Junctor<'s>> {
+    let extra = schema.extra();
+    let mut out = Vec::new();
+    for (name, schemas) in [("allOf", extra.all_of), ("anyOf", extra.any_of), ("oneOf", extra.one_of)] {
+        for schema in schemas {
+            out.push((name, schema));
+            out.extend(junctors(schema));
+        }
+    }
+    out
+}
+
+/// The schemas that restrict a value one step further: those below `others`, and those of its own schema.
+fn below_junctors<'s>(others: &[Junctor<'s>], step: Step<'_>, schema: &'s Schema<'s>) -> Vec<Junctor<'s>> {
+    let below = |(name, other): &Junctor<'s>| {
+        let below = match step {
+            Step::Property(name) => other.property(name),
+            Step::Element => other.item().or_else(|| other.additional_schema()),
+            Step::Root => None,
+        };
+        Some((*name, below?))
+    };
+    let mut out = junctors(schema);
+    for other in others.iter().filter_map(below) {
+        out.push(other);
+        out.extend(junctors(other.1));
+    }
+    out
+}
+
+/// What steps of an expression lead to.
+enum Read<'s> {
+    /// A schema, its path, and others that restrict the value.
+    Schema(&'s Schema<'s>, String, Vec<Junctor<'s>>),
+    /// A name in the metadata of a resource that does not declare its metadata.
+    Name,
+}
+
+/// Follows the steps of an expression.
 fn resolve<'s>(
     mut schema: &'s Schema<'s>,
     mut resource: bool,
     base: &str,
     steps: &[String],
-) -> Option<(&'s Schema<'s>, String)> {
+    others: &[Junctor<'s>],
+) -> Option<Read<'s>> {
     let mut path = base.to_owned();
-    for step in steps {
-        schema = match step.as_str() {
+    let mut others = others.to_vec();
+    for (at, step) in steps.iter().enumerate() {
+        let (below, step) = match step.as_str() {
             "@items" => {
                 path.push_str(".items");
-                schema.item()?
+                (schema.item()?, None)
             }
             "@values" => {
                 path.push_str(".additionalProperties");
-                schema.additional_schema()?
+                (schema.additional_schema()?, None)
             }
             name => {
                 let name = escape::unescape(name)?;
-                // The server knows these itself, and takes no bounds for them.
-                if resource && matches!(&*name, "apiVersion" | "kind" | "metadata") {
-                    return None;
+                // The server has its own schema for these, unless all of them are declared.
+                if resource && matches!(&*name, "apiVersion" | "kind" | "metadata") && !declares_metadata(schema) {
+                    return (name == "metadata" && at + 2 == steps.len()).then_some(Read::Name);
                 }
                 path.extend([".properties[", &*name, "]"]);
-                schema.property(&name)?
+                (schema.property(&name)?, Some(name))
             }
         };
+        others = below_junctors(&others, step.as_deref().map_or(Step::Element, Step::Property), below);
+        schema = below;
         resource = schema.flags.any(Flags::EMBEDDED_RESOURCE);
     }
-    Some((schema, path))
+    Some(Read::Schema(schema, path, others))
 }
 
 fn key(steps: &[impl AsRef<str>]) -> String {
@@ -342,7 +437,7 @@ struct Dependencies<'d> {
 }
 
 impl Sizes for Dependencies<'_> {
-    fn size(&self, path: &[&str], release: &kubeshape_cel::AskedRelease) -> Option<Range> {
+    fn size(&self, path: &[&str], release: &kubeshape_cel::AskedRelease) -> Option<kubeshape_cel::Range> {
         let steps = path.get(1..)?.iter().map(|step| (*step).to_owned()).collect();
         let size = self.decl.size(path, release);
         if size.is_some() {
@@ -365,17 +460,24 @@ struct State<'s> {
 }
 
 /// The sizes that an expression sees under the bounds of a state.
-struct Seen<'s>(&'s State<'s>, &'s Expression);
+struct Seen<'s> {
+    state: &'s State<'s>,
+    expression: &'s Expression,
+    /// The most bytes of names whose bounds do not count, in place of those that they have.
+    names: Option<u64>,
+}
 
 impl Sizes for Seen<'_> {
-    fn size(&self, path: &[&str], release: &kubeshape_cel::AskedRelease) -> Option<Range> {
-        let Seen(state, expression) = self;
+    fn size(&self, path: &[&str], release: &kubeshape_cel::AskedRelease) -> Option<kubeshape_cel::Range> {
+        let Seen { state, expression, names } = self;
         let size = expression.decl.size(path, release)?;
-        let bound = path.get(1..).and_then(|steps| expression.sizes.get(&key(steps))).and_then(|number| {
+        let key = path.get(1..).map(key)?;
+        let bound = expression.sizes.get(&key).and_then(|number| {
             let bound = state.bounds[*number]?;
             u64::try_from(bound.saturating_mul(state.places[*number].unit)).ok()
         });
-        Some(Range { max: bound.map_or(size.max, |bound| bound.min(size.max)), ..size })
+        let bound = bound.or_else(|| names.filter(|_| expression.names.contains(&key)));
+        Some(kubeshape_cel::Range { max: bound.map_or(size.max, |bound| bound.min(size.max)), ..size })
     }
 }
 
@@ -399,8 +501,8 @@ impl<'s> State<'s> {
 
     fn cost(&mut self, expression: usize) -> ExpressionCost {
         let found = &self.found[expression];
-        self.work = self.work.saturating_sub(found.length);
-        let each = found.ast.estimate(&Seen(self, found)).max;
+        self.work = self.work.saturating_sub(found.source.len() as u64);
+        let each = found.ast.estimate(&Seen { state: self, expression: found, names: None }).max;
         let times = match &found.above {
             None => Some(1),
             Some(above) => above.iter().try_fold(1u64, |times, number| {
@@ -450,7 +552,14 @@ impl<'s> State<'s> {
 
     fn proposal(&self, number: usize, value: i64) -> Bound {
         let place = &self.places[number];
-        Bound { path: place.path.clone(), at: place.at, keyword: place.keyword, value, replaces: place.current }
+        Bound {
+            path: place.path.clone(),
+            at: place.at,
+            keyword: place.keyword,
+            value,
+            replaces: place.current,
+            uncounted: place.uncounted,
+        }
     }
 
     /// The bound that alone lowers the cost of an expression most.
@@ -471,6 +580,33 @@ impl<'s> State<'s> {
             }
         }
         best.map(|(_, bound)| bound)
+    }
+
+    /// Why bounds do not bring an expression under its limit.
+    fn obstacles(&mut self, expression: usize) -> Vec<Obstacle> {
+        /// The size of a name with the bound that most have, in bytes.
+        const NAME: u64 = 63 * 4;
+        let found = &self.found[expression];
+        let numbers: BTreeSet<usize> = found.sizes.values().chain(found.above.iter().flatten()).copied().collect();
+        let mut out = Vec::new();
+        if self.is_spent() {
+            return out;
+        }
+        for number in &numbers {
+            self.bounds[*number] = self.of_tier(*number, TIERS[TIERS.len() - 1]);
+        }
+        let least = self.cost(expression);
+        let seen = |names| Seen { state: self, expression: found, names };
+        if least.total() > RULE_COST_LIMIT {
+            out.extend(found.ast.endless_part(&found.source, &seen(Some(NAME))).map(Obstacle::Endless));
+        }
+        if found.ast.estimate(&seen(Some(NAME))).max < least.each {
+            out.push(Obstacle::Names);
+        }
+        for number in numbers {
+            self.bounds[number] = None;
+        }
+        out
     }
 
     /// Bounds as small as a tier that suffice, as few and then as large as possible.

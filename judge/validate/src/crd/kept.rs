@@ -1,7 +1,7 @@
 //! What is found about a definition in one release and holds in others.
 
 use crate::release::AskedRelease;
-use kubeshape_cel::{CheckedRule, RuleError};
+use kubeshape_cel::{CheckedRule, Issues, RuleError};
 use kubeshape_schema::field::Error;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -37,6 +37,16 @@ impl Kept {
         check: impl FnOnce(&AskedRelease) -> Result<CheckedRule, RuleError>,
     ) -> Arc<Result<CheckedRule, RuleError>> {
         answer(&self.expressions, expression, release, check)
+    }
+
+    /// The mistakes of an expression that does not compile in a release that was asked, by the path of its error.
+    pub fn mistakes(&self, path: &str, release: &AskedRelease) -> Option<Issues> {
+        let known = self.expressions.lock().unwrap_or_else(PoisonError::into_inner);
+        [(false, false), (false, true), (true, false), (true, true)].into_iter().find_map(|(stored, optional)| {
+            let answers = known.get(&Expression { path: path.to_owned(), stored, optional })?;
+            let (_, answer) = answers.iter().find(|(releases, _)| release.is_in(releases))?;
+            answer.as_ref().as_ref().err()?.issues.clone()
+        })
     }
 
     pub(super) fn defaults(
