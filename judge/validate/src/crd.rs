@@ -17,6 +17,7 @@ mod options;
 mod read;
 mod rules;
 mod schema;
+mod to_v1;
 mod warnings;
 
 pub use approval::{Approval, approval};
@@ -29,4 +30,5 @@ pub use options::{Expressions, MAX_SELECTABLE_FIELDS, Options};
 pub use read::Defaults;
 pub use rules::{ExpressionCost, RULE_COST_LIMIT, SCHEMA_COST_LIMIT, expression_costs};
 pub use schema::validate_validation;
+pub use to_v1::to_v1;
 pub use warnings::{Warning, warnings, warnings_of_update};

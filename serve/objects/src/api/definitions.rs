@@ -5,7 +5,7 @@
 //! `k8s.io/apiextensions-apiserver`). Here it happens synchronously.
 
 use super::served::Served;
-use super::strategy::Strategy;
+use super::strategy::{Strategy, validate_kept};
 use super::{Api, Moment, Outcome, Request};
 use crate::raw;
 use crate::status::Status;
@@ -206,16 +206,21 @@ impl Api {
     pub fn define(&self, store: &mut Store, definition: &Object, moment: &Moment<'_>) -> Result<(), Status> {
         let key = Key::new(&DEFINITIONS.into(), "", definition.name());
         let Some(old) = store.get(&key).cloned() else { return self.load(store, definition, moment) };
-        let served = self.of_kind(definition.api_version(), definition.kind());
+        let served = self.of_file(definition);
         let found = served.and_then(|served| Some((served, served.strategy()?)));
         let Some((served, strategy)) = found else { return self.load(store, definition, moment) };
         let (mut tape, arena) = (Tape::new(), Bump::new());
         let live =
             parsed(&old.json(), &mut tape, &arena).ok_or_else(|| Status::internal("the definition is broken"))?;
-        let decoded = strategy.decode(definition.to_value(&arena), &arena).map_err(Status::bad_request)?;
+        let written = definition.to_value(&arena);
+        let converted = strategy.of_v1beta1(written, &arena);
+        let decoded = strategy.decode(converted.unwrap_or(written), &arena).map_err(Status::bad_request)?;
         let object = strategy.prepare_update(decoded.value, live, &arena);
         let object = with_meta(object, "managedFields", value::metadata(live).get("managedFields"), &arena);
-        let errors = strategy.validate(object, moment.stop);
+        let errors = match converted {
+            Some(_) => validate_kept(object, moment.stop),
+            None => strategy.validate(object, moment.stop),
+        };
         if !errors.is_empty() {
             return Err(Status::invalid(&served.group, &served.kind, definition.name(), &errors));
         }

@@ -1,12 +1,14 @@
 //! Loads objects before the first request.
 
 use super::served::Served;
+use super::strategy::{V1BETA1, validate_kept};
 use super::{Api, Moment};
 use crate::status::Status;
 use crate::store::{Change, Key, Store, Then};
 use crate::value::{self, meta_text, with_meta};
 use kubeshape_registry::Object;
 use kubeshape_smd::{Bump, ToValue, Value};
+use std::sync::Arc;
 
 /// The namespace of objects without one, as clients set it.
 const DEFAULT_NAMESPACE: &str = "default";
@@ -30,14 +32,16 @@ impl Api {
     /// ```
     pub fn load(&self, store: &mut Store, object: &Object, moment: &Moment<'_>) -> Result<(), Status> {
         let (api_version, kind) = (object.api_version(), object.kind());
-        let served = self.of_kind(api_version, kind);
+        let served = self.of_file(object);
         let found = served.and_then(|served| Some((served, served.strategy()?)));
         let Some((served, strategy)) = found else {
             let message = format!("no resource of kind {kind} in version {api_version} is served");
             return Err(Status::bad_request(message));
         };
         let arena = Bump::new();
-        let decoded = strategy.decode(object.to_value(&arena), &arena).map_err(Status::bad_request)?;
+        let written = object.to_value(&arena);
+        let converted = strategy.of_v1beta1(written, &arena);
+        let decoded = strategy.decode(converted.unwrap_or(written), &arena).map_err(Status::bad_request)?;
         let mut value = decoded.value;
         let text = |value, key| arena.alloc_str(meta_text(value, key)) as &str;
         let namespace = arena.alloc_str(namespace_of(served, text(value, "namespace"))) as &str;
@@ -54,7 +58,10 @@ impl Api {
         }
         value = strategy.prepare_load(value, &arena);
         let name = text(value, "name");
-        let errors = strategy.validate(value, moment.stop);
+        let errors = match converted {
+            Some(_) => validate_kept(value, moment.stop),
+            None => strategy.validate(value, moment.stop),
+        };
         if !errors.is_empty() {
             return Err(Status::invalid(&served.group, &served.kind, name, &errors));
         }
@@ -66,9 +73,19 @@ impl Api {
         let exists = |_| Status::already_exists(served.group_resource(), name);
         store.commit(&[change]).map(|_| ()).map_err(exists)
     }
+
+    /// Returns the resource of an object in a file: that of its version, or for definitions of v1beta1 that of v1.
+    pub(super) fn of_file(&self, object: &Object) -> Option<&Arc<Served>> {
+        let api_version = match (object.api_version(), object.kind()) {
+            (V1BETA1, "CustomResourceDefinition") => "apiextensions.k8s.io/v1",
+            (api_version, _) => api_version,
+        };
+        self.of_kind(api_version, object.kind())
+    }
+
     /// Where an object is stored. `None` if no resource of its kind is served.
     pub fn key_of(&self, object: &Object) -> Option<Key> {
-        let served = self.of_kind(object.api_version(), object.kind())?;
+        let served = self.of_file(object)?;
         Some(Key::new(&served.id, namespace_of(served, object.namespace()), object.name()))
     }
 }

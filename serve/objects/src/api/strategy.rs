@@ -11,6 +11,7 @@ use kubeshape_structural::read::Manifest;
 use kubeshape_validate::Release;
 use kubeshape_validate::builtin::BuiltInKind;
 use kubeshape_validate::crd::{self, Defaults, Definition};
+use kubeshape_validate::metadata::ObjectMeta;
 use kubeshape_validate::object::{
     Object, count_generation, decode_metadata, deep_equal, keep_metadata, metadata_update_errors, with_status,
 };
@@ -18,6 +19,8 @@ use kubeshape_validate::typed::Typed;
 use kubeshape_yaml::Tape;
 use std::sync::Arc;
 
+/// The version of definitions that servers before 1.22 had, too.
+pub(super) const V1BETA1: &str = "apiextensions.k8s.io/v1beta1";
 /// The default port of a conversion webhook.
 const WEBHOOK_PORT: i64 = 443;
 
@@ -165,6 +168,13 @@ impl Strategy {
         }
     }
 
+    /// Returns an object of a file in the version in which it is stored: a definition of v1beta1 becomes one of v1. `None` if
+    /// it is in that version already, or is malformed.
+    pub(super) fn of_v1beta1<'a>(&self, object: Value<'_>, arena: &'a Bump) -> Option<Value<'a>> {
+        let is_beta = matches!(self, Strategy::Definition(_)) && object.gvk().api_version() == V1BETA1;
+        is_beta.then(|| read_as(object, Defaults::Set, |one| crd::to_v1(one, &Bump::new()).copy_into(arena))).flatten()
+    }
+
     /// Validates an object that replaces another one: `ValidateUpdate`.
     pub(super) fn validate_update(&self, object: Value<'_>, old: Value<'_>, stop: Stop<'_>) -> Vec<Error> {
         match self {
@@ -219,6 +229,17 @@ impl Strategy {
     }
 }
 
+/// Validates a definition that a file has in v1beta1, as one that the server has since it served v1beta1: what v1 refuses
+/// of new definitions, such as `preserveUnknownFields: true` or a missing schema, may stay.
+pub(super) fn validate_kept(object: Value<'_>, stop: Stop<'_>) -> Vec<Error> {
+    let errors = read(object, |definition| {
+        let metadata = ObjectMeta { resource_version: "1", ..definition.metadata };
+        let kept = Definition { metadata, ..*definition };
+        crd::validate_update_with(&kept, &kept, &crd::Options::update(&kept, &kept, Release::DEFAULT).until(stop))
+    });
+    errors.unwrap_or_default()
+}
+
 /// Returns whether any map in a value has a key.
 fn mentions(value: Value<'_>, key: &str) -> bool {
     match value {
@@ -238,11 +259,15 @@ fn same(key: &str, a: Value<'_>, b: Value<'_>) -> bool {
 
 /// Reads a definition for its checks. `None` if it cannot be read, which decoding rules out.
 fn read<T>(object: Value<'_>, with: impl FnOnce(&Definition<'_>) -> T) -> Option<T> {
+    read_as(object, Defaults::Omitted, with)
+}
+
+fn read_as<T>(object: Value<'_>, defaults: Defaults, with: impl FnOnce(&Definition<'_>) -> T) -> Option<T> {
     let (mut tape, mut text, arena) = (Tape::new(), Vec::new(), Bump::new());
     object.write_go_json(&mut text);
     value::read(&text, &mut tape).ok()?;
     let node = tape.document(std::str::from_utf8(&text).ok()?).root()?;
-    let definition = Definition::read(Manifest { node, implied: None }, Defaults::Omitted, &arena).value?;
+    let definition = Definition::read(Manifest { node, implied: None }, defaults, &arena).value?;
     Some(with(&definition))
 }
 

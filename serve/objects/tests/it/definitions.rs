@@ -342,6 +342,87 @@ fn definitions_of_files_and_of_clients_replace_each_other() {
     assert!(!server.api.serves("/apis/example.com/v1/tabs"));
 }
 
+fn of_file(server: &mut Server, definition: &Value) -> Result<(), String> {
+    let object = kubeshape_registry::Object::read("tabs.json", definition.to_string()).expect("an object");
+    let before = server.store.revision();
+    server.api.define(&mut server.store, &object, &Moment::default()).map_err(|status| status.message)?;
+    if let Some(settled) = server.api.settle(&mut server.store, before, Time(0)) {
+        server.api = settled.api;
+    }
+    Ok(())
+}
+
+#[test]
+fn definitions_of_files_in_v1beta1_are_stored_as_v1() {
+    let mut server = Server::new();
+    let mut beta = json!({"apiVersion": "apiextensions.k8s.io/v1beta1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "tabs.example.com"}, "spec": {"group": "example.com", "version": "v1", "names":
+        {"plural": "tabs", "kind": "Tab"}, "preserveUnknownFields": false, "subresources": {"status": {}},
+        "additionalPrinterColumns": [{"name": "Size", "type": "integer", "JSONPath": ".spec.size"}],
+        "conversion": {"strategy": "Webhook", "webhookClientConfig": {"url": "https://a.example.com"}},
+        "validation": {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object", "properties":
+        {"size": {"type": "integer", "maximum": 5}}}}}}}});
+    of_file(&mut server, &beta).expect("it is accepted");
+    let one = format!("{PATH}/tabs.example.com");
+    let stored = server.get(&one);
+    assert_eq!(stored["apiVersion"], "apiextensions.k8s.io/v1");
+    let spec = &stored["spec"];
+    let version = &spec["versions"][0];
+    assert_eq!((&spec["scope"], &spec["names"]["listKind"]), (&json!("Namespaced"), &json!("TabList")));
+    assert_eq!((&version["name"], &version["served"], &version["storage"]), (&json!("v1"), &json!(true), &json!(true)));
+    assert_eq!(version["additionalPrinterColumns"][0]["jsonPath"], ".spec.size");
+    assert_eq!(version["subresources"], json!({"status": {}}));
+    assert_eq!(version["schema"], beta["spec"]["validation"]);
+    assert_eq!(
+        spec["conversion"],
+        json!({"strategy": "Webhook", "webhook": {"clientConfig": {"url": "https://a.example.com"},
+            "conversionReviewVersions": ["v1beta1"]}})
+    );
+    assert_eq!(stored["status"]["storedVersions"], json!(["v1"]));
+    let tabs = "/apis/example.com/v1/namespaces/x/tabs";
+    let tab = |name: &str, size: i64| {
+        json!({"apiVersion": "example.com/v1", "kind": "Tab", "metadata": {"name": name}, "spec": {"size": size, "more": 1}})
+            .to_string()
+    };
+    assert_eq!(server.send("POST", tabs, "application/json", &tab("a", 9)).code, 422);
+    assert_eq!(server.send("POST", tabs, "application/json", &tab("b", 3)).code, 201);
+    assert_eq!(server.get(&format!("{tabs}/b"))["spec"], json!({"size": 3}));
+    // Without a schema and with unknown fields, which only v1beta1 permits; the file changed.
+    for member in ["preserveUnknownFields", "validation", "conversion"] {
+        beta["spec"].as_object_mut().expect("an object").remove(member);
+    }
+    of_file(&mut server, &beta).expect("it is accepted");
+    let spec = &server.get(&one)["spec"];
+    assert_eq!((&spec["preserveUnknownFields"], spec["versions"][0].get("schema")), (&json!(true), None));
+    assert_eq!(server.send("POST", tabs, "application/json", &tab("c", 9)).code, 201);
+    assert_eq!(server.get(&format!("{tabs}/c"))["spec"], json!({"size": 9, "more": 1}));
+}
+
+#[test]
+fn each_version_of_v1beta1_has_what_holds_for_all() {
+    let mut server = Server::new();
+    let schema = |name: &str| json!({"openAPIV3Schema": {"type": "object", "properties": {name: {"type": "object"}}}});
+    let beta = json!({"apiVersion": "apiextensions.k8s.io/v1beta1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "tabs.example.com"}, "spec": {"group": "example.com", "scope": "Cluster",
+        "names": {"plural": "tabs", "kind": "Tab"}, "subresources": {"status": {}}, "versions": [
+            {"name": "v2", "served": true, "storage": true, "schema": schema("spec"),
+             "additionalPrinterColumns": [{"name": "A", "type": "string", "JSONPath": ".spec.a"}]},
+            {"name": "v1", "served": true, "storage": false, "schema": schema("data")}]}});
+    of_file(&mut server, &beta).expect("it is accepted");
+    let versions = &server.get(&format!("{PATH}/tabs.example.com"))["spec"]["versions"];
+    assert_eq!((&versions[0]["schema"], &versions[1]["schema"]), (&schema("spec"), &schema("data")));
+    assert_eq!(
+        (&versions[0]["subresources"], &versions[1]["subresources"]),
+        (&json!({"status": {}}), &json!({"status": {}}))
+    );
+    assert_eq!(versions[0]["additionalPrinterColumns"][0]["jsonPath"], ".spec.a");
+    assert_eq!(versions[1].get("additionalPrinterColumns"), None);
+    // What is wrong in either version is refused.
+    let mut wrong = beta.clone();
+    wrong["metadata"]["name"] = json!("others.example.com");
+    assert!(of_file(&mut server, &wrong).is_err_and(|message| message.contains("must be spec.names.plural+")));
+}
+
 /// The seconds that creating, changing and deleting a definition of many versions take, and an object in one of them.
 fn time_of_versions(count: usize, deprecated: bool) -> f64 {
     let mut definition = tabs();
