@@ -235,7 +235,16 @@ pub(super) fn validate_kept(object: Value<'_>, stop: Stop<'_>) -> Vec<Error> {
     let errors = read(object, |definition| {
         let metadata = ObjectMeta { resource_version: "1", ..definition.metadata };
         let kept = Definition { metadata, ..*definition };
-        crd::validate_update_with(&kept, &kept, &crd::Options::update(&kept, &kept, Release::DEFAULT).until(stop))
+        let options = crd::Options::update(&kept, &kept, Release::DEFAULT).until(stop);
+        let mut errors = crd::validate_update_with(&kept, &kept, &options);
+        // An update does not check the name.
+        let of_new = crd::validate_with(definition, &options);
+        for error in of_new.into_iter().filter(|error| error.path.starts_with("metadata.")) {
+            if !errors.contains(&error) {
+                errors.push(error);
+            }
+        }
+        errors
     });
     errors.unwrap_or_default()
 }
