@@ -1,376 +1,323 @@
-//! Objects of built-in kinds: requests that a real server answered, and generated objects beside Go's strict decoder.
+//! Requests with objects of built-in kinds, beside what kube-apiserver's own code answers (area `builtins`).
+//!
+//! An answer that nothing here judges is missing, never equal: a refused object that is accepted, because a rule is not
+//! known, and warnings and other answers that are not made.
 
-use crate::generated::Plan;
-use crate::oracle::Oracle;
+use crate::golden;
+use crate::known::Known;
 use crate::structural::records;
 use crate::table::{Table, Verdict};
-use kubeshape_builtin::Release;
-use kubeshape_corpus::generate::Seeded;
-use kubeshape_input::Limits;
-use kubeshape_registry::{Kind, Object, Registry, duplicate_fields};
+use crate::typed::built_in;
+use kubeshape_registry::kind::Scope;
+use kubeshape_registry::{Gvk, Registry, duplicate_fields};
 use kubeshape_schema::Bump;
-use kubeshape_smd::{ToValue, Value as Decodable};
-use kubeshape_validate::Release as Rules;
+use kubeshape_smd::Value as Decodable;
+use kubeshape_validate::Release;
+use kubeshape_validate::builtin::{Assigned, Strategy, User};
+use kubeshape_validate::object::Judged;
 use kubeshape_validate::strict::{Fields, duplicate_field, unknown_field};
-use kubeshape_validate::typed::{GO_NAMES, Typed};
-use kubeshape_yaml::Node;
-use proptest::prelude::any;
-use proptest::strategy::{BoxedStrategy, Strategy};
+use kubeshape_yaml::{Limits, Node, Stream, Tape};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
-use std::fmt::Write;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Command;
 
-/// The release of the Go libraries, and of the server whose answers are recorded.
-const RELEASE: &str = "1.36";
-/// How many members of a mapping of a generated object are kept, in ten.
-const KEPT: u32 = 4;
+/// The folder of the answers.
+const FOLDER: &str = "builtins/1.36";
+/// The version of objects that are stored already.
+const VERSION: &str = "1";
 
-/// The built-in kinds of the release.
-pub(crate) fn built_in() -> Result<Registry, String> {
-    let release: Release = RELEASE.parse().map_err(|error| format!("{error}"))?;
-    let mut registry = Registry::default();
-    let api = release.api();
-    for (path, document) in api.openapi_v3_of(|_| true) {
-        let read = kubeshape_input::read(path, document.as_bytes(), Limits::default());
-        registry.set_built_in(path, read.without_lines());
-    }
-    Ok(registry)
+/// A request and its answer.
+#[derive(Deserialize)]
+struct Case {
+    id: String,
+    group: String,
+    version: String,
+    kind: String,
+    subresource: Option<String>,
+    old: Option<Box<RawValue>>,
+    object: Option<Box<RawValue>>,
+    body: Option<String>,
+    answer: Answer,
 }
 
-/// What a server says about an object of a built-in kind when it decodes it with strict field validation; empty if it
-/// takes it. `object` is the text of the object, which says the fields that appear twice.
-fn decoded(typed: &Typed, value: Decodable<'_>, object: Node<'_>) -> String {
-    let decoded = typed.decode(value);
-    if let Some(error) = decoded.errors.first() {
-        return error.message.clone();
-    }
-    let twice = duplicate_fields(object).into_iter().map(|duplicate| (duplicate.path, ())).collect();
-    let twice = decoded.told_twice(twice).into_iter().map(|(path, ())| duplicate_field(&path));
-    let unknown = decoded.unknown.iter().map(|path| unknown_field(path, Fields::Decoded));
-    let all: Vec<String> = twice.chain(unknown).collect();
-    if all.is_empty() { String::new() } else { format!("strict decoding error: {}", all.join(", ")) }
+#[derive(Deserialize)]
+struct Answer {
+    code: u16,
+    strict: Option<String>,
+    message: Option<String>,
+    #[serde(default)]
+    errors: Vec<Cause>,
+    #[serde(default)]
+    warnings: Vec<String>,
+    result: Option<Value>,
 }
 
-/// Requests of kubectl and others that a real server answered. Those with objects of built-in kinds were all accepted.
-pub(crate) fn recorded(golden: &Path, corpus: &Path, table: &mut Table) {
-    #[derive(Deserialize)]
-    struct Exchange {
-        note: Option<String>,
-        request: Sent,
-        status: u16,
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+struct Cause {
+    #[serde(rename = "type", default)]
+    kind: String,
+    #[serde(default)]
+    field: String,
+    #[serde(default)]
+    detail: String,
+}
+
+/// What becomes of a request here.
+enum Ours {
+    /// It is not judged, for this reason.
+    Unjudged(String),
+    /// The message of a request that does not decode.
+    Undecoded(String),
+    Judged {
+        /// The errors of strict decoding.
+        strict: Vec<String>,
+        errors: Vec<Cause>,
+        refusal: Option<String>,
+        stored: Value,
+    },
+}
+
+/// Compares all requests.
+pub fn compare(golden: &Path, known: Known) -> Table {
+    let mut table = Table::new("builtins", known);
+    let registry = match built_in() {
+        Ok(registry) => registry,
+        Err(error) => {
+            table.add("reading", "built-in kinds", Verdict::Missing(error));
+            return table;
+        }
+    };
+    for file in golden::files(&golden.join(FOLDER)) {
+        let mut kinds = BTreeMap::new();
+        for case in records::<Case>(&file, &mut table) {
+            let name = (case.group.clone(), case.version.clone(), case.kind.clone());
+            let strategy = kinds.entry(name).or_insert_with(|| strategy(&registry, &case));
+            match strategy {
+                Some(strategy) => judge(strategy, &case, &mut table),
+                None => table.add("verdict", &case.id, Verdict::Missing("no such kind".to_owned())),
+            }
+        }
     }
-    #[derive(Deserialize)]
-    struct Sent {
-        method: String,
-        path: String,
-        body: Option<String>,
-    }
-    #[derive(Deserialize)]
-    struct Call {
-        args: Vec<String>,
-        stdin: Option<String>,
-        exit: i32,
-        stderr: String,
-    }
-    let folder = golden.join("apiserver");
-    let (exchanges, calls) =
-        (folder.join("negotiated/negotiated.ndjson.zst"), folder.join("kubectl/objects.ndjson.zst"));
-    if !exchanges.is_file() || !calls.is_file() {
+    table
+}
+
+fn strategy(registry: &Registry, case: &Case) -> Option<Strategy> {
+    let Case { group, version, kind, .. } = case;
+    let api_version = if group.is_empty() { version.clone() } else { format!("{group}/{version}") };
+    let found = registry.kind(Gvk::new(&api_version, kind))?;
+    let namespaced = found.resource().is_some_and(|resource| resource.scope == Scope::Namespaced);
+    Some(Strategy::new(found.typed()?, group, version, kind, namespaced, Release::DEFAULT))
+}
+
+fn judge(strategy: &Strategy, case: &Case, table: &mut Table) {
+    let request = match (&case.old, &case.subresource) {
+        (None, _) => "create",
+        (Some(_), None) => "update",
+        (Some(_), Some(_)) => "status",
+    };
+    let row = |what: &str| format!("{request}: {what}");
+    let record = format!("{}/{} {}", case.group, case.version, case.id);
+    let theirs = &case.answer;
+    let ours = match answer(strategy, case) {
+        Ours::Unjudged(why) => {
+            table.add(&row("not judged"), &record, Verdict::Missing(why));
+            return;
+        }
+        Ours::Undecoded(message) => {
+            let verdict = match &theirs.message {
+                Some(theirs) if theirs == &message => Verdict::Equal,
+                theirs => Verdict::Differing(format!("{message:?}, theirs {:?}", theirs.clone().unwrap_or_default())),
+            };
+            let what = if theirs.code < 400 { "accepted objects" } else { "undecodable objects" };
+            table.add(&row(what), &record, verdict);
+            return;
+        }
+        Ours::Judged { strict, errors, refusal, stored } => (strict, errors, refusal, stored),
+    };
+    let (strict, errors, refusal, stored) = ours;
+    if theirs.code == 400 {
+        let verdict = Verdict::Missing(format!("decoded, theirs {:?}", theirs.message.clone().unwrap_or_default()));
+        table.add(&row("undecodable objects"), &record, verdict);
         return;
     }
-    let mut registry = match built_in() {
-        Ok(registry) => registry,
-        Err(error) => return table.add("requests", "built-in kinds", Verdict::Missing(error)),
-    };
-    for file in crate::golden::files(&corpus.join("crds/cert-manager")) {
-        let Ok(bytes) = crate::golden::read(&file) else { continue };
-        let name = file.display().to_string();
-        registry.set_input(name.as_str(), kubeshape_input::read(name.as_str(), &bytes, Limits::default()));
+    if let Some(theirs) = &theirs.strict {
+        let (kind, version) = (&case.kind, &case.version);
+        let ours = format!(
+            "{kind} in version \"{version}\" cannot be handled as a {kind}: strict decoding error: {}",
+            strict.join(", ")
+        );
+        table.add(&row("strict decoding"), &record, crate::verdict::equal(&ours, theirs));
+    } else if !strict.is_empty() {
+        table.add(&row("strict decoding"), &record, Verdict::Differing(format!("{strict:?}, theirs accepted")));
     }
-    for (at, exchange) in records::<Exchange>(&exchanges, table).into_iter().enumerate() {
-        let Sent { method, path, body: Some(body) } = exchange.request else { continue };
-        if method != "POST" || path.contains("dryRun") {
-            continue;
+    if !theirs.warnings.is_empty() {
+        table.add(&row("warnings"), &record, Verdict::Missing(format!("theirs {:?}", theirs.warnings)));
+    }
+    let accepts = errors.is_empty() && refusal.is_none();
+    match (theirs.code, &theirs.result) {
+        (200 | 201, Some(result)) => {
+            let verdict = if accepts { Verdict::Equal } else { Verdict::Differing(format!("{errors:?} {refusal:?}")) };
+            table.add(&row("accepted objects"), &record, verdict);
+            let verdict = match difference(&stored, result, "") {
+                None => Verdict::Equal,
+                Some(difference) => Verdict::Differing(difference),
+            };
+            table.add(&row("stored objects"), &record, verdict);
         }
-        let Ok(object) = Object::read("request", &body) else { continue };
-        let Some(typed) = registry.kind(object.gvk()).and_then(Kind::typed) else { continue };
-        let Some(location) = object.location() else { continue };
-        let ours = decoded(&typed, object.value().to_value(&Bump::new()), location.node());
-        let verdict = match (ours.is_empty(), exchange.status < 400) {
-            (ours, theirs) if ours == theirs => Verdict::Equal,
-            _ => Verdict::Differing(format!("{ours:?}, theirs {}", exchange.status)),
-        };
-        table.add("requests", &format!("{at} {path} {}", exchange.note.unwrap_or_default()), verdict);
-    }
-    for (at, call) in records::<Call>(&calls, table).into_iter().enumerate() {
-        let mode = call.args.iter().find_map(|arg| arg.strip_prefix("--validate="));
-        let (Some("create"), Some(mode)) = (call.args.first().map(String::as_str), mode) else { continue };
-        let Some(object) = call.stdin.as_deref().and_then(|text| Object::read("stdin", text).ok()) else { continue };
-        let Some(ours) = created(&registry, &object, mode) else { continue };
-        let label = format!("{at} {}", call.args.join(" "));
-        let verdict = match &ours {
-            Answer { refused, texts }
-                if *refused == (call.exit != 0)
-                    && texts.iter().all(|text| call.stderr.contains(text.as_str()))
-                    && texts.is_empty() == call.stderr.is_empty() =>
-            {
+        (422, _) => {
+            let verdict = if accepts {
+                Verdict::Missing(format!("accepted, theirs {:?}", theirs.errors))
+            } else {
                 Verdict::Equal
-            }
-            ours => Verdict::Differing(format!("{ours:?}, theirs {} {:?}", call.exit, call.stderr)),
-        };
-        table.add("kubectl create", &label, verdict);
+            };
+            table.add(&row("refused objects"), &record, verdict);
+            table.add(&row("errors of refused objects"), &record, same_errors(errors, &theirs.errors));
+        }
+        (code, _) => {
+            let message = theirs.message.clone().unwrap_or_default();
+            let verdict = match refusal {
+                Some(refusal) if refusal == message => Verdict::Equal,
+                ours => Verdict::Missing(format!("{ours:?}, theirs {code} {message:?}")),
+            };
+            table.add(&row("other refusals"), &record, verdict);
+        }
     }
 }
 
-/// What becomes of a request.
-#[derive(Debug)]
-struct Answer {
-    refused: bool,
-    /// What is printed.
-    texts: Vec<String>,
+/// The errors as sets with counts; none of ours are missing ones.
+fn same_errors(mut ours: Vec<Cause>, theirs: &[Cause]) -> Verdict {
+    let mut theirs = theirs.to_vec();
+    ours.sort();
+    theirs.sort();
+    if ours == theirs {
+        return Verdict::Equal;
+    }
+    let text = format!("{ours:?}\n    theirs {theirs:?}");
+    if ours.is_empty() { Verdict::Missing(text) } else { Verdict::Differing(text) }
 }
 
-/// What kubectl shows of the request that creates a custom resource with a way of field validation. None if the kind is
-/// unknown.
-fn created(registry: &Registry, object: &Object, mode: &str) -> Option<Answer> {
-    let judged = match registry.judge(kubeshape_registry::Request::Create(object)) {
-        Ok(judged) => judged,
-        Err(kubeshape_registry::Error::Refused { message, .. }) => {
-            return Some(Answer { refused: true, texts: vec![message] });
-        }
-        Err(_) => return None,
+fn answer(strategy: &Strategy, case: &Case) -> Ours {
+    let text = match (&case.object, &case.body) {
+        (Some(object), _) => object.get(),
+        (None, Some(body)) => body,
+        (None, None) => return Ours::Unjudged("neither object nor body".to_owned()),
     };
-    let unknown: Vec<String> = judged.unknown.iter().map(|path| unknown_field(path, Fields::Pruned)).collect();
-    let errors = judged.errors.iter().map(ToString::to_string).chain(judged.refusal.map(str::to_owned));
-    let errors: Vec<String> = errors.collect();
-    Some(match mode {
-        "strict" | "true" if !unknown.is_empty() => {
-            Answer { refused: true, texts: vec![format!("strict decoding error: {}", unknown.join(", "))] }
-        }
-        "warn" => {
-            let warnings = unknown.into_iter().map(|text| format!("Warning: {text}"));
-            Answer { refused: !errors.is_empty(), texts: warnings.chain(errors).collect() }
-        }
-        _ => Answer { refused: !errors.is_empty(), texts: errors },
-    })
-}
-
-/// Generated objects of all built-in kinds beside Go's strict decoder, and the names of Go types.
-pub(crate) fn generated(plan: &Plan, program: &Path, table: &mut Table) -> Result<(), String> {
-    #[derive(Deserialize)]
-    struct Theirs {
-        #[serde(default)]
-        error: String,
+    if case.body.is_some() && serde_json::from_str::<serde::de::IgnoredAny>(text).is_err() {
+        return Ours::Unjudged("a body that is not JSON".to_owned());
     }
-    let names = Command::new(program).arg("go-names").output().map_err(|error| format!("the Go program: {error}"))?;
-    table.add("names of Go types", "go_names.txt", crate::verdict::bytes(GO_NAMES.as_bytes(), &names.stdout));
-
-    let registry = built_in()?;
-    let kinds: Vec<(&Kind, Typed, Value)> = registry
-        .kinds()
-        .filter(|kind| kind.resource().is_some())
-        .filter_map(|kind| Some((kind, kind.typed()?, kind.sample(true, Rules::NEWEST)?.object)))
-        .collect();
-    let mut oracle = Oracle::start(program, &["typed"])?;
-    for n in 0..plan.count {
-        let seed = plan.seed.wrapping_add(n);
-        let mut draw = Draw::new(seed);
-        let Some((kind, typed, whole)) = kinds.get(draw.below(kinds.len())) else { continue };
-        let text = draw.object(whole);
-        let id = format!("seed {seed} {}", kind.gvk());
-        let Theirs { error: theirs } = oracle.ask(&id, &text)?;
-        // client-go does not have these.
-        if theirs.starts_with("no kind ") {
-            continue;
+    let (mut tape, mut old_tape) = (Tape::new(), Tape::new());
+    let Some(node) = read(text, &mut tape) else { return Ours::Unjudged("the body is not read".to_owned()) };
+    let old = match &case.old {
+        None => None,
+        Some(old) => match read(old.get(), &mut old_tape) {
+            Some(node) => Some(node),
+            None => return Ours::Unjudged("the old object is not read".to_owned()),
+        },
+    };
+    let arena = Bump::new();
+    let value = Decodable::from_node(node, &arena);
+    let decoded = match strategy.decode(value, &arena) {
+        Ok(decoded) => decoded,
+        Err(message) => {
+            let said = |key: &str, ours: &str| match value.get(key).and_then(Decodable::as_str) {
+                Some(text) if !text.is_empty() => text.to_owned(),
+                _ => ours.to_owned(),
+            };
+            let kind = said("kind", &case.kind);
+            let version = said("apiVersion", &case.version);
+            let version = version.rsplit('/').next().unwrap_or_default();
+            let what = format!("{kind} in version \"{version}\" cannot be handled as a {}: {message}", case.kind);
+            return Ours::Undecoded(what);
         }
-        let object = match Object::read("object", &text) {
-            Ok(object) => object,
-            Err(error) => {
-                table.add("typed verdict", &id, Verdict::Missing(error.detail.clone()));
-                continue;
+    };
+    let twice = strategy.types().decode(value);
+    let twice = twice.told_twice(duplicate_fields(node).into_iter().map(|duplicate| (duplicate.path, ())).collect());
+    let strict = twice.into_iter().map(|(path, ())| duplicate_field(&path));
+    let strict = strict.chain(decoded.unknown.iter().map(|path| unknown_field(path, Fields::Decoded))).collect();
+    let judged = match old {
+        None => strategy.create(decoded.value, assigned(), &arena),
+        Some(old) => {
+            let old = match strategy.decode(Decodable::from_node(old, &arena), &arena) {
+                Ok(old) => stored_before(old.value, strategy.is_namespaced(), &arena),
+                Err(message) => return Ours::Unjudged(format!("the old object: {message}")),
+            };
+            match case.subresource {
+                None => strategy.update(decoded.value, old, assigned(), &arena),
+                Some(_) => strategy.update_status(decoded.value, old, assigned(), &arena),
             }
-        };
-        let Some(location) = object.location() else { continue };
-        let arena = Bump::new();
-        let ours = decoded(typed, Decodable::from_node(location.node(), &arena), location.node());
-        let verdict = if ours.is_empty() == theirs.is_empty() {
-            Verdict::Equal
-        } else {
-            Verdict::Differing(format!("{ours:?}, theirs {theirs:?}\n{text}"))
-        };
-        table.add("typed verdict", &id, verdict);
-        if !theirs.is_empty() && !ours.is_empty() {
-            table.add("typed text", &id, crate::verdict::equal(&in_order(&ours), &in_order(&theirs)));
+        }
+    };
+    let Judged { stored, errors, refusal } = judged;
+    let errors = errors.into_iter().map(|error| Cause {
+        kind: error.error_type.name().to_owned(),
+        field: error.path.clone(),
+        detail: error.detail.clone(),
+    });
+    let errors = errors.collect();
+    let refusal = refusal.map(str::to_owned);
+    Ours::Judged { strict, errors, refusal, stored: without_system_fields(stored.to_serde()) }
+}
+
+fn read<'t>(text: &'t str, tape: &'t mut Tape) -> Option<Node<'t>> {
+    Stream::new(text.as_bytes(), Limits::default()).ok()?.next(tape)?.ok()?;
+    tape.document(text).root()
+}
+
+/// What the server of the answers chooses.
+fn assigned() -> Assigned<'static> {
+    let user = User { name: "admin", uid: "admin-uid", groups: &["system:masters", "system:authenticated"] };
+    Assigned { user: Some(user), ..Assigned::default() }
+}
+
+/// The old object with what the recorder sets.
+fn stored_before<'a>(old: Decodable<'a>, namespaced: bool, arena: &'a Bump) -> Decodable<'a> {
+    let metadata = old.get("metadata").and_then(Decodable::as_map);
+    let Some((map, mut metadata)) = old.as_map().zip(metadata) else { return old };
+    let Assigned { uid, time, .. } = assigned();
+    let namespace = namespaced.then_some(("namespace", "default"));
+    let fixed = [("resourceVersion", VERSION), ("uid", uid), ("creationTimestamp", time)];
+    for (key, text) in fixed.into_iter().chain(namespace) {
+        if metadata.get(key).is_none() {
+            metadata = metadata.with(key, Some(Decodable::String(text)), arena);
         }
     }
-    Ok(())
+    Decodable::Map(map.with("metadata", Some(Decodable::Map(metadata)), arena))
 }
 
-/// A message with its fields sorted. A server lists unknown and duplicate fields in the order of the document.
-fn in_order(message: &str) -> String {
-    let Some(fields) = message.strip_prefix("strict decoding error: ") else { return message.to_owned() };
-    let mut fields: Vec<&str> = fields.split(", ").collect();
-    fields.sort_unstable();
-    fields.join(", ")
-}
-
-/// Draws from a seed.
-struct Draw {
-    seeded: Seeded,
-    numbers: BoxedStrategy<u32>,
-}
-
-impl Draw {
-    fn new(seed: u64) -> Draw {
-        Draw { seeded: Seeded::new(seed), numbers: any::<u32>().boxed() }
+/// What the recorder leaves out of results.
+fn without_system_fields(mut object: Value) -> Value {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        for key in ["uid", "resourceVersion", "creationTimestamp", "managedFields"] {
+            metadata.remove(key);
+        }
     }
+    object
+}
 
-    fn below(&mut self, end: usize) -> usize {
-        let end = u32::try_from(end).unwrap_or(u32::MAX).max(1);
-        (self.seeded.next(&self.numbers) % end) as usize
-    }
-
-    /// The text of an object: some members of the whole one, up to three of its values replaced, perhaps a field that
-    /// is not known or appears twice.
-    fn object(&mut self, whole: &Value) -> String {
-        let mut object = self.part(whole, 0);
-        for _ in 0..self.below(4) {
-            let paths = paths(&object);
-            let Some(path) = paths.get(self.below(paths.len())) else { break };
-            let Some(place) = object.pointer_mut(path) else { break };
-            match (self.below(5), place) {
-                (0, Value::Object(members)) => {
-                    let name = ["colour", "Spec", "apiversion", "name ", "\u{e9}"][self.below(5)];
-                    members.insert(name.to_owned(), self.value());
+/// Where two objects first differ.
+fn difference(ours: &Value, theirs: &Value, path: &str) -> Option<String> {
+    match (ours, theirs) {
+        (Value::Object(ours), Value::Object(theirs)) => {
+            let keys = ours.keys().chain(theirs.keys().filter(|key| !ours.contains_key(*key)));
+            keys.into_iter().find_map(|key| {
+                let path = format!("{path}.{key}");
+                match (ours.get(key), theirs.get(key)) {
+                    (Some(ours), Some(theirs)) => difference(ours, theirs, &path),
+                    (ours, theirs) => Some(format!("{path}: {}, theirs {}", shown(ours), shown(theirs))),
                 }
-                (_, place) => *place = self.value(),
-            }
+            })
         }
-        let twice = (self.below(6) == 0).then(|| paths(&object)).and_then(|paths| {
-            let at = self.below(paths.len());
-            paths.into_iter().nth(at)
-        });
-        let mut out = String::new();
-        print(&object, "", twice.as_deref(), &mut out);
-        out
-    }
-
-    fn part(&mut self, value: &Value, depth: usize) -> Value {
-        match value {
-            Value::Object(members) => {
-                let mut out = Map::new();
-                for (name, member) in members {
-                    let always = depth == 0;
-                    if always || self.below(10) < KEPT as usize {
-                        out.insert(name.clone(), self.part(member, depth + 1));
-                    }
-                }
-                Value::Object(out)
-            }
-            Value::Array(items) => Value::Array(items.iter().map(|item| self.part(item, depth + 1)).collect()),
-            other => other.clone(),
+        (Value::Array(ours), Value::Array(theirs)) if ours.len() == theirs.len() => {
+            let pairs = ours.iter().zip(theirs).enumerate();
+            pairs.into_iter().find_map(|(at, (ours, theirs))| difference(ours, theirs, &format!("{path}[{at}]")))
         }
-    }
-
-    /// A value that may fit or not.
-    fn value(&mut self) -> Value {
-        let values = [
-            json!(null),
-            json!(true),
-            json!(0),
-            json!(-1),
-            json!(i32::MAX),
-            json!(1_i64 << 31),
-            json!(1_i64 << 33),
-            json!(u64::MAX),
-            json!(1.5),
-            json!(3.0),
-            json!(1e300),
-            json!(""),
-            json!("a"),
-            json!("1"),
-            json!("5Gi"),
-            json!("1.5.x"),
-            json!("="),
-            json!("YQ"),
-            json!("YQ=="),
-            json!("2024-01-01"),
-            json!("2024-01-01T00:00:00Z"),
-            json!("2024-02-30T00:00:00Z"),
-            json!("2024-01-01T00:00:00.123456Z"),
-            json!("12e"),
-            json!("e3"),
-            json!(".5"),
-            json!("1 Gi"),
-            json!("-0.1m"),
-            json!("99999999999999999999999Ei"),
-            json!("50%"),
-            json!([]),
-            json!([1]),
-            json!(["a"]),
-            json!([{}]),
-            json!([null, 1.5, "x"]),
-            json!({}),
-            json!({"a": 1}),
-            json!({"a": "b"}),
-            json!({"a": {"b": "c"}}),
-            json!({"a": null, "key": ["x"]}),
-        ];
-        let at = self.below(values.len());
-        values.into_iter().nth(at).unwrap_or_default()
+        (ours, theirs) if ours == theirs => None,
+        (ours, theirs) => Some(format!("{path}: {ours}, theirs {theirs}")),
     }
 }
 
-/// The JSON pointers of the values in an object, without `apiVersion` and `kind`: a server reads these two first.
-fn paths(object: &Value) -> Vec<String> {
-    let mut out = Vec::new();
-    let mut open = vec![(String::new(), object)];
-    while let Some((path, value)) = open.pop() {
-        let mut push = |name: &str, below| {
-            let path = format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"));
-            if path != "/apiVersion" && path != "/kind" {
-                out.push(path.clone());
-                open.push((path, below));
-            }
-        };
-        match value {
-            Value::Object(members) => members.iter().for_each(|(name, below)| push(name, below)),
-            Value::Array(items) => items.iter().enumerate().for_each(|(at, below)| push(&at.to_string(), below)),
-            _ => {}
-        }
-    }
-    out
-}
-
-/// Prints JSON, the member at `twice` two times.
-fn print(value: &Value, path: &str, twice: Option<&str>, out: &mut String) {
-    let comma = |at: usize| if at == 0 { "" } else { "," };
-    match value {
-        Value::Object(members) => {
-            out.push('{');
-            let mut count = 0;
-            for (name, below) in members {
-                let path = format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"));
-                for _ in 0..=usize::from(twice == Some(path.as_str())) {
-                    let _ = write!(out, "{}{}:", comma(count), Value::from(name.as_str()));
-                    print(below, &path, twice, out);
-                    count += 1;
-                }
-            }
-            out.push('}');
-        }
-        Value::Array(items) => {
-            out.push('[');
-            for (at, below) in items.iter().enumerate() {
-                out.push_str(comma(at));
-                print(below, &format!("{path}/{at}"), twice, out);
-            }
-            out.push(']');
-        }
-        other => {
-            let _ = write!(out, "{other}");
-        }
-    }
+fn shown(value: Option<&Value>) -> String {
+    value.map_or_else(|| "nothing".to_owned(), Value::to_string)
 }

@@ -3,7 +3,6 @@
 //! possible.
 
 use crate::answers::{compare_file, compare_merged};
-use crate::builtins;
 use crate::input::{Answer, answers};
 use crate::known::Known;
 use crate::openapi::compare_record;
@@ -11,6 +10,7 @@ use crate::oracle::{self, Oracle, YamlAnswer};
 use crate::own;
 use crate::smd;
 use crate::table::{Table, Verdict};
+use crate::typed;
 use crate::verdict::bytes;
 use kubeshape_convert::aggregate::Aggregator;
 use kubeshape_convert::document::Document;
@@ -64,7 +64,7 @@ pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
     generated(plan, &mut oracle, &streams(&manifests()), compare, &mut table)?;
     whole_documents(plan, &mut Oracle::start(&program, &["answer-openapi"])?, &mut table)?;
     aggregates(plan, &mut Oracle::start(&program, &["aggregate"])?, &mut table)?;
-    builtins::generated(plan, &program, &mut table)?;
+    typed::generated(plan, &program, &mut table)?;
     smd::generated(plan.seed, plan.count * SEQUENCES / 2, &oracle::target(), &mut table)?;
     Ok(table)
 }

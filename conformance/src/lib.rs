@@ -2,7 +2,7 @@
 
 pub mod answers;
 pub mod apiserver;
-mod builtins;
+pub mod builtins;
 pub mod cel;
 pub mod changes;
 pub mod clients;
@@ -26,6 +26,7 @@ pub mod strategic;
 pub mod structural;
 pub mod suites;
 pub mod table;
+mod typed;
 pub mod verdict;
 
 use apiserver::BaseDocuments;

@@ -3,7 +3,9 @@
 
 use kubeshape_conformance::known::Known;
 use kubeshape_conformance::table::Table;
-use kubeshape_conformance::{AREAS, BaseFolder, changes, clients, compare, generated, has_records, judged, own};
+use kubeshape_conformance::{
+    AREAS, BaseFolder, builtins, changes, clients, compare, generated, has_records, judged, own,
+};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -31,6 +33,7 @@ areas:
   cel         expressions: messages, types, estimated and used costs, values
   suites      test suites of APIs: what their authors get from an API server
   corpus      the libraries' answers for the project's own corpus (needs no folder)
+  builtins    what kube-apiserver's own code makes of objects of built-in kinds; most rules are still missing
   generated   the libraries' answers for generated manifests, documents and sequences (needs Go, and no folder)
   judged      the libraries' verdicts on generated expressions, definitions and objects (needs Go, and no folder)
   changes     what is said of changed definitions, held against what the libraries accept (needs Go; without folders
@@ -38,7 +41,7 @@ areas:
   clients     kubectl and client-go of two minors against `kubeshape serve` (needs Go; without folders the own corpus)
   kubectl     recorded commands about objects, run again by the kubectl of this machine against `kubeshape serve
               --objects`
-Without areas: all but the last six, as far as the folders hold them.
+Without areas: all but the last seven, as far as the folders hold them.
 
 --all      print every difference, not only the first of every row
 --count N  how many streams of manifests, and as many YAML documents, are generated (2000); of sequences of
@@ -96,7 +99,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Arguments
             "--program" => out.program = arguments.next().map(PathBuf::from),
             "--help" | "-h" => return Ok(None),
             area if AREAS.contains(&area)
-                || ["corpus", "generated", "judged", "changes", "clients", "kubectl"].contains(&area) =>
+                || ["corpus", "builtins", "generated", "judged", "changes", "clients", "kubectl"].contains(&area) =>
             {
                 out.areas.push(argument);
             }
@@ -138,6 +141,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
             "corpus" => {
                 own::compare(base.as_ref().map(|base| &base.publisher), known).map_err(|error| error.to_string())?
             }
+            "builtins" => builtins::compare(golden.as_deref().ok_or_else(missing_folders)?, known),
             "generated" => generated::compare(&arguments.generated, known)?,
             "judged" => judged::compare(&arguments.generated, known)?,
             "changes" => changes::compare(&arguments.generated, known)?,

@@ -28,7 +28,7 @@ pub fn compare(golden: &Path, corpus: &Path, known: Known) -> Table {
     embedded(&folder.join("upstream-tests"), &mut table);
     resources(&folder, corpus, &mut table);
     rules(&folder, golden, &mut table);
-    crate::builtins::recorded(golden, corpus, &mut table);
+    crate::typed::recorded(golden, corpus, &mut table);
     table
 }
 

@@ -1,9 +1,9 @@
 //! Strategic merge patches: what `strategicpatch` of apimachinery makes of patches, differences and three-way patches.
 
-use crate::builtins::built_in;
 use crate::golden;
 use crate::known::Known;
 use crate::table::{Table, Verdict};
+use crate::typed::built_in;
 use kubeshape_registry::strategic::{Error, KUBECTL, ThreeWay, apply, three_way, two_way};
 use kubeshape_registry::{DocumentSchema, Gvk, Registry};
 use kubeshape_schema::Bump;

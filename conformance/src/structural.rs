@@ -4,7 +4,7 @@
 use crate::golden;
 use crate::known::Known;
 use crate::table::{Table, Verdict};
-use kubeshape_schema::field::{BadValue, Error, Path as FieldPath};
+use kubeshape_schema::field::{BadValue, Error, Errors, Path as FieldPath};
 use kubeshape_schema::{Bump, read::Reader, read::Rules};
 use kubeshape_structural::read::{Manifest, manifests};
 use kubeshape_validate::Release;
@@ -448,11 +448,11 @@ fn upstream(folder: &Path, table: &mut Table) {
             .flatten()
             .map(|version| (version["name"].as_str().unwrap_or_default(), version["storage"] == true))
             .collect();
-        let mut errors = Vec::new();
+        let mut errors = Errors::default();
         let path = call.inputs["path"].as_str().unwrap_or_default();
         let stored = (!call.inputs["storedVersions"].is_null()).then_some(stored.as_slice());
         crd::stored_versions(stored, &versions, &FieldPath::Base(path), &Release::DEFAULT.into(), 0, &mut errors);
-        add_call(name, &call, Some(errors), table);
+        add_call(name, &call, Some(errors.into_vec()), table);
     }
     let name = "validation.validateDeprecationWarning";
     for call in calls(name, table) {
@@ -495,10 +495,10 @@ fn validation_of(call: &Call) -> Option<Vec<Error>> {
     let schema = reader.schema(inner);
     let validation = (!node.is_null()).then_some(Validation { schema: (!inner.is_null()).then_some(&schema) });
     let path = FieldPath::Base(call.inputs["path"].as_str().unwrap_or_default());
-    let mut errors = Vec::new();
+    let mut errors = Errors::default();
     let status = call.inputs["statusEnabled"] == true;
     crd::validate_validation(validation, status, &options, &path, node.document(), &mut errors);
-    Some(errors)
+    Some(errors.into_vec())
 }
 
 /// The records of area `crds` that say what the server answers to the whole manifest.

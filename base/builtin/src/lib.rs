@@ -20,7 +20,9 @@
 //! ```
 
 mod api;
+mod overlay;
 mod release;
 
 pub use api::Api;
+pub use overlay::OVERLAY;
 pub use release::{Release, UnknownRelease};

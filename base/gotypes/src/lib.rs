@@ -8,6 +8,7 @@
 //! - **Print.** [`write()`] appends JSON as `encoding/json` does: fields in struct order, `omitempty` applied.
 //!   [`protobuf`](protobuf()) appends the message that Go's generated code writes: fields in number order, zero values
 //!   included.
+//! - **Built-in kinds.** [`members`] is the table of all structs of Kubernetes' own kinds, in a file.
 //! - **Zero.** The zero value of a type is `normal` of an empty map.
 //!
 //! # Example
@@ -26,6 +27,7 @@
 
 mod decode;
 pub mod definition;
+pub mod members;
 pub mod metadata;
 mod print;
 pub mod proto;

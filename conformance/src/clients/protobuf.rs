@@ -26,7 +26,7 @@ struct Sample {
 
 /// Compares what is read of random objects, and the table of members with the one that Go's types give.
 pub(super) fn compare(program: &Program, table: &mut Table) -> Result<(), String> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../serve/objects/src/wire/members.txt");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../base/gotypes/src/members.txt");
     let known = std::fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
     let verdict = if known == program.members()? {
         Verdict::Equal

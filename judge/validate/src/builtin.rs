@@ -20,7 +20,9 @@
 
 mod address;
 mod kinds;
+mod overlay;
 mod rules;
+mod strategy;
 
 use crate::names::{self, Messages};
 use crate::object::{
@@ -30,6 +32,7 @@ use crate::{Change, Release};
 use kinds::{Row, find};
 use kubeshape_schema::field::{Error, Errors, Path};
 use kubeshape_value::{Bump, Value};
+pub use strategy::{Assigned, Strategy, User};
 
 /// What names of objects look like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

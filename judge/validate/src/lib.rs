@@ -10,6 +10,7 @@
 
 pub mod builtin;
 pub mod crd;
+mod literal;
 pub mod metadata;
 pub mod object;
 mod release;

@@ -30,13 +30,19 @@
 
 mod compile;
 mod decode;
+mod go;
 mod names;
+mod stored;
 mod text;
+mod walk;
 
 pub use compile::is_go_type;
 pub use decode::{Decoded, Mismatch};
 pub use names::GO_NAMES;
+pub(crate) use stored::is_empty;
+pub(crate) use walk::Below;
 
+use crate::literal::Literal;
 use kubeshape_yaml::{Kind, Node};
 
 /// Types that read their JSON themselves. Documents describe them as texts, so that they are known by their names.
@@ -133,6 +139,10 @@ struct Field {
     /// The texts that it may be; empty if it may be any.
     allowed: Vec<String>,
     go_name: names::Name,
+    /// What the document says that it is if it is absent: `+default` of the Go type.
+    default: Option<Literal>,
+    /// When Go prints it; `None` if the struct is not in the table of Go's types.
+    go: Option<go::Facts>,
 }
 
 #[derive(Clone, Debug)]

@@ -1,16 +1,15 @@
 //! Reads objects of built-in kinds in protobuf, which Go clients such as `kubectl create deployment` use. `write.rs`
 //! writes them.
 //!
-//! A message does not contain field names. They are in a table of all messages of the built-in kinds ([`members`]). The
+//! A message does not contain field names. They are in a table of all messages of the built-in kinds ([`members`](kubeshape_gotypes::members)). The
 //! result is the JSON that Go prints for the same object: zero values are present if Go's struct has no `omitempty`.
 
-mod members;
 mod write;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use kubeshape_gotypes::members::{self, Kind, Messages, Shown};
 use kubeshape_yaml::go::{Time, number};
-use members::{Kind, Messages, Shown};
 
 pub use write::json_to_protobuf;
 pub(crate) use write::list_to_protobuf;

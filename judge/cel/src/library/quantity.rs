@@ -181,6 +181,28 @@ impl Quantity {
         Quantity::of(value.into(), 0, false, Format::DecimalExponent, None)
     }
 
+    /// Returns the quantity with no digits below an exponent, rounded away from zero: `RoundUp`.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_cel::Quantity;
+    /// assert_eq!(Quantity::parse("1500u").unwrap().rounded_up(-3).to_string(), "2m");
+    /// assert_eq!(Quantity::parse("1.5Gi").unwrap().rounded_up(-3).to_string(), "1536Mi");
+    /// ```
+    #[must_use]
+    pub fn rounded_up(mut self, exponent: i32) -> Quantity {
+        if self.exponent < exponent {
+            self.round_up(exponent);
+            self.text = None;
+        }
+        self
+    }
+
+    /// Whether two quantities have the same value, however they are written.
+    pub fn is_same(&self, other: &Quantity) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+
     /// Rounds away from zero to an exponent; says whether nothing was lost.
     fn round_up(&mut self, exponent: i32) -> bool {
         if self.exponent > exponent {

@@ -12,24 +12,32 @@ pub(super) struct Row {
     pub(super) checks_finalizers: bool,
     /// Whether the server counts the generations of objects (`PrepareForCreate` of the strategy).
     pub(super) counts: bool,
+    /// The member of metadata whose changes count, beside those of the spec (`PrepareForUpdate`).
+    pub(super) counts_also: Option<&'static str>,
+    /// Whether changes are counted: a new CSIDriver has no generation, and that of a PriorityClass stays.
+    pub(super) counts_changes: bool,
     /// What depends on other fields.
     pub(super) rule: Option<Rule>,
 }
 
 impl Row {
-    pub(super) const OTHER: Row = Row { naming: PathSegment, checks_finalizers: false, counts: false, rule: None };
+    pub(super) const OTHER: Row = row(PathSegment);
 }
 
 const fn row(naming: Naming) -> Row {
-    Row { naming, checks_finalizers: false, counts: false, rule: None }
+    Row { naming, checks_finalizers: false, counts: false, counts_also: None, counts_changes: false, rule: None }
 }
 
 const fn core(naming: Naming) -> Row {
-    Row { naming, checks_finalizers: true, counts: false, rule: None }
+    Row { checks_finalizers: true, ..row(naming) }
 }
 
 const fn counted(row: Row) -> Row {
-    Row { counts: true, ..row }
+    Row { counts: true, counts_changes: true, ..row }
+}
+
+const fn counted_with(row: Row, member: &'static str) -> Row {
+    Row { counts_also: Some(member), ..counted(row) }
 }
 
 const fn special(row: Row, rule: Rule) -> Row {
@@ -52,7 +60,7 @@ const KINDS: [(&str, &[(&str, Row)]); 20] = [
             ("PersistentVolumeClaim", core(Subdomain)),
             ("Pod", counted(core(Subdomain))),
             ("PodTemplate", counted(core(Subdomain))),
-            ("ReplicationController", counted(core(Subdomain))),
+            ("ReplicationController", special(counted(core(Subdomain)), Rule::AnyPrefix)),
             ("ResourceQuota", core(Subdomain)),
             ("Secret", core(Subdomain)),
             ("Service", core(ServiceLabel)),
@@ -76,7 +84,7 @@ const KINDS: [(&str, &[(&str, Row)]); 20] = [
         &[
             ("ControllerRevision", core(Subdomain)),
             ("DaemonSet", counted(core(Subdomain))),
-            ("Deployment", counted(core(Subdomain))),
+            ("Deployment", counted_with(core(Subdomain), "annotations")),
             ("ReplicaSet", counted(core(Subdomain))),
             // Pods have its name as their host name.
             ("StatefulSet", counted(core(Label))),
@@ -93,7 +101,7 @@ const KINDS: [(&str, &[(&str, Row)]); 20] = [
         ],
     ),
     ("coordination.k8s.io", &[("Lease", row(Subdomain)), ("LeaseCandidate", row(Subdomain))]),
-    ("discovery.k8s.io", &[("EndpointSlice", counted(core(Subdomain)))]),
+    ("discovery.k8s.io", &[("EndpointSlice", counted_with(core(Subdomain), "labels"))]),
     ("events.k8s.io", &[("Event", core(Subdomain))]),
     (
         "flowcontrol.apiserver.k8s.io",
@@ -124,7 +132,7 @@ const KINDS: [(&str, &[(&str, Row)]); 20] = [
     (
         "resource.k8s.io",
         &[
-            ("DeviceClass", counted(core(Subdomain))),
+            ("DeviceClass", special(counted(core(Subdomain)), Rule::AnyPrefix)),
             ("DeviceTaintRule", counted(core(Subdomain))),
             ("PodSchedulingContext", core(Subdomain)),
             ("ResourceClaim", core(Subdomain)),
@@ -137,14 +145,14 @@ const KINDS: [(&str, &[(&str, Row)]); 20] = [
         "scheduling.k8s.io",
         &[
             ("PodGroup", row(Subdomain)),
-            ("PriorityClass", special(counted(core(Subdomain)), Rule::PriorityClass)),
+            ("PriorityClass", special(Row { counts: true, ..core(Subdomain) }, Rule::PriorityClass)),
             ("Workload", row(Subdomain)),
         ],
     ),
     (
         "storage.k8s.io",
         &[
-            ("CSIDriver", core(Subdomain)),
+            ("CSIDriver", Row { counts_changes: true, ..core(Subdomain) }),
             ("CSINode", core(Subdomain)),
             ("CSIStorageCapacity", core(Subdomain)),
             ("StorageClass", core(Subdomain)),

@@ -17,6 +17,8 @@ const PRIORITY_CLASSES: [(&str, i64); 2] =
 /// A rule about metadata that depends on other fields of the object.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Rule {
+    /// Only the name is checked, not the prefix that it is made of: `ValidateObjectMetaWithOpts`.
+    AnyPrefix,
     /// The name is the version and the group of its spec: `ValidateAPIService`.
     ApiService,
     /// A prefix of the name belongs to the signer: `ValidateClusterTrustBundleName`.
@@ -34,6 +36,7 @@ impl Rule {
     pub(super) fn check(self, name: &str, is_prefix: bool, object: Value<'_>) -> Option<Messages> {
         let spec = object.get("spec").unwrap_or(Value::Null);
         match self {
+            Rule::AnyPrefix => is_prefix.then(Vec::new),
             Rule::CronJob | Rule::LimitRange | Rule::PriorityClass => None,
             Rule::ApiService => {
                 let messages = names::path_segment(name, false);

@@ -1,7 +1,10 @@
 //! Types from the schemas of an OpenAPI document.
 
+use super::go;
 use super::names::Names;
 use super::{Field, Special, Struct, Type, Typed, is_zero};
+use crate::literal::Literal;
+use kubeshape_gotypes::members::Messages;
 use kubeshape_yaml::{Kind, Node};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +24,7 @@ impl Typed {
             by_name: BTreeMap::new(),
             pending: Vec::new(),
             names: Names::new(),
+            go: Messages::default(),
         };
         let (name, schema) = compiler.definitions.get_key_value(definition).map(|(name, schema)| (*name, *schema))?;
         let root = compiler.named(name, schema, 0);
@@ -38,6 +42,7 @@ struct Compiler<'d> {
     /// Structs whose fields are not read yet: definitions may refer to each other, however deep.
     pending: Vec<(usize, Node<'d>)>,
     names: Names,
+    go: Messages,
 }
 
 impl<'d> Compiler<'d> {
@@ -115,6 +120,7 @@ impl<'d> Compiler<'d> {
         let found = self.structs.get(at);
         let is_go = found.is_some_and(|found| found.is_go);
         let definition = found.map(|found| found.definition.clone()).unwrap_or_default();
+        let facts = go::fields(&definition, &mut self.go);
         let mut fields: BTreeMap<String, Field> = BTreeMap::new();
         for (name, property) in schema.get("properties").into_iter().flat_map(Node::pairs) {
             let allowed = property.get("enum").into_iter().flat_map(Node::items).filter_map(Node::as_str);
@@ -129,7 +135,11 @@ impl<'d> Compiler<'d> {
             let is_there = is_go
                 && matches!(ty, Type::Struct(_))
                 && (name.text() == "spec" || property.get("default").is_some_and(is_empty));
-            let field = Field { ty, required, is_there, allowed, go_name };
+            let written = property.get("default").filter(|default| is_go && default.kind() != Kind::Map);
+            let go = facts.as_ref().map(|facts| facts.get(name.text()).copied().unwrap_or_default());
+            let is_pointer = go.is_some_and(|go| go.is_pointer);
+            let default = written.filter(|default| is_pointer || !is_zero(*default)).map(Literal::of);
+            let field = Field { ty, required, is_there, allowed, go_name, default, go };
             fields.insert(name.text().to_owned(), field);
         }
         let others = match schema.get("additionalProperties") {

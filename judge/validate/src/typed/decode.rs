@@ -100,7 +100,7 @@ impl Typed {
         }
     }
 
-    fn at(&self, at: usize) -> Option<&Struct> {
+    pub(super) fn at(&self, at: usize) -> Option<&Struct> {
         self.structs.get(at)
     }
 

@@ -6,4 +6,5 @@ mod crd;
 mod crd_rules;
 mod objects;
 mod rules;
+mod stored;
 mod typed;

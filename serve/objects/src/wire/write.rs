@@ -4,12 +4,12 @@
 //! Fields that are not pointers, lists or maps are always written. Fields are sorted by number, entries of maps by key.
 
 use super::DEPTH;
-use super::members::{self, Kind, Messages, Shown};
 use crate::form::ListMeta;
 use crate::proto::{self, varint_of};
 use crate::value;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use kubeshape_gotypes::members::{self, Kind, Messages, Shown};
 use kubeshape_yaml::go::Time;
 use kubeshape_yaml::{Kind as NodeKind, Node, Number, Tape};
 
@@ -322,10 +322,10 @@ fn time(text: &str, kind: Kind) -> Result<Option<(i64, i64)>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::members::{Kind, Messages, Shown, messages};
     use super::super::protobuf_to_json;
     use super::{Backwards, DEPTH, json_to_protobuf, list_to_protobuf};
     use crate::form::ListMeta;
+    use kubeshape_gotypes::members::{Kind, Messages, Shown, messages};
     use serde_json::json;
 
     #[test]

@@ -1,8 +1,22 @@
-//! The fields of the messages of built-in kinds, by number.
+//! The Go structs of built-in kinds: what neither OpenAPI documents nor protobuf say alone.
+//!
+//! A struct is a message of protobuf. Its fields have a number, a name in JSON, a type, and the moments when JSON contains
+//! them: pointers and values, `omitempty`, `omitzero` and inlined structs are told apart.
 //!
 //! The program in `conformance/clients` generates the table (`members.txt`) from the Go types of `k8s.io/api` and of
-//! CustomResourceDefinitions. Numbers never change, so one table serves all releases. A line is a message,
-//! `NAME NUMBER:JSON_NAME:LETTERS…`, or the message of a kind, `API_VERSION.KIND @NAME`. Lines are sorted.
+//! CustomResourceDefinitions. Numbers never change, so one table serves all releases. A line is a struct,
+//! `NAME NUMBER:JSON_NAME:LETTERS…`, or the struct of a kind, `API_VERSION.KIND @NAME`. Lines are sorted.
+//!
+//! # Example
+//! ```
+//! use kubeshape_gotypes::members::{Kind, Messages, Shown, of_kind};
+//!
+//! let mut table = Messages::default();
+//! let secret = table.get(of_kind("v1", "Secret").unwrap());
+//! let field = secret.members().find(|member| member.name == "immutable").unwrap();
+//! assert_eq!(field.shown, Shown::UnlessEmpty);
+//! assert!(matches!(field.kind, Kind::Pointer(of) if of.kind() == Kind::Bool));
+//! ```
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -11,7 +25,7 @@ const TABLE: &str = include_str!("members.txt");
 
 /// A message of the table.
 #[derive(Debug)]
-pub(super) struct Message {
+pub struct Message {
     /// By their numbers.
     members: Vec<Member>,
     /// The fields that JSON contains even if the message does not.
@@ -20,21 +34,25 @@ pub(super) struct Message {
 
 /// The messages used so far: each is parsed once.
 #[derive(Debug, Default)]
-pub(super) struct Messages(HashMap<&'static str, Rc<Message>>);
+pub struct Messages(HashMap<&'static str, Rc<Message>>);
 
 /// A member of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Member {
-    pub(super) number: u64,
+pub struct Member {
+    /// Its protobuf number.
+    pub number: u64,
     /// Its name in JSON; empty if its fields are inlined.
-    pub(super) name: &'static str,
-    pub(super) shown: Shown,
-    pub(super) kind: Kind,
+    pub name: &'static str,
+    /// When JSON contains it.
+    pub shown: Shown,
+    /// Its type.
+    pub kind: Kind,
 }
 
 /// When JSON contains a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shown {
+pub enum Shown {
+    /// Without `omitempty` and `omitzero`.
     Always,
     /// `omitempty`
     UnlessEmpty,
@@ -46,16 +64,24 @@ pub(super) enum Shown {
 
 /// The type of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
+    /// `string`
     Text,
     /// Shown in base64.
     Bytes,
+    /// `bool`
     Bool,
+    /// `int32` or `int64`
     Int,
+    /// `float64`
     Float,
+    /// `metav1.Time`
     Time,
+    /// `metav1.MicroTime`
     MicroTime,
+    /// `resource.Quantity`
     Quantity,
+    /// `intstr.IntOrString`
     IntOrString,
     /// JSON as bytes: `FieldsV1`, `RawExtension`.
     Json,
@@ -69,6 +95,7 @@ pub(super) enum Kind {
     OrTexts(&'static str),
     /// Null if it is not there.
     Pointer(Letters),
+    /// A slice.
     List(Letters),
     /// A message with a list as its only member.
     ListMessage(Letters),
@@ -78,10 +105,10 @@ pub(super) enum Kind {
 
 /// A kind as the table writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Letters(&'static str);
+pub struct Letters(&'static str);
 
 /// The name of the message of a built-in kind, or of the options of a deletion.
-pub(super) fn of_kind(api_version: &str, kind: &str) -> Option<&'static str> {
+pub fn of_kind(api_version: &str, kind: &str) -> Option<&'static str> {
     if kind == "DeleteOptions" {
         return Some("meta/v1.DeleteOptions");
     }
@@ -89,8 +116,15 @@ pub(super) fn of_kind(api_version: &str, kind: &str) -> Option<&'static str> {
     Some(members.strip_prefix('@').unwrap_or(name))
 }
 
+/// Returns the name of a struct as the table has it, `core/v1.Container`; `None` if there is no such struct.
+pub fn name(name: &str) -> Option<&'static str> {
+    let (found, members) = line(name)?;
+    (!members.starts_with('@')).then_some(found)
+}
+
 impl Messages {
-    pub(super) fn get(&mut self, name: &'static str) -> Rc<Message> {
+    /// Returns the struct with a name; one without fields if there is no such struct.
+    pub fn get(&mut self, name: &'static str) -> Rc<Message> {
         let read = || Rc::new(Message::read(line(name).map_or("", |(_, members)| members)));
         Rc::clone(self.0.entry(name).or_insert_with(read))
     }
@@ -108,18 +142,19 @@ impl Message {
         Message { members, shown }
     }
 
-    pub(super) fn member(&self, number: u64) -> Option<&Member> {
+    /// Returns the member with a number.
+    pub fn member(&self, number: u64) -> Option<&Member> {
         let at = self.members.binary_search_by_key(&number, |member| member.number).ok()?;
         self.members.get(at)
     }
 
     /// All members, in the order of their numbers.
-    pub(super) fn members(&self) -> impl DoubleEndedIterator<Item = &Member> {
+    pub fn members(&self) -> impl DoubleEndedIterator<Item = &Member> {
         self.members.iter()
     }
 
     /// The numbers of the members that JSON has even if nothing was sent of them.
-    pub(super) fn shown(&self) -> impl Iterator<Item = u64> {
+    pub fn shown(&self) -> impl Iterator<Item = u64> {
         self.shown.iter().filter_map(|at| self.members.get(*at)).map(|member| member.number)
     }
 }
@@ -139,7 +174,8 @@ impl Member {
 }
 
 impl Letters {
-    pub(super) fn kind(self) -> Kind {
+    /// Returns the type that the letters mean.
+    pub fn kind(self) -> Kind {
         let (letter, rest) = self.0.split_at_checked(1).unwrap_or_default();
         match letter {
             "y" => Kind::Bytes,
@@ -168,7 +204,7 @@ impl Letters {
 
 impl Kind {
     /// Whether `omitempty` can leave it out: Go prints structs in any case.
-    pub(super) fn can_be_empty(self) -> bool {
+    pub fn can_be_empty(self) -> bool {
         match self {
             Kind::Text
             | Kind::Bytes
@@ -193,8 +229,7 @@ impl Kind {
 }
 
 /// The names of all messages.
-#[cfg(test)]
-pub(super) fn messages() -> impl Iterator<Item = &'static str> {
+pub fn messages() -> impl Iterator<Item = &'static str> {
     TABLE
         .lines()
         .filter_map(|line| line.split(' ').next())

@@ -1,0 +1,14 @@
+//! What Kubernetes' Go code adds to the API of its documents, as files.
+
+/// The files of the overlay by API group, each with its name: YAML whose members are definitions, `core.v1.Container`.
+/// `kubeshape-validate` reads them and says what they mean.
+pub const OVERLAY: [(&str, &str); 8] = [
+    ("apps.yaml", include_str!("../overlay/apps.yaml")),
+    ("autoscaling.yaml", include_str!("../overlay/autoscaling.yaml")),
+    ("batch.yaml", include_str!("../overlay/batch.yaml")),
+    ("core.yaml", include_str!("../overlay/core.yaml")),
+    ("networking.yaml", include_str!("../overlay/networking.yaml")),
+    ("others.yaml", include_str!("../overlay/others.yaml")),
+    ("rbac.yaml", include_str!("../overlay/rbac.yaml")),
+    ("storage.yaml", include_str!("../overlay/storage.yaml")),
+];

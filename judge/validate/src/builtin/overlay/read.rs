@@ -1,0 +1,102 @@
+//! Reads the files.
+
+use super::native::Native;
+use super::{Action, Condition, Step, Steps};
+use crate::Release;
+use crate::literal::Literal;
+use kubeshape_yaml::{Limits, Node, Stream, Tape};
+
+/// Reads every definition of every file: the file, the definition's name and its steps.
+#[cfg(test)]
+pub(super) fn all(release: Release) -> Vec<(&'static str, String, Steps)> {
+    let mut out = Vec::new();
+    each(|file, name, node| out.push((file, name.to_owned(), steps_of(node, release, &mut Vec::new()))));
+    out
+}
+
+/// What is wrong with the files; nothing, as a test says.
+#[cfg(test)]
+pub(super) fn problems(release: Release) -> Vec<String> {
+    let mut out = Vec::new();
+    each(|file, name, node| {
+        let mut problems = Vec::new();
+        steps_of(node, release, &mut problems);
+        out.extend(problems.into_iter().map(|problem| format!("{file}: {name}: {problem}")));
+    });
+    out
+}
+
+/// Reads the steps of definitions, in their order; what has none has an empty place.
+pub(super) fn steps(definitions: &[&str], release: Release) -> Vec<Steps> {
+    let mut out: Vec<Steps> = definitions.iter().map(|_| Steps::default()).collect();
+    each(|_, name, node| {
+        for (at, _) in definitions.iter().enumerate().filter(|(_, definition)| **definition == name) {
+            if let Some(place) = out.get_mut(at) {
+                *place = steps_of(node, release, &mut Vec::new());
+            }
+        }
+    });
+    out
+}
+
+fn each(mut with: impl FnMut(&'static str, &str, Node<'_>)) {
+    for (file, text) in kubeshape_builtin::OVERLAY {
+        let mut tape = Tape::new();
+        if !matches!(
+            Stream::new(text.as_bytes(), Limits::default()).map(|mut stream| stream.next(&mut tape)),
+            Ok(Some(Ok(())))
+        ) {
+            continue;
+        }
+        let Some(root) = tape.document(text).root() else { continue };
+        for (name, node) in root.pairs() {
+            with(file, name.text(), node);
+        }
+    }
+}
+
+fn steps_of(node: Node<'_>, release: Release, problems: &mut Vec<String>) -> Steps {
+    let mut list = |key: &str| {
+        let items = node.get(key)?.items();
+        Some(items.filter_map(|item| step(item, release, problems)).collect::<Vec<_>>())
+    };
+    let path = |node: Node<'_>| node.text().split('.').map(str::to_owned).collect();
+    Steps {
+        disabled: node.get("disabled").into_iter().flat_map(Node::items).map(path).collect(),
+        defaults: list("defaults").unwrap_or_default(),
+        create: list("create"),
+        allocate: list("allocate"),
+        update: list("update"),
+        status: list("status"),
+    }
+}
+
+fn step(node: Node<'_>, release: Release, problems: &mut Vec<String>) -> Option<Step> {
+    let minor = |key: &str| node.get(key)?.text().strip_prefix("1.")?.parse::<u32>().ok();
+    if minor("since").is_some_and(|since| release.minor() < since) {
+        return None;
+    }
+    let text = |key: &str| node.get(key).map(Node::text);
+    let path = |text: &str| text.split('.').map(str::to_owned).collect::<Vec<_>>();
+    let action = if let Some(name) = text("by") {
+        Native::named(name).map(|native| (text("set").unwrap_or_default(), Action::By(native)))
+    } else if let Some(target) = text("drop") {
+        Some((target, Action::Drop))
+    } else if let Some(target) = text("keep") {
+        Some((target, Action::Keep))
+    } else if let Some(source) = text("from") {
+        text("set").map(|target| (target, Action::From(path(source))))
+    } else {
+        let target = text("set").map(|target| (target, false)).or_else(|| text("put").map(|target| (target, true)));
+        target.zip(node.get("to")).map(|((target, always), value)| {
+            let value = Literal::of(value);
+            (target, if always { Action::Put(value) } else { Action::To(value) })
+        })
+    };
+    let Some((target, action)) = action else {
+        problems.push(format!("a step without a meaning at offset {}", node.index()));
+        return None;
+    };
+    let path = if target.is_empty() { Vec::new() } else { path(target) };
+    Some(Step { path, action, when: text("when").map(Condition::new) })
+}

@@ -1,0 +1,131 @@
+//! Runs the steps on an object.
+
+use super::native::Request;
+use super::{Action, Overlay, Phase, Step, Steps};
+use crate::builtin::Assigned;
+use crate::typed::{Below, Typed};
+use kubeshape_value::{Bump, Map, Value};
+use std::collections::BTreeSet;
+
+impl Overlay {
+    /// Inserts the defaults of an object in the form that [`Typed::stored`] gives. A struct has its own before those in it.
+    pub(in crate::builtin) fn with_defaults<'a>(&self, types: &Typed, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        types.map(object, arena, &mut |below, value| self.defaults(below, value, arena))
+    }
+
+    fn defaults<'a>(&self, below: Below<'_>, value: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        let Some(steps) = self.structs.get(below.index) else { return value };
+        let mut value = value;
+        for step in &steps.defaults {
+            let is_set = matches!(step.action, Action::To(_) | Action::From(_)) && below.is_set(value, &step.path);
+            if !is_set && step.applies(value) {
+                value = step.run(value, Request { assigned: Assigned::default(), old: None, arena });
+            }
+        }
+        for (name, default) in below.document_defaults() {
+            if !below.is_set(value, &[name.to_owned()]) {
+                value = with(value, &[name], Some(default.value(arena)), arena);
+            }
+        }
+        value
+    }
+
+    /// Drops the fields of features that are off, unless the old object has them, too.
+    pub(in crate::builtin) fn without_disabled<'a>(
+        &self,
+        types: &Typed,
+        object: Value<'a>,
+        old: Option<Value<'a>>,
+        arena: &'a Bump,
+    ) -> Value<'a> {
+        if self.structs.iter().all(|steps| steps.disabled.is_empty()) {
+            return object;
+        }
+        let mut used = BTreeSet::new();
+        if let Some(old) = old {
+            types.map(old, arena, &mut |below, value| {
+                let disabled = self.disabled(below.index);
+                used.extend(disabled.iter().filter(|path| at(value, path).is_some()).map(|path| (below.index, *path)));
+                value
+            });
+        }
+        types.map(object, arena, &mut |below, value| {
+            let disabled = self.disabled(below.index).into_iter().filter(|path| !used.contains(&(below.index, *path)));
+            disabled.fold(value, |value, path| without(value, path, arena))
+        })
+    }
+
+    fn disabled(&self, at: usize) -> Vec<&Vec<String>> {
+        self.structs.get(at).map(|steps| steps.disabled.iter().collect()).unwrap_or_default()
+    }
+
+    /// Runs the steps of the object's own struct; `None` if there are none for the phase.
+    pub(in crate::builtin) fn run<'a>(
+        &self,
+        types: &Typed,
+        phase: Phase,
+        object: Value<'a>,
+        request: Request<'a>,
+    ) -> Option<Value<'a>> {
+        let steps: &Steps = self.structs.get(types.root_struct()?)?;
+        let steps = match phase {
+            Phase::Create => &steps.create,
+            Phase::Allocate => &steps.allocate,
+            Phase::Update => &steps.update,
+            Phase::Status => &steps.status,
+        };
+        let run = |value, step: &Step| if step.applies(value) { step.run(value, request) } else { value };
+        Some(steps.as_ref()?.iter().fold(object, run))
+    }
+}
+
+impl Step {
+    fn applies(&self, value: Value<'_>) -> bool {
+        self.when.as_ref().is_none_or(|condition| condition.holds(value))
+    }
+
+    fn run<'a>(&self, value: Value<'a>, request: Request<'a>) -> Value<'a> {
+        let Request { old, arena, .. } = request;
+        let path: Vec<&str> = self.path.iter().map(String::as_str).collect();
+        match &self.action {
+            Action::To(literal) | Action::Put(literal) => with(value, &path, Some(literal.value(arena)), arena),
+            Action::From(source) => match at(value, source) {
+                Some(found) => with(value, &path, Some(found), arena),
+                None => value,
+            },
+            Action::By(native) => native.run(value, &path, request),
+            Action::Drop => with(value, &path, None, arena),
+            Action::Keep => with(value, &path, old.and_then(|old| at(old, &self.path)), arena),
+        }
+    }
+}
+
+/// Removes a field, and the struct that is empty without it.
+fn without<'a>(value: Value<'a>, path: &[String], arena: &'a Bump) -> Value<'a> {
+    let Some((last, rest)) = path.split_last() else { return value };
+    let Some(parent) = at(value, rest).filter(|parent| parent.get(last).is_some()) else { return value };
+    let names: Vec<&str> = path.iter().map(String::as_str).collect();
+    let is_only = parent.as_map().is_some_and(|map| map.len() == 1);
+    with(value, if is_only && !rest.is_empty() { &names[..rest.len()] } else { &names }, None, arena)
+}
+
+/// Returns the value at a path.
+pub(super) fn at<'a>(value: Value<'a>, path: &[String]) -> Option<Value<'a>> {
+    path.iter().try_fold(value, |value, key| value.get(key))
+}
+
+/// Returns a map with a value set or removed at a path. What is absent on the way is created, unless the value is removed.
+pub(super) fn with<'a>(value: Value<'a>, path: &[&str], member: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
+    let Some((key, rest)) = path.split_first() else { return member.unwrap_or(Value::Null) };
+    let map = match value {
+        Value::Map(map) => map,
+        Value::Null => Map::EMPTY,
+        other => return other,
+    };
+    let member = match (rest.is_empty(), map.get(key), member) {
+        (true, _, member) => member,
+        (false, None, None) => return value,
+        (false, below, member) => Some(with(below.unwrap_or(Value::Null), rest, member, arena)),
+    };
+    Value::Map(map.with(arena.alloc_str(key), member, arena))
+}

@@ -1,0 +1,249 @@
+//! Requests with objects of built-in kinds, as the registry of a server handles them.
+
+use super::overlay::{Overlay, Phase, Request};
+use super::{BuiltInKind, Release};
+use crate::object::{
+    Judged, Object, count_generation, created_as, decode_metadata, deep_equal, keep_metadata, metadata_update_errors,
+    version_on_creation,
+};
+use crate::typed::Typed;
+use kubeshape_value::{Bump, Map, Value};
+
+/// A built-in kind in one version: its types, its defaults, and what is done before its objects are stored.
+///
+/// # Example
+/// ```
+/// use kubeshape_schema::Bump;
+/// use kubeshape_validate::{Release, builtin::{Assigned, Strategy}, typed::Typed};
+/// use kubeshape_value::ToValue;
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let source = r##"{"definitions": {
+///     "io.k8s.api.core.v1.ConfigMap": {"type": "object", "properties": {
+///         "metadata": {"$ref": "#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"},
+///         "data": {"type": "object", "additionalProperties": {"type": "string"}}}},
+///     "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta": {"type": "object", "properties": {"name": {"type": "string"}}}}}"##;
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let types = Typed::of_document(tape.document(source).root().unwrap(), "io.k8s.api.core.v1.ConfigMap").unwrap();
+/// let kind = Strategy::new(types, "", "v1", "ConfigMap", true, Release::DEFAULT);
+///
+/// let arena = Bump::new();
+/// let object = serde_json::json!({"metadata": {"name": "a"}, "data": {"key": null}, "colour": "red"});
+/// let decoded = kind.decode(object.to_value(&arena), &arena).unwrap();
+/// assert_eq!(decoded.unknown, ["colour"]);
+/// let stored = kind.create(decoded.value, Assigned::default(), &arena).stored;
+/// assert_eq!(stored.to_serde(), serde_json::json!({
+///     "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "default"}, "data": {"key": ""}}));
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Strategy {
+    types: Typed,
+    metadata: BuiltInKind,
+    overlay: Overlay,
+    api_version: String,
+    kind: String,
+    namespaced: bool,
+    release: Release,
+}
+
+/// What a server chooses for a new object.
+#[derive(Clone, Copy, Debug)]
+pub struct Assigned<'m> {
+    /// The uid of the object.
+    pub uid: &'m str,
+    /// The moment of the request, RFC 3339 with seconds.
+    pub time: &'m str,
+    /// The next free address of a Service.
+    pub cluster_ip: &'m str,
+    /// The first free port of the nodes.
+    pub node_port: u16,
+    /// Who sends the request; `None` if it is not known.
+    pub user: Option<User<'m>>,
+}
+
+/// The user of a request.
+#[derive(Clone, Copy, Debug)]
+pub struct User<'m> {
+    /// The name.
+    pub name: &'m str,
+    /// The uid; empty if there is none.
+    pub uid: &'m str,
+    /// The groups.
+    pub groups: &'m [&'m str],
+}
+
+impl Default for Assigned<'static> {
+    fn default() -> Assigned<'static> {
+        Assigned {
+            uid: "00000000-0000-4000-8000-000000000001",
+            time: "2020-01-01T00:00:00Z",
+            cluster_ip: "10.96.0.10",
+            node_port: 30_000,
+            user: None,
+        }
+    }
+}
+
+impl Strategy {
+    /// The kind with the types that a document describes.
+    pub fn new(types: Typed, group: &str, version: &str, kind: &str, namespaced: bool, release: Release) -> Strategy {
+        let api_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+        let metadata = BuiltInKind::new(group, kind, release).unwrap_or_else(|| BuiltInKind::other(release));
+        let overlay = Overlay::new(&types, release);
+        Strategy { types, metadata, overlay, api_version, kind: kind.to_owned(), namespaced, release }
+    }
+
+    /// The Go types.
+    pub fn types(&self) -> &Typed {
+        &self.types
+    }
+
+    /// Whether objects of the kind have a namespace.
+    pub fn is_namespaced(&self) -> bool {
+        self.namespaced
+    }
+
+    /// The rules about metadata.
+    pub fn metadata(&self) -> &BuiltInKind {
+        &self.metadata
+    }
+
+    /// Decodes an object and inserts defaults: unknown fields are dropped, values are in their canonical form.
+    ///
+    /// # Errors
+    /// The text of the first value that does not fit its type.
+    pub fn decode<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
+        let decoded = self.types.decode(object);
+        if let Some(error) = decoded.errors.into_iter().next() {
+            return Err(error.message);
+        }
+        let value = self.types.stored(object, arena);
+        let Value::Map(map) = value else { return Ok(Object { value, unknown: decoded.unknown }) };
+        let metadata = decode_metadata(object.get("metadata").unwrap_or(Value::Null), arena)?;
+        let mut map = map.with("metadata", Some(metadata.value), arena);
+        for (key, text) in [("apiVersion", &self.api_version), ("kind", &self.kind)] {
+            if map.get(key).is_none() {
+                map = map.with(key, Some(Value::String(arena.alloc_str(text))), arena);
+            }
+        }
+        let value = self.overlay.with_defaults(&self.types, Value::Map(map), arena);
+        Ok(Object { value, unknown: decoded.unknown })
+    }
+
+    /// Prepares a decoded object for its creation, and judges it.
+    pub fn create<'a>(&self, object: Value<'a>, assigned: Assigned<'a>, arena: &'a Bump) -> Judged<'a> {
+        let refusal = version_on_creation(object);
+        let (_, named) = created_as(object, self.namespaced, self.metadata.counts_generations(), arena);
+        let named = with_metadata(named, "selfLink", None, arena);
+        let named = self.overlay.without_disabled(&self.types, named, None, arena);
+        let request = Request { assigned, old: None, arena };
+        let prepared = match self.overlay.run(&self.types, Phase::Create, named, request) {
+            Some(object) => object,
+            None => with_member(named, "status", None, arena),
+        };
+        let prepared = self.printed(prepared, arena);
+        let errors = self.metadata.errors(prepared, self.namespaced);
+        Judged { stored: self.read_again(prepared, request), errors, refusal }
+    }
+
+    /// Prepares a decoded object that replaces another one, and judges it. The old object is one that was decoded.
+    pub fn update<'a>(&self, object: Value<'a>, old: Value<'a>, assigned: Assigned<'a>, arena: &'a Bump) -> Judged<'a> {
+        let kept = self.kept(object, old, arena);
+        let kept = self.overlay.without_disabled(&self.types, kept, Some(old), arena);
+        let request = Request { assigned, old: Some(old), arena };
+        let kept = match self.overlay.run(&self.types, Phase::Update, kept, request) {
+            Some(object) => object,
+            None => with_member(kept, "status", old.get("status"), arena),
+        };
+        let kept = self.printed(kept, arena);
+        let changed = self.is_changed(kept, old);
+        let prepared = count_generation(kept, old, changed, arena);
+        let errors = metadata_update_errors(prepared, old, self.release);
+        Judged { stored: self.read_again(prepared, request), errors, refusal: None }
+    }
+
+    /// Prepares a decoded object that is sent to the status subresource, and judges it.
+    pub fn update_status<'a>(
+        &self,
+        object: Value<'a>,
+        old: Value<'a>,
+        assigned: Assigned<'a>,
+        arena: &'a Bump,
+    ) -> Judged<'a> {
+        let kept = self.kept(object, old, arena);
+        let kept = with_member(kept, "spec", old.get("spec"), arena);
+        let request = Request { assigned, old: Some(old), arena };
+        let kept = self.overlay.run(&self.types, Phase::Status, kept, request).unwrap_or(kept);
+        let stored = count_generation(self.printed(kept, arena), old, false, arena);
+        let errors = metadata_update_errors(stored, old, self.release);
+        Judged { stored, errors, refusal: None }
+    }
+
+    /// An object as it is read after it was stored: a server inserts defaults again.
+    fn read_again<'a>(&self, object: Value<'a>, request: Request<'a>) -> Value<'a> {
+        let object = self.overlay.run(&self.types, Phase::Allocate, object, request).unwrap_or(object);
+        let object = one_owner_reference_each(object, request.arena);
+        self.printed(self.overlay.with_defaults(&self.types, object, request.arena), request.arena)
+    }
+
+    /// An object with the metadata of the old one that requests do not change.
+    fn kept<'a>(&self, object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        let of_old = |key: &str| old.get("metadata").and_then(|metadata| metadata.get(key));
+        let own = object.get("metadata").and_then(|metadata| metadata.get("namespace"));
+        let namespace = if self.namespaced { own.or_else(|| of_old("namespace")) } else { None };
+        let object = with_metadata(object, "namespace", namespace, arena);
+        // The field manager replaces those that it cannot read.
+        let object = with_metadata(object, "managedFields", of_old("managedFields"), arena);
+        keep_metadata(with_metadata(object, "selfLink", of_old("selfLink"), arena), old, arena)
+    }
+
+    /// Whether an update counts as a new generation.
+    fn is_changed(&self, new: Value<'_>, old: Value<'_>) -> bool {
+        let row = &self.metadata.row;
+        if !row.counts_changes {
+            return false;
+        }
+        let member = |object: Value<'_>, key: &str| match object.get("metadata").and_then(|value| value.get(key)) {
+            Some(value) => value.to_string(),
+            None => String::new(),
+        };
+        let is_noted = row.counts_also.is_some_and(|key| member(new, key) != member(old, key));
+        is_noted || !self.types.is_same(new, old, &["metadata", "status"])
+    }
+
+    /// An object with the zero values that Go prints, after fields of it were changed.
+    fn printed<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        match self.types.stored(object, arena) {
+            Value::Map(map) => Value::Map(map.with("metadata", object.get("metadata"), arena)),
+            other => other,
+        }
+    }
+}
+
+fn with_member<'a>(object: Value<'a>, key: &'static str, member: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
+    let map = object.as_map().unwrap_or(Map::EMPTY);
+    Value::Map(map.with(key, member, arena))
+}
+
+fn with_metadata<'a>(object: Value<'a>, key: &'static str, member: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
+    let metadata = object.get("metadata").and_then(Value::as_map).unwrap_or(Map::EMPTY);
+    with_member(object, "metadata", Some(Value::Map(metadata.with(key, member, arena))), arena)
+}
+
+/// Owner references that are repeated are dropped: `dedupOwnerReferencesTransformer` of `k8s.io/apiserver`.
+fn one_owner_reference_each<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    let references = object.get("metadata").and_then(|metadata| metadata.get("ownerReferences")?.as_list());
+    let references = references.unwrap_or_default();
+    let mut kept: Vec<Value<'a>> = Vec::new();
+    for reference in references {
+        if !kept.iter().any(|kept| deep_equal(*kept, *reference)) {
+            kept.push(*reference);
+        }
+    }
+    if kept.len() == references.len() {
+        return object;
+    }
+    with_metadata(object, "ownerReferences", Some(Value::List(arena.alloc_slice_copy(&kept))), arena)
+}
