@@ -216,7 +216,10 @@ impl Strategy {
     /// An object with the zero values that Go prints, after fields of it were changed.
     fn printed<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
         match self.types.stored(object, arena) {
-            Value::Map(map) => Value::Map(map.with("metadata", object.get("metadata"), arena)),
+            Value::Map(map) => {
+                let keep = |map: Map<'a>, key: &'static str| map.with(key, object.get(key), arena);
+                Value::Map(["apiVersion", "kind", "metadata"].into_iter().fold(map, keep))
+            }
             other => other,
         }
     }
