@@ -20,10 +20,10 @@ pub(crate) use check::{AgainstStatus, CheckArgs, CheckLevel};
 #[cfg(feature = "cluster")]
 pub(crate) use cluster::{CacheArgs, CacheCommand, PullArgs};
 pub(crate) use diff::DiffArgs;
-pub(crate) use findings::{FindingArgs, LevelArgs, OutputFormat, allowable, selector};
+pub(crate) use findings::{FindingArgs, LevelArgs, OutputFormat, ReportArgs, allowable, selector};
 pub(crate) use lifecycle::{
     AnnotateArgs, GateArgs, LifecycleArgs, LifecycleCommand, LifecycleDiffArgs, LifecycleDocsArgs, LifecycleFormat,
-    LifecycleTableArgs, LifecycleWarnArgs, LintArgs, ReportArgs,
+    LifecycleTableArgs, LifecycleWarnArgs, LintArgs, ShownArgs,
 };
 #[cfg(feature = "serve")]
 pub(crate) use serve::{LogFormat, LogLevel, ServeArgs};
@@ -116,9 +116,7 @@ pub(crate) enum Command {
         #[arg(value_name = "SHELL")]
         shell: clap_complete::Shell,
     },
-    /// Print the manual page, as input for `man`
-    #[command(after_help = "Example:\n  kubeshape man | man -l -")]
-    Man,
+    Man(ManArgs),
     /// Print the version
     Version,
 }
@@ -304,15 +302,6 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<Profile>,
 
-    /// Write every finding and loss to this file, one JSON object per line
-    ///
-    /// The members are code, kind, pointer, input, line, column, resource, version, shape, detail and message. `-` is
-    /// standard output, unless the results go there. A file whose name ends in .sarif is a SARIF 2.1.0 document.
-    /// A file is replaced when the command ends, and keeps its permissions; a link stays, and the file that it leads to is
-    /// replaced. A device, a pipe or /dev/stdout is written to.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) report: Option<PathBuf>,
-
     /// Format of the results [default: from the name of the output, else yaml for smd and structural, json for others]
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
@@ -444,6 +433,25 @@ pub(crate) struct ExplainArgs {
     /// List all codes
     #[arg(long, conflicts_with = "code")]
     pub(crate) list: bool,
+}
+
+/// Print the manual page, as input for `man`
+///
+/// Without COMMAND, one page has all commands.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kubeshape man | man -l -
+  kubeshape man check | man -l -
+  kubeshape man -o /usr/local/share/man/man1")]
+pub(crate) struct ManArgs {
+    /// Command whose page to print, such as `check` or `lifecycle lint`
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+
+    /// Folder for a page per command: kubeshape.1, kubeshape-check.1 and so on
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "command")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// Show the configuration file and what it says

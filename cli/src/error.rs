@@ -42,9 +42,9 @@ pub(crate) enum Fatal {
         /// The input.
         input: String,
     },
-    /// The configuration file is wrong.
-    #[error("{0}")]
-    Config(Box<Finding>),
+    /// The configuration file is wrong: what is, in the order of the file.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Config(Vec<Finding>),
     /// Inputs could not be read. Findings told which, and the others were handled.
     #[error("not every input could be read")]
     Unread,
@@ -68,6 +68,19 @@ impl Fatal {
     pub(crate) fn is_quiet(&self) -> bool {
         // Who interrupts is told by the thread that takes the signal.
         matches!(self, Fatal::Unread | Fatal::Interrupted) || self.exit_code() == 0
+    }
+
+    /// The error that several faults of the configuration file are together. `None` without any.
+    pub(crate) fn of_all(faults: Vec<Fatal>) -> Option<Fatal> {
+        let mut found = Vec::new();
+        for fault in faults {
+            match fault {
+                Fatal::Config(findings) => found.extend(findings),
+                other => return Some(other),
+            }
+        }
+        found.sort_by_key(|finding| finding.span.as_ref().map(|span| span.start));
+        (!found.is_empty()).then_some(Fatal::Config(found))
     }
 
     /// The error of writing `path`.

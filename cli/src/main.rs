@@ -26,6 +26,7 @@ mod error;
 mod explain;
 mod input;
 mod lifecycle;
+mod manual;
 mod output;
 mod report;
 #[cfg(feature = "serve")]
@@ -101,8 +102,8 @@ fn main() -> ExitCode {
         Command::Cache(args) => cluster::cache(args, &setup),
         Command::ExplainCode(args) => explain::run(args, cli.color).map(|()| true),
         Command::Config(args) => config::run(args, cli.config.clone(), cli.no_config).map(|()| true),
-        Command::Completions { shell } => completions(*shell).map(|()| true),
-        Command::Man => man().map(|()| true),
+        Command::Completions { shell } => manual::completions(*shell).map(|()| true),
+        Command::Man(args) => manual::man(args).map(|()| true),
         Command::Version => report::print(Cli::command().render_version().as_bytes()).map(|()| true),
     };
     match answer {
@@ -118,56 +119,4 @@ fn ended(error: &Fatal, color: When) -> ExitCode {
         report::fatal(error, report::is_coloured(color));
     }
     ExitCode::from(error.exit_code())
-}
-
-fn completions(shell: clap_complete::Shell) -> Result<(), Fatal> {
-    let mut out = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "kubeshape", &mut out);
-    report::print(&out)
-}
-
-/// Prints one manual page with all commands.
-///
-/// # Errors
-/// Standard output is closed.
-fn man() -> Result<(), Fatal> {
-    let mut command = Cli::command();
-    command.build();
-    let mut out = Vec::new();
-    manual(&command, &mut out).map_err(Fatal::Stdout)?;
-    report::print(&out)
-}
-
-fn manual(command: &clap::Command, out: &mut Vec<u8>) -> std::io::Result<()> {
-    let page = clap_mangen::Man::new(command.clone());
-    page.render_title(out)?;
-    page.render_name_section(out)?;
-    page.render_synopsis_section(out)?;
-    page.render_description_section(out)?;
-    page.render_options_section(out)?;
-    for subcommand in command.get_subcommands() {
-        section(subcommand, subcommand.get_name(), out)?;
-        // `lifecycle` has commands of its own.
-        for nested in subcommand.get_subcommands().filter(|nested| nested.get_name() != "help") {
-            section(nested, &format!("{} {}", subcommand.get_name(), nested.get_name()), out)?;
-        }
-    }
-    page.render_extra_section(out)?;
-    page.render_version_section(out)
-}
-
-/// A command as a section of the page.
-fn section(command: &clap::Command, name: &str, out: &mut Vec<u8>) -> std::io::Result<()> {
-    let page = clap_mangen::Man::new(command.clone());
-    let mut section = Vec::new();
-    page.render_synopsis_section(&mut section)?;
-    page.render_description_section(&mut section)?;
-    page.render_options_section(&mut section)?;
-    page.render_extra_section(&mut section)?;
-    // Headings of a command go one level down.
-    let section = String::from_utf8_lossy(&section).replace(".SH EXTRA", ".SS NOTES").replace("\n.SH ", "\n.SS ");
-    let section = section.replacen(".SH ", ".SS ", 1);
-    out.extend_from_slice(format!(".SH \"KUBESHAPE {}\"\n", name.to_uppercase()).as_bytes());
-    out.extend_from_slice(section.as_bytes());
-    Ok(())
 }

@@ -40,16 +40,35 @@ impl Api {
     ///
     /// # Errors
     /// An input cannot be read, or something in it cannot. [`Api::set`] takes what can be read.
-    pub fn read<N: Into<Arc<str>>, T: AsRef<[u8]>>(inputs: impl IntoIterator<Item = (N, T)>) -> Result<Api, Findings> {
+    pub fn read<N: AsRef<str>, T: AsRef<[u8]>>(inputs: impl IntoIterator<Item = (N, T)>) -> Result<Api, Findings> {
         let mut api = Api::default();
         let findings: Vec<Finding> = inputs.into_iter().flat_map(|(name, text)| api.set(name, text)).collect();
         if findings.iter().any(Finding::is_error) { Err(Findings(findings)) } else { Ok(api) }
     }
 
+    /// The kinds of a release of Kubernetes.
+    ///
+    /// # Errors
+    /// A document of the release cannot be read, which is a fault of this crate.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape::{Api, builtin::Release};
+    /// let api = Api::read_release(Release::newest())?;
+    /// assert!(api.kinds().any(|kind| (kind.api_version(), kind.kind()) == ("apps/v1", "Deployment")));
+    /// # Ok::<(), kubeshape::Findings>(())
+    /// ```
+    #[cfg(feature = "builtin")]
+    pub fn read_release(release: kubeshape_builtin::Release) -> Result<Api, Findings> {
+        let documents = release.api();
+        let inputs = documents.openapi_v3_of(|_| true).into_iter();
+        Api::read(inputs.map(|(path, text)| (format!("kubernetes-{release}/{path}"), text)))
+    }
+
     /// Takes an input in, in place of the one of that name. Returns what is wrong with its text; what can be read of it
     /// counts all the same.
-    pub fn set(&mut self, name: impl Into<Arc<str>>, text: impl AsRef<[u8]>) -> Vec<Finding> {
-        let name = name.into();
+    pub fn set(&mut self, name: impl AsRef<str>, text: impl AsRef<[u8]>) -> Vec<Finding> {
+        let name: Arc<str> = name.as_ref().into();
         let input = kubeshape_input::read(Arc::clone(&name), text.as_ref(), Limits::default());
         self.registry.set_input(Arc::clone(&name), input);
         self.registry.text_findings(&name).cloned().collect()

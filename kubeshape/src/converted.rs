@@ -68,8 +68,9 @@ impl Converted {
 
 /// Why there is no result: findings, at least one of them an error.
 ///
-/// Its [`Display`](fmt::Display) is a line for each finding.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Its [`Display`](fmt::Display) is a line for each finding. So is its [`Debug`](fmt::Debug), because that is what Rust prints
+/// if `main` returns it.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Findings(pub Vec<Finding>);
 
 impl std::error::Error for Findings {}
@@ -83,6 +84,12 @@ impl fmt::Display for Findings {
             finding.fmt(f)?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Debug for Findings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -44,8 +44,8 @@ impl Crd {
     ///
     /// # Errors
     /// The input cannot be read, or holds no CustomResourceDefinition, or more than one.
-    pub fn read(name: impl Into<Arc<str>>, text: impl AsRef<[u8]>) -> Result<Crd, Findings> {
-        let name: Arc<str> = name.into();
+    pub fn read(name: impl AsRef<str>, text: impl AsRef<[u8]>) -> Result<Crd, Findings> {
+        let name: Arc<str> = name.as_ref().into();
         let (mut crds, findings) = Crd::read_all(Arc::clone(&name), text);
         if findings.iter().any(Finding::is_error) {
             return Err(Findings(findings));
@@ -62,8 +62,9 @@ impl Crd {
 
     /// Reads all CustomResourceDefinitions of an input, those of lists included, and what is wrong with the rest.
     /// Objects of other kinds are passed over.
-    pub fn read_all(name: impl Into<Arc<str>>, text: impl AsRef<[u8]>) -> (Vec<Crd>, Vec<Finding>) {
-        let Input { documents, mut findings, .. } = kubeshape_input::read(name, text.as_ref(), Limits::default());
+    pub fn read_all(name: impl AsRef<str>, text: impl AsRef<[u8]>) -> (Vec<Crd>, Vec<Finding>) {
+        let Input { documents, mut findings, .. } =
+            kubeshape_input::read(name.as_ref(), text.as_ref(), Limits::default());
         let (mut crds, mut shared) = (Vec::new(), None);
         for document in documents.into_iter().map(Arc::new) {
             let root = Location::root(Arc::clone(&document));

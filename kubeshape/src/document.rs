@@ -36,8 +36,8 @@ impl Document {
     ///
     /// # Errors
     /// The input cannot be read, or holds no OpenAPI document, or more than one.
-    pub fn read(name: impl Into<Arc<str>>, text: impl AsRef<[u8]>) -> Result<Document, Findings> {
-        let name: Arc<str> = name.into();
+    pub fn read(name: impl AsRef<str>, text: impl AsRef<[u8]>) -> Result<Document, Findings> {
+        let name: Arc<str> = name.as_ref().into();
         let (mut documents, findings) = Document::read_all(Arc::clone(&name), text);
         if findings.iter().any(Finding::is_error) {
             return Err(Findings(findings));
@@ -53,8 +53,8 @@ impl Document {
     }
 
     /// Reads all OpenAPI documents of an input, and what is wrong with the rest. Anything else is passed over.
-    pub fn read_all(name: impl Into<Arc<str>>, text: impl AsRef<[u8]>) -> (Vec<Document>, Vec<Finding>) {
-        let Input { documents, findings, .. } = kubeshape_input::read(name, text.as_ref(), Limits::default());
+    pub fn read_all(name: impl AsRef<str>, text: impl AsRef<[u8]>) -> (Vec<Document>, Vec<Finding>) {
+        let Input { documents, findings, .. } = kubeshape_input::read(name.as_ref(), text.as_ref(), Limits::default());
         let documents = documents.into_iter().filter_map(|document| {
             let dialect = document.content().dialect()?;
             Some(Document { location: Location::root(Arc::new(document)), dialect, options: Options::default() })

@@ -204,6 +204,7 @@
 //! - [`diff`] says what a change of a definition does, and how a cluster gets to the new one.
 //! - [`smd`] is structured merge diff: typed values, sets of fields, apply and update, managed fields.
 //! - [`validate`] checks definitions and custom resources as an API server does before it stores them.
+//! - `builtin` has the kinds of Kubernetes' releases (feature `builtin`); [`Api::read_release`] reads them.
 //! - `lifecycle` reads the lifecycles of fields and kinds, checks them and warns of them (feature `lifecycle`).
 //! - [`registry`] holds kinds and does what an API server does with objects; [`Api`] is made of it.
 
@@ -232,6 +233,8 @@ pub use kubeshape_registry::{
 };
 pub use kubeshape_schema::Dialect;
 
+#[cfg(feature = "builtin")]
+pub use kubeshape_builtin as builtin;
 pub use kubeshape_convert as convert;
 pub use kubeshape_diff as diff;
 pub use kubeshape_discovery as discovery;

@@ -4,7 +4,6 @@ use crate::Findings;
 use kubeshape_input::{Finding, Limits};
 use kubeshape_lifecycle::Lifecycle;
 use kubeshape_lifecycle::warn::Schemas;
-use std::sync::Arc;
 
 /// Which fields are alpha, beta or deprecated, as CustomResourceDefinitions and OpenAPI documents say with
 /// `x-kubernetes-api-lifecycle` (KEP-2558). It is there with the feature `lifecycle` of this crate.
@@ -29,12 +28,12 @@ impl Lifecycles {
     ///
     /// # Errors
     /// An input cannot be read, or something in it cannot.
-    pub fn read<N: Into<Arc<str>>, T: AsRef<[u8]>>(
+    pub fn read<N: AsRef<str>, T: AsRef<[u8]>>(
         inputs: impl IntoIterator<Item = (N, T)>,
     ) -> Result<Lifecycles, Findings> {
         let (mut schemas, mut findings) = (Schemas::default(), Vec::new());
         for (name, text) in inputs {
-            let input = kubeshape_input::read(name.into(), text.as_ref(), Limits::default());
+            let input = kubeshape_input::read(name.as_ref(), text.as_ref(), Limits::default());
             input.documents.iter().for_each(|document| schemas.add_annotated(document));
             findings.extend(input.findings);
         }

@@ -1,6 +1,6 @@
 //! The command line of `kubeshape check`.
 
-use super::{FilenameArgs, GateArgs, LevelArgs, OutputFormat, WalkArgs};
+use super::{FilenameArgs, GateArgs, LevelArgs, OutputFormat, ReportArgs, WalkArgs};
 use clap::{Args, ValueEnum, ValueHint};
 use kubeshape_check::Releases;
 use kubeshape_schema::Level;
@@ -86,6 +86,9 @@ pub(crate) struct CheckArgs {
     /// `json` is one object per line: the findings, and for each definition one with the member `verdict`.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub(crate) output_format: OutputFormat,
+
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 
     #[command(flatten)]
     pub(crate) levels: LevelArgs,

@@ -2,7 +2,7 @@
 
 use super::duration::duration;
 use super::walk::CLUSTERS;
-use super::{LevelArgs, OutputFormat};
+use super::{LevelArgs, OutputFormat, ReportArgs};
 use clap::{Args, Subcommand, ValueHint};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -130,6 +130,9 @@ pub(crate) struct PullArgs {
     /// Format of errors and warnings, which go to standard error
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub(crate) output_format: OutputFormat,
+
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 }
 
 /// Look at the cache of documents of clusters, and tidy it up

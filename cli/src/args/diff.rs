@@ -1,6 +1,6 @@
 //! The command line of `kubeshape diff`.
 
-use super::{LevelArgs, OutputFormat, WalkArgs};
+use super::{LevelArgs, OutputFormat, ReportArgs, WalkArgs};
 use clap::{Args, ValueEnum};
 use kubeshape_builtin::Release;
 use kubeshape_diff::{Class, Consumer};
@@ -68,6 +68,9 @@ pub(crate) struct DiffArgs {
     /// `json` is one object per line: the findings, and for each definition one with the member `changes`.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub(crate) output_format: OutputFormat,
+
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 
     #[command(flatten)]
     pub(crate) walk: WalkArgs,

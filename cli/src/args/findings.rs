@@ -1,7 +1,8 @@
 //! The command line about findings: which of them make a run fail, and how they are shown.
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 use kubeshape_schema::{LevelRules, Selector, SelectorError};
+use std::path::{Path, PathBuf};
 
 const FINDINGS: &str = "Options for findings";
 
@@ -31,6 +32,32 @@ impl LevelArgs {
     }
 }
 
+/// A file for all findings.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct ReportArgs {
+    /// Write every finding to this file, too; the end of its name says the format
+    ///
+    /// .ndjson and .json are one JSON object per line, .sarif is a SARIF 2.1.0 document, .xml a JUnit document, .md Markdown
+    /// and .txt one line per finding. A file with another name has the format of --output-format, and the terminal gets
+    /// the format for people; without --output-format, it is one JSON object per line. `-` is standard output. A file is
+    /// replaced when the command ends, and keeps its permissions; a link stays, and the file that it leads to is replaced. A
+    /// device, a pipe or /dev/stdout is written to.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = FINDINGS)]
+    pub(crate) report: Option<PathBuf>,
+}
+
+impl ReportArgs {
+    /// The format of what is shown, and the report with its format.
+    pub(crate) fn formats(&self, format: OutputFormat) -> (OutputFormat, Option<(OutputFormat, &Path)>) {
+        let Some(path) = self.report.as_deref() else { return (format, None) };
+        match (OutputFormat::of(path), format) {
+            (Some(own), _) => (format, Some((own, path))),
+            (None, OutputFormat::Human) => (format, Some((OutputFormat::Json, path))),
+            (None, _) => (OutputFormat::Human, Some((format, path))),
+        }
+    }
+}
+
 /// What a command does with findings.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct FindingArgs {
@@ -43,6 +70,9 @@ pub(crate) struct FindingArgs {
     /// `short` and `github` list those by which a result is narrowed, and with `-v` all of them.
     #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = FINDINGS)]
     pub(crate) output_format: OutputFormat,
+
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 }
 
 /// `--output-format`
@@ -63,6 +93,21 @@ pub(crate) enum OutputFormat {
     Junit,
     /// One Markdown document, for a comment on a pull request
     Markdown,
+}
+
+impl OutputFormat {
+    /// The format of a file by the end of its name.
+    fn of(path: &Path) -> Option<OutputFormat> {
+        let end = path.extension()?.to_str()?.to_ascii_lowercase();
+        Some(match end.as_str() {
+            "json" | "ndjson" | "jsonl" => OutputFormat::Json,
+            "sarif" => OutputFormat::Sarif,
+            "xml" => OutputFormat::Junit,
+            "md" | "markdown" => OutputFormat::Markdown,
+            "txt" => OutputFormat::Short,
+            _ => return None,
+        })
+    }
 }
 
 /// A code or a kind.

@@ -58,7 +58,7 @@ pub(crate) struct SourceArgs {
 
 /// What is told, and how.
 #[derive(Args, Debug)]
-pub(crate) struct ReportArgs {
+pub(crate) struct ShownArgs {
     /// Print errors only
     #[arg(short, long, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
@@ -94,7 +94,7 @@ pub(crate) struct LintArgs {
     pub(crate) release: Option<Version>,
 
     #[command(flatten)]
-    pub(crate) report: ReportArgs,
+    pub(crate) report: ShownArgs,
 }
 
 /// Write x-kubernetes-api-lifecycle into documents
@@ -122,7 +122,7 @@ pub(crate) struct AnnotateArgs {
     pub(crate) output: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) report: ReportArgs,
+    pub(crate) report: ShownArgs,
 }
 
 /// List all fields with a lifecycle, by stage, or all kinds
@@ -240,7 +240,7 @@ pub(crate) struct LifecycleWarnArgs {
     pub(crate) as_headers: bool,
 
     #[command(flatten)]
-    pub(crate) report: ReportArgs,
+    pub(crate) report: ShownArgs,
 }
 
 /// Feature gates of a cluster, for the fields of objects.
@@ -284,7 +284,7 @@ pub(crate) struct LifecycleDocsArgs {
     pub(crate) prune: bool,
 
     #[command(flatten)]
-    pub(crate) report: ReportArgs,
+    pub(crate) report: ShownArgs,
 }
 
 /// The format of a list of fields.

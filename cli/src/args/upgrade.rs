@@ -1,6 +1,6 @@
 //! The command line of `kubeshape upgrade`.
 
-use super::{LevelArgs, OutputFormat, WalkArgs};
+use super::{LevelArgs, OutputFormat, ReportArgs, WalkArgs};
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 
@@ -56,6 +56,9 @@ pub(crate) struct UpgradeArgs {
     /// `json` is one object per line: the findings, and for each definition one with the member `steps`.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub(crate) output_format: OutputFormat,
+
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 
     #[command(flatten)]
     pub(crate) walk: WalkArgs,

@@ -1,6 +1,6 @@
 //! The command line of `kubeshape validate`.
 
-use super::{FilenameArgs, GateArgs, LevelArgs, OutputFormat, WalkArgs};
+use super::{FilenameArgs, GateArgs, LevelArgs, OutputFormat, ReportArgs, WalkArgs};
 use clap::{Args, ValueEnum, ValueHint};
 use kubeshape_validate::Release;
 use std::path::PathBuf;
@@ -75,6 +75,9 @@ pub(crate) struct ValidateArgs {
     /// Format of the findings
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub(crate) output_format: OutputFormat,
+
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 
     #[command(flatten)]
     pub(crate) levels: LevelArgs,

@@ -41,7 +41,7 @@ pub(super) struct Context {
     levels: Levels,
     /// Whether files are edited.
     fix: Option<Fix>,
-    /// Whether texts are for programs, which get the server's words in full.
+    /// Whether programs read the findings, which get the server's words in full.
     is_exact: bool,
 }
 
@@ -62,13 +62,14 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
         (true, false) => Some(Fix::Write),
         (true, true) => Some(Fix::Show),
     };
-    let mut ui = Ui::new(setup.color, When::Never, args.quiet, true).with_levels(levels.clone()).with_notes();
+    let mut ui = Ui::new(setup.color, When::Auto, args.quiet, true).with_levels(levels.clone());
+    ui = if args.verbose { ui.with_notes() } else { ui.with_first_notes() };
     // Standard output is for the result, if there is one.
     let has_result = fix == Some(Fix::Show) || (fix.is_some() && paths.iter().any(|path| path.as_os_str() == "-"));
     if !has_result {
         ui = ui.on_output(setup.color);
     }
-    let mut ui = ui.in_format(args.output_format);
+    let mut ui = ui.reporting(args.report.formats(args.output_format));
     let filter = Filter::new(&args.walk)?;
     let limits = Limits::default();
     let releases = args.kubernetes.unwrap_or_default();
@@ -92,7 +93,7 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
     let context = Context {
         check: Check::new(releases)
             .with_advice(advice)
-            .with_costs(args.output_format == OutputFormat::Json)
+            .with_costs(run.ui.has_format(OutputFormat::Json))
             .with_established(args.against_status == AgainstStatus::Established),
         releases,
         cluster: Cluster { gates: args.gates.all(), ..Cluster::default() },
@@ -101,7 +102,7 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
         least: args.level.least(),
         levels: levels.clone(),
         fix,
-        is_exact: args.output_format == OutputFormat::Json,
+        is_exact: run.ui.has_format(OutputFormat::Json),
     };
 
     let gathered = gather(&paths, None, &filter);
@@ -119,6 +120,7 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
         let mut worker = Worker::new(&context);
         move |number: usize| worker.file(&inputs[number])
     };
+    run.ui.expect_files(inputs.len());
     run_in_order(jobs(args.jobs), WINDOW, inputs.len(), worker, |done| {
         let Some((number, result)) = done else { return Ok(()) };
         let input = &inputs[number];
@@ -128,7 +130,9 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
                 *used |= input.canonical.starts_with(&root.canonical) || input.path().starts_with(&root.path);
             }
         }
-        run.file(result, input, &gathered)
+        run.file(result, input, &gathered)?;
+        run.ui.progress(number as u64 + 1);
+        Ok(())
     })?;
     for (root, used) in gathered.roots.iter().zip(used) {
         let is_told = gathered.unreadable.iter().any(|(path, _)| path.starts_with(&root.path));

@@ -215,14 +215,11 @@ impl FileResult {
             if let Some(part) = &problem.part {
                 resolver.mark(&mut finding, part.source.clone());
             }
-            match (&problem.error, &problem.part) {
-                (Some(error), _) if context.is_exact => finding.detail = error.to_string(),
-                (Some(error), Some(Part { message: Some(message), others, .. })) => {
-                    finding.detail.clone_from(message);
-                    finding.notes.extend(others.iter().map(|other| format!("also: {other}")));
-                    finding.notes.push(format!("the server refuses {}", error.path));
-                }
-                _ => {}
+            finding.exact = problem.error.as_ref().filter(|_| context.is_exact).map(ToString::to_string);
+            if let (Some(error), Some(Part { message: Some(message), others, .. })) = (&problem.error, &problem.part) {
+                finding.detail.clone_from(message);
+                finding.notes.extend(others.iter().map(|other| format!("also: {other}")));
+                finding.notes.push(format!("the server refuses {}", error.path));
             }
             if let Some(releases) = problem.where_from(report.asked) {
                 finding.releases = problem.releases.iter().map(ToString::to_string).collect();

@@ -35,7 +35,7 @@ const NAMED: usize = 6;
 /// The command line is wrong, the server cannot be reached, or a file cannot be written.
 pub(crate) fn pull(args: &PullArgs, setup: &Setup) -> Result<bool, Fatal> {
     let ui = Ui::new(setup.color, When::Never, args.quiet, false).with_levels(setup.levels(&args.levels));
-    let mut ui = ui.in_format(args.output_format);
+    let mut ui = ui.reporting(args.report.formats(args.output_format));
     let cluster = &args.cluster;
     if cluster.no_cache && args.output.is_none() {
         return Err(Fatal::Usage("without a cache, give -o DIR for the documents".to_owned()));
@@ -77,6 +77,7 @@ pub(crate) fn pull(args: &PullArgs, setup: &Setup) -> Result<bool, Fatal> {
         match once(args, &asked, &wanted, &stage, &mut seen, &mut ui) {
             Ok(is_whole) if !args.watch => {
                 let is_denied = ui.end(None, "", "");
+                ui.written()?;
                 return Ok(is_whole && !is_denied);
             }
             Ok(_) => {

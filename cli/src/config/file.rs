@@ -127,6 +127,6 @@ impl File {
         finding.place = Some(lines.place(&self.text, span.start));
         finding.excerpt = Some(lines.excerpt(&self.text, span.clone()));
         finding.span = Some(span);
-        Fatal::Config(Box::new(finding))
+        Fatal::Config(vec![finding])
     }
 }

@@ -135,29 +135,31 @@ pub(super) fn keys(command: &Command) -> impl Iterator<Item = &str> {
 /// The keys and values of a file.
 ///
 /// # Errors
-/// The file is not TOML, or a key or value is wrong.
+/// The file is not TOML, or keys or values are wrong: all of them are named.
 pub(super) fn read(file: &File, commands: &Command) -> Result<Vec<Setting>, Fatal> {
     let table = DeTable::parse(&file.text).map_err(|error| {
         let end = file.text.len();
         file.wrong(error.span().unwrap_or(end..end), error.message().to_owned())
     })?;
-    let mut settings = Vec::new();
+    let (mut settings, mut faults) = (Vec::new(), Vec::new());
+    let mut take = |setting: Result<Setting, Fatal>| match setting {
+        Ok(setting) => settings.push(setting),
+        Err(fault) => faults.push(fault),
+    };
     for (key, value) in table.get_ref() {
         match (named(commands, key.get_ref()), value.get_ref()) {
             (Some(command), DeValue::Table(table)) => {
-                for (key, value) in table {
-                    settings.push(setting(file, Some(command), commands, key, value)?);
-                }
+                table.iter().for_each(|(key, value)| take(setting(file, Some(command), commands, key, value)));
             }
             (Some(command), _) => {
                 let name = command.get_name();
-                return Err(file.wrong(value.span(), format!("`{name}` is a command: expected a table, [{name}]")));
+                take(Err(file.wrong(value.span(), format!("`{name}` is a command: expected a table, [{name}]"))));
             }
-            (None, _) => settings.push(setting(file, None, commands, key, value)?),
+            (None, _) => take(setting(file, None, commands, key, value)),
         }
     }
     settings.sort_by_key(|setting| setting.at);
-    Ok(settings)
+    Fatal::of_all(faults).map_or(Ok(settings), Err)
 }
 
 fn setting(

@@ -16,7 +16,7 @@ mod worker;
 
 pub(crate) use batch::{STACK, WINDOW, jobs, pool, run as run_in_order};
 
-use crate::args::{ConvertArgs, Duplicates};
+use crate::args::{ConvertArgs, Duplicates, OutputFormat};
 use crate::error::Fatal;
 use crate::input::Input;
 use crate::output::Stage;
@@ -27,6 +27,7 @@ use engine::Engine;
 use kubeshape_schema::{Code, NoteKind};
 use kubeshape_yaml::Limits;
 use plan::{Destination, Plan};
+use std::path::Path;
 use worker::{Context, Worker};
 
 /// Runs the command. Returns whether there were no errors in the inputs.
@@ -37,9 +38,9 @@ pub(crate) fn run(args: &ConvertArgs, setup: &Setup) -> Result<bool, Fatal> {
     let mut ui = Ui::new(setup.color, args.progress, args.quiet, args.verbose)
         .without_passed_over()
         .with_levels(setup.levels(&args.findings.levels))
-        .in_format(args.findings.output_format);
+        .reporting(formats(args));
     let plan = Plan::new(args)?;
-    let engine = Engine::new(args, &plan, args.report.is_some() || ui.filter().wants_losses())?;
+    let engine = Engine::new(args, &plan, args.findings.report.report.is_some() || ui.filter().wants_losses())?;
     if let Some(release) = args.kubernetes {
         ui.say(&format!("Using the definitions of Kubernetes {release}, so hashes differ from a cluster's."));
     }
@@ -59,16 +60,23 @@ pub(crate) fn run(args: &ConvertArgs, setup: &Setup) -> Result<bool, Fatal> {
         Destination::Stdout => "standard output".to_owned(),
         Destination::File(path) | Destination::Folder(path) => path.display().to_string(),
     };
-    let all = match &args.report {
+    let all = match &args.findings.report.report {
         Some(path) => format!("{} lists all of them.", path.display()),
         None => "`--report FILE` lists all of them.".to_owned(),
     };
     let is_denied = ui.end(result.as_ref().ok(), &to, &all);
     let totals = result?;
+    ui.written()?;
     if totals.unreadable > 0 {
         return Err(Fatal::Unread);
     }
     Ok(totals.tally.get(NoteKind::Error) == 0 && !is_denied)
+}
+
+/// The formats of what is shown and of a report that is no list of lines: [`Report`] writes these as they come.
+fn formats(args: &ConvertArgs) -> (OutputFormat, Option<(OutputFormat, &Path)>) {
+    let (shown, report) = args.findings.report.formats(args.findings.output_format);
+    (shown, report.filter(|(format, _)| !args.dry_run && !Report::writes(*format)))
 }
 
 fn options(args: &ConvertArgs) -> Options {
@@ -77,8 +85,10 @@ fn options(args: &ConvertArgs) -> Options {
 
 fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: &mut Ui) -> Result<Totals, Fatal> {
     let revised = args.duplicates == Duplicates::Last;
-    let report = args.report.as_deref().filter(|_| !args.dry_run);
-    let report = report.map(|path| Report::new(path, revised, ui.filter().levels(), stage)).transpose()?;
+    let (_, report) = args.findings.report.formats(args.findings.output_format);
+    let report = report.filter(|(format, _)| !args.dry_run && Report::writes(*format));
+    let new = |(format, path)| Report::new(path, format, revised, ui.filter().levels(), stage);
+    let report = report.map(new).transpose()?;
     let context = Context {
         engine,
         stage,

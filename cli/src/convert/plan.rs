@@ -140,7 +140,9 @@ impl Plan {
             _ if targets.len() > 1 => {
                 return Err(usage("several shapes need a folder: give one with `-o`, or one `--to` only"));
             }
-            Destination::Stdout if args.report.as_deref().is_some_and(|path| path.as_os_str() == "-") => {
+            Destination::Stdout
+                if args.findings.report.report.as_deref().is_some_and(|path| path.as_os_str() == "-") =>
+            {
                 return Err(usage(
                     "`--report -` and the result cannot both go to standard output: give a file or a folder with `-o`",
                 ));
@@ -181,7 +183,7 @@ impl Plan {
                 folder.filter(|folder| gathered.roots.iter().any(|root| folder.starts_with(&root.canonical)))
             }
         };
-        let report = args.report.clone().filter(|path| path.as_os_str() != "-");
+        let report = args.findings.report.report.clone().filter(|path| path.as_os_str() != "-");
         let Own { passed_over, findings } = own;
         let has_layout = !args.layout.is_own();
         Ok(Plan { targets, destination, gathered, keep, has_layout, record, report, passed_over, findings })
@@ -407,7 +409,7 @@ fn collisions(
     let others = args.base.iter().chain(&args.onto).filter_map(|path| path.canonicalize().ok());
     let read: Vec<PathBuf> = gathered.inputs.iter().map(|input| input.canonical.clone()).chain(others).collect();
     let mut keep = BTreeSet::new();
-    let report = args.report.as_deref().filter(|path| path.as_os_str() != "-");
+    let report = args.findings.report.report.as_deref().filter(|path| path.as_os_str() != "-");
     for (what, path) in [
         ("the output", if let Destination::File(path) = destination { Some(path.as_path()) } else { None }),
         ("the report", report),

@@ -6,6 +6,7 @@ use crate::error::Fatal;
 use crate::input::{Filter, check_once};
 use crate::report::{Setup, Ui};
 use kubeshape_builtin::Release;
+use kubeshape_check::{Check, Releases};
 use kubeshape_diff::{
     Change, Class, Consumer, Day, Documents, Effort, Exemption, Exemptions, KindChanges, MarkedIn, Proof, Witness,
     definitions, documents, witnesses,
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
         Some(path) => exemptions(path)?,
         None => Exemptions::default(),
     };
-    let ui = ui.on_output(setup.color).in_format(args.output_format);
+    let ui = ui.on_output(setup.color).reporting(args.report.formats(args.output_format));
     let mut run = Run { args, ui, exemptions, errors: 0, worst: None, compared: 0, what: "CustomResourceDefinition" };
     if let [old, new] = args.kubernetes[..] {
         run.what = "kind";
@@ -116,6 +117,13 @@ impl Run<'_> {
             return;
         }
         self.compared += 1;
+        for (side, (_, manifest)) in [("old", old), ("new", new)] {
+            let report = Check::new(Releases::default()).definition(manifest, &Bump::new());
+            if !report.is_accepted() {
+                let text = format!("{name}: Kubernetes {} does not install the {side} definition", report.asked);
+                self.ui.say(&format!("{text}, so the comparison may not hold; `kubeshape check` says why."));
+            }
+        }
         let all = definitions(&was, &is);
         let proofs = if self.args.witness { witnesses(&was, &is, &Effort::default()) } else { Vec::new() };
         let (mut before, mut after) = (old.0.resolver().of_resource(name), new.0.resolver().of_resource(name));

@@ -6,7 +6,7 @@ mod list;
 mod sources;
 mod warn;
 
-use crate::args::{FindingArgs, LifecycleArgs, LifecycleCommand, LintArgs, ReportArgs, When};
+use crate::args::{FindingArgs, LifecycleArgs, LifecycleCommand, LintArgs, ShownArgs, When};
 use crate::error::Fatal;
 use crate::input::check_once;
 use crate::report::{Setup, Ui};
@@ -25,7 +25,7 @@ impl Session {
     fn new(setup: &Setup, findings: &FindingArgs, quiet: bool, verbose: bool) -> Session {
         let ui = Ui::new(setup.color, When::Never, quiet, verbose).with_levels(setup.levels(&findings.levels));
         let ui = if verbose { ui.with_notes() } else { ui };
-        Session { ui: ui.in_format(findings.output_format), errors: 0, unread: false }
+        Session { ui: ui.reporting(findings.report.formats(findings.output_format)), errors: 0, unread: false }
     }
 
     /// The same, but findings are what the command prints.
@@ -63,17 +63,17 @@ pub(crate) fn run(args: &LifecycleArgs, setup: &Setup) -> Result<bool, Fatal> {
     match &args.command {
         LifecycleCommand::Lint(args) => lint_types(args, setup),
         LifecycleCommand::Annotate(args) => {
-            let ReportArgs { quiet, verbose, findings } = &args.report;
+            let ShownArgs { quiet, verbose, findings } = &args.report;
             annotate::run(args, Session::new(setup, findings, *quiet, *verbose))
         }
         LifecycleCommand::Table(args) => list::table(args, Session::new(setup, &args.findings, args.quiet, false)),
         LifecycleCommand::Diff(args) => list::diff(args, Session::new(setup, &args.findings, args.quiet, false)),
         LifecycleCommand::Docs(args) => {
-            let ReportArgs { quiet, verbose, findings } = &args.report;
+            let ShownArgs { quiet, verbose, findings } = &args.report;
             docs::run(args, Session::new(setup, findings, *quiet, *verbose))
         }
         LifecycleCommand::Warn(args) => {
-            let ReportArgs { quiet, verbose, findings } = &args.report;
+            let ShownArgs { quiet, verbose, findings } = &args.report;
             let session = Session::new(setup, findings, *quiet, *verbose).with_notes();
             // Headers are printed instead of the findings; what is wrong with inputs stays apart from them.
             warn::run(args, if args.as_headers { session } else { session.on_output(setup) })
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &LifecycleArgs, setup: &Setup) -> Result<bool, Fatal> {
 }
 
 fn lint_types(args: &LintArgs, setup: &Setup) -> Result<bool, Fatal> {
-    let ReportArgs { quiet, verbose, findings } = &args.report;
+    let ShownArgs { quiet, verbose, findings } = &args.report;
     check_once(args.paths.iter().chain(&args.features))?;
     let mut session = Session::new(setup, findings, *quiet, *verbose).on_output(setup);
     let (types, features) = sources::read(&args.paths, &args.features, &mut session);

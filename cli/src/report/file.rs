@@ -5,6 +5,7 @@
 
 use super::line::is_finding;
 use super::sarif;
+use crate::args::OutputFormat;
 use crate::error::Fatal;
 use crate::output::{Named, Stage, Staged, named, open_other};
 use kubeshape_schema::{Code, Level, Levels};
@@ -71,12 +72,23 @@ impl Write for Stream {
 }
 
 impl Report {
+    /// Whether it is for reports in this format.
+    pub(crate) fn writes(format: OutputFormat) -> bool {
+        matches!(format, OutputFormat::Json | OutputFormat::Sarif)
+    }
+
     /// Begins a report; `-` is standard output. [`Report::void`] needs `revised`.
     ///
     /// # Errors
     /// The file cannot be created.
-    pub(crate) fn new(path: &Path, revised: bool, levels: &Levels, stage: &Stage) -> Result<Report, Fatal> {
-        let is_sarif = path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("sarif"));
+    pub(crate) fn new(
+        path: &Path,
+        format: OutputFormat,
+        revised: bool,
+        levels: &Levels,
+        stage: &Stage,
+    ) -> Result<Report, Fatal> {
+        let is_sarif = format == OutputFormat::Sarif;
         let failed = |error| Fatal::write(path, error);
         let stream = if path.as_os_str() == "-" {
             Ok(Stream::Stdout(io::stdout()))

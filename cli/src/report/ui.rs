@@ -10,6 +10,7 @@ use super::wrap::{width_of_messages, width_of_output, wrap};
 use super::{github, sarif, write_line};
 use crate::args::{LevelArgs, OutputFormat, When};
 use crate::error::Fatal;
+use crate::output::Stage;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kubeshape_diff::Class;
 use kubeshape_diff::upgrade::Plan;
@@ -19,6 +20,7 @@ use serde_json::Value;
 use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Number of warnings with the same code that are shown without `--verbose`.
@@ -117,10 +119,14 @@ pub(crate) struct Filter {
     format: OutputFormat,
     quiet: bool,
     verbose: bool,
+    /// The format of the report file.
+    report: Option<OutputFormat>,
     /// Whether there is an overview of losses at the end.
     overview: bool,
     /// Whether notes are shown to people.
     notes: bool,
+    /// Whether only the first notes of a code are shown to people.
+    folds_notes: bool,
     /// Whether the command reports files that it passes over, even without notes.
     tells_passed_over: bool,
 }
@@ -136,8 +142,13 @@ impl Filter {
         self.levels.of(code) > Level::Off
     }
 
-    /// Whether a finding is shown, or kept as an example, of which there are so many with the same code before it.
+    /// Whether a finding is shown, reported or kept as an example. `before` is how many with the same code came before it.
     pub(crate) fn wants(&self, code: Code, before: u64) -> bool {
+        self.shows(code, before) || (self.report.is_some() && self.counts(code))
+    }
+
+    /// Whether a finding is shown, or kept as an example.
+    fn shows(&self, code: Code, before: u64) -> bool {
         let is_human = self.format == OutputFormat::Human;
         match self.levels.of(code) {
             Level::Off => false,
@@ -157,24 +168,32 @@ impl Filter {
 
     /// Whether findings with that code are shown with their line of the source.
     pub(crate) fn wants_excerpt(&self, code: Code) -> bool {
-        match self.format {
-            OutputFormat::Human => self.verbose || self.levels.of(code) == Level::Error,
-            // Its length says where the marked text ends.
-            OutputFormat::Sarif | OutputFormat::Json => true,
-            _ => false,
-        }
+        // Its length says where the marked text ends.
+        let is_measured = |format| matches!(format, OutputFormat::Sarif | OutputFormat::Json);
+        is_measured(self.format)
+            || self.report.is_some_and(is_measured)
+            || (self.format == OutputFormat::Human && (self.verbose || self.levels.of(code) == Level::Error))
     }
 
     /// Whether a finding that is shown needs its JSON pointer.
     pub(crate) fn wants_pointer(&self, before: u64) -> bool {
         // To people, few are shown of a code, and they have places.
-        self.format != OutputFormat::Human || self.verbose || before <= DENIED
+        self.format != OutputFormat::Human || self.report.is_some() || self.verbose || before <= DENIED
     }
 
     /// Whether losses are looked for.
     pub(crate) fn wants_losses(&self) -> bool {
-        self.overview || self.levels.denies_losses() || (self.format != OutputFormat::Human && !self.quiet)
+        self.overview
+            || self.report.is_some()
+            || self.levels.denies_losses()
+            || (self.format != OutputFormat::Human && !self.quiet)
     }
+}
+
+/// What is written to a file in a format of its own.
+struct ReportFile {
+    ui: Ui,
+    path: PathBuf,
 }
 
 /// Messages of a run on standard error.
@@ -185,6 +204,8 @@ pub(crate) struct Ui {
     pub(crate) lively: bool,
     started: Instant,
     total: u64,
+    /// Whether progress is counted in files.
+    in_files: bool,
     bar: Option<ProgressBar>,
     /// Number of findings by code.
     seen: Tally,
@@ -201,6 +222,8 @@ pub(crate) struct Ui {
     kept: Option<RefCell<String>>,
     /// Whether it is shown on standard output.
     on_output: bool,
+    /// The report file.
+    report: Option<Box<ReportFile>>,
     /// What standard output still has to get. A terminal gets each line at once.
     pending: Pending,
     /// Whether standard output is a terminal.
@@ -220,10 +243,12 @@ impl Ui {
         let filter = Filter {
             levels: Levels::default(),
             format: OutputFormat::Human,
+            report: None,
             quiet,
             verbose,
             overview: lively,
             notes: false,
+            folds_notes: false,
             tells_passed_over: true,
         };
         Ui {
@@ -232,6 +257,7 @@ impl Ui {
             lively,
             started: Instant::now(),
             total: 0,
+            in_files: false,
             bar: None,
             seen: Tally::default(),
             losses: Losses::default(),
@@ -241,6 +267,7 @@ impl Ui {
             first_error: None,
             kept: None,
             on_output: false,
+            report: None,
             pending: Pending::default(),
             on_terminal: io::stdout().is_terminal(),
             failed: RefCell::new(None),
@@ -257,6 +284,12 @@ impl Ui {
     pub(crate) fn with_notes(mut self) -> Ui {
         self.filter.notes = true;
         self
+    }
+
+    /// The same, with the first notes of each code.
+    pub(crate) fn with_first_notes(mut self) -> Ui {
+        self.filter.folds_notes = true;
+        self.with_notes()
     }
 
     /// The same, but files that are passed over are a note as any other.
@@ -291,6 +324,41 @@ impl Ui {
         self
     }
 
+    /// The same in this format, and with this report in its own. Findings go to the report whether they are shown or not.
+    /// What a filter depends on must be known before.
+    pub(crate) fn reporting(self, (format, report): (OutputFormat, Option<(OutputFormat, &Path)>)) -> Ui {
+        let mut ui = self.in_format(format);
+        if let Some((format, path)) = report {
+            let mut file = Ui::new(When::Never, When::Never, false, true).keeping().in_format(format);
+            file.filter.levels = ui.filter.levels.clone();
+            ui.filter.report = Some(format);
+            ui.report = Some(Box::new(ReportFile { ui: file, path: path.to_owned() }));
+        }
+        ui
+    }
+
+    /// Whether anything is written in this format: to standard output, to standard error or to the report.
+    pub(crate) fn has_format(&self, format: OutputFormat) -> bool {
+        self.filter.format == format || self.filter.report == Some(format)
+    }
+
+    /// Whether everything is written in this format.
+    pub(crate) fn has_only(&self, format: OutputFormat) -> bool {
+        self.filter.format == format && self.filter.report.is_none_or(|report| report == format)
+    }
+
+    /// The report.
+    fn file(&mut self) -> Option<&mut Ui> {
+        self.report.as_mut().map(|report| &mut report.ui)
+    }
+
+    /// Adds a finding to the report, and does not show it.
+    pub(crate) fn only_report(&mut self, finding: &Finding) {
+        if let Some(file) = self.file() {
+            file.finding(finding);
+        }
+    }
+
     /// Which findings are shown.
     pub(crate) fn filter(&self) -> &Filter {
         &self.filter
@@ -301,14 +369,24 @@ impl Ui {
         self.total = total;
     }
 
-    /// Sets the number of bytes that are read.
+    /// Sets the number of files to read, if progress is counted in files.
+    pub(crate) fn expect_files(&mut self, total: usize) {
+        self.total = total as u64;
+        self.in_files = true;
+    }
+
+    /// Sets the number of bytes or files that are read.
     pub(crate) fn progress(&mut self, done: u64) {
         if !self.lively {
             return;
         }
         if self.bar.is_none() && self.started.elapsed() > PATIENCE && self.total > 0 {
             let bar = ProgressBar::with_draw_target(Some(self.total), ProgressDrawTarget::stderr_with_hz(10));
-            let template = "{bar:30} {bytes}/{total_bytes}, {eta} left";
+            let template = if self.in_files {
+                "{bar:30} {pos}/{len} files, {eta} left"
+            } else {
+                "{bar:30} {bytes}/{total_bytes}, {eta} left"
+            };
             if let Ok(style) = ProgressStyle::with_template(template) {
                 bar.set_style(style);
             }
@@ -321,13 +399,14 @@ impl Ui {
 
     /// Shows a finding, or counts it.
     pub(crate) fn finding(&mut self, finding: &Finding) {
+        self.only_report(finding);
         let code = finding.code;
         let before = self.seen.of(code);
         if !self.filter.counts(code) {
             return;
         }
         self.seen.count(code);
-        if !self.filter.wants(code, before) {
+        if !self.filter.shows(code, before) {
             return;
         }
         let how = self.filter.levels.of(code);
@@ -356,6 +435,9 @@ impl Ui {
         } else if finding.is_loss() {
             return;
         }
+        if how == Level::Note && self.filter.folds_notes && before >= SHOWN {
+            return;
+        }
         if how == Level::Error || self.filter.verbose {
             self.line(&format!("{}\n", render::full(finding, how, self.look)));
         } else if before < SHOWN {
@@ -379,6 +461,9 @@ impl Ui {
 
     /// Adds a block of code to the last finding of a Markdown document.
     pub(crate) fn code_block(&mut self, title: &str, language: &str, text: &str) {
+        if let Some(file) = self.file() {
+            file.code_block(title, language, text);
+        }
         if self.filter.format == OutputFormat::Markdown {
             self.markdown.block(title, language, text);
         }
@@ -386,6 +471,9 @@ impl Ui {
 
     /// Adds a plan to a Markdown document.
     pub(crate) fn plan(&mut self, plan: &Plan) {
+        if let Some(file) = self.file() {
+            file.plan(plan);
+        }
         if self.filter.format == OutputFormat::Markdown {
             self.markdown.plan(plan);
         }
@@ -393,6 +481,9 @@ impl Ui {
 
     /// Names what is tested, if the format is JUnit. Findings about it let it fail.
     pub(crate) fn case(&mut self, input: &str, name: &str) {
+        if let Some(file) = self.file() {
+            file.case(input, name);
+        }
         if self.filter.format == OutputFormat::Junit {
             self.junit.case(input, name);
         }
@@ -400,6 +491,9 @@ impl Ui {
 
     /// The same of two inputs that are compared.
     pub(crate) fn compared(&mut self, input: &str, name: &str) {
+        if let Some(file) = self.file() {
+            file.compared(input, name);
+        }
         if self.filter.format == OutputFormat::Junit {
             self.junit.compared(input, name);
         }
@@ -407,6 +501,9 @@ impl Ui {
 
     /// The same of what was tested before.
     pub(crate) fn ended(&mut self, input: &str, name: &str) {
+        if let Some(file) = self.file() {
+            file.ended(input, name);
+        }
         if self.filter.format == OutputFormat::Junit {
             self.junit.ended(input, name);
         }
@@ -414,6 +511,9 @@ impl Ui {
 
     /// Says the verdict on a definition: to people a line, and the beginning of a Markdown document.
     pub(crate) fn verdict(&mut self, text: &str) {
+        if let Some(file) = self.file() {
+            file.verdict(text);
+        }
         self.say(text);
         if self.filter.format == OutputFormat::Markdown {
             self.markdown.verdict(text);
@@ -422,6 +522,9 @@ impl Ui {
 
     /// A change, which is a row in a Markdown document whether it is shown as a finding or not.
     pub(crate) fn change(&mut self, class: Class, finding: &Finding) {
+        if let Some(file) = self.file() {
+            file.change(class, finding);
+        }
         if self.filter.format == OutputFormat::Markdown && self.filter.counts(finding.code) {
             self.markdown.change(class, finding);
         }
@@ -429,6 +532,9 @@ impl Ui {
 
     /// Prints a line for programs, if the format is JSON.
     pub(crate) fn json(&mut self, value: &Value) {
+        if let Some(file) = self.file() {
+            file.json(value);
+        }
         if self.filter.format == OutputFormat::Json {
             self.line(&value.to_string());
         }
@@ -436,6 +542,9 @@ impl Ui {
 
     /// Prints an error to people that no finding tells.
     pub(crate) fn error(&mut self, text: &str) {
+        if let Some(file) = self.file() {
+            file.error(text);
+        }
         if matches!(self.filter.format, OutputFormat::Human | OutputFormat::Short) {
             self.line(&labelled(text, self.look));
         }
@@ -461,20 +570,44 @@ impl Ui {
             OutputFormat::Short | OutputFormat::Json | OutputFormat::Github => {}
         }
         self.flush();
+        self.write_report();
         !denied.is_empty()
+    }
+
+    /// Writes the report. An error is kept for [`Ui::written`].
+    fn write_report(&mut self) {
+        let Some(report) = self.report.take() else { return };
+        let ReportFile { mut ui, path } = *report;
+        ui.end(None, "", "");
+        let text = ui.into_text();
+        let written = if path.as_os_str() == "-" {
+            print_own(text.as_bytes())
+        } else {
+            let stage = Stage::default();
+            stage.write_named(&path, text.as_bytes()).and_then(|staged| stage.finish(staged))
+        };
+        let mut failed = self.failed.borrow_mut();
+        *failed = failed.take().or(written.err());
     }
 
     fn epilogue(&mut self, totals: Option<&Totals>, to: &str, all: &str, denied: &[(Code, u64)]) {
         let Filter { quiet, verbose, .. } = self.filter;
-        if !quiet && !verbose {
+        let folded = [
+            ("warnings", Level::Warning, !quiet && !verbose),
+            ("notes", Level::Note, !quiet && self.filter.folds_notes),
+        ];
+        for (what, level, _) in folded.into_iter().filter(|(_, _, is_folded)| *is_folded) {
             let held: Vec<String> = self
                 .seen
                 .codes()
-                .filter(|(code, seen)| self.filter.levels.of(*code) == Level::Warning && *seen > SHOWN)
+                .filter(|(code, seen)| {
+                    let is_note_of_loss = level == Level::Note && code.kind().is_loss();
+                    self.filter.levels.of(*code) == level && !is_note_of_loss && *seen > SHOWN
+                })
                 .map(|(code, seen)| format!("{} more of {code}", thousands(seen - SHOWN)))
                 .collect();
             if !held.is_empty() {
-                self.say(&format!("warnings not shown: {} (`-v` shows all of them)", held.join(", ")));
+                self.say(&format!("{what} not shown: {} (`-v` shows all of them)", held.join(", ")));
             }
         }
         if let Some(totals) = totals.filter(|_| self.lively) {
@@ -512,10 +645,10 @@ impl Ui {
         tally.codes().filter(|(code, _)| self.filter.levels.denied_by(*code).is_some()).collect()
     }
 
-    /// What kept findings from standard output, after all of them were shown.
+    /// What kept findings from standard output or from the report, after all of them were shown.
     ///
     /// # Errors
-    /// Standard output is closed or full.
+    /// Standard output is closed or full, or the report cannot be written.
     pub(crate) fn written(&mut self) -> Result<(), Fatal> {
         self.flush();
         self.failed.take().map_or(Ok(()), Err)
@@ -604,7 +737,10 @@ fn labelled(text: &str, look: Appearance) -> String {
 pub(crate) fn fatal(error: &Fatal, coloured: bool) {
     let look = Appearance { styled: coloured, width: width_of_messages() };
     let text = match error {
-        Fatal::Config(finding) => render::full(finding, Level::Error, look),
+        Fatal::Config(findings) => {
+            let shown: Vec<String> = findings.iter().map(|finding| render::full(finding, Level::Error, look)).collect();
+            shown.join("\n\n")
+        }
         Fatal::Usage(_) => format!("{}\n\nFor more, try `kubeshape --help`.", labelled(&error.to_string(), look)),
         _ => labelled(&error.to_string(), look),
     };

@@ -72,6 +72,15 @@ impl Session<'_> {
         self.ui.finding(finding);
     }
 
+    /// Shows a finding if findings are what the command prints, else it is only reported.
+    pub(crate) fn record(&mut self, finding: &Finding) {
+        if self.is_report {
+            self.report(finding);
+        } else {
+            self.ui.only_report(finding);
+        }
+    }
+
     /// Ends a test of an input. The findings before it belong to it.
     pub(crate) fn case(&mut self, input: &str, name: &str) {
         self.ui.ended(input, name);
@@ -111,16 +120,18 @@ fn work(command: &dyn Command, setup: &Setup) -> Result<bool, Fatal> {
     let Common { findings, walk, quiet, is_report } = command.common();
     let filter = Filter::new(walk)?;
     let mut ui = Ui::new(setup.color, When::Never, quiet, false).with_levels(setup.levels(&findings.levels));
-    let is_report = is_report && findings.output_format != OutputFormat::Human;
+    let formats = findings.report.formats(findings.output_format);
+    let is_report = is_report && formats.0 != OutputFormat::Human;
     if is_report {
         ui = ui.on_output(When::Never);
     }
-    let ui = ui.in_format(findings.output_format);
+    let ui = ui.reporting(formats);
     let lifecycles = Lifecycles::default();
     let mut session =
         Session { arena: &arena, filter, ui, errors: 0, unread: false, is_report, built_in: None, lifecycles };
     let answer = command.run(&mut session);
     let is_denied = session.ui.end(None, "", "");
+    session.ui.written()?;
     match answer {
         Ok(_) if session.unread => Err(Fatal::Unread),
         answer => answer.map(|fine| fine && session.errors == 0 && !is_denied),

@@ -13,8 +13,9 @@ use kubeshape_input::Code;
 use kubeshape_registry::{Kind, Registry, extract_applied};
 use kubeshape_smd::Value;
 use kubeshape_smd::fieldpath::{DisplayPath, SetError};
-use kubeshape_smd::managed::{DecodeError, ExtractError, Managed};
+use kubeshape_smd::managed::{DecodeError, ExtractError, Managed, Owner, Ownership};
 use kubeshape_smd::typed::{CompareError, Duplicates, TypedValue};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -171,6 +172,18 @@ pub(crate) fn extract(args: &ExtractArgs, session: &mut Session<'_>) -> Result<b
     output.objects(&out).map(|()| true)
 }
 
+/// The managers that applied something, as the end of a message.
+fn others(names: &BTreeSet<&str>) -> String {
+    /// More are only counted.
+    const MOST: usize = 5;
+    let shown: Vec<String> = names.iter().take(MOST).map(|name| format!("{name:?}")).collect();
+    match names.len() {
+        0 => "; no manager applied anything".to_owned(),
+        all if all > MOST => format!("; {} and {} more did", shown.join(", "), all - MOST),
+        _ => format!("; {} did", shown.join(", ")),
+    }
+}
+
 /// What the manager applied to an object; what there is to say about it is told.
 fn extracted<'a>(
     object: &Object<'a>,
@@ -179,16 +192,25 @@ fn extracted<'a>(
     session: &mut Session<'a>,
 ) -> Option<Value<'a>> {
     let kind = types::kind(object, registry, session)?;
-    if let Err(error) = managed(object, args.types.smd_compat, session) {
-        diagnose::managed_fields(object, &error, session);
-        return None;
-    }
+    let managed = match managed(object, args.types.smd_compat, session) {
+        Ok(managed) => managed,
+        Err(error) => {
+            diagnose::managed_fields(object, &error, session);
+            return None;
+        }
+    };
     let at = || object.at_pointer("/metadata/managedFields").shown();
     match extract_applied(object.value, kind.merge_type()?, &args.field_manager, &args.subresource, session.arena) {
         Ok(Some(value)) => return Some(value),
         Ok(None) => {
             let through = if args.subresource.is_empty() { String::new() } else { format!(" to {}", args.subresource) };
-            let detail = format!("found no entry of {:?} that was applied{through}", args.field_manager);
+            let ownership = Ownership::new(&managed);
+            let applied =
+                |owner: &&Owner<'_>| owner.operation.as_str() == "Apply" && owner.subresource == args.subresource;
+            let names: BTreeSet<&str> =
+                ownership.all().iter().map(|(owner, _)| owner).filter(applied).map(|owner| owner.manager).collect();
+            let detail =
+                format!("found no entry of {:?} that was applied{through}{}", args.field_manager, others(&names));
             diagnose::tell(object, Code::NothingApplied, at(), detail, session);
         }
         Err(ExtractError::Invalid(errors)) => diagnose::invalid(object, &errors, kind, registry, session),

@@ -171,12 +171,12 @@ fn shown(
     let case = &suite.cases[outcome.case];
     let kind = if matches!(case.request, Request::Create { .. }) { "onCreate" } else { "onUpdate" };
     let name = clean(&format!("{kind}: {}", case.name));
+    let full = format!("{name} ({})", clean(definition.input()));
+    if let Some(failure) = &outcome.failure {
+        session.record(&finding(failure).of_resource(&full));
+    }
+    session.case(suite.location.input(), &full);
     if session.is_report {
-        let full = format!("{name} ({})", clean(definition.input()));
-        if let Some(failure) = &outcome.failure {
-            session.report(&finding(failure).of_resource(&full));
-        }
-        session.case(suite.location.input(), &full);
         return;
     }
     match &outcome.failure {

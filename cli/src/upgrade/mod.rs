@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 /// The command line is wrong, or something cannot be read or written.
 pub(crate) fn run(args: &UpgradeArgs, setup: &Setup) -> Result<bool, Fatal> {
     let ui = Ui::new(setup.color, When::Never, args.quiet, args.verbose).with_levels(setup.levels(&args.levels));
-    let mut ui = ui.on_output(setup.color).in_format(args.output_format);
+    let mut ui = ui.on_output(setup.color).reporting(args.report.formats(args.output_format));
     let sides = [&args.old, &args.new].map(PathBuf::from);
     check_once(sides.iter().chain(&args.objects))?;
     let filter = Filter::new(&args.walk)?;
@@ -167,6 +167,10 @@ impl Run<'_> {
             self.ui.verbatim(&plan.to_string());
         }
         self.ui.plan(&plan);
+        let names: Vec<String> = plan.files().map(|(name, _)| name.to_owned()).collect();
+        if written.is_none() && !names.is_empty() {
+            self.ui.say(&format!("Not written: {}. `-o DIR` writes the files of the steps.", names.join(", ")));
+        }
         if written.is_some() {
             for (name, content) in plan.files() {
                 let arena = Bump::new();

@@ -145,7 +145,15 @@ impl<'a> Kinds<'a> {
     }
 
     /// What to do about a kind that is not known.
-    pub(super) fn advice(&self) -> String {
+    pub(super) fn advice(&self, gvk: Gvk<'_>) -> String {
+        let release = self.asked.and_then(|asked| Version::parse(&asked.to_string()));
+        let gone = kinds::find(gvk.api_version(), gvk.kind()).zip(release);
+        if let Some((known, release)) = gone.filter(|(known, release)| known.is_removed(*release)) {
+            return match known.replacement {
+                Some(replacement) => format!("Kubernetes {release} does not serve it any more. Use {replacement}."),
+                None => format!("Kubernetes {release} does not serve it any more, and has nothing in its place."),
+            };
+        }
         let schemas = "Add `--schemas` with the CustomResourceDefinition of the kind";
         let skip = "`--missing-schemas skip` lets objects of kinds pass that are not known.";
         let (oldest, newest) = (builtin::Release::all().next(), builtin::Release::newest());

@@ -40,15 +40,14 @@ const KINDS_SHOWN: usize = 10;
 /// # Errors
 /// The command line is wrong, or something cannot be read.
 pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
-    let mut ui = Ui::new(setup.color, When::Never, args.quiet, args.verbose)
-        .with_levels(setup.levels(&args.levels))
-        .with_notes();
+    let mut ui =
+        Ui::new(setup.color, When::Auto, args.quiet, args.verbose).with_levels(setup.levels(&args.levels)).with_notes();
     if args.print.is_none() {
         ui = ui.on_output(setup.color);
     }
     let mut run = Run {
         args,
-        ui: ui.in_format(args.output_format),
+        ui: ui.reporting(args.report.formats(args.output_format)),
         counts: Counts::default(),
         printed: false,
         told: BTreeSet::new(),
@@ -88,17 +87,20 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
         missing_schemas: args.missing_schemas,
         print: args.print == Some(Printed::Stored),
         names: run.names(),
-        explain: args.output_format != OutputFormat::Short,
+        explain: !run.ui.has_only(OutputFormat::Short),
     });
     let inputs = &gathered.inputs;
     let worker = || {
         let mut worker = Worker::new(&context);
         move |number: usize| worker.file(&inputs[number])
     };
+    run.ui.expect_files(inputs.len());
     run_in_order(threads, WINDOW, inputs.len(), worker, |done| {
         let Some((number, result)) = done else { return Ok(()) };
         let Some(result) = result else { return Err(Fatal::Internal { input: inputs[number].name() }) };
-        run.file(&inputs[number], result)
+        run.file(&inputs[number], result)?;
+        run.ui.progress(number as u64 + 1);
+        Ok(())
     })?;
     run.summary();
     let Run { counts, mut ui, .. } = run;
@@ -180,8 +182,7 @@ impl Run<'_> {
 
     /// Whether the names of all objects are told.
     fn names(&self) -> bool {
-        let is_junit = self.args.output_format == OutputFormat::Junit;
-        is_junit || (self.args.verbose && self.args.output_format == OutputFormat::Human)
+        self.ui.has_format(OutputFormat::Junit) || (self.args.verbose && self.ui.has_format(OutputFormat::Human))
     }
 
     fn file(&mut self, input: &Input, result: FileResult<'_>) -> Result<(), Fatal> {

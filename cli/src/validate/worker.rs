@@ -476,7 +476,7 @@ impl<'j> Judged<'j, '_, '_> {
         };
         self.tell(code, at, self.context.kinds.unknown(gvk));
         if let Some(finding) = self.findings.last_mut() {
-            finding.advice = Some(self.context.kinds.advice());
+            finding.advice = Some(self.context.kinds.advice(gvk));
         }
         Verdict::Unknown
     }

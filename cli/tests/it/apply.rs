@@ -519,3 +519,32 @@ fn the_owner_of_client_side_apply_is_named() {
     folder.write("live.yaml", live);
     assert!(!folder.run(&format!("apply {request}")).err.contains(note), "without the annotation");
 }
+
+#[test]
+fn faults_of_the_live_object_are_reported_there() {
+    let folder = folder();
+    folder.write("live.yaml", GONE.replace("manager: argo,", "manager: argo, more: 1,"));
+    folder.write("config.yaml", config("replicas: 1"));
+    let request = "--schemas crd.yaml --live live.yaml --field-manager ci config.yaml";
+    let run = folder.run(&format!("apply {request}"));
+    assert!(!run.err.contains("config.yaml:"), "{}", run.err);
+    folder.write("live.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, mor: 1}\n");
+    folder.write("config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n");
+    let request = "apply --kubernetes 1.36 --live live.yaml --field-manager ci config.yaml";
+    folder.run(request).says(1, &["error[KS8002]", "--> live.yaml:3:21", "metadata.mor"]);
+    // What is in both is reported at the configuration.
+    folder.write("config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, mor: 1}\n");
+    folder.run(request).says(1, &["error[KS8002]", "--> config.yaml:3:"]);
+}
+
+#[test]
+fn extract_names_the_managers_that_applied_something() {
+    let folder = folder();
+    let live = GONE.replace(", gone: {a: b}", "").replace("f:gone: {f:a: {}}, ", "");
+    folder.write("live.yaml", &live);
+    let line = "extract --schemas crd.yaml live.yaml --field-manager";
+    folder.run(&format!("{line} nobody")).says(0, &["found no entry of \"nobody\" that was applied; \"argo\" did"]);
+    folder.run(&format!("{line} argo --subresource status")).says(0, &["no manager applied anything"]);
+    folder.write("live.yaml", live.replace("operation: Apply", "operation: Update"));
+    folder.run(&format!("{line} argo")).says(0, &["no manager applied anything"]);
+}

@@ -482,3 +482,21 @@ fn every_format_has_the_proposed_bounds() {
     let region = &place["region"];
     assert!(region["endColumn"].as_u64() > region["startColumn"].as_u64(), "{region}");
 }
+
+#[test]
+fn further_notes_of_a_code_are_folded() {
+    let folder = Folder::new();
+    let fields: Vec<String> =
+        (0..9).map(|n| format!("      f{n}: {{type: array, items: {{type: object}}}}\n")).collect();
+    let schema = format!("type: object\nproperties:\n  spec:\n    type: object\n    properties:\n{}", fields.concat());
+    folder.write("a.yaml", crate::common::crd_with_schema(&schema));
+    let short = folder.run("check a.yaml --level advice");
+    let all = folder.run("check a.yaml --level advice -v");
+    let count = |text: &str| text.matches("note[KS33").count();
+    assert!(count(&all.out) > count(&short.out), "{}", all.out);
+    assert!(
+        short.words_out().contains("notes not shown: ") && !all.words_out().contains("not shown"),
+        "{}",
+        short.words_out()
+    );
+}

@@ -255,3 +255,13 @@ fn a_file_that_is_found_opens_no_door() {
     folder.write("kubeshape.toml", "[convert]\nadopt = true\n");
     folder.run("convert crds --to v3 -o out").says(2, &["error[KS1017]"]);
 }
+
+#[test]
+fn all_wrong_keys_are_named_in_their_order() {
+    let folder = folder("denny = [\"warning\"]\nalow = [\"KS1004\"]\n[convert]\nto = [\"v9\"]\nprety = true\n");
+    let run = folder.run("convert crds");
+    run.says(2, &["`denny`", "`alow`; did you mean `allow`?", "found `v9`", "`prety`; did you mean `pretty`?"]);
+    let places: Vec<&str> =
+        run.err.lines().filter_map(|line| line.trim().strip_prefix("--> kubeshape.toml:")).collect();
+    assert_eq!(places, ["1:1", "2:1", "4:7", "5:1"]);
+}

@@ -1,7 +1,7 @@
 //! `kubeshape diff`.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use crate::common::{Folder, crd_with_schema};
+use crate::common::{Folder, crd, crd_with_schema};
 use serde_json::Value;
 
 fn folder() -> Folder {
@@ -210,4 +210,15 @@ fn what_cannot_be_told_says_why() {
     for part in ["KS8412", "unknown whether it rejects", "the patterns have too many states"] {
         assert!(run.out.contains(part), "{part}: {}", run.out);
     }
+}
+
+#[test]
+fn a_definition_that_no_server_installs_is_named() {
+    let folder = Folder::new();
+    let right = crd("widgets", &["v1"]);
+    folder.write("a.yaml", &right).write("b.yaml", right.replace("scope: Namespaced", "scope: Nowhere"));
+    let words = folder.run("diff a.yaml b.yaml").words_out();
+    assert!(words.contains("does not install the new definition"), "{words}");
+    assert!(folder.run("diff b.yaml a.yaml").words_out().contains("does not install the old definition"));
+    assert!(!folder.run("diff a.yaml a.yaml").words_out().contains("does not install"));
 }

@@ -268,7 +268,7 @@ spec:
     let nobody = folder.run("extract --schemas crd.yaml --field-manager nobody live.yaml");
     let message = "\
 warning[KS8014]: live.yaml:7:3: The manager applied nothing to the object: found
-    no entry of \"nobody\" that was applied (in Widget x/a)
+    no entry of \"nobody\" that was applied; \"kubectl\" did (in Widget x/a)
 ";
     assert_eq!((nobody.code, nobody.out.as_str(), nobody.err.as_str()), (Some(0), "", message));
 }

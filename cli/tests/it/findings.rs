@@ -350,3 +350,64 @@ fn a_misspelt_field_names_the_nearest() {
     let run = folder.run("convert a.yaml --to v3 -o out");
     run.says(1, &["An unknown field is dropped: verions; did you mean `versions`?", "error[KS1010]"]);
 }
+
+#[test]
+fn a_report_is_written_beside_what_is_shown() {
+    let folder = folder(BAD_TYPE);
+    let human = folder.run("check a.yaml");
+    for (name, part) in [
+        ("r.sarif", "\"version\": \"2.1.0\""),
+        ("r.xml", "<testsuites"),
+        ("r.md", "KS31"),
+        ("r.ndjson", "\"endLine\":21,\"endColumn\":"),
+        ("r.json", "{\"code\":\"KS"),
+        ("r.txt", "a.yaml:21:28: error[KS31"),
+        ("r.log", "{\"code\":\"KS"),
+    ] {
+        let run = folder.run(&format!("check a.yaml --report {name}"));
+        assert_eq!((run.code, &run.out, &run.err), (human.code, &human.out, &human.err), "{name}");
+        assert!(folder.read(name).contains(part), "{name}: {}", folder.read(name));
+    }
+    is_sarif(&folder.read("r.sarif"));
+    // The format of a file whose name does not say it; people get theirs.
+    let run = folder.run("check a.yaml --output-format github --report r.log");
+    assert_eq!((run.code, &run.out), (human.code, &human.out));
+    assert!(folder.read("r.log").starts_with("::"), "{}", folder.read("r.log"));
+    let run = folder.run("check a.yaml --output-format short --report r.sarif");
+    assert!(run.out.starts_with("a.yaml:"), "{}", run.out);
+    is_sarif(&folder.read("r.sarif"));
+    // The folder of a report is created; a file is no folder.
+    assert_eq!(folder.run("check a.yaml -q --report new/folder/r.sarif").code, human.code);
+    is_sarif(&folder.read("new/folder/r.sarif"));
+    folder.run("check a.yaml -q --report a.yaml/r.sarif").says(2, &["cannot write a.yaml/r.sarif"]);
+}
+
+#[test]
+fn every_command_that_finds_things_writes_reports() {
+    let folder = Folder::new();
+    let schema = "type: object\nproperties:\n  spec:\n    type: object\n    properties:\n      size: {type: integer}\n";
+    let old = crd_with_schema(schema);
+    folder.write("a.yaml", &old).write("b.yaml", old.replace("integer", "string")).write(
+        "o.yaml",
+        "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\nspec: {size: a}\n---\n\
+         apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: b}\nspec: {size: 1}\n",
+    );
+    folder.write("s.yaml", "scenario: nothing\nschemas: [{file: a.yaml}]\nsteps: [{set: null}]\n");
+    folder.write("t.go", "package v1\n\ntype A struct {\n\t// +lifecycle:kubernetes:alpha=v99.1\n\tB string\n}\n");
+    for (line, name, parts) in [
+        ("validate --schemas a.yaml o.yaml", "r.xml", ["tests=\"2\"", "failures=\"1\""]),
+        ("diff a.yaml b.yaml", "r.md", ["breaking", "KS8401"]),
+        ("upgrade a.yaml b.yaml", "r.sarif", ["\"runs\"", "2.1.0"]),
+        ("test s.yaml", "r.xml", ["tests=\"1\"", "nothing"]),
+        ("convert b.yaml --to v2 -o out", "r.xml", ["<testsuites", "</testsuites>"]),
+        ("convert b.yaml --to v2 -o out", "r.md", ["", ""]),
+        ("blame --schemas a.yaml o.yaml", "r.json", ["KS80", "o.yaml"]),
+        ("lifecycle lint t.go", "r.txt", ["t.go:", "KS83"]),
+    ] {
+        let run = folder.run(&format!("{line} --report {name}"));
+        let text = folder.read(name);
+        assert!(parts.iter().all(|part| text.contains(part)), "{line}\n{}\n{text}", run.err);
+        let human = folder.run(line);
+        assert_eq!((run.code, &run.out), (human.code, &human.out), "{line}");
+    }
+}

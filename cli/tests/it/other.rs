@@ -242,3 +242,27 @@ fn colours_and_summaries_are_for_terminals() {
     let lively = folder.run("convert a.yaml b.yaml --to v2 -o y.json --progress always");
     lively.says(1, &["read      2 files, ", "written   1 result to y.json", "losses    1 dropped", "failed 1 input"]);
 }
+
+#[test]
+fn each_command_has_a_manual_page() {
+    let folder = Folder::new();
+    folder.run("man -o man1").is_silent();
+    let names = folder.names("man1");
+    for name in ["kubeshape.1", "kubeshape-check.1", "kubeshape-lifecycle-lint.1"] {
+        assert!(names.iter().any(|found| found == name), "{names:?}");
+    }
+    let page = folder.run("man lifecycle lint");
+    assert!(page.code == Some(0) && page.out.contains("kubeshape-lifecycle-lint"), "{}", page.out);
+    folder.run("man chekc").says(2, &["there is no command `chekc`"]);
+}
+
+#[test]
+fn completions_know_codes_and_releases() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = folder.run(&format!("completions {shell}")).out;
+        for word in ["KS3122", "narrowed", "1.28", "1.37"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! `kubeshape upgrade`.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use crate::common::{Folder, Run};
+use crate::common::{Folder, Run, crd};
 use serde_json::Value;
 
 /// A definition with these versions, each with its fields; a `*` marks that of storage.
@@ -173,4 +173,17 @@ fn programs_and_reviewers_get_the_plan() {
     assert!(run.out.contains("   ```sh\n   kubectl apply -f tabs.example.com-1.yaml\n   ```\n"), "{}", run.out);
     let run = folder.run("upgrade old.yaml new.yaml --deny KS8444");
     assert_eq!(run.code, Some(1));
+}
+
+#[test]
+fn files_that_are_not_written_are_named() {
+    let folder = Folder::new();
+    folder.write("old.yaml", crd("widgets", &["v1"])).write("new.yaml", crd("widgets", &["v2"]));
+    let run = folder.run("upgrade old.yaml new.yaml");
+    let words = run.words_out();
+    assert!(
+        words.contains("Not written: widgets.example.com-1.yaml, ") && words.contains("`-o DIR` writes"),
+        "{words}"
+    );
+    assert!(!folder.run("upgrade old.yaml new.yaml -o out").words_out().contains("Not written"));
 }

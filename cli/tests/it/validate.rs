@@ -569,3 +569,20 @@ fn unknown_fields_and_versions_are_answered_with_the_nearest_names() {
         assert!(text.contains("unknown field \"spec.replica\"") || text.contains("unknown field &quot;spec"), "{text}");
     }
 }
+
+#[test]
+fn kinds_that_the_release_no_longer_serves_have_one_advice() {
+    let folder = Folder::new();
+    for (api_version, kind, advice) in [
+        ("batch/v1beta1", "CronJob", "Use batch/v1 CronJob."),
+        ("extensions/v1beta1", "Deployment", "Use apps/v1 Deployment."),
+        ("policy/v1beta1", "PodSecurityPolicy", "and has nothing in its place."),
+    ] {
+        folder.write("a.yaml", format!("apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: a}}\n"));
+        let run = folder.run("validate --kubernetes 1.36 a.yaml");
+        let words = run.words_out();
+        assert!(words.contains(advice) && !words.contains("Add `--schemas`"), "{words}");
+    }
+    folder.write("a.yaml", "apiVersion: batch/v9\nkind: CronJo\nmetadata: {name: a}\n");
+    assert!(folder.run("validate --kubernetes 1.36 a.yaml").words_out().contains("Add `--schemas`"));
+}

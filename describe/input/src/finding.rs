@@ -41,7 +41,7 @@ impl Shape {
 ///
 /// Its [`Display`](fmt::Display) is one line. Serialized, it is an object with the members `code`, `kind`, `pointer`,
 /// `input`, `line`, `column`, `resource`, `version`, `shape`, `detail` and `message`, in this order; what is not known
-/// is null. Behind them come, if there are any: `releases`, if only some releases of Kubernetes say it; `endColumn`, the
+/// is null. Behind them come, if there are any: `releases`, if only some releases of Kubernetes say it; `endLine` and `endColumn`, the
 /// column behind the marked text; `notes`; and `help`, if it is known better than for all cases of the code.
 ///
 /// # Example
@@ -83,6 +83,8 @@ pub struct Finding {
     pub releases: Vec<String>,
     /// What was found, what was expected and what to do, in this case.
     pub detail: String,
+    /// The same for programs, if `detail` is shorter than the words of the server. Serialized, it is the member `detail`.
+    pub exact: Option<String>,
     /// What else there is to know.
     pub notes: Vec<String>,
     /// What to do, if it is known better than for all cases of the code.
@@ -104,6 +106,7 @@ impl Finding {
             shape: None,
             releases: Vec::new(),
             detail: detail.into(),
+            exact: None,
             notes: Vec::new(),
             advice: None,
         }
@@ -143,7 +146,11 @@ impl Finding {
 
     /// What is the matter, as one sentence: what the code means, and what is particular to this case.
     pub fn message(&self) -> String {
-        if self.detail.is_empty() { self.title().to_owned() } else { format!("{}: {}", self.title(), self.detail) }
+        self.message_of(&self.detail)
+    }
+
+    fn message_of(&self, detail: &str) -> String {
+        if detail.is_empty() { self.title().to_owned() } else { format!("{}: {detail}", self.title()) }
     }
 
     /// Where it is: `INPUT:LINE:COLUMN`, `INPUT`, or nothing.
@@ -189,7 +196,7 @@ impl Serialize for Finding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let end_column = self.end_column();
         let more = [!self.releases.is_empty(), end_column.is_some(), !self.notes.is_empty(), self.advice.is_some()];
-        let more = more.into_iter().filter(|is_there| *is_there).count();
+        let more = more.into_iter().filter(|is_there| *is_there).count() + usize::from(end_column.is_some());
         let mut out = serializer.serialize_struct("Finding", 11 + more)?;
         out.serialize_field("code", &format_args!("{}", self.code))?;
         out.serialize_field("kind", self.kind().name())?;
@@ -200,12 +207,15 @@ impl Serialize for Finding {
         out.serialize_field("resource", &self.resource)?;
         out.serialize_field("version", &self.version)?;
         out.serialize_field("shape", &self.shape.map(Shape::name))?;
-        out.serialize_field("detail", &self.detail)?;
-        out.serialize_field("message", &self.message())?;
+        let detail = self.exact.as_ref().unwrap_or(&self.detail);
+        out.serialize_field("detail", detail)?;
+        out.serialize_field("message", &self.message_of(detail))?;
         if !self.releases.is_empty() {
             out.serialize_field("releases", &self.releases)?;
         }
         if let Some(column) = end_column {
+            // What is marked is a part of one line.
+            out.serialize_field("endLine", &self.place.map(|place| place.line))?;
             out.serialize_field("endColumn", &column)?;
         }
         if !self.notes.is_empty() {

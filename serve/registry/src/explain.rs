@@ -10,6 +10,7 @@ use kubeshape_smd::Bump;
 use kubeshape_smd::fieldpath::DisplayPath;
 use kubeshape_smd::managed::{self, DecodeError, Gvk, ManagerConflict, Step};
 use kubeshape_smd::typed::{ValidationErrorKind, ValidationErrors};
+use kubeshape_yaml::Node;
 
 /// The places of the objects of a request, if they were read from inputs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,7 +44,8 @@ impl Registry {
             managed::Error::Decode(decode) => managed_fields_error(decode, live.or(config)),
             managed::Error::BeforeFirstApply(error) => self.explain(error, gvk, objects),
             managed::Error::Invalid { step, errors, object } => {
-                let is_live = matches!(step, Step::LiveOfApply | Step::LiveOfUpdate);
+                let is_live = matches!(step, Step::LiveOfApply | Step::LiveOfUpdate)
+                    || errors.0.first().is_some_and(|error| is_only_in(live, config, &error.pointer));
                 let location = if is_live { live.or(config) } else { config };
                 let of = self.kind(object.gvk).or_else(|| self.kind(gvk));
                 Invalid { message: error.to_string(), ..self.invalid(errors, of, object.gvk, location, is_live) }.into()
@@ -121,6 +123,17 @@ impl Registry {
         let others = versions().filter(|other| other.gvk() != gvk && declares(other, path));
         Some(others.map(|other| other.api_version().to_owned()).collect())
     }
+}
+
+/// Whether only the live object has a field. A patch is the live object with the configuration over it, so what is wrong with
+/// it may be in either.
+fn is_only_in(live: Option<&Location>, config: Option<&Location>, pointer: &str) -> bool {
+    fn below<'n>(node: Node<'n>, step: &str) -> Option<Node<'n>> {
+        node.get(step).or_else(|| step.parse().ok().and_then(|at| node.items().nth(at)))
+    }
+    let path = steps(pointer);
+    let has = |object: &Location| path.iter().try_fold(object.node(), |node, step| below(node, step)).is_some();
+    live.is_some_and(has) && !config.is_some_and(has)
 }
 
 fn conflict<'a: 'v, 'v>(

@@ -82,7 +82,7 @@ impl Settings {
                 None | Some(args::Profile::Faithful) => Profile::Faithful,
             },
             losses,
-            findings: !args.quiet || args.report.is_some(),
+            findings: !args.quiet || args.findings.report.report.is_some(),
             keep_losses: args.keep_losses,
             inline: args.inline.then(|| (args.recursion, args.budget.unwrap_or(BUDGET))),
             rename: args.rename,

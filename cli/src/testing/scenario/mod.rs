@@ -69,11 +69,10 @@ pub(super) fn play<'a>(
             match verdict {
                 Verdict::Met(part) => tell(&format!("     ✓ {part}"), false),
                 Verdict::Failed { part, place, differences } => {
+                    let mut finding = step.text.about(Code::CaseFailed, step.node, format!("{}: {part}", step.action));
+                    finding.notes.clone_from(differences);
+                    session.record(&finding.of_resource(scenario.name));
                     if session.is_report {
-                        let mut finding =
-                            step.text.about(Code::CaseFailed, step.node, format!("{}: {part}", step.action));
-                        finding.notes.clone_from(differences);
-                        session.report(&finding.of_resource(scenario.name));
                         continue;
                     }
                     tell(&format!("     ✗ {part} ({place})"), true);

@@ -130,6 +130,11 @@ impl Run {
         assert_eq!((self.code, self.out.as_str(), self.err.as_str()), (Some(0), "", ""));
     }
 
+    /// Standard output as one line.
+    pub(crate) fn words_out(&self) -> String {
+        self.out.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+    }
+
     /// Standard error without the line breaks of long messages.
     pub(crate) fn words(&self) -> String {
         self.err.lines().map(str::trim).collect::<Vec<_>>().join(" ")

@@ -1,0 +1,127 @@
+//! `kubeshape man` and `kubeshape completions`: what other programs know of the command line.
+
+use crate::args::{Cli, ManArgs};
+use crate::error::Fatal;
+use crate::output::Stage;
+use crate::report;
+use clap::builder::PossibleValuesParser;
+use clap::{Command, CommandFactory};
+use kubeshape_schema::{Code, Selector};
+use kubeshape_validate::Release;
+use std::io;
+
+/// Prints the page of one command, or one with all commands, or writes a page per command.
+///
+/// # Errors
+/// There is no such command, or a page cannot be written.
+pub(crate) fn man(args: &ManArgs) -> Result<(), Fatal> {
+    let mut command = Cli::command();
+    command.build();
+    if let Some(folder) = &args.output {
+        let stage = Stage::default().within(Some(folder)).until_interrupted();
+        for (name, text) in pages(&command).map_err(Fatal::Stdout)? {
+            let staged = stage.write(folder.join(format!("{name}.1")), &text).inspect_err(|_| stage.abandon())?;
+            stage.finish(staged)?;
+        }
+        return Ok(());
+    }
+    let mut out = Vec::new();
+    let written = match args.command.as_slice() {
+        [] => all(&command, &mut out),
+        names => {
+            let mut found = &command;
+            for name in names {
+                let unknown = || Fatal::Usage(format!("there is no command `{}`", names.join(" ")));
+                found = found.find_subcommand(name).ok_or_else(unknown)?;
+            }
+            page(found, &format!("kubeshape-{}", names.join("-")), &mut out)
+        }
+    };
+    written.map_err(Fatal::Stdout)?;
+    report::print(&out)
+}
+
+/// The page of each command, by its name: `kubeshape-lifecycle-lint`.
+fn pages(command: &Command) -> io::Result<Vec<(String, Vec<u8>)>> {
+    let mut out = Vec::new();
+    let mut text = Vec::new();
+    all(command, &mut text)?;
+    out.push(("kubeshape".to_owned(), text));
+    let mut left: Vec<(String, &Command)> = vec![("kubeshape".to_owned(), command)];
+    while let Some((above, command)) = left.pop() {
+        for below in command.get_subcommands().filter(|below| below.get_name() != "help") {
+            let name = format!("{above}-{}", below.get_name());
+            let mut text = Vec::new();
+            page(below, &name, &mut text)?;
+            out.push((name.clone(), text));
+            left.push((name, below));
+        }
+    }
+    Ok(out)
+}
+
+/// The page of a command.
+fn page(command: &Command, name: &str, out: &mut Vec<u8>) -> io::Result<()> {
+    clap_mangen::Man::new(command.clone()).title(name).render(out)
+}
+
+/// A page with all commands.
+fn all(command: &Command, out: &mut Vec<u8>) -> io::Result<()> {
+    let page = clap_mangen::Man::new(command.clone());
+    page.render_title(out)?;
+    page.render_name_section(out)?;
+    page.render_synopsis_section(out)?;
+    page.render_description_section(out)?;
+    page.render_options_section(out)?;
+    for subcommand in command.get_subcommands() {
+        section(subcommand, subcommand.get_name(), out)?;
+        // `lifecycle` has commands of its own.
+        for nested in subcommand.get_subcommands().filter(|nested| nested.get_name() != "help") {
+            section(nested, &format!("{} {}", subcommand.get_name(), nested.get_name()), out)?;
+        }
+    }
+    page.render_extra_section(out)?;
+    page.render_version_section(out)
+}
+
+/// A command as a section of the page with all commands.
+fn section(command: &Command, name: &str, out: &mut Vec<u8>) -> io::Result<()> {
+    let page = clap_mangen::Man::new(command.clone());
+    let mut section = Vec::new();
+    page.render_synopsis_section(&mut section)?;
+    page.render_description_section(&mut section)?;
+    page.render_options_section(&mut section)?;
+    page.render_extra_section(&mut section)?;
+    // Headings of a command go one level down.
+    let section = String::from_utf8_lossy(&section).replace(".SH EXTRA", ".SS NOTES").replace("\n.SH ", "\n.SS ");
+    let section = section.replacen(".SH ", ".SS ", 1);
+    out.extend_from_slice(format!(".SH \"KUBESHAPE {}\"\n", name.to_uppercase()).as_bytes());
+    out.extend_from_slice(section.as_bytes());
+    Ok(())
+}
+
+/// Prints a completion script, which knows codes and releases.
+///
+/// # Errors
+/// Standard output is closed.
+pub(crate) fn completions(shell: clap_complete::Shell) -> Result<(), Fatal> {
+    let mut out = Vec::new();
+    clap_complete::generate(shell, &mut with_values(Cli::command()), "kubeshape", &mut out);
+    report::print(&out)
+}
+
+/// The command with the values of options that are too many for its help.
+fn with_values(command: Command) -> Command {
+    let codes = || Code::ALL.iter().map(ToString::to_string);
+    let is_code = command.get_name() == "explain-code";
+    let command = command.mut_args(|arg| {
+        let values: Vec<String> = match arg.get_id().as_str() {
+            "kubernetes" | "emulate" => Release::all().map(|release| release.to_string()).collect(),
+            "deny" | "allow" => Selector::words().map(str::to_owned).chain(codes()).collect(),
+            "code" | "codes" if is_code => codes().collect(),
+            _ => return arg,
+        };
+        arg.value_parser(PossibleValuesParser::new(values))
+    });
+    command.mut_subcommands(with_values)
+}
