@@ -375,8 +375,10 @@ impl<'a> Walk<'_, 'a> {
 
 /// Returns the keyword that changes the types of a schema.
 fn keyword_of_type(old: &Schema<'_>, new: &Schema<'_>) -> &'static str {
-    let differs = |flag: Flags| old.flags.any(flag) != new.flags.any(flag);
-    if old.ty == new.ty && differs(Flags::INT_OR_STRING) { "x-kubernetes-int-or-string" } else { "type" }
+    let is_either = |schema: &Schema<'_>| schema.flags.any(Flags::INT_OR_STRING);
+    let is_new = is_either(new) && !is_either(old);
+    let is_gone = is_either(old) && !is_either(new) && old.ty == new.ty;
+    if is_new || is_gone { "x-kubernetes-int-or-string" } else { "type" }
 }
 
 /// Whether server-side apply owns a list or a map as a whole.

@@ -150,6 +150,26 @@ fn names(clause: &Clause<'_>, kind: &str, subtype: &str) -> bool {
 }
 
 impl<'e> Alternates<'e> {
+    /// Returns the media types that the endpoint supports, for messages: `application/json, application/yaml`. One that is
+    /// supported only with parameters has these parameters.
+    pub fn media_types(&self) -> String {
+        let metadata =
+            if self.answers == Answers::Many { "PartialObjectMetadataList" } else { "PartialObjectMetadata" };
+        let metadata = [("as", metadata), ("g", META), ("v", "v1")];
+        let mut out: Vec<String> = Vec::new();
+        for (kind, subtype, form) in FORMS {
+            let clause =
+                |parameters: &[(&'e str, &'e str)]| Clause { kind, subtype, q: 1.0, parameters: parameters.to_vec() };
+            if self.fit(&clause(&[]), form, false).is_some() {
+                out.push(format!("{kind}/{subtype}"));
+            } else if self.fit(&clause(&metadata), form, false).is_some() {
+                let parameters: String = metadata.iter().map(|(name, value)| format!(";{name}={value}")).collect();
+                out.push(format!("{kind}/{subtype}{parameters}"));
+            }
+        }
+        out.join(", ")
+    }
+
     /// Returns the form that the parameters of a clause select; `None` if one of them is invalid or the endpoint does not
     /// support it.
     fn fit(&self, clause: &Clause<'e>, form: Form, pretty: bool) -> Option<Transformed<'e>> {

@@ -132,13 +132,15 @@ pub struct Reply {
     pub warnings: Vec<String>,
     /// The seconds until a client may retry, for `Retry-After`; 0 if unset.
     pub retry_after_seconds: u32,
+    /// The token of the next page of a list whose form has no metadata, for `Continue`; empty on the last page.
+    pub token: String,
 }
 
 impl Reply {
     /// Returns a reply without warnings.
     pub fn new(code: u16, form: Form, body: impl Into<Bytes>) -> Reply {
-        let (parameters, warnings) = (String::new(), Vec::new());
-        Reply { code, form, parameters, body: body.into(), warnings, retry_after_seconds: 0 }
+        let (parameters, warnings, token) = (String::new(), Vec::new(), String::new());
+        Reply { code, form, parameters, body: body.into(), warnings, retry_after_seconds: 0, token }
     }
 
     /// Returns the `Content-Type`.
@@ -515,7 +517,7 @@ impl Call<'_> {
             protobuf: self.has_protobuf(),
         };
         let chosen = alternate(self.request.accept, &endpoint, self.request.is_pretty());
-        let chosen = chosen.ok_or_else(|| Status::not_acceptable(ALTERNATES))?;
+        let chosen = chosen.ok_or_else(|| Status::not_acceptable(&endpoint.media_types()))?;
         let (exports, exact) = options::export(query)?;
         let exports = chosen.export || exports.unwrap_or_default();
         let other = chosen.version.and_then(|version| versions.iter().find(|other| other.version == version));
@@ -589,6 +591,3 @@ impl Call<'_> {
 const MEDIA: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 const MEDIA_WITH_CBOR: &str =
     "application/json, application/yaml, application/vnd.kubernetes.protobuf, application/cbor";
-/// The media types of all forms. For custom resources, protobuf supports only metadata.
-const ALTERNATES: &str =
-    "application/json, application/yaml, application/vnd.kubernetes.protobuf, application/cbor, text/csv";

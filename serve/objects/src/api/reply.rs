@@ -279,7 +279,10 @@ impl Shown {
             TargetKind::TabularOutput => {
                 let (rows, objects) = (rows()?, objects.iter().map(|object| &***object));
                 match self.form {
-                    Form::Csv => Ok(self.made(200, form::csv(rows, objects, self.now, room)?)),
+                    Form::Csv => {
+                        let csv = self.made(200, form::csv(rows, objects, self.now, room)?);
+                        Ok(Reply { token: meta.token.clone(), ..csv })
+                    }
                     _ => self.encoded(200, form::tabular(rows, true, objects, self.now, meta, room)?, room),
                 }
             }

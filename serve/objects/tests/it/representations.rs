@@ -325,6 +325,15 @@ fn a_table_is_written_as_comma_separated_values() {
     assert_eq!(reply.text(), "Name,Color\r\na,red\r\nb,blue\r\n");
     let one = server.ask(&asked(&format!("{ALL}/b"), "showLabels=1", "text/csv"));
     assert_eq!(one.text(), "Name,Color,Labels\r\nb,blue,name=b\r\n");
+    // A list that goes on says so outside of the rows.
+    let first = server.ask(&asked(ALL, "limit=1", "text/csv"));
+    assert_eq!(first.text(), "Name,Color\r\na,red\r\n");
+    let rest = server.ask(&asked(ALL, &format!("limit=1&continue={}", first.token), "text/csv"));
+    assert_eq!((rest.text(), rest.token.as_str()), ("Name,Color\r\nb,blue\r\n", ""));
+    assert_eq!((reply.token.as_str(), one.token.as_str()), ("", ""));
+    // Others have it in their metadata.
+    let table = server.ask(&asked(ALL, "limit=1", "application/json;as=Table;g=meta.k8s.io;v=v1"));
+    assert_eq!((table.token.as_str(), &parsed(&table)["metadata"]["continue"]), ("", &json!(first.token)));
     // An error is no row.
     let none = server.ask(&asked(&format!("{ALL}/none"), "", "text/csv"));
     assert_eq!((none.code, none.form), (404, Form::Indented));
@@ -387,9 +396,25 @@ fn another_version_of_the_resource_can_be_asked_for() {
 fn nothing_that_fits_is_not_acceptable() {
     let reply = widgets().ask(&asked(ALL, "", "text/html, application/json;as=Nope;g=meta.k8s.io;v=v1"));
     assert_eq!((reply.code, reply.form), (406, Form::Json));
-    let message = "only the following media types are accepted: application/json, application/yaml, \
-                   application/vnd.kubernetes.protobuf, application/cbor, text/csv";
+    let accepted = |kinds: &str| format!("only the following media types are accepted: application/json, {kinds}");
+    let metadata = |kind: &str| format!("application/vnd.kubernetes.protobuf;as={kind};g=meta.k8s.io;v=v1");
+    // Custom resources are not written as protobuf, their metadata is.
+    let list = metadata("PartialObjectMetadataList");
+    let message = accepted(&format!("application/yaml, {list}, application/cbor, text/csv"));
     assert_eq!(parsed(&reply)["message"], message);
+    let one = widgets().ask(&asked(&format!("{ALL}/a"), "", "text/html"));
+    let message =
+        accepted(&format!("application/yaml, {}, application/cbor, text/csv", metadata("PartialObjectMetadata")));
+    assert_eq!(parsed(&one)["message"], message);
+    // Neither YAML nor comma-separated values stream.
+    let watch = widgets().ask(&asked(ALL, "watch=1", "text/csv"));
+    assert_eq!(
+        parsed(&watch)["message"],
+        accepted(&format!("{}, application/cbor", metadata("PartialObjectMetadata")))
+    );
+    let pods = Core::new().ask(&asked(PODS, "", "text/html"));
+    let message = accepted("application/yaml, application/vnd.kubernetes.protobuf, application/cbor, text/csv");
+    assert_eq!(parsed(&pods)["message"], message);
     let reply = widgets().ask(&asked(ALL, "", "text/html"));
     assert_eq!((reply.code, reply.form), (406, Form::Indented));
 }

@@ -13,7 +13,7 @@ use crate::objects::{Answered, Objects};
 use crate::rope::Rope;
 use axum::response::Response;
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
 use kubeshape_objects::accept::Form;
 use kubeshape_objects::{MAX_BODY, Moment, Reply, Request as Asked, Status, Stop, Watch};
 use kubeshape_yaml::go::warning;
@@ -217,6 +217,9 @@ fn compressed(reply: &Reply) -> Option<Bytes> {
     (reply.body.len() > WORTH_COMPRESSING).then(|| gzip_once(&reply.body))
 }
 
+/// Where the next page of comma-separated values begins: the value of the parameter `continue`.
+const CONTINUE: HeaderName = HeaderName::from_static("continue");
+
 /// A reply with this body in place of its own.
 fn respond(parts: &RequestParts<'_>, reply: &Reply, content: Content, is_compressed: bool) -> Response {
     let code = StatusCode::from_u16(reply.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -234,6 +237,11 @@ fn respond(parts: &RequestParts<'_>, reply: &Reply, content: Content, is_compres
     }
     if reply.retry_after_seconds > 0 {
         headers.insert(header::RETRY_AFTER, reply.retry_after_seconds.into());
+    }
+    if let Ok(token) = HeaderValue::try_from(reply.token.as_str())
+        && !token.is_empty()
+    {
+        headers.insert(CONTINUE, token);
     }
     warn(headers, &reply.warnings);
     response

@@ -66,6 +66,7 @@ async fn answers_say_their_form_and_what_they_depend_on() {
     let answer = get(&http, ALL, &[("accept", "image/png"), ("accept", "text/csv")]).await;
     assert_eq!(answer.code, 200);
     assert!(answer.text().starts_with("Name,Age\r\na,"), "{}", answer.text());
+    assert_eq!(answer.header("continue"), "");
 }
 
 #[tokio::test]
