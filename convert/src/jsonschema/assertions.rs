@@ -7,6 +7,7 @@ use super::{Draft, Nulls, Patterns};
 use kubeshape_schema::{Additional, Code, Dependency, Flags, Items, Json, Property, Schema, Type};
 use kubeshape_yaml::number;
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 impl<'a> Writer<'_, 'a, '_> {
     pub(super) fn assertions(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'_>, plan: &Plan<'a>) {
@@ -93,7 +94,7 @@ impl<'a> Writer<'_, 'a, '_> {
     }
 
     fn enumeration(&mut self, s: &Schema<'a>, plan: &Plan<'a>) {
-        if s.enumeration.is_empty() {
+        if s.enumeration.is_empty() || lists_nothing(s, self.origin, plan.null) {
             return;
         }
         key!(self, "enum");
@@ -101,9 +102,16 @@ impl<'a> Writer<'_, 'a, '_> {
         let start = self.out.len();
         // What a CustomResourceDefinition lists as null never holds.
         let crd = self.origin == Origin::Crd;
+        let mut seen = HashSet::new();
         for value in s.enumeration.iter().filter(|value| !crd || **value != Json::Null) {
+            let end = self.out.len();
             self.separate(start);
+            let text = self.out.len();
             self.json(value);
+            // Readers of draft 7 refuse a schema that lists a value twice.
+            if !seen.insert(self.out[text..].to_vec()) {
+                self.out.truncate(end);
+            }
         }
         if plan.null == Null::Inline && (crd || !s.enumeration.contains(&Json::Null)) {
             self.separate(start);
@@ -437,4 +445,10 @@ impl<'a> Writer<'_, 'a, '_> {
             self.out.extend_from_slice(b",{\"type\":\"null\"}]");
         }
     }
+}
+
+/// Whether an enum lists nothing that is accepted. Readers of draft 7 refuse a schema with an empty enum.
+pub(super) fn lists_nothing(s: &Schema<'_>, origin: Origin, null: Null) -> bool {
+    let is_null = |value: &Json<'_>| *value == Json::Null;
+    origin == Origin::Crd && null != Null::Inline && !s.enumeration.is_empty() && s.enumeration.iter().all(is_null)
 }

@@ -1,7 +1,8 @@
 //! The walk over a schema: annotations, null, properties, branches.
 
+use super::assertions::lists_nothing;
 use super::format::{self, Shown};
-use super::{Nulls, Options, Resolver};
+use super::{Draft, Nulls, Options, Patterns, Resolver};
 use kubeshape_schema::escape::{self, Escape};
 use kubeshape_schema::{Additional, Code, Converted, Flags, Gvk, Json, Note, NoteKind, Property, Schema, Type, order};
 use std::borrow::Cow;
@@ -329,6 +330,9 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         let format = format::shown(s.format, s.ty, crd);
         if let Some((code, why)) = format.loss {
             self.note(code, s.at, format!("format {:?}: {why}", s.format));
+        } else if self.is_unchecked(format.name) {
+            let detail = format!("format {:?}: kubeconform checks formats in schemas of draft 7 only", s.format);
+            self.note(Code::JsonSchemaFormatUnchecked, s.at, detail);
         }
         // Whether formats are checked is the validator's choice.
         let left_open = ["date", "date-time", "email", "hostname", "ipv4", "ipv6", "uri"].contains(&format.name);
@@ -377,8 +381,18 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             _ if blocked => Null::Around,
             _ => Null::Inline,
         };
+        if lists_nothing(s, self.origin, null) {
+            all_of.push(br#"{"not":{}}"#.to_vec());
+        }
         let not_null = nil == Nil::Refused && untyped && s.enumeration.is_empty();
         Plan { null, special, format, pattern, either, int_or_string, not_null, all_of }
+    }
+
+    /// Whether the server checks a format, and the reader of patterns of Go does not: for it, a format of a newer draft is an
+    /// annotation.
+    fn is_unchecked(&self, format: &str) -> bool {
+        let is_annotation = self.options.patterns == Patterns::Go && self.options.draft != Draft::D7;
+        is_annotation && matches!(format, "date" | "date-time")
     }
 
     /// Notes numbers that the server compares without their fractions.

@@ -73,6 +73,14 @@ fn values_say_what_they_are() -> Result {
         ("{type: string, nullable: true}", r#"{"type":["string","null"]}"#, vec![]),
         ("{type: string, nullable: true, enum: [x]}", r#"{"type":"string","enum":["x"]}"#, vec![]),
         ("{type: string, nullable: true, enum: [x, null]}", r#"{"type":"string","enum":["x"]}"#, vec![]),
+        // Go's readers of draft 7 refuse an enum that is empty, or lists a value twice.
+        ("{type: string, enum: [x, z, x]}", r#"{"type":"string","enum":["x","z"]}"#, vec![]),
+        (
+            "{type: array, items: {enum: [[1], [1], 1]}}",
+            r#"{"type":"array","items":{"enum":[[1],1]}}"#,
+            vec![Code::JsonSchemaNumber],
+        ),
+        ("{type: string, nullable: true, enum: [null]}", r#"{"type":"string","allOf":[{"not":{}}]}"#, vec![]),
         (
             "{type: array, items: {enum: [1, null]}}",
             r#"{"type":"array","items":{"enum":[1]}}"#,

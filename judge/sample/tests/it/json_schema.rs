@@ -2,8 +2,8 @@
 //! the difference.
 
 use crate::mutate::mutated;
-use jsonschema::Validator;
-use kubeshape_convert::jsonschema::{Nulls, Options, from_structural};
+use jsonschema::{PatternOptions, Validator};
+use kubeshape_convert::jsonschema::{Draft, Nulls, Options, Patterns, from_structural};
 use kubeshape_corpus::generate::Draw;
 use kubeshape_sample::sample;
 use kubeshape_schema::{Additional, Bump, Code, Extra, Gvk, Items, Note, NoteKind, Property, Schema};
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// Objects that are made. `KUBESHAPE_OBJECTS` names another number.
 const OBJECTS: u64 = 1_500;
 
-fn objects() -> u64 {
+pub(crate) fn objects() -> u64 {
     std::env::var("KUBESHAPE_OBJECTS").ok().and_then(|number| number.parse().ok()).unwrap_or(OBJECTS)
 }
 
@@ -44,11 +44,15 @@ fn without_rules<'a>(schema: &Schema<'a>, arena: &'a Bump) -> Schema<'a> {
 }
 
 /// A version, as the server has it and as JSON Schema.
-struct Case<'a> {
-    label: String,
-    resource: Resource<'a>,
+pub(crate) struct Case<'a> {
+    pub(crate) label: String,
+    pub(crate) resource: Resource<'a>,
     lax: (Validator, Vec<Note<'a>>),
     strict: (Validator, Vec<Note<'a>>),
+    /// For kubeconform, which has the regular expressions of Go, and checks formats in draft 7 only.
+    go: [(Validator, Vec<Note<'a>>); 2],
+    /// The same as texts.
+    pub(crate) go_texts: [Vec<u8>; 2],
 }
 
 impl<'a> Case<'a> {
@@ -59,21 +63,35 @@ impl<'a> Case<'a> {
         let resource = Resource::new(crd, &version, Release::NEWEST, arena);
         let unfolded = unfold(usable(Some(schema), version.at).value?, arena);
         let gvk = Gvk::from_parts(crd.group, version.name, crd.names.kind, arena);
-        let made = |strict| {
+        let made = |strict, patterns, draft| {
             let paths = version.scale.map(|scale| [scale.spec_replicas_path, scale.status_replicas_path]);
             let replicas: &[&str] = paths.as_ref().map_or(&[], |paths| paths);
-            let options = Options { strict, nulls: Nulls::Server, replicas, ..Options::default() };
+            let options = Options { strict, nulls: Nulls::Server, replicas, patterns, draft, ..Options::default() };
             let made = from_structural(unfolded, gvk, crd.preserve_unknown_fields, &|_| None, options);
             let json: Json = serde_json::from_slice(&made.value).expect("JSON");
-            let validator = jsonschema::options().should_validate_formats(true).build(&json);
-            (validator.unwrap_or_else(|error| panic!("{label}: {error}")), made.notes)
+            let is_for_go = patterns == Patterns::Go;
+            let mut build = jsonschema::options().should_validate_formats(!is_for_go || draft == Draft::D7);
+            if is_for_go {
+                // Rust's regular expressions are those of RE2, as Go's are.
+                build = build.with_pattern_options(PatternOptions::regex());
+            }
+            let validator = build.build(&json);
+            ((validator.unwrap_or_else(|error| panic!("{label}: {error}")), made.notes), made.value)
         };
-        let (lax, strict) = (made(false), made(true));
-        Some(Case { label, resource, lax, strict })
+        let [lax, strict] = [false, true].map(|strict| made(strict, Patterns::Ecma, Draft::D2020_12).0);
+        let (newest, newest_text) = made(false, Patterns::Go, Draft::D2020_12);
+        let (seventh, seventh_text) = made(false, Patterns::Go, Draft::D7);
+        let (go, go_texts) = ([newest, seventh], [newest_text, seventh_text]);
+        Some(Case { label, resource, lax, strict, go, go_texts })
+    }
+
+    /// The notes of a conversion for kubeconform.
+    pub(crate) fn notes(&self, draft: usize) -> &[Note<'a>] {
+        &self.go[draft].1
     }
 
     /// The errors of the server on creation, and the fields that it drops.
-    fn server(&self, object: &Json) -> (Vec<String>, Vec<String>) {
+    pub(crate) fn server(&self, object: &Json) -> (Vec<String>, Vec<String>) {
         let arena = Bump::new();
         self.judged(object.to_value(&arena), &arena)
     }
@@ -98,7 +116,7 @@ fn is_installed<'a>(manifest: Manifest<'a>, arena: &'a Bump) -> bool {
 }
 
 /// The versions of definitions that the server uses.
-fn each_case(id: &str, source: &[u8], mut with: impl for<'a> FnMut(&Case<'a>, &'a Bump)) {
+pub(crate) fn each_case(id: &str, source: &[u8], mut with: impl for<'a> FnMut(&Case<'a>, &'a Bump)) {
     let Ok(mut stream) = Stream::new(source, Limits::default()) else { return };
     let text = stream.source();
     let mut tape = Tape::new();
@@ -145,9 +163,13 @@ fn explains_narrower(note: &Note<'_>) -> bool {
 }
 
 /// The errors of one verdict that no loss explains.
-fn silent(validator: &(Validator, Vec<Note<'_>>), object: &Json, errors: &[String]) -> Vec<String> {
-    let (validator, notes) = validator;
+fn silent((validator, notes): &(Validator, Vec<Note<'_>>), object: &Json, errors: &[String]) -> Vec<String> {
     let refused: Vec<String> = validator.iter_errors(object).map(|e| format!("{e} at {}", e.instance_path())).collect();
+    unexplained(notes, refused, errors)
+}
+
+/// What the validator or the server refuses, and no loss explains why the other one accepts it.
+pub(crate) fn unexplained(notes: &[Note<'_>], refused: Vec<String>, errors: &[String]) -> Vec<String> {
     match (errors.is_empty(), refused.is_empty()) {
         (true, false) if !notes.iter().any(explains_narrower) => refused,
         (false, true) => {
@@ -186,10 +208,12 @@ impl Compared {
         let lax = silent(&case.lax, object, &errors);
         let strict_errors: Vec<String> = errors.iter().chain(&unknown).cloned().collect();
         let strict = silent(&case.strict, object, &strict_errors);
-        if !(lax.is_empty() && strict.is_empty()) {
+        let go = case.go.iter().flat_map(|go| silent(go, object, &errors)).collect::<Vec<_>>();
+        if !(lax.is_empty() && strict.is_empty() && go.is_empty()) {
             let label = &case.label;
-            self.silent
-                .push(format!("{label}: {object}\n  {errors:?} {unknown:?}\n  lax {lax:?}\n  strict {strict:?}"));
+            self.silent.push(format!(
+                "{label}: {object}\n  {errors:?} {unknown:?}\n  lax {lax:?}\n  strict {strict:?}\n  Go {go:?}"
+            ));
         }
     }
 
@@ -231,7 +255,7 @@ fn every_difference_for_published_definitions_is_reported() {
 }
 
 /// All files below a folder, sorted.
-fn files_below(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut out = Vec::new();
     for path in std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
         if path.is_dir() { out.extend(files_below(&path)) } else { out.push(path) }

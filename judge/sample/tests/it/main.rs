@@ -3,6 +3,7 @@
 
 mod bounds;
 mod json_schema;
+mod kubeconform;
 mod mutate;
 mod readers;
 mod samples;

@@ -163,8 +163,8 @@ impl<'e> Alternates<'e> {
             if self.fit(&clause(&[]), form, false).is_some() {
                 out.push(format!("{kind}/{subtype}"));
             } else if self.fit(&clause(&metadata), form, false).is_some() {
-                let parameters: String = metadata.iter().map(|(name, value)| format!(";{name}={value}")).collect();
-                out.push(format!("{kind}/{subtype}{parameters}"));
+                let [(a, kind_name), (g, group), (v, version)] = metadata;
+                out.push(format!("{kind}/{subtype};{a}={kind_name};{g}={group};{v}={version}"));
             }
         }
         out.join(", ")
