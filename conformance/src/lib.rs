@@ -20,6 +20,7 @@ pub mod objects;
 pub mod openapi;
 pub mod oracle;
 pub mod own;
+pub mod released;
 pub mod show;
 pub mod smd;
 pub mod strategic;
@@ -65,8 +66,20 @@ impl BaseFolder {
 }
 
 /// The areas that need the folders of inputs and recorded answers.
-pub const AREAS: [&str; 11] =
-    ["crds", "apiserver", "openapi", "smd", "objects", "show", "strategic", "structural", "versions", "cel", "suites"];
+pub const AREAS: [&str; 12] = [
+    "crds",
+    "apiserver",
+    "openapi",
+    "smd",
+    "objects",
+    "objects-versions",
+    "show",
+    "strategic",
+    "structural",
+    "versions",
+    "cel",
+    "suites",
+];
 
 /// Whether the folders of recorded answers and of inputs hold anything of an area.
 pub fn has_records(area: &str, golden: &Path, corpus: &Path) -> bool {
@@ -86,6 +99,7 @@ pub fn compare(area: &str, golden: &Path, corpus: &Path, base: Option<&BaseFolde
         "openapi" => openapi::compare(golden, corpus, known),
         "smd" => smd::compare(golden, known),
         "objects" => objects::compare(golden, corpus, known),
+        "objects-versions" => released::compare(golden, corpus, known),
         "suites" => suites::compare(corpus, known),
         "cel" => cel::compare(golden, corpus, known),
         "show" => show::compare(golden, corpus, base.map(|base| &base.publisher), known),

@@ -30,6 +30,7 @@ areas:
   structural  the errors and warnings of requests with CustomResourceDefinitions
   versions    the same in ten releases of Kubernetes, with the costs of rules
   objects     what custom resources become in requests, their errors, and what their rules in CEL cost
+  objects-versions  requests with custom resources in ten releases: errors, warnings, stored objects, costs
   cel         expressions: messages, types, estimated and used costs, values
   suites      test suites of APIs: what their authors get from an API server
   corpus      the libraries' answers for the project's own corpus (needs no folder)

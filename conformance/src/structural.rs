@@ -28,7 +28,7 @@ pub(crate) struct Expected {
     bad_value_bytes: Option<usize>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 pub(crate) struct CrdName {
     pub(crate) file: String,
     #[serde(default)]
@@ -358,7 +358,7 @@ fn add_warnings(row: &str, label: &str, mut ours: Vec<String>, mut theirs: Vec<S
     }
 }
 
-fn add_errors(row: &str, label: &str, ours: &[Error], theirs: &[Expected], table: &mut Table) {
+pub(crate) fn add_errors(row: &str, label: &str, ours: &[Error], theirs: &[Expected], table: &mut Table) {
     table.add(row, label, compare_errors(ours, theirs.iter().collect()));
 }
 
@@ -373,7 +373,7 @@ pub(crate) fn compare_errors(ours: &[Error], theirs: Vec<&Expected>) -> Verdict 
         }
         let length = match &error.value {
             BadValue::Json(json) => json.len(),
-            BadValue::Text(_) | BadValue::Omitted => 0,
+            BadValue::Text(_) | BadValue::Printed(_) | BadValue::Omitted => 0,
         };
         let text: String = error.to_string().chars().take(400).collect();
         more.push(format!("{} ({length} bytes) {text}", error.error_type.name()));

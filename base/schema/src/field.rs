@@ -81,6 +81,8 @@ pub enum BadValue {
     Text(String),
     /// Any other value, in JSON.
     Json(String),
+    /// Any other value, as releases before 1.34 print it.
+    Printed(String),
 }
 
 /// What is wrong with one field of an object.
@@ -191,7 +193,7 @@ impl fmt::Display for Error {
             BadValue::Omitted => {}
             _ if !self.error_type.shows_value() => {}
             BadValue::Text(text) => write!(f, ": {}", GoQuoted(text))?,
-            BadValue::Json(json) => write!(f, ": {json}")?,
+            BadValue::Json(text) | BadValue::Printed(text) => write!(f, ": {text}")?,
         }
         if self.detail.is_empty() { Ok(()) } else { write!(f, ": {}", self.detail) }
     }

@@ -1,7 +1,7 @@
 //! Values as JSON, as upstream writes them into field sets (`value.ToJSON`).
 
 use crate::Value;
-use kubeshape_yaml::go::escape::{self, Escape};
+use kubeshape_yaml::go::escape::{self, Escape, GoQuoted};
 use kubeshape_yaml::go::number;
 use std::fmt;
 
@@ -156,6 +156,44 @@ impl Value<'_> {
             Value::Map(map) => serde_json::Value::Object(
                 map.entries().iter().map(|(key, value)| ((*key).to_owned(), value.to_serde())).collect(),
             ),
+        }
+    }
+}
+
+/// A value as Go's `fmt` prints the plain one with `%#v`: `map[string]interface {}{"a":1, "b":[]interface {}{"x"}}`.
+///
+/// # Example
+/// ```
+/// use kubeshape_value::{GoSyntax, Value};
+/// let items = [Value::Int(1), Value::Null, Value::String("x")];
+/// assert_eq!(GoSyntax(Value::List(&items)).to_string(), r#"[]interface {}{1, interface {}(nil), "x"}"#);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct GoSyntax<'a>(pub Value<'a>);
+
+impl fmt::Display for GoSyntax<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let separator = |at| if at > 0 { ", " } else { "" };
+        match self.0 {
+            Value::Null => f.write_str("interface {}(nil)"),
+            Value::Bool(yes) => yes.fmt(f),
+            Value::Int(n) => n.fmt(f),
+            Value::Float(n) => number::General(n).fmt(f),
+            Value::String(text) => GoQuoted(text).fmt(f),
+            Value::List(items) => {
+                f.write_str("[]interface {}{")?;
+                for (at, item) in items.iter().enumerate() {
+                    write!(f, "{}{}", separator(at), GoSyntax(*item))?;
+                }
+                f.write_str("}")
+            }
+            Value::Map(map) => {
+                f.write_str("map[string]interface {}{")?;
+                for (at, (key, value)) in map.entries().iter().enumerate() {
+                    write!(f, "{}{}:{}", separator(at), GoQuoted(key), GoSyntax(*value))?;
+                }
+                f.write_str("}")
+            }
         }
     }
 }

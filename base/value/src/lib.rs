@@ -21,7 +21,7 @@ use kubeshape_schema::Gvk;
 use std::cmp::Ordering;
 
 pub use convert::ToValue;
-pub use json::{GoText, NotFinite};
+pub use json::{GoSyntax, GoText, NotFinite};
 pub use kubeshape_schema::Bump;
 pub use order::{string_bits, string_prefix};
 pub use read::{Compat, JsonError, MAX_DEPTH};

@@ -8,7 +8,7 @@ use crate::issue::Issues;
 use crate::library::regex::Patterns;
 use crate::parse;
 use crate::part;
-use crate::release::{AskedRelease, Change};
+use crate::release::AskedRelease;
 use crate::schema::DeclType;
 use crate::schema::escape::{self, escape, is_reserved};
 use crate::types::Type;
@@ -74,6 +74,9 @@ impl Env {
     }
 }
 
+/// The release from which on a field whose name is a reserved word is found under its own name, too.
+const RESERVED_FIELDS: u8 = 31;
+
 impl Declarations for Env {
     fn release(&self) -> &AskedRelease {
         &self.release
@@ -95,7 +98,7 @@ impl Declarations for Env {
         let ty = self.object(object)?;
         let reserved = || {
             let ty = ty.field(&escape(field).filter(|_| is_reserved(field))?)?;
-            self.release.has(Change::ReservedFields).then_some(ty)
+            self.release.knows(RESERVED_FIELDS).then_some(ty)
         };
         let ty = ty.field(field).or_else(reserved)?;
         Some(ty.cel_type(&format!("{object}.{field}")))

@@ -104,8 +104,12 @@ impl AskedRelease {
         self.same.has(self.release.minor, change.since())
     }
 
-    /// Whether functions exist that came with the minor release `since`.
-    pub(crate) fn knows(&self, since: u8) -> bool {
+    /// Whether functions exist that came with a release.
+    pub(crate) fn knows(&self, since: impl Into<Since>) -> bool {
+        let since = match since.into() {
+            Since { minor, of_server: true } => return self.same.has(self.release.minor, minor),
+            Since { minor, .. } => minor,
+        };
         // New expressions use the functions of an older release than that of the server.
         let behind = self.release.minor - self.release.functions;
         self.same.has(self.release.minor, since + behind)
@@ -118,11 +122,37 @@ impl From<Release> for AskedRelease {
     }
 }
 
+/// The minor release that brought a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Since {
+    minor: u8,
+    /// New expressions can use it at once, because it came with a new version of a library that older releases have.
+    of_server: bool,
+}
+
+impl Since {
+    pub(crate) const NEVER: Since = Since { minor: u8::MAX, of_server: true };
+
+    /// `33`, or `33+` if it depends on the server.
+    pub(crate) fn parse(text: &str) -> Option<Since> {
+        let minor = text.strip_suffix('+').unwrap_or(text);
+        Some(Since { minor: minor.parse().ok()?, of_server: minor != text })
+    }
+}
+
+impl From<u8> for Since {
+    fn from(minor: u8) -> Since {
+        Since { minor, of_server: false }
+    }
+}
+
 /// What changed for every expression with a release of the server, whichever functions exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
     /// `has()` costs no more than what it looks into.
     FreePresenceTests,
+    /// Errors about `has()` are placed at its argument.
+    PlacesOfHas,
     /// The checker reports no errors that only follow from others, and leaves elements of several types to the checks
     /// of literals.
     ErrorsOnce,
@@ -142,8 +172,10 @@ pub(crate) enum Change {
     NamesOfResources,
     /// The longest value of an enum of strings is the bound of their length.
     EnumsBoundLength,
-    /// A field whose name is a reserved word is found under its own name, too.
-    ReservedFields,
+    /// Looking into a variable that is an error costs nothing.
+    ErrorsEndPaths,
+    /// `startsWith` and `endsWith` cost what it takes to read their argument.
+    PrefixesCost,
     /// `maxLength` bounds values with `x-kubernetes-int-or-string`.
     IntOrStringLength,
 }
@@ -152,11 +184,12 @@ impl Change {
     /// The minor release with the change.
     fn since(self) -> u8 {
         match self {
-            Change::FreePresenceTests | Change::ErrorsOnce | Change::EnumsBoundLength => 29,
+            Change::FreePresenceTests | Change::ErrorsOnce | Change::EnumsBoundLength | Change::PlacesOfHas => 29,
             Change::QuantitiesCost => 30,
-            Change::BoundedEquality | Change::ReservedFields => 32,
+            Change::ErrorsEndPaths => 31,
+            Change::BoundedEquality => 32,
             Change::SizesOfVariables | Change::QuotedFieldsInGrammar => 33,
-            Change::MatchesAsFunction | Change::NamesOfResources | Change::QuotedFields => 37,
+            Change::MatchesAsFunction | Change::NamesOfResources | Change::QuotedFields | Change::PrefixesCost => 37,
             Change::IntOrStringLength => 34,
         }
     }

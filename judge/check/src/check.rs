@@ -347,7 +347,7 @@ impl Findings {
 /// The text of an error. A long value is left out, because the place shows it.
 fn brief(error: &Error) -> String {
     let long = match &error.value {
-        BadValue::Text(value) | BadValue::Json(value) => value.len() > VALUE,
+        BadValue::Text(value) | BadValue::Json(value) | BadValue::Printed(value) => value.len() > VALUE,
         BadValue::Omitted => false,
     };
     if !long {

@@ -214,7 +214,7 @@ pub fn validate(
         errors.push(Error::invalid(&path.child("generation"), meta.generation, detail, meta.at("generation")));
     }
     common(meta, path, release, errors);
-    finalizers(meta, &path.child("finalizers"), errors);
+    finalizers(meta, &path.child("finalizers"), release, errors);
     words::labels(errors, before, release);
     words::once(errors, before, release);
 }
@@ -260,11 +260,20 @@ pub fn validate_update(
         ("deletionTimestamp", meta.deletion_timestamp, old.deletion_timestamp),
     ];
     for (field, new, old) in times {
-        let value = || BadValue::Json(new.map_or_else(|| "null".to_owned(), |time| format!("\"{time}\"")));
+        let value = || match (new, release.has(Change::ValuesInJson)) {
+            (None, true) => BadValue::Json("null".to_owned()),
+            (None, false) => BadValue::Text("null".to_owned()),
+            (Some(time), true) => BadValue::Json(format!("\"{time}\"")),
+            (Some(time), false) => BadValue::Printed(time.to_string().replace('T', " ").replace('Z', " +0000 UTC")),
+        };
         immutable(path, field, new == old, value, meta, errors);
     }
     let (new, before) = (meta.deletion_grace_period_seconds, old.deletion_grace_period_seconds);
-    let value = || BadValue::Json(new.map_or_else(|| "null".to_owned(), |seconds| seconds.to_string()));
+    let value = || match new {
+        None if !release.has(Change::ValuesInJson) => BadValue::Text("null".to_owned()),
+        None => BadValue::Json("null".to_owned()),
+        Some(seconds) => BadValue::Json(seconds.to_string()),
+    };
     immutable(path, "deletionGracePeriodSeconds", new == before, value, meta, errors);
     common(meta, path, release, errors);
     words::labels(errors, first, release);
@@ -373,7 +382,13 @@ fn owner_references(
                         "Only one reference can have Controller set to true. Found \"true\" in references for {}/{} and {}/{}",
                         first.kind, first.name, reference.kind, reference.name
                     );
-                    errors.push(Error::invalid(path, BadValue::Json(json(references, true)), detail, at));
+                    let value = if release.has(Change::ValuesInJson) {
+                        BadValue::Json(json(references, true))
+                    } else {
+                        let items: Vec<String> = references.iter().map(printed).collect();
+                        BadValue::Printed(format!("[]v1.OwnerReference{{{}}}", items.join(", ")))
+                    };
+                    errors.push(Error::invalid(path, value, detail, at));
                 }
             }
         }
@@ -425,9 +440,28 @@ fn owner_reference(
         path
     };
     if is_event {
-        let value = BadValue::Json(json(std::slice::from_ref(reference), false));
+        let value = if release.has(Change::ValuesInJson) {
+            BadValue::Json(json(std::slice::from_ref(reference), false))
+        } else {
+            BadValue::Printed(printed(reference))
+        };
         errors.push(Error::invalid(path, value, "/v1, Kind=Event is disallowed from being an owner", at));
     }
+}
+
+/// An owner reference as Go prints the struct with `%#v`, but that pointers to booleans are not addresses.
+fn printed(reference: &OwnerReference<'_>) -> String {
+    let text = escape::GoQuoted;
+    let pointer = |value: Option<bool>| value.map_or("(*bool)(nil)".to_owned(), |value| format!("&{value}"));
+    format!(
+        "v1.OwnerReference{{APIVersion:{}, Kind:{}, Name:{}, UID:{}, Controller:{}, BlockOwnerDeletion:{}}}",
+        text(reference.api_version),
+        text(reference.kind),
+        text(reference.name),
+        text(reference.uid),
+        pointer(reference.controller),
+        pointer(reference.block_owner_deletion),
+    )
 }
 
 /// Owner references as Go's `encoding/json` prints them.
@@ -459,7 +493,32 @@ fn json(references: &[OwnerReference<'_>], list: bool) -> String {
     if list { text.into_owned() } else { text.get(1..text.len() - 1).unwrap_or_default().to_owned() }
 }
 
-fn finalizers(meta: &ObjectMeta<'_>, path: &Path<'_>, errors: &mut Errors) {
+/// Finalizers of Kubernetes itself.
+const STANDARD_FINALIZERS: [&str; 3] = ["orphan", "foregroundDeletion", "kubernetes"];
+
+/// The warnings about finalizers that an object does not have yet: `validateKubeFinalizerName`.
+pub(crate) fn warnings_of_finalizers(finalizers: &[&str], old: &[&str], release: &AskedRelease) -> Vec<String> {
+    let mut added: Vec<&str> = finalizers.iter().copied().filter(|name| !old.contains(name)).collect();
+    added.sort_unstable();
+    added.dedup();
+    let mut warnings = Vec::new();
+    for name in added {
+        let mut warn = |text: &str| warnings.push(format!("metadata.finalizers: {}: {text}", escape::GoQuoted(name)));
+        for message in words::qualified_name(name, release) {
+            warn(&message);
+        }
+        if !name.contains('/') && !STANDARD_FINALIZERS.contains(&name) {
+            let path =
+                if name.contains('.') && release.has(Change::PathsOfFinalizers) { " including a path (/)" } else { "" };
+            warn(&format!(
+                "prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other finalizer writers"
+            ));
+        }
+    }
+    warnings
+}
+
+fn finalizers(meta: &ObjectMeta<'_>, path: &Path<'_>, release: &AskedRelease, errors: &mut Errors) {
     let at = meta.at("finalizers");
     for name in meta.finalizers {
         for message in names::qualified_name(name) {
@@ -473,7 +532,12 @@ fn finalizers(meta: &ObjectMeta<'_>, path: &Path<'_>, errors: &mut Errors) {
             escape::string(&mut value, name, Escape::Html);
         }
         value.push(b']');
-        let value = BadValue::Json(String::from_utf8_lossy(&value).into_owned());
+        let value = if release.has(Change::ValuesInJson) {
+            BadValue::Json(String::from_utf8_lossy(&value).into_owned())
+        } else {
+            let quoted: Vec<String> = meta.finalizers.iter().map(|name| escape::GoQuoted(name).to_string()).collect();
+            BadValue::Printed(format!("[]string{{{}}}", quoted.join(", ")))
+        };
         let detail = "finalizer orphan and foregroundDeletion cannot be both set";
         errors.push(Error::invalid(path, value, detail, at));
     }

@@ -79,7 +79,8 @@ pub use prepare::{Purpose, Validator};
 pub use prune_defaults::prune_defaults;
 pub use pruning::{Pruned, Root, prune};
 pub use request::{
-    Judged, Object, Resource, count_generation, deep_equal, keep_metadata, metadata_update_errors, with_status,
+    Checked, Judged, Object, Resource, common_update_errors, count_generation, deep_equal, keep_metadata,
+    metadata_update_errors, with_status,
 };
 pub(crate) use request::{metadata_errors_with, metadata_of};
 pub use rules::{RuleOutcome, Rules};

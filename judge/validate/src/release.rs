@@ -141,6 +141,22 @@ pub enum Change {
     NamesOfDefaults,
     /// Numbers must be in the range of their type and format.
     RangesOfNumbers,
+    /// Values outside of an enumeration leave rules unchecked, as values of the wrong type do.
+    EnumsBlockRules,
+    /// Names of finalizers without a domain give a warning.
+    WarningsOfFinalizers,
+    /// Errors about what an update did not change are dropped, those of rules become warnings.
+    Ratcheting,
+    /// Of a value with several broken rules, each has the path of its own field.
+    OwnFieldPaths,
+    /// Errors of the schema about a status have the whole path.
+    PathsOfStatus,
+    /// The warning about a finalizer with a dot says that it lacks a path.
+    PathsOfFinalizers,
+    /// Updates of the status drop errors about what did not change, too.
+    RatchetingOfStatus,
+    /// Errors show values in JSON, not as Go prints them.
+    ValuesInJson,
     /// Errors about long values have one wording for all of them.
     OneWordingOfLengths,
     /// Errors about stored versions say why a version must remain.
@@ -171,12 +187,12 @@ impl Change {
     /// The first release with the change.
     pub fn since(self) -> Release {
         Release(match self {
-            Change::KnownOptionalOldSelf => 29,
-            Change::OptionalOldSelf => 30,
-            Change::SelectableFields | Change::NestedAdditionalPropertiesFalse => 31,
-            Change::OneWordingOfLengths => 32,
-            Change::ReasonsOfStoredVersions => 33,
-            Change::UnknownStringFormats | Change::ShortMessages | Change::NamesOfDefaults => 34,
+            Change::KnownOptionalOldSelf | Change::EnumsBlockRules | Change::WarningsOfFinalizers => 29,
+            Change::OptionalOldSelf | Change::Ratcheting | Change::OwnFieldPaths => 30,
+            Change::SelectableFields | Change::NestedAdditionalPropertiesFalse | Change::PathsOfStatus => 31,
+            Change::OneWordingOfLengths | Change::PathsOfFinalizers => 32,
+            Change::ReasonsOfStoredVersions | Change::RatchetingOfStatus => 33,
+            Change::UnknownStringFormats | Change::ShortMessages | Change::NamesOfDefaults | Change::ValuesInJson => 34,
             Change::LabelKeys | Change::NameFormats | Change::ValuesOfBrokenRules => 35,
             Change::UnknownOtherFormats | Change::RangesOfNumbers | Change::LabelsOfServices => 36,
             Change::SetsOfContainers | Change::MetadataErrorsOnce | Change::RequiredFieldsOfOwners => 37,

@@ -1,5 +1,6 @@
 //! Messages as older releases word them.
 
+use crate::names;
 use crate::release::{AskedRelease, Change};
 use kubeshape_schema::field::{Error, ErrorType, Errors};
 use std::collections::HashSet;
@@ -37,15 +38,27 @@ pub(crate) fn lengths(errors: &mut [Error], from: usize, before: Lengths, releas
 /// Words errors from an index on that are about keys and values of labels: `IsQualifiedName`, `IsValidLabelValue`.
 pub(crate) fn labels(errors: &mut [Error], from: usize, release: &AskedRelease) {
     for error in errors.iter_mut().skip(from).filter(|error| error.error_type == ErrorType::Invalid) {
-        let name = error.detail.strip_prefix("a valid label key ").map(|rest| format!("a qualified name {rest}"));
-        let counts = error.detail.contains("must be no more than ");
-        let unit = || error.detail.strip_suffix(" bytes").filter(|_| counts).map(|rest| format!("{rest} characters"));
-        if let Some(detail) = name.or_else(unit)
-            && !release.has(Change::LabelKeys)
-        {
+        if let Some(detail) = older_label(&error.detail).filter(|_| !release.has(Change::LabelKeys)) {
             error.detail = detail;
         }
     }
+}
+
+/// What is wrong with a qualified name: `IsQualifiedName`, `IsLabelKey`.
+pub(crate) fn qualified_name(name: &str, release: &AskedRelease) -> names::Messages {
+    let older = |message: String| match older_label(&message) {
+        Some(older) if !release.has(Change::LabelKeys) => older,
+        _ => message,
+    };
+    names::qualified_name(name).into_iter().map(older).collect()
+}
+
+/// A message about a key or a value of a label before [`Change::LabelKeys`], if it had other words.
+fn older_label(message: &str) -> Option<String> {
+    let name = message.strip_prefix("a valid label key ").map(|rest| format!("a qualified name {rest}"));
+    let counts = message.contains("must be no more than ");
+    let unit = || message.strip_suffix(" bytes").filter(|_| counts).map(|rest| format!("{rest} characters"));
+    name.or_else(unit)
 }
 
 /// Drops repeated errors from an index on, where a release does: `ErrorList.Filter` compares messages.

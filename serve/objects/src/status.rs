@@ -124,7 +124,7 @@ impl Status {
 
     /// 413: the body is too large (upstream: `errors.NewRequestEntityTooLargeError`).
     pub fn too_large(limit: usize) -> Status {
-        Status::failure(413, "RequestEntityTooLarge", format!("Request entity is too large: limit is {limit}"))
+        Status::failure(413, "RequestEntityTooLarge", format!("Request entity too large: limit is {limit}"))
     }
 
     /// 415: the body is of an unknown type (upstream: `negotiation.NewUnsupportedMediaTypeError`).
@@ -138,7 +138,8 @@ impl Status {
     pub fn invalid(group: &str, kind: &str, name: &str, errors: &[field::Error]) -> Status {
         let causes = errors.iter().map(|error| {
             let text = error.to_string();
-            let field = error.path.clone();
+            // As Go prints a path that is nil.
+            let field = if error.path.is_empty() { "<nil>".to_owned() } else { error.path.clone() };
             let message = text.strip_prefix(&format!("{field}: ")).map(str::to_owned).unwrap_or(text);
             Cause { reason: error.error_type.name().into(), message, field }
         });

@@ -83,7 +83,7 @@ impl Error {
     pub fn size(&self) -> usize {
         let value = match &self.value {
             BadValue::Omitted => 0,
-            BadValue::Text(text) | BadValue::Json(text) => text.len(),
+            BadValue::Text(text) | BadValue::Json(text) | BadValue::Printed(text) => text.len(),
         };
         self.path.len() + self.detail.len() + value
     }

@@ -6,6 +6,7 @@
 pub mod address;
 pub mod escape;
 pub mod number;
+pub mod syntax;
 pub mod time;
 pub mod url;
 pub mod warning;

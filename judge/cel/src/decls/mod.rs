@@ -3,7 +3,7 @@
 mod name;
 
 use crate::eval::Charge;
-use crate::release::AskedRelease;
+use crate::release::{AskedRelease, Since};
 use crate::types::Type;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -14,8 +14,8 @@ pub(crate) use name::Name;
 #[derive(Debug)]
 pub(crate) struct Overload {
     pub(crate) id: &'static str,
-    /// The minor release in which it appeared; 0 for those that always existed.
-    pub(crate) since: u8,
+    /// When it appeared; 0 for those that always existed.
+    pub(crate) since: Since,
     pub(crate) member: bool,
     pub(crate) args: Vec<Type>,
     pub(crate) result: Type,
@@ -32,8 +32,8 @@ pub(crate) struct Function {
     pub(crate) name: Name,
     pub(crate) text: &'static str,
     pub(crate) overloads: Vec<Overload>,
-    /// The minor release in which the first signature appeared.
-    since: u8,
+    /// When the first signature appeared.
+    since: Since,
     /// What a call costs when it runs, if more than one signature can be reached.
     pub(crate) charge: Charge,
 }
@@ -62,7 +62,13 @@ impl Functions {
         ALL.get_or_init(|| {
             let mut all: Vec<Function> = Vec::with_capacity(Name::ALL.len());
             for (name, text) in Name::ALL {
-                all.push(Function { name, text, overloads: Vec::new(), since: u8::MAX, charge: Charge::of(text, "") });
+                all.push(Function {
+                    name,
+                    text,
+                    overloads: Vec::new(),
+                    since: Since::NEVER,
+                    charge: Charge::of(text, ""),
+                });
             }
             let by_text: HashMap<&'static str, Name> = Name::ALL.into_iter().map(|(name, text)| (text, name)).collect();
             for (text, overload) in TABLE.lines().filter(|line| !line.starts_with('#')).filter_map(read) {
@@ -103,7 +109,7 @@ fn read(line: &'static str) -> Option<(&'static str, Overload)> {
     for ty in args.iter_mut().chain([&mut result]) {
         *ty = numbered(ty, &mut parameters);
     }
-    let (since, member, charge) = (since.parse().ok()?, style == "member", Charge::of(text, id));
+    let (since, member, charge) = (Since::parse(since)?, style == "member", Charge::of(text, id));
     Some((text, Overload { id, since, member, args, result, parameters: parameters.len(), charge }))
 }
 

@@ -2,6 +2,7 @@
 
 use crate::cost::{compares, is_flat};
 use crate::library::Kube;
+use crate::release::{AskedRelease, Change};
 use crate::value::{List, Value};
 
 /// A tenth of the length: what going through a string costs.
@@ -104,6 +105,8 @@ enum Own {
     All,
     /// The first string, this many times.
     Text(u8),
+    /// As `Text(1)`, from [`Change::QuantitiesCost`] on.
+    Quantity,
     /// The text that is made.
     Join,
     /// A string and a regular expression.
@@ -129,7 +132,11 @@ enum Standard {
     /// Both.
     Join,
     Matches,
+    /// As `Matches`, from [`Change::MatchesAsFunction`] on.
+    MatchesFunction,
     Contains,
+    /// The second, and before [`Change::PrefixesCost`] the first one.
+    Affix,
 }
 
 impl Charge {
@@ -152,14 +159,29 @@ impl Charge {
             _ => Own::of(function, overload),
         };
         let standard = match overload {
-            "starts_with_string" | "ends_with_string" | "string_to_bytes" | "bytes_to_string" | "strings_quote"
-            | "string_format" => Standard::First,
+            "starts_with_string" | "ends_with_string" => Standard::Affix,
+            "string_to_bytes" | "bytes_to_string" | "strings_quote" | "string_format" => Standard::First,
             "in_list" => Standard::Second,
             other if compares(other) => Standard::Compare,
             "add_string" | "add_bytes" => Standard::Join,
             "matches_string" => Standard::Matches,
+            "matches" => Standard::MatchesFunction,
             "contains_string" => Standard::Contains,
             _ => Standard::One,
+        };
+        Charge { own, standard }
+    }
+
+    /// The charge in a release.
+    pub(crate) fn in_release(self, release: &AskedRelease) -> Charge {
+        let own = match self.own {
+            Own::Quantity if !release.has(Change::QuantitiesCost) => Own::Nothing,
+            own => own,
+        };
+        let standard = match self.standard {
+            Standard::MatchesFunction if !release.has(Change::MatchesAsFunction) => Standard::One,
+            Standard::Affix if !release.has(Change::PrefixesCost) => Standard::First,
+            standard => standard,
         };
         Charge { own, standard }
     }
@@ -205,8 +227,9 @@ impl Own {
         match function {
             "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" => Own::All,
             "ip" if overload == "cidr_ip" => Own::Fixed(1),
-            "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" | "cidr" | "isIP" | "isCIDR" | "quantity"
-            | "isQuantity" | "semver" | "isSemver" | "ip" => Own::Text(1),
+            "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" | "cidr" | "isIP" | "isCIDR" | "semver"
+            | "isSemver" | "ip" => Own::Text(1),
+            "quantity" | "isQuantity" => Own::Quantity,
             "replace" | "split" | "ip.isCanonical" => Own::Text(2),
             "join" => Own::Join,
             "find" | "findAll" => Own::Search,
@@ -239,6 +262,7 @@ impl Own {
             }
             Own::Square(index) => Some(self_compare(&args[index])?),
             Own::All => Some(args.first().map_or(0, full_traversal)),
+            Own::Quantity => text(0, STRING_FACTOR),
             Own::Text(times) => text(0, f64::from(times) * STRING_FACTOR),
             Own::Join => Some(traverse(size(result), 2.0 * STRING_FACTOR)),
             Own::Search => match args {
@@ -271,7 +295,8 @@ impl Standard {
             Standard::Second => inner_size(&args[1]),
             Standard::Compare => traverse(inner_size(&args[0]).min(inner_size(&args[1])), STRING_FACTOR),
             Standard::Join => traverse(inner_size(&args[0]) + inner_size(&args[1]), STRING_FACTOR),
-            Standard::Matches => regex(inner_size(&args[0]), inner_size(&args[1])),
+            Standard::Affix => traverse(inner_size(&args[1]), STRING_FACTOR),
+            Standard::Matches | Standard::MatchesFunction => regex(inner_size(&args[0]), inner_size(&args[1])),
             Standard::Contains => {
                 traverse(inner_size(&args[0]), STRING_FACTOR) * traverse(inner_size(&args[1]), STRING_FACTOR)
             }

@@ -8,6 +8,7 @@ mod run;
 use crate::decls::{Function, Name, Overload};
 use crate::library::regex::Constant;
 use crate::library::standard::Singleton;
+use crate::release::AskedRelease;
 use crate::value::{Key, Value};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -124,9 +125,9 @@ pub(crate) struct Fold {
 #[derive(Clone, Debug)]
 pub(crate) enum Attr {
     /// A variable of the environment, by its place among them.
-    Variable { name: Arc<str>, index: Option<usize>, path: Vec<Qualifier> },
+    Variable { name: Arc<str>, index: Option<usize>, release: AskedRelease, path: Vec<Qualifier> },
     /// A variable of a comprehension.
-    Local { slot: usize, path: Vec<Qualifier> },
+    Local { slot: usize, release: AskedRelease, path: Vec<Qualifier> },
     /// An accumulator. It is made when it is first looked at.
     Accu { slot: usize, init: Arc<Node>, path: Vec<Qualifier> },
     /// The value of another step.

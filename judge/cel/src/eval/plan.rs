@@ -142,11 +142,11 @@ impl Planner<'_> {
                 return Attr::Accu { slot: scope.accu.1, init: scope.accu.2.clone(), path: Vec::new() };
             }
             if let Some((_, slot)) = scope.vars.iter().find(|(own, _)| own == name) {
-                return Attr::Local { slot: *slot, path: Vec::new() };
+                return Attr::Local { slot: *slot, release: self.release.clone(), path: Vec::new() };
             }
         }
         let index = self.variables.iter().position(|own| own == name);
-        Attr::Variable { name: name.clone(), index, path: Vec::new() }
+        Attr::Variable { name: name.clone(), index, release: self.release.clone(), path: Vec::new() }
     }
 
     fn call(&mut self, expr: &Expr, function: &Called, target: Option<&Expr>, args: &[Expr]) -> Planned {
@@ -191,12 +191,17 @@ impl Planner<'_> {
             [one] => Some(*one),
             _ => None,
         };
-        call_of(function, overload, planned)
+        call_of(function, overload, planned, self.release)
     }
 }
 
 /// A call of a function that has no node of its own.
-fn call_of(function: &'static Function, overload: Option<&'static Overload>, args: Vec<Node>) -> Planned {
+fn call_of(
+    function: &'static Function,
+    overload: Option<&'static Overload>,
+    args: Vec<Node>,
+    release: &AskedRelease,
+) -> Planned {
     let name = function.name;
     let kind = if let Some(singleton) = standard::singleton(name) {
         CallKind::Singleton(singleton)
@@ -242,7 +247,7 @@ fn call_of(function: &'static Function, overload: Option<&'static Overload>, arg
             | Name::Uint
     );
     let is_const = matches!(args.as_slice(), [Node::Const(_)]);
-    let charge = overload.map_or(function.charge, |overload| overload.charge);
+    let charge = overload.map_or(function.charge, |overload| overload.charge).in_release(release);
     let node = Node::Call(Box::new(Call { function, charge, args, kind }));
     if folds && is_const {
         return match run::constant(&node) {

@@ -10,6 +10,7 @@ use super::{Attr, Call, CallKind, Charge, Fold, Node, Qualifier, QualifierKind};
 use crate::decls::{Name, Overload};
 use crate::library::regex::{Patterns, Regex};
 use crate::library::{Kube, bindings, standard};
+use crate::release::Change;
 use crate::value::{Key, List, Map, PANIC, Text, Value, message, print};
 use kubeshape_value::Stop;
 use std::sync::Arc;
@@ -194,7 +195,7 @@ impl<'v, 'a> Runner<'v, 'a> {
         match node {
             Node::Const(value) => value.lent(),
             Node::Call(call) => self.call(call),
-            Node::Attr(Attr::Local { slot, path })
+            Node::Attr(Attr::Local { slot, path, .. })
                 if path.is_empty() && !matches!(self.slots[*slot], Some(Value::Optional(_))) =>
             {
                 pay!(self, 1);
@@ -606,14 +607,27 @@ impl<'v, 'a> Runner<'v, 'a> {
 
     fn attr(&mut self, attr: &'a Attr) -> Value<'a> {
         match attr {
-            Attr::Variable { name, index, path } => {
+            Attr::Variable { name, index, release, path } => {
                 let variables = self.variables;
                 match index.and_then(|index| variables.get(index)).and_then(Option::as_ref) {
+                    Some(error @ Value::Error(_)) if !path.is_empty() => {
+                        pay!(self, u64::from(!release.has(Change::ErrorsEndPaths)));
+                        error.clone()
+                    }
                     Some(value) => self.qualified(value, path),
                     None => Value::error(format!("no such attribute(s): {name}")),
                 }
             }
-            Attr::Local { slot, path } => self.local(*slot, path),
+            Attr::Local { slot, release, path } => {
+                if let Some(error @ Value::Error(_)) = &self.slots[*slot]
+                    && !path.is_empty()
+                {
+                    let error = error.clone();
+                    pay!(self, u64::from(!release.has(Change::ErrorsEndPaths)));
+                    return error;
+                }
+                self.local(*slot, path)
+            }
             Attr::Accu { slot, init, path } => {
                 if self.slots[*slot].is_none() {
                     let value = self.eval(init);

@@ -143,7 +143,11 @@ impl Maker<'_, '_> {
             Some(Expr { kind: Kind::Select { operand, field, .. }, .. }) => {
                 Ok(self.node(Kind::Select { operand, field, test_only: true }))
             }
-            other => Err((other.map_or(self.id, |expr| expr.id), "invalid argument to has() macro".to_owned())),
+            other => {
+                let is_placed = self.builder.macros.0.has(Change::PlacesOfHas);
+                let at = other.filter(|_| is_placed).map_or(self.id, |expr| expr.id);
+                Err((at, "invalid argument to has() macro".to_owned()))
+            }
         }
     }
 

@@ -5,7 +5,7 @@
 //! the highest count.
 
 use super::correlate::{Correlation, NodeOf};
-use super::equal::{bad_value, equal, json};
+use super::equal::{Printing, equal, json};
 use super::name::{Failure, Name};
 use super::number::{self, Number};
 use super::prepare::{Node, Rest, Types, Validator};
@@ -17,11 +17,19 @@ use std::cell::Cell;
 use std::collections::HashSet;
 use std::rc::Rc;
 
+/// What the errors of a walk have in common.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Base<'b> {
+    /// The path of the whole value.
+    pub(super) path: &'b Path<'b>,
+    pub(super) printing: Printing,
+}
+
 /// What a walk found.
 #[derive(Debug)]
 pub(super) struct Outcome<'b> {
-    /// The path of the whole value; none in a quick walk.
-    base: Option<&'b Path<'b>>,
+    /// What errors begin with; none in a quick walk.
+    base: Option<Base<'b>>,
     failed: bool,
     failures: Failures,
     matches: u32,
@@ -86,7 +94,7 @@ impl<'b> Outcome<'b> {
         Outcome { base: None, failed: false, failures: Failures::default(), matches: 0, stop }
     }
 
-    pub(super) fn full(base: &'b Path<'b>, stop: Stop<'b>) -> Self {
+    pub(super) fn full(base: Base<'b>, stop: Stop<'b>) -> Self {
         let failures = Failures { all: Vec::new(), dropped: 0, room: Some(Rc::default()) };
         Outcome { base: Some(base), failures, ..Outcome::quick(stop) }
     }
@@ -114,7 +122,7 @@ impl<'b> Outcome<'b> {
 
     /// Reports an error, which a quick walk does not create.
     #[inline]
-    pub(super) fn fail(&mut self, failure: impl FnOnce(&Path<'_>) -> Failure) {
+    pub(super) fn fail(&mut self, failure: impl FnOnce(Base<'_>) -> Failure) {
         self.failed = true;
         match self.base {
             // They would only be counted.
@@ -139,21 +147,21 @@ impl<'b> Outcome<'b> {
 /// An error about the value that `name` leads to.
 #[cold]
 pub(super) fn failure(
-    base: &Path<'_>,
+    base: Base<'_>,
     name: &Name<'_>,
     error_type: ErrorType,
     value: BadValue,
     detail: String,
 ) -> Failure {
-    let error = Error { error_type, path: name.below(base), value, detail, at: 0 };
+    let error = Error { error_type, path: name.below(base.path), value, detail, at: 0 };
     Failure { error, name: name.to_string() }
 }
 
 /// An error that upstream reports about the whole value, without a path.
 #[cold]
-pub(super) fn composite(base: &Path<'_>, detail: String) -> Failure {
+pub(super) fn composite(base: Base<'_>, detail: String) -> Failure {
     let value = BadValue::Text(String::new());
-    let error = Error { error_type: ErrorType::Invalid, path: base.to_string(), value, detail, at: 0 };
+    let error = Error { error_type: ErrorType::Invalid, path: base.path.to_string(), value, detail, at: 0 };
     Failure { error, name: String::new() }
 }
 
@@ -245,7 +253,7 @@ fn null(node: &Node<'_>, name: &Name<'_>, out: &mut Outcome<'_>) {
     }
 }
 
-fn wrong_type(base: &Path<'_>, name: &Name<'_>, expected: &str, found: &str) -> Failure {
+fn wrong_type(base: Base<'_>, name: &Name<'_>, expected: &str, found: &str) -> Failure {
     let detail = format!("{name} in body must be of type {expected}: {}", GoQuoted(found));
     failure(base, name, ErrorType::TypeInvalid, found.into(), detail)
 }
@@ -367,7 +375,7 @@ fn is_listed(node: &Node<'_>, value: Value<'_>) -> bool {
     })
 }
 
-fn not_listed(base: &Path<'_>, node: &Node<'_>, value: Value<'_>, name: &Name<'_>) -> Failure {
+fn not_listed(base: Base<'_>, node: &Node<'_>, value: Value<'_>, name: &Name<'_>) -> Failure {
     let texts: Vec<String> = node
         .enumeration()
         .iter()
@@ -377,7 +385,7 @@ fn not_listed(base: &Path<'_>, node: &Node<'_>, value: Value<'_>, name: &Name<'_
         })
         .collect();
     let detail = format!("supported values: {}", texts.join(", "));
-    failure(base, name, ErrorType::NotSupported, bad_value(value), detail)
+    failure(base, name, ErrorType::NotSupported, base.printing.bad_value(value), detail)
 }
 
 fn branches(validator: &Validator<'_>, node: &Node<'_>, instance: Value<'_>, name: &Name<'_>, out: &mut Outcome<'_>) {
@@ -501,7 +509,7 @@ fn list<'v, 's, 'a>(
     }
 }
 
-fn too_many(base: &Path<'_>, name: &Name<'_>, count: i64, most: i64) -> Failure {
+fn too_many(base: Base<'_>, name: &Name<'_>, count: i64, most: i64) -> Failure {
     let detail = match most {
         1 => "must have at most 1 item".to_owned(),
         0.. => format!("must have at most {most} items"),

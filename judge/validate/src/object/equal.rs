@@ -1,7 +1,8 @@
 //! Equality of values as Go's `reflect.DeepEqual` sees it, and values in JSON.
 
+use crate::release::{AskedRelease, Change};
 use kubeshape_schema::field::BadValue;
-use kubeshape_value::Value;
+use kubeshape_value::{GoSyntax, Value};
 
 /// Whether two values are equal. Unlike `==`, an integer never equals a float.
 pub(super) fn equal(a: Value<'_>, b: Value<'_>) -> bool {
@@ -35,10 +36,36 @@ pub(super) fn json(value: Value<'_>) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// A value as errors hold it.
+/// A value as errors hold it in JSON.
 pub(crate) fn bad_value(value: Value<'_>) -> BadValue {
-    match value {
-        Value::String(text) => BadValue::Text(text.to_owned()),
-        value => BadValue::Json(json(value)),
+    Printing::Json.bad_value(value)
+}
+
+/// How errors show values that are not strings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Printing {
+    /// In JSON.
+    Json,
+    /// As `field.Error.ErrorBody` prints them with Go's `fmt`.
+    Go,
+}
+
+impl Printing {
+    /// How a release shows values.
+    pub(crate) fn of(release: &AskedRelease) -> Printing {
+        if release.has(Change::ValuesInJson) { Printing::Json } else { Printing::Go }
+    }
+
+    /// A value as errors hold it.
+    pub(crate) fn bad_value(self, value: Value<'_>) -> BadValue {
+        match (self, value) {
+            (_, Value::String(text)) => BadValue::Text(text.to_owned()),
+            // Upstream prints simple values with `%v` in all releases.
+            (Printing::Json, Value::Float(_)) => BadValue::Json(GoSyntax(value).to_string()),
+            (Printing::Json, value) => BadValue::Json(json(value)),
+            // Go replaces nil by this string.
+            (Printing::Go, Value::Null) => BadValue::Text("null".to_owned()),
+            (Printing::Go, value) => BadValue::Printed(GoSyntax(value).to_string()),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Repeated items of sets and maps: `listtype.ValidateListSetsAndMaps`.
 
-use super::equal::{bad_value, json};
+use super::equal::{Printing, json};
 use kubeshape_schema::field::{Error, Errors, Path};
 use kubeshape_schema::{Bump, Flags, Schema};
 use kubeshape_value::Map;
@@ -13,72 +13,93 @@ use std::collections::HashMap;
 /// Scalars are compared as Go compares them: 1 and 1.0 differ. Objects, lists and several keys are compared as JSON, in
 /// which they are equal.
 pub fn list_types(value: Value<'_>, schema: Option<&Schema<'_>>, path: &Path<'_>) -> Vec<Error> {
-    let mut errors = Errors::default();
-    if let Some(schema) = schema {
-        check(value, schema, path, &mut errors);
-    }
-    errors.into_vec()
+    list_types_with(value, schema, path, Printing::Json)
 }
 
-/// A schema nests as deep as its reader allows.
-fn check(value: Value<'_>, schema: &Schema<'_>, path: &Path<'_>, errors: &mut Errors) {
-    if !schema.subtree.any(Flags::LIST_TYPE) {
-        return;
+/// As [`list_types`]. `printing` is how the errors show values.
+pub(super) fn list_types_with(
+    value: Value<'_>,
+    schema: Option<&Schema<'_>>,
+    path: &Path<'_>,
+    printing: Printing,
+) -> Vec<Error> {
+    let mut walk = Walk { printing, errors: Errors::default() };
+    if let Some(schema) = schema {
+        walk.check(value, schema, path);
     }
-    match value {
-        Value::Map(map) => {
-            let additional = schema.additional_schema();
-            for (key, child) in map.entries() {
-                if let Some(schema) = additional {
-                    check(*child, schema, &path.key(key), errors);
-                }
-                if let Some(schema) = schema.property(key) {
-                    check(*child, schema, &path.child(key), errors);
-                }
-            }
+    walk.errors.into_vec()
+}
+
+struct Walk {
+    printing: Printing,
+    errors: Errors,
+}
+
+impl Walk {
+    /// A schema nests as deep as its reader allows.
+    fn check(&mut self, value: Value<'_>, schema: &Schema<'_>, path: &Path<'_>) {
+        if !schema.subtree.any(Flags::LIST_TYPE) {
+            return;
         }
-        Value::List(items) => {
-            match schema.extra().list_type {
-                Some("set") if !are_distinct(items.iter().copied()) => {
-                    for at in repeated(items.iter().map(|item| identity(*item))) {
-                        if errors.is_full() {
-                            break;
-                        }
-                        errors.push(Error::duplicate(&path.index(at), bad_value(items[at]), 0));
+        match value {
+            Value::Map(map) => {
+                let additional = schema.additional_schema();
+                for (key, child) in map.entries() {
+                    if let Some(schema) = additional {
+                        self.check(*child, schema, &path.key(key));
+                    }
+                    if let Some(schema) = schema.property(key) {
+                        self.check(*child, schema, &path.child(key));
                     }
                 }
-                Some("map") => check_map(items, schema.extra().list_map_keys, path, errors),
-                _ => {}
             }
-            if let Some(schema) = schema.item() {
-                for (at, item) in items.iter().enumerate() {
-                    check(*item, schema, &path.index(at), errors);
+            Value::List(items) => {
+                match schema.extra().list_type {
+                    Some("set") if !are_distinct(items.iter().copied()) => {
+                        for at in repeated(items.iter().map(|item| identity(*item))) {
+                            if self.errors.is_full() {
+                                break;
+                            }
+                            self.errors.push(Error::duplicate(&path.index(at), self.printing.bad_value(items[at]), 0));
+                        }
+                    }
+                    Some("map") => self.check_map(items, schema.extra().list_map_keys, path),
+                    _ => {}
+                }
+                if let Some(schema) = schema.item() {
+                    for (at, item) in items.iter().enumerate() {
+                        self.check(*item, schema, &path.index(at));
+                    }
                 }
             }
+            _ => {}
         }
-        _ => {}
     }
-}
 
-fn check_map(items: &[Value<'_>], keys: &[&str], path: &Path<'_>, errors: &mut Errors) {
-    let odd = items.iter().position(|item| !matches!(item, Value::Null | Value::Map(_)));
-    if let Some(at) = odd {
-        let detail = "must be an object for an array of list-type map";
-        errors.push(Error::invalid(&path.index(at), bad_value(items[at]), detail, 0));
-        return;
-    }
-    if let [key] = keys
-        && are_distinct(items.iter().map(|item| item.get(key).unwrap_or(Value::Null)))
-    {
-        return;
-    }
-    let identities = items.iter().map(|item| match keys {
-        [key] => item.get(key).map_or_else(Vec::new, identity),
-        _ => json(keys_of(*item, keys, &Bump::new())).into_bytes(),
-    });
-    for at in repeated(identities) {
-        let arena = Bump::new();
-        errors.push(Error::duplicate(&path.index(at), bad_value(keys_of(items[at], keys, &arena)), 0));
+    fn check_map(&mut self, items: &[Value<'_>], keys: &[&str], path: &Path<'_>) {
+        let odd = items.iter().position(|item| !matches!(item, Value::Null | Value::Map(_)));
+        if let Some(at) = odd {
+            let detail = "must be an object for an array of list-type map";
+            self.errors.push(Error::invalid(&path.index(at), self.printing.bad_value(items[at]), detail, 0));
+            return;
+        }
+        if let [key] = keys
+            && are_distinct(items.iter().map(|item| item.get(key).unwrap_or(Value::Null)))
+        {
+            return;
+        }
+        let identities = items.iter().map(|item| match keys {
+            [key] => item.get(key).map_or_else(Vec::new, identity),
+            _ => json(keys_of(*item, keys, &Bump::new())).into_bytes(),
+        });
+        for at in repeated(identities) {
+            let arena = Bump::new();
+            self.errors.push(Error::duplicate(
+                &path.index(at),
+                self.printing.bad_value(keys_of(items[at], keys, &arena)),
+                0,
+            ));
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! and empty ones, and rewrites times in one form. The structs are tables of `kubeshape-gotypes`.
 
 use super::edit::Entries;
-use super::equal::{bad_value, identical};
+use super::equal::{Printing, identical};
 use crate::metadata::{self, ManagedFields, ObjectMeta, OwnerReference};
 use crate::names;
 use crate::release::{AskedRelease, Change};
@@ -255,7 +255,21 @@ pub fn coerce<'a>(
     path: &Path<'_>,
     arena: &'a Bump,
 ) -> Result<Decoded<'a>, Box<Error>> {
-    let (decoded, error) = coerce_until_error(value, schema, root, malformed, path, arena);
+    coerce_with(Printing::Json, value, schema, root, malformed, path, arena)
+}
+
+/// As [`coerce`]. `printing` is how errors show values.
+pub(super) fn coerce_with<'a>(
+    printing: Printing,
+    value: Value<'a>,
+    schema: Option<&Schema<'_>>,
+    root: super::Root,
+    malformed: Malformed,
+    path: &Path<'_>,
+    arena: &'a Bump,
+) -> Result<Decoded<'a>, Box<Error>> {
+    let coercer = Coercer { arena, malformed, printing, unknown: Paths::default(), error: None };
+    let (decoded, error) = coercer.run(value, schema, root, path);
     error.map_or(Ok(decoded), Err)
 }
 
@@ -268,21 +282,32 @@ pub(crate) fn coerce_until_error<'a>(
     path: &Path<'_>,
     arena: &'a Bump,
 ) -> (Decoded<'a>, Option<Box<Error>>) {
-    let mut coercer = Coercer { arena, malformed, unknown: Paths::default(), error: None };
-    let value = coercer.value(value, schema, root == super::Root::Resource, path);
-    coercer.unknown.sort();
-    (Decoded { value, unknown: coercer.unknown.into_vec() }, coercer.error)
+    let coercer = Coercer { arena, malformed, printing: Printing::Json, unknown: Paths::default(), error: None };
+    coercer.run(value, schema, root, path)
 }
 
 struct Coercer<'a> {
     arena: &'a Bump,
     malformed: Malformed,
+    printing: Printing,
     unknown: Paths,
     /// The first error. Later fields are not changed.
     error: Option<Box<Error>>,
 }
 
 impl<'a> Coercer<'a> {
+    fn run(
+        mut self,
+        value: Value<'a>,
+        schema: Option<&Schema<'_>>,
+        root: super::Root,
+        path: &Path<'_>,
+    ) -> (Decoded<'a>, Option<Box<Error>>) {
+        let value = self.value(value, schema, root == super::Root::Resource, path);
+        self.unknown.sort();
+        (Decoded { value, unknown: self.unknown.into_vec() }, self.error)
+    }
+
     /// Recursion is bounded: the schema reader limits nesting.
     fn value(&mut self, value: Value<'a>, schema: Option<&Schema<'_>>, root: bool, path: &Path<'_>) -> Value<'a> {
         let embedded = root || schema.is_some_and(|schema| schema.flags.any(Flags::EMBEDDED_RESOURCE));
@@ -328,7 +353,8 @@ impl<'a> Coercer<'a> {
                 if drops {
                     return None;
                 }
-                self.error = Some(Box::new(Error::invalid(&path.child(key), bad_value(value), "must be a string", 0)));
+                let shown = self.printing.bad_value(value);
+                self.error = Some(Box::new(Error::invalid(&path.child(key), shown, "must be a string", 0)));
                 Some(value)
             }
             "metadata" => {
@@ -337,7 +363,8 @@ impl<'a> Coercer<'a> {
                     (Err(_), Value::Map(map)) if drops => self.field_by_field(map),
                     (Err(_), _) if drops => return Some(value),
                     (Err(text), _) => {
-                        self.error = Some(Box::new(Error::invalid(&path.child(key), bad_value(value), text, 0)));
+                        let shown = self.printing.bad_value(value);
+                        self.error = Some(Box::new(Error::invalid(&path.child(key), shown, text, 0)));
                         return Some(value);
                     }
                 };
@@ -438,13 +465,14 @@ fn check_resource(map: Map<'_>, path: &Path<'_>, release: &AskedRelease, errors:
             }
             Some(_) => "must be a string".to_owned(),
         };
-        errors.push(Error::invalid(&path, bad_value(map.get(key).unwrap_or(Value::Null)), detail, 0));
+        let value = Printing::of(release).bad_value(map.get(key).unwrap_or(Value::Null));
+        errors.push(Error::invalid(&path, value, detail, 0));
     }
     let Some(value) = map.get("metadata") else { return };
     let arena = Bump::new();
     let path = path.child("metadata");
     match decode_metadata(value, &arena) {
-        Err(text) => errors.push(Error::invalid(&path, bad_value(value), text, 0)),
+        Err(text) => errors.push(Error::invalid(&path, Printing::of(release).bad_value(value), text, 0)),
         Ok(decoded) => {
             let mut meta = object_meta(decoded.value, &arena);
             if meta.name.is_empty() {

@@ -6,7 +6,7 @@
 use super::check::Outcome;
 use super::name::Name;
 use kubeshape_schema::Extra;
-use kubeshape_schema::field::{BadValue, ErrorType};
+use kubeshape_schema::field::ErrorType;
 use kubeshape_value::Value;
 use kubeshape_yaml::go::number::General;
 
@@ -178,13 +178,8 @@ fn refuse(range: Range, number: Number, what: &str, name: &Name<'_>, out: &mut O
     found
 }
 
-fn out_of(
-    base: &kubeshape_schema::field::Path<'_>,
-    name: &Name<'_>,
-    value: Number,
-    detail: String,
-) -> super::name::Failure {
-    super::check::failure(base, name, ErrorType::Invalid, BadValue::Json(super::equal::json(value.value())), detail)
+fn out_of(base: super::check::Base<'_>, name: &Name<'_>, value: Number, detail: String) -> super::name::Failure {
+    super::check::failure(base, name, ErrorType::Invalid, base.printing.bad_value(value.value()), detail)
 }
 
 /// A number as Go's `%v` prints it.

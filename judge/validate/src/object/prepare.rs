@@ -1,7 +1,8 @@
 //! Schemas prepared for validation.
 
-use super::check::{self, Outcome};
+use super::check::{self, Base, Outcome};
 use super::correlate::{Correlation, NodeOf};
+use super::equal::Printing;
 use super::fit::{Budget, Part, Steps, WholeDefault, fit};
 use super::format::Format;
 use super::name::Name;
@@ -64,6 +65,7 @@ impl Default for Purpose {
 pub struct Validator<'a> {
     nodes: Box<[Node<'a>]>,
     root: u32,
+    printing: Printing,
 }
 
 /// `additionalProperties`.
@@ -182,7 +184,11 @@ impl<'a> Validator<'a> {
     ) -> Validator<'a> {
         let mut builder = Builder { nodes: Vec::new(), known: HashMap::new(), purpose, patterns, arena };
         let root = builder.node(schema, false);
-        Validator { nodes: builder.nodes.into(), root }
+        let printing = match builder.purpose {
+            Purpose::Objects(release) => Printing::of(&release.into()),
+            Purpose::Defaults(_) => Printing::Json,
+        };
+        Validator { nodes: builder.nodes.into(), root, printing }
     }
 
     /// The errors of a value that is created: `ValidateCustomResource`. `base` is the path of the value.
@@ -219,12 +225,13 @@ impl<'a> Validator<'a> {
     }
 
     /// The errors of a field of an object that replaces another value, or that is new. There are none if the schema does
-    /// not know the field.
+    /// not know the field. `base` is the path of the field.
     pub(super) fn check_field_update<'v>(
         &self,
         field: &str,
         value: Value<'v>,
         old: Option<Value<'v>>,
+        base: &Path<'_>,
         stop: Stop<'_>,
     ) -> Vec<Error> {
         let Some(root) = self.node(self.root).property(field) else { return Vec::new() };
@@ -234,7 +241,7 @@ impl<'a> Validator<'a> {
             return Vec::new();
         }
         let correlation = old.map(|old| Correlation::new(value, old, NodeOf::new(self, root)));
-        self.errors(root, value, correlation, &Path::Base(field), stop)
+        self.errors(root, value, correlation, base, stop)
     }
 
     /// Whether a value has no error. This allocates nothing.
@@ -256,7 +263,7 @@ impl<'a> Validator<'a> {
         base: &Path<'_>,
         stop: Stop<'_>,
     ) -> Vec<Error> {
-        let mut out = Outcome::full(base, stop);
+        let mut out = Outcome::full(Base { path: base, printing: self.printing }, stop);
         check::value(self, root, value, &Name::Root, correlation, &mut out);
         let mut seen = HashSet::new();
         let (mut errors, dropped) = out.into_failures();

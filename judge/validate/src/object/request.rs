@@ -1,11 +1,12 @@
 //! Requests with custom resources: decoding, and the checks of the registry's strategy.
 
+use super::equal::Printing;
 use super::fit::{Steps, TooManyDefaults, fit};
 use super::meta::{self, Malformed};
 use super::pattern::Patterns;
 use super::rules::walk::Bounds;
-use super::{Purpose, Root, Rules, Validator, before, creation, lists, prune_defaults, without_defaults};
-use crate::release::{AskedRelease, Release};
+use super::{Purpose, Root, RuleOutcome, Rules, Validator, before, creation, lists, prune_defaults, without_defaults};
+use crate::release::{AskedRelease, Change, Release};
 use crate::words::{self, Lengths};
 use crate::{metadata, names};
 use kubeshape_schema::compact::Compactor;
@@ -64,6 +65,15 @@ pub struct Judged<'a> {
     pub errors: Vec<Error>,
     /// The message with which the storage refuses an object without errors.
     pub refusal: Option<&'static str>,
+}
+
+/// What a server finds when an object replaces another one.
+#[derive(Clone, Debug, Default)]
+pub struct Checked {
+    /// Why it refuses the object.
+    pub errors: Vec<Error>,
+    /// What it warns of: errors of rules about values that did not change.
+    pub warnings: Vec<String>,
 }
 
 /// The members of metadata that an update keeps, and whether it does so even if the request has another value.
@@ -153,8 +163,10 @@ impl<'a> Resource<'a> {
         // Metadata of embedded resources is decoded before there are defaults.
         let pruned = fit(object, schema, Root::Resource, Steps { defaults: false, ..steps }, arena);
         unknown.extend(pruned.unknown);
-        let coerced = meta::coerce(pruned.value, self.schema, Root::Value, Malformed::Refuse, &Path::Root, arena)
-            .map_err(|error| error.to_string())?;
+        let (printing, value) = (Printing::of(&self.release), pruned.value);
+        let coerced =
+            meta::coerce_with(printing, value, self.schema, Root::Value, Malformed::Refuse, &Path::Root, arena)
+                .map_err(|error| error.to_string())?;
         unknown.extend(coerced.unknown);
         let mut value = coerced.value;
         for key in ["apiVersion", "kind"] {
@@ -247,6 +259,16 @@ impl<'a> Resource<'a> {
         self.validate_until(object, Stop::NEVER)
     }
 
+    /// The warnings about an object that is created, or that replaces another one: `generateWarningsFromObj`.
+    pub fn warnings(&self, object: Value<'_>, old: Option<Value<'_>>) -> Vec<String> {
+        if metadata_of(object).get("finalizers").is_none() || !self.release.has(Change::WarningsOfFinalizers) {
+            return Vec::new();
+        }
+        let arena = Bump::new();
+        let finalizers = |object| meta::object_meta(metadata_of(object), &arena).finalizers;
+        metadata::warnings_of_finalizers(finalizers(object), old.map_or(&[], finalizers), &self.release)
+    }
+
     /// As [`validate`](Self::validate), until the flag is set. The errors then mean nothing.
     pub fn validate_until(&self, object: Value<'a>, stop: Stop<'_>) -> Vec<Error> {
         let mut errors = self.type_errors(object);
@@ -259,9 +281,13 @@ impl<'a> Resource<'a> {
             self.scale_status(object, &mut errors);
         }
         errors.extend(meta::embedded(object, self.schema, Root::Value, &Path::Root, &self.release));
-        errors.extend(lists::list_types(object, self.schema, &Path::Root));
-        self.rules(&mut errors, |rules| rules.check_until(object, &Path::Root, Rules::BUDGET, stop).errors);
+        errors.extend(self.list_types(object));
+        self.rules(&mut errors, |rules| rules.check_until(object, &Path::Root, Rules::BUDGET, stop));
         errors.into_vec()
+    }
+
+    fn list_types(&self, object: Value<'_>) -> Vec<Error> {
+        lists::list_types_with(object, self.schema, &Path::Root, Printing::of(&self.release))
     }
 
     /// Adds what the schema says, in the words of the release.
@@ -272,67 +298,97 @@ impl<'a> Resource<'a> {
     }
 
     /// The errors of an object that replaces another one: `customResourceStrategy.ValidateUpdate`. What did not change is not
-    /// complained about again.
+    /// complained about again, from [`Change::Ratcheting`] on.
     pub fn validate_update(&self, object: Value<'a>, old: Value<'a>) -> Vec<Error> {
-        self.validate_update_until(object, old, Stop::NEVER)
+        self.validate_update_until(object, old, Stop::NEVER).errors
     }
 
-    /// As [`validate_update`](Self::validate_update), until the flag is set. The errors then mean nothing.
-    pub fn validate_update_until(&self, object: Value<'a>, old: Value<'a>, stop: Stop<'_>) -> Vec<Error> {
+    /// As [`validate_update`](Self::validate_update), until the flag is set, with the warnings about what did not change. The
+    /// errors of a stopped check mean nothing.
+    pub fn validate_update_until(&self, object: Value<'a>, old: Value<'a>, stop: Stop<'_>) -> Checked {
         let mut errors = self.type_errors(object);
         if errors.is_empty() {
             metadata_update(object, old, &self.release, &mut errors);
             if let Some(validator) = &self.validator {
-                self.of_schema(validator.check_update_until(object, old, &Path::Root, stop), &mut errors);
+                let found = if self.release.has(Change::Ratcheting) {
+                    validator.check_update_until(object, old, &Path::Root, stop)
+                } else {
+                    validator.check_until(object, &Path::Root, stop)
+                };
+                self.of_schema(found, &mut errors);
             }
             self.scale_spec(object, &mut errors);
             self.scale_status(object, &mut errors);
         }
         errors.extend(meta::embedded(object, self.schema, Root::Value, &Path::Root, &self.release));
-        self.changed(object, old, stop, &mut errors);
-        errors.into_vec()
+        self.changed(object, old, Change::Ratcheting, stop, errors)
     }
 
     /// The errors of an object that is sent to the status subresource: `statusStrategy.ValidateUpdate`. Of the schema, only
     /// the part about the status is checked; the rules are those of the whole object.
     pub fn validate_status_update(&self, object: Value<'a>, old: Value<'a>) -> Vec<Error> {
-        self.validate_status_update_until(object, old, Stop::NEVER)
+        self.validate_status_update_until(object, old, Stop::NEVER).errors
     }
 
-    /// As [`validate_status_update`](Self::validate_status_update), until the flag is set. The errors then mean nothing.
-    pub fn validate_status_update_until(&self, object: Value<'a>, old: Value<'a>, stop: Stop<'_>) -> Vec<Error> {
+    /// As [`validate_status_update`](Self::validate_status_update), until the flag is set, with the warnings about what did not
+    /// change. The errors of a stopped check mean nothing.
+    pub fn validate_status_update_until(&self, object: Value<'a>, old: Value<'a>, stop: Stop<'_>) -> Checked {
         let mut errors = self.type_errors(object);
         if errors.is_empty() {
             metadata_update(object, old, &self.release, &mut errors);
             if let (Some(validator), Some(status)) = (&self.validator, object.get("status")) {
-                self.of_schema(validator.check_field_update("status", status, old.get("status"), stop), &mut errors);
+                let old = old.get("status").filter(|_| self.release.has(Change::RatchetingOfStatus));
+                let path = if self.release.has(Change::PathsOfStatus) { Path::Base("status") } else { Path::Root };
+                self.of_schema(validator.check_field_update("status", status, old, &path, stop), &mut errors);
             }
             self.scale_status(object, &mut errors);
         }
-        self.changed(object, old, stop, &mut errors);
-        errors.into_vec()
+        self.changed(object, old, Change::RatchetingOfStatus, stop, errors)
     }
 
-    /// The errors of list types and of rules, unless the old object had them.
-    fn changed(&self, object: Value<'a>, old: Value<'a>, stop: Stop<'_>, errors: &mut Errors) {
-        let lists = lists::list_types(object, self.schema, &Path::Root);
-        if !lists.is_empty() && lists::list_types(old, self.schema, &Path::Root).is_empty() {
+    /// Adds the errors of list types and of rules, unless the old object had them.
+    fn changed(
+        &self,
+        object: Value<'a>,
+        old: Value<'a>,
+        ratcheting: Change,
+        stop: Stop<'_>,
+        mut errors: Errors,
+    ) -> Checked {
+        let lists = self.list_types(object);
+        if !lists.is_empty() && self.list_types(old).is_empty() {
             errors.extend(lists);
         }
         let bounds = Bounds { budget: Rules::BUDGET, stop };
-        self.rules(errors, |rules| rules.check_update_until(object, old, true, &Path::Root, bounds).errors);
+        let ratchets = self.release.has(ratcheting);
+        let ratcheted = self
+            .rules(&mut errors, |rules| rules.check_update_until(object, old, ratchets, &Path::Root, bounds))
+            .iter()
+            .map(Error::to_string)
+            .collect();
+        Checked { errors: errors.into_vec(), warnings: ratcheted }
     }
 
-    /// Adds the errors of rules, if the errors before them allow to check any.
-    fn rules(&self, errors: &mut Errors, check: impl FnOnce(&Rules<'_>) -> Vec<Error>) {
-        let Some(rules) = &self.rules else { return };
-        if errors.iter().any(|error| BLOCKING.contains(&error.error_type)) {
+    /// Adds the errors of rules, if the errors before them allow to check any. Returns those about values that did not
+    /// change, which are warnings.
+    fn rules(&self, errors: &mut Errors, check: impl FnOnce(&Rules<'_>) -> RuleOutcome) -> Vec<Error> {
+        let Some(rules) = &self.rules else { return Vec::new() };
+        if errors.iter().any(|error| self.blocks(error)) {
             let detail = "some validation rules were not checked because the object was invalid; correct the existing errors \
                           to complete validation";
-            errors.push(Error::invalid(&Path::Root, BadValue::Json("null".to_owned()), detail, 0));
-        } else {
-            errors.extend(check(rules));
+            let value = Printing::of(&self.release).bad_value(Value::Null);
+            errors.push(Error::invalid(&Path::Root, value, detail, 0));
+            return Vec::new();
         }
+        let outcome = check(rules);
+        errors.extend(outcome.errors);
+        outcome.ratcheted
+    }
+
+    /// Whether an error leaves rules unchecked: `hasBlockingErr`.
+    fn blocks(&self, error: &Error) -> bool {
+        BLOCKING.contains(&error.error_type)
+            && (error.error_type != ErrorType::NotSupported || self.release.has(Change::EnumsBlockRules))
     }
 
     /// The message with which a server refuses an object: `errors.NewInvalid`. Errors with the same text count once.
@@ -431,6 +487,20 @@ pub(crate) fn metadata_errors_with(
 pub fn metadata_update_errors(object: Value<'_>, old: Value<'_>, release: impl Into<AskedRelease>) -> Vec<Error> {
     let mut errors = Errors::default();
     metadata_update(object, old, &release.into(), &mut errors);
+    errors.into_vec()
+}
+
+/// The errors that every update looks for before those of the resource: `validateCommonFields` of `k8s.io/apiserver`.
+pub fn common_update_errors(
+    object: Value<'_>,
+    old: Value<'_>,
+    namespaced: bool,
+    release: impl Into<AskedRelease>,
+) -> Vec<Error> {
+    let release = release.into();
+    let mut errors = Errors::default();
+    errors.extend(metadata_errors_with(object, namespaced, &names::path_segment, &release));
+    metadata_update(object, old, &release, &mut errors);
     errors.into_vec()
 }
 

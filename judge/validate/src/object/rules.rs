@@ -3,8 +3,8 @@
 
 pub(super) mod walk;
 
-use crate::AskedRelease;
 use crate::crd::field_path;
+use crate::release::{AskedRelease, Change};
 use kubeshape_cel::{DeclType, Program, RuleEnv, escape::escape};
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_schema::{Flags, Rule, Schema};
@@ -252,7 +252,7 @@ impl<'a> Node<'a> {
         let decl = self.decl.as_ref()?;
         Some(self.compiled.get_or_init(|| {
             let env = RuleEnv::of_type(decl, release.of_stored_expressions(), TYPE_NAME);
-            let rules: Vec<_> = self.sources.iter().map(|source| source.compile(&env)).collect();
+            let rules: Vec<_> = self.sources.iter().map(|source| source.compile(&env, release)).collect();
             let uses = |rule: &CompiledRule| matches!(rule, CompiledRule::Ready(rule) if rule.uses_old_self);
             Compiled { uses_old_self: rules.iter().any(uses), rules }
         }))
@@ -268,19 +268,21 @@ impl<'a> Source<'a> {
         Source { rule, field_path: found.map(|found| found.path).unwrap_or_default() }
     }
 
-    fn optional_old_self(&self) -> bool {
-        self.rule.optional_old_self == Some(true)
+    /// Whether `oldSelf` is an optional. Older releases drop the field of the rule.
+    fn optional_old_self(&self, release: &AskedRelease) -> bool {
+        self.rule.optional_old_self == Some(true) && release.has(Change::OptionalOldSelf)
     }
 
-    fn compile(&self, env: &RuleEnv) -> CompiledRule {
+    fn compile(&self, env: &RuleEnv, release: &AskedRelease) -> CompiledRule {
         if self.rule.rule.trim().is_empty() {
             return CompiledRule::Empty;
         }
-        match env.rule(self.rule.rule, self.optional_old_self()) {
+        match env.rule(self.rule.rule, self.optional_old_self(release)) {
             Err(error) => CompiledRule::Wrong(error.detail),
             Ok(rule) => {
                 let expression = self.rule.message_expression;
-                let message = (!expression.is_empty()).then(|| env.message(expression, self.optional_old_self()));
+                let message =
+                    (!expression.is_empty()).then(|| env.message(expression, self.optional_old_self(release)));
                 CompiledRule::Ready(Box::new(ReadyRule {
                     program: rule.program,
                     uses_old_self: rule.uses_old_self,

@@ -51,12 +51,23 @@ impl Api {
 }
 
 impl Call<'_> {
-    /// Returns the warnings for every request for the resource.
-    pub(super) fn warnings(&self) -> Vec<String> {
+    /// Warns that the version of the resource is deprecated, whatever the request.
+    pub(super) fn warn_of_version(&self) {
         let served = self.served;
         let advisor = self.api.advisor.as_ref().filter(|_| served.is_built_in());
-        let told = advisor.and_then(|advisor| advisor.kind(&served.api_version, &served.kind));
-        served.warning.iter().cloned().chain(told).collect()
+        let deprecated = advisor.and_then(|advisor| advisor.kind(&served.api_version, &served.kind));
+        self.warn(served.warning.iter().cloned().chain(deprecated));
+    }
+
+    /// Adds warnings for the client, which gets them whether or not the request succeeds. Repeated ones are left out (upstream:
+    /// the recorder of `WithWarningRecorder`).
+    pub(super) fn warn(&self, warnings: impl IntoIterator<Item = String>) {
+        self.warnings.borrow_mut().extend(warnings);
+    }
+
+    /// Returns the warnings until now.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        self.warnings.borrow().iter().cloned().collect()
     }
 
     fn advisor(&self) -> Option<&dyn Advisor> {
@@ -67,14 +78,14 @@ impl Call<'_> {
     }
 
     /// Warns of the fields of an object as the client sent it.
-    pub(super) fn advise(&self, sent: Node<'_>, warnings: &mut Vec<String>) {
+    pub(super) fn advise(&self, sent: Node<'_>) {
         if let Some(advisor) = self.advisor() {
-            warnings.extend(advisor.fields(sent));
+            self.warn(advisor.fields(sent));
         }
     }
 
     /// Warns of the fields of an object that a patch made.
-    pub(super) fn advise_of(&self, patched: Value<'_>, warnings: &mut Vec<String>) {
+    pub(super) fn advise_of(&self, patched: Value<'_>) {
         let Some(advisor) = self.advisor() else { return };
         let (mut text, mut tape) = (Vec::new(), Tape::new());
         patched.write_go_json(&mut text);
@@ -83,7 +94,7 @@ impl Call<'_> {
         }
         let source = std::str::from_utf8(&text).unwrap_or_default();
         if let Some(node) = tape.document(source).root() {
-            warnings.extend(advisor.fields(node));
+            self.warn(advisor.fields(node));
         }
     }
 }

@@ -69,7 +69,7 @@ impl Call<'_> {
         let old = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
         let (change, then) = self.deleted(&self.key(), old, &options)?;
         if let Some(change) = change {
-            return self.written(change, options.dry_run, then, shown, self.warnings());
+            return self.written(change, options.dry_run, then, shown);
         }
         let reply = shown.object(200, old)?;
         Ok(Outcome::Reply(super::Reply { warnings: self.warnings(), ..reply }))

@@ -22,12 +22,14 @@ use crate::target::parameter;
 use crate::{form, options, wire};
 use bytes::Bytes;
 use imbl::OrdMap;
+use indexmap::IndexSet;
 use kubeshape_registry::Registry;
 use kubeshape_smd::managed::Time;
 use kubeshape_smd::value::Stop;
 use reply::Shown;
 use served::Served;
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use strategy::Strategy;
@@ -321,12 +323,16 @@ impl Api {
         let path = ResourcePath::of(request.path)?;
         let served = self.find(&path)?;
         let strategy = served.strategy()?;
-        let call = Call { verb: Verb::Other, api: self, served, strategy: &strategy, path, request, moment, store };
+        let warnings = RefCell::default();
+        let call =
+            Call { verb: Verb::Other, api: self, served, strategy: &strategy, path, request, moment, store, warnings };
         let call = Call { verb: call.verb()?, ..call };
+        call.warn_of_version();
         let outcome = call.run();
         // What was stopped did not come to its end, whatever it returns.
         let outcome = call.goes_on().and(outcome);
-        Some(outcome.unwrap_or_else(|status| Outcome::Reply(refusal(&status, request))))
+        let refused = |status: Status| Reply { warnings: call.warnings(), ..refusal(&status, request) };
+        Some(outcome.unwrap_or_else(|status| Outcome::Reply(refused(status))))
     }
 
     /// Applies the changes of a request and returns the response.
@@ -407,7 +413,6 @@ impl Verb {
 }
 
 /// A request and what it is about.
-#[derive(Clone, Copy)]
 struct Call<'c> {
     verb: Verb,
     api: &'c Api,
@@ -417,6 +422,8 @@ struct Call<'c> {
     request: &'c Request<'c>,
     moment: &'c Moment<'c>,
     store: &'c Store,
+    /// The warnings until now.
+    warnings: RefCell<IndexSet<String>>,
 }
 
 impl Call<'_> {

@@ -201,8 +201,7 @@ impl Call<'_> {
             let owners = self.owners(live, manager, &arena)?;
             object = with_meta(object, "managedFields", owners, &arena);
         }
-        let mut warnings = self.warnings();
-        let change = self.replaced(object, live, old, &mut warnings, &arena)?;
-        self.written(change, parameters.dry_run, Then::Scale, shown, warnings)
+        let change = self.replaced(object, live, old, &arena)?;
+        self.written(change, parameters.dry_run, Then::Scale, shown)
     }
 }

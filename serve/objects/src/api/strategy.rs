@@ -13,7 +13,7 @@ use kubeshape_validate::builtin::BuiltInKind;
 use kubeshape_validate::crd::{self, Defaults, Definition};
 use kubeshape_validate::metadata::ObjectMeta;
 use kubeshape_validate::object::{
-    Object, count_generation, decode_metadata, deep_equal, keep_metadata, metadata_update_errors, with_status,
+    Checked, Object, count_generation, decode_metadata, deep_equal, keep_metadata, metadata_update_errors, with_status,
 };
 use kubeshape_validate::typed::Typed;
 use kubeshape_yaml::Tape;
@@ -176,9 +176,9 @@ impl Strategy {
     }
 
     /// Validates an object that replaces another one: `ValidateUpdate`.
-    pub(super) fn validate_update(&self, object: Value<'_>, old: Value<'_>, stop: Stop<'_>) -> Vec<Error> {
-        match self {
-            Strategy::Custom(requests) => requests.resource().validate_update_until(object, old, stop),
+    pub(super) fn validate_update(&self, object: Value<'_>, old: Value<'_>, stop: Stop<'_>) -> Checked {
+        let errors = match self {
+            Strategy::Custom(requests) => return requests.resource().validate_update_until(object, old, stop),
             Strategy::Definition(_) => {
                 let validate = |new: &Definition<'_>, old: &Definition<'_>| {
                     let options = crd::Options::update(new, old, Release::DEFAULT).until(stop);
@@ -187,7 +187,8 @@ impl Strategy {
                 read_both(object, old, validate).unwrap_or_default()
             }
             Strategy::BuiltIn(_) => metadata_update_errors(object, old, Release::DEFAULT),
-        }
+        };
+        Checked { errors, warnings: Vec::new() }
     }
 
     /// Returns a valid object as validation leaves it: in definitions, it decodes the metadata in defaults.
@@ -202,19 +203,25 @@ impl Strategy {
     }
 
     /// Validates an object that is sent to the status subresource.
-    pub(super) fn validate_status_update(&self, object: Value<'_>, old: Value<'_>, stop: Stop<'_>) -> Vec<Error> {
+    pub(super) fn validate_status_update(&self, object: Value<'_>, old: Value<'_>, stop: Stop<'_>) -> Checked {
         match self {
             Strategy::Custom(requests) => requests.resource().validate_status_update_until(object, old, stop),
-            Strategy::Definition(_) | Strategy::BuiltIn(_) => metadata_update_errors(object, old, Release::DEFAULT),
+            Strategy::Definition(_) | Strategy::BuiltIn(_) => {
+                let errors = metadata_update_errors(object, old, Release::DEFAULT);
+                Checked { errors, warnings: Vec::new() }
+            }
         }
     }
 
     /// Returns warnings for the client: `WarningsOnCreate`, `WarningsOnUpdate`.
     pub(super) fn warnings(&self, object: Value<'_>, old: Option<Value<'_>>) -> Vec<String> {
-        let Strategy::Definition(_) = self else { return Vec::new() };
-        let warnings = match old {
-            None => read(object, |definition| crd::warnings(definition, Release::DEFAULT)),
-            Some(old) => read_both(object, old, |new, old| crd::warnings_of_update(new, old, Release::DEFAULT)),
+        let warnings = match (self, old) {
+            (Strategy::Custom(requests), old) => return requests.resource().warnings(object, old),
+            (Strategy::BuiltIn(_), _) => return Vec::new(),
+            (Strategy::Definition(_), None) => read(object, |definition| crd::warnings(definition, Release::DEFAULT)),
+            (Strategy::Definition(_), Some(old)) => {
+                read_both(object, old, |new, old| crd::warnings_of_update(new, old, Release::DEFAULT))
+            }
         };
         warnings.unwrap_or_default().into_iter().map(|warning| warning.text).collect()
     }

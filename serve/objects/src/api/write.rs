@@ -1,6 +1,6 @@
 //! Creating, replacing and patching objects.
 
-use super::{Call, MAX_BODY, Outcome, Reply, Then, Write};
+use super::{Call, MAX_BODY, Outcome, Reply, Then, Verb, Write};
 use crate::options::{FieldValidation, WriteParameters};
 use crate::patch::{PatchError, json_patch, merge};
 use crate::status::{Cause, Details, Status};
@@ -13,10 +13,16 @@ use kubeshape_schema::field::{BadValue, Error, Path};
 use kubeshape_smd::managed::{self, keep_times};
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
-use kubeshape_validate::object::{uid_without_object, version_on_creation, without_system_metadata};
+use kubeshape_validate::Change as Rule;
+use kubeshape_validate::object::{
+    common_update_errors, uid_without_object, version_on_creation, without_system_metadata,
+};
 use kubeshape_validate::strict::{Fields, duplicate_field, unknown_field};
+use kubeshape_yaml::go::escape::GoQuoted;
+use kubeshape_yaml::go::syntax;
 use kubeshape_yaml::{Node, Tape};
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Media types of objects in bodies.
@@ -107,9 +113,79 @@ impl Call<'_> {
 
     /// Reads a document of a body and its duplicate fields.
     pub(super) fn document<'t>(&self, text: &'t [u8], tape: &'t mut Tape) -> Result<Node<'t>, Status> {
+        if self.is_json() {
+            self.check_json(text)?;
+        }
         value::read_body(text, tape).map_err(|why| self.unreadable(&why))?;
         let source = std::str::from_utf8(text).map_err(|why| self.unreadable(&why.to_string()))?;
         tape.document(source).root().ok_or_else(|| self.unreadable("EOF"))
+    }
+
+    /// Whether the body has to be JSON.
+    fn is_json(&self) -> bool {
+        matches!(self.media_type(), "" | "application/json")
+    }
+
+    /// Refuses a body whose kind and version cannot be read, with the words of Go's decoder (upstream:
+    /// `SimpleMetaFactory.Interpret`), and numbers that no double holds.
+    fn check_json(&self, text: &[u8]) -> Result<(), Status> {
+        syntax::check(text).map_err(|error| self.unrecognized(&format!("json parse error: {error}"), text))?;
+        let number = std::str::from_utf8(text).ok().and_then(syntax::number_out_of_range);
+        number.map_or(Ok(()), |number| {
+            Err(self.unreadable(&format!("json: cannot unmarshal number {number} into Go value of type float64")))
+        })
+    }
+
+    /// Refuses an object without a kind or version that Go can read.
+    fn check_type(&self, value: Value<'_>) -> Result<(), Status> {
+        let text = || {
+            let mut text = Vec::new();
+            value.write_go_json(&mut text);
+            text
+        };
+        let name = |value| match value {
+            Value::Bool(_) => "bool",
+            Value::Int(_) | Value::Float(_) => "number",
+            Value::String(_) => "string",
+            Value::List(_) => "array",
+            Value::Map(_) | Value::Null => "object",
+        };
+        let Value::Map(map) = value else {
+            if value.is_null() {
+                return Ok(());
+            }
+            let error = format!(
+                "json: cannot unmarshal {} into Go value of type struct {{ APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; \
+                 Kind string \"json:\\\"kind,omitempty\\\"\" }}",
+                name(value)
+            );
+            return Err(self.unrecognized(&format!("json parse error: {error}"), &text()));
+        };
+        for key in ["apiVersion", "kind"] {
+            if let Some(found) = map.get(key).filter(|found| !matches!(found, Value::String(_) | Value::Null)) {
+                let found = name(found);
+                let error = format!("json: cannot unmarshal {found} into Go struct field .{key} of type string");
+                return Err(self.unrecognized(&format!("json parse error: {error}"), &text()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The message about a body without a kind and a version (upstream: `transformDecodeError`, `summarizeData`).
+    fn unrecognized(&self, why: &str, body: &[u8]) -> Status {
+        /// Bytes of the body that the message shows.
+        const SHOWN: usize = 30;
+        let head = body.get(..SHOWN).unwrap_or(body);
+        let rest = if body.len() > SHOWN { " ..." } else { "" };
+        let summary = match body.first() {
+            None => "<empty>".to_owned(),
+            Some(b'{') => format!("{}{rest}", String::from_utf8_lossy(head)),
+            Some(_) => head.iter().map(|byte| format!("{byte:02x}")).collect::<String>() + rest,
+        };
+        let kind = &self.served.kind;
+        let message = format!("the object provided is unrecognized (must be of type {kind})");
+        let why = if why.starts_with("json") { format!("couldn't get version/kind; {why}") } else { why.to_owned() };
+        Status::bad_request(format!("{message}: {why} ({summary})"))
     }
 
     /// Decodes an object of the resource: unknown fields are dropped, defaults inserted.
@@ -119,7 +195,13 @@ impl Call<'_> {
         strict: Vec<String>,
         arena: &'a Bump,
     ) -> Result<Decoded<'a>, Status> {
+        self.check_type(value)?;
         let api_version = value.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+        if api_version.matches('/').count() > 1 {
+            let mut text = Vec::new();
+            value.write_go_json(&mut text);
+            return Err(self.unrecognized(&format!("unexpected GroupVersion string: {api_version}"), &text));
+        }
         let kind = value.get("kind").and_then(Value::as_str).unwrap_or_default();
         if kind.is_empty() {
             let mut text = Vec::new();
@@ -148,18 +230,13 @@ impl Call<'_> {
     }
 
     /// Refuses findings of strict validation, or turns them into warnings.
-    pub(super) fn tell(
-        &self,
-        strict: &[String],
-        validation: FieldValidation,
-        warnings: &mut Vec<String>,
-    ) -> Result<(), Status> {
+    pub(super) fn tell(&self, strict: &[String], validation: FieldValidation) -> Result<(), Status> {
         match validation {
             FieldValidation::Strict if !strict.is_empty() => {
                 Err(self.unreadable(&format!("strict decoding error: {}", strict.join(", "))))
             }
             FieldValidation::Warn => {
-                warnings.extend(strict.iter().cloned());
+                self.warn(strict.iter().cloned());
                 Ok(())
             }
             _ => Ok(()),
@@ -193,11 +270,11 @@ impl Call<'_> {
         let shown = self.shown()?;
         let parameters = WriteParameters::read(self.request.query, "CreateOptions", false)?;
         let body = self.object_sent()?;
-        let (mut tape, arena, mut warnings) = (Tape::new(), Bump::new(), self.warnings());
+        let (mut tape, arena) = (Tape::new(), Bump::new());
         let node = self.document(&body, &mut tape)?;
         let decoded = self.decode(Value::from_node(node, &arena), self.duplicates(node), &arena)?;
-        self.tell(&decoded.strict, parameters.validation, &mut warnings)?;
-        self.advise(node, &mut warnings);
+        self.tell(&decoded.strict, parameters.validation)?;
+        self.advise(node);
         let object = self.fits_path(without_system_metadata(decoded.value, &arena), &arena)?;
         let object = self.named(object, &arena);
         let refusal = version_on_creation(object).filter(|_| !parameters.dry_run);
@@ -205,14 +282,14 @@ impl Call<'_> {
         let options = self.options(&parameters);
         let zero = self.strategy.zero(object, &arena);
         let object = endpoint.update_no_errors(zero, object, &options, &arena);
-        let change = self.created(object, &mut warnings, &arena)?;
+        let change = self.created(object, &arena)?;
         if let Some(message) = refusal {
             return Err(Status::internal(message));
         }
         if self.store.get(&change.key).is_some() {
             return Err(Status::already_exists(self.group_resource(), meta_text(object, "name")));
         }
-        self.written(change, parameters.dry_run, Then::Object(201), shown, warnings)
+        self.written(change, parameters.dry_run, Then::Object(201), shown)
     }
 
     /// Returns the object with a generated name, if it needs one.
@@ -239,7 +316,8 @@ impl Call<'_> {
     }
 
     /// Returns the change that creates a decoded object with its managed fields (upstream: `rest.BeforeCreate` and the strategy).
-    fn created<'a>(&'a self, object: Value<'a>, warnings: &mut Vec<String>, arena: &'a Bump) -> Result<Change, Status> {
+    fn created<'a>(&'a self, object: Value<'a>, arena: &'a Bump) -> Result<Change, Status> {
+        let object = self.without_repeated_owners(object, arena);
         let object = self.strategy.prepare_create(object, arena);
         // What is read from the storage has defaults, also those of a status that was dropped.
         let mut object = self.strategy.decode(object, arena).map_err(|why| self.unreadable(&why))?.value;
@@ -248,15 +326,48 @@ impl Call<'_> {
         object = with_meta(object, "creationTimestamp", Some(now), arena);
         object = with_meta(object, "uid", Some(Value::String(self.moment.uid)), arena);
         self.is_storable(object)?;
-        warnings.extend(self.strategy.warnings(object, None));
         let errors = self.strategy.validate(object, self.moment.stop);
         let name = meta_text(object, "name");
         if !errors.is_empty() {
             return Err(Status::invalid(&self.served.group, &self.served.kind, name, &errors));
         }
+        self.warn(self.strategy.warnings(object, None));
         let key = Key::new(&self.served.id, self.path.namespace, name);
         let object = self.strategy.validated(object, arena);
         Ok(Change { key, expected: None, then: Becomes::Stored(self.draft(object, arena)?) })
+    }
+
+    /// Drops owner references that are there twice, with a warning (upstream: `dedupOwnerReferencesAndAddWarning`).
+    fn without_repeated_owners<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        let owners = value::metadata(object).get("ownerReferences").and_then(Value::as_list).unwrap_or_default();
+        let (mut seen, mut kept, mut repeated) = (HashSet::new(), Vec::new(), Vec::new());
+        for owner in owners {
+            let mut text = Vec::new();
+            owner.write_go_json(&mut text);
+            if seen.insert(text) {
+                kept.push(*owner);
+            } else {
+                repeated.push(owner.get("uid").and_then(Value::as_str).unwrap_or_default());
+            }
+        }
+        if repeated.is_empty() {
+            return object;
+        }
+        // Patches are looked at after admission.
+        let when = if self.verb == Verb::Patch { " after mutating admission happens" } else { "" };
+        let uids = repeated.join(", ");
+        self.warn([format!(
+            ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in 1.20+, and may \
+             reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {uids}"
+        )]);
+        with_meta(object, "ownerReferences", Some(Value::List(arena.alloc_slice_copy(&kept))), arena)
+    }
+
+    /// The key of the object in upstream's store.
+    fn storage_key(&self) -> String {
+        let parts = [&self.served.group, &*self.served.plural, self.path.namespace, self.path.name];
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        format!("/registry/{}", parts.join("/"))
     }
 
     /// Refuses an object that is too large for the store, before it is validated and written.
@@ -286,7 +397,6 @@ impl Call<'_> {
         dry_run: bool,
         then: Then,
         shown: super::Shown,
-        warnings: Vec<String>,
     ) -> Result<Outcome, Status> {
         let draft = match &change.then {
             Becomes::Stored(draft) | Becomes::Deleted(draft) => draft,
@@ -297,7 +407,7 @@ impl Call<'_> {
         });
         self.store.has_room(&change).map_err(|full| Status::internal(full.to_string()))?;
         if !dry_run && unchanged.is_none() {
-            return Ok(Outcome::Write(Write { changes: vec![change], then, shown, warnings }));
+            return Ok(Outcome::Write(Write { changes: vec![change], then, shown, warnings: self.warnings() }));
         }
         let object = match (unchanged, old) {
             (Some(old), _) => Arc::clone(old),
@@ -311,28 +421,33 @@ impl Call<'_> {
             Then::Done(status) => shown.status(&status),
             Then::List(reply) => *reply,
         };
-        Ok(Outcome::Reply(Reply { warnings, ..reply }))
+        Ok(Outcome::Reply(Reply { warnings: self.warnings(), ..reply }))
     }
 
     pub(super) fn update(&self) -> Result<Outcome, Status> {
         let shown = self.shown()?;
         let parameters = WriteParameters::read(self.request.query, "UpdateOptions", false)?;
         let body = self.object_sent()?;
-        let (mut tape, arena, mut warnings) = (Tape::new(), Bump::new(), self.warnings());
+        let (mut tape, arena) = (Tape::new(), Bump::new());
         let node = self.document(&body, &mut tape)?;
         let decoded = self.decode(Value::from_node(node, &arena), self.duplicates(node), &arena)?;
-        self.tell(&decoded.strict, parameters.validation, &mut warnings)?;
-        self.advise(node, &mut warnings);
+        self.tell(&decoded.strict, parameters.validation)?;
+        self.advise(node);
         let object = self.fits_path(decoded.value, &arena)?;
-        let object = with_meta(object, "name", Some(Value::String(self.path.name)), &arena);
+        if meta_text(object, "name").is_empty() {
+            let name = self.path.name;
+            return Err(Status::bad_request(format!(
+                "the name of the object ({name} based on URL) was undeterminable: name must be provided"
+            )));
+        }
         let old = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
         let mut memory = Tape::new();
         let live = self.live(old, &mut memory, &arena)?;
         let endpoint = self.endpoint(&arena)?;
         let options = self.options(&parameters);
         let object = endpoint.update_no_errors(Some(live), object, &options, &arena);
-        let change = self.replaced(object, live, old, &mut warnings, &arena)?;
-        self.written(change, parameters.dry_run, Then::Object(200), shown, warnings)
+        let change = self.replaced(object, live, old, &arena)?;
+        self.written(change, parameters.dry_run, Then::Object(200), shown)
     }
 
     /// Returns a stored object in the version of the request.
@@ -353,14 +468,15 @@ impl Call<'_> {
         object: Value<'a>,
         live: Value<'a>,
         old: &Arc<Stored>,
-        warnings: &mut Vec<String>,
         arena: &'a Bump,
     ) -> Result<Change, Status> {
         let (name, of) = (self.path.name, self.group_resource());
         let uid = meta_text(object, "uid");
         if !uid.is_empty() && uid != meta_text(live, "uid") {
             let why = format!(
-                "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
+                "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID \
+                 in precondition: {uid}, UID in object meta: {}",
+                self.storage_key(),
                 meta_text(live, "uid")
             );
             return Err(Status::conflict(of, name, &why));
@@ -368,30 +484,41 @@ impl Call<'_> {
         match meta_text(object, "resourceVersion") {
             "" | "0" => {
                 let path = Path::Base("metadata");
-                let error = Error::invalid(
-                    &path.child("resourceVersion"),
-                    BadValue::Json("0".to_owned()),
-                    "must be specified for an update",
-                    0,
-                );
+                let is_json = self.api.registry.settings().release.has(Rule::ValuesInJson);
+                let zero = if is_json { BadValue::Json("0".to_owned()) } else { BadValue::Printed("0x0".to_owned()) };
+                let path = path.child("resourceVersion");
+                let error = Error::invalid(&path, zero, "must be specified for an update", 0);
                 return Err(Status::invalid(&self.served.group, &self.served.plural, name, &[error]));
+            }
+            revision if revision.is_empty() || !revision.bytes().all(|byte| byte.is_ascii_digit()) => {
+                // The store's error about a number reaches the client as it is.
+                let quoted = GoQuoted(revision);
+                return Err(Status::internal(format!("strconv.ParseUint: parsing {quoted}: invalid syntax")));
             }
             revision if revision != old.revision.to_string() => return Err(Status::conflict(of, name, MODIFIED)),
             _ => {}
         }
         self.is_storable(object)?;
+        let object = self.without_repeated_owners(object, arena);
         let object = keep_times(live, object, arena);
         let strategy = self.strategy;
-        let (object, errors) = if self.path.subresource == "status" {
+        let is_status = self.path.subresource == "status";
+        let (object, checked) = if is_status {
             let object = strategy.prepare_status_update(object, live, arena);
             (object, strategy.validate_status_update(object, live, self.moment.stop))
         } else {
             let object = strategy.prepare_update(object, live, arena);
-            warnings.extend(strategy.warnings(object, Some(live)));
             (object, strategy.validate_update(object, live, self.moment.stop))
         };
+        self.warn(checked.warnings);
+        let release = self.api.registry.settings().release;
+        let mut errors = common_update_errors(object, live, self.served.namespaced, release);
+        errors.extend(checked.errors);
         if !errors.is_empty() {
             return Err(Status::invalid(&self.served.group, &self.served.kind, name, &errors));
+        }
+        if !is_status {
+            self.warn(strategy.warnings(object, Some(live)));
         }
         let draft = self.draft(strategy.validated(object, arena), arena)?;
         let metadata = value::metadata(object);
@@ -414,7 +541,7 @@ impl Call<'_> {
         if is_apply {
             return self.apply(&parameters, shown);
         }
-        let (mut tape, arena, mut warnings) = (Tape::new(), Bump::new(), self.warnings());
+        let (mut tape, arena) = (Tape::new(), Bump::new());
         let is_json_patch = match self.media_type() {
             "application/json-patch+json" => true,
             "application/merge-patch+json" => false,
@@ -445,15 +572,15 @@ impl Call<'_> {
         }
         let twice = if is_json_patch { Vec::new() } else { twice(node) };
         let decoded = self.decode(patched, twice, &arena)?;
-        self.tell(&decoded.strict, parameters.validation, &mut warnings)?;
-        self.advise_of(patched, &mut warnings);
+        self.tell(&decoded.strict, parameters.validation)?;
+        self.advise_of(patched);
         let object = self.fits_path(decoded.value, &arena)?;
         let object = with_meta(object, "name", Some(Value::String(self.path.name)), &arena);
         let endpoint = self.endpoint(&arena)?;
         let options = self.options(&parameters);
         let object = endpoint.update_no_errors(Some(live), object, &options, &arena);
-        let change = self.replaced(object, live, old, &mut warnings, &arena)?;
-        self.written(change, parameters.dry_run, Then::Object(200), shown, warnings)
+        let change = self.replaced(object, live, old, &arena)?;
+        self.written(change, parameters.dry_run, Then::Object(200), shown)
     }
 
     /// Applies a strategic merge patch. `null` changes nothing.
@@ -494,7 +621,7 @@ impl Call<'_> {
 
     /// Handles server-side apply.
     fn apply(&self, parameters: &WriteParameters, shown: super::Shown) -> Result<Outcome, Status> {
-        let (mut tape, arena, mut warnings) = (Tape::new(), Bump::new(), self.warnings());
+        let (mut tape, arena) = (Tape::new(), Bump::new());
         let text = &*self.transcoded()?;
         let undecoded = |why: &str| Status::bad_request(format!("error decoding YAML: {why}"));
         value::read_body(text, &mut tape).map_err(|why| undecoded(&why))?;
@@ -504,7 +631,7 @@ impl Call<'_> {
         if config.as_map().is_none() {
             return Err(undecoded("the configuration is no object"));
         }
-        self.advise(node, &mut warnings);
+        self.advise(node);
         let config = self.fits_path(config, &arena)?;
         let config = with_meta(config, "name", Some(Value::String(self.path.name)), &arena);
         let old = self.store.get(&self.key());
@@ -523,7 +650,7 @@ impl Call<'_> {
                 FieldValidation::Strict => {
                     return Err(Status::bad_request(format!("error strict decoding YAML: {why}")));
                 }
-                FieldValidation::Warn => warnings.push(why),
+                FieldValidation::Warn => self.warn([why]),
                 FieldValidation::Ignore => {}
             }
         }
@@ -534,14 +661,14 @@ impl Call<'_> {
                 "" => with_meta(object, "resourceVersion", Some(revision), &arena),
                 _ => object,
             };
-            (self.replaced(object, live, old, &mut warnings, &arena)?, 200)
+            (self.replaced(object, live, old, &arena)?, 200)
         } else {
             if let Some(why) = uid_without_object(object) {
                 return Err(Status::conflict(self.group_resource(), self.path.name, &why));
             }
-            (self.created(object, &mut warnings, &arena)?, 201)
+            (self.created(object, &arena)?, 201)
         };
-        self.written(change, parameters.dry_run, Then::Object(code), shown, warnings)
+        self.written(change, parameters.dry_run, Then::Object(code), shown)
     }
 }
 

@@ -1,8 +1,8 @@
 //! The walk over an object that evaluates the rules of its values within one budget.
 
 use super::{Compiled, CompiledRule, Node, ReadyRule, RuleOutcome, Rules, Source};
-use crate::object::bad_value;
 use crate::object::correlate::{Correlation, OldItems};
+use crate::object::equal::Printing;
 use crate::release::Change;
 use kubeshape_cel::{Program, Value as CelValue};
 use kubeshape_schema::Schema;
@@ -209,7 +209,11 @@ impl<'r> Walk<'r> {
             return;
         }
         let variables = Variables::new(node, compiled, place);
+        // Older releases report everything after a broken rule below the path of its field.
+        let mut moved = String::new();
         for (source, rule) in node.sources.iter().zip(&compiled.rules) {
+            let below = place.path.child(&moved);
+            let place = if moved.is_empty() { place } else { Place { path: &below, ..place } };
             let rule = match rule {
                 CompiledRule::Empty => continue,
                 CompiledRule::Wrong(error) => {
@@ -218,7 +222,7 @@ impl<'r> Walk<'r> {
                 }
                 CompiledRule::Ready(rule) => rule,
             };
-            if rule.uses_old_self && !variables.has_old && !source.optional_old_self() {
+            if rule.uses_old_self && !variables.has_old && !source.optional_old_self(&self.rules.release) {
                 continue;
             }
             if self.stop.is_set() || self.steps > kubeshape_cel::MAX_STEPS {
@@ -227,7 +231,7 @@ impl<'r> Walk<'r> {
                 return;
             }
             let outcome = {
-                let variables = variables.of(source.optional_old_self());
+                let variables = variables.of(source.optional_old_self(&self.rules.release));
                 rule.program.evaluate_until(variables, self.rules.call_limit, self.stop)
             };
             self.steps = self.steps.saturating_add(outcome.steps);
@@ -242,6 +246,10 @@ impl<'r> Walk<'r> {
                     self.broken(place, source, rule, &variables);
                     if self.budget < 0 {
                         return;
+                    }
+                    if rule.has_field_path && !self.rules.release.has(Change::OwnFieldPaths) {
+                        let separator = if moved.is_empty() { "" } else { "." };
+                        moved = format!("{moved}{separator}{}", source.field_path);
                     }
                 }
                 Err(error) if error.starts_with(CALL_LIMIT) => {
@@ -321,7 +329,7 @@ impl<'r> Walk<'r> {
         let value = match place.schema.type_name() {
             ty if !self.rules.release.has(Change::ValuesOfBrokenRules) => ty.into(),
             "object" | "array" => BadValue::Omitted,
-            _ => bad_value(place.value),
+            _ => Printing::of(&self.rules.release).bad_value(place.value),
         };
         let error = match source.rule.reason {
             Some("FieldValueForbidden") => Error::forbidden(path, detail, 0),
