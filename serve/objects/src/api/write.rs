@@ -180,7 +180,10 @@ impl Call<'_> {
         let summary = match body.first() {
             None => "<empty>".to_owned(),
             Some(b'{') => format!("{}{rest}", String::from_utf8_lossy(head)),
-            Some(_) => head.iter().map(|byte| format!("{byte:02x}")).collect::<String>() + rest,
+            Some(_) => {
+                let digit = |nibble: u8| char::from_digit(nibble.into(), 16).unwrap_or_default();
+                head.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).chain(rest.chars()).collect()
+            }
         };
         let kind = &self.served.kind;
         let message = format!("the object provided is unrecognized (must be of type {kind})");

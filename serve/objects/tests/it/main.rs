@@ -5,6 +5,7 @@ mod common;
 mod definitions;
 mod laws;
 mod protobuf;
+mod released;
 mod representations;
 mod requests;
 mod selectors;
