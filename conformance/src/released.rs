@@ -327,17 +327,16 @@ impl Served {
         let objects = vec![(self.api.key_of(&stored)?, Stored::new(1, text.into()).into())];
         store = Store::restore(limits, Saved { revision: 1, forgotten: 1, objects, ..Saved::default() });
         let suffix = if case.status { "/status" } else { "" };
-        let body = match &case.body {
-            Some(body) => filled(body.clone()),
-            None => {
-                let mut object = object;
-                match members(&mut object) {
-                    Some(meta) if !meta.contains_key("resourceVersion") => {
-                        meta.insert("resourceVersion".to_owned(), "1".into());
-                        go_json(&object)
-                    }
-                    _ => object.to_string(),
+        let body = if let Some(body) = &case.body {
+            filled(body.clone())
+        } else {
+            let mut object = object;
+            match members(&mut object) {
+                Some(meta) if !meta.contains_key("resourceVersion") => {
+                    meta.insert("resourceVersion".to_owned(), "1".into());
+                    go_json(&object)
                 }
+                _ => object.to_string(),
             }
         };
         Some(Sent { path: format!("{collection}/{name}{suffix}"), method: "PUT", body, store, generated })
@@ -474,7 +473,7 @@ fn compare_causes(status: &Value, answer: &Answer, sent: &Sent) -> Verdict {
 
 /// Compares a stored object by its hash.
 fn compare_stored(stored: &str, hash: &str, sent: &Sent, answer: &Answer) -> Verdict {
-    let Ok(object) = Object::read("stored", stored.to_owned()) else {
+    let Ok(object) = Object::read("stored", stored) else {
         return Verdict::Differing("nothing is stored".to_owned());
     };
     let arena = Bump::new();

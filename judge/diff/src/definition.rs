@@ -2,6 +2,7 @@
 
 use crate::change::{Change, Class, Consumer, MarkedIn};
 use crate::findings::Findings;
+use crate::implication::Memo;
 use crate::{pruning, schema};
 use kubeshape_schema::{Code, Flags, Schema};
 use kubeshape_structural::{Crd, Version};
@@ -16,6 +17,7 @@ pub(crate) fn find<'a>(old: &Crd<'a>, new: &Crd<'a>) -> Findings<'a> {
     names(old, new, &mut out);
     versions(old, new, &mut out);
     let by_name = by_name(new);
+    let mut memo = Memo::default();
     for was in firsts(old) {
         let Some(is) = by_name.get(was.name) else { continue };
         version(was, is, &mut out);
@@ -27,7 +29,7 @@ pub(crate) fn find<'a>(old: &Crd<'a>, new: &Crd<'a>) -> Findings<'a> {
                 if keeps.0 != keeps.1 {
                     pruning::report(was.name, before, after, keeps.1, &mut out);
                 }
-                schema::compare(was.name, before, after, of, &mut out);
+                schema::compare(was.name, before, after, of, &mut memo, &mut out);
             }
             (None, Some(_)) => {
                 let effects = [(Storage, Risky), (Writers, Risky)];

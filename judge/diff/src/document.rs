@@ -2,6 +2,7 @@
 
 use crate::change::{Change, Class, Consumer, MarkedIn};
 use crate::findings::Findings;
+use crate::implication::Memo;
 use crate::schema::{self, Of, Sides};
 use kubeshape_schema::Gvk;
 use kubeshape_schema::read::{Reader, Rules};
@@ -143,7 +144,7 @@ pub fn documents<'a>(
     wanted: impl Fn(Gvk<'a>) -> bool,
 ) -> Vec<KindChanges<'a>> {
     let all: BTreeSet<Gvk<'a>> = old.kinds().chain(new.kinds()).filter(|kind| wanted(*kind)).collect();
-    let mut seen = HashMap::new();
+    let (mut seen, mut memo) = (HashMap::new(), Memo::default());
     let mut out = Vec::with_capacity(all.len());
     for kind in all {
         let (was, is) = (old.kinds.get(&kind).copied(), new.kinds.get(&kind).copied());
@@ -156,7 +157,7 @@ pub fn documents<'a>(
                 let (Some((_, was)), Some((_, is))) = (before.get(was), after.get(is)) else { continue };
                 let seen = seen.entry((old_at, new_at)).or_default();
                 let sides = Sides { old: before, new: after, seen };
-                schema::compare(kind.version(), was, is, Of::Documents(sides), &mut found);
+                schema::compare(kind.version(), was, is, Of::Documents(sides), &mut memo, &mut found);
             }
             (Some(_), None) => {
                 let effects = [(Consumer::Storage, Class::Risky), (Consumer::Meta, Class::Breaking)];

@@ -232,3 +232,30 @@ fn a_name_in_use_is_told_with_its_member_and_owner() {
         "found the short name \"t\", which tabs.example.com has; expected another one in spec.names.shortNames; it is not published"
     );
 }
+
+/// Sixteen times as long for four times as much would be a square.
+#[test]
+fn records_of_many_versions_and_resources_take_time_in_proportion() {
+    use kubeshape_discovery::{Records, read};
+    let began = std::time::Instant::now();
+    let version = |n: usize| format!(r#"{{"groupVersion":"g/v{n}","version":"v{n}"}}"#);
+    let group = format!(
+        r#"{{"kind":"APIGroup","apiVersion":"v1","name":"g","versions":[{}]}}"#,
+        (0..20_000).map(version).collect::<Vec<_>>().join(",")
+    );
+    let resource =
+        |n: usize| format!(r#"{{"name":"r{n}","singularName":"","namespaced":true,"kind":"K{n}","verbs":["get"]}}"#);
+    let resources = format!(
+        r#"{{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"g/v1","resources":[{}]}}"#,
+        (0..20_000).map(resource).collect::<Vec<_>>().join(",")
+    );
+    let mut records = Records::default();
+    for body in [&group, &group, &resources] {
+        records.add(read::read(body.as_bytes(), Limits::default()).expect("a document"));
+    }
+    let groups = records.groups();
+    assert_eq!((groups.len(), groups[0].versions.len()), (1, 20_000));
+    let first = groups[0].versions.iter().find(|version| &*version.version == "v1").expect("a version");
+    assert_eq!(first.resources.len(), 20_000);
+    assert!(began.elapsed() < std::time::Duration::from_secs(10), "{:?}", began.elapsed());
+}

@@ -100,9 +100,10 @@ impl Meter {
     }
 }
 
-/// What looking at a string or a quantity takes; other values are free.
+/// What looking at a string or a quantity takes, and finding an element of a list in parts; other values are free.
 fn flat(value: &Value<'_>) -> u64 {
     match value {
+        Value::List(List::Parts(parts)) => parts.len() as u64,
         Value::String(text) => text.len() as u64 / STEP,
         Value::Bytes(bytes) => bytes.len() as u64 / STEP,
         Value::Kube(Kube::Quantity(quantity, _)) => digits(quantity.digits().into()),

@@ -53,14 +53,21 @@ pub(crate) enum Of<'s, 'a> {
     Documents(Sides<'s, 'a>),
 }
 
-/// Compares the schemas of one version, from the root of objects.
-pub(crate) fn compare<'a>(version: &str, old: &Schema<'a>, new: &Schema<'a>, of: Of<'_, 'a>, found: &mut Findings<'a>) {
+/// Compares the schemas of one version, from the root of objects. All versions share what comparing patterns may take.
+pub(crate) fn compare<'a>(
+    version: &str,
+    old: &Schema<'a>,
+    new: &Schema<'a>,
+    of: Of<'_, 'a>,
+    memo: &mut Memo,
+    found: &mut Findings<'a>,
+) {
     let (own, texts, keeps, sides) = match of {
         Of::Definition { api_version, kind, keeps } => (Role::Root, (api_version, kind), keeps, None),
         Of::Documents(sides) => (Role::Nothing, ("", ""), (false, false), Some(sides)),
     };
     let mut walk =
-        Walk { version, found, texts, sides, keeps, memo: Memo::default(), gone: Vec::new(), came: Vec::new() };
+        Walk { version, found, texts, sides, keeps, memo: std::mem::take(memo), gone: Vec::new(), came: Vec::new() };
     let root = Pair {
         old: *old,
         new: *new,
@@ -81,7 +88,8 @@ pub(crate) fn compare<'a>(version: &str, old: &Schema<'a>, new: &Schema<'a>, of:
         // Reversed, so that the first child is visited first.
         todo[before..].reverse();
     }
-    let Walk { gone, came, found, .. } = walk;
+    let Walk { gone, came, found, memo: left, .. } = walk;
+    *memo = left;
     moves::report(&gone, &came, found);
 }
 

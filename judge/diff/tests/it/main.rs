@@ -319,3 +319,22 @@ fn many_changes_are_marked_in_linear_time() {
     let marked = changes.iter().filter(|change| change.old_part(was).is_some() || change.new_part(is).is_some());
     assert_eq!(marked.count(), changes.len());
 }
+
+#[test]
+fn all_versions_share_what_comparing_patterns_may_take() {
+    let definition = |letter: char| {
+        let version = |at: usize| {
+            format!(
+                "  - name: v{at}\n    served: true\n    storage: false\n    schema: {{openAPIV3Schema: {{type: object, properties: \
+                 {{a: {{type: string, pattern: '[pq]*{letter}[pq]{{{}}}$'}}}}}}}}\n",
+                300 + at
+            )
+        };
+        crd(&(2..60).map(version).collect::<String>(), "{type: string}")
+    };
+    let start = std::time::Instant::now();
+    let found = changes(&definition('p'), &definition('q'));
+    assert_eq!(found.len(), 58);
+    // One alone takes about a second.
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+}

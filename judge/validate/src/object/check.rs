@@ -8,6 +8,7 @@ use super::correlate::{Correlation, NodeOf};
 use super::equal::{Printing, equal, json};
 use super::name::{Failure, Name};
 use super::number::{self, Number};
+use super::pattern::MAX_PATTERNS;
 use super::prepare::{Node, Rest, Types, Validator};
 use kubeshape_schema::Type;
 use kubeshape_schema::field::{BadValue, Error, ErrorType, Errors, Path};
@@ -33,6 +34,8 @@ pub(super) struct Outcome<'b> {
     failed: bool,
     failures: Failures,
     matches: u32,
+    /// Bytes of patterns that may still be compiled without being kept.
+    patterns: usize,
     stop: Stop<'b>,
 }
 
@@ -91,7 +94,7 @@ impl Drop for Failures {
 
 impl<'b> Outcome<'b> {
     pub(super) fn quick(stop: Stop<'b>) -> Self {
-        Outcome { base: None, failed: false, failures: Failures::default(), matches: 0, stop }
+        Outcome { base: None, failed: false, failures: Failures::default(), matches: 0, patterns: MAX_PATTERNS, stop }
     }
 
     pub(super) fn full(base: Base<'b>, stop: Stop<'b>) -> Self {
@@ -101,7 +104,8 @@ impl<'b> Outcome<'b> {
 
     /// For a part of the walk whose errors may not count.
     fn apart(&self) -> Self {
-        Outcome { base: self.base, failures: self.failures.apart(), ..Outcome::quick(self.stop) }
+        let (base, failures, patterns) = (self.base, self.failures.apart(), self.patterns);
+        Outcome { base, failures, patterns, ..Outcome::quick(self.stop) }
     }
 
     #[inline]
@@ -134,6 +138,7 @@ impl<'b> Outcome<'b> {
 
     fn take(&mut self, other: Outcome<'_>) {
         self.failed |= other.failed;
+        self.patterns = self.patterns.min(other.patterns);
         self.failures.append(other.failures);
         self.matches(other.matches);
     }
@@ -338,7 +343,7 @@ fn check_string(node: &Node<'_>, text: &str, name: &Name<'_>, out: &mut Outcome<
         out.failed = true;
         return;
     }
-    match node.is_match(text) {
+    match node.is_match(text, &mut out.patterns) {
         Ok(true) => {}
         Ok(false) => out.fail(|base| {
             let detail = format!("{name} in body should match '{}'", extra.pattern);
@@ -390,10 +395,12 @@ fn not_listed(base: Base<'_>, node: &Node<'_>, value: Value<'_>, name: &Name<'_>
 
 fn branches(validator: &Validator<'_>, node: &Node<'_>, instance: Value<'_>, name: &Name<'_>, out: &mut Outcome<'_>) {
     let quoted = || GoQuoted(&name.to_string()).to_string();
-    let (base, stop, failures) = (out.base, out.stop, out.failures.apart());
+    let (base, stop, failures, patterns) = (out.base, out.stop, out.failures.apart(), Cell::new(out.patterns));
     let run = |branch: u32| {
-        let mut own = Outcome { base, failures: failures.apart(), ..Outcome::quick(stop) };
+        let failures = failures.apart();
+        let mut own = Outcome { base, failures, patterns: patterns.get(), ..Outcome::quick(stop) };
         value(validator, branch, instance, name, None, &mut own);
+        patterns.set(own.patterns);
         own
     };
     if !node.any_of().is_empty() {

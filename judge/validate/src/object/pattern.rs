@@ -18,11 +18,12 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// Whether a string matches. `text` is the pattern.
+    /// Whether a string matches. `text` is the pattern, `left` the bytes of patterns that may be compiled without being kept:
+    /// where there is no room, each string compiles its pattern again.
     ///
     /// # Errors
     /// The pattern does not compile.
-    pub(super) fn is_match(&self, text: &str, searched: &str) -> Result<bool, CompileError> {
+    pub(super) fn is_match(&self, text: &str, searched: &str, left: &mut usize) -> Result<bool, CompileError> {
         let is_match = |compiled: &Result<Regex, CompileError>| match compiled {
             Ok(regex) => Ok(regex.is_match(searched)),
             Err(error) => Err(error.clone()),
@@ -33,12 +34,12 @@ impl Pattern {
         if let Some((compiled, _)) = self.compiled.get() {
             return is_match(compiled);
         }
-        let compiled = compile(text);
-        match Room::of(text) {
-            // If another thread was first, its room stays, and this one is given back.
-            Some(room) => is_match(&self.compiled.get_or_init(|| (compiled, room)).0),
-            None => is_match(&compiled),
-        }
+        let Some(room) = Room::of(text) else {
+            *left = left.checked_sub(compiled_size(text)).ok_or(CompileError::TooMany)?;
+            return is_match(&compile(text));
+        };
+        // If another thread was first, its room stays, and this one is given back.
+        is_match(&self.compiled.get_or_init(|| (compile(text), room)).0)
     }
 }
 
@@ -82,7 +83,19 @@ mod tests {
         assert!(patterns.add("^[a-z]+$").fits && patterns.add(&texts[0]).fits);
         assert!(!patterns.add(&texts[99]).fits);
         let refused = patterns.add(&texts[99]);
-        assert_eq!(refused.is_match(&texts[99], "a"), Err(CompileError::TooMany));
+        assert_eq!(refused.is_match(&texts[99], "a", &mut { MAX_PATTERNS }), Err(CompileError::TooMany));
+    }
+
+    #[test]
+    fn without_room_a_request_compiles_no_more_than_a_definition_may_have() {
+        let _taken: Vec<Room> = std::iter::from_fn(|| Room::of("\\pL{100}")).collect();
+        let (text, mut patterns) = ("\\pL{100}y", Patterns::default());
+        let pattern = patterns.add(text);
+        let mut left = 3 * compiled_size(text);
+        for _ in 0..3 {
+            assert_eq!(pattern.is_match(text, "a", &mut left), Ok(false));
+        }
+        assert_eq!(pattern.is_match(text, "a", &mut left), Err(CompileError::TooMany));
     }
 
     #[test]

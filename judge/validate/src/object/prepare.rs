@@ -367,13 +367,14 @@ impl<'a> Node<'a> {
         Some(self.properties[at].1)
     }
 
-    /// Whether a string matches the pattern. It does if there is none.
+    /// Whether a string matches the pattern. It does if there is none. `left` are the bytes that may be compiled without being
+    /// kept.
     ///
     /// # Errors
     /// The pattern does not compile.
-    pub(super) fn is_match(&self, text: &str) -> Result<bool, CompileError> {
+    pub(super) fn is_match(&self, text: &str, left: &mut usize) -> Result<bool, CompileError> {
         let pattern = self.rare.as_ref().and_then(|rare| rare.pattern.as_ref());
-        pattern.map_or(Ok(true), |pattern| pattern.is_match(self.extra.pattern, text))
+        pattern.map_or(Ok(true), |pattern| pattern.is_match(self.extra.pattern, text, left))
     }
 
     /// Whether the format counts in the release. Asked only where the answer depends on it.

@@ -47,10 +47,10 @@ const ALL: &str = "/apis/example.com/v1/namespaces/default/widgets";
 
 fn object(metadata: Value, rest: Value) -> Value {
     let mut object = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a"}});
-    for (target, source) in [(&mut object["metadata"], metadata)] {
-        target.as_object_mut().unwrap().extend(source.as_object().unwrap().clone());
+    for (target, source) in [("/metadata", metadata), ("", rest)] {
+        let Value::Object(members) = source else { continue };
+        object.pointer_mut(target).unwrap().as_object_mut().unwrap().extend(members);
     }
-    object.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
     object
 }
 

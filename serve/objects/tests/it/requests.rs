@@ -1,7 +1,7 @@
 //! What each request does.
 
 use crate::common::{ALL, Server};
-use kubeshape_objects::Request;
+use kubeshape_objects::{Moment, Request, Stop};
 use serde_json::json;
 
 const JSON: &str = "application/json";
@@ -333,4 +333,116 @@ fn methods_and_media_types_that_do_not_fit_are_refused() {
     let html = Request { path: ALL, accept: "text/html", ..Request::default() };
     assert_eq!(server.ask(&html).code, 406);
     assert!(!server.api.serves("/apis/example.com/v2/widgets"));
+}
+
+#[test]
+fn long_reads_end_when_they_are_stopped() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let mut server = Server::new();
+    let spec = json!({"list": vec!["some words"; 2_000]});
+    for at in 0..200 {
+        let name = format!("w{at}");
+        let object =
+            json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name}, "spec": spec});
+        assert_eq!(server.send("POST", ALL, "application/json", &object.to_string()).0, 201);
+    }
+    let forms = [
+        ("application/yaml", ""),
+        ("application/json", "pretty=1"),
+        ("application/json;as=Table;g=meta.k8s.io;v=v1", "includeObject=Object"),
+        ("text/csv", ""),
+        ("application/json;as=Description;g=meta.k8s.io;v=v1", ""),
+        ("application/json;as=TabularOutput;g=meta.k8s.io;v=v1", ""),
+        ("application/json", "labelSelector=a%3Db"),
+    ];
+    for (accept, query) in forms {
+        let request = Request { path: ALL, accept, query, alternates: true, ..Request::default() };
+        let whole = server.ask(&request);
+        assert_eq!(whole.code, 200, "{accept}: {}", whole.text());
+        // It is stopped before it begins, or while it works.
+        for after in [0, 5] {
+            let flag = AtomicBool::new(false);
+            let began = std::time::Instant::now();
+            let code = std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    std::thread::sleep(std::time::Duration::from_millis(after));
+                    flag.store(true, Ordering::Relaxed);
+                });
+                let moment = Moment { stop: Stop::when(&flag), ..Moment::default() };
+                server.api.answer(&mut server.store, &request, &moment).expect("a resource").code
+            });
+            // What was ready before the flag was set is an answer.
+            assert!([200, 504].contains(&code), "{accept}: {code}");
+            assert!(began.elapsed() < std::time::Duration::from_secs(2), "{accept}: {:?}", began.elapsed());
+        }
+    }
+}
+
+#[test]
+fn what_nests_deeply_has_bounded_indentation() {
+    let mut server = Server::new();
+    let deep = format!("{}[{}1]{}", "{\"a\":".repeat(400), "1,".repeat(400_000), "}".repeat(400));
+    let body = format!(
+        r#"{{"apiVersion":"example.com/v1","kind":"Widget","metadata":{{"name":"deep"}},"status":{deep},"spec":{{}}}}"#
+    );
+    assert_eq!(server.send("POST", ALL, "application/json", &body).0, 201);
+    let path = format!("{ALL}/deep/status");
+    assert_eq!(server.send("PUT", &path, "application/json", &body).0, 200);
+    let one = format!("{ALL}/deep");
+    for path in [&one, ALL] {
+        for (accept, query) in [("application/yaml", ""), ("application/json", "pretty=1")] {
+            let reply = server.ask(&Request { path, accept, query, ..Request::default() });
+            assert_eq!(reply.code, 500, "{path} {accept}");
+            assert!(reply.text().contains("request application/json without pretty"), "{}", reply.text());
+        }
+        assert_eq!(server.ask(&Request { path, ..Request::default() }).code, 200);
+    }
+}
+
+#[test]
+fn aliases_do_not_make_a_body_much_larger() {
+    let mut server = Server::new();
+    let body = |count: usize| {
+        let list = vec!["*a"; count].join(", ");
+        let text = "x".repeat(10_000);
+        format!(
+            "{{apiVersion: example.com/v1, kind: Widget, metadata: {{name: a, annotations: {{t: &a {text}}}}}, spec: {{list: [{list}]}}}}"
+        )
+    };
+    let (code, answer) = server.send("POST", ALL, "application/yaml", &body(100));
+    assert_eq!(code, 201, "{answer}");
+    for (method, path, media) in [
+        ("POST", ALL.to_owned(), "application/yaml"),
+        ("PUT", format!("{ALL}/a"), "application/yaml"),
+        ("PATCH", format!("{ALL}/a?fieldManager=me"), "application/apply-patch+yaml"),
+        ("PATCH", format!("{ALL}/a"), "application/merge-patch+json"),
+    ] {
+        let (code, answer) = server.send(method, &path, media, &body(2_000));
+        let message = answer["message"].as_str().unwrap();
+        assert!(
+            code == 400 && message.contains("aliases of the document make it larger than 12582912 bytes"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn errors_about_an_object_have_a_bounded_size() {
+    let mut server = Server::new();
+    let key = "k".repeat(50_000);
+    let send = |server: &mut Server, query: &str, spec: String| {
+        let body =
+            format!(r#"{{"apiVersion":"example.com/v1","kind":"Widget","metadata":{{"name":"a"}},"spec":{spec}}}"#);
+        server.send("POST", &format!("{ALL}{query}"), "application/json", &body)
+    };
+    let unknown = format!("{{{}}}", (0..200).map(|at| format!(r#""{at}{key}":1"#)).collect::<Vec<_>>().join(","));
+    let (code, answer) = send(&mut server, "?fieldValidation=Strict", unknown);
+    let message = answer["message"].as_str().unwrap();
+    // The body is larger than what is reported of it.
+    assert!(code == 400 || code == 413, "{code}");
+    assert!(message.len() < 6 << 20, "{}", message.len());
+    let repeated = (0..500).map(|_| format!(r#""{}":1"#, &key[..5_000])).collect::<Vec<_>>().join(",");
+    let (code, answer) = send(&mut server, "?fieldValidation=Strict", format!("{{{repeated}}}"));
+    assert_eq!(code, 400);
+    assert!(answer["message"].as_str().unwrap().contains("duplicate field \"spec.kkk"));
 }
