@@ -68,6 +68,8 @@ pub(crate) struct ResultArgs {
 
 /// Apply configurations to live objects, as server-side apply does
 ///
+/// With --client-side, as `kubectl apply` does without --server-side.
+///
 /// Prints the resulting objects with their managedFields. Prints conflicts with the messages of the API server and the
 /// line of each field; the exit code is then 1. The other configurations are applied nevertheless.
 ///
@@ -80,11 +82,28 @@ Examples:
   kubeshape apply --schemas crds/ --live live.yaml --field-manager ci new.yaml
   kubeshape apply --schemas crds/ --field-manager ci new.yaml
   kubectl get deploy web -o yaml --show-managed-fields |
-    kubeshape apply --kubernetes 1.34 --live - --field-manager ci web.yaml")]
+    kubeshape apply --kubernetes 1.34 --live - --field-manager ci web.yaml
+  kubeshape apply --client-side --live live.yaml web.yaml")]
 pub(crate) struct ApplyArgs {
     /// Take over fields that other managers own
     #[arg(long)]
     pub(crate) force_conflicts: bool,
+
+    /// Name of the field manager [default with --client-side: kubectl-client-side-apply]
+    #[arg(long, value_name = "NAME", required_unless_present = "client_side")]
+    pub(crate) field_manager: Option<String>,
+
+    /// Apply as `kubectl apply` does without --server-side
+    ///
+    /// kubectl compares the last configuration, which is in the annotation
+    /// kubectl.kubernetes.io/last-applied-configuration of the live object, the new one, and the live object. It sends a
+    /// strategic merge patch for built-in kinds, and a JSON merge patch for others.
+    #[arg(long, conflicts_with_all = ["force_conflicts", "migrate", "subresource"])]
+    pub(crate) client_side: bool,
+
+    /// Give the fields of client-side apply to --field-manager, as `kubectl apply --server-side` does
+    #[arg(long, conflicts_with = "subresource")]
+    pub(crate) migrate: bool,
 
     #[command(flatten)]
     pub(crate) write: WriteArgs,
@@ -105,6 +124,10 @@ Examples:
   kubeshape update --schemas crds/ --live live.yaml --field-manager ci \\
     --subresource status new.yaml")]
 pub(crate) struct UpdateArgs {
+    /// Name of the field manager
+    #[arg(long, value_name = "NAME", required = true)]
+    pub(crate) field_manager: String,
+
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 }
@@ -136,10 +159,6 @@ pub(crate) struct WriteArgs {
     /// A --live file that does not exist has no objects
     #[arg(long, requires = "live")]
     pub(crate) live_optional: bool,
-
-    /// Name of the field manager
-    #[arg(long, value_name = "NAME", required = true)]
-    pub(crate) field_manager: String,
 
     /// Subresource of the request, such as status
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]

@@ -13,7 +13,8 @@ use kubeshape_input::Code;
 use kubeshape_lifecycle::Version;
 use kubeshape_lifecycle::warn::Cluster;
 use kubeshape_registry::{
-    Conflict, Endpoint, EndpointError, Error, Gvk, Locations, Registry, Time, Verb, WriteOptions, locate,
+    CLIENT_SIDE_MANAGER, ClientSideError, Conflict, Endpoint, EndpointError, Error, Gvk, Locations, Registry, Time,
+    Verb, WriteOptions, locate,
 };
 use kubeshape_smd::Value;
 use kubeshape_smd::managed;
@@ -43,7 +44,13 @@ struct Live<'a> {
 /// # Errors
 /// There is no answer.
 pub(crate) fn apply<'a>(args: &'a ApplyArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
-    run(&args.write, Verb::Apply, args.force_conflicts, session)
+    let how = match args {
+        ApplyArgs { client_side: true, .. } => How::ClientSide,
+        ApplyArgs { migrate: true, .. } => How::Migrate,
+        _ => How::Write(Verb::Apply),
+    };
+    let manager = args.field_manager.as_deref().unwrap_or(CLIENT_SIDE_MANAGER);
+    run(&args.write, how, manager, args.force_conflicts, session)
 }
 
 /// `kubeshape update`
@@ -51,12 +58,22 @@ pub(crate) fn apply<'a>(args: &'a ApplyArgs, session: &mut Session<'a>) -> Resul
 /// # Errors
 /// There is no answer.
 pub(crate) fn update<'a>(args: &'a UpdateArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
-    run(&args.write, Verb::Update, false, session)
+    run(&args.write, How::Write(Verb::Update), &args.field_manager, false, session)
 }
 
-fn run<'a>(args: &WriteArgs, how: Verb, force: bool, session: &mut Session<'a>) -> Result<bool, Fatal> {
+/// How configurations are sent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    Write(Verb),
+    /// As `kubectl apply`.
+    ClientSide,
+    /// As `kubectl apply --server-side`.
+    Migrate,
+}
+
+fn run<'a>(args: &WriteArgs, how: How, manager: &str, force: bool, session: &mut Session<'a>) -> Result<bool, Fatal> {
     let output = Output::of_objects(&args.result)?;
-    let options = options(args)?.force(force);
+    let options = options(args, manager)?.force(force);
     let mut registry = types::read(&args.types, session)?;
     let Some(mut lives) = lives(args, &registry, session) else { return Ok(false) };
     let mut touched: Vec<Identity<'a>> = Vec::new();
@@ -159,12 +176,12 @@ fn lives<'a>(
 }
 
 /// What the command line says of requests.
-fn options(args: &WriteArgs) -> Result<WriteOptions, Fatal> {
+fn options(args: &WriteArgs, manager: &str) -> Result<WriteOptions, Fatal> {
     let options = match args.now.as_deref() {
-        None => WriteOptions::new(&args.field_manager, SystemTime::now()),
+        None => WriteOptions::new(manager, SystemTime::now()),
         Some(text) => {
             let wrong = || format!("--now takes a time such as 2030-01-31T12:00:00Z (RFC 3339), found {text:?}");
-            WriteOptions::new(&args.field_manager, Time::parse(text).ok_or_else(|| Fatal::Usage(wrong()))?)
+            WriteOptions::new(manager, Time::parse(text).ok_or_else(|| Fatal::Usage(wrong()))?)
         }
     };
     check_once(args.types.schemas.iter().chain(&args.live).chain(&args.filenames.and(&args.configs)))?;
@@ -197,25 +214,55 @@ struct Request<'r, 'a> {
 
 impl<'a> Request<'_, 'a> {
     /// The live object afterwards; none if it was refused.
-    fn send(&self, live: &Live<'a>, how: Verb, session: &mut Session<'a>) -> Option<Value<'a>> {
+    fn send(&self, live: &Live<'a>, how: How, session: &mut Session<'a>) -> Option<Value<'a>> {
         let Request { config, endpoint, options, .. } = self;
         if live.repeated {
             session.report(&config.finding_of_all(Code::SeveralObjects, "several live objects are meant"));
             return None;
         }
         let (before, arena) = (self.read(live, session), session.arena);
-        if how == Verb::Apply
+        if how == How::Write(Verb::Apply)
             && !live.touched
             && let Some(manager) = before.and_then(client_side_manager)
         {
             let (name, manager) = (config.name(), clean(manager));
             session.remark(&format!(
                 "{name}: {manager:?} owns the fields of client-side apply. `kubectl apply --server-side` gives them to its own \
-                 manager first; here they stay with {manager:?}."
+                 manager first; here they stay with {manager:?}. `--migrate` does as kubectl does."
             ));
         }
-        let after = endpoint.write(how, before, config.value, options, arena);
-        after.map_err(|error| self.refused(live, &error, session)).ok()
+        let after = match how {
+            How::Write(verb) => endpoint.write(verb, before, config.value, options, arena).map_err(Into::into),
+            How::ClientSide => {
+                self.advise_about_annotation(before, session);
+                endpoint.client_side_apply(before, config.value, options, arena)
+            }
+            How::Migrate => endpoint.apply_and_migrate(before, config.value, options, arena),
+        };
+        match after {
+            Ok(after) => return Some(after),
+            Err(ClientSideError::Managed(error)) => self.refused(live, &error, session),
+            Err(ClientSideError::Patch(error)) => {
+                session.report(&config.finding_of_all(Code::NotApplied, error.to_string()));
+            }
+            Err(ClientSideError::Owners(error)) => {
+                session.report(&config.finding_of_all(Code::ManagedFields, error.to_string()));
+            }
+        }
+        None
+    }
+
+    /// Says that a live object has no annotation of client-side apply (upstream: `warningNoLastAppliedConfigAnnotation`).
+    fn advise_about_annotation(&self, before: Option<Value<'a>>, session: &mut Session<'a>) {
+        let Some(live) = before else { return };
+        let annotations = live.get("metadata").and_then(|metadata| metadata.get("annotations"));
+        if annotations.and_then(|annotations| annotations.get(managed::LAST_APPLIED)).is_none() {
+            let name = self.config.name();
+            session.remark(&format!(
+                "{name}: the live object has no annotation {}, so no field is removed. It gets the annotation now.",
+                managed::LAST_APPLIED
+            ));
+        }
     }
 
     /// What to do about a conflict about a field that the live object does not have.

@@ -548,3 +548,94 @@ fn extract_names_the_managers_that_applied_something() {
     folder.write("live.yaml", live.replace("operation: Apply", "operation: Update"));
     folder.run(&format!("{line} argo")).says(0, &["no manager applied anything"]);
 }
+
+/// The last configuration of a Deployment, without a replica count and a container.
+const CONFIG: &str = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: x}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: b, image: 'b:2'}
+";
+
+/// The files of a Deployment that `kubectl apply` created, with a container of somebody else.
+fn applied_by_kubectl() -> Folder {
+    let folder = Folder::new();
+    let first = CONFIG
+        .replace("spec:\n  selector", "spec:\n  replicas: 2\n  selector")
+        .replace("      - {name: b, image: 'b:2'}", "      - {name: a, image: 'a:1'}\n      - {name: b, image: 'b:1'}");
+    folder.write("first.yaml", first).write("config.yaml", CONFIG);
+    let run = folder.run("apply --client-side --kubernetes 1.36 --now 2024-01-01T00:00:00Z -o live.yaml first.yaml");
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+    let live =
+        folder.read("live.yaml").replace("- image: a:1", "- image: s:1\n        name: sidecar\n      - image: a:1");
+    folder.write("live.yaml", live);
+    folder
+}
+
+#[test]
+fn client_side_apply_removes_what_it_applied_and_leaves_the_rest() {
+    let folder = applied_by_kubectl();
+    let live = folder.read("live.yaml");
+    let annotation =
+        r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"annotations":{},"name":"web","namespace":"x"},"#;
+    assert!(live.contains(annotation) && live.contains("manager: kubectl-client-side-apply"), "{live}");
+    let request = "apply --client-side --kubernetes 1.36 --now 2024-01-02T00:00:00Z --live live.yaml";
+    let run = folder.run(&format!("{request} config.yaml"));
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+    assert!(
+        run.out.ends_with("      - image: s:1\n        name: sidecar\n      - image: b:2\n        name: b\n"),
+        "{}",
+        run.out
+    );
+    assert!(!run.out.contains("replicas: 2") && run.out.contains(r#""spec":{"selector""#), "{}", run.out);
+    let again = folder.write("live.yaml", &run.out).run(&format!("{request} config.yaml"));
+    assert_eq!(again.out, run.out);
+    let keyless = CONFIG.replace("{name: b, image: 'b:2'}", "{image: 'b:2'}");
+    folder.write("keyless.yaml", keyless);
+    folder
+        .run(&format!("{request} keyless.yaml"))
+        .says(1, &["map: map[image:b:2] does not contain declared merge key: name", "KS8012"]);
+}
+
+#[test]
+fn client_side_apply_of_custom_resources_is_a_json_merge_patch() {
+    let folder = folder();
+    folder.write("first.yaml", config("{replicas: 1, ports: [{port: 80, name: a}]}"));
+    folder.write("config.yaml", config("ports: [{port: 81, name: b}]"));
+    let request = "apply --client-side --schemas crd.yaml --now 2024-01-01T00:00:00Z";
+    let run = folder.run(&format!("{request} -o live.yaml first.yaml"));
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+    let run = folder.run(&format!("{request} --live live.yaml config.yaml"));
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+    assert!(run.out.ends_with("spec:\n  ports:\n  - name: b\n    port: 81\n"), "{}", run.out);
+    let bare = folder.write("live.yaml", config("replicas: 1")).run(&format!("{request} --live live.yaml config.yaml"));
+    assert_eq!(bare.code, Some(0));
+    assert!(bare.out.contains("replicas: 1"), "{}", bare.out);
+    assert!(bare.err.contains("the live object has no annotation"), "{}", bare.err);
+}
+
+#[test]
+fn migration_gives_the_fields_of_client_side_apply_to_the_manager() {
+    let folder = applied_by_kubectl();
+    let request = "apply --kubernetes 1.36 --now 2024-01-02T00:00:00Z --live live.yaml config.yaml";
+    let stays = folder.run(&format!("{request} --field-manager ci --force-conflicts"));
+    assert!(
+        stays.out.contains("replicas: 2") && stays.err.contains("`--migrate` does as kubectl does"),
+        "{}",
+        stays.err
+    );
+    let migrated = folder.run(&format!("{request} --field-manager ci --migrate --force-conflicts"));
+    assert_eq!((migrated.code, migrated.err.as_str()), (Some(0), ""));
+    assert!(!migrated.out.contains("replicas: 2") && !migrated.out.contains("client-side"), "{}", migrated.out);
+    assert!(!migrated.out.contains("last-applied-configuration"), "{}", migrated.out);
+    let kubectl = folder.run(&format!("{request} --field-manager kubectl --migrate"));
+    assert_eq!((kubectl.code, kubectl.err.as_str()), (Some(0), ""));
+    assert!(kubectl.out.contains("manager: kubectl-last-applied"), "{}", kubectl.out);
+    folder.run(&format!("{request} --client-side --migrate")).says(2, &["cannot be used with"]);
+}

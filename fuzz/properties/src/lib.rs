@@ -82,6 +82,7 @@ properties! {
     request_memory_is_bounded
     smd_yaml_reads_back_equal
     store_changes
+    strategic_patches_end_and_lead_to_what_they_compare
     suites_run_and_are_updated
     terminal_texts_hold_nothing_hostile
     typed_operations

@@ -1,4 +1,5 @@
-//! Patches of objects: JSON Patch (RFC 6902) as evanphx/json-patch applies it, and JSON Merge Patch (RFC 7386).
+//! JSON Patch (RFC 6902) as evanphx/json-patch applies it. See `merge_patch` and `strategic` of the registry for other
+//! patches.
 
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
@@ -19,36 +20,6 @@ pub(crate) struct PatchError {
 
 fn refused(message: impl Into<String>) -> PatchError {
     PatchError { code: 422, message: message.into() }
-}
-
-/// Applies a merge patch: null removes a member, maps are merged, other values replace.
-pub(crate) fn merge<'a>(value: Value<'a>, patch: Value<'a>, arena: &'a Bump) -> Value<'a> {
-    let Value::Map(patch) = patch else { return patch };
-    let old = value.as_map().unwrap_or(Map::EMPTY);
-    let mut entries: Vec<(&'a str, Value<'a>)> = Vec::with_capacity(old.len() + patch.len());
-    let mut members = patch.entries().iter().peekable();
-    for (key, value) in old.entries() {
-        while let Some((name, new)) = members.next_if(|(name, _)| name < key) {
-            add(&mut entries, name, *new, arena);
-        }
-        match members.next_if(|(name, _)| name == key) {
-            None => entries.push((key, *value)),
-            Some((_, Value::Null)) => {}
-            Some((_, new)) => entries.push((key, merge(*value, *new, arena))),
-        }
-    }
-    for (name, new) in members {
-        add(&mut entries, name, *new, arena);
-    }
-    Value::Map(Map::from_entries(entries, arena))
-}
-
-fn add<'a>(entries: &mut Vec<(&'a str, Value<'a>)>, name: &'a str, new: Value<'a>, arena: &'a Bump) {
-    match new {
-        Value::Null => {}
-        Value::Map(_) => entries.push((name, merge(Value::Map(Map::EMPTY), new, arena))),
-        new => entries.push((name, new)),
-    }
 }
 
 /// A value that operations change in place.
@@ -309,7 +280,8 @@ fn remove<'a>(root: &mut Node<'a>, pointer: &'a str, arena: &'a Bump, work: &mut
 
 #[cfg(test)]
 mod tests {
-    use super::{json_patch, merge};
+    use super::json_patch;
+    use kubeshape_registry::merge_patch::apply as merge;
     use kubeshape_smd::{Bump, ToValue};
     use serde_json::{Value, json};
 

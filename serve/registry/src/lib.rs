@@ -52,6 +52,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod client_side;
 mod definition;
 mod document_schema;
 mod duplicates;
@@ -63,6 +64,7 @@ pub mod kind;
 mod kubectl;
 pub mod locate;
 mod location;
+pub mod merge_patch;
 mod name;
 mod object;
 mod operations;
@@ -75,6 +77,7 @@ pub mod strategic;
 mod typed;
 mod validate;
 
+pub use client_side::{CLIENT_SIDE_MANAGER, ClientSideError};
 pub use definition::{Definition, Form, resources_of_document};
 pub use document_schema::DocumentSchema;
 pub use duplicates::{Duplicate, duplicate_fields, strict_yaml_error};

@@ -138,9 +138,9 @@ impl Scanner<'_> {
                     }
                 }
                 b'"' => return self.string(),
-                b't' => return self.word(b"rue", TRUE),
-                b'f' => return self.word(b"alse", FALSE),
-                b'n' => return self.word(b"ull", NULL),
+                b't' => return self.word(b"true", TRUE),
+                b'f' => return self.word(b"false", FALSE),
+                b'n' => return self.word(b"null", NULL),
                 b'-' | b'0'..=b'9' => return self.number(byte),
                 other => return Err(SyntaxError::Unexpected(other, context)),
             }
@@ -204,9 +204,9 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads the rest of `true`, `false` or `null`, with what is said of a wrong letter at each place.
-    fn word(&mut self, rest: &[u8], contexts: &[&'static str]) -> Result<(), SyntaxError> {
-        for (expected, context) in rest.iter().zip(contexts) {
+    /// Reads the rest of `true`, `false` or `null` after the first letter, with what is said of a wrong letter at each place.
+    fn word(&mut self, word: &[u8], contexts: &[&'static str]) -> Result<(), SyntaxError> {
+        for (expected, context) in word.iter().skip(1).zip(contexts) {
             let byte = self.byte()?;
             if byte != *expected {
                 return Err(SyntaxError::Unexpected(byte, context));
@@ -288,7 +288,7 @@ mod tests {
             ("1.x", "invalid character 'x' after decimal point in numeric literal"),
             ("1e'", r"invalid character '\'' in exponent of numeric literal"),
             ("01", "invalid character '1' after top-level value"),
-            ("tru!", "invalid character '!' in literal true (expecting 'e')"),
+            ("t!", "invalid character '!' in literal true (expecting 'r')"),
             ("nil", "invalid character 'i' in literal null (expecting 'u')"),
         ] {
             assert_eq!(check(text.as_bytes()).map_err(|error| error.to_string()), Err(expected.to_owned()), "{text}");

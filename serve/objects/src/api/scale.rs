@@ -5,12 +5,13 @@ use super::{Call, Outcome, Reply, Then};
 use crate::accept::{Form, TargetKind};
 use crate::form::{META_V1, Room, Rows, Scale};
 use crate::options::WriteParameters;
-use crate::patch::{json_patch, merge};
+use crate::patch::json_patch;
 use crate::status::Status;
 use crate::store::Stored;
 use crate::value::{self, at_path, meta_text, with_meta, with_path};
 use crate::wire;
 use kubeshape_registry::kind::Scale as Paths;
+use kubeshape_registry::merge_patch;
 use kubeshape_show::table::{Column, Convertor};
 use kubeshape_smd::managed::scale::{replicas_path, to_parent};
 use kubeshape_smd::value::{Map, Stop};
@@ -180,7 +181,7 @@ impl Call<'_> {
                 json_patch(current, sent, &arena).map_err(|error| Status::bad_request(error.message))?
             }
             (true, "application/merge-patch+json" | "application/strategic-merge-patch+json") => {
-                merge(current, sent, &arena)
+                merge_patch::apply(current, sent, &arena)
             }
             (true, _) => return Err(Status::unsupported_media_type("application/merge-patch+json")),
             (false, _) => sent,

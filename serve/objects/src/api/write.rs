@@ -2,13 +2,13 @@
 
 use super::{Call, MAX_BODY, Outcome, Reply, Then, Verb, Write};
 use crate::options::{FieldValidation, WriteParameters};
-use crate::patch::{PatchError, json_patch, merge};
+use crate::patch::{PatchError, json_patch};
 use crate::status::{Cause, Details, Status};
 use crate::store::{Change, Full, Key, Stored, Then as Becomes};
 use crate::value::{self, meta_text, with_meta};
 use crate::{cbor, wire};
-use kubeshape_registry::strategic;
 use kubeshape_registry::{WriteOptions, duplicate_fields, strict_yaml_error};
+use kubeshape_registry::{merge_patch, strategic};
 use kubeshape_schema::field::{BadValue, Error, Path};
 use kubeshape_smd::managed::{self, keep_times};
 use kubeshape_smd::value::Map;
@@ -568,7 +568,7 @@ impl Call<'_> {
         } else if self.media_type() == "application/strategic-merge-patch+json" {
             self.strategic(live, patch, &arena)?
         } else {
-            merge(live, patch, &arena)
+            merge_patch::apply(live, patch, &arena)
         };
         if is_deeper(patched, MAX_DEPTH) {
             return Err(Status::bad_request(format!("the object nests deeper than {MAX_DEPTH} levels")));

@@ -168,3 +168,10 @@ pub(crate) fn check(patch: Map<'_>, fixed: &[Fixed]) -> Result<(), Error> {
     }
     Ok(())
 }
+
+/// The error of two merge patches that contradict each other.
+pub(crate) fn conflict_of(patch: Map<'_>, changes: Map<'_>) -> Error {
+    let arena = Bump::new();
+    let own = |map: Map<'_>| Value::Map(map).copy_into(&arena).as_map().unwrap_or(Map::EMPTY);
+    Conflicts::new(&arena).error(own(patch), own(changes))
+}
