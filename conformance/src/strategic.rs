@@ -20,6 +20,9 @@ pub fn file(golden: &Path) -> PathBuf {
 /// Compares every recorded answer.
 pub fn compare(golden: &Path, known: Known) -> Table {
     let mut table = Table::new("strategic", known);
+    if !file(golden).is_file() {
+        return table;
+    }
     let read = golden::read(&file(golden)).map_err(|error| error.to_string());
     let text = read.and_then(|bytes| String::from_utf8(bytes).map_err(|error| error.to_string()));
     let (registry, text) = match (built_in(), text) {

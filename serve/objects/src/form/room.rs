@@ -3,7 +3,7 @@
 use crate::status::Status;
 use kubeshape_smd::value::Stop;
 
-/// The most bytes that a form may add to objects, besides [`TIMES`] their size.
+/// The most bytes that a form may add to objects, besides four times their size.
 pub const MAX_FORM_GROWTH: usize = 64 << 20;
 /// How many times larger than its objects a response may be in addition to that.
 pub(crate) const TIMES: usize = 4;
