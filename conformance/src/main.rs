@@ -6,7 +6,8 @@ use kubeshape_conformance::table::Table;
 use kubeshape_conformance::{
     AREAS, BaseFolder, builtins, changes, clients, compare, generated, has_records, judged, own,
 };
-use std::path::PathBuf;
+use rayon::prelude::*;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "\
@@ -135,34 +136,16 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         Some(base) => BaseFolder::read(&base).map_err(|error| error.to_string())?,
         None => None,
     };
+    let table_of = |area: &String| table_of(area, arguments, golden.as_deref(), base.as_ref());
+    // Areas of records do not disturb each other.
+    let tables: Vec<_> = if areas.iter().all(|area| AREAS.contains(&area.as_str())) {
+        areas.par_iter().map(table_of).collect()
+    } else {
+        areas.iter().map(table_of).collect()
+    };
     let mut passed = true;
-    for area in &areas {
-        let known = Known::of_checkout();
-        let table = match area.as_str() {
-            "corpus" => {
-                own::compare(base.as_ref().map(|base| &base.publisher), known).map_err(|error| error.to_string())?
-            }
-            "builtins" => builtins::compare(golden.as_deref().ok_or_else(missing_folders)?, known),
-            "generated" => generated::compare(&arguments.generated, known)?,
-            "judged" => judged::compare(&arguments.generated, known)?,
-            "changes" => changes::compare(&arguments.generated, known)?,
-            "clients" | "kubectl" => {
-                let program = arguments.program.clone().unwrap_or_else(clients::program_of_this_build);
-                let recorded = folder("KUBESHAPE_CORPUS").zip(golden.clone());
-                let plan = clients::Plan { program, recorded, newest: arguments.newest };
-                if area == "kubectl" {
-                    clients::compare_commands(&plan, known)?
-                } else {
-                    clients::compare(&plan, known)?
-                }
-            }
-            area => {
-                let (Some(corpus), Some(golden)) = (folder("KUBESHAPE_CORPUS"), &golden) else {
-                    return Err(missing_folders());
-                };
-                compare(area, golden, &corpus, base.as_ref(), known)
-            }
-        };
+    for table in tables {
+        let table = table?;
         if arguments.all {
             print!("{}", table.differences());
         }
@@ -170,6 +153,36 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         passed &= table.passed();
     }
     Ok(passed)
+}
+
+/// Compares an area.
+fn table_of(
+    area: &str,
+    arguments: &Arguments,
+    golden: Option<&Path>,
+    base: Option<&BaseFolder>,
+) -> Result<Table, String> {
+    let known = Known::of_checkout();
+    match area {
+        "corpus" => own::compare(base.map(|base| &base.publisher), known).map_err(|error| error.to_string()),
+        "builtins" => match golden {
+            Some(golden) => Ok(builtins::compare(golden, known)),
+            None => Err(missing_folders()),
+        },
+        "generated" => generated::compare(&arguments.generated, known),
+        "judged" => judged::compare(&arguments.generated, known),
+        "changes" => changes::compare(&arguments.generated, known),
+        "clients" | "kubectl" => {
+            let program = arguments.program.clone().unwrap_or_else(clients::program_of_this_build);
+            let recorded = folder("KUBESHAPE_CORPUS").zip(golden.map(Path::to_owned));
+            let plan = clients::Plan { program, recorded, newest: arguments.newest };
+            if area == "kubectl" { clients::compare_commands(&plan, known) } else { clients::compare(&plan, known) }
+        }
+        area => match (folder("KUBESHAPE_CORPUS"), golden) {
+            (Some(corpus), Some(golden)) => Ok(compare(area, golden, &corpus, base, known)),
+            _ => Err(missing_folders()),
+        },
+    }
 }
 
 fn missing_folders() -> String {

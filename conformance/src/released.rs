@@ -15,6 +15,7 @@ use kubeshape_validate::Release;
 use kubeshape_validate::crd::{self, Defaults};
 use kubeshape_validate::object::Rules;
 use kubeshape_yaml::go::escape::GoQuoted;
+use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -102,11 +103,13 @@ pub fn compare(golden: &Path, corpus: &Path, known: Known) -> Table {
     for case in &cases {
         by_version.entry((&case.crd.file, case.crd.index, &case.version)).or_default().push(case);
     }
-    let mut files = Files { corpus, read: BTreeMap::new() };
     let newest = answers(golden, Release::new(36), &mut table);
-    for release in Release::all() {
+    let empty = table.like();
+    let of_release = |release: Release| {
+        let mut table = empty.like();
         let mut answers = newest.clone();
         answers.extend(self::answers(golden, Some(release), &mut table));
+        let mut files = Files { corpus, read: BTreeMap::new() };
         definitions(golden, release, &mut files, &mut table);
         for ((file, index, version), cases) in &by_version {
             let definition = files.crd(file, *index).and_then(|source| served(&source, version));
@@ -121,6 +124,12 @@ pub fn compare(golden: &Path, corpus: &Path, known: Known) -> Table {
                 }
             }
         }
+        table
+    };
+    let releases: Vec<Release> = Release::all().collect();
+    let tables: Vec<Table> = releases.into_par_iter().map(of_release).collect();
+    for of_release in tables {
+        table.take(of_release);
     }
     table
 }
