@@ -12,6 +12,7 @@ use crate::session::{Session, text};
 use kubeshape_input::Code;
 use kubeshape_registry::{Kind, Registry};
 use kubeshape_schema::did_you_mean;
+use std::path::Path;
 
 /// The registry of what the command line names, built-in kinds included.
 ///
@@ -41,7 +42,11 @@ fn named<'a>(
         let detail = if let (Some(version), [_, ..]) = (api_version, known.as_slice()) {
             format!("{name} is not served in {version}, but in {}", known.join(", "))
         } else {
-            let near = did_you_mean(&registry.names_near(name));
+            let near = if Path::new(name).is_file() {
+                format!("; it is a file: name a kind, and give the file with --schemas {name}")
+            } else {
+                did_you_mean(&registry.names_near(name))
+            };
             format!("the server doesn't have a resource type {name:?}{near}")
         };
         session.report(&text::nowhere(Code::UnknownKind, "", detail));

@@ -154,6 +154,7 @@ DESCRIPTION:
     assert_eq!(index, expected);
     folder.run("explain --schemas crd.yaml tabs.spec.nope").says(1, &["field \"nope\" does not exist"]);
     folder.run("explain --schemas crd.yaml nope").says(1, &["the server doesn't have a resource type \"nope\""]);
+    folder.run("sample crd.yaml").says(1, &["it is a file: name a kind, and give the file with --schemas"]);
     folder
         .run("explain --schemas crd.yaml tabs --api-version v2")
         .says(1, &["not served in v2, but in example.com/v1"]);
