@@ -68,7 +68,9 @@ pub fn number_out_of_range(text: &str) -> Option<&str> {
         let is_part = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E');
         let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
         let number = rest.get(..end)?;
-        if number.parse::<f64>().is_ok_and(f64::is_infinite) {
+        // Shorter ones without an exponent fit.
+        let is_large = number.len() > 308 || number.contains(['e', 'E']);
+        if is_large && number.parse::<f64>().is_ok_and(f64::is_infinite) {
             return Some(number);
         }
         rest = rest.get(end..)?;

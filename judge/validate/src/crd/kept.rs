@@ -26,8 +26,45 @@ pub(super) struct Expression {
     pub(super) optional: bool,
 }
 
-/// Answers by question. An answer holds for the releases from one to another. It is never iterated over in the order of questions.
-type Answers<K, T> = Mutex<HashMap<K, Vec<(RangeInclusive<u8>, Arc<T>)>>>;
+/// The most bytes of questions that are kept: a long name has a path above each expression. What is not kept is asked again.
+const MOST: usize = 8 << 20;
+
+/// An answer, and the releases for which it holds.
+type Answer<T> = (RangeInclusive<u8>, Arc<T>);
+
+/// Answers by question.
+type Answers<K, T> = Mutex<Known<K, T>>;
+
+/// Answers, each of which holds for the releases from one to another. They are never iterated over in the order of questions.
+#[derive(Debug)]
+struct Known<K, T> {
+    all: HashMap<K, Vec<Answer<T>>>,
+    /// The bytes of the questions.
+    bytes: usize,
+}
+
+impl<K, T> Default for Known<K, T> {
+    fn default() -> Self {
+        Known { all: HashMap::new(), bytes: 0 }
+    }
+}
+
+/// What is asked about a path.
+trait Question: Eq + Hash {
+    fn path(&self) -> &str;
+}
+
+impl Question for Expression {
+    fn path(&self) -> &str {
+        &self.path
+    }
+}
+
+impl Question for String {
+    fn path(&self) -> &str {
+        self
+    }
+}
 
 impl Kept {
     pub(super) fn expression(
@@ -43,7 +80,7 @@ impl Kept {
     pub fn mistakes(&self, path: &str, release: &AskedRelease) -> Option<Issues> {
         let known = self.expressions.lock().unwrap_or_else(PoisonError::into_inner);
         [(false, false), (false, true), (true, false), (true, true)].into_iter().find_map(|(stored, optional)| {
-            let answers = known.get(&Expression { path: path.to_owned(), stored, optional })?;
+            let answers = known.all.get(&Expression { path: path.to_owned(), stored, optional })?;
             let (_, answer) = answers.iter().find(|(releases, _)| release.is_in(releases))?;
             answer.as_ref().as_ref().err()?.issues.clone()
         })
@@ -60,20 +97,26 @@ impl Kept {
 }
 
 /// The answer that is kept for the release, or a new one. Either narrows the releases that give the same answers.
-fn answer<K: Eq + Hash, T>(
+fn answer<K: Question, T>(
     answers: &Answers<K, T>,
     question: K,
     release: &AskedRelease,
     ask: impl FnOnce(&AskedRelease) -> T,
 ) -> Arc<T> {
     let lock = || answers.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = lock().get(&question).and_then(|all| all.iter().find(|(releases, _)| release.is_in(releases)).cloned());
+    let known =
+        lock().all.get(&question).and_then(|all| all.iter().find(|(releases, _)| release.is_in(releases)).cloned());
     let (releases, found) = known.unwrap_or_else(|| {
         // The lock is not held: what is asked may ask for more.
         let apart = release.apart();
         let found = Arc::new(ask(&apart));
         let releases = apart.range();
-        lock().entry(question).or_default().push((releases.clone(), found.clone()));
+        let mut known = lock();
+        let bytes = known.bytes.saturating_add(question.path().len());
+        if bytes <= MOST || known.all.contains_key(&question) {
+            known.bytes = bytes;
+            known.all.entry(question).or_default().push((releases.clone(), found.clone()));
+        }
         (releases, found)
     });
     release.narrow(&releases);

@@ -13,14 +13,14 @@ use kubeshape_schema::field::{BadValue, Error, Path};
 use kubeshape_smd::managed::{self, keep_times};
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
-use kubeshape_validate::Change as Rule;
+use kubeshape_validate::Change as ReleaseChange;
 use kubeshape_validate::object::{
     common_update_errors, uid_without_object, version_on_creation, without_system_metadata,
 };
 use kubeshape_validate::strict::{Fields, duplicate_field, unknown_field};
 use kubeshape_yaml::go::escape::GoQuoted;
 use kubeshape_yaml::go::syntax;
-use kubeshape_yaml::{Node, Tape};
+use kubeshape_yaml::{Kind, Node, Tape};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -113,62 +113,63 @@ impl Call<'_> {
 
     /// Reads a document of a body and its duplicate fields.
     pub(super) fn document<'t>(&self, text: &'t [u8], tape: &'t mut Tape) -> Result<Node<'t>, Status> {
-        if self.is_json() {
+        let is_json = matches!(self.media_type(), "" | "application/json");
+        if is_json {
             self.check_json(text)?;
         }
         value::read_body(text, tape).map_err(|why| self.unreadable(&why))?;
         let source = std::str::from_utf8(text).map_err(|why| self.unreadable(&why.to_string()))?;
-        tape.document(source).root().ok_or_else(|| self.unreadable("EOF"))
+        let root = tape.document(source).root().ok_or_else(|| self.unreadable("EOF"))?;
+        if is_json || self.media_type() == "application/yaml" {
+            self.check_type(root, text)?;
+        }
+        Ok(root)
     }
 
-    /// Whether the body has to be JSON.
-    fn is_json(&self) -> bool {
-        matches!(self.media_type(), "" | "application/json")
-    }
-
-    /// Refuses a body whose kind and version cannot be read, with the words of Go's decoder (upstream:
-    /// `SimpleMetaFactory.Interpret`), and numbers that no double holds.
+    /// Refuses a body that is not JSON in the words of Go's decoder, and numbers that no double holds.
     fn check_json(&self, text: &[u8]) -> Result<(), Status> {
-        syntax::check(text).map_err(|error| self.unrecognized(&format!("json parse error: {error}"), text))?;
+        let wrong = |error| format!("couldn't get version/kind; json parse error: {error}");
+        syntax::check(text).map_err(|error| self.unrecognized(&wrong(error), text))?;
         let number = std::str::from_utf8(text).ok().and_then(syntax::number_out_of_range);
         number.map_or(Ok(()), |number| {
             Err(self.unreadable(&format!("json: cannot unmarshal number {number} into Go value of type float64")))
         })
     }
 
-    /// Refuses an object without a kind or version that Go can read.
-    fn check_type(&self, value: Value<'_>) -> Result<(), Status> {
-        let text = || {
-            let mut text = Vec::new();
-            value.write_go_json(&mut text);
-            text
+    /// Refuses an object without a kind or version that Go can read (upstream: `SimpleMetaFactory.Interpret`).
+    fn check_type(&self, object: Node<'_>, body: &[u8]) -> Result<(), Status> {
+        let refused = |found: Node<'_>, target: &str| {
+            let found = match found.kind() {
+                Kind::Null | Kind::Map => "object",
+                Kind::False | Kind::True => "bool",
+                Kind::Int | Kind::Float => "number",
+                Kind::Str => "string",
+                Kind::Seq => "array",
+            };
+            let error =
+                format!("couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go {target}");
+            Err(self.unrecognized(&error, body))
         };
-        let name = |value| match value {
-            Value::Bool(_) => "bool",
-            Value::Int(_) | Value::Float(_) => "number",
-            Value::String(_) => "string",
-            Value::List(_) => "array",
-            Value::Map(_) | Value::Null => "object",
-        };
-        let Value::Map(map) = value else {
-            if value.is_null() {
-                return Ok(());
-            }
-            let error = format!(
-                "json: cannot unmarshal {} into Go value of type struct {{ APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; \
-                 Kind string \"json:\\\"kind,omitempty\\\"\" }}",
-                name(value)
-            );
-            return Err(self.unrecognized(&format!("json parse error: {error}"), &text()));
-        };
-        for key in ["apiVersion", "kind"] {
-            if let Some(found) = map.get(key).filter(|found| !matches!(found, Value::String(_) | Value::Null)) {
-                let found = name(found);
-                let error = format!("json: cannot unmarshal {found} into Go struct field .{key} of type string");
-                return Err(self.unrecognized(&format!("json parse error: {error}"), &text()));
+        match object.kind() {
+            Kind::Null => return Ok(()),
+            Kind::Map => {}
+            _ => {
+                let target = "value of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \
+                              \"json:\\\"kind,omitempty\\\"\" }";
+                return refused(object, target);
             }
         }
-        Ok(())
+        for key in ["apiVersion", "kind"] {
+            if let Some(found) = object.get(key).filter(|found| !matches!(found.kind(), Kind::Str | Kind::Null)) {
+                return refused(found, &format!("struct field .{key} of type string"));
+            }
+        }
+        match object.get("apiVersion").and_then(Node::as_str) {
+            Some(version) if version.matches('/').count() > 1 => {
+                Err(self.unrecognized(&format!("unexpected GroupVersion string: {version}"), body))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The message about a body without a kind and a version (upstream: `transformDecodeError`, `summarizeData`).
@@ -187,7 +188,6 @@ impl Call<'_> {
         };
         let kind = &self.served.kind;
         let message = format!("the object provided is unrecognized (must be of type {kind})");
-        let why = if why.starts_with("json") { format!("couldn't get version/kind; {why}") } else { why.to_owned() };
         Status::bad_request(format!("{message}: {why} ({summary})"))
     }
 
@@ -198,13 +198,7 @@ impl Call<'_> {
         strict: Vec<String>,
         arena: &'a Bump,
     ) -> Result<Decoded<'a>, Status> {
-        self.check_type(value)?;
         let api_version = value.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
-        if api_version.matches('/').count() > 1 {
-            let mut text = Vec::new();
-            value.write_go_json(&mut text);
-            return Err(self.unrecognized(&format!("unexpected GroupVersion string: {api_version}"), &text));
-        }
         let kind = value.get("kind").and_then(Value::as_str).unwrap_or_default();
         if kind.is_empty() {
             let mut text = Vec::new();
@@ -343,6 +337,9 @@ impl Call<'_> {
     /// Drops owner references that are there twice, with a warning (upstream: `dedupOwnerReferencesAndAddWarning`).
     fn without_repeated_owners<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
         let owners = value::metadata(object).get("ownerReferences").and_then(Value::as_list).unwrap_or_default();
+        if owners.len() < 2 {
+            return object;
+        }
         let (mut seen, mut kept, mut repeated) = (HashSet::new(), Vec::new(), Vec::new());
         for owner in owners {
             let mut text = Vec::new();
@@ -487,7 +484,7 @@ impl Call<'_> {
         match meta_text(object, "resourceVersion") {
             "" | "0" => {
                 let path = Path::Base("metadata");
-                let is_json = self.api.registry.settings().release.has(Rule::ValuesInJson);
+                let is_json = self.api.registry.settings().release.has(ReleaseChange::ValuesInJson);
                 let zero = if is_json { BadValue::Json("0".to_owned()) } else { BadValue::Printed("0x0".to_owned()) };
                 let path = path.child("resourceVersion");
                 let error = Error::invalid(&path, zero, "must be specified for an update", 0);

@@ -224,7 +224,7 @@ fn bodies_that_are_not_json_are_refused_in_the_words_of_go() {
             "{\"kind\": \"Widget\",}",
             "invalid character '}' looking for beginning of object key string ({\"kind\": \"Widget\",})",
         ),
-        ("{\"kind\": 1}", "json: cannot unmarshal number into Go struct field .kind of type string ({\"kind\":1})"),
+        ("{\"kind\": 1}", "json: cannot unmarshal number into Go struct field .kind of type string ({\"kind\": 1})"),
     ] {
         assert_eq!(message(body), (400, format!("{unrecognized}{expected}")), "{body}");
     }
