@@ -9,7 +9,7 @@ use kubeshape_lifecycle::warn::Schemas as Lifecycles;
 use kubeshape_registry::kind::Scope;
 use kubeshape_registry::{Gvk, Kind, KindError, Registry, Release};
 use kubeshape_smd::typed::nearest;
-use kubeshape_validate::builtin::BuiltInKind;
+use kubeshape_validate::builtin::{BuiltInKind, Strategy};
 use kubeshape_validate::object::Resource;
 use kubeshape_validate::typed::Typed;
 use std::collections::BTreeMap;
@@ -37,23 +37,38 @@ pub(super) struct Kinds<'a> {
     unknown: Mutex<BTreeMap<(String, String), String>>,
 }
 
-/// A kind that an OpenAPI document describes.
+/// A kind that an OpenAPI document describes, and what is known of its rules.
 #[derive(Debug)]
-pub(super) struct Documented {
-    pub(super) types: Typed,
-    /// The rules for its metadata, if it is a built-in kind whose objects are stored.
-    pub(super) metadata: Option<BuiltInKind>,
-    /// Whether its objects have a namespace, if the document says it.
-    pub(super) namespaced: Option<bool>,
+pub(super) enum Documented {
+    /// A built-in kind, judged as the server's own code does it.
+    BuiltIn(Box<Strategy>),
+    /// A built-in kind of which the document does not say whether its objects have a namespace.
+    Metadata(Typed, BuiltInKind),
+    /// Nothing is known but its types: a kind of an aggregated server, or one whose objects are not stored.
+    Types(Typed),
 }
 
 impl Documented {
     fn of(kind: &Kind, release: Release) -> Option<Documented> {
-        Some(Documented {
-            types: kind.typed()?,
-            metadata: BuiltInKind::new(kind.group(), kind.kind(), release),
-            namespaced: kind.resource().map(|resource| resource.scope == Scope::Namespaced),
+        let types = kind.typed()?;
+        Some(match (BuiltInKind::new(kind.group(), kind.kind(), release), kind.resource()) {
+            (Some(_), Some(resource)) => {
+                let (group, version) = (kind.group(), kind.version_name());
+                let namespaced = resource.scope == Scope::Namespaced;
+                let strategy = Strategy::new(types, group, version, kind.kind(), namespaced, release);
+                Documented::BuiltIn(Box::new(strategy))
+            }
+            (Some(metadata), None) => Documented::Metadata(types, metadata),
+            (None, _) => Documented::Types(types),
         })
+    }
+
+    /// Its Go types.
+    pub(super) fn types(&self) -> &Typed {
+        match self {
+            Documented::BuiltIn(strategy) => strategy.types(),
+            Documented::Metadata(types, _) | Documented::Types(types) => types,
+        }
     }
 }
 

@@ -15,6 +15,7 @@ use kubeshape_schema::field::{Error, ErrorType};
 use kubeshape_schema::{Bump, nearest, question};
 use kubeshape_smd::Value;
 use kubeshape_smd::managed::ObjectName;
+use kubeshape_validate::builtin::Assigned;
 use kubeshape_validate::object::{self as server, Resource};
 use kubeshape_validate::strict::{Fields, duplicate_field, unknown_field};
 use kubeshape_yaml::{Kind, Node};
@@ -105,7 +106,7 @@ pub(super) struct Object {
     /// Empty if the output does not show it.
     pub(super) name: String,
     pub(super) verdict: Verdict,
-    /// The kind, if only the structure was judged.
+    /// The kind, if only names and types were judged.
     pub(super) by_structure: Option<String>,
 }
 
@@ -301,7 +302,11 @@ impl<'j> Judged<'j, '_, '_> {
                 self.tell(if is_removed { Code::KindRemoved } else { Code::KindDeprecated }, at, warning);
             }
             return match self.context.kinds.documented(gvk) {
-                Some(kind) => self.structure(value, gvk, &kind),
+                Some(kind) => {
+                    let is_known = matches!(*kind, Documented::BuiltIn(_));
+                    self.by_structure = (!is_known).then(|| clean(gvk.kind()));
+                    self.documented(value, &kind)
+                }
                 None => self.unknown(gvk),
             };
         };
@@ -310,19 +315,14 @@ impl<'j> Judged<'j, '_, '_> {
         }
         let resource: &Resource<'j> = resource;
         let arena = self.arena;
-        let decoded = match resource.decode(value, arena) {
-            Ok(decoded) => decoded,
-            Err(message) => {
-                let at = self.node.get("metadata").unwrap_or(self.node);
-                self.tell(Code::ObjectNotDecoded, at, message);
-                return Verdict::Refused;
-            }
-        };
+        let decoded = resource.decode(value, arena);
+        let unknown = decoded.as_ref().map(|decoded| decoded.unknown.clone()).unwrap_or_default();
+        let Some(object) = self.decoded(decoded, None) else { return Verdict::Refused };
         self.duplicates(duplicate_fields(self.node));
-        self.fields(&decoded.unknown, Fields::Pruned, |path| resource.members(path));
-        let server::Judged { stored, errors, refusal } = match self.old(decoded.value, resource) {
-            Some(old) => resource.update(decoded.value, old, arena),
-            None => resource.create(decoded.value, arena),
+        self.fields(&unknown, Fields::Pruned, |path| resource.members(path));
+        let server::Judged { stored, errors, refusal } = match self.old(object, resource) {
+            Some(old) => resource.update(object, old, arena),
+            None => resource.create(object, arena),
         };
         self.judged(errors, refusal);
         if self.findings.iter().any(Finding::is_error) {
@@ -345,24 +345,25 @@ impl<'j> Judged<'j, '_, '_> {
         }
     }
 
-    /// Judges an object by the OpenAPI document of its kind.
-    fn structure(&mut self, value: Value<'j>, gvk: Gvk<'_>, kind: &Documented) -> Verdict {
-        self.by_structure = Some(clean(gvk.kind()));
-        let decoded = kind.types.decode(value);
+    /// Judges an object of a kind that an OpenAPI document describes.
+    fn documented(&mut self, value: Value<'j>, kind: &Documented) -> Verdict {
+        let types = kind.types();
+        let decoded = types.decode(value);
         let duplicates = duplicate_fields(self.node).into_iter().map(|duplicate| (duplicate.path.clone(), duplicate));
         let duplicates = decoded.told_twice(duplicates.collect());
         self.duplicates(duplicates.into_iter().map(|(_, duplicate)| duplicate).collect());
-        self.fields(&decoded.unknown, Fields::Decoded, |path| kind.types.members(path));
+        self.fields(&decoded.unknown, Fields::Decoded, |path| types.members(path));
         let (mut errors, mut departures) = (decoded.errors, decoded.departures);
         errors.retain(|error| !self.is_unknown(&error.path, ErrorType::TypeInvalid));
-        departures.retain(|departure| !self.is_unknown(&departure.path, departure.error_type));
         for error in errors.iter().take(MOST) {
             let found = locate::at_field(self.node, &error.path);
             self.tell(Code::ObjectNotDecoded, found.shown(), format!("{}: {}", error.path, error.message));
         }
+        let mut stored = None;
         if errors.is_empty() {
-            self.metadata(value, kind);
+            stored = self.rules(value, kind);
         }
+        departures.retain(|departure| !self.is_unknown(&departure.path, departure.error_type));
         for departure in departures.iter().take(MOST) {
             let found = locate::at_field(self.node, &departure.path);
             self.tell(Code::ObjectDeparts, found.shown(), departure.to_string());
@@ -372,20 +373,67 @@ impl<'j> Judged<'j, '_, '_> {
             let code = if errors.len() > MOST { Code::ObjectNotDecoded } else { Code::ObjectDeparts };
             self.tell(code, self.node, format!("{more} more values are not shown"));
         }
-        if self.findings.iter().any(Finding::is_error) { Verdict::Refused } else { Verdict::Accepted(Vec::new()) }
+        if self.findings.iter().any(Finding::is_error) {
+            return Verdict::Refused;
+        }
+        Verdict::Accepted(
+            stored.filter(|_| self.context.print).map_or_else(Vec::new, |stored| stored::print(stored, self.node)),
+        )
     }
 
-    /// Judges the metadata of an object of a built-in kind.
-    fn metadata(&mut self, value: Value<'j>, kind: &Documented) {
-        let (Some(rules), arena) = (kind.metadata, self.arena) else { return };
+    /// Judges an object by what is known of the rules of its kind. Returns the object as it is stored, if the kind is one of
+    /// those of which this is known.
+    fn rules(&mut self, value: Value<'j>, kind: &Documented) -> Option<Value<'j>> {
+        let arena = self.arena;
         let old = identity(value).and_then(|identity| self.context.old.get(&identity));
-        let (errors, refusal) = if let Some(old) = old {
-            (rules.update(value, Value::from_node(old.node(), arena), arena), None)
-        } else {
-            let server::Judged { errors, refusal, .. } = rules.create(value, kind.namespaced, arena);
-            (errors, refusal)
+        let old_value = old.map(|old| Value::from_node(old.node(), arena));
+        match kind {
+            Documented::BuiltIn(strategy) => {
+                let decoded = self.decoded(strategy.decode(value, arena), None)?;
+                let old = match old.zip(old_value) {
+                    Some((location, old)) => Some(self.decoded(strategy.decode(old, arena), Some(location))?),
+                    None => None,
+                };
+                let judged = match old {
+                    Some(old) => strategy.update(decoded, old, Assigned::default(), arena),
+                    None => strategy.create(decoded, Assigned::default(), arena),
+                };
+                let server::Judged { stored, errors, refusal } = judged;
+                self.judged(errors, refusal);
+                Some(stored)
+            }
+            Documented::Metadata(_, metadata) => {
+                let (errors, refusal) = match old_value {
+                    Some(old) => (metadata.update(value, old, arena), None),
+                    None => {
+                        let server::Judged { errors, refusal, .. } = metadata.create(value, None, arena);
+                        (errors, refusal)
+                    }
+                };
+                self.judged(errors, refusal);
+                None
+            }
+            Documented::Types(_) => None,
+        }
+    }
+
+    /// A decoded object. What is wrong with it is reported at the object that is replaced, or at the new one.
+    fn decoded(&mut self, decoded: Result<server::Object<'j>, String>, old: Option<&Location>) -> Option<Value<'j>> {
+        let message = match decoded {
+            Ok(decoded) => return Some(decoded.value),
+            Err(message) => message,
         };
-        self.judged(errors, refusal);
+        match old {
+            Some(old) => {
+                let finding = old.finding(Code::ObjectNotDecoded, message).of_resource(self.name());
+                self.findings.push(finding);
+            }
+            None => {
+                let at = self.node.get("metadata").unwrap_or(self.node);
+                self.tell(Code::ObjectNotDecoded, at, message);
+            }
+        }
+        None
     }
 
     /// Whether an error at a path is about values that are encrypted.
@@ -412,14 +460,7 @@ impl<'j> Judged<'j, '_, '_> {
     /// The object that is replaced, as it is stored.
     fn old(&mut self, object: Value<'j>, resource: &Resource<'j>) -> Option<Value<'j>> {
         let location = self.context.old.get(&identity(object)?)?;
-        match resource.decode(Value::from_node(location.node(), self.arena), self.arena) {
-            Ok(old) => Some(old.value),
-            Err(message) => {
-                let finding = location.finding(Code::ObjectNotDecoded, message).of_resource(self.name());
-                self.findings.push(finding);
-                None
-            }
-        }
+        self.decoded(resource.decode(Value::from_node(location.node(), self.arena), self.arena), Some(location))
     }
 
     /// Reports duplicate fields. kubectl sends the last of them.
