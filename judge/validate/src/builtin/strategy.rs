@@ -7,6 +7,7 @@ use crate::object::{
     version_on_creation,
 };
 use crate::typed::Typed;
+use kubeshape_schema::field::Error;
 use kubeshape_value::{Bump, Map, Value};
 
 /// A built-in kind in one version: its types, its defaults, and what is done before its objects are stored.
@@ -136,32 +137,17 @@ impl Strategy {
     pub fn create<'a>(&self, object: Value<'a>, assigned: Assigned<'a>, arena: &'a Bump) -> Judged<'a> {
         let refusal = version_on_creation(object);
         let (_, named) = created_as(object, self.namespaced, self.metadata.counts_generations(), arena);
-        let named = with_metadata(named, "selfLink", None, arena);
-        let named = self.overlay.without_disabled(&self.types, named, None, arena);
-        let request = Request { assigned, old: None, arena };
-        let prepared = match self.overlay.run(&self.types, Phase::Create, named, request) {
-            Some(object) => object,
-            None => with_member(named, "status", None, arena),
-        };
-        let prepared = self.printed(prepared, arena);
-        let errors = self.metadata.errors(prepared, self.namespaced);
-        Judged { stored: self.read_again(prepared, request), errors, refusal }
+        let prepared = self.prepare_create(named, assigned, arena);
+        let errors = self.validate(prepared);
+        Judged { stored: self.stored(prepared, None, assigned, arena), errors, refusal }
     }
 
     /// Prepares a decoded object that replaces another one, and judges it. The old object is one that was decoded.
     pub fn update<'a>(&self, object: Value<'a>, old: Value<'a>, assigned: Assigned<'a>, arena: &'a Bump) -> Judged<'a> {
         let kept = self.kept(object, old, arena);
-        let kept = self.overlay.without_disabled(&self.types, kept, Some(old), arena);
-        let request = Request { assigned, old: Some(old), arena };
-        let kept = match self.overlay.run(&self.types, Phase::Update, kept, request) {
-            Some(object) => object,
-            None => with_member(kept, "status", old.get("status"), arena),
-        };
-        let kept = self.printed(kept, arena);
-        let changed = self.is_changed(kept, old);
-        let prepared = count_generation(kept, old, changed, arena);
-        let errors = metadata_update_errors(prepared, old, self.release);
-        Judged { stored: self.read_again(prepared, request), errors, refusal: None }
+        let prepared = self.prepare_update(kept, old, assigned, arena);
+        let errors = self.validate_update(prepared, old);
+        Judged { stored: self.stored(prepared, Some(old), assigned, arena), errors, refusal: None }
     }
 
     /// Prepares a decoded object that is sent to the status subresource, and judges it.
@@ -173,12 +159,83 @@ impl Strategy {
         arena: &'a Bump,
     ) -> Judged<'a> {
         let kept = self.kept(object, old, arena);
-        let kept = with_member(kept, "spec", old.get("spec"), arena);
-        let request = Request { assigned, old: Some(old), arena };
-        let kept = self.overlay.run(&self.types, Phase::Status, kept, request).unwrap_or(kept);
-        let stored = count_generation(self.printed(kept, arena), old, false, arena);
-        let errors = metadata_update_errors(stored, old, self.release);
+        let stored = self.prepare_status_update(kept, old, assigned, arena);
+        let errors = self.validate_status_update(stored, old);
         Judged { stored, errors, refusal: None }
+    }
+
+    /// Prepares a decoded object for its creation, apart from what all kinds have in common: `PrepareForCreate` of the
+    /// strategy.
+    pub fn prepare_create<'a>(&self, object: Value<'a>, assigned: Assigned<'a>, arena: &'a Bump) -> Value<'a> {
+        let counted = self.metadata.counts_generations();
+        let object = if counted { with_metadata(object, "generation", Some(Value::Int(1)), arena) } else { object };
+        let object = with_metadata(object, "selfLink", None, arena);
+        let object = self.overlay.without_disabled(&self.types, object, None, arena);
+        let request = Request { assigned, old: None, arena };
+        let prepared = match self.overlay.run(&self.types, Phase::Create, object, request) {
+            Some(object) => object,
+            None => with_member(object, "status", None, arena),
+        };
+        self.printed(prepared, arena)
+    }
+
+    /// Judges an object that was prepared for its creation: `Validate`.
+    pub fn validate(&self, object: Value<'_>) -> Vec<Error> {
+        self.metadata.errors(object, self.namespaced)
+    }
+
+    /// Prepares a decoded object that replaces another one, and that has its metadata: `PrepareForUpdate`.
+    pub fn prepare_update<'a>(
+        &self,
+        object: Value<'a>,
+        old: Value<'a>,
+        assigned: Assigned<'a>,
+        arena: &'a Bump,
+    ) -> Value<'a> {
+        let object = self.overlay.without_disabled(&self.types, object, Some(old), arena);
+        let request = Request { assigned, old: Some(old), arena };
+        let object = match self.overlay.run(&self.types, Phase::Update, object, request) {
+            Some(object) => object,
+            None => with_member(object, "status", old.get("status"), arena),
+        };
+        let object = self.printed(object, arena);
+        count_generation(object, old, self.is_changed(object, old), arena)
+    }
+
+    /// Judges an object that was prepared to replace another one: `ValidateUpdate`.
+    pub fn validate_update(&self, object: Value<'_>, old: Value<'_>) -> Vec<Error> {
+        metadata_update_errors(object, old, self.release)
+    }
+
+    /// Prepares a decoded object that is sent to the status subresource, and that has its metadata.
+    pub fn prepare_status_update<'a>(
+        &self,
+        object: Value<'a>,
+        old: Value<'a>,
+        assigned: Assigned<'a>,
+        arena: &'a Bump,
+    ) -> Value<'a> {
+        let object = with_member(object, "spec", old.get("spec"), arena);
+        let request = Request { assigned, old: Some(old), arena };
+        let object = self.overlay.run(&self.types, Phase::Status, object, request).unwrap_or(object);
+        count_generation(self.printed(object, arena), old, false, arena)
+    }
+
+    /// Judges an object that was prepared to replace the status of another one.
+    pub fn validate_status_update(&self, object: Value<'_>, old: Value<'_>) -> Vec<Error> {
+        metadata_update_errors(object, old, self.release)
+    }
+
+    /// Returns a prepared object as it is read after it was stored: what the storage allocates is set, and defaults are
+    /// inserted again. `old` is the object that it replaces.
+    pub fn stored<'a>(
+        &self,
+        object: Value<'a>,
+        old: Option<Value<'a>>,
+        assigned: Assigned<'a>,
+        arena: &'a Bump,
+    ) -> Value<'a> {
+        self.read_again(object, Request { assigned, old, arena })
     }
 
     /// An object as it is read after it was stored: a server inserts defaults again.
