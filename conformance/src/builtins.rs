@@ -13,6 +13,7 @@ use kubeshape_registry::{Gvk, Registry, duplicate_fields};
 use kubeshape_schema::Bump;
 use kubeshape_smd::Value as Decodable;
 use kubeshape_validate::Release;
+use kubeshape_validate::body::{self, Conflict, Url};
 use kubeshape_validate::builtin::{Assigned, Strategy, User};
 use kubeshape_validate::object::Judged;
 use kubeshape_validate::strict::{Fields, duplicate_field, unknown_field};
@@ -70,6 +71,8 @@ enum Ours {
     Unjudged(String),
     /// The message of a request that does not decode.
     Undecoded(String),
+    /// The message of an update that does not fit the stored object.
+    Conflict(String),
     Judged {
         /// The errors of strict decoding.
         strict: Vec<String>,
@@ -93,9 +96,9 @@ pub fn compare(golden: &Path, known: Known) -> Table {
         let mut kinds = BTreeMap::new();
         for case in records::<Case>(&file, &mut table) {
             let name = (case.group.clone(), case.version.clone(), case.kind.clone());
-            let strategy = kinds.entry(name).or_insert_with(|| strategy(&registry, &case));
-            match strategy {
-                Some(strategy) => judge(strategy, &case, &mut table),
+            let subject = kinds.entry(name).or_insert_with(|| subject(&registry, &case));
+            match subject {
+                Some(subject) => judge(subject, &case, &mut table),
                 None => table.add("verdict", &case.id, Verdict::Missing("no such kind".to_owned())),
             }
         }
@@ -103,15 +106,47 @@ pub fn compare(golden: &Path, known: Known) -> Table {
     table
 }
 
-fn strategy(registry: &Registry, case: &Case) -> Option<Strategy> {
+/// A kind with its resource.
+struct Subject {
+    strategy: Strategy,
+    plural: String,
+}
+
+impl Subject {
+    /// `deployments.apps`
+    fn resource(&self, case: &Case) -> String {
+        let Subject { plural, .. } = self;
+        if case.group.is_empty() { plural.clone() } else { format!("{plural}.{}", case.group) }
+    }
+
+    /// Where the server stores the object of an update.
+    fn key(&self, _: &Case, namespace: Option<&str>, name: Option<&str>) -> String {
+        // Resources whose objects are stored under an older name.
+        let folder = match self.plural.as_str() {
+            "endpoints" => "services/endpoints",
+            "ingresses" => "ingress",
+            "nodes" => "minions",
+            "replicationcontrollers" => "controllers",
+            "services" => "services/specs",
+            other => other,
+        };
+        let parts = [Some("/registry"), Some(folder), namespace, name];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("/")
+    }
+}
+
+fn subject(registry: &Registry, case: &Case) -> Option<Subject> {
     let Case { group, version, kind, .. } = case;
     let api_version = if group.is_empty() { version.clone() } else { format!("{group}/{version}") };
     let found = registry.kind(Gvk::new(&api_version, kind))?;
-    let namespaced = found.resource().is_some_and(|resource| resource.scope == Scope::Namespaced);
-    Some(Strategy::new(found.typed()?, group, version, kind, namespaced, Release::DEFAULT))
+    let resource = found.resource();
+    let namespaced = resource.is_some_and(|resource| resource.scope == Scope::Namespaced);
+    let plural = resource.map(|resource| resource.plural.to_string()).unwrap_or_default();
+    let strategy = Strategy::new(found.typed()?, group, version, kind, namespaced, Release::DEFAULT);
+    Some(Subject { strategy, plural })
 }
 
-fn judge(strategy: &Strategy, case: &Case, table: &mut Table) {
+fn judge(subject: &Subject, case: &Case, table: &mut Table) {
     let request = match (&case.old, &case.subresource) {
         (None, _) => "create",
         (Some(_), None) => "update",
@@ -120,7 +155,7 @@ fn judge(strategy: &Strategy, case: &Case, table: &mut Table) {
     let row = |what: &str| format!("{request}: {what}");
     let record = format!("{}/{} {}", case.group, case.version, case.id);
     let theirs = &case.answer;
-    let ours = match answer(strategy, case) {
+    let ours = match answer(subject, case) {
         Ours::Unjudged(why) => {
             table.add(&row("not judged"), &record, Verdict::Missing(why));
             return;
@@ -132,6 +167,16 @@ fn judge(strategy: &Strategy, case: &Case, table: &mut Table) {
             };
             let what = if theirs.code < 400 { "accepted objects" } else { "undecodable objects" };
             table.add(&row(what), &record, verdict);
+            return;
+        }
+        Ours::Conflict(message) => {
+            let what = match theirs.code {
+                code if code < 400 => "accepted objects",
+                400 | 422 => "refused objects",
+                _ => "other refusals",
+            };
+            let message = Some(message);
+            table.add(&row(what), &record, crate::verdict::equal(&message, &theirs.message));
             return;
         }
         Ours::Judged { strict, errors, refusal, stored } => (strict, errors, refusal, stored),
@@ -198,14 +243,21 @@ fn same_errors(mut ours: Vec<Cause>, theirs: &[Cause]) -> Verdict {
     if ours.is_empty() { Verdict::Missing(text) } else { Verdict::Differing(text) }
 }
 
-fn answer(strategy: &Strategy, case: &Case) -> Ours {
+fn answer(subject: &Subject, case: &Case) -> Ours {
+    let strategy = &subject.strategy;
     let text = match (&case.object, &case.body) {
         (Some(object), _) => object.get(),
         (None, Some(body)) => body,
         (None, None) => return Ours::Unjudged("neither object nor body".to_owned()),
     };
-    if case.body.is_some() && serde_json::from_str::<serde::de::IgnoredAny>(text).is_err() {
-        return Ours::Unjudged("a body that is not JSON".to_owned());
+    let named = case.old.as_ref().and_then(|old| serde_json::from_str::<Value>(old.get()).ok());
+    let of_old = |key: &str| named.as_ref().and_then(|old| old["metadata"][key].as_str());
+    let old_namespace = of_old("namespace").unwrap_or("default");
+    if let Err(message) = body::check_name(Url { name: of_old("name"), namespace: None }) {
+        return Ours::Undecoded(message);
+    }
+    if let Err(message) = body::check_syntax(&case.kind, text.as_bytes()) {
+        return Ours::Undecoded(message);
     }
     let (mut tape, mut old_tape) = (Tape::new(), Tape::new());
     let Some(node) = read(text, &mut tape) else { return Ours::Unjudged("the body is not read".to_owned()) };
@@ -218,7 +270,14 @@ fn answer(strategy: &Strategy, case: &Case) -> Ours {
     };
     let arena = Bump::new();
     let value = Decodable::from_node(node, &arena);
-    let decoded = match strategy.decode(value, &arena) {
+    let api_version =
+        if case.group.is_empty() { case.version.clone() } else { format!("{}/{}", case.group, case.version) };
+    let checked = body::check_type(&case.kind, node, text.as_bytes())
+        .and_then(|()| body::check_kind(&api_version, &case.kind, value));
+    if let Err(message) = checked {
+        return Ours::Undecoded(message);
+    }
+    let decoded = match strategy.decode_json(value, node, &arena) {
         Ok(decoded) => decoded,
         Err(message) => {
             let said = |key: &str, ours: &str| match value.get(key).and_then(Decodable::as_str) {
@@ -232,6 +291,13 @@ fn answer(strategy: &Strategy, case: &Case) -> Ours {
             return Ours::Undecoded(what);
         }
     };
+    let own_namespace = value.get("metadata").and_then(|metadata| metadata.get("namespace")?.as_str());
+    let is_label = |name: &&str| kubeshape_schema::names::dns1123_label(name).is_empty();
+    let namespace = if old.is_some() { old_namespace } else { own_namespace.filter(is_label).unwrap_or("default") };
+    let namespace = strategy.is_namespaced().then_some(namespace);
+    if let Err(message) = body::check_url(Url { name: of_old("name"), namespace }, decoded.value) {
+        return Ours::Undecoded(message);
+    }
     let twice = strategy.types().decode(value);
     let twice = twice.told_twice(duplicate_fields(node).into_iter().map(|duplicate| (duplicate.path, ())).collect());
     let strict = twice.into_iter().map(|(path, ())| duplicate_field(&path));
@@ -243,6 +309,14 @@ fn answer(strategy: &Strategy, case: &Case) -> Ours {
                 Ok(old) => stored_before(old.value, strategy.is_namespaced(), &arena),
                 Err(message) => return Ours::Unjudged(format!("the old object: {message}")),
             };
+            if let Some(conflict) = body::conflict(decoded.value, old, &subject.key(case, namespace, of_old("name"))) {
+                let resource = subject.resource(case);
+                let name = of_old("name").unwrap_or_default();
+                return Ours::Conflict(match conflict {
+                    Conflict::NoVersion(message) => message,
+                    Conflict::Other(why) => format!("Operation cannot be fulfilled on {resource} {name:?}: {why}"),
+                });
+            }
             match case.subresource {
                 None => strategy.update(decoded.value, old, assigned(), &arena),
                 Some(_) => strategy.update_status(decoded.value, old, assigned(), &arena),

@@ -29,6 +29,7 @@ use crate::object::{
     Judged, created_as, keep_metadata, metadata_errors_with, metadata_update_errors, version_on_creation, with_version,
 };
 use crate::{Change, Release};
+pub(crate) use kinds::has_group;
 use kinds::{Row, find};
 use kubeshape_schema::field::{Error, Errors, Path};
 use kubeshape_value::{Bump, Value};

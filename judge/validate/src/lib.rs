@@ -1,5 +1,6 @@
 //! Validation as an API server does it before it stores something.
 //!
+//! - [`body`] checks requests before their objects are decoded.
 //! - [`builtin`] checks the metadata of built-in kinds.
 //! - [`crd`] checks whole CustomResourceDefinitions, on creation and on update.
 //! - [`object`] checks custom resources against a structural schema, and prunes and defaults them.
@@ -8,6 +9,7 @@
 //!
 //! Errors are [`field::Error`](kubeshape_schema::field::Error)s with upstream's type, path, value and text, and a place.
 
+pub mod body;
 pub mod builtin;
 pub mod crd;
 mod literal;

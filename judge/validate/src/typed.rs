@@ -32,6 +32,7 @@ mod compile;
 mod decode;
 mod go;
 mod names;
+mod source;
 mod stored;
 mod text;
 mod walk;

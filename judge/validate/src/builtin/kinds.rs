@@ -168,3 +168,8 @@ pub(super) fn find(group: &str, kind: &str) -> Option<Row> {
     let (_, kinds) = KINDS.iter().find(|(name, _)| *name == group)?;
     kinds.iter().find(|(name, _)| *name == kind).map(|(_, row)| *row)
 }
+
+/// Whether Kubernetes has a group.
+pub(crate) fn has_group(group: &str) -> bool {
+    KINDS.iter().any(|(name, _)| *name == group)
+}

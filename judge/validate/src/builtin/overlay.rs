@@ -24,6 +24,7 @@
 //! | `keep: a.b` | the field has the value of the stored object |
 //! | `since: 1.34` | only in this release and later ones |
 
+mod autoscaler;
 mod native;
 mod read;
 mod run;

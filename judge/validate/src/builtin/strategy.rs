@@ -6,9 +6,10 @@ use crate::object::{
     Judged, Object, count_generation, created_as, decode_metadata, deep_equal, keep_metadata, metadata_update_errors,
     version_on_creation,
 };
-use crate::typed::Typed;
+use crate::typed::{Decoded, Typed};
 use kubeshape_schema::field::Error;
 use kubeshape_value::{Bump, Map, Value};
+use kubeshape_yaml::Node;
 
 /// A built-in kind in one version: its types, its defaults, and what is done before its objects are stored.
 ///
@@ -54,6 +55,8 @@ pub struct Strategy {
 pub struct Assigned<'m> {
     /// The uid of the object.
     pub uid: &'m str,
+    /// The name of a new object that may lack one: a uid.
+    pub name: &'m str,
     /// The moment of the request, RFC 3339 with seconds.
     pub time: &'m str,
     /// The next free address of a Service.
@@ -79,6 +82,7 @@ impl Default for Assigned<'static> {
     fn default() -> Assigned<'static> {
         Assigned {
             uid: "00000000-0000-4000-8000-000000000001",
+            name: "00000000-0000-4000-8000-000000000000",
             time: "2020-01-01T00:00:00Z",
             cluster_ip: "10.96.0.10",
             node_port: 30_000,
@@ -116,7 +120,19 @@ impl Strategy {
     /// # Errors
     /// The text of the first value that does not fit its type.
     pub fn decode<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
-        let decoded = self.types.decode(object);
+        self.decoded(object, self.types.decode(object), arena)
+    }
+
+    /// Decodes an object of a request in JSON as [`decode`](Strategy::decode). The source says how its numbers are written.
+    ///
+    /// # Errors
+    /// The text of the first value that does not fit its type.
+    pub fn decode_json<'a>(&self, object: Value<'a>, source: Node<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
+        let decoded = self.types.decode_json(object, source);
+        self.decoded(self.types.with_written_quantities(object, source, arena), decoded, arena)
+    }
+
+    fn decoded<'a>(&self, object: Value<'a>, decoded: Decoded, arena: &'a Bump) -> Result<Object<'a>, String> {
         if let Some(error) = decoded.errors.into_iter().next() {
             return Err(error.message);
         }

@@ -1,5 +1,6 @@
 //! Objects beside the types.
 
+use super::source::{has_written_numbers, number_at};
 use super::text::{base64_error, micro_time_error};
 use super::{Struct, Type, Typed};
 use crate::object::{json_name, time_error};
@@ -7,6 +8,7 @@ use kubeshape_cel::Quantity;
 use kubeshape_schema::field::{Error, Errors, Path, Paths};
 use kubeshape_value::Map;
 use kubeshape_value::{Bump, Value};
+use kubeshape_yaml::Node;
 use kubeshape_yaml::go::Time;
 use std::collections::BTreeSet;
 
@@ -55,8 +57,19 @@ impl Decoded {
 impl Typed {
     /// Decodes an object. The depth of the object is limited by its reader.
     pub fn decode(&self, object: Value<'_>) -> Decoded {
+        self.decode_from(object, None)
+    }
+
+    /// Decodes an object of a request in JSON. The source says how its numbers are written: `1.0` is no integer for Go. YAML is
+    /// converted before it is decoded, so that it has no such numbers.
+    pub fn decode_json(&self, object: Value<'_>, source: Node<'_>) -> Decoded {
+        self.decode_from(object, Some(source).filter(|source| has_written_numbers(*source)))
+    }
+
+    fn decode_from(&self, object: Value<'_>, source: Option<Node<'_>>) -> Decoded {
         let mut decoder = Decoder {
             typed: self,
+            source,
             out: Decoded::default(),
             unknown: Paths::default(),
             departures: Errors::default(),
@@ -155,6 +168,8 @@ struct Fields<'p> {
 
 struct Decoder<'t> {
     typed: &'t Typed,
+    /// The JSON that the object was read from.
+    source: Option<Node<'t>>,
     out: Decoded,
     unknown: Paths,
     departures: Errors,
@@ -179,6 +194,11 @@ impl Decoder<'_> {
 
     fn typed_value(&mut self, value: Value<'_>, ty: &Type, path: &Path<'_>, place: Place<'_>) {
         match (ty, value) {
+            // A number that no double holds is read as a string.
+            (Type::Int32 | Type::Int64 | Type::IntOrString, Value::String(_)) if self.written(path).is_some() => {
+                let found = format!("number {}", self.written(path).unwrap_or_default());
+                self.mismatch(&found, &self.typed.go_name(ty), path, place);
+            }
             // Null leaves everything as it is.
             (_, Value::Null)
             | (Type::Any, _)
@@ -188,7 +208,7 @@ impl Decoder<'_> {
             | (Type::Int64, Value::Int(_)) => {}
             (Type::Int32 | Type::IntOrString, Value::Int(n)) if i32::try_from(n).is_ok() => {}
             (Type::Int32 | Type::Int64 | Type::IntOrString, Value::Int(_) | Value::Float(_)) => {
-                let text = number(value);
+                let text = self.written(path).map_or_else(|| number(value), str::to_owned);
                 let fits = match ty {
                     Type::Int64 => text.parse::<i64>().is_ok(),
                     _ => text.parse::<i32>().is_ok(),
@@ -266,6 +286,11 @@ impl Decoder<'_> {
             }
             (_, other) => self.mismatch(json_name(other), &self.typed.go_name(ty), path, place),
         }
+    }
+
+    /// Returns the text of the number at a path of the source.
+    fn written(&self, path: &Path<'_>) -> Option<&str> {
+        number_at(self.source?, path)
     }
 
     /// Tells of required fields that a struct lacks, also in structs that are always there in Go; `map` is none if the struct

@@ -48,6 +48,11 @@ pub(super) fn micro_time_error(text: &str) -> Option<String> {
     let rest = text.get("2006-01-02T15:04:05".len()..).unwrap_or_default();
     let fraction = rest.strip_prefix(['.', ',']).unwrap_or_default();
     let digits = fraction.bytes().take_while(u8::is_ascii_digit).count();
+    if digits > 6 {
+        let rest = GoQuoted(rest.get(7..).unwrap_or_default());
+        let text = GoQuoted(text);
+        return Some(format!("parsing time {text} as \"{LAYOUT}\": cannot parse {rest} as \"Z07:00\""));
+    }
     (digits != 6).then(|| {
         let (text, layout, rest) = (GoQuoted(text), GoQuoted(LAYOUT), GoQuoted(rest));
         format!("parsing time {text} as {layout}: cannot parse {rest} as \".000000\"")

@@ -1,6 +1,7 @@
 //! Integration tests, a module per subject.
 #![allow(clippy::unwrap_used)]
 
+mod body;
 mod builtin;
 mod crd;
 mod crd_rules;

@@ -13,14 +13,14 @@ use kubeshape_schema::field::{BadValue, Error, Path};
 use kubeshape_smd::managed::{self, keep_times};
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
-use kubeshape_validate::Change as ReleaseChange;
 use kubeshape_validate::object::{
     common_update_errors, uid_without_object, version_on_creation, without_system_metadata,
 };
 use kubeshape_validate::strict::{Fields, duplicate_field, unknown_field};
+use kubeshape_validate::{Change as ReleaseChange, body};
 use kubeshape_yaml::go::escape::GoQuoted;
 use kubeshape_yaml::go::syntax;
-use kubeshape_yaml::{Kind, Node, Tape};
+use kubeshape_yaml::{Node, Tape};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -121,74 +121,18 @@ impl Call<'_> {
         let source = std::str::from_utf8(text).map_err(|why| self.unreadable(&why.to_string()))?;
         let root = tape.document(source).root().ok_or_else(|| self.unreadable("EOF"))?;
         if is_json || self.media_type() == "application/yaml" {
-            self.check_type(root, text)?;
+            body::check_type(&self.served.kind, root, text).map_err(Status::bad_request)?;
         }
         Ok(root)
     }
 
     /// Refuses a body that is not JSON in the words of Go's decoder, and numbers that no double holds.
     fn check_json(&self, text: &[u8]) -> Result<(), Status> {
-        let wrong = |error| format!("couldn't get version/kind; json parse error: {error}");
-        syntax::check(text).map_err(|error| self.unrecognized(&wrong(error), text))?;
+        body::check_syntax(&self.served.kind, text).map_err(Status::bad_request)?;
         let number = std::str::from_utf8(text).ok().and_then(syntax::number_out_of_range);
         number.map_or(Ok(()), |number| {
             Err(self.unreadable(&format!("json: cannot unmarshal number {number} into Go value of type float64")))
         })
-    }
-
-    /// Refuses an object without a kind or version that Go can read (upstream: `SimpleMetaFactory.Interpret`).
-    fn check_type(&self, object: Node<'_>, body: &[u8]) -> Result<(), Status> {
-        let refused = |found: Node<'_>, target: &str| {
-            let found = match found.kind() {
-                Kind::Null | Kind::Map => "object",
-                Kind::False | Kind::True => "bool",
-                Kind::Int | Kind::Float => "number",
-                Kind::Str => "string",
-                Kind::Seq => "array",
-            };
-            let error =
-                format!("couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go {target}");
-            Err(self.unrecognized(&error, body))
-        };
-        match object.kind() {
-            Kind::Null => return Ok(()),
-            Kind::Map => {}
-            _ => {
-                let target = "value of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \
-                              \"json:\\\"kind,omitempty\\\"\" }";
-                return refused(object, target);
-            }
-        }
-        for key in ["apiVersion", "kind"] {
-            if let Some(found) = object.get(key).filter(|found| !matches!(found.kind(), Kind::Str | Kind::Null)) {
-                return refused(found, &format!("struct field .{key} of type string"));
-            }
-        }
-        match object.get("apiVersion").and_then(Node::as_str) {
-            Some(version) if version.matches('/').count() > 1 => {
-                Err(self.unrecognized(&format!("unexpected GroupVersion string: {version}"), body))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// The message about a body without a kind and a version (upstream: `transformDecodeError`, `summarizeData`).
-    fn unrecognized(&self, why: &str, body: &[u8]) -> Status {
-        /// Bytes of the body that the message shows.
-        const SHOWN: usize = 30;
-        let head = body.get(..SHOWN).unwrap_or(body);
-        let rest = if body.len() > SHOWN { " ..." } else { "" };
-        let summary = match body.first() {
-            None => "<empty>".to_owned(),
-            Some(b'{') => format!("{}{rest}", String::from_utf8_lossy(head)),
-            Some(_) => {
-                let digit = |nibble: u8| char::from_digit(nibble.into(), 16).unwrap_or_default();
-                head.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).chain(rest.chars()).collect()
-            }
-        };
-        let kind = &self.served.kind;
-        let message = format!("the object provided is unrecognized (must be of type {kind})");
-        Status::bad_request(format!("{message}: {why} ({summary})"))
     }
 
     /// Decodes an object of the resource: unknown fields are dropped, defaults inserted.

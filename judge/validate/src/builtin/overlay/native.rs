@@ -1,7 +1,7 @@
 //! Rules that the files name because neither values nor CEL can say them.
 
 use super::run::with;
-use super::service;
+use super::{autoscaler, service};
 use crate::builtin::Assigned;
 use crate::object::deep_equal;
 use kubeshape_value::{Bump, Map, Value};
@@ -20,6 +20,14 @@ pub(in crate::builtin) struct Request<'a> {
 pub(super) enum Native {
     /// The first address of a list is also in a field of its own (`Convert_v1_NodeSpec_To_core_NodeSpec`).
     Addresses,
+    /// Annotations of a HorizontalPodAutoscaler are those of its fields in other versions.
+    AutoscalerAnnotations,
+    /// Annotations of a HorizontalPodAutoscaler in version v2, which has fields for them.
+    AutoscalerFields,
+    /// The annotations of a status that was sent to the subresource.
+    AutoscalerStatus,
+    /// The annotations of the status stay as they are.
+    AutoscalerStatusKept,
     /// What a claim in another object says of its kind (`Convert_apps_StatefulSetSpec_To_v1_StatefulSetSpec`).
     ClaimTemplates,
     /// Sources of volumes: the old field and the new one have the same (`NormalizeDataSources`).
@@ -32,6 +40,8 @@ pub(super) enum Native {
     JobSelector,
     /// Defaults of limits from other limits (`SetDefaults_LimitRangeItem`).
     LimitRange,
+    /// A new LimitRange without a name has a random one (`PrepareForCreate`).
+    LimitRangeName,
     /// The finalizer of a new namespace (`PrepareForCreate`).
     NamespaceFinalizer,
     /// A namespace has its name as a label (`SetDefaults_Namespace`).
@@ -57,14 +67,19 @@ pub(super) enum Native {
     TemplateGeneration,
 }
 
-const NAMES: [(&str, Native); 18] = [
+const NAMES: [(&str, Native); 23] = [
     ("addresses", Native::Addresses),
+    ("autoscaler annotations", Native::AutoscalerAnnotations),
+    ("autoscaler fields", Native::AutoscalerFields),
+    ("autoscaler status", Native::AutoscalerStatus),
+    ("autoscaler status kept", Native::AutoscalerStatusKept),
     ("claim templates", Native::ClaimTemplates),
     ("data sources", Native::DataSources),
     ("deprecated topology", Native::DeprecatedTopology),
     ("host ports", Native::HostPorts),
     ("job selector", Native::JobSelector),
     ("limit range", Native::LimitRange),
+    ("limit range name", Native::LimitRangeName),
     ("namespace finalizer", Native::NamespaceFinalizer),
     ("namespace label", Native::NamespaceLabel),
     ("now", Native::Now),
@@ -88,6 +103,10 @@ impl Native {
         let Request { assigned, old, arena } = request;
         match self {
             Native::Addresses => addresses(value, path, arena),
+            Native::AutoscalerAnnotations => autoscaler::normal(value, arena),
+            Native::AutoscalerFields => autoscaler::without_annotations(value, arena),
+            Native::AutoscalerStatus => autoscaler::with_status(value, request),
+            Native::AutoscalerStatusKept => autoscaler::without_status(value, request),
             Native::ClaimTemplates => each(value, &["spec", "volumeClaimTemplates"], arena, |claim| {
                 let claim = with(claim, &["apiVersion"], Some(Value::String("v1")), arena);
                 with(claim, &["kind"], Some(Value::String("PersistentVolumeClaim")), arena)
@@ -97,6 +116,7 @@ impl Native {
             Native::HostPorts => containers(value, arena, |container| host_ports(container, arena)),
             Native::JobSelector => job_selector(value, assigned, arena),
             Native::LimitRange => limit_range(value, arena),
+            Native::LimitRangeName => limit_range_name(value, assigned, arena),
             Native::NamespaceFinalizer => namespace_finalizer(value, arena),
             Native::NamespaceLabel => namespace_label(value, arena),
             Native::Now => with(value, path, Some(Value::String(assigned.time)), arena),
@@ -361,6 +381,11 @@ fn limit_range<'a>(item: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let request = filled(item.get("defaultRequest"), default, arena);
     let request = filled(request, item.get("min"), arena);
     with(with(item, &["default"], default, arena), &["defaultRequest"], request, arena)
+}
+
+fn limit_range_name<'a>(range: Value<'a>, assigned: Assigned<'a>, arena: &'a Bump) -> Value<'a> {
+    let is_named = range.get("metadata").is_some_and(|metadata| !text(metadata, "name").is_empty());
+    if is_named { range } else { with(range, &["metadata", "name"], Some(Value::String(assigned.name)), arena) }
 }
 
 fn namespace_finalizer<'a>(namespace: Value<'a>, arena: &'a Bump) -> Value<'a> {

@@ -1,0 +1,224 @@
+//! What a server refuses of a request before it decodes the object in it, and because of what the URL says.
+//!
+//! # Example
+//! ```
+//! use kubeshape_validate::body;
+//! let refusal = body::check_syntax("Pod", b"kind: x").unwrap_err();
+//! assert_eq!(refusal, "the object provided is unrecognized (must be of type Pod): couldn't get version/kind; json parse \
+//!     error: invalid character 'k' looking for beginning of value (6b696e643a2078)");
+//! ```
+
+use crate::names;
+use kubeshape_value::Value;
+use kubeshape_yaml::go::escape::GoQuoted;
+use kubeshape_yaml::go::syntax;
+use kubeshape_yaml::{Kind, Node};
+
+/// Bytes of the body that a message shows.
+const SHOWN: usize = 30;
+/// The message for an update with an old revision (`OptimisticLockErrorMsg`).
+const MODIFIED: &str = "the object has been modified; please apply your changes to the latest version and try again";
+/// Where the server registers its types, as messages name it.
+const SCHEME: &str = "pkg/runtime/scheme.go:111";
+
+/// Refuses a body that is not JSON, in the words of Go's decoder.
+///
+/// # Errors
+/// The server's message.
+pub fn check_syntax(kind: &str, body: &[u8]) -> Result<(), String> {
+    syntax::check(body)
+        .map_err(|error| unrecognized(kind, &format!("couldn't get version/kind; json parse error: {error}"), body))
+}
+
+/// Refuses an object without a kind or version that Go can read (`SimpleMetaFactory.Interpret`).
+///
+/// # Errors
+/// The server's message.
+pub fn check_type(kind: &str, object: Node<'_>, body: &[u8]) -> Result<(), String> {
+    let refused = |found: Node<'_>, target: &str| {
+        let found = match found.kind() {
+            Kind::Null | Kind::Map => "object",
+            Kind::False | Kind::True => "bool",
+            Kind::Int | Kind::Float => "number",
+            Kind::Str => "string",
+            Kind::Seq => "array",
+        };
+        let error =
+            format!("couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go {target}");
+        Err(unrecognized(kind, &error, body))
+    };
+    match object.kind() {
+        Kind::Null => return Ok(()),
+        Kind::Map => {}
+        _ => {
+            let target = "value of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \
+                          \"json:\\\"kind,omitempty\\\"\" }";
+            return refused(object, target);
+        }
+    }
+    for key in ["apiVersion", "kind"] {
+        if let Some(found) = object.get(key).filter(|found| !matches!(found.kind(), Kind::Str | Kind::Null)) {
+            return refused(found, &format!("struct field .{key} of type string"));
+        }
+    }
+    match object.get("apiVersion").and_then(Node::as_str) {
+        Some(version) if version.matches('/').count() > 1 => {
+            Err(unrecognized(kind, &format!("unexpected GroupVersion string: {version}"), body))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The message about a body without a kind and a version (`transformDecodeError`, `summarizeData`).
+pub fn unrecognized(kind: &str, why: &str, body: &[u8]) -> String {
+    let head = body.get(..SHOWN).unwrap_or(body);
+    let rest = if body.len() > SHOWN { " ..." } else { "" };
+    let summary = match body.first() {
+        None => "<empty>".to_owned(),
+        Some(b'{') => format!("{}{rest}", String::from_utf8_lossy(head)),
+        Some(_) => {
+            let digit = |nibble: u8| char::from_digit(nibble.into(), 16).unwrap_or_default();
+            head.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).chain(rest.chars()).collect()
+        }
+    };
+    format!("the object provided is unrecognized (must be of type {kind}): {why} ({summary})")
+}
+
+/// Refuses an object of another kind or version than those of the endpoint (`UseOrCreateObject`, and the handlers' check of
+/// the version). What the object lacks is that of the endpoint.
+///
+/// # Errors
+/// The server's message.
+pub fn check_kind(api_version: &str, kind: &str, object: Value<'_>) -> Result<(), String> {
+    let said = |key: &str, own: &'static str| match object.get(key).and_then(Value::as_str) {
+        Some(text) if !text.is_empty() => text.to_owned(),
+        _ => own.to_owned(),
+    };
+    let own_group = |version: &str| version.rsplit_once('/').map_or(String::new(), |(group, _)| group.to_owned());
+    let (found, found_kind) = (said("apiVersion", ""), said("kind", ""));
+    let found = if found.is_empty() { api_version.to_owned() } else { found };
+    let found_kind = if found_kind.is_empty() { kind.to_owned() } else { found_kind };
+    let version = found.rsplit('/').next().unwrap_or_default();
+    let group = own_group(&found);
+    // Whether the server has a type of this name is known only if there is none in the group, or no such group.
+    let has_kind = |name: &str| crate::builtin::BuiltInKind::new(&group, name, crate::Release::DEFAULT).is_some();
+    let is_version = if group.is_empty() { version == "v1" } else { has_versions(&group) };
+    let is_registered = is_version && (has_kind(&found_kind) || is_shared(&group, &found_kind));
+    if !is_registered && (found != api_version || found_kind != kind) {
+        return Err(format!(
+            "{found_kind} in version {} cannot be handled as a {kind}: no kind {} is registered for version {} in scheme \"{SCHEME}\"",
+            GoQuoted(version),
+            GoQuoted(&found_kind),
+            GoQuoted(&found)
+        ));
+    }
+    if found != api_version {
+        return Err(format!(
+            "the API version in the data ({found}) does not match the expected API version ({api_version})"
+        ));
+    }
+    Ok(())
+}
+
+/// Whether a server has types of a group, of those that it serves and those that it only reads.
+fn has_versions(group: &str) -> bool {
+    group == "extensions" || crate::builtin::has_group(group)
+}
+
+/// Kinds that are not stored: lists of a group's kinds, and what requests of all groups have.
+fn is_shared(group: &str, kind: &str) -> bool {
+    const SHARED: [&str; 8] = [
+        "APIGroup",
+        "CreateOptions",
+        "DeleteOptions",
+        "GetOptions",
+        "ListOptions",
+        "PatchOptions",
+        "UpdateOptions",
+        "WatchEvent",
+    ];
+    let item = kind.strip_suffix("List");
+    SHARED.contains(&kind)
+        || item.is_some_and(|item| {
+            item.is_empty() && group.is_empty()
+                || crate::builtin::BuiltInKind::new(group, item, crate::Release::DEFAULT).is_some()
+        })
+        || kind.ends_with("Review")
+        || matches!(kind, "Binding" | "Eviction" | "Scale" | "TokenRequest" | "Status" | "PodExecOptions")
+}
+
+/// What the URL of a request says of its object.
+#[derive(Clone, Copy, Debug)]
+pub struct Url<'u> {
+    /// The name; `None` if the request creates an object.
+    pub name: Option<&'u str>,
+    /// The namespace; `None` if objects of the kind have none.
+    pub namespace: Option<&'u str>,
+}
+
+/// Refuses a name that no path can have, and an object that is not the one that the URL names
+/// (`EnsureObjectNamespaceMatchesRequestNamespace`, `checkName`).
+///
+/// # Errors
+/// The server's message.
+pub fn check_url(url: Url<'_>, object: Value<'_>) -> Result<(), String> {
+    check_name(url)?;
+    let own = |key: &str| object.get("metadata")?.get(key)?.as_str();
+    let namespace = own("namespace").unwrap_or_default();
+    if url.namespace.is_some_and(|expected| !namespace.is_empty() && namespace != expected) {
+        return Err("the namespace of the provided object does not match the namespace sent on the request".to_owned());
+    }
+    match (url.name, own("name").unwrap_or_default()) {
+        (Some(expected), "") => {
+            Err(format!("the name of the object ({expected} based on URL) was undeterminable: name must be provided"))
+        }
+        (Some(expected), name) if name != expected => {
+            Err(format!("the name of the object ({name}) does not match the name on the URL ({expected})"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a name that no path can have: the server does not read the body then.
+///
+/// # Errors
+/// The server's message.
+pub fn check_name(url: Url<'_>) -> Result<(), String> {
+    let name = url.name.unwrap_or_default();
+    match names::path_segment(name, false).as_slice() {
+        [] => Ok(()),
+        messages => Err(format!("Name parameter invalid: {}: {}", GoQuoted(name), messages.join(";"))),
+    }
+}
+
+/// Why an update does not fit the stored object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Conflict {
+    /// The version is not a number: code 500 with this message.
+    NoVersion(String),
+    /// The object is another one: code 409 with this reason.
+    Other(String),
+}
+
+/// Returns why an update does not fit the stored object, which is stored at `key` (`/registry/pods/default/a`).
+pub fn conflict(object: Value<'_>, old: Value<'_>, key: &str) -> Option<Conflict> {
+    let of = |object: Value<'_>, field: &str| {
+        let found = object.get("metadata").and_then(|metadata| metadata.get(field)?.as_str().map(str::to_owned));
+        found.unwrap_or_default()
+    };
+    let (uid, old_uid) = (of(object, "uid"), of(old, "uid"));
+    if !uid.is_empty() && uid != old_uid {
+        return Some(Conflict::Other(format!(
+            "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: \
+             UID in precondition: {uid}, UID in object meta: {old_uid}"
+        )));
+    }
+    let (version, old_version) = (of(object, "resourceVersion"), of(old, "resourceVersion"));
+    // Go's `ParseUint` takes no sign.
+    if !version.bytes().all(|byte| byte.is_ascii_digit()) {
+        let message = format!("strconv.ParseUint: parsing {}: invalid syntax", GoQuoted(&version));
+        return Some(Conflict::NoVersion(message));
+    }
+    let is_asked = !version.is_empty() && version.bytes().any(|byte| byte != b'0');
+    (is_asked && version.trim_start_matches('0') != old_version).then(|| Conflict::Other(MODIFIED.to_owned()))
+}

@@ -1,0 +1,57 @@
+//! What is refused of a request before its object is decoded.
+
+use kubeshape_schema::Bump;
+use kubeshape_validate::body::{self, Conflict, Url};
+use kubeshape_value::ToValue;
+use serde_json::{Value, json};
+
+fn url(name: Option<&'static str>, namespace: &'static str, object: &Value) -> Option<String> {
+    let arena = Bump::new();
+    body::check_url(Url { name, namespace: Some(namespace) }, object.to_value(&arena)).err()
+}
+
+#[test]
+fn the_object_is_the_one_that_the_url_names() {
+    let object = json!({"metadata": {"name": "a", "namespace": "n"}});
+    assert_eq!(url(None, "n", &object), None);
+    assert_eq!(url(Some("a"), "n", &object), None);
+    let other = "the namespace of the provided object does not match the namespace sent on the request";
+    assert_eq!(url(None, "m", &object).as_deref(), Some(other));
+    let other = "the name of the object (a) does not match the name on the URL (b)";
+    assert_eq!(url(Some("b"), "n", &object).as_deref(), Some(other));
+    let none = "the name of the object (b based on URL) was undeterminable: name must be provided";
+    assert_eq!(url(Some("b"), "n", &json!({"metadata": {}})).as_deref(), Some(none));
+    assert_eq!(url(Some(".."), "n", &object).as_deref(), Some("Name parameter invalid: \"..\": may not be '..'"));
+}
+
+#[test]
+fn a_kind_is_that_of_the_endpoint() {
+    let arena = Bump::new();
+    let refusal = |object: Value| body::check_kind("apps/v1", "Deployment", object.to_value(&arena)).err();
+    assert_eq!(refusal(json!({})), None);
+    assert_eq!(refusal(json!({"apiVersion": "apps/v1", "kind": "Deployment"})), None);
+    let unknown = "Bogus in version \"v1\" cannot be handled as a Deployment: no kind \"Bogus\" is registered for version \
+                   \"apps/v1\" in scheme \"pkg/runtime/scheme.go:111\"";
+    assert_eq!(refusal(json!({"apiVersion": "apps/v1", "kind": "Bogus"})).as_deref(), Some(unknown));
+    let version = "the API version in the data (apps/v1beta1) does not match the expected API version (apps/v1)";
+    assert_eq!(refusal(json!({"apiVersion": "apps/v1beta1", "kind": "Deployment"})).as_deref(), Some(version));
+}
+
+#[test]
+fn an_update_has_the_version_and_the_uid_of_the_stored_object() {
+    let arena = Bump::new();
+    let conflict = |metadata: Value| {
+        let (new, old) = (json!({"metadata": metadata}), json!({"metadata": {"resourceVersion": "7", "uid": "u"}}));
+        body::conflict(new.to_value(&arena), old.to_value(&arena), "/registry/pods/default/a")
+    };
+    assert_eq!(conflict(json!({})), None);
+    assert_eq!(conflict(json!({"resourceVersion": "7", "uid": "u"})), None);
+    assert_eq!(conflict(json!({"resourceVersion": "0"})), None);
+    let modified = "the object has been modified; please apply your changes to the latest version and try again";
+    assert_eq!(conflict(json!({"resourceVersion": "8"})), Some(Conflict::Other(modified.to_owned())));
+    let syntax = "strconv.ParseUint: parsing \"abc\": invalid syntax";
+    assert_eq!(conflict(json!({"resourceVersion": "abc"})), Some(Conflict::NoVersion(syntax.to_owned())));
+    let uid = "StorageError: invalid object, Code: 4, Key: /registry/pods/default/a, ResourceVersion: 0, AdditionalErrorMsg: \
+               Precondition failed: UID in precondition: v, UID in object meta: u";
+    assert_eq!(conflict(json!({"uid": "v"})), Some(Conflict::Other(uid.to_owned())));
+}
