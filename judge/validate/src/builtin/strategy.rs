@@ -254,6 +254,11 @@ impl Strategy {
         self.read_again(object, Request { assigned, old, arena })
     }
 
+    /// Returns an object without the values that defaulting inserts again. Those of its OpenAPI document stay.
+    pub fn without_defaults<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        self.overlay.without_defaults(&self.types, object, arena)
+    }
+
     /// An object as it is read after it was stored: a server inserts defaults again.
     fn read_again<'a>(&self, object: Value<'a>, request: Request<'a>) -> Value<'a> {
         let object = self.overlay.run(&self.types, Phase::Allocate, object, request).unwrap_or(object);

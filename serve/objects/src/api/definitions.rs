@@ -215,7 +215,8 @@ impl Api {
         let written = definition.to_value(&arena);
         let converted = strategy.of_v1beta1(written, &arena);
         let decoded = strategy.decode(converted.unwrap_or(written), &arena).map_err(Status::bad_request)?;
-        let object = strategy.prepare_update(decoded.value, live, &arena);
+        let assigned = moment.assigned(store.revision(), &arena);
+        let object = strategy.prepare_update(decoded.value, live, assigned, &arena);
         let object = with_meta(object, "managedFields", value::metadata(live).get("managedFields"), &arena);
         let errors = match converted {
             Some(_) => validate_kept(object, moment.stop),
@@ -224,7 +225,7 @@ impl Api {
         if !errors.is_empty() {
             return Err(Status::invalid(&served.group, &served.kind, definition.name(), &errors));
         }
-        let draft = served.draft(strategy.validated(object, &arena), &arena);
+        let draft = served.draft(strategy.stored(object, Some(live), assigned, &arena), &arena);
         if draft.with_revision(&old.revision.to_string()) != old.json() {
             let change = Change { key, expected: Some(old.revision), then: Then::Stored(draft) };
             store.has_room(&change).map_err(|full| Status::internal(full.to_string()))?;
@@ -458,7 +459,8 @@ impl Settling<'_> {
         let object = with(live, "status", Some(status), arena);
         let draft = {
             let object = endpoint.update(Some(live), object, &options, arena).ok()?;
-            self.served.draft(self.strategy.prepare_status_update(object, live, arena), arena)
+            let assigned = Moment { now: self.now, ..Moment::default() }.assigned(store.revision(), arena);
+            self.served.draft(self.strategy.prepare_status_update(object, live, assigned, arena), arena)
         };
         let expected = store.get(key).map(|stored| stored.revision);
         store.commit(&[Change { key: key.clone(), expected, then: Then::Stored(draft) }]).ok().map(|_| ())

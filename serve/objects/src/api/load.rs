@@ -66,7 +66,7 @@ impl Api {
             return Err(Status::invalid(&served.group, &served.kind, name, &errors));
         }
         let key = Key::new(&served.id, namespace, name);
-        let value = strategy.validated(value, &arena);
+        let value = strategy.stored(value, None, moment.assigned(store.revision(), &arena), &arena);
         let draft = served.decoded(served.draft(served.in_storage(value, &arena), &arena));
         let change = Change { key, expected: None, then: Then::Stored(draft) };
         store.has_room(&change).map_err(|full| Status::internal(full.to_string()))?;

@@ -24,13 +24,16 @@ use bytes::Bytes;
 use imbl::OrdMap;
 use indexmap::IndexSet;
 use kubeshape_registry::Registry;
+use kubeshape_smd::Bump;
 use kubeshape_smd::managed::Time;
 use kubeshape_smd::value::Stop;
+use kubeshape_validate::builtin::Assigned;
 use reply::Shown;
 use served::Served;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 use strategy::Strategy;
 
@@ -116,6 +119,28 @@ pub struct Moment<'m> {
 impl Default for Moment<'_> {
     fn default() -> Self {
         Moment { now: Time(0), uid: "00000000-0000-0000-0000-000000000000", random: 0, stop: Stop::NEVER }
+    }
+}
+
+impl<'m> Moment<'m> {
+    /// What the server chooses for an object of a built-in kind. The revision of the store chooses an address and a port:
+    /// nothing has to be searched, and they repeat only after thousands of changes.
+    fn assigned<'a>(&self, revision: u64, arena: &'a Bump) -> Assigned<'a>
+    where
+        'm: 'a,
+    {
+        /// People choose the addresses and ports before these.
+        const ADDRESSES: Range<u64> = 256..65_280;
+        const PORTS: Range<u16> = 30_100..32_768;
+        let host = ADDRESSES.start + revision % (ADDRESSES.end - ADDRESSES.start);
+        let port = revision % u64::from(PORTS.end - PORTS.start);
+        Assigned {
+            uid: self.uid,
+            time: arena.alloc_str(&self.now.to_string()),
+            cluster_ip: arena.alloc_str(&format!("10.96.{}.{}", host / 256, host % 256)),
+            node_port: PORTS.start + u16::try_from(port).unwrap_or_default(),
+            ..Assigned::default()
+        }
     }
 }
 

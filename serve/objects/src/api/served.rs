@@ -1,6 +1,6 @@
 //! A served resource.
 
-use super::strategy::{BuiltIn, Strategy};
+use super::strategy::{Documented, Strategy};
 use crate::form::{self, Exported};
 use crate::status::GroupResource;
 use crate::store::{Draft, Reading};
@@ -11,7 +11,7 @@ use kubeshape_show::table::Convertor;
 use kubeshape_smd::managed::Gvk;
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
-use kubeshape_validate::builtin::BuiltInKind;
+use kubeshape_validate::builtin::{self, BuiltInKind};
 use kubeshape_validate::object::Resource;
 use std::sync::{Arc, OnceLock};
 
@@ -92,11 +92,15 @@ impl Served {
         let is_definition = (group, &**plural) == DEFINITIONS;
         let namespaced = resource.scope == Scope::Namespaced;
         let release = registry.settings().release;
-        let metadata = BuiltInKind::new(group, kind.kind(), release).unwrap_or(BuiltInKind::other(release));
         let strategy = if is_definition {
             Strategy::Definition(Arc::new(types))
+        } else if BuiltInKind::new(group, kind.kind(), release).is_some() {
+            let version = kind.version_name();
+            let built_in = builtin::Strategy::new(types, group, version, kind.kind(), namespaced, release);
+            Strategy::BuiltIn(Arc::new(built_in))
         } else {
-            Strategy::BuiltIn(Arc::new(BuiltIn { types, namespaced, has_status, metadata }))
+            let metadata = BuiltInKind::other(release);
+            Strategy::Documented(Arc::new(Documented { types, namespaced, has_status, metadata }))
         };
         let has_scale = resource.subresources.iter().any(|name| **name == *"scale");
         let scale = has_scale.then(|| Scale {
@@ -190,6 +194,9 @@ impl Served {
         let object = form::exported_metadata(object, how, arena);
         let object = if self.has_status() { value::with(object, "status", None, arena) } else { object };
         match (self.schema(), self.strategy()) {
+            (Some(schema), Some(Strategy::BuiltIn(kind))) => {
+                form::without_defaults(kind.without_defaults(object, arena), schema, arena)
+            }
             (Some(schema), _) => form::without_defaults(object, schema, arena),
             (None, Some(Strategy::Custom(requests))) => requests.resource().without_defaults(object, arena),
             (None, _) => object,

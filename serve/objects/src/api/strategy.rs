@@ -9,7 +9,7 @@ use kubeshape_smd::value::{Map, Stop};
 use kubeshape_smd::{Bump, Value};
 use kubeshape_structural::read::Manifest;
 use kubeshape_validate::Release;
-use kubeshape_validate::builtin::BuiltInKind;
+use kubeshape_validate::builtin::{self, Assigned, BuiltInKind};
 use kubeshape_validate::crd::{self, Defaults, Definition};
 use kubeshape_validate::metadata::ObjectMeta;
 use kubeshape_validate::object::{
@@ -31,17 +31,25 @@ pub(super) enum Strategy {
     Custom(Requests),
     /// CustomResourceDefinitions.
     Definition(Arc<Typed>),
-    /// Another built-in kind: only types are checked, not the rules written in Go code.
-    BuiltIn(Arc<BuiltIn>),
+    /// Another kind of Kubernetes.
+    BuiltIn(Arc<builtin::Strategy>),
+    /// A kind of which only an OpenAPI document is known: only types are checked.
+    Documented(Arc<Documented>),
 }
 
-/// A built-in kind.
+/// A kind of which only an OpenAPI document is known.
 #[derive(Debug)]
-pub(super) struct BuiltIn {
+pub(super) struct Documented {
     pub(super) types: Typed,
     pub(super) namespaced: bool,
     pub(super) has_status: bool,
     pub(super) metadata: BuiltInKind,
+}
+
+impl Documented {
+    fn without_status<'a>(&self, object: Value<'a>, status: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
+        if self.has_status { with(object, "status", status, arena) } else { object }
+    }
 }
 
 impl Strategy {
@@ -52,8 +60,9 @@ impl Strategy {
     pub(super) fn decode<'a>(&'a self, object: Value<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
         let types = match self {
             Strategy::Custom(requests) => return requests.resource().decode(object, arena),
+            Strategy::BuiltIn(kind) => return kind.decode(object, arena),
             Strategy::Definition(types) => types,
-            Strategy::BuiltIn(kind) => &kind.types,
+            Strategy::Documented(kind) => &kind.types,
         };
         let decoded = types.decode(object);
         if let Some(error) = decoded.errors.into_iter().next() {
@@ -61,7 +70,7 @@ impl Strategy {
         }
         let metadata = decode_metadata(value::metadata(object), arena)?;
         let object_with = |object, arena| with(object, "metadata", Some(metadata.value), arena);
-        if let Strategy::BuiltIn(_) = self {
+        if let Strategy::Documented(_) = self {
             let value = object_with(types.known(object, arena), arena);
             return Ok(Object { value, unknown: decoded.unknown });
         }
@@ -75,7 +84,7 @@ impl Strategy {
     pub(super) fn empty<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
         match self {
             Strategy::Definition(_) => normal(&DEFINITION, object, arena).value,
-            Strategy::Custom(_) | Strategy::BuiltIn(_) => object,
+            Strategy::Custom(_) | Strategy::BuiltIn(_) | Strategy::Documented(_) => object,
         }
     }
 
@@ -87,7 +96,7 @@ impl Strategy {
         match self {
             Strategy::Custom(_) => None,
             Strategy::Definition(_) => Some(self.empty(Value::Map(Map::from_entries(head, arena)), arena)),
-            Strategy::BuiltIn(_) => {
+            Strategy::BuiltIn(_) | Strategy::Documented(_) => {
                 let structs = ["metadata", "spec", "status"].into_iter().filter(|key| object.get(key).is_some());
                 let all = head.into_iter().chain(structs.map(|key| (key, Value::Map(Map::EMPTY))));
                 Some(Value::Map(Map::from_entries(all.collect(), arena)))
@@ -96,30 +105,42 @@ impl Strategy {
     }
 
     /// Prepares a decoded object for creation: `PrepareForCreate`.
-    pub(super) fn prepare_create<'a>(&'a self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
-        match self {
+    ///
+    /// # Errors
+    /// The object cannot be decoded again.
+    pub(super) fn prepare_create<'a>(
+        &'a self,
+        object: Value<'a>,
+        assigned: Assigned<'a>,
+        arena: &'a Bump,
+    ) -> Result<Value<'a>, String> {
+        let prepared = match self {
             Strategy::Custom(requests) => requests.resource().prepare_create(object, arena),
             Strategy::Definition(_) => {
                 let empty = normal(&DEFINITION, Value::Map(Map::EMPTY), arena).value;
                 let object = with(object, "status", empty.get("status"), arena);
                 with_meta(with_storage_version(object, arena), "generation", Some(Value::Int(1)), arena)
             }
-            Strategy::BuiltIn(kind) => {
-                let object = if kind.has_status { with(object, "status", None, arena) } else { object };
+            // What is read from the storage has its defaults from `stored`.
+            Strategy::BuiltIn(kind) => return Ok(kind.prepare_create(object, assigned, arena)),
+            Strategy::Documented(kind) => {
+                let object = kind.without_status(object, None, arena);
                 if kind.metadata.counts_generations() {
                     with_meta(object, "generation", Some(Value::Int(1)), arena)
                 } else {
                     object
                 }
             }
-        }
+        };
+        // What is read from the storage has defaults, also those of a status that was dropped.
+        Ok(self.decode(prepared, arena)?.value)
     }
 
     /// Prepares a decoded object that is loaded before the first request: its status stays.
     pub(super) fn prepare_load<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
         match self {
             Strategy::Definition(_) => with_storage_version(object, arena),
-            Strategy::Custom(_) | Strategy::BuiltIn(_) => object,
+            Strategy::Custom(_) | Strategy::BuiltIn(_) | Strategy::Documented(_) => object,
         }
     }
 
@@ -127,12 +148,19 @@ impl Strategy {
     pub(super) fn counts(&self) -> bool {
         match self {
             Strategy::Custom(_) | Strategy::Definition(_) => true,
-            Strategy::BuiltIn(kind) => kind.metadata.counts_generations(),
+            Strategy::BuiltIn(kind) => kind.metadata().counts_generations(),
+            Strategy::Documented(kind) => kind.metadata.counts_generations(),
         }
     }
 
     /// Prepares a decoded object that replaces another one: `BeforeUpdate` and `PrepareForUpdate`.
-    pub(super) fn prepare_update<'a>(&'a self, object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    pub(super) fn prepare_update<'a>(
+        &'a self,
+        object: Value<'a>,
+        old: Value<'a>,
+        assigned: Assigned<'a>,
+        arena: &'a Bump,
+    ) -> Value<'a> {
         match self {
             Strategy::Custom(requests) => requests.resource().prepare_update(object, old, arena),
             Strategy::Definition(_) => {
@@ -140,19 +168,28 @@ impl Strategy {
                 let is_changed = !same("spec", object, old);
                 count_generation(with_storage_version(object, arena), old, is_changed, arena)
             }
-            Strategy::BuiltIn(kind) => {
-                let object = keep_metadata(object, old, arena);
-                let object = if kind.has_status { with(object, "status", old.get("status"), arena) } else { object };
+            Strategy::BuiltIn(kind) => kind.prepare_update(keep_metadata(object, old, arena), old, assigned, arena),
+            Strategy::Documented(kind) => {
+                let object = kind.without_status(keep_metadata(object, old, arena), old.get("status"), arena);
                 count_generation(object, old, kind.metadata.counts_generations() && !same("spec", object, old), arena)
             }
         }
     }
 
     /// Prepares a decoded object that is sent to the status subresource.
-    pub(super) fn prepare_status_update<'a>(&'a self, object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    pub(super) fn prepare_status_update<'a>(
+        &'a self,
+        object: Value<'a>,
+        old: Value<'a>,
+        assigned: Assigned<'a>,
+        arena: &'a Bump,
+    ) -> Value<'a> {
         match self {
             Strategy::Custom(requests) => requests.resource().prepare_status_update(object, old, arena),
-            Strategy::Definition(_) | Strategy::BuiltIn(_) => with_status(object, old, arena),
+            Strategy::BuiltIn(kind) => {
+                kind.prepare_status_update(keep_metadata(object, old, arena), old, assigned, arena)
+            }
+            Strategy::Definition(_) | Strategy::Documented(_) => with_status(object, old, arena),
         }
     }
 
@@ -164,7 +201,8 @@ impl Strategy {
                 let options = crd::Options::create(Release::DEFAULT).until(stop);
                 read(object, |definition| crd::validate_with(definition, &options)).unwrap_or_default()
             }
-            Strategy::BuiltIn(kind) => kind.metadata.errors(object, kind.namespaced),
+            Strategy::BuiltIn(kind) => kind.validate(object),
+            Strategy::Documented(kind) => kind.metadata.errors(object, kind.namespaced),
         }
     }
 
@@ -186,19 +224,27 @@ impl Strategy {
                 };
                 read_both(object, old, validate).unwrap_or_default()
             }
-            Strategy::BuiltIn(_) => metadata_update_errors(object, old, Release::DEFAULT),
+            Strategy::BuiltIn(kind) => kind.validate_update(object, old),
+            Strategy::Documented(_) => metadata_update_errors(object, old, Release::DEFAULT),
         };
         Checked { errors, warnings: Vec::new() }
     }
 
-    /// Returns a valid object as validation leaves it: in definitions, it decodes the metadata in defaults.
-    pub(super) fn validated<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    /// Returns a valid object as it is read after it was stored. In definitions, validation decodes the metadata in defaults.
+    pub(super) fn stored<'a>(
+        &self,
+        object: Value<'a>,
+        old: Option<Value<'a>>,
+        assigned: Assigned<'a>,
+        arena: &'a Bump,
+    ) -> Value<'a> {
         match self {
             Strategy::Definition(_) if mentions(object, "x-kubernetes-embedded-resource") => {
                 let coerced = |definition: &Definition<'_>| crd::with_coerced_defaults(object, definition, arena);
                 read(object, coerced).unwrap_or(object)
             }
-            Strategy::Custom(_) | Strategy::Definition(_) | Strategy::BuiltIn(_) => object,
+            Strategy::BuiltIn(kind) => kind.stored(object, old, assigned, arena),
+            Strategy::Custom(_) | Strategy::Definition(_) | Strategy::Documented(_) => object,
         }
     }
 
@@ -206,7 +252,10 @@ impl Strategy {
     pub(super) fn validate_status_update(&self, object: Value<'_>, old: Value<'_>, stop: Stop<'_>) -> Checked {
         match self {
             Strategy::Custom(requests) => requests.resource().validate_status_update_until(object, old, stop),
-            Strategy::Definition(_) | Strategy::BuiltIn(_) => {
+            Strategy::BuiltIn(kind) => {
+                Checked { errors: kind.validate_status_update(object, old), warnings: Vec::new() }
+            }
+            Strategy::Definition(_) | Strategy::Documented(_) => {
                 let errors = metadata_update_errors(object, old, Release::DEFAULT);
                 Checked { errors, warnings: Vec::new() }
             }
@@ -217,7 +266,7 @@ impl Strategy {
     pub(super) fn warnings(&self, object: Value<'_>, old: Option<Value<'_>>) -> Vec<String> {
         let warnings = match (self, old) {
             (Strategy::Custom(requests), old) => return requests.resource().warnings(object, old),
-            (Strategy::BuiltIn(_), _) => return Vec::new(),
+            (Strategy::BuiltIn(_) | Strategy::Documented(_), _) => return Vec::new(),
             (Strategy::Definition(_), None) => read(object, |definition| crd::warnings(definition, Release::DEFAULT)),
             (Strategy::Definition(_), Some(old)) => {
                 read_both(object, old, |new, old| crd::warnings_of_update(new, old, Release::DEFAULT))
@@ -231,7 +280,7 @@ impl Strategy {
         match self {
             Strategy::Custom(_) => object.write_go_json(out),
             Strategy::Definition(_) => write(&DEFINITION, object, out),
-            Strategy::BuiltIn(_) => write_typed(object, out),
+            Strategy::BuiltIn(_) | Strategy::Documented(_) => write_typed(object, out),
         }
     }
 }

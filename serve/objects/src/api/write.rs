@@ -259,9 +259,9 @@ impl Call<'_> {
     /// Returns the change that creates a decoded object with its managed fields (upstream: `rest.BeforeCreate` and the strategy).
     fn created<'a>(&'a self, object: Value<'a>, arena: &'a Bump) -> Result<Change, Status> {
         let object = self.without_repeated_owners(object, arena);
-        let object = self.strategy.prepare_create(object, arena);
-        // What is read from the storage has defaults, also those of a status that was dropped.
-        let mut object = self.strategy.decode(object, arena).map_err(|why| self.unreadable(&why))?.value;
+        let assigned = self.moment.assigned(self.store.revision(), arena);
+        let prepared = self.strategy.prepare_create(object, assigned, arena);
+        let mut object = prepared.map_err(|why| self.unreadable(&why))?;
         object = without_system_metadata(object, arena);
         let now = Value::String(arena.alloc_str(&self.moment.now.to_string()));
         object = with_meta(object, "creationTimestamp", Some(now), arena);
@@ -274,7 +274,7 @@ impl Call<'_> {
         }
         self.warn(self.strategy.warnings(object, None));
         let key = Key::new(&self.served.id, self.path.namespace, name);
-        let object = self.strategy.validated(object, arena);
+        let object = self.strategy.stored(object, None, assigned, arena);
         Ok(Change { key, expected: None, then: Becomes::Stored(self.draft(object, arena)?) })
     }
 
@@ -447,11 +447,12 @@ impl Call<'_> {
         let object = keep_times(live, object, arena);
         let strategy = self.strategy;
         let is_status = self.path.subresource == "status";
+        let assigned = self.moment.assigned(self.store.revision(), arena);
         let (object, checked) = if is_status {
-            let object = strategy.prepare_status_update(object, live, arena);
+            let object = strategy.prepare_status_update(object, live, assigned, arena);
             (object, strategy.validate_status_update(object, live, self.moment.stop))
         } else {
-            let object = strategy.prepare_update(object, live, arena);
+            let object = strategy.prepare_update(object, live, assigned, arena);
             (object, strategy.validate_update(object, live, self.moment.stop))
         };
         self.warn(checked.warnings);
@@ -464,7 +465,8 @@ impl Call<'_> {
         if !is_status {
             self.warn(strategy.warnings(object, Some(live)));
         }
-        let draft = self.draft(strategy.validated(object, arena), arena)?;
+        let object = if is_status { object } else { strategy.stored(object, Some(live), assigned, arena) };
+        let draft = self.draft(object, arena)?;
         let metadata = value::metadata(object);
         let has_finalizers = metadata.get("finalizers").and_then(Value::as_list).is_some_and(|list| !list.is_empty());
         let then = if metadata.get("deletionTimestamp").is_some() && !has_finalizers {

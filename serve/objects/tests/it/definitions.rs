@@ -281,7 +281,10 @@ fn built_in_kinds_are_stored_and_patched_strategically() {
     let created = server.send("POST", path, "application/json", &deployment.to_string());
     assert_eq!((created.code, created.warnings), (201, vec![r#"unknown field "spec.colour""#.to_owned()]));
     let one = format!("{path}/d");
-    assert!(server.get(&one).get("status").is_none() && server.get(&one)["spec"].get("colour").is_none());
+    let stored = server.get(&one);
+    assert_eq!((&stored["status"], stored["spec"].get("colour")), (&json!({}), None));
+    let of_pod = &stored["spec"]["template"]["spec"];
+    assert_eq!((&stored["spec"]["replicas"], &of_pod["dnsPolicy"]), (&json!(1), &json!("ClusterFirst")));
     let patch = json!({"spec": {"template": {"spec": {
         "containers": [container("d", "1"), {"name": "a", "$patch": "delete"}, container("b", "2")],
         "$setElementOrder/containers": [{"name": "d"}, {"name": "b"}],

@@ -3,6 +3,7 @@
 use super::native::Request;
 use super::{Action, Overlay, Phase, Step, Steps};
 use crate::builtin::Assigned;
+use crate::object::deep_equal;
 use crate::typed::{Below, Typed};
 use kubeshape_value::{Bump, Map, Value};
 use std::collections::BTreeSet;
@@ -28,6 +29,22 @@ impl Overlay {
             }
         }
         value
+    }
+
+    /// Removes the values that defaulting would insert again.
+    pub(in crate::builtin) fn without_defaults<'a>(
+        &self,
+        types: &Typed,
+        object: Value<'a>,
+        arena: &'a Bump,
+    ) -> Value<'a> {
+        let bare = types.map(object, arena, &mut |below, value| {
+            let Some(steps) = self.structs.get(below.index) else { return value };
+            // Later steps may have read what earlier ones inserted.
+            steps.defaults.iter().rev().fold(value, |value, step| step.undone(value, arena))
+        });
+        // Of defaults that depend on each other, the object keeps all.
+        if deep_equal(self.with_defaults(types, bare, arena), object) { bare } else { object }
     }
 
     /// Drops the fields of features that are off, unless the old object has them, too.
@@ -82,6 +99,15 @@ impl Overlay {
 impl Step {
     fn applies(&self, value: Value<'_>) -> bool {
         self.when.as_ref().is_none_or(|condition| condition.holds(value))
+    }
+
+    /// A struct without the value that this step inserts.
+    fn undone<'a>(&self, value: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        let Some(found) = at(value, &self.path).filter(|_| !self.path.is_empty()) else { return value };
+        let bare = without(value, &self.path, arena);
+        let request = Request { assigned: Assigned::default(), old: None, arena };
+        let again = if self.applies(bare) { at(self.run(bare, request), &self.path) } else { None };
+        if again.is_some_and(|again| deep_equal(again, found)) { bare } else { value }
     }
 
     fn run<'a>(&self, value: Value<'a>, request: Request<'a>) -> Value<'a> {
