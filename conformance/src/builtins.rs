@@ -77,6 +77,7 @@ enum Ours {
         /// The errors of strict decoding.
         strict: Vec<String>,
         errors: Vec<Cause>,
+        warnings: Vec<String>,
         refusal: Option<String>,
         stored: Value,
     },
@@ -179,9 +180,9 @@ fn judge(subject: &Subject, case: &Case, table: &mut Table) {
             table.add(&row(what), &record, crate::verdict::equal(&message, &theirs.message));
             return;
         }
-        Ours::Judged { strict, errors, refusal, stored } => (strict, errors, refusal, stored),
+        Ours::Judged { strict, errors, warnings, refusal, stored } => (strict, errors, warnings, refusal, stored),
     };
-    let (strict, errors, refusal, stored) = ours;
+    let (strict, errors, warnings, refusal, stored) = ours;
     if theirs.code == 400 {
         let verdict = Verdict::Missing(format!("decoded, theirs {:?}", theirs.message.clone().unwrap_or_default()));
         table.add(&row("undecodable objects"), &record, verdict);
@@ -197,8 +198,8 @@ fn judge(subject: &Subject, case: &Case, table: &mut Table) {
     } else if !strict.is_empty() {
         table.add(&row("strict decoding"), &record, Verdict::Differing(format!("{strict:?}, theirs accepted")));
     }
-    if !theirs.warnings.is_empty() {
-        table.add(&row("warnings"), &record, Verdict::Missing(format!("theirs {:?}", theirs.warnings)));
+    if !theirs.warnings.is_empty() || !warnings.is_empty() {
+        table.add(&row("warnings"), &record, same_warnings(warnings, &theirs.warnings));
     }
     let accepts = errors.is_empty() && refusal.is_none();
     match (theirs.code, &theirs.result) {
@@ -233,6 +234,18 @@ fn judge(subject: &Subject, case: &Case, table: &mut Table) {
 
 /// The errors as sets with counts; none of ours are missing ones.
 fn same_errors(mut ours: Vec<Cause>, theirs: &[Cause]) -> Verdict {
+    let mut theirs = theirs.to_vec();
+    ours.sort();
+    theirs.sort();
+    if ours == theirs {
+        return Verdict::Equal;
+    }
+    let text = format!("{ours:?}\n    theirs {theirs:?}");
+    if ours.is_empty() { Verdict::Missing(text) } else { Verdict::Differing(text) }
+}
+
+/// The warnings as sets; none of ours are missing ones.
+fn same_warnings(mut ours: Vec<String>, theirs: &[String]) -> Verdict {
     let mut theirs = theirs.to_vec();
     ours.sort();
     theirs.sort();
@@ -323,7 +336,7 @@ fn answer(subject: &Subject, case: &Case) -> Ours {
             }
         }
     };
-    let Judged { stored, errors, refusal } = judged;
+    let Judged { stored, errors, warnings, refusal } = judged;
     let errors = errors.into_iter().map(|error| Cause {
         kind: error.error_type.name().to_owned(),
         field: error.path.clone(),
@@ -331,7 +344,7 @@ fn answer(subject: &Subject, case: &Case) -> Ours {
     });
     let errors = errors.collect();
     let refusal = refusal.map(str::to_owned);
-    Ours::Judged { strict, errors, refusal, stored: without_system_fields(stored.to_serde()) }
+    Ours::Judged { strict, errors, warnings, refusal, stored: without_system_fields(stored.to_serde()) }
 }
 
 fn read<'t>(text: &'t str, tape: &'t mut Tape) -> Option<Node<'t>> {

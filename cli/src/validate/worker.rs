@@ -320,7 +320,7 @@ impl<'j> Judged<'j, '_, '_> {
         let Some(object) = self.decoded(decoded, None) else { return Verdict::Refused };
         self.duplicates(duplicate_fields(self.node));
         self.fields(&unknown, Fields::Pruned, |path| resource.members(path));
-        let server::Judged { stored, errors, refusal } = match self.old(object, resource) {
+        let server::Judged { stored, errors, refusal, .. } = match self.old(object, resource) {
             Some(old) => resource.update(object, old, arena),
             None => resource.create(object, arena),
         };

@@ -116,7 +116,17 @@ impl BuiltInKind {
     pub fn create<'a>(&self, object: Value<'a>, namespaced: Option<bool>, arena: &'a Bump) -> Judged<'a> {
         let namespaced = namespaced.unwrap_or_else(|| has_namespace(object));
         let (stored, named) = created_as(object, namespaced, self.row.counts, arena);
-        Judged { stored, errors: self.errors(named, namespaced), refusal: version_on_creation(object) }
+        let errors = self.errors(named, namespaced);
+        Judged { stored, errors, warnings: Vec::new(), refusal: version_on_creation(object) }
+    }
+
+    /// The part of a strategy's `ValidateUpdate` that is about metadata: `ValidateObjectMetaUpdate`.
+    pub(crate) fn errors_of_update(&self, object: Value<'_>, old: Value<'_>) -> Vec<Error> {
+        let mut errors = Errors::from(metadata_update_errors(object, old, self.release));
+        if self.row.checks_finalizers {
+            rules::finalizers(object, &Path::Base("metadata"), &mut errors);
+        }
+        errors.into_vec()
     }
 
     /// Returns the errors of the metadata of an object that replaces another one. Without versions, the update is

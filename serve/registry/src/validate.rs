@@ -142,7 +142,7 @@ impl Requests {
             resource.decode(value, arena).map_err(|message| Error::Refused { message, code: 400 })
         };
         let decoded = decode(request.object())?;
-        let Judged { stored, errors, refusal } = match request {
+        let Judged { stored, errors, refusal, .. } = match request {
             Request::Create(_) => resource.create(decoded.value, arena),
             Request::Update { old, .. } => resource.update(decoded.value, decode(old)?.value, arena),
             Request::UpdateStatus { old, .. } => resource.update_status(decoded.value, decode(old)?.value, arena),

@@ -23,8 +23,51 @@
 //! | `drop: a.b` | the field is removed |
 //! | `keep: a.b` | the field has the value of the stored object |
 //! | `since: 1.34` | only in this release and later ones |
+//!
+//! # Rules
+//! A definition has `rules`, too: what Go's `Validate…` functions check of every value of the struct, in the order of their
+//! errors. The rules of structs in it follow, unless a rule `in` runs them earlier or `skip` leaves them out. The definition of
+//! a kind also has:
+//!
+//! - `create rules`: for new objects, after `rules`;
+//! - `update rules`: for changed objects, before `rules`. Without this list, only the metadata is checked as
+//!   `ValidateObjectMetaUpdate` does it;
+//! - `status rules`: for objects that are sent to the status subresource; `rules` are not used for them.
+//!
+//! The metadata of new objects is checked first, without a rule. A rule is a mapping with one of these members:
+//!
+//! | member | meaning |
+//! |---|---|
+//! | `required: a.b` | the field is set |
+//! | `forbidden: a.b` | the field is not set |
+//! | `invalid: a.b` | always an error; with a condition |
+//! | `enum: a.b`, `of: [A, B]` | one of the texts, in the order of the message |
+//! | `range: a.b`, `min: 0`, `max: 9` | the number is between them |
+//! | `format: a.b`, `as: NAME` | a form of `check/form.rs` |
+//! | `unique: a.b`, `key: c` | no item, or no member `c` of items, appears twice |
+//! | `items: a.b`, `most: 9`; `bytes: a.b`, `most: 9` | the length of a list, of a text |
+//! | `immutable: a.b` | the field is as in the old object |
+//! | `one of: [a, b]`, `none: TEXT`, `detail: TEXT` | no member is set: `none` (required); several are: `detail` (forbidden) |
+//! | `by: NAME`, `at: a.b` | a native rule of `check/native/` about the struct, or about a field of it |
+//! | `in: a`, `skip: a` | the structs in a field are checked now, never |
+//! | `rules: [RULE…]` | a list with one condition |
+//! | `always: true` | in `update rules`: the `rules` of the kind run here |
+//! | `warn: TEXT`, `at: a.b` | a warning, with the path before it |
+//!
+//! A path may have `[]` behind a list, for its items, and `{}` behind a map, for its values. More members:
+//!
+//! | member | meaning |
+//! |---|---|
+//! | `detail: TEXT` | the detail of the error, if it is not that of the test |
+//! | `empty: required`, `empty: tested` | an empty value is an error of its own, or is tested. Otherwise it is skipped |
+//! | `if: a.b`, `unless: a.b` | only if the field is set, is not set |
+//! | `if: a.b`, `is: [A, B]` | only if the text of the field is one of these |
+//! | `when: CEL` | only if this holds; slower than the others |
+//! | `stop: true` | an error of this rule ends the rules of the struct |
+//! | `since: 1.34`, `until: 1.35` | only in these releases |
 
 mod autoscaler;
+mod check;
 mod native;
 mod read;
 mod run;
@@ -33,6 +76,7 @@ mod service;
 use super::Release;
 use crate::literal::Literal;
 use crate::typed::Typed;
+pub(super) use check::{Found, Scope};
 use kubeshape_cel::{Env, Program, Type};
 use kubeshape_value::Value;
 use native::Native;
@@ -44,6 +88,8 @@ use std::sync::OnceLock;
 pub(super) struct Overlay {
     /// By the place of the struct in the types.
     structs: Vec<Steps>,
+    /// Whether a struct, or one in it, has rules.
+    checked: Vec<bool>,
 }
 
 /// The steps of one struct.
@@ -55,6 +101,7 @@ pub(super) struct Steps {
     allocate: Option<Vec<Step>>,
     update: Option<Vec<Step>>,
     status: Option<Vec<Step>>,
+    rules: check::Rules,
 }
 
 #[derive(Debug)]
@@ -116,7 +163,25 @@ pub(super) enum Phase {
 impl Overlay {
     /// The steps of the structs of a kind in a release.
     pub(super) fn new(types: &Typed, release: Release) -> Overlay {
-        Overlay { structs: read::steps(&types.definitions().collect::<Vec<_>>(), release) }
+        let structs = read::steps(&types.definitions().collect::<Vec<_>>(), release);
+        let mut checked: Vec<bool> = structs.iter().map(|steps| !steps.rules.is_empty()).collect();
+        let edges = types.edges();
+        let mut is_changed = true;
+        while is_changed {
+            is_changed = false;
+            for (at, inner) in edges.iter().enumerate() {
+                let is_inner = inner.iter().any(|inner| checked.get(*inner) == Some(&true));
+                if let Some(own) = checked.get_mut(at).filter(|own| !**own && is_inner) {
+                    *own = true;
+                    is_changed = true;
+                }
+            }
+        }
+        Overlay { structs, checked }
+    }
+
+    fn is_checked(&self, index: usize) -> bool {
+        self.checked.get(index) == Some(&true)
     }
 }
 
@@ -139,6 +204,9 @@ mod tests {
                     if let Some(condition) = &step.when {
                         assert!(condition.program().is_some(), "{file}: {definition}: {}", condition.source);
                     }
+                }
+                for condition in steps.rules.conditions() {
+                    assert!(condition.program().is_some(), "{file}: {definition}: {}", condition.source);
                 }
             }
             assert_eq!(read::problems(release), Vec::<String>::new());

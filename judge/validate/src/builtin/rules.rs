@@ -111,6 +111,11 @@ pub(super) fn finalizers(object: Value<'_>, metadata: &Path<'_>, errors: &mut Er
     }
 }
 
+/// Whether Kubernetes has the finalizer: `IsStandardFinalizerName`.
+pub(super) fn is_standard_finalizer(name: &str) -> bool {
+    FINALIZERS.contains(&name)
+}
+
 /// Returns what is wrong with the name of a storage version.
 pub(super) fn group_resource(name: &str) -> Messages {
     let Some((group, resource)) = name.rsplit_once('.') else {

@@ -1,10 +1,10 @@
 //! Requests with objects of built-in kinds, as the registry of a server handles them.
 
-use super::overlay::{Overlay, Phase, Request};
+use super::overlay::{Found, Overlay, Phase, Request, Scope};
 use super::{BuiltInKind, Release};
 use crate::object::{
-    Judged, Object, count_generation, created_as, decode_metadata, deep_equal, keep_metadata, metadata_update_errors,
-    version_on_creation,
+    Checked, Judged, Object, common_update_errors, count_generation, created_as, decode_metadata, deep_equal,
+    keep_metadata, version_on_creation,
 };
 use crate::typed::{Decoded, Typed};
 use kubeshape_schema::field::Error;
@@ -154,16 +154,17 @@ impl Strategy {
         let refusal = version_on_creation(object);
         let (_, named) = created_as(object, self.namespaced, self.metadata.counts_generations(), arena);
         let prepared = self.prepare_create(named, assigned, arena);
-        let errors = self.validate(prepared);
-        Judged { stored: self.stored(prepared, None, assigned, arena), errors, refusal }
+        let Checked { errors, warnings } = self.validate(prepared);
+        Judged { stored: self.stored(prepared, None, assigned, arena), errors, warnings, refusal }
     }
 
     /// Prepares a decoded object that replaces another one, and judges it. The old object is one that was decoded.
     pub fn update<'a>(&self, object: Value<'a>, old: Value<'a>, assigned: Assigned<'a>, arena: &'a Bump) -> Judged<'a> {
         let kept = self.kept(object, old, arena);
         let prepared = self.prepare_update(kept, old, assigned, arena);
-        let errors = self.validate_update(prepared, old);
-        Judged { stored: self.stored(prepared, Some(old), assigned, arena), errors, refusal: None }
+        let common = common_update_errors(prepared, old, self.namespaced, self.release);
+        let Checked { errors, warnings } = self.checked(Phase::Update, prepared, Some(old), common);
+        Judged { stored: self.stored(prepared, Some(old), assigned, arena), errors, warnings, refusal: None }
     }
 
     /// Prepares a decoded object that is sent to the status subresource, and judges it.
@@ -176,8 +177,9 @@ impl Strategy {
     ) -> Judged<'a> {
         let kept = self.kept(object, old, arena);
         let stored = self.prepare_status_update(kept, old, assigned, arena);
-        let errors = self.validate_status_update(stored, old);
-        Judged { stored, errors, refusal: None }
+        let common = common_update_errors(stored, old, self.namespaced, self.release);
+        let Checked { errors, warnings } = self.checked(Phase::Status, stored, Some(old), common);
+        Judged { stored, errors, warnings, refusal: None }
     }
 
     /// Prepares a decoded object for its creation, apart from what all kinds have in common: `PrepareForCreate` of the
@@ -196,8 +198,8 @@ impl Strategy {
     }
 
     /// Judges an object that was prepared for its creation: `Validate`.
-    pub fn validate(&self, object: Value<'_>) -> Vec<Error> {
-        self.metadata.errors(object, self.namespaced)
+    pub fn validate(&self, object: Value<'_>) -> Checked {
+        self.checked(Phase::Create, object, None, self.metadata.errors(object, self.namespaced))
     }
 
     /// Prepares a decoded object that replaces another one, and that has its metadata: `PrepareForUpdate`.
@@ -219,8 +221,9 @@ impl Strategy {
     }
 
     /// Judges an object that was prepared to replace another one: `ValidateUpdate`.
-    pub fn validate_update(&self, object: Value<'_>, old: Value<'_>) -> Vec<Error> {
-        metadata_update_errors(object, old, self.release)
+    /// What all updates check before is [`common_update_errors`](crate::object::common_update_errors).
+    pub fn validate_update(&self, object: Value<'_>, old: Value<'_>) -> Checked {
+        self.checked(Phase::Update, object, Some(old), Vec::new())
     }
 
     /// Prepares a decoded object that is sent to the status subresource, and that has its metadata.
@@ -238,8 +241,27 @@ impl Strategy {
     }
 
     /// Judges an object that was prepared to replace the status of another one.
-    pub fn validate_status_update(&self, object: Value<'_>, old: Value<'_>) -> Vec<Error> {
-        metadata_update_errors(object, old, self.release)
+    /// What all updates check before is [`common_update_errors`](crate::object::common_update_errors).
+    pub fn validate_status_update(&self, object: Value<'_>, old: Value<'_>) -> Checked {
+        self.checked(Phase::Status, object, Some(old), Vec::new())
+    }
+
+    /// The errors of the rules of the kind after others, and the warnings of an object without errors.
+    fn checked(&self, phase: Phase, object: Value<'_>, old: Option<Value<'_>>, errors: Vec<Error>) -> Checked {
+        let mut found = Found::default();
+        found.errors.extend(errors);
+        let scope = Scope {
+            root: object,
+            old,
+            group: self.api_version.rsplit_once('/').map_or("", |(group, _)| group),
+            kind: &self.kind,
+            release: self.release,
+            metadata: &self.metadata,
+            namespaced: self.namespaced,
+        };
+        self.overlay.check(&self.types, phase, &scope, &mut found);
+        let warnings = if found.errors.is_empty() { found.warnings } else { Vec::new() };
+        Checked { errors: found.errors.into_vec(), warnings }
     }
 
     /// Returns a prepared object as it is read after it was stored: what the storage allocates is set, and defaults are

@@ -63,6 +63,8 @@ pub struct Judged<'a> {
     pub stored: Value<'a>,
     /// The errors of the request.
     pub errors: Vec<Error>,
+    /// The `Warning` headers of a request without errors.
+    pub warnings: Vec<String>,
     /// The message with which the storage refuses an object without errors.
     pub refusal: Option<&'static str>,
 }
@@ -199,7 +201,7 @@ impl<'a> Resource<'a> {
         let refusal = creation::version_on_creation(object);
         let object = creation::without_version(creation::without_system_metadata(object, arena), arena);
         let stored = self.prepare_create(before::in_namespace(object, self.namespaced, arena), arena);
-        Judged { stored, errors: self.validate(creation::as_validated(stored, arena)), refusal }
+        Judged { stored, errors: self.validate(creation::as_validated(stored, arena)), warnings: Vec::new(), refusal }
     }
 
     /// Judges a decoded object that replaces another one. If neither has a resource version, because they come from
@@ -225,7 +227,12 @@ impl<'a> Resource<'a> {
         let lent = before::with_version(old, arena);
         let stored = prepare(self, object, lent, arena);
         let errors = validate(self, stored, lent);
-        Judged { stored: before::without_lent_version(stored, object, old, arena), errors, refusal: None }
+        Judged {
+            stored: before::without_lent_version(stored, object, old, arena),
+            errors,
+            warnings: Vec::new(),
+            refusal: None,
+        }
     }
 
     /// What becomes of a decoded object that is created: `PrepareForCreate`. The status is left to its subresource.

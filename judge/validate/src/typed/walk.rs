@@ -4,6 +4,7 @@ use super::{Field, Struct, Type, Typed, is_empty};
 use crate::literal::Literal;
 use crate::object::deep_equal;
 use kubeshape_cel::Quantity;
+use kubeshape_schema::field::Path;
 use kubeshape_value::{Bump, Map, Value};
 
 /// A struct in an object.
@@ -16,6 +17,39 @@ pub(crate) struct Below<'t> {
 }
 
 impl<'t> Below<'t> {
+    /// Whether the last field of a path is a pointer in Go.
+    pub(crate) fn is_pointer(self, path: &[String]) -> bool {
+        let mut ty = Some(self.ty);
+        for (depth, name) in path.iter().enumerate() {
+            let field = ty.and_then(|ty| ty.field(name));
+            if depth + 1 == path.len() {
+                return field.and_then(|field| field.go).is_some_and(|go| go.is_pointer);
+            }
+            ty = match field.map(|field| &field.ty) {
+                Some(Type::Struct(at)) => self.typed.at(*at),
+                _ => None,
+            };
+        }
+        false
+    }
+
+    /// Calls for each struct in a field of the struct, not for those in them: `path` is that of the field.
+    pub(crate) fn each_in<'a>(
+        self,
+        name: &str,
+        value: Value<'a>,
+        path: &Path<'_>,
+        with: &mut dyn FnMut(Below<'t>, Value<'a>, &Path<'_>),
+    ) {
+        if let Some(field) = self.ty.field(name) {
+            self.typed.each_struct(&field.ty, value, path, with);
+        }
+    }
+
+    /// The places of the structs in the fields of the struct.
+    fn structs_in(self) -> impl Iterator<Item = usize> + 't {
+        self.ty.fields.iter().filter_map(|(_, field)| field.ty.inner_struct())
+    }
     /// Whether a field of the struct or of structs in it is set: a pointer, or a value that is not Go's zero value.
     pub(crate) fn is_set(self, value: Value<'_>, path: &[String]) -> bool {
         let (mut ty, mut value) = (Some(self.ty), value);
@@ -46,6 +80,45 @@ impl Typed {
     /// those of Kubernetes.
     pub(crate) fn definitions(&self) -> impl Iterator<Item = &str> {
         self.structs.iter().map(|found| found.definition.as_str())
+    }
+
+    /// The object's own struct.
+    pub(crate) fn root_below(&self) -> Option<Below<'_>> {
+        let index = self.root_struct()?;
+        Some(Below { index, ty: self.at(index)?, typed: self })
+    }
+
+    /// For each struct, the places of those in its fields.
+    pub(crate) fn edges(&self) -> Vec<Vec<usize>> {
+        let below = |(index, ty)| Below { index, ty, typed: self }.structs_in().collect();
+        self.structs.iter().enumerate().map(below).collect()
+    }
+
+    fn each_struct<'t, 'a>(
+        &'t self,
+        ty: &'t Type,
+        value: Value<'a>,
+        path: &Path<'_>,
+        with: &mut dyn FnMut(Below<'t>, Value<'a>, &Path<'_>),
+    ) {
+        match (ty, value) {
+            (Type::Struct(index), Value::Map(_)) => {
+                if let Some(ty) = self.at(*index) {
+                    with(Below { index: *index, ty, typed: self }, value, path);
+                }
+            }
+            (Type::Map(items), Value::Map(map)) if items.has_structs() => {
+                for (key, value) in map.entries() {
+                    self.each_struct(items, *value, &path.key(key), with);
+                }
+            }
+            (Type::List(items), Value::List(list)) if items.has_structs() => {
+                for (index, value) in list.iter().enumerate() {
+                    self.each_struct(items, *value, &path.index(index), with);
+                }
+            }
+            _ => {}
+        }
     }
 
     /// The place of the object's own struct.
@@ -134,6 +207,14 @@ impl Typed {
 }
 
 impl Type {
+    fn inner_struct(&self) -> Option<usize> {
+        match self {
+            Type::Struct(at) => Some(*at),
+            Type::Map(items) | Type::List(items) => items.inner_struct(),
+            _ => None,
+        }
+    }
+
     fn has_structs(&self) -> bool {
         match self {
             Type::Struct(_) => true,

@@ -201,7 +201,7 @@ impl Strategy {
                 let options = crd::Options::create(Release::DEFAULT).until(stop);
                 read(object, |definition| crd::validate_with(definition, &options)).unwrap_or_default()
             }
-            Strategy::BuiltIn(kind) => kind.validate(object),
+            Strategy::BuiltIn(kind) => kind.validate(object).errors,
             Strategy::Documented(kind) => kind.metadata.errors(object, kind.namespaced),
         }
     }
@@ -224,7 +224,7 @@ impl Strategy {
                 };
                 read_both(object, old, validate).unwrap_or_default()
             }
-            Strategy::BuiltIn(kind) => kind.validate_update(object, old),
+            Strategy::BuiltIn(kind) => return kind.validate_update(object, old),
             Strategy::Documented(_) => metadata_update_errors(object, old, Release::DEFAULT),
         };
         Checked { errors, warnings: Vec::new() }
@@ -252,9 +252,7 @@ impl Strategy {
     pub(super) fn validate_status_update(&self, object: Value<'_>, old: Value<'_>, stop: Stop<'_>) -> Checked {
         match self {
             Strategy::Custom(requests) => requests.resource().validate_status_update_until(object, old, stop),
-            Strategy::BuiltIn(kind) => {
-                Checked { errors: kind.validate_status_update(object, old), warnings: Vec::new() }
-            }
+            Strategy::BuiltIn(kind) => kind.validate_status_update(object, old),
             Strategy::Definition(_) | Strategy::Documented(_) => {
                 let errors = metadata_update_errors(object, old, Release::DEFAULT);
                 Checked { errors, warnings: Vec::new() }
@@ -266,6 +264,8 @@ impl Strategy {
     pub(super) fn warnings(&self, object: Value<'_>, old: Option<Value<'_>>) -> Vec<String> {
         let warnings = match (self, old) {
             (Strategy::Custom(requests), old) => return requests.resource().warnings(object, old),
+            (Strategy::BuiltIn(kind), None) => return kind.validate(object).warnings,
+            // `validate_update` returns those of updates.
             (Strategy::BuiltIn(_) | Strategy::Documented(_), _) => return Vec::new(),
             (Strategy::Definition(_), None) => read(object, |definition| crd::warnings(definition, Release::DEFAULT)),
             (Strategy::Definition(_), Some(old)) => {

@@ -1,7 +1,7 @@
 //! Reads the files.
 
 use super::native::Native;
-use super::{Action, Condition, Step, Steps};
+use super::{Action, Condition, Step, Steps, check};
 use crate::Release;
 use crate::literal::Literal;
 use kubeshape_yaml::{Limits, Node, Stream, Tape};
@@ -68,6 +68,7 @@ fn steps_of(node: Node<'_>, release: Release, problems: &mut Vec<String>) -> Ste
         allocate: list("allocate"),
         update: list("update"),
         status: list("status"),
+        rules: check::read::rules(node, release, problems),
     }
 }
 

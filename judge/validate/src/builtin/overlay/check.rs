@@ -1,0 +1,215 @@
+//! Rules about the objects of built-in kinds: what `Validate…` functions of Go check, as data.
+
+#![allow(dead_code, reason = "rules of more kinds need it")]
+
+pub(in crate::builtin::overlay) mod form;
+pub(super) mod native;
+pub(super) mod read;
+mod run;
+
+use super::Condition;
+use crate::Release;
+use crate::builtin::BuiltInKind;
+use form::Form;
+use kubeshape_schema::field::{BadValue, Error, ErrorType, Errors, Path};
+use kubeshape_value::Value;
+use native::Check;
+
+/// The rules of a struct, in the order of their errors.
+#[derive(Debug, Default)]
+pub(in crate::builtin::overlay) struct Rules {
+    /// For every value of the struct.
+    pub(super) always: Vec<Rule>,
+    /// For the object itself.
+    pub(super) create: Vec<Rule>,
+    /// Those of updates; without a list, only metadata is checked.
+    pub(super) update: Option<Vec<Rule>>,
+    pub(super) status: Option<Vec<Rule>>,
+}
+
+impl Rules {
+    pub(super) fn is_empty(&self) -> bool {
+        self.all().next().is_none()
+    }
+
+    /// The conditions of all rules.
+    #[cfg(test)]
+    pub(super) fn conditions(&self) -> Vec<&Condition> {
+        let mut open: Vec<&Rule> = self.all().collect();
+        let mut out = Vec::new();
+        while let Some(rule) = open.pop() {
+            out.extend(rule.guards.iter().filter_map(|guard| match guard {
+                Guard::When(condition) => Some(&**condition),
+                _ => None,
+            }));
+            if let Test::Group(rules) = &rule.test {
+                open.extend(rules);
+            }
+        }
+        out
+    }
+
+    /// All rules.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Rule> {
+        let optional = self.update.iter().chain(&self.status).flatten();
+        self.always.iter().chain(&self.create).chain(optional)
+    }
+}
+
+/// A rule: what is tested of which field, and when.
+#[derive(Debug)]
+pub(in crate::builtin::overlay) struct Rule {
+    /// Members, and `[]` for the items of a list, `{}` for the values of a map.
+    pub(super) path: Vec<String>,
+    pub(super) test: Test,
+    pub(super) detail: Option<String>,
+    /// What follows if the field is empty.
+    pub(super) empty: Empty,
+    pub(super) guards: Vec<Guard>,
+    /// An error ends the rules of the struct.
+    pub(super) stops: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Empty {
+    /// Nothing.
+    #[default]
+    Skipped,
+    /// The error that the field is required.
+    Required,
+    /// It is tested as any other value.
+    Tested,
+}
+
+/// When a rule is tested.
+#[derive(Debug)]
+pub(in crate::builtin::overlay) enum Guard {
+    If(Vec<String>),
+    Unless(Vec<String>),
+    /// The text of the field is one of these.
+    Is(Vec<String>, Vec<String>),
+    When(Box<Condition>),
+}
+
+#[derive(Debug)]
+pub(in crate::builtin::overlay) enum Test {
+    Required,
+    Forbidden,
+    Invalid,
+    Enum(Vec<String>),
+    Range(Option<i64>, Option<i64>),
+    Form(Form),
+    /// Items, or a member of them, appear once.
+    Unique(Option<String>),
+    Immutable,
+    /// Exactly one of the members is set: what is said if none is.
+    OneOf(Vec<String>, Option<String>),
+    MaxItems(usize),
+    MaxBytes(usize),
+    Native(Check),
+    /// The rules of the structs in the field.
+    In,
+    /// The structs in the field are not checked.
+    Skip,
+    Group(Vec<Rule>),
+    /// In rules of updates: those for every value of the struct, which otherwise follow.
+    Always,
+    Warn(String),
+}
+
+/// What a request is about.
+#[derive(Clone, Copy)]
+pub(in crate::builtin) struct Scope<'a> {
+    pub(in crate::builtin) root: Value<'a>,
+    /// The object that is replaced.
+    pub(in crate::builtin) old: Option<Value<'a>>,
+    /// The group and the kind of the object.
+    pub(in crate::builtin) group: &'a str,
+    pub(in crate::builtin) kind: &'a str,
+    pub(in crate::builtin) release: Release,
+    pub(in crate::builtin) metadata: &'a BuiltInKind,
+    pub(in crate::builtin) namespaced: bool,
+}
+
+/// A value in an object, and the structs around it.
+#[derive(Clone, Copy)]
+pub(in crate::builtin) struct At<'p, 'a> {
+    /// `Null` if it is absent.
+    pub(in crate::builtin) value: Value<'a>,
+    pub(in crate::builtin) path: &'p Path<'p>,
+    pub(in crate::builtin) parent: Option<&'p At<'p, 'a>>,
+    pub(in crate::builtin) scope: &'p Scope<'a>,
+}
+
+impl<'a> At<'_, 'a> {
+    /// A member of the value; `Null` if it is absent.
+    pub(in crate::builtin) fn get(&self, key: &str) -> Value<'a> {
+        self.value.get(key).unwrap_or(Value::Null)
+    }
+}
+
+/// What rules find.
+#[derive(Default)]
+pub(in crate::builtin) struct Found {
+    pub(in crate::builtin) errors: Errors,
+    pub(in crate::builtin) warnings: Vec<String>,
+}
+
+impl Found {
+    pub(super) fn required(&mut self, path: &Path<'_>, detail: impl Into<String>) {
+        self.errors.push(Error::required(path, detail, 0));
+    }
+
+    pub(super) fn forbidden(&mut self, path: &Path<'_>, detail: impl Into<String>) {
+        self.errors.push(Error::forbidden(path, detail, 0));
+    }
+
+    pub(super) fn invalid(&mut self, path: &Path<'_>, value: Value<'_>, detail: impl Into<String>) {
+        self.errors.push(Error::invalid(path, bad(value), detail, 0));
+    }
+
+    pub(super) fn duplicate(&mut self, path: &Path<'_>, value: Value<'_>) {
+        self.errors.push(Error::duplicate(path, bad(value), 0));
+    }
+
+    /// `supported` is in the order of the message.
+    pub(super) fn not_supported(&mut self, path: &Path<'_>, value: Value<'_>, supported: &[&str]) {
+        self.errors.push(Error::not_supported(path, bad(value), supported, 0));
+    }
+
+    pub(super) fn not_found(&mut self, path: &Path<'_>, value: Value<'_>) {
+        let error = Error::invalid(path, bad(value), "", 0);
+        self.errors.push(Error { error_type: ErrorType::NotFound, ..error });
+    }
+
+    pub(super) fn too_long(&mut self, path: &Path<'_>, most: usize) {
+        self.errors.push(Error::too_long(path, most, 0));
+    }
+
+    pub(super) fn too_many(&mut self, path: &Path<'_>, found: usize, most: usize) {
+        self.errors.push(Error::too_many(path, found, most, 0));
+    }
+
+    /// Every message is an error about the value.
+    pub(super) fn messages(&mut self, path: &Path<'_>, value: Value<'_>, messages: impl IntoIterator<Item = String>) {
+        for message in messages {
+            self.invalid(path, value, message);
+        }
+    }
+
+    pub(super) fn warn(&mut self, warning: impl Into<String>) {
+        self.warnings.push(warning.into());
+    }
+}
+
+/// A value as errors show it.
+pub(super) fn bad(value: Value<'_>) -> BadValue {
+    match value {
+        Value::String(text) => BadValue::Text(text.to_owned()),
+        other => {
+            let mut out = Vec::new();
+            other.write_go_json(&mut out);
+            BadValue::Json(String::from_utf8_lossy(&out).into_owned())
+        }
+    }
+}

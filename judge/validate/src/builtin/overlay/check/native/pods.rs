@@ -1,0 +1,5 @@
+//! Rules of kinds.
+
+use super::Names;
+
+pub(super) const NAMES: Names = &[];
