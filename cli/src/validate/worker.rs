@@ -15,7 +15,7 @@ use kubeshape_schema::field::{Error, ErrorType};
 use kubeshape_schema::{Bump, nearest, question};
 use kubeshape_smd::Value;
 use kubeshape_smd::managed::ObjectName;
-use kubeshape_validate::builtin::Assigned;
+use kubeshape_validate::builtin::{Assigned, BuiltInKind};
 use kubeshape_validate::object::{self as server, Resource};
 use kubeshape_validate::strict::{Fields, duplicate_field, unknown_field};
 use kubeshape_yaml::{Kind, Node};
@@ -354,6 +354,7 @@ impl<'j> Judged<'j, '_, '_> {
         self.duplicates(duplicates.into_iter().map(|(_, duplicate)| duplicate).collect());
         self.fields(&decoded.unknown, Fields::Decoded, |path| types.members(path));
         let (mut errors, mut departures) = (decoded.errors, decoded.departures);
+        let is_decoded = errors.is_empty();
         errors.retain(|error| !self.is_unknown(&error.path, ErrorType::TypeInvalid));
         for error in errors.iter().take(MOST) {
             let found = locate::at_field(self.node, &error.path);
@@ -361,7 +362,7 @@ impl<'j> Judged<'j, '_, '_> {
         }
         let mut stored = None;
         if errors.is_empty() {
-            stored = self.rules(value, kind);
+            stored = self.rules(value, kind, is_decoded);
         }
         departures.retain(|departure| !self.is_unknown(&departure.path, departure.error_type));
         for departure in departures.iter().take(MOST) {
@@ -383,12 +384,12 @@ impl<'j> Judged<'j, '_, '_> {
 
     /// Judges an object by what is known of the rules of its kind. Returns the object as it is stored, if the kind is one of
     /// those of which this is known.
-    fn rules(&mut self, value: Value<'j>, kind: &Documented) -> Option<Value<'j>> {
+    fn rules(&mut self, value: Value<'j>, kind: &Documented, is_decoded: bool) -> Option<Value<'j>> {
         let arena = self.arena;
         let old = identity(value).and_then(|identity| self.context.old.get(&identity));
         let old_value = old.map(|old| Value::from_node(old.node(), arena));
         match kind {
-            Documented::BuiltIn(strategy) => {
+            Documented::BuiltIn(strategy) if is_decoded => {
                 let decoded = self.decoded(strategy.decode(value, arena), None)?;
                 let old = match old.zip(old_value) {
                     Some((location, old)) => Some(self.decoded(strategy.decode(old, arena), Some(location))?),
@@ -402,19 +403,28 @@ impl<'j> Judged<'j, '_, '_> {
                 self.judged(errors, refusal);
                 Some(stored)
             }
+            // Values of it are encrypted.
+            Documented::BuiltIn(strategy) => {
+                self.metadata(value, old_value, strategy.metadata(), Some(strategy.is_namespaced()));
+                None
+            }
             Documented::Metadata(_, metadata) => {
-                let (errors, refusal) = match old_value {
-                    Some(old) => (metadata.update(value, old, arena), None),
-                    None => {
-                        let server::Judged { errors, refusal, .. } = metadata.create(value, None, arena);
-                        (errors, refusal)
-                    }
-                };
-                self.judged(errors, refusal);
+                self.metadata(value, old_value, metadata, None);
                 None
             }
             Documented::Types(_) => None,
         }
+    }
+
+    /// Judges the metadata of an object.
+    fn metadata(&mut self, value: Value<'j>, old: Option<Value<'j>>, rules: &BuiltInKind, namespaced: Option<bool>) {
+        let (errors, refusal) = if let Some(old) = old {
+            (rules.update(value, old, self.arena), None)
+        } else {
+            let server::Judged { errors, refusal, .. } = rules.create(value, namespaced, self.arena);
+            (errors, refusal)
+        };
+        self.judged(errors, refusal);
     }
 
     /// A decoded object. What is wrong with it is reported at the object that is replaced, or at the new one.
