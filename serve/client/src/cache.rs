@@ -114,6 +114,9 @@ impl<'de> Deserialize<'de> for Digest {
 pub struct Record {
     /// The address of the server, without credentials.
     pub server: String,
+    /// The list of OpenAPI v3 documents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<Kept>,
     /// OpenAPI v3 documents by path (`apis/apps/v1`).
     pub documents: BTreeMap<String, Kept>,
     /// Whether the documents were converted, because the server has only OpenAPI v2.

@@ -31,6 +31,8 @@ const FEW: usize = 20;
 pub(crate) const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 const EVENTS: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+/// The path of the list of OpenAPI v3 documents.
+const INDEX: &str = "/openapi/v3";
 const V2: &str = "/openapi/v2";
 
 /// How much a client takes from a server. Sizes are in bytes.
@@ -276,10 +278,18 @@ impl<T: Transport> Client<T> {
     /// # Errors
     /// The server does not answer, refuses (404: it has only v2), or sends no index, or one of too many documents.
     pub async fn index(&self) -> Result<Index, Error> {
-        const PATH: &str = "/openapi/v3";
-        let body = self.body(PATH, JSON, self.limits.index).await?;
-        let content = |fault| Error { path: PATH.to_owned(), fault: Fault::Content(fault) };
-        let index = Index::read(&body).map_err(|fault| content(format!("it is no index of documents: {fault}")))?;
+        self.read_index(&self.body(INDEX, JSON, self.limits.index).await?)
+    }
+
+    /// The same list, unless the known one has this ETag still.
+    pub(crate) async fn index_since(&self, tag: Option<&str>) -> Result<Answer, Error> {
+        self.since(INDEX, JSON, tag, self.limits.index).await
+    }
+
+    /// Reads the list of OpenAPI v3 documents.
+    pub(crate) fn read_index(&self, body: &[u8]) -> Result<Index, Error> {
+        let content = |fault| Error { path: INDEX.to_owned(), fault: Fault::Content(fault) };
+        let index = Index::read(body).map_err(|fault| content(format!("it is no index of documents: {fault}")))?;
         if index.len() > self.limits.group_versions {
             return Err(content(format!(
                 "it lists {} documents; the limit is {}",

@@ -143,7 +143,7 @@ pub async fn pull<T: Transport>(
     let definitions = async { if wanted.definitions { Some(job.definitions().await) } else { None } };
     let v2 = async { if wanted.v2 { Some(job.v2().await) } else { None } };
     let lists = client.lists(|path| job.kept(job.known.discovery.get(path)));
-    let (index, lists, definitions, v2) = join4(client.index(), lists, definitions, v2).await;
+    let (index, lists, definitions, v2) = join4(job.index(), lists, definitions, v2).await;
     job.documents(index, v2).await?;
     job.take_lists(lists);
     match definitions {
@@ -156,6 +156,13 @@ pub async fn pull<T: Transport>(
     }
     job.keep();
     Ok(job.pulled)
+}
+
+/// The list of OpenAPI v3 documents.
+struct Listed {
+    index: Index,
+    /// Its ETag and bytes, unless they are those in the cache.
+    body: Option<(Option<String>, Vec<u8>)>,
 }
 
 struct Job<'a, T> {
@@ -175,11 +182,14 @@ impl<T: Transport> Job<'_, T> {
     /// Fetches the documents that an index lists. `v2` is the OpenAPI v2 document if it is wanted.
     async fn documents(
         &mut self,
-        index: Result<Index, Error>,
+        index: Result<Listed, Error>,
         v2: Option<Result<OpenApiV2, Error>>,
     ) -> Result<(), Error> {
         let index = match index {
-            Ok(index) => index,
+            Ok(Listed { index, body }) => {
+                self.take_index(body);
+                index
+            }
             Err(error) if error.fault.status() == Some(404) => {
                 let v2 = match v2 {
                     Some(v2) => v2,
@@ -249,6 +259,29 @@ impl<T: Transport> Job<'_, T> {
             }
         }
         Ok(())
+    }
+
+    /// Asks for the list of documents.
+    async fn index(&self) -> Result<Listed, Error> {
+        let kept = self.kept(self.known.index.as_ref());
+        let answer = self.client.index_since(kept.as_ref().map(|(tag, _)| tag.as_str())).await?;
+        let (bytes, body) = match answer {
+            Answer::New { tag, bytes } => (bytes.clone(), Some((tag, bytes))),
+            Answer::Unchanged => (kept.unwrap_or_default().1, None),
+        };
+        Ok(Listed { index: self.client.read_index(&bytes)?, body })
+    }
+
+    /// Notes the list of documents. One without an ETag would never be used again.
+    fn take_index(&mut self, body: Option<(Option<String>, Vec<u8>)>) {
+        self.new.index = match body {
+            None => self.known.index.clone(),
+            Some((None, _)) => None,
+            Some((tag, bytes)) => {
+                let kept = self.put(&bytes);
+                kept.and_then(|kept| self.noted(Some(kept), tag, None))
+            }
+        };
     }
 
     /// Converts the v2 document of a server that has no index.
