@@ -360,6 +360,7 @@ codes! {
     ObjectNotDecoded = 8104, Error, "The API server cannot decode the object.";
     ObjectNotJudged = 8105, Warning, "The object is not checked.";
     ObjectDeparts = 8106, Warning, "The object does not match the OpenAPI document of its kind.";
+    ObjectWarned = 8107, Warning, "The API server accepts the object with a warning.";
     // 83xx: the lifecycle of fields
     LifecycleSource = 8301, Error, "A file is not Go.";
     LifecycleTag = 8302, Error, "A lifecycle tag is not written correctly.";

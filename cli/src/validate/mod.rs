@@ -27,7 +27,7 @@ use std::fmt::Write;
 use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::sync::Arc;
-use worker::{Context, Event, FileResult, Identity, Object, Verdict, Worker};
+use worker::{Context, Event, FileResult, Identity, Kinded, Object, Verdict, Worker};
 
 /// Files in flight per worker: what is told about a file is small, and while one worker reads the definition of a kind, which takes
 /// as long as hundreds of objects, the others go on.
@@ -118,11 +118,35 @@ struct Counts {
     refused: usize,
     unknown: usize,
     definitions: usize,
-    /// Objects of which only the structure was judged, and their kinds.
-    structures: usize,
-    kinds: BTreeSet<String>,
+    /// Objects of built-in kinds.
+    built_in: Documented,
+    /// Objects of which only metadata and types were judged.
+    typed: Documented,
     errors: usize,
     unread: bool,
+}
+
+/// Objects of kinds that documents define.
+#[derive(Default)]
+struct Documented {
+    objects: usize,
+    /// How many rules each kind has.
+    kinds: BTreeMap<String, usize>,
+}
+
+impl Documented {
+    fn add(&mut self, kind: String, rules: usize, times: usize) {
+        self.objects += times;
+        self.kinds.insert(kind, rules);
+    }
+
+    /// `1 Secret`, or `3 objects: Deployment, Secret`.
+    fn names(&self) -> String {
+        let kinds: Vec<&str> = self.kinds.keys().take(KINDS_SHOWN).map(String::as_str).collect();
+        let more = if self.kinds.len() > KINDS_SHOWN { ", …" } else { "" };
+        let objects = if kinds.len() == 1 { "" } else { "objects: " };
+        format!("{} {objects}{}{more}", self.objects, kinds.join(", "))
+    }
 }
 
 /// What is told, in the order of the inputs.
@@ -191,10 +215,11 @@ impl Run<'_> {
             match event {
                 Event::Finding(finding) => self.finding(&finding),
                 Event::Schemas(read) => self.read(read),
-                Event::Objects(Object { name, verdict, by_structure }, times) => {
-                    if let Some(kind) = by_structure {
-                        self.counts.structures += times;
-                        self.counts.kinds.insert(kind);
+                Event::Objects(Object { name, verdict, documented }, times) => {
+                    match documented {
+                        Some(Kinded { kind, rules: Some(rules) }) => self.counts.built_in.add(kind, rules, times),
+                        Some(Kinded { kind, rules: None }) => self.counts.typed.add(kind, 0, times),
+                        None => {}
                     }
                     self.object(input, &name, verdict, times)?;
                 }
@@ -251,7 +276,7 @@ impl Run<'_> {
 
     /// One line about all objects.
     fn summary(&mut self) {
-        let Counts { accepted, refused, unknown, definitions, structures, .. } = self.counts;
+        let Counts { accepted, refused, unknown, definitions, .. } = self.counts;
         let all = accepted + refused + unknown;
         let s = if all == 1 { "" } else { "s" };
         let mut text = format!("{all} object{s}: {accepted} accepted, {refused} refused");
@@ -263,15 +288,18 @@ impl Run<'_> {
             let _ = write!(text, "; {definitions} CustomResourceDefinition{s} for `kubeshape check`");
         }
         self.ui.say(&text);
-        if structures > 0 {
-            let kinds: Vec<&str> = self.counts.kinds.iter().take(KINDS_SHOWN).map(String::as_str).collect();
-            let more = if self.counts.kinds.len() > KINDS_SHOWN { ", …" } else { "" };
+        let built_in = &self.counts.built_in;
+        if built_in.objects > 0 {
+            let (names, rules) = (built_in.names(), built_in.kinds.values().sum::<usize>());
+            let s = if rules == 1 { "" } else { "s" };
+            let text = format!("Built-in kinds ({names}): types, defaults, metadata and {rules} rule{s} were checked.");
+            self.ui.say(&text);
+        }
+        let typed = &self.counts.typed;
+        if typed.objects > 0 {
             let printed = if self.args.print.is_some() { " They are not printed." } else { "" };
-            let objects = if kinds.len() == 1 { "" } else { "objects: " };
-            let kinds = kinds.join(", ");
-            self.ui.say(&format!(
-                "Built-in kinds ({structures} {objects}{kinds}{more}): only metadata and the types of fields were checked.{printed}"
-            ));
+            let names = typed.names();
+            self.ui.say(&format!("By their types only ({names}): rules of these kinds are not known.{printed}"));
         }
     }
 }

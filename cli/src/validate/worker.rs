@@ -20,7 +20,7 @@ use kubeshape_validate::object::{self as server, Resource};
 use kubeshape_validate::strict::{Fields, duplicate_field, unknown_field};
 use kubeshape_yaml::{Kind, Node};
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Errors that are shown of one object.
 const MOST: usize = 50;
@@ -106,8 +106,16 @@ pub(super) struct Object {
     /// Empty if the output does not show it.
     pub(super) name: String,
     pub(super) verdict: Verdict,
-    /// The kind, if only names and types were judged.
-    pub(super) by_structure: Option<String>,
+    /// The kind, if a document defines it.
+    pub(super) documented: Option<Kinded>,
+}
+
+/// A kind that a document defines.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Kinded {
+    pub(super) kind: String,
+    /// How many rules were checked; none if only metadata and types were.
+    pub(super) rules: Option<usize>,
 }
 
 impl Object {
@@ -213,7 +221,8 @@ fn object<'a>(
         is_encrypted: decrypted.is_some(),
         name: OnceCell::new(),
         findings: Vec::new(),
-        by_structure: None,
+        kinded: None,
+        refusals: BTreeSet::new(),
         arena,
     };
     let verdict = judged.judge(decrypted.unwrap_or(value));
@@ -221,12 +230,12 @@ fn object<'a>(
     if context.names {
         judged.name();
     }
-    let Judged { name, findings, by_structure, .. } = judged;
+    let Judged { name, findings, kinded, .. } = judged;
     for finding in findings {
         events.finding(Box::new(finding));
     }
     let name = if context.names { name.into_inner().unwrap_or_default() } else { String::new() };
-    events.object(Object { name, verdict, by_structure });
+    events.object(Object { name, verdict, documented: kinded });
 }
 
 /// `Widget x/a`: the kind, namespace and name, as far as it has them.
@@ -279,7 +288,9 @@ struct Judged<'j, 'c, 'd> {
     /// Made when it is asked for.
     name: OnceCell<String>,
     findings: Vec<Finding>,
-    by_structure: Option<String>,
+    kinded: Option<Kinded>,
+    /// The paths of values for which a server refuses the object.
+    refusals: BTreeSet<String>,
     arena: &'j Bump,
 }
 
@@ -303,8 +314,11 @@ impl<'j> Judged<'j, '_, '_> {
             }
             return match self.context.kinds.documented(gvk) {
                 Some(kind) => {
-                    let is_known = matches!(*kind, Documented::BuiltIn(_));
-                    self.by_structure = (!is_known).then(|| clean(gvk.kind()));
+                    let rules = match &*kind {
+                        Documented::BuiltIn(strategy) => Some(strategy.rules()),
+                        Documented::Metadata(..) | Documented::Types(_) => None,
+                    };
+                    self.kinded = Some(Kinded { kind: clean(gvk.kind()), rules });
                     self.documented(value, &kind)
                 }
                 None => self.unknown(gvk),
@@ -320,11 +334,12 @@ impl<'j> Judged<'j, '_, '_> {
         let Some(object) = self.decoded(decoded, None) else { return Verdict::Refused };
         self.duplicates(duplicate_fields(self.node));
         self.fields(&unknown, Fields::Pruned, |path| resource.members(path));
-        let server::Judged { stored, errors, refusal, .. } = match self.old(object, resource) {
+        let server::Judged { stored, errors, warnings, refusal } = match self.old(object, resource) {
             Some(old) => resource.update(object, old, arena),
             None => resource.create(object, arena),
         };
         self.judged(errors, refusal);
+        self.warned(&warnings);
         if self.findings.iter().any(Finding::is_error) {
             return Verdict::Refused;
         }
@@ -365,6 +380,7 @@ impl<'j> Judged<'j, '_, '_> {
             stored = self.rules(value, kind, is_decoded);
         }
         departures.retain(|departure| !self.is_unknown(&departure.path, departure.error_type));
+        departures.retain(|departure| !self.refusals.contains(&departure.path));
         for departure in departures.iter().take(MOST) {
             let found = locate::at_field(self.node, &departure.path);
             self.tell(Code::ObjectDeparts, found.shown(), departure.to_string());
@@ -399,8 +415,9 @@ impl<'j> Judged<'j, '_, '_> {
                     Some(old) => strategy.update(decoded, old, Assigned::default(), arena),
                     None => strategy.create(decoded, Assigned::default(), arena),
                 };
-                let server::Judged { stored, errors, refusal } = judged;
+                let server::Judged { stored, errors, warnings, refusal } = judged;
                 self.judged(errors, refusal);
+                self.warned(&warnings);
                 Some(stored)
             }
             // Values of it are encrypted.
@@ -454,6 +471,7 @@ impl<'j> Judged<'j, '_, '_> {
     /// Reports why a server refuses an object.
     fn judged(&mut self, mut errors: Vec<Error>, refusal: Option<&str>) {
         errors.retain(|error| !self.is_unknown(&error.path, error.error_type));
+        self.refusals.extend(errors.iter().map(|error| error.path.to_string()));
         for error in errors.iter().take(MOST) {
             self.refused(error);
         }
@@ -464,6 +482,15 @@ impl<'j> Judged<'j, '_, '_> {
         if let Some(message) = refusal {
             let version = self.node.get("metadata").and_then(|metadata| metadata.get("resourceVersion"));
             self.tell(Code::ObjectRefused, version.unwrap_or(self.node), message);
+        }
+    }
+
+    /// Reports what a server warns of. Most texts begin with the field.
+    fn warned(&mut self, warnings: &[String]) {
+        for warning in warnings.iter().take(MOST) {
+            let field = warning.split_once(": ").map(|(field, _)| field).filter(|field| !field.contains(' '));
+            let at = field.map_or(self.node, |field| locate::at_field(self.node, field).shown());
+            self.tell(Code::ObjectWarned, at, warning.as_str());
         }
     }
 

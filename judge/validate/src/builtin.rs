@@ -93,6 +93,11 @@ impl BuiltInKind {
         self.row.counts
     }
 
+    /// Whether an update may leave out which version it replaces: `AllowUnconditionalUpdate`.
+    pub fn allows_unconditional_updates(&self) -> bool {
+        !self.row.needs_version
+    }
+
     /// Returns the errors of the metadata of an object that is created: the part of the strategy's `Validate` that is
     /// about metadata, and that of `BeforeCreate`.
     pub fn errors(&self, object: Value<'_>, namespaced: bool) -> Vec<Error> {

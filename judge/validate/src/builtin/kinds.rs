@@ -16,16 +16,30 @@ pub(super) struct Row {
     pub(super) counts_also: Option<&'static str>,
     /// Whether changes are counted: a new CSIDriver has no generation, and that of a PriorityClass stays.
     pub(super) counts_changes: bool,
+    /// Whether an update has to say which version it replaces: `AllowUnconditionalUpdate` of the strategy is false.
+    pub(super) needs_version: bool,
     /// What depends on other fields.
     pub(super) rule: Option<Rule>,
 }
 
 impl Row {
-    pub(super) const OTHER: Row = row(PathSegment);
+    pub(super) const OTHER: Row = versioned(row(PathSegment));
 }
 
 const fn row(naming: Naming) -> Row {
-    Row { naming, checks_finalizers: false, counts: false, counts_also: None, counts_changes: false, rule: None }
+    Row {
+        naming,
+        checks_finalizers: false,
+        counts: false,
+        counts_also: None,
+        counts_changes: false,
+        needs_version: false,
+        rule: None,
+    }
+}
+
+const fn versioned(row: Row) -> Row {
+    Row { needs_version: true, ..row }
 }
 
 const fn core(naming: Naming) -> Row {
@@ -70,15 +84,15 @@ const KINDS: [(&str, &[(&str, Row)]); 20] = [
     (
         "admissionregistration.k8s.io",
         &[
-            ("MutatingAdmissionPolicy", counted(row(Subdomain))),
-            ("MutatingAdmissionPolicyBinding", counted(row(Subdomain))),
-            ("MutatingWebhookConfiguration", counted(row(Subdomain))),
-            ("ValidatingAdmissionPolicy", counted(row(Subdomain))),
-            ("ValidatingAdmissionPolicyBinding", counted(row(Subdomain))),
-            ("ValidatingWebhookConfiguration", counted(row(Subdomain))),
+            ("MutatingAdmissionPolicy", versioned(counted(row(Subdomain)))),
+            ("MutatingAdmissionPolicyBinding", versioned(counted(row(Subdomain)))),
+            ("MutatingWebhookConfiguration", versioned(counted(row(Subdomain)))),
+            ("ValidatingAdmissionPolicy", versioned(counted(row(Subdomain)))),
+            ("ValidatingAdmissionPolicyBinding", versioned(counted(row(Subdomain)))),
+            ("ValidatingWebhookConfiguration", versioned(counted(row(Subdomain)))),
         ],
     ),
-    ("apiregistration.k8s.io", &[("APIService", special(row(PathSegment), Rule::ApiService))]),
+    ("apiregistration.k8s.io", &[("APIService", versioned(special(row(PathSegment), Rule::ApiService)))]),
     (
         "apps",
         &[
@@ -96,18 +110,18 @@ const KINDS: [(&str, &[(&str, Row)]); 20] = [
         "certificates.k8s.io",
         &[
             ("CertificateSigningRequest", core(PathSegment)),
-            ("ClusterTrustBundle", special(core(Subdomain), Rule::ClusterTrustBundle)),
-            ("PodCertificateRequest", core(Subdomain)),
+            ("ClusterTrustBundle", versioned(special(core(Subdomain), Rule::ClusterTrustBundle))),
+            ("PodCertificateRequest", versioned(core(Subdomain))),
         ],
     ),
-    ("coordination.k8s.io", &[("Lease", row(Subdomain)), ("LeaseCandidate", row(Subdomain))]),
+    ("coordination.k8s.io", &[("Lease", versioned(row(Subdomain))), ("LeaseCandidate", versioned(row(Subdomain)))]),
     ("discovery.k8s.io", &[("EndpointSlice", counted_with(core(Subdomain), "labels"))]),
     ("events.k8s.io", &[("Event", core(Subdomain))]),
     (
         "flowcontrol.apiserver.k8s.io",
         &[("FlowSchema", counted(core(Subdomain))), ("PriorityLevelConfiguration", counted(core(Subdomain)))],
     ),
-    ("internal.apiserver.k8s.io", &[("StorageVersion", row(GroupResource))]),
+    ("internal.apiserver.k8s.io", &[("StorageVersion", versioned(row(GroupResource)))]),
     (
         "networking.k8s.io",
         &[
@@ -118,8 +132,8 @@ const KINDS: [(&str, &[(&str, Row)]); 20] = [
             ("ServiceCIDR", core(Subdomain)),
         ],
     ),
-    ("node.k8s.io", &[("RuntimeClass", core(Subdomain))]),
-    ("policy", &[("PodDisruptionBudget", counted(row(PathSegment)))]),
+    ("node.k8s.io", &[("RuntimeClass", versioned(core(Subdomain)))]),
+    ("policy", &[("PodDisruptionBudget", versioned(counted(row(PathSegment))))]),
     (
         "rbac.authorization.k8s.io",
         &[
@@ -137,7 +151,7 @@ const KINDS: [(&str, &[(&str, Row)]); 20] = [
             ("PodSchedulingContext", core(Subdomain)),
             ("ResourceClaim", core(Subdomain)),
             ("ResourceClaimTemplate", core(Subdomain)),
-            ("ResourcePoolStatusRequest", core(Subdomain)),
+            ("ResourcePoolStatusRequest", versioned(core(Subdomain))),
             ("ResourceSlice", counted(core(Subdomain))),
         ],
     ),
@@ -152,15 +166,15 @@ const KINDS: [(&str, &[(&str, Row)]); 20] = [
     (
         "storage.k8s.io",
         &[
-            ("CSIDriver", Row { counts_changes: true, ..core(Subdomain) }),
-            ("CSINode", core(Subdomain)),
-            ("CSIStorageCapacity", core(Subdomain)),
+            ("CSIDriver", versioned(Row { counts_changes: true, ..core(Subdomain) })),
+            ("CSINode", versioned(core(Subdomain))),
+            ("CSIStorageCapacity", versioned(core(Subdomain))),
             ("StorageClass", core(Subdomain)),
-            ("VolumeAttachment", core(Subdomain)),
+            ("VolumeAttachment", versioned(core(Subdomain))),
             ("VolumeAttributesClass", core(Subdomain)),
         ],
     ),
-    ("storagemigration.k8s.io", &[("StorageVersionMigration", row(Subdomain))]),
+    ("storagemigration.k8s.io", &[("StorageVersionMigration", versioned(row(Subdomain)))]),
 ];
 
 /// Returns the row of a kind.

@@ -220,7 +220,7 @@ impl Api {
         let object = with_meta(object, "managedFields", value::metadata(live).get("managedFields"), &arena);
         let errors = match converted {
             Some(_) => validate_kept(object, moment.stop),
-            None => strategy.validate(object, moment.stop),
+            None => strategy.validate(object, moment.stop).errors,
         };
         if !errors.is_empty() {
             return Err(Status::invalid(&served.group, &served.kind, definition.name(), &errors));

@@ -60,7 +60,7 @@ impl Api {
         let name = text(value, "name");
         let errors = match converted {
             Some(_) => validate_kept(value, moment.stop),
-            None => strategy.validate(value, moment.stop),
+            None => strategy.validate(value, moment.stop).errors,
         };
         if !errors.is_empty() {
             return Err(Status::invalid(&served.group, &served.kind, name, &errors));

@@ -153,6 +153,11 @@ impl Strategy {
         }
     }
 
+    /// Whether an update may leave out which version it replaces.
+    pub(super) fn allows_unconditional_updates(&self) -> bool {
+        matches!(self, Strategy::BuiltIn(kind) if kind.metadata().allows_unconditional_updates())
+    }
+
     /// Prepares a decoded object that replaces another one: `BeforeUpdate` and `PrepareForUpdate`.
     pub(super) fn prepare_update<'a>(
         &'a self,
@@ -194,16 +199,17 @@ impl Strategy {
     }
 
     /// Validates a new object: `Validate`.
-    pub(super) fn validate(&self, object: Value<'_>, stop: Stop<'_>) -> Vec<Error> {
-        match self {
+    pub(super) fn validate(&self, object: Value<'_>, stop: Stop<'_>) -> Checked {
+        let errors = match self {
             Strategy::Custom(requests) => requests.resource().validate_until(object, stop),
             Strategy::Definition(_) => {
                 let options = crd::Options::create(Release::DEFAULT).until(stop);
                 read(object, |definition| crd::validate_with(definition, &options)).unwrap_or_default()
             }
-            Strategy::BuiltIn(kind) => kind.validate(object).errors,
+            Strategy::BuiltIn(kind) => return kind.validate(object),
             Strategy::Documented(kind) => kind.metadata.errors(object, kind.namespaced),
-        }
+        };
+        Checked { errors, warnings: Vec::new() }
     }
 
     /// Returns an object of a file in the version in which it is stored: a definition of v1beta1 becomes one of v1. `None` if
@@ -264,8 +270,7 @@ impl Strategy {
     pub(super) fn warnings(&self, object: Value<'_>, old: Option<Value<'_>>) -> Vec<String> {
         let warnings = match (self, old) {
             (Strategy::Custom(requests), old) => return requests.resource().warnings(object, old),
-            (Strategy::BuiltIn(kind), None) => return kind.validate(object).warnings,
-            // `validate_update` returns those of updates.
+            // `validate` and `validate_update` return those of built-in kinds.
             (Strategy::BuiltIn(_) | Strategy::Documented(_), _) => return Vec::new(),
             (Strategy::Definition(_), None) => read(object, |definition| crd::warnings(definition, Release::DEFAULT)),
             (Strategy::Definition(_), Some(old)) => {

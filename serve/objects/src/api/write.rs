@@ -267,11 +267,12 @@ impl Call<'_> {
         object = with_meta(object, "creationTimestamp", Some(now), arena);
         object = with_meta(object, "uid", Some(Value::String(self.moment.uid)), arena);
         self.is_storable(object)?;
-        let errors = self.strategy.validate(object, self.moment.stop);
+        let checked = self.strategy.validate(object, self.moment.stop);
         let name = meta_text(object, "name");
-        if !errors.is_empty() {
-            return Err(Status::invalid(&self.served.group, &self.served.kind, name, &errors));
+        if !checked.errors.is_empty() {
+            return Err(Status::invalid(&self.served.group, &self.served.kind, name, &checked.errors));
         }
+        self.warn(checked.warnings);
         self.warn(self.strategy.warnings(object, None));
         let key = Key::new(&self.served.id, self.path.namespace, name);
         let object = self.strategy.stored(object, None, assigned, arena);
@@ -425,7 +426,10 @@ impl Call<'_> {
             );
             return Err(Status::conflict(of, name, &why));
         }
-        match meta_text(object, "resourceVersion") {
+        let revision = meta_text(object, "resourceVersion");
+        let is_unconditional = matches!(revision, "" | "0") && self.strategy.allows_unconditional_updates();
+        match revision {
+            _ if is_unconditional => {}
             "" | "0" => {
                 let path = Path::Base("metadata");
                 let is_json = self.api.registry.settings().release.has(ReleaseChange::ValuesInJson);

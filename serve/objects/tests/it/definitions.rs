@@ -16,8 +16,14 @@ struct Server {
 impl Server {
     fn new() -> Server {
         let release = kubeshape_builtin::Release::newest().api();
-        let documents = ["apis/apiextensions.k8s.io/v1", "api/v1", "apis/apps/v1", "apis/rbac.authorization.k8s.io/v1"]
-            .map(|path| (path, release.openapi_v3(path).expect("a document").into()));
+        let documents = [
+            "apis/apiextensions.k8s.io/v1",
+            "api/v1",
+            "apis/apps/v1",
+            "apis/coordination.k8s.io/v1",
+            "apis/rbac.authorization.k8s.io/v1",
+        ];
+        let documents = documents.map(|path| (path, release.openapi_v3(path).expect("a document").into()));
         Server { api: Api::default().with_documents(Documents::new(documents)), store: Store::default() }
     }
 
@@ -467,4 +473,44 @@ fn a_definition_takes_time_in_proportion_to_its_versions() {
         let measured: Vec<[f64; 2]> = (0..3).map(|_| times()).take_while(|times| !is_linear(*times)).collect();
         assert!(measured.len() < 3, "deprecated: {deprecated}: {measured:?} s");
     }
+}
+
+#[test]
+fn only_some_kinds_want_to_know_which_version_an_update_replaces() {
+    let mut server = Server::new();
+    let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"a": "b"}});
+    let secrets = "/api/v1/namespaces/default/secrets";
+    assert_eq!(server.send("POST", secrets, "application/json", &secret.to_string()).code, 201);
+    let stored = server.get(&format!("{secrets}/s"));
+    assert_eq!(
+        (&stored["data"], stored.get("stringData"), &stored["type"]),
+        (&json!({"a": "Yg=="}), None, &json!("Opaque"))
+    );
+    let changed = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "data": {"a": "Yw=="}});
+    let updated = server.send("PUT", &format!("{secrets}/s"), "application/json", &changed.to_string());
+    assert_eq!(updated.code, 200, "{}", updated.text());
+    let lease = json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "l"}, "spec": {}});
+    let leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+    assert_eq!(server.send("POST", leases, "application/json", &lease.to_string()).code, 201);
+    let updated = server.send("PUT", &format!("{leases}/l"), "application/json", &lease.to_string());
+    assert_eq!(updated.code, 422, "{}", updated.text());
+    assert!(updated.text().contains("must be specified for an update"), "{}", updated.text());
+}
+
+#[test]
+fn services_get_addresses_and_ports_that_no_other_has() {
+    let mut server = Server::new();
+    let services = "/api/v1/namespaces/default/services";
+    let mut addresses = Vec::new();
+    for name in ["a", "b"] {
+        let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name},
+            "spec": {"type": "NodePort", "selector": {"app": name}, "ports": [{"port": 80}]}});
+        let created = server.send("POST", services, "application/json", &service.to_string());
+        assert_eq!(created.code, 201, "{}", created.text());
+        let stored = server.get(&format!("{services}/{name}"));
+        let port = &stored["spec"]["ports"][0];
+        assert_eq!((&port["targetPort"], &port["protocol"]), (&json!(80), &json!("TCP")));
+        addresses.push((stored["spec"]["clusterIP"].clone(), port["nodePort"].clone()));
+    }
+    assert!(addresses[0].0 != addresses[1].0 && addresses[0].1 != addresses[1].1, "{addresses:?}");
 }
