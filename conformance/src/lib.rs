@@ -20,6 +20,7 @@ pub mod objects;
 pub mod openapi;
 pub mod oracle;
 pub mod own;
+pub mod published;
 pub mod released;
 pub mod show;
 pub mod smd;
@@ -33,6 +34,7 @@ pub mod verdict;
 use apiserver::BaseDocuments;
 use known::Known;
 use kubeshape_publish::{Base, BaseError, Options, Publisher};
+use kubeshape_validate::Release;
 use std::path::Path;
 use table::Table;
 
@@ -41,7 +43,7 @@ use table::Table;
 pub struct BaseFolder {
     /// The publisher.
     pub publisher: Publisher,
-    v2: Option<Vec<u8>>,
+    documents: Vec<(String, Vec<u8>)>,
 }
 
 impl BaseFolder {
@@ -55,24 +57,30 @@ impl BaseFolder {
             return Ok(None);
         }
         let publisher = Publisher::new(Base::from_documents(&documents)?, Options::default());
-        let v2 = documents.into_iter().map(|(_, bytes)| bytes).find(|bytes| bytes.starts_with(b"{\"swagger\""));
-        Ok(Some(BaseFolder { publisher, v2 }))
+        Ok(Some(BaseFolder { publisher, documents }))
     }
 
     /// The documents as the area `apiserver` needs them.
     pub fn documents(&self) -> BaseDocuments<'_> {
-        BaseDocuments { publisher: &self.publisher, v2: self.v2.as_deref() }
+        let v2 = self.documents.iter().map(|(_, bytes)| bytes).find(|bytes| bytes.starts_with(b"{\"swagger\""));
+        BaseDocuments { publisher: &self.publisher, v2: v2.map(Vec::as_slice) }
+    }
+
+    /// A publisher of another release, with the descriptions of these documents.
+    pub fn publisher_of(&self, release: Release) -> Option<Publisher> {
+        Some(Publisher::new(Base::in_release(&self.documents, release).ok()?, Options::default()))
     }
 }
 
 /// The areas that need the folders of inputs and recorded answers.
-pub const AREAS: [&str; 12] = [
+pub const AREAS: [&str; 13] = [
     "crds",
     "apiserver",
     "openapi",
     "smd",
     "objects",
     "objects-versions",
+    "publish-versions",
     "show",
     "strategic",
     "structural",
@@ -100,6 +108,7 @@ pub fn compare(area: &str, golden: &Path, corpus: &Path, base: Option<&BaseFolde
         "smd" => smd::compare(golden, known),
         "objects" => objects::compare(golden, corpus, known),
         "objects-versions" => released::compare(golden, corpus, known),
+        "publish-versions" => published::compare(golden, corpus, base, known),
         "suites" => suites::compare(corpus, known),
         "cel" => cel::compare(golden, corpus, known),
         "show" => show::compare(golden, corpus, base.map(|base| &base.publisher), known),

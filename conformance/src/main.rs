@@ -33,6 +33,7 @@ areas:
   objects     what custom resources become in requests, their errors, and what their rules in CEL cost
   objects-versions  requests with custom resources in ten releases: errors, warnings, stored objects, costs
   cel         expressions: messages, types, estimated and used costs, values
+  publish-versions  the documents that ten releases publish for CustomResourceDefinitions
   suites      test suites of APIs: what their authors get from an API server
   corpus      the libraries' answers for the project's own corpus (needs no folder)
   builtins    what kube-apiserver's own code makes of objects of built-in kinds; most rules are still missing

@@ -58,7 +58,7 @@ struct Record {
 }
 
 #[derive(Deserialize)]
-struct Operation {
+pub(crate) struct Operation {
     op: String,
     path: String,
     #[serde(default)]
@@ -335,7 +335,7 @@ pub(crate) fn changed_definitions(
 }
 
 /// Applies one operation of a JSON Patch.
-fn apply(document: &mut Value, operation: &Operation) -> Option<()> {
+pub(crate) fn apply(document: &mut Value, operation: &Operation) -> Option<()> {
     let (parent, last) = operation.path.rsplit_once('/')?;
     let last = last.replace("~1", "/").replace("~0", "~");
     let value = operation.value.clone();
@@ -343,6 +343,7 @@ fn apply(document: &mut Value, operation: &Operation) -> Option<()> {
         (Value::Object(members), "remove") => drop(members.remove(&last)),
         (Value::Object(members), _) => drop(members.insert(last, value)),
         (Value::Array(items), "remove") => drop(items.remove(last.parse().ok()?)),
+        (Value::Array(items), "replace") => *items.get_mut(last.parse::<usize>().ok()?)? = value,
         (Value::Array(items), _) if last == "-" => items.push(value),
         (Value::Array(items), _) => items.insert(last.parse().ok()?, value),
         _ => return None,

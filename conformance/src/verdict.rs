@@ -48,6 +48,11 @@ pub fn json(ours: &[u8], theirs: &RawValue) -> Verdict {
 
 /// Documents byte for byte, ours with the escapes of Go's `encoding/json` added.
 pub fn escaped_bytes(ours: &[u8], theirs: &RawValue) -> Verdict {
+    bytes(escaped(ours).as_bytes(), theirs.get().as_bytes())
+}
+
+/// A document with the escapes of Go's `encoding/json` added.
+pub fn escaped(ours: &[u8]) -> String {
     let mut escaped = String::with_capacity(ours.len());
     for c in String::from_utf8_lossy(ours).chars() {
         match c {
@@ -55,5 +60,5 @@ pub fn escaped_bytes(ours: &[u8], theirs: &RawValue) -> Verdict {
             c => escaped.push(c),
         }
     }
-    bytes(escaped.as_bytes(), theirs.get().as_bytes())
+    escaped
 }

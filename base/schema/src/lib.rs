@@ -39,6 +39,7 @@ pub mod print;
 mod profile;
 pub mod read;
 pub mod reference;
+mod release;
 mod same;
 
 pub use bumpalo::Bump;
@@ -52,3 +53,4 @@ pub use nearest::{did_you_mean, nearest, question};
 pub use node::{Additional, Dependency, ExternalDocs, Extra, Flags, Items, Property, Rule, Schema, Type};
 pub use note::{Converted, Note};
 pub use profile::Profile;
+pub use release::{Release, Releases, ReleasesError};

@@ -10,6 +10,7 @@ mod fragments;
 pub mod names;
 mod operations;
 mod paths;
+mod release;
 mod resource;
 mod root;
 mod smd;

@@ -1,5 +1,6 @@
 //! Prints path items in both dialects, as templates, and the shared parameters of v2.
 
+use crate::base::Published;
 use crate::operations::{
     self, ALTERNATES, In, Model, Operation, PRODUCES, Parameter, PathItem, Place, response_description,
 };
@@ -7,6 +8,7 @@ use crate::template::{Fill, Slot, Template};
 use crate::texts::Texts;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use kubeshape_schema::Release;
 use kubeshape_schema::escape::{Escape, string};
 use std::collections::BTreeMap;
 
@@ -56,14 +58,15 @@ pub(crate) fn write_member(first: bool, key: &str, form: Form, out: &mut Vec<u8>
 
 /// All paths by form, then cluster-scoped and namespaced. With `alternates`, operations that read describe the
 /// representations in which a server answers, too, which upstream's do not.
-pub(crate) fn all(texts: &Texts, alternates: bool) -> [[Paths; 2]; 3] {
+pub(crate) fn all(texts: &Texts, alternates: bool, release: Release) -> [[Paths; 2]; 3] {
     let forms = [Form::V3, Form::V2, Form::V2Served];
-    forms.map(|form| [false, true].map(|namespaced| Paths::new(namespaced, texts, form, alternates)))
+    forms.map(|form| [false, true].map(|namespaced| Paths::new(namespaced, texts, form, alternates, release)))
 }
 
 impl Paths {
-    fn new(namespaced: bool, texts: &Texts, form: Form, alternates: bool) -> Paths {
-        let mut printer = Printer { out: Vec::new(), form, shared: Shared::default(), alternates };
+    fn new(namespaced: bool, texts: &Texts, form: Form, alternates: bool, release: Release) -> Paths {
+        let required_bodies = Published::RequiredBodies.by(release);
+        let mut printer = Printer { out: Vec::new(), form, shared: Shared::default(), alternates, required_bodies };
         let mut paths = Vec::new();
         for item in operations::path_items(namespaced, texts) {
             printer.out.clear();
@@ -139,6 +142,8 @@ struct Printer {
     shared: Shared,
     /// Whether operations describe alternate representations.
     alternates: bool,
+    /// Whether bodies of v3 are required.
+    required_bodies: bool,
 }
 
 impl Printer {
@@ -192,7 +197,7 @@ impl Printer {
         if let Some((model, required)) = operation.body {
             self.raw(",\"requestBody\":{");
             self.content(operation.consumes(), &[], model);
-            if required {
+            if required && self.required_bodies {
                 self.raw(",\"required\":true");
             }
             self.raw("}");

@@ -1,10 +1,11 @@
 //! What is published for one CustomResourceDefinition and its versions.
 
-use crate::base::Base;
+use crate::base::{Base, Published};
 use crate::fragments::{Fragment, PathPart, V2Form, V2Fragments, V3Fragments};
 use crate::names::{self, Begin};
 use crate::operations::Place;
 use crate::paths::{Form, write_member};
+use crate::release;
 use crate::root::{self, RootBuilder};
 use crate::smd;
 use crate::template::{Fill, Slot};
@@ -90,6 +91,7 @@ impl Publisher {
             let decision = kubeshape_structural::usable(used.schema, used.at);
             notes.extend(decision.notes);
             let schema = decision.value.map(|structural| kubeshape_structural::unfold(structural, arena));
+            let schema = schema.map(|schema| release::of_schema(schema, self.base.release(), arena));
             let published = self.options.all_versions || version.served;
             if !published {
                 notes.push(Note::new(Code::NotServed, version.at, version.name));
@@ -406,6 +408,13 @@ impl<'a> ResourceVersion<'a> {
         Some(openapi_v2(schema, self.arena, notes))
     }
 
+    /// The selectable fields, if the release publishes them.
+    fn selectable_fields(&self) -> Option<&'a [&'a str]> {
+        let (fields, release) = (self.used.selectable_fields, self.publisher.base.release());
+        let published = if fields.is_empty() { Published::NoSelectableFields } else { Published::SelectableFields };
+        published.by(release).then_some(fields)
+    }
+
     fn builder(&self, dialect: Dialect, selectable: bool) -> RootBuilder<'a> {
         RootBuilder {
             arena: self.arena,
@@ -413,7 +422,7 @@ impl<'a> ResourceVersion<'a> {
             dialect,
             group: self.crd.group,
             version: self.used.name,
-            selectable_fields: if selectable { self.used.selectable_fields } else { &[] },
+            selectable_fields: self.selectable_fields().filter(|_| selectable),
         }
     }
 

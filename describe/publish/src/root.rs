@@ -18,8 +18,8 @@ pub(crate) struct RootBuilder<'a> {
     pub(crate) dialect: Dialect,
     pub(crate) group: &'a str,
     pub(crate) version: &'a str,
-    /// The selectable fields of the version, for both schemas.
-    pub(crate) selectable_fields: &'a [&'a str],
+    /// The selectable fields of the version, for both schemas, if the server publishes them.
+    pub(crate) selectable_fields: Option<&'a [&'a str]>,
 }
 
 impl<'a> RootBuilder<'a> {
@@ -67,9 +67,8 @@ impl<'a> RootBuilder<'a> {
     fn extend(&self, schema: &mut Schema<'a>, kind: &'a str) {
         let kinds = Json::Array(self.arena.alloc_slice_copy(&[gvk(self.group, self.version, kind, self.arena)]));
         let mut extensions = vec![("x-kubernetes-group-version-kind", kinds)];
-        if !self.selectable_fields.is_empty() {
-            let fields: Vec<Json<'a>> = self
-                .selectable_fields
+        if let Some(fields) = self.selectable_fields {
+            let fields: Vec<Json<'a>> = fields
                 .iter()
                 .map(|path| {
                     let path = Json::Str(path.strip_prefix('.').unwrap_or(path));

@@ -96,7 +96,7 @@ impl Check {
             expressions::explain(&mut findings.problems, &kept, node.document());
             costs::advise(&mut findings.problems, definition, node.document(), arena);
             for (note, since) in dropped::of(definition) {
-                self.releases.iter().filter(|release| *release < since).for_each(|release| {
+                self.releases.iter().filter(|release| release.without_patch() < since).for_each(|release| {
                     findings.warning(note.clone(), release);
                 });
             }

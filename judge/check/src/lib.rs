@@ -45,9 +45,8 @@ mod dropped;
 mod expressions;
 pub mod fix;
 mod place;
-mod releases;
 mod report;
 
 pub use check::Check;
-pub use releases::{Releases, ReleasesError};
+pub use kubeshape_schema::{Releases, ReleasesError};
 pub use report::{Answer, Costs, Part, Problem, Report};

@@ -60,7 +60,7 @@ impl Naming {
         match self {
             Naming::Subdomain => names::dns1123_subdomain(&masked),
             Naming::Label => names::dns1123_label(&masked),
-            Naming::ServiceLabel if release.has(Change::LabelsOfServices) => names::dns1123_label(&masked),
+            Naming::ServiceLabel if Change::LabelsOfServices.is_in(release) => names::dns1123_label(&masked),
             Naming::ServiceLabel => names::dns1035_label(&masked),
             Naming::PathSegment => names::path_segment(name, is_prefix),
             Naming::Address => address::canonical(name),

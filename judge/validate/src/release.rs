@@ -1,57 +1,9 @@
 //! Releases of Kubernetes, and in which of them a rule changed.
 
 use kubeshape_cel::SameAnswers;
+pub use kubeshape_schema::Release;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-
-/// A minor release of Kubernetes 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Release(u32);
-
-impl Release {
-    /// The oldest release whose rules are known.
-    pub const OLDEST: Release = Release(28);
-    /// The newest release whose rules are known.
-    pub const NEWEST: Release = Release(37);
-    /// The release that holds where none is named.
-    pub const DEFAULT: Release = Release(36);
-
-    /// The release `1.minor`, if its rules are known.
-    pub fn new(minor: u32) -> Option<Release> {
-        (Self::OLDEST.0..=Self::NEWEST.0).contains(&minor).then_some(Release(minor))
-    }
-
-    /// All releases whose rules are known, the oldest first.
-    pub fn all() -> impl DoubleEndedIterator<Item = Release> {
-        (Self::OLDEST.0..=Self::NEWEST.0).map(Release)
-    }
-
-    /// The minor number.
-    pub fn minor(self) -> u32 {
-        self.0
-    }
-
-    fn small(self) -> u8 {
-        u8::try_from(self.0).unwrap_or(u8::MAX)
-    }
-
-    /// Whether this release has a change.
-    pub fn has(self, change: Change) -> bool {
-        self >= change.since()
-    }
-}
-
-impl std::fmt::Display for Release {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "1.{}", self.0)
-    }
-}
-
-impl Default for Release {
-    fn default() -> Release {
-        Release::DEFAULT
-    }
-}
 
 /// A release that keeps count of what it is asked: which other releases answer the same.
 ///
@@ -75,12 +27,12 @@ pub struct AskedRelease {
 impl AskedRelease {
     /// Whether the release has a change.
     pub fn has(&self, change: Change) -> bool {
-        self.same.has(self.release.small(), change.since().small())
+        self.same.has(small(self.release), small(change.since()))
     }
 
     /// Whether another release gives the same answers to everything that was asked.
     pub fn same(&self, release: Release) -> bool {
-        self.same.range().contains(&release.small())
+        self.same.range().contains(&small(release))
     }
 
     /// The same release, of which nothing was asked yet.
@@ -95,7 +47,7 @@ impl AskedRelease {
 
     /// Whether the release itself is one of some releases.
     pub(crate) fn is_in(&self, releases: &RangeInclusive<u8>) -> bool {
-        releases.contains(&self.release.small())
+        releases.contains(&small(self.release))
     }
 
     /// Only some releases give the same answers.
@@ -105,13 +57,18 @@ impl AskedRelease {
 
     /// The release for expressions that are stored already.
     pub(crate) fn of_stored_expressions(&self) -> kubeshape_cel::AskedRelease {
-        kubeshape_cel::AskedRelease::new(kubeshape_cel::Release::stored(self.release.small()), &self.same)
+        kubeshape_cel::AskedRelease::new(kubeshape_cel::Release::stored(small(self.release)), &self.same)
     }
 
     /// The release for expressions that are new.
     pub(crate) fn of_new_expressions(&self) -> kubeshape_cel::AskedRelease {
-        kubeshape_cel::AskedRelease::new(kubeshape_cel::Release::new_expressions(self.release.small()), &self.same)
+        kubeshape_cel::AskedRelease::new(kubeshape_cel::Release::new_expressions(small(self.release)), &self.same)
     }
+}
+
+/// The minor number of a release.
+fn small(release: Release) -> u8 {
+    u8::try_from(release.minor()).unwrap_or(u8::MAX)
 }
 
 impl From<Release> for AskedRelease {
@@ -184,9 +141,14 @@ pub enum Change {
 }
 
 impl Change {
+    /// Whether a release has the change.
+    pub fn is_in(self, release: Release) -> bool {
+        release.without_patch() >= self.since()
+    }
+
     /// The first release with the change.
     pub fn since(self) -> Release {
-        Release(match self {
+        Release::nearest(match self {
             Change::KnownOptionalOldSelf | Change::EnumsBlockRules | Change::WarningsOfFinalizers => 29,
             Change::OptionalOldSelf | Change::Ratcheting | Change::OwnFieldPaths => 30,
             Change::SelectableFields | Change::NestedAdditionalPropertiesFalse | Change::PathsOfStatus => 31,

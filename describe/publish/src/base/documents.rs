@@ -5,7 +5,7 @@ use crate::names::META;
 use crate::operations::query_parameters;
 use crate::texts::Texts;
 use kubeshape_schema::read::{Reader, Rules};
-use kubeshape_schema::{Bump, Extra, Json, Profile, Property, Schema, order};
+use kubeshape_schema::{Bump, Extra, Json, Profile, Property, Release, Schema, order};
 use kubeshape_yaml::{Kind, Limits, Node, Stream, Tape};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,6 +63,8 @@ pub(super) struct Collected<'a> {
     parameters: BTreeSet<&'a str>,
     object_metadata: BTreeMap<&'a str, usize>,
     delete_options: Option<Json<'a>>,
+    /// The newest release that a document names.
+    release: Option<Release>,
 }
 
 /// The v2 document of a cluster lists these groups for `DeleteOptions`; documents of CustomResourceDefinitions do not,
@@ -82,6 +84,7 @@ impl<'a> Collected<'a> {
             parameters: BTreeSet::new(),
             object_metadata: BTreeMap::new(),
             delete_options: None,
+            release: None,
         }
     }
 
@@ -103,8 +106,17 @@ impl<'a> Collected<'a> {
         } else {
             return Err(not_openapi());
         }
+        let version = root.get("info").and_then(|info| info.get("version"));
+        let kubernetes = root.get("info").and_then(|info| info.get("title")).is_some_and(|t| t.text() == "Kubernetes");
+        let release = version.filter(|_| kubernetes).and_then(|version| version.text().parse().ok());
+        self.release = self.release.max(release);
         self.add_parameters(root);
         Ok(())
+    }
+
+    /// The release of the server, if a document names one that is known.
+    pub(super) fn release(&self) -> Option<Release> {
+        self.release
     }
 
     fn add_definitions(&mut self, definitions: Option<Node<'a>>, v3: bool) {

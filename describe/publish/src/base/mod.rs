@@ -5,15 +5,17 @@ mod definitions;
 mod documents;
 #[cfg(test)]
 mod print;
+mod release;
 
 pub use documents::BaseError;
+pub(crate) use release::Published;
 
 use crate::names::{AUTOSCALING, META};
 use crate::paths::{self, Form, Paths, write_member};
 use crate::smd::MetaTypes;
 use crate::texts::Texts;
 use bytes::Bytes;
-use kubeshape_schema::{Bump, Json, Schema};
+use kubeshape_schema::{Bump, Json, Release, Schema};
 use kubeshape_yaml::Tape;
 use std::collections::BTreeSet;
 
@@ -79,6 +81,7 @@ pub struct Base {
     /// Paths by form, then cluster-scoped and namespaced.
     pub(crate) paths: [[Paths; 2]; 3],
     pub(crate) smd: MetaTypes,
+    pub(crate) release: Release,
 }
 
 /// Definitions by name.
@@ -89,7 +92,41 @@ impl Base {
     /// documents have the server's structure, but not its hash. For equal bytes, use [`Base::from_documents`].
     pub fn builtin() -> Base {
         let types = types_of(builtin::DEFINITIONS);
-        Base::new(builtin::texts(), builtin::definitions(), builtin::paths(), types)
+        Base::new(builtin::texts(), builtin::definitions(), builtin::paths(), types, release::SOURCE)
+    }
+
+    /// Returns the definitions of a release. Their descriptions are those of [`Base::builtin`].
+    ///
+    /// # Example: kinds of 1.30 have no selectable fields, and lists no shards
+    /// ```
+    /// let base = kubeshape_publish::Base::builtin_of("1.30".parse()?);
+    /// assert_eq!(base.definition_names().count(), 15);
+    /// # Ok::<(), kubeshape_schema::ReleasesError>(())
+    /// ```
+    pub fn builtin_of(release: Release) -> Base {
+        if release.without_patch() == release::SOURCE {
+            return Base { release, ..Base::builtin() };
+        }
+        // Nothing is read, so nothing can fail.
+        Base::in_release(&[], release).unwrap_or_else(|_| Base::builtin())
+    }
+
+    /// Returns what a server of a release would have, if `documents` are those of a server of 1.36: the descriptions
+    /// are the server's, and what changed between the releases is changed.
+    ///
+    /// # Errors
+    /// As [`Base::from_documents`].
+    pub fn in_release(documents: &[(String, Vec<u8>)], release: Release) -> Result<Base, BaseError> {
+        Base::collect(documents, Some(release), |collected, fallback, arena| {
+            let definitions = collected.definitions(fallback);
+            let texts = collected.texts(builtin::texts(), &definitions);
+            (release::definitions(definitions, release, arena), release::texts(texts, release))
+        })
+    }
+
+    /// The release whose documents are made: that of the documents it was taken from, or 1.36.
+    pub fn release(&self) -> Release {
+        self.release
     }
 
     /// The definitions and descriptions of a cluster. They are taken from its OpenAPI documents: v3 documents of group
@@ -102,7 +139,7 @@ impl Base {
     /// - [`BaseError::Unreadable`]: a document is not YAML or JSON.
     /// - [`BaseError::NotOpenApi`]: a document is not an OpenAPI document.
     pub fn from_documents(documents: &[(String, Vec<u8>)]) -> Result<Base, BaseError> {
-        Base::collect(documents, |collected, fallback| {
+        Base::collect(documents, None, |collected, fallback, _| {
             let definitions = collected.definitions(fallback);
             let texts = collected.texts(builtin::texts(), &definitions);
             (definitions, texts)
@@ -119,7 +156,7 @@ impl Base {
     /// # Errors
     /// As [`Base::from_documents`].
     pub fn of_release(documents: &[(String, Vec<u8>)], described: bool) -> Result<Base, BaseError> {
-        Base::collect(documents, |collected, fallback| {
+        Base::collect(documents, None, |collected, fallback, _| {
             let definitions = collected.definitions_of_release(fallback, described);
             (definitions, collected.texts_of_release(builtin::texts()))
         })
@@ -128,7 +165,8 @@ impl Base {
     /// Reads documents, and takes definitions and descriptions from them and from the definitions of [`Base::builtin`].
     fn collect(
         documents: &[(String, Vec<u8>)],
-        take: impl for<'a> FnOnce(&documents::Collected<'a>, &Definitions<'a>) -> (Definitions<'a>, Texts),
+        release: Option<Release>,
+        take: impl for<'a> FnOnce(&documents::Collected<'a>, &Definitions<'a>, &'a Bump) -> (Definitions<'a>, Texts),
     ) -> Result<Base, BaseError> {
         let mut sorted: Vec<_> = documents.iter().collect();
         sorted.sort();
@@ -139,15 +177,16 @@ impl Base {
             collected.add(document)?;
         }
         let fallback = definitions::read(builtin::DEFINITIONS, &mut tape, &arena);
-        let (definitions, texts) = take(&collected, &fallback);
+        let (definitions, texts) = take(&collected, &fallback, &arena);
         let printed = definitions::print(&definitions, &arena).into_iter().map(Definition::from).collect();
-        let paths = paths::all(&texts, false);
-        Ok(Base::new(texts, printed, paths, MetaTypes::new(&definitions)))
+        let release = release.or(collected.release()).unwrap_or(release::SOURCE);
+        let paths = paths::all(&texts, false, release);
+        Ok(Base::new(texts, printed, paths, MetaTypes::new(&definitions), release))
     }
 
     /// The same with operations that describe all representations in which a server answers.
     pub(crate) fn with_alternates(self) -> Base {
-        Base { paths: paths::all(&self.texts, true), ..self }
+        Base { paths: paths::all(&self.texts, true, self.release), ..self }
     }
 
     /// The names of the shared definitions, sorted.
@@ -155,13 +194,19 @@ impl Base {
         self.definitions.iter().map(|definition| definition.name.as_str())
     }
 
-    fn new(texts: Texts, definitions: Vec<Definition>, paths: [[Paths; 2]; 3], smd: MetaTypes) -> Base {
+    fn new(
+        texts: Texts,
+        definitions: Vec<Definition>,
+        paths: [[Paths; 2]; 3],
+        smd: MetaTypes,
+        release: Release,
+    ) -> Base {
         let closed_v3 = [false, true].map(|scale| {
             let mut out = Vec::new();
             write_members(definitions.iter().filter(|definition| scale || !definition.scale), &mut out);
             Bytes::from(out)
         });
-        Base { texts, definitions, closed_v3, paths, smd }
+        Base { texts, definitions, closed_v3, paths, smd, release }
     }
 
     /// The shared definitions in a document with these definitions of its own. Usually these are all of them. But if a

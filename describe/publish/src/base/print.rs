@@ -30,7 +30,7 @@ fn the_printed_forms_are_those_of_the_definitions() {
     for (name, text) in [
         ("texts.in", rust_texts(&texts)),
         ("definitions.in", rust_definitions(&definitions)),
-        ("paths.in", rust_paths(&paths::all(&texts, false))),
+        ("paths.in", rust_paths(&paths::all(&texts, false, super::release::SOURCE))),
     ] {
         let path = format!("{FOLDER}/{name}");
         if std::env::var_os("UPDATE_EXPECT").is_some() {

@@ -3,4 +3,5 @@
 mod depth;
 mod losses;
 mod nothing;
+mod releases;
 mod representations;

@@ -473,7 +473,7 @@ impl<'a> Builder<'a, '_> {
             Purpose::Objects(_) => None,
         };
         let has_ranges = match &self.purpose {
-            Purpose::Objects(release) => release.has(Change::RangesOfNumbers),
+            Purpose::Objects(release) => Change::RangesOfNumbers.is_in(*release),
             Purpose::Defaults(_) => true,
         };
         let range = match types.text {
@@ -585,11 +585,11 @@ fn change_of(format: &str) -> Option<Change> {
 /// Whether the server checks a format in a schema of these types (`StripUnsupportedFormatsPostProcess`). A new format counts
 /// from the release after that which knows it.
 fn is_supported(types: Types<'_>, one_type: bool, format: &str, release: Release) -> bool {
-    if matches!(format, "k8s-short-name" | "k8s-long-name") && !release.has(Change::NameFormats) {
+    if matches!(format, "k8s-short-name" | "k8s-long-name") && !Change::NameFormats.is_in(release) {
         return false;
     }
     match types.text {
-        _ if !release.has(Change::UnknownOtherFormats) => Format::named(format).is_some(),
+        _ if !Change::UnknownOtherFormats.is_in(release) => Format::named(format).is_some(),
         "integer" => matches!(format, "int32" | "int64"),
         "number" => matches!(format, "float" | "double"),
         "" | "string" => Format::named(format).is_some(),

@@ -432,7 +432,7 @@ impl Call<'_> {
             _ if is_unconditional => {}
             "" | "0" => {
                 let path = Path::Base("metadata");
-                let is_json = self.api.registry.settings().release.has(ReleaseChange::ValuesInJson);
+                let is_json = ReleaseChange::ValuesInJson.is_in(self.api.registry.settings().release);
                 let zero = if is_json { BadValue::Json("0".to_owned()) } else { BadValue::Printed("0x0".to_owned()) };
                 let path = path.child("resourceVersion");
                 let error = Error::invalid(&path, zero, "must be specified for an update", 0);
