@@ -275,12 +275,12 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "DOC", value_hint = ValueHint::AnyPath)]
     pub(crate) base: Vec<PathBuf>,
 
-    /// Release of Kubernetes to take these definitions from, such as 1.34 [default: 1.36, without --base]
+    /// Release of Kubernetes to publish as, such as 1.34 [default: 1.36, without --base]
     ///
-    /// The definitions of the releases from 1.31 on are part of kubeshape, without Kubernetes' own descriptions. So the
-    /// hashes of documents differ from those of a cluster; --base makes them equal.
-    #[arg(long, value_name = "RELEASE", value_parser = release, conflicts_with = "base")]
-    pub(crate) kubernetes: Option<Release>,
+    /// From 1.28 to 1.37. Texts of parameters are kubeshape's own, so the hashes of documents differ from those of a
+    /// cluster; --base makes them equal.
+    #[arg(long, value_name = "RELEASE", value_parser = known_release, conflicts_with = "base")]
+    pub(crate) kubernetes: Option<kubeshape_validate::Release>,
 
     /// OpenAPI v2 document to merge the resources into, as the API server does
     #[arg(long, value_name = "DOC", value_hint = ValueHint::FilePath)]
@@ -655,6 +655,15 @@ pub(crate) enum When {
     Always,
     /// Never
     Never,
+}
+
+/// Reads a release whose rules are known.
+///
+/// # Errors
+/// There is none of that name.
+fn known_release(text: &str) -> Result<kubeshape_validate::Release, String> {
+    use kubeshape_validate::Release;
+    text.parse().map_err(|_| format!("expected one from {} to {}", Release::OLDEST, Release::NEWEST))
 }
 
 /// A release of Kubernetes whose API is part of the program.

@@ -6,6 +6,7 @@
 
 mod answer;
 pub mod generate;
+pub mod page;
 pub mod replay;
 
 pub use answer::{CrdAnswer, DocumentAnswer, FileAnswer, Merged, MergedV2, MergedV3, ProtoAnswer, VersionAnswer};

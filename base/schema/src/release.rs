@@ -64,6 +64,7 @@ impl Release {
     }
 
     /// The minor release of a patch release.
+    #[must_use]
     pub fn without_patch(self) -> Release {
         Release::nearest(self.minor)
     }

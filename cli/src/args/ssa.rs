@@ -361,13 +361,13 @@ pub(crate) struct TestArgs {
     #[arg(long)]
     pub(crate) update: bool,
 
-    /// Release of Kubernetes whose built-in kinds are known, such as 1.34 [default: that of the scenario, else the newest
-    /// if it has no schemas]
+    /// Release of Kubernetes whose rules are used, such as 1.34 [default: 1.36; in a scenario, the one that it names]
     ///
-    /// A scenario names its release as `kubernetes: "1.34"`. A kind that its schemas define counts instead of the
-    /// built-in one.
-    #[arg(long, value_name = "RELEASE", value_parser = super::release)]
-    pub(crate) kubernetes: Option<Release>,
+    /// From 1.28 to 1.37. Without it, a suite may have the words of an older release. Scenarios know the built-in kinds of
+    /// the release, from 1.31 on; they name it as `kubernetes: "1.34"`. A kind that its schemas define is used instead of
+    /// the built-in one.
+    #[arg(long, value_name = "RELEASE", value_parser = super::known_release)]
+    pub(crate) kubernetes: Option<kubeshape_validate::Release>,
 
     /// Release of structured-merge-diff to follow
     ///

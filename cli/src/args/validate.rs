@@ -45,7 +45,7 @@ pub(crate) struct ValidateArgs {
     /// Release of Kubernetes whose rules count, such as 1.34 [default: 1.36]
     ///
     /// If it is given, the built-in kinds of the release are known as well (from 1.31 on).
-    #[arg(long, value_name = "RELEASE", value_parser = release)]
+    #[arg(long, value_name = "RELEASE", value_parser = super::known_release)]
     pub(crate) kubernetes: Option<Release>,
 
     #[command(flatten)]
@@ -124,11 +124,4 @@ pub(crate) enum MissingSchemas {
 pub(crate) enum Printed {
     /// As they are stored: pruned and with defaults, which comments point out
     Stored,
-}
-
-/// A release of Kubernetes whose rules are known.
-fn release(text: &str) -> Result<Release, String> {
-    let minor = text.strip_prefix('v').unwrap_or(text).strip_prefix("1.").and_then(|minor| minor.parse().ok());
-    let expected = || format!("expected one from {} to {}", Release::OLDEST, Release::NEWEST);
-    minor.and_then(Release::new).ok_or_else(expected)
 }

@@ -8,7 +8,6 @@ use crate::input::{Filter, Input, Reader, gather};
 use crate::output::Output;
 use crate::output::format::{self, Formatter};
 use crate::output::names;
-use kubeshape_builtin::Release;
 use kubeshape_input::Finding;
 use kubeshape_publish::{
     Base, GroupVersionParts, MergeConflict, MergeError, MergeV2, MergeV3, Options, Profile, Publisher, Resource,
@@ -93,12 +92,7 @@ impl Engine {
             all_versions: args.all_versions,
         };
         let base = if let Some(release) = args.kubernetes {
-            let documents: Vec<(String, Vec<u8>)> = release_documents(release);
-            let read = |error: kubeshape_publish::BaseError| Fatal::Read {
-                path: format!("Kubernetes {release}").into(),
-                message: error.to_string(),
-            };
-            Base::of_release(&documents, true).map_err(read)?
+            Base::builtin_of(release)
         } else if args.base.is_empty() {
             Base::builtin()
         } else {
@@ -490,13 +484,6 @@ fn owners(parts: &BTreeMap<String, Fragments>) -> BTreeMap<String, String> {
             names.map(|part| (part.clone(), name.clone()))
         })
         .collect()
-}
-
-/// The OpenAPI documents of a release of Kubernetes.
-fn release_documents(release: Release) -> Vec<(String, Vec<u8>)> {
-    let api = release.api();
-    let v3 = api.openapi_v3_of(|_| true).into_iter().map(|(path, document)| (path.to_owned(), document.into_bytes()));
-    v3.chain([("swagger".to_owned(), api.openapi_v2().into_bytes())]).collect()
 }
 
 /// The documents in files and folders.

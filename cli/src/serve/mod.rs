@@ -103,7 +103,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     if args.has_objects() {
         let kept =
             resources::Kept { data: args.data.as_deref(), folder: plan.folder, readiness: Arc::clone(&readiness) };
-        let made = resources::Resources::new(&live.current(), plan.lifecycles, kept);
+        let made = resources::Resources::new(&live.current(), plan.lifecycles, plan.release, kept);
         hub.resources = Some(made.map_err(|error| Fatal::Usage(error.to_string()))?);
     }
     let (events, happened) = channel();

@@ -26,6 +26,8 @@ pub(super) struct Plan {
     pub(super) secrets: Secrets,
     pub(super) aggregate: Vec<AggregateOptions>,
     pub(super) emulation: Option<Emulation>,
+    /// The release whose rules requests on objects follow.
+    pub(super) release: kubeshape_validate::Release,
     /// The folder that follows the objects, if one does.
     pub(super) folder: Option<WriteBack>,
     /// The lifecycles that the base tells.
@@ -92,11 +94,19 @@ impl Plan {
             secrets: Secrets::read(tls, args.token_file.as_deref())?,
             aggregate,
             emulation,
+            release: rules(args),
             folder: folder(args)?,
             lifecycles,
             cors,
         })
     }
+}
+
+/// The release whose rules are used: the one that is emulated, else the one that is served.
+fn rules(args: &ServeArgs) -> kubeshape_validate::Release {
+    let served = || args.kubernetes.and_then(|release| release.to_string().parse().ok());
+    let emulated = args.emulate.map(|release| u8::try_from(release.minor).unwrap_or(u8::MAX));
+    emulated.map(kubeshape_validate::Release::nearest).or_else(served).unwrap_or_default()
 }
 
 /// The minor version of the release that is served.

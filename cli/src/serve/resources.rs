@@ -11,7 +11,7 @@ use kubeshape_input::{Code, Document, Finding, Limits};
 use kubeshape_lifecycle::entries;
 use kubeshape_objects::store::{self, Store};
 use kubeshape_objects::{Advisor, Api, Documents, Status};
-use kubeshape_registry::{Location, Object};
+use kubeshape_registry::{Location, Object, Registry, Settings};
 use kubeshape_server::{Change, Definition, Leaf, Objects, Readiness, Snapshot, Unkept};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -54,13 +54,14 @@ pub(super) struct Kept<'k> {
 
 impl Resources {
     /// The built-in resources of a server's documents, and of what it lacks of them those that are part of this program. The
-    /// objects are those that a file keeps.
+    /// objects are those that a file keeps. Requests follow the rules of a release.
     ///
     /// # Errors
     /// The file cannot be used.
     pub(super) fn new(
         snapshot: &Snapshot,
         lifecycles: Lifecycles,
+        release: kubeshape_validate::Release,
         Kept { data, folder, readiness }: Kept<'_>,
     ) -> Result<Resources, DataError> {
         let mut documents: BTreeMap<String, Bytes> = BTreeMap::new();
@@ -75,7 +76,9 @@ impl Resources {
         }
         let lifecycles = Arc::new(lifecycles);
         let advisor: Arc<dyn Advisor> = Arc::<Lifecycles>::clone(&lifecycles);
-        let api = Api::default().with_documents(Documents::new(documents)).with_advisor(advisor);
+        let api = Api::new(Registry::new(Settings { release, ..Settings::default() }))
+            .with_documents(Documents::new(documents))
+            .with_advisor(advisor);
         let objects = match data {
             Some(file) => {
                 let (data, store) = Data::open(file, store::Limits::default())?;

@@ -6,7 +6,7 @@ use crate::report::clean::clean;
 use crate::session::Session;
 use crate::session::text::{Missing, Text, read_all};
 use kubeshape_input::{Code, Content, Document, Finding};
-use kubeshape_registry::{Location, Release};
+use kubeshape_registry::Location;
 use kubeshape_suite::{Case, Edit, Failure, Outcome, Request, Suite, expect_answer};
 use kubeshape_yaml::Node;
 use std::collections::{BTreeMap, BTreeSet};
@@ -99,22 +99,11 @@ pub(super) fn run<'a>(
         session.report(&finding);
         return;
     }
-    let mut release = None;
-    if let Some(named) = args.kubernetes {
-        let minor = named.minor();
-        release = minor.trim_start_matches("1.").parse().ok().and_then(Release::new);
-        if release.is_none() {
-            let detail =
-                format!("the rules of {} to {} are known, not those of {minor}", Release::OLDEST, Release::NEWEST);
-            session.report(&suite.location.finding(Code::Suite, detail));
-            return;
-        }
-    }
     // Under several definitions, a case may have several answers: what it expects then is for people to say.
     let mut answers: BTreeMap<usize, Vec<Outcome>> = BTreeMap::new();
     for definition in &found {
         let title = format!("{}: {}, with {}", text.place(suite.location.node()), suite.name, definition.input());
-        match suite.run(definition, release) {
+        match suite.run(definition, args.kubernetes) {
             Ok(mut outcomes) => {
                 outcomes.retain(|outcome| is_wanted(&suite.cases[outcome.case]));
                 if !args.quiet || outcomes.iter().any(|outcome| !outcome.has_passed()) {

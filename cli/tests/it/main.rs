@@ -27,6 +27,7 @@ mod pipes;
 #[cfg(feature = "cluster")]
 mod pull;
 mod record;
+mod releases;
 #[cfg(feature = "cluster")]
 mod replayed;
 mod scenario;

@@ -5,10 +5,8 @@ use kubeshape_schema::{Additional, Bump, Extra, Items, Property, Release, Rule, 
 
 /// The schema without what the release drops.
 pub(crate) fn of_schema<'a>(schema: &'a Schema<'a>, release: Release, arena: &'a Bump) -> &'a Schema<'a> {
-    let keeps = Keeps {
-        examples: Published::Examples.by(release),
-        optional_old_self: Published::OptionalOldSelf.by(release),
-    };
+    let keeps =
+        Keeps { examples: Published::Examples.by(release), optional_old_self: Published::OptionalOldSelf.by(release) };
     if keeps.examples && keeps.optional_old_self {
         return schema;
     }

@@ -55,7 +55,7 @@ pub use issue::{Issue, Issues};
 pub use library::{Kube, Quantity};
 pub use limits::{MAX_ELEMENTS, MAX_MADE, MAX_STEPS, MAX_TEXT};
 pub use raw::{Fields, Items, Raw};
-pub use release::{AskedRelease, Release, SameAnswers};
+pub use release::{AskedRelease, Change, Release, SameAnswers};
 pub use rules::{CheckedRule, Rule, RuleEnv, RuleError};
 pub use schema::{DeclType, Typed, declares_metadata, escape};
 pub use types::Type;

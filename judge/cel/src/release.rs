@@ -146,51 +146,78 @@ impl From<u8> for Since {
     }
 }
 
-/// What changed for every expression with a release of the server, whichever functions exist.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Change {
-    /// `has()` costs no more than what it looks into.
-    FreePresenceTests,
-    /// Errors about `has()` are placed at its argument.
-    PlacesOfHas,
-    /// The checker reports no errors that only follow from others, and leaves elements of several types to the checks
-    /// of literals.
-    ErrorsOnce,
-    /// The strings of quantities cost what it takes to read them.
-    QuantitiesCost,
-    /// Comparing two quantities, addresses, networks or URLs has a bounded cost.
-    BoundedEquality,
-    /// The size of what a variable is bound to is known where the variable is used.
-    SizesOfVariables,
-    /// The grammar has names in backticks.
-    QuotedFieldsInGrammar,
-    /// Names of fields in backticks are taken.
-    QuotedFields,
-    /// `matches(text, pattern)` costs as much as `text.matches(pattern)`.
-    MatchesAsFunction,
-    /// The two names in the metadata of a resource have the length that they can have.
-    NamesOfResources,
-    /// The longest value of an enum of strings is the bound of their length.
-    EnumsBoundLength,
-    /// Looking into a variable that is an error costs nothing.
-    ErrorsEndPaths,
-    /// `startsWith` and `endsWith` cost what it takes to read their argument.
-    PrefixesCost,
-    /// `maxLength` bounds values with `x-kubernetes-int-or-string`.
-    IntOrStringLength,
+/// Makes the enumeration of what changed, from the releases with which it did.
+macro_rules! changes {
+    ($($minor:literal { $($(#[doc = $text:literal])+ $name:ident,)+ })+) => {
+        /// What changed for every expression with a release of the server, whichever functions exist.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Change {
+            $($($(#[doc = $text])+ $name,)+)+
+        }
+
+        impl Change {
+            /// All of them, by release.
+            pub const ALL: &[Change] = &[$($(Change::$name,)+)+];
+
+            /// The first minor release with the change.
+            pub fn since(self) -> u8 {
+                match self {
+                    $($(Change::$name => $minor,)+)+
+                }
+            }
+
+            /// What is so since then.
+            pub fn text(self) -> &'static str {
+                match self {
+                    $($(Change::$name => concat!($($text),+).trim_ascii(),)+)+
+                }
+            }
+        }
+    };
 }
 
-impl Change {
-    /// The minor release with the change.
-    fn since(self) -> u8 {
-        match self {
-            Change::FreePresenceTests | Change::ErrorsOnce | Change::EnumsBoundLength | Change::PlacesOfHas => 29,
-            Change::QuantitiesCost => 30,
-            Change::ErrorsEndPaths => 31,
-            Change::BoundedEquality => 32,
-            Change::SizesOfVariables | Change::QuotedFieldsInGrammar => 33,
-            Change::MatchesAsFunction | Change::NamesOfResources | Change::QuotedFields | Change::PrefixesCost => 37,
-            Change::IntOrStringLength => 34,
-        }
+changes! {
+    29 {
+        /// `has()` costs no more than what it looks into.
+        FreePresenceTests,
+        /// Errors about `has()` are placed at its argument.
+        PlacesOfHas,
+        /// The checker reports no errors that only follow from others, and leaves elements of several types to the checks
+        /// of literals.
+        ErrorsOnce,
+        /// The longest value of an enum of strings is the bound of their length.
+        EnumsBoundLength,
+    }
+    30 {
+        /// The strings of quantities cost what it takes to read them.
+        QuantitiesCost,
+    }
+    31 {
+        /// Looking into a variable that is an error costs nothing.
+        ErrorsEndPaths,
+    }
+    32 {
+        /// Comparing two quantities, addresses, networks or URLs has a bounded cost.
+        BoundedEquality,
+    }
+    33 {
+        /// The size of what a variable is bound to is known where the variable is used.
+        SizesOfVariables,
+        /// The grammar has names in backticks.
+        QuotedFieldsInGrammar,
+    }
+    34 {
+        /// `maxLength` bounds values with `x-kubernetes-int-or-string`.
+        IntOrStringLength,
+    }
+    37 {
+        /// Names of fields in backticks are taken.
+        QuotedFields,
+        /// `matches(text, pattern)` costs as much as `text.matches(pattern)`.
+        MatchesAsFunction,
+        /// The two names in the metadata of a resource have the length that they can have.
+        NamesOfResources,
+        /// `startsWith` and `endsWith` cost what it takes to read their argument.
+        PrefixesCost,
     }
 }

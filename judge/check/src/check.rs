@@ -73,7 +73,7 @@ impl Check {
         self.check(manifest, Some(old), arena)
     }
 
-    fn check<'a>(&self, manifest: Manifest<'a>, old: Option<Manifest<'a>>, arena: &'a Bump) -> Report {
+    fn check<'a>(self, manifest: Manifest<'a>, old: Option<Manifest<'a>>, arena: &'a Bump) -> Report {
         let read = Definition::read(manifest, Defaults::Set, arena);
         let old = old.and_then(|old| Some((old, self.old(old, arena)?)));
         let mut findings = Findings::default();
@@ -129,7 +129,7 @@ impl Check {
 
 impl Check {
     /// Reads the definition that is replaced.
-    fn old<'a>(&self, manifest: Manifest<'a>, arena: &'a Bump) -> Option<Definition<'a>> {
+    fn old<'a>(self, manifest: Manifest<'a>, arena: &'a Bump) -> Option<Definition<'a>> {
         let mut old = Definition::read(manifest, Defaults::Set, arena).value?;
         if !self.as_written {
             old.status.established.get_or_insert(true);
@@ -140,7 +140,7 @@ impl Check {
     /// Asks every release, the newest first, because it words what several say. A release that gives the same answers as the one
     /// that was asked last is not asked itself.
     fn ask<'a>(
-        &self,
+        self,
         definition: &Definition<'a>,
         old: Option<(Node<'a>, &Definition<'a>)>,
         node: Node<'a>,
@@ -170,7 +170,7 @@ impl Check {
 }
 
 impl Check {
-    fn costs(&self, definition: &Definition<'_>) -> Vec<Costs> {
+    fn costs(self, definition: &Definition<'_>) -> Vec<Costs> {
         let mut out: Vec<Costs> = Vec::new();
         let mut last: Option<AskedRelease> = None;
         for release in self.releases.iter() {

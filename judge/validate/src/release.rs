@@ -83,81 +83,112 @@ impl From<&AskedRelease> for AskedRelease {
     }
 }
 
-/// What changed in the rules for definitions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Change {
-    /// `optionalOldSelf` of rules is known, although it is dropped.
-    KnownOptionalOldSelf,
-    /// `optionalOldSelf` of rules is kept and checked.
-    OptionalOldSelf,
-    /// `selectableFields` is kept and checked. Older servers drop it.
-    SelectableFields,
-    /// `additionalProperties: false` may stand below `allOf`, `anyOf`, `oneOf` and `not`.
-    NestedAdditionalPropertiesFalse,
-    /// Defaults are checked for the formats `k8s-short-name` and `k8s-long-name`.
-    NamesOfDefaults,
-    /// Numbers must be in the range of their type and format.
-    RangesOfNumbers,
-    /// Values outside of an enumeration leave rules unchecked, as values of the wrong type do.
-    EnumsBlockRules,
-    /// Names of finalizers without a domain give a warning.
-    WarningsOfFinalizers,
-    /// Errors about what an update did not change are dropped, those of rules become warnings.
-    Ratcheting,
-    /// Of a value with several broken rules, each has the path of its own field.
-    OwnFieldPaths,
-    /// Errors of the schema about a status have the whole path.
-    PathsOfStatus,
-    /// The warning about a finalizer with a dot says that it lacks a path.
-    PathsOfFinalizers,
-    /// Updates of the status drop errors about what did not change, too.
-    RatchetingOfStatus,
-    /// Errors show values in JSON, not as Go prints them.
-    ValuesInJson,
-    /// Errors about long values have one wording for all of them.
-    OneWordingOfLengths,
-    /// Errors about stored versions say why a version must remain.
-    ReasonsOfStoredVersions,
-    /// Formats of strings that the server does not know give a warning.
-    UnknownStringFormats,
-    /// Some messages do not repeat the name of their field, and a limit of one has a singular.
-    ShortMessages,
-    /// Errors about broken rules show the value in place of its type.
-    ValuesOfBrokenRules,
-    /// Messages about keys and values of labels name label keys, and count bytes.
-    LabelKeys,
-    /// The formats `k8s-short-name` and `k8s-long-name` give no warning.
-    NameFormats,
-    /// Formats of other types than string that the server does not know give a warning.
-    UnknownOtherFormats,
-    /// Sets of objects and of arrays give a warning.
-    SetsOfContainers,
-    /// Names of services are labels of RFC 1123.
-    LabelsOfServices,
-    /// Of equal errors about metadata one is reported.
-    MetadataErrorsOnce,
-    /// Empty fields of owner references and of managed fields are required, with the place of the reference.
-    RequiredFieldsOfOwners,
+/// Makes the enumeration of what changed, from the releases with which it did.
+macro_rules! changes {
+    ($($minor:literal { $($(#[doc = $text:literal])+ $name:ident,)+ })+) => {
+        /// What changed in the rules for definitions and objects.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Change {
+            $($($(#[doc = $text])+ $name,)+)+
+        }
+
+        impl Change {
+            /// All of them, by release.
+            pub const ALL: &[Change] = &[$($(Change::$name,)+)+];
+
+            /// The first release with the change.
+            pub fn since(self) -> Release {
+                Release::nearest(match self {
+                    $($(Change::$name => $minor,)+)+
+                })
+            }
+
+            /// What is so since then.
+            pub fn text(self) -> &'static str {
+                match self {
+                    $($(Change::$name => concat!($($text),+).trim_ascii(),)+)+
+                }
+            }
+        }
+    };
+}
+
+changes! {
+    29 {
+        /// `optionalOldSelf` of rules is known, although it is dropped.
+        KnownOptionalOldSelf,
+        /// Values outside of an enumeration leave rules unchecked, as values of the wrong type do.
+        EnumsBlockRules,
+        /// Names of finalizers without a domain give a warning.
+        WarningsOfFinalizers,
+    }
+    30 {
+        /// `optionalOldSelf` of rules is kept and checked.
+        OptionalOldSelf,
+        /// Errors about what an update did not change are dropped, those of rules become warnings.
+        Ratcheting,
+        /// Of a value with several broken rules, each has the path of its own field.
+        OwnFieldPaths,
+    }
+    31 {
+        /// `selectableFields` is kept and checked. Older servers drop it.
+        SelectableFields,
+        /// `additionalProperties: false` may stand below `allOf`, `anyOf`, `oneOf` and `not`.
+        NestedAdditionalPropertiesFalse,
+        /// Errors of the schema about a status have the whole path.
+        PathsOfStatus,
+    }
+    32 {
+        /// The warning about a finalizer with a dot says that it lacks a path.
+        PathsOfFinalizers,
+        /// Errors about long values have one wording for all of them.
+        OneWordingOfLengths,
+    }
+    33 {
+        /// Updates of the status drop errors about what did not change, too.
+        RatchetingOfStatus,
+        /// Errors about stored versions say why a version must remain.
+        ReasonsOfStoredVersions,
+    }
+    34 {
+        /// Defaults are checked for the formats `k8s-short-name` and `k8s-long-name`.
+        NamesOfDefaults,
+        /// Errors show values in JSON, not as Go prints them.
+        ValuesInJson,
+        /// Formats of strings that the server does not know give a warning.
+        UnknownStringFormats,
+        /// Some messages do not repeat the name of their field, and a limit of one has a singular.
+        ShortMessages,
+    }
+    35 {
+        /// Errors about broken rules show the value in place of its type.
+        ValuesOfBrokenRules,
+        /// Messages about keys and values of labels name label keys, and count bytes.
+        LabelKeys,
+        /// The formats `k8s-short-name` and `k8s-long-name` give no warning.
+        NameFormats,
+    }
+    36 {
+        /// Numbers must be in the range of their type and format.
+        RangesOfNumbers,
+        /// Formats of other types than string that the server does not know give a warning.
+        UnknownOtherFormats,
+        /// Names of services are labels of RFC 1123.
+        LabelsOfServices,
+    }
+    37 {
+        /// Sets of objects and of arrays give a warning.
+        SetsOfContainers,
+        /// Of equal errors about metadata one is reported.
+        MetadataErrorsOnce,
+        /// Empty fields of owner references and of managed fields are required, with the place of the reference.
+        RequiredFieldsOfOwners,
+    }
 }
 
 impl Change {
     /// Whether a release has the change.
     pub fn is_in(self, release: Release) -> bool {
         release.without_patch() >= self.since()
-    }
-
-    /// The first release with the change.
-    pub fn since(self) -> Release {
-        Release::nearest(match self {
-            Change::KnownOptionalOldSelf | Change::EnumsBlockRules | Change::WarningsOfFinalizers => 29,
-            Change::OptionalOldSelf | Change::Ratcheting | Change::OwnFieldPaths => 30,
-            Change::SelectableFields | Change::NestedAdditionalPropertiesFalse | Change::PathsOfStatus => 31,
-            Change::OneWordingOfLengths | Change::PathsOfFinalizers => 32,
-            Change::ReasonsOfStoredVersions | Change::RatchetingOfStatus => 33,
-            Change::UnknownStringFormats | Change::ShortMessages | Change::NamesOfDefaults | Change::ValuesInJson => 34,
-            Change::LabelKeys | Change::NameFormats | Change::ValuesOfBrokenRules => 35,
-            Change::UnknownOtherFormats | Change::RangesOfNumbers | Change::LabelsOfServices => 36,
-            Change::SetsOfContainers | Change::MetadataErrorsOnce | Change::RequiredFieldsOfOwners => 37,
-        })
     }
 }

@@ -22,7 +22,7 @@ pub use kubeshape_publish::{Profile, SmdCompat};
 /// Settings for reading definitions and managed fields.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// Built-in definitions to publish along with those of a CustomResourceDefinition; `None`: those of 1.36.
+    /// Built-in definitions to publish along with those of a CustomResourceDefinition; `None`: those of the release.
     pub base: Option<Base>,
     /// Which release of structured-merge-diff the types follow.
     pub smd_compat: SmdCompat,
@@ -35,7 +35,7 @@ pub struct Settings {
 impl Settings {
     pub(crate) fn publisher(&self) -> Publisher {
         let options = Options { smd_compat: self.smd_compat, all_versions: true, ..Options::default() };
-        Publisher::new(self.base.clone().unwrap_or_else(Base::builtin), options)
+        Publisher::new(self.base.clone().unwrap_or_else(|| Base::builtin_of(self.release)), options)
     }
 }
 

@@ -4,7 +4,7 @@ use crate::args::TestArgs;
 use crate::session::text::{Text, read_path};
 use crate::session::types::BuiltIn;
 use crate::session::{Session, types};
-use kubeshape_builtin::Release;
+use kubeshape_builtin::{Release, UnknownRelease};
 use kubeshape_input::{Code, Document};
 use kubeshape_registry::{Gvk, Location, Registry, Time, describe};
 use kubeshape_smd::Value;
@@ -267,7 +267,13 @@ impl<'a> Reader<'_, 'a> {
             }
         };
         let is_needed = registry.inputs().next().is_none();
-        if let Some(built_in) = BuiltIn::new(self.args.kubernetes.or(named), is_needed) {
+        let given = match self.args.kubernetes {
+            None => named,
+            Some(given) => {
+                Some(given.to_string().parse().map_err(|error: UnknownRelease| self.tell(root, error.to_string()))?)
+            }
+        };
+        if let Some(built_in) = BuiltIn::new(given, is_needed) {
             let mut objects = Vec::new();
             gvks(root, &mut objects);
             built_in.add_for(&objects, registry, self.session);

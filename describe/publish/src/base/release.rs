@@ -135,7 +135,8 @@ pub(super) fn definitions<'a>(all: Definitions<'a>, release: Release, arena: &'a
     let minor = minor(release);
     let edited = all.into_iter().filter_map(|(name, schema)| {
         let short = name.strip_prefix(META).or_else(|| name.strip_prefix(AUTOSCALING)).unwrap_or_default();
-        let rows = EDITS.iter().filter(|Row(releases, definition, ..)| releases.contains(&minor) && *definition == short);
+        let rows =
+            EDITS.iter().filter(|Row(releases, definition, ..)| releases.contains(&minor) && *definition == short);
         let mut out = Some(schema);
         for Row(_, _, way, edit) in rows {
             out = out.and_then(|schema| at(&schema, way, *edit, arena));
@@ -235,11 +236,83 @@ fn with_kinds<'a>(
     arena: &'a Bump,
 ) -> Schema<'a> {
     pairs.sort_unstable();
-    let extensions = schema.extra().extensions.iter().map(|(key, value)| {
-        (*key, if *key == KINDS { gvk_list(&pairs, kind, arena) } else { *value })
-    });
+    let extensions = schema
+        .extra()
+        .extensions
+        .iter()
+        .map(|(key, value)| (*key, if *key == KINDS { gvk_list(&pairs, kind, arena) } else { *value }));
     let mut extensions: Vec<_> = extensions.collect();
     extensions.sort_by(|a, b| order::utf16(a.0, b.0));
     let extra = Extra { extensions: arena.alloc_slice_copy(&extensions), ..*schema.extra() };
     Schema { extra: Some(arena.alloc(extra)), ..*schema }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write;
+
+    impl Edit {
+        fn text(self) -> String {
+            match self {
+                Edit::Missing => "does not exist".to_owned(),
+                Edit::NoDefault => "has no `default`".to_owned(),
+                Edit::EmptyDefault => "has the default `{}`".to_owned(),
+                Edit::NoListType => "has no `x-kubernetes-list-type`".to_owned(),
+                Edit::Atomic => "has `x-kubernetes-list-type: atomic`".to_owned(),
+                Edit::Described(_) => "has another description".to_owned(),
+                Edit::Kinds(kinds) => {
+                    let kinds: Vec<String> =
+                        kinds.iter().map(|(group, version)| format!("{group}/{version}")).collect();
+                    format!("is also of {}", kinds.join(", "))
+                }
+            }
+        }
+    }
+
+    fn span(releases: &RangeInclusive<u8>) -> String {
+        match (releases.start(), releases.end()) {
+            (first, last) if first == last => format!("1.{first}"),
+            (first, &u8::MAX) => format!("since 1.{first}"),
+            (28, last) => format!("up to 1.{last}"),
+            (first, last) => format!("1.{first} to 1.{last}"),
+        }
+    }
+
+    /// The releases in which something holds.
+    fn releases(holds: impl Fn(Release) -> bool) -> RangeInclusive<u8> {
+        let mut all = Release::all().filter(|release| holds(*release)).map(minor);
+        let first = all.next().unwrap_or_default();
+        let last = all.next_back().unwrap_or(first);
+        first..=if last == minor(Release::NEWEST) { u8::MAX } else { last }
+    }
+
+    #[test]
+    fn what_changed_in_documents_is_on_the_page() {
+        let mut out = String::from("| releases | where | what |\n|---|---|---|\n");
+        let mut row = |releases: &RangeInclusive<u8>, place: &str, what: &str| {
+            writeln!(out, "| {} | {place} | {what} |", span(releases)).unwrap();
+        };
+        for (published, what) in [
+            (Published::RequiredBodies, "bodies have `required: true` (v3)"),
+            (Published::OptionalOldSelf, "rules have `optionalOldSelf`"),
+            (Published::SelectableFields, "kinds and lists have `x-kubernetes-selectable-fields`"),
+            (Published::NoSelectableFields, "kinds without selectable fields have an empty list of them"),
+            (Published::Examples, "schemas have `example`"),
+        ] {
+            row(&releases(|release| published.by(release)), "resources", what);
+        }
+        for (name, since) in PARAMETERS {
+            row(&(since..=u8::MAX), "parameters", &format!("`{name}` exists"));
+        }
+        row(&(28..=28), "parameters", "`pretty` has another description");
+        for Row(releases, definition, way, edit) in EDITS {
+            let place: Vec<&str> = [*definition].into_iter().chain(way.iter().copied()).collect();
+            row(releases, &format!("`{}`", place.join(".")), &edit.text());
+        }
+        for (group, version, releases) in VERSIONS {
+            row(releases, "`DeleteOptions`", &format!("is also of {group}/{version}"));
+        }
+        kubeshape_corpus::page::check_section("releases.md", "documents", &out);
+    }
 }

@@ -7,6 +7,7 @@ mod expressions;
 mod fix;
 mod pages;
 mod releases;
+mod releases_page;
 mod replaced;
 mod words;
 

@@ -1,0 +1,23 @@
+//! `docs/releases.md` has the tables of this code.
+
+use kubeshape_validate::{Change, Release};
+use std::fmt::Write;
+
+/// The rows of a table: the release, and what is so since then.
+fn table<'t>(changes: impl Iterator<Item = (Release, &'t str)>) -> String {
+    let mut out = String::from("| since | what |\n|---|---|\n");
+    for (release, text) in changes {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        writeln!(out, "| {release} | {text} |").unwrap();
+    }
+    out
+}
+
+#[test]
+fn what_changed_in_the_rules_is_on_the_page() {
+    let rules = table(Change::ALL.iter().map(|change| (change.since(), change.text())));
+    kubeshape_corpus::page::check_section("releases.md", "rules", &rules);
+    let all = kubeshape_cel::Change::ALL.iter();
+    let expressions = table(all.map(|change| (Release::nearest(change.since()), change.text())));
+    kubeshape_corpus::page::check_section("releases.md", "expressions", &expressions);
+}
