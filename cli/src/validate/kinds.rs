@@ -6,8 +6,7 @@ use kubeshape_builtin as builtin;
 use kubeshape_lifecycle::Version;
 use kubeshape_lifecycle::kinds;
 use kubeshape_lifecycle::warn::Schemas as Lifecycles;
-use kubeshape_registry::kind::Scope;
-use kubeshape_registry::{Gvk, Kind, KindError, Registry, Release};
+use kubeshape_registry::{Gvk, Kind, KindError, Registry, Release, Settings};
 use kubeshape_smd::typed::nearest;
 use kubeshape_validate::builtin::{BuiltInKind, Strategy};
 use kubeshape_validate::object::Resource;
@@ -41,7 +40,7 @@ pub(super) struct Kinds<'a> {
 #[derive(Debug)]
 pub(super) enum Documented {
     /// A built-in kind, judged as the server's own code does it.
-    BuiltIn(Box<Strategy>),
+    BuiltIn(Arc<Strategy>),
     /// A built-in kind of which the document does not say whether its objects have a namespace.
     Metadata(Typed, BuiltInKind),
     /// Nothing is known but its types: a kind of an aggregated server, or one whose objects are not stored.
@@ -50,16 +49,13 @@ pub(super) enum Documented {
 
 impl Documented {
     fn of(kind: &Kind, release: Release) -> Option<Documented> {
+        if let Some(strategy) = kind.strategy() {
+            return Some(Documented::BuiltIn(Arc::clone(strategy)));
+        }
         let types = kind.typed()?;
-        Some(match (BuiltInKind::new(kind.group(), kind.kind(), release), kind.resource()) {
-            (Some(_), Some(resource)) => {
-                let (group, version) = (kind.group(), kind.version_name());
-                let namespaced = resource.scope == Scope::Namespaced;
-                let strategy = Strategy::new(types, group, version, kind.kind(), namespaced, release);
-                Documented::BuiltIn(Box::new(strategy))
-            }
-            (Some(metadata), None) => Documented::Metadata(types, metadata),
-            (None, _) => Documented::Types(types),
+        Some(match BuiltInKind::new(kind.group(), kind.kind(), release) {
+            Some(metadata) => Documented::Metadata(types, metadata),
+            None => Documented::Types(types),
         })
     }
 
@@ -221,6 +217,8 @@ impl Kinds<'_> {
 #[derive(Debug)]
 struct BuiltIn {
     release: builtin::Release,
+    /// The release of the rules.
+    rules: Release,
     api: builtin::Api,
     groups: BTreeMap<String, OnceLock<Registry>>,
 }
@@ -228,15 +226,17 @@ struct BuiltIn {
 impl BuiltIn {
     /// None if there are no documents of the release.
     fn new(release: Release) -> Option<BuiltIn> {
+        let rules = release;
         let release: builtin::Release = release.to_string().parse().ok()?;
         let api = release.api();
         let groups = types::groups(&api).into_iter().map(|group| (group, OnceLock::new())).collect();
-        Some(BuiltIn { release, api, groups })
+        Some(BuiltIn { release, rules, api, groups })
     }
 
     fn group(&self, group: &str) -> Option<&Registry> {
         let make = || {
-            let mut registry = Registry::default();
+            let settings = Settings { release: self.rules, ..Settings::default() };
+            let mut registry = Registry::new(settings);
             types::add_groups(self.release, &self.api, &mut registry, |other| other == group);
             registry
         };

@@ -60,7 +60,7 @@ mod pruning;
 mod request;
 mod rules;
 
-pub(crate) use before::with_version;
+pub(crate) use before::{in_namespace, with_version};
 pub(crate) use creation::created_as;
 pub(crate) use edit::Entries;
 pub(crate) use equal::bad_value;

@@ -13,6 +13,7 @@ use kubeshape_smd::schema::{self, ReadErrors};
 use kubeshape_smd::typed::Types;
 use kubeshape_structural::read::{Manifest, manifests};
 use kubeshape_structural::{ApiVersion, Crd};
+use kubeshape_validate::Release;
 use kubeshape_yaml::{Document, Kind as NodeKind, Node};
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -163,6 +164,11 @@ impl Definition {
         Built { types, findings: self.findings_of(&notes, &self.name) }
     }
 
+    /// Returns the release whose rules are used.
+    pub(crate) fn release(&self) -> Release {
+        self.settings.settings.release
+    }
+
     /// Returns the publisher.
     pub(crate) fn publisher(&self) -> &Publisher {
         self.settings.publisher()
@@ -257,6 +263,7 @@ fn openapi(
         },
         version: None,
         reset: [kind.reset_fields(""), kind.reset_fields("status")],
+        strategy: OnceLock::new(),
     });
     let kinds = kinds.collect();
     (definition, kinds)
@@ -381,6 +388,7 @@ fn custom_resource(location: &Location, manifest: Manifest<'_>, shared: &Arc<Sha
             resource: Some(resource(&crd, version)),
             version: Some(self::version(version)),
             reset,
+            strategy: OnceLock::new(),
         });
     }
     (definition, kinds)

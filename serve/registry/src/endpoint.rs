@@ -12,6 +12,7 @@ use kubeshape_schema::field::Path;
 use kubeshape_smd::fieldpath::{Filter, PathElement, Set, SetBuilder};
 use kubeshape_smd::managed::{self, FieldManager, Gvk, ObjectConverter};
 use kubeshape_smd::merge::ConvertError;
+use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_validate::object::{Malformed, Resource, Root, coerce, prune};
 
@@ -145,8 +146,8 @@ impl<'r> Endpoint<'r> {
     }
 
     /// Runs a request as a server does that has the live object in storage: see [`apply`](Self::apply) and
-    /// [`update`](Self::update). `before` is the live object as it was [read](Self::read). Metadata of a custom resource is
-    /// written as a server writes it, without nulls, empty values and zeros.
+    /// [`update`](Self::update). `before` is the live object as it was [read](Self::read). Metadata of a custom resource, and an
+    /// object of a built-in kind, are written as a server writes them, without nulls, empty values and zeros.
     ///
     /// # Errors
     /// As [`apply`](Self::apply).
@@ -165,9 +166,13 @@ impl<'r> Endpoint<'r> {
         Ok(self.stored(after, arena))
     }
 
-    /// The metadata of a custom resource is decoded into its type and written again. Metadata that does not decode stays as
-    /// it is.
+    /// The metadata of a custom resource, and an object of a built-in kind, are decoded into their types and written again.
+    /// What does not decode stays as it is.
     fn stored<'a>(&self, after: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        if let Some(strategy) = self.kind.strategy() {
+            let decoded = strategy.round_trip(after, arena);
+            return decoded.map_or(after, |decoded| without_added(decoded.value, after, arena));
+        }
         if !self.kind.definition().is_custom_resource() {
             return after;
         }
@@ -249,6 +254,23 @@ fn stored_as<'a>(resource: &'a Resource<'_>, mut read: Read<'a>, arena: &'a Bump
         read.value = pruned.value;
     }
     Read { value: with_metadata(read.value, resource.schema, arena), ..read }
+}
+
+/// Returns a value without the members of maps that another one lacks: the zero values that Go prints. A server inserts defaults in
+/// place of most of them.
+fn without_added<'a>(value: Value<'a>, source: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    match (value, source) {
+        (Value::Map(map), Value::Map(source)) => {
+            let known = map.entries().iter().filter_map(|(key, value)| Some((*key, *value, source.get(key)?)));
+            let kept = known.map(|(key, value, source)| (key, without_added(value, source, arena))).collect();
+            Value::Map(Map::from_entries(kept, arena))
+        }
+        (Value::List(items), Value::List(sources)) if items.len() == sources.len() => {
+            let items = items.iter().zip(sources).map(|(item, source)| without_added(*item, *source, arena));
+            Value::List(arena.alloc_slice_fill_iter(items.collect::<Vec<_>>()))
+        }
+        (value, _) => value,
+    }
 }
 
 /// Decodes the metadata of an object, and that of embedded resources.

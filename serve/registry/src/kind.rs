@@ -7,7 +7,8 @@ use crate::definition::Definition;
 use kubeshape_smd::managed::Gvk;
 use kubeshape_smd::schema::UNTYPED_DEDUCED;
 use kubeshape_smd::typed::Type;
-use std::sync::Arc;
+use kubeshape_validate::builtin::Strategy;
+use std::sync::{Arc, OnceLock};
 
 /// A kind in one version: `Widget` of `example.com/v1`.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ pub struct Kind {
     pub(crate) version: Option<Version>,
     /// The top-level fields that requests to the object and to its status do not change.
     pub(crate) reset: [&'static [&'static str]; 2],
+    /// The rules of a built-in kind, made at first use.
+    pub(crate) strategy: OnceLock<Option<Arc<Strategy>>>,
 }
 
 /// The names of a resource, and its scope.

@@ -15,7 +15,7 @@ use kubeshape_smd::typed::{Type, nearest};
 use kubeshape_smd::value::Compat;
 use kubeshape_validate::Release;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub use kubeshape_publish::{Profile, SmdCompat};
 
@@ -262,10 +262,11 @@ impl Registry {
     }
 
     fn give(&mut self, api_version: &Arc<str>, kind: &Arc<str>, found: Kind) {
-        let known = Kind { api_version: Arc::clone(api_version), kind: Arc::clone(kind), ..found };
+        let (api_version, kind) = (Arc::clone(api_version), Arc::clone(kind));
+        let known = Kind { api_version, kind, strategy: OnceLock::new(), ..found };
         let rank = Rank { class: Class::Given, input: "".into(), definition: 0, version: 0 };
-        let versions = self.kinds.entry(Arc::clone(kind)).or_default();
-        insert(versions.entry(Arc::clone(api_version)).or_default(), &rank, &Arc::new(known));
+        let versions = self.kinds.entry(Arc::clone(&known.kind)).or_default();
+        insert(versions.entry(Arc::clone(&known.api_version)).or_default(), &rank, &Arc::new(known));
     }
 
     /// Returns the names of the inputs, in order.
@@ -441,6 +442,7 @@ impl Registry {
                 resource: None,
                 version: None,
                 reset: [&[]; 2],
+                strategy: OnceLock::new(),
             });
         }
         let mut others = self.kinds.values().flat_map(BTreeMap::values).flatten();

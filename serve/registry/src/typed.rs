@@ -2,9 +2,11 @@
 
 use crate::definition::Form;
 use crate::document_schema::DocumentSchema;
-use crate::kind::Kind;
+use crate::kind::{Kind, Scope};
+use kubeshape_validate::builtin::{BuiltInKind, Strategy};
 use kubeshape_validate::typed::Typed;
 use kubeshape_yaml::Node;
+use std::sync::Arc;
 
 impl Kind {
     /// Returns the Go types of a kind that an OpenAPI document defines: a built-in one. They detect unknown fields and
@@ -28,6 +30,32 @@ impl Kind {
     pub fn typed(&self) -> Option<Typed> {
         let (root, name) = self.in_document()?;
         Typed::of_document(root, name)
+    }
+
+    /// Returns what a server does with objects of a built-in kind, prepared at the first call. `None` for other kinds, for
+    /// kinds that are not stored, and if the document does not say whether objects have a namespace.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_registry::{Registry, Gvk};
+    ///
+    /// let release = kubeshape_builtin::Release::newest();
+    /// let document = release.api().openapi_v3("apis/batch/v1").unwrap();
+    /// let mut registry = Registry::default();
+    /// registry.set_input("batch", kubeshape_input::read("batch.json", document.as_ref(), Default::default()));
+    /// let jobs = registry.kind(Gvk::new("batch/v1", "Job")).unwrap();
+    /// assert!(jobs.strategy().unwrap().is_namespaced());
+    /// ```
+    pub fn strategy(&self) -> Option<&Arc<Strategy>> {
+        let make = || {
+            let release = self.definition().release();
+            BuiltInKind::new(self.group(), self.kind(), release)?;
+            let namespaced = self.resource()?.scope == Scope::Namespaced;
+            let (group, version) = (self.group(), self.version_name());
+            let strategy = Strategy::new(self.typed()?, group, version, self.kind(), namespaced, release);
+            Some(Arc::new(strategy))
+        };
+        self.strategy.get_or_init(make).as_ref()
     }
 
     /// Returns the schema of the kind in the OpenAPI document that defines it; `None` for other kinds.

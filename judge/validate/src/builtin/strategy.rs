@@ -4,7 +4,7 @@ use super::overlay::{Found, Overlay, Phase, Request, Scope};
 use super::{BuiltInKind, Release};
 use crate::object::{
     Checked, Judged, Object, common_update_errors, count_generation, created_as, decode_metadata, deep_equal,
-    keep_metadata, version_on_creation,
+    in_namespace, keep_metadata, version_on_creation,
 };
 use crate::typed::{Decoded, Typed};
 use kubeshape_schema::field::Error;
@@ -137,7 +137,21 @@ impl Strategy {
         self.decoded(self.types.with_written_quantities(object, source, arena), decoded, arena)
     }
 
+    /// Decodes an object into Go types and prints it again, without defaults: unknown fields, nulls and zero values that Go
+    /// leaves out are gone, and quantities are in their canonical form.
+    ///
+    /// # Errors
+    /// The text of the first value that does not fit its type.
+    pub fn round_trip<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
+        self.decoded_types(object, self.types.decode(object), arena)
+    }
+
     fn decoded<'a>(&self, object: Value<'a>, decoded: Decoded, arena: &'a Bump) -> Result<Object<'a>, String> {
+        let Object { value, unknown } = self.decoded_types(object, decoded, arena)?;
+        Ok(Object { value: self.overlay.with_defaults(&self.types, value, arena), unknown })
+    }
+
+    fn decoded_types<'a>(&self, object: Value<'a>, decoded: Decoded, arena: &'a Bump) -> Result<Object<'a>, String> {
         if let Some(error) = decoded.errors.into_iter().next() {
             return Err(error.message);
         }
@@ -150,8 +164,7 @@ impl Strategy {
                 map = map.with(key, Some(Value::String(arena.alloc_str(text))), arena);
             }
         }
-        let value = self.overlay.with_defaults(&self.types, Value::Map(map), arena);
-        Ok(Object { value, unknown: decoded.unknown })
+        Ok(Object { value: Value::Map(map), unknown: decoded.unknown })
     }
 
     /// Prepares a decoded object for its creation, and judges it.
@@ -165,6 +178,7 @@ impl Strategy {
 
     /// Prepares a decoded object that replaces another one, and judges it. The old object is one that was decoded.
     pub fn update<'a>(&self, object: Value<'a>, old: Value<'a>, assigned: Assigned<'a>, arena: &'a Bump) -> Judged<'a> {
+        let old = in_namespace(old, self.namespaced, arena);
         let kept = self.kept(object, old, arena);
         let prepared = self.prepare_update(kept, old, assigned, arena);
         let common = common_update_errors(prepared, old, self.namespaced, self.release);
@@ -180,6 +194,7 @@ impl Strategy {
         assigned: Assigned<'a>,
         arena: &'a Bump,
     ) -> Judged<'a> {
+        let old = in_namespace(old, self.namespaced, arena);
         let kept = self.kept(object, old, arena);
         let stored = self.prepare_status_update(kept, old, assigned, arena);
         let common = common_update_errors(stored, old, self.namespaced, self.release);

@@ -12,7 +12,7 @@ const MAX_GENERATED_NAME: usize = 58;
 
 /// The namespace that a client sends an object to, in its metadata: as `EnsureObjectNamespaceMatchesRequestNamespace` of
 /// `k8s.io/apiserver` leaves it. An object of a namespace that names none is sent to `default`; one of the cluster has none.
-pub(super) fn in_namespace<'a>(object: Value<'a>, namespaced: bool, arena: &'a Bump) -> Value<'a> {
+pub(crate) fn in_namespace<'a>(object: Value<'a>, namespaced: bool, arena: &'a Bump) -> Value<'a> {
     let namespace = text(object, "namespace");
     match (namespaced, namespace) {
         (true, "") => with(object, "namespace", Some(Value::String(DEFAULT_NAMESPACE)), arena),

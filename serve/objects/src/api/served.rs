@@ -11,7 +11,7 @@ use kubeshape_show::table::Convertor;
 use kubeshape_smd::managed::Gvk;
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
-use kubeshape_validate::builtin::{self, BuiltInKind};
+use kubeshape_validate::builtin::BuiltInKind;
 use kubeshape_validate::object::Resource;
 use std::sync::{Arc, OnceLock};
 
@@ -86,21 +86,17 @@ impl Served {
     /// Returns the resource of a kind in an OpenAPI document, if any.
     pub(super) fn of_document(kind: &Kind, registry: &Arc<Registry>) -> Option<Served> {
         let resource = kind.resource()?;
-        let types = kind.typed()?;
         let (group, plural) = (kind.group(), &resource.plural);
         let has_status = resource.subresources.iter().any(|name| **name == *"status");
         let is_definition = (group, &**plural) == DEFINITIONS;
         let namespaced = resource.scope == Scope::Namespaced;
-        let release = registry.settings().release;
-        let strategy = if is_definition {
-            Strategy::Definition(Arc::new(types))
-        } else if BuiltInKind::new(group, kind.kind(), release).is_some() {
-            let version = kind.version_name();
-            let built_in = builtin::Strategy::new(types, group, version, kind.kind(), namespaced, release);
-            Strategy::BuiltIn(Arc::new(built_in))
-        } else {
-            let metadata = BuiltInKind::other(release);
-            Strategy::Documented(Arc::new(Documented { types, namespaced, has_status, metadata }))
+        let strategy = match kind.strategy() {
+            _ if is_definition => Strategy::Definition(Arc::new(kind.typed()?)),
+            Some(strategy) => Strategy::BuiltIn(Arc::clone(strategy)),
+            None => {
+                let (types, metadata) = (kind.typed()?, BuiltInKind::other(registry.settings().release));
+                Strategy::Documented(Arc::new(Documented { types, namespaced, has_status, metadata }))
+            }
         };
         let has_scale = resource.subresources.iter().any(|name| **name == *"scale");
         let scale = has_scale.then(|| Scale {
