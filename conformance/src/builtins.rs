@@ -14,7 +14,7 @@ use kubeshape_schema::Bump;
 use kubeshape_smd::Value as Decodable;
 use kubeshape_validate::Release;
 use kubeshape_validate::body::{self, Conflict, Url};
-use kubeshape_validate::builtin::{Assigned, Strategy, User};
+use kubeshape_validate::builtin::{Assigned, BuiltInKind, Strategy, User};
 use kubeshape_validate::object::Judged;
 use kubeshape_validate::strict::{Fields, duplicate_field, unknown_field};
 use kubeshape_yaml::{Limits, Node, Stream, Tape};
@@ -63,6 +63,9 @@ struct Cause {
     field: String,
     #[serde(default)]
     detail: String,
+    /// The value and the detail of an error that did not come from validation.
+    #[serde(default)]
+    text: String,
 }
 
 /// What becomes of a request here.
@@ -235,6 +238,12 @@ fn judge(subject: &Subject, case: &Case, table: &mut Table) {
 /// The errors as sets with counts; none of ours are missing ones.
 fn same_errors(mut ours: Vec<Cause>, theirs: &[Cause]) -> Verdict {
     let mut theirs = theirs.to_vec();
+    for cause in theirs.iter_mut().filter(|cause| !cause.text.is_empty()) {
+        let is_same = |own: &&Cause| (&own.kind, &own.field) == (&cause.kind, &cause.field);
+        let text = std::mem::take(&mut cause.text);
+        let own = ours.iter().filter(is_same).find(|own| !own.detail.is_empty() && text.ends_with(&own.detail));
+        cause.detail = own.map_or(text, |own| own.detail.clone());
+    }
     ours.sort();
     theirs.sort();
     if ours == theirs {
@@ -330,9 +339,13 @@ fn answer(subject: &Subject, case: &Case) -> Ours {
                     Conflict::Other(why) => format!("Operation cannot be fulfilled on {resource} {name:?}: {why}"),
                 });
             }
-            match case.subresource {
-                None => strategy.update(decoded.value, old, assigned(), &arena),
-                Some(_) => strategy.update_status(decoded.value, old, assigned(), &arena),
+            let missing = BuiltInKind::missing_version(&case.group, &case.kind, decoded.value);
+            match (missing, &case.subresource) {
+                (Some(error), _) => {
+                    Judged { stored: decoded.value, errors: vec![error], warnings: Vec::new(), refusal: None }
+                }
+                (None, None) => strategy.update(decoded.value, old, assigned(), &arena),
+                (None, Some(_)) => strategy.update_status(decoded.value, old, assigned(), &arena),
             }
         }
     };
@@ -341,6 +354,7 @@ fn answer(subject: &Subject, case: &Case) -> Ours {
         kind: error.error_type.name().to_owned(),
         field: error.path.clone(),
         detail: error.detail.clone(),
+        text: String::new(),
     });
     let errors = errors.collect();
     let refusal = refusal.map(str::to_owned);

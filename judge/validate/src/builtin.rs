@@ -31,7 +31,7 @@ use crate::object::{
 use crate::{Change, Release};
 pub(crate) use kinds::has_group;
 use kinds::{Row, find};
-use kubeshape_schema::field::{Error, Errors, Path};
+use kubeshape_schema::field::{BadValue, Error, Errors, Path};
 use kubeshape_value::{Bump, Value};
 pub use strategy::{Assigned, Strategy, User};
 
@@ -86,6 +86,22 @@ impl BuiltInKind {
     /// Returns a kind of which only a document is known, such as one of an aggregated server: all names that may be in a path are valid.
     pub fn other(release: Release) -> BuiltInKind {
         BuiltInKind { row: Row::OTHER, release }
+    }
+
+    /// Returns the error of an update (PUT) that does not name the version which it replaces, if the kind needs one (`Update` of
+    /// the generic registry). The server checks nothing else then.
+    pub fn missing_version(group: &str, kind: &str, object: Value<'_>) -> Option<Error> {
+        let version = object.get("metadata").and_then(|metadata| metadata.get("resourceVersion")?.as_str());
+        let is_named = version.is_some_and(|version| version.bytes().any(|byte| byte != b'0'));
+        let path = Path::Base("metadata");
+        (!is_named && kinds::needs_version(group, kind)).then(|| {
+            Error::invalid(
+                &path.child("resourceVersion"),
+                BadValue::Json("0".to_owned()),
+                "must be specified for an update",
+                0,
+            )
+        })
     }
 
     /// Whether the server counts the generations of objects.

@@ -203,6 +203,18 @@ impl Quantity {
         self.cmp(other) == Ordering::Equal
     }
 
+    /// Returns the nearest number with thousandths, rounded away from zero.
+    pub fn approximate(&self) -> f64 {
+        let rounded = self.clone().rounded_up(-3);
+        let digits = rounded.unscaled.to_string();
+        format!("{digits}e{}", rounded.exponent).parse().unwrap_or(f64::MAX)
+    }
+
+    /// Compares the values of two quantities.
+    pub fn compare(&self, other: &Quantity) -> Ordering {
+        self.cmp(other)
+    }
+
     /// Rounds away from zero to an exponent; says whether nothing was lost.
     fn round_up(&mut self, exponent: i32) -> bool {
         if self.exponent > exponent {

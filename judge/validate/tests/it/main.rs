@@ -3,6 +3,7 @@
 
 mod body;
 mod builtin;
+mod builtin_kinds;
 mod builtin_rules;
 mod crd;
 mod crd_rules;

@@ -2,7 +2,7 @@
 
 use super::native::Request;
 use super::run::with;
-use kubeshape_value::{Bump, Value};
+use kubeshape_value::{Bump, Map, Value};
 use kubeshape_yaml::{Limits, Node, Stream, Tape};
 use std::fmt::Write;
 
@@ -27,7 +27,7 @@ fn annotated<'a>(object: Value<'a>, key: &str, text: Option<&'a str>, arena: &'a
     }
     let object = with(object, &["metadata", "annotations", key], text.map(Value::String), arena);
     let all = object.get("metadata").and_then(|metadata| metadata.get("annotations")).and_then(Value::as_map);
-    if all.is_some_and(|all| all.is_empty()) {
+    if all.is_some_and(Map::is_empty) {
         return with(object, &["metadata", "annotations"], None, arena);
     }
     object
@@ -45,12 +45,11 @@ pub(super) fn normal<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
         let behavior = behavior(text).map(|text| &*arena.alloc_str(&text));
         object = annotated(object, BEHAVIOR, behavior, arena);
     }
-    const TARGET: [&str; 2] = ["spec", "targetCPUUtilizationPercentage"];
     let is_given = object.get("spec").is_some_and(|spec| spec.get("targetCPUUtilizationPercentage").is_some());
     if is_given || annotation(object, METRICS).is_some() {
         return object;
     }
-    with(object, &TARGET, Some(UTILIZATION), arena)
+    with(object, &["spec", "targetCPUUtilizationPercentage"], Some(UTILIZATION), arena)
 }
 
 /// The status of a new object is empty, and an update does not change it.

@@ -39,6 +39,15 @@ fn same(old: Value<'_>, new: Value<'_>, key: &str) -> bool {
 
 /// Addresses and ports that a new or changed Service gets: `normalizeClusterIPs`, `patchAllocatedValues`,
 /// `initIPFamilyFields` and the allocators.
+/// A service with what it has of the stored one, before anything is allocated (`patchAllocatedValues`, `normalizeClusterIPs`).
+pub(super) fn patched<'a>(service: Value<'a>, request: Request<'a>) -> Value<'a> {
+    let arena = request.arena;
+    let old = request.old.map(spec);
+    let spec = addresses_alike(spec(service), old, arena);
+    let spec = old.map_or(spec, |old| allocated_before(spec, old, arena));
+    with(service, &["spec"], Some(spec), arena)
+}
+
 pub(super) fn allocate<'a>(service: Value<'a>, request: Request<'a>) -> Value<'a> {
     let arena = request.arena;
     let old = request.old.map(spec);

@@ -183,7 +183,7 @@ pub(super) fn relaxed_env_var_name(value: &str) -> Messages {
 }
 
 /// `IsCIdentifier`
-fn c_identifier(value: &str) -> Messages {
+pub(super) fn c_identifier(value: &str) -> Messages {
     let is_valid = !value.is_empty()
         && !value.starts_with(|c: char| c.is_ascii_digit())
         && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
@@ -232,7 +232,7 @@ pub(super) fn percent(value: &str) -> Messages {
 }
 
 /// `IsWildcardDNS1123Subdomain`
-fn wildcard_subdomain(value: &str) -> Messages {
+pub(super) fn wildcard_subdomain(value: &str) -> Messages {
     let mut out = at_most(value, 253);
     let rest = value.strip_prefix("*.");
     if !rest.is_some_and(|rest| rest.len() <= 253 && names::dns1123_subdomain(rest).is_empty()) {

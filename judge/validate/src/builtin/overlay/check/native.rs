@@ -1,10 +1,19 @@
 //! Rules that the files name because neither the table nor CEL can say them, with a file for each API group.
 
+mod access;
+mod admission;
 mod apps;
 mod batch;
+mod common;
 mod core;
+mod devices;
+mod limits;
+mod misc;
+mod network;
 mod others;
 mod pods;
+mod scaling;
+mod storage;
 
 use super::{At, Found};
 use kubeshape_value::{Map, Value};
@@ -15,7 +24,22 @@ pub(super) type Check = fn(&At<'_, '_>, &mut Found);
 /// The rules of a group, by name.
 type Names = &'static [(&'static str, Check)];
 
-const GROUPS: [Names; 6] = [METADATA, apps::NAMES, batch::NAMES, core::NAMES, others::NAMES, pods::NAMES];
+const GROUPS: [Names; 14] = [
+    METADATA,
+    access::NAMES,
+    admission::NAMES,
+    apps::NAMES,
+    batch::NAMES,
+    core::NAMES,
+    devices::NAMES,
+    limits::NAMES,
+    misc::NAMES,
+    network::NAMES,
+    others::NAMES,
+    pods::NAMES,
+    scaling::NAMES,
+    storage::NAMES,
+];
 
 /// What all groups use.
 const METADATA: Names = &[("metadata", metadata), ("metadata of update", metadata_of_update)];
