@@ -14,7 +14,7 @@ use kubeshape_schema::Bump;
 use kubeshape_smd::Value as Decodable;
 use kubeshape_validate::Release;
 use kubeshape_validate::body::{self, Conflict, Url};
-use kubeshape_validate::builtin::{Assigned, BuiltInKind, Strategy, User};
+use kubeshape_validate::builtin::{Assigned, Strategy, User};
 use kubeshape_validate::object::Judged;
 use kubeshape_validate::strict::{Fields, duplicate_field, unknown_field};
 use kubeshape_yaml::{Limits, Node, Stream, Tape};
@@ -339,7 +339,7 @@ fn answer(subject: &Subject, case: &Case) -> Ours {
                     Conflict::Other(why) => format!("Operation cannot be fulfilled on {resource} {name:?}: {why}"),
                 });
             }
-            let missing = BuiltInKind::missing_version(&case.group, &case.kind, decoded.value);
+            let missing = strategy.metadata().missing_version(decoded.value);
             match (missing, &case.subresource) {
                 (Some(error), _) => {
                     Judged { stored: decoded.value, errors: vec![error], warnings: Vec::new(), refusal: None }

@@ -90,11 +90,11 @@ impl BuiltInKind {
 
     /// Returns the error of an update (PUT) that does not name the version which it replaces, if the kind needs one (`Update` of
     /// the generic registry). The server checks nothing else then.
-    pub fn missing_version(group: &str, kind: &str, object: Value<'_>) -> Option<Error> {
+    pub fn missing_version(&self, object: Value<'_>) -> Option<Error> {
         let version = object.get("metadata").and_then(|metadata| metadata.get("resourceVersion")?.as_str());
         let is_named = version.is_some_and(|version| version.bytes().any(|byte| byte != b'0'));
         let path = Path::Base("metadata");
-        (!is_named && kinds::needs_version(group, kind)).then(|| {
+        (!is_named && self.row.needs_version).then(|| {
             Error::invalid(
                 &path.child("resourceVersion"),
                 BadValue::Json("0".to_owned()),

@@ -187,31 +187,3 @@ pub(super) fn find(group: &str, kind: &str) -> Option<Row> {
 pub(crate) fn has_group(group: &str) -> bool {
     KINDS.iter().any(|(name, _)| *name == group)
 }
-
-/// The kinds whose updates must name the version that they replace: `AllowUnconditionalUpdate` of their strategies.
-const VERSIONED: [(&str, &[&str]); 9] = [
-    (
-        "admissionregistration.k8s.io",
-        &[
-            "MutatingAdmissionPolicy",
-            "MutatingAdmissionPolicyBinding",
-            "MutatingWebhookConfiguration",
-            "ValidatingAdmissionPolicy",
-            "ValidatingAdmissionPolicyBinding",
-            "ValidatingWebhookConfiguration",
-        ],
-    ),
-    ("certificates.k8s.io", &["ClusterTrustBundle", "PodCertificateRequest"]),
-    ("coordination.k8s.io", &["Lease", "LeaseCandidate"]),
-    ("internal.apiserver.k8s.io", &["StorageVersion"]),
-    ("node.k8s.io", &["RuntimeClass"]),
-    ("policy", &["PodDisruptionBudget"]),
-    ("resource.k8s.io", &["ResourcePoolStatusRequest"]),
-    ("storage.k8s.io", &["CSIDriver", "CSINode", "CSIStorageCapacity", "VolumeAttachment"]),
-    ("storagemigration.k8s.io", &["StorageVersionMigration"]),
-];
-
-/// Whether updates of a kind must name the version that they replace.
-pub(super) fn needs_version(group: &str, kind: &str) -> bool {
-    VERSIONED.iter().any(|(name, kinds)| *name == group && kinds.contains(&kind))
-}

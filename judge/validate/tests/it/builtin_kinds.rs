@@ -265,7 +265,8 @@ fn an_update_of_some_kinds_names_its_version() {
     let arena = Bump::new();
     let missing = |group: &str, kind: &str, metadata: Value| {
         let object = json!({"metadata": metadata});
-        BuiltInKind::missing_version(group, kind, object.to_value(&arena)).map(|error| error.to_string())
+        let kind = BuiltInKind::new(group, kind, Release::DEFAULT).expect("a kind");
+        kind.missing_version(object.to_value(&arena)).map(|error| error.to_string())
     };
     let error = "metadata.resourceVersion: Invalid value: 0: must be specified for an update";
     assert_eq!(missing("coordination.k8s.io", "Lease", json!({"name": "a"})).as_deref(), Some(error));
