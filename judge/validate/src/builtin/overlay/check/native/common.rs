@@ -15,13 +15,7 @@ use std::net::IpAddr;
 pub(super) const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 /// `FieldImmutableErrorMsg`
 pub(super) const IMMUTABLE: &str = "field is immutable";
-const INVALID_IP: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 const INVALID_CIDR: &str = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
-
-/// A member that is a text; `Null` if it is absent or empty.
-pub(super) fn given<'a>(value: Value<'a>, key: &str) -> Value<'a> {
-    value.get(key).filter(|value| value.as_str() != Some("")).unwrap_or(Value::Null)
-}
 
 /// The texts of a list.
 pub(super) fn texts<'a>(items: &[Value<'a>]) -> Vec<&'a str> {
@@ -272,14 +266,9 @@ pub(super) fn domain_prefixed_path(text: &str, path: &Path<'_>, found: &mut Foun
     }
 }
 
-/// Whether a text is an address, in the words of `IsValidIPForLegacyField` without strict validation.
+/// Whether a text is an address.
 pub(super) fn is_address(text: &str) -> bool {
     parse_ip(text).is_some()
-}
-
-/// An address or a message.
-pub(super) fn ip(text: &str) -> Messages {
-    if is_address(text) { Vec::new() } else { vec![INVALID_IP.to_owned()] }
 }
 
 /// The sign of a quantity; that of nothing is zero's.
