@@ -9,6 +9,7 @@ use kubeshape_schema::field::Path;
 use kubeshape_value::Value;
 use kubeshape_yaml::go::escape::GoQuoted;
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 /// The protocols of ports, in the order of messages.
@@ -24,7 +25,7 @@ pub(super) fn texts<'a>(items: &[Value<'a>]) -> Vec<&'a str> {
 
 /// Says of each key whether it appeared before.
 pub(super) fn repeats<K: Ord>(keys: impl IntoIterator<Item = K>) -> Vec<bool> {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     keys.into_iter().map(|key| !seen.insert(key)).collect()
 }
 
@@ -117,10 +118,10 @@ pub(super) fn is_v4(address: IpAddr) -> bool {
 }
 
 /// `IsValidIPForLegacyField` with strict validation (1.36 and later). `old` are addresses that are stored already.
-pub(super) fn legacy_ip(text: &str, old: &[&str]) -> Messages {
+pub(super) fn legacy_ip(text: &str, old: &BTreeSet<&str>) -> Messages {
     let messages = address::canonical(text);
     let is_canonical_only = messages.iter().all(|message| message.starts_with("must be in canonical form"));
-    if old.contains(&text) || is_canonical_only { Vec::new() } else { messages }
+    if old.contains(text) || is_canonical_only { Vec::new() } else { messages }
 }
 
 /// `ValidateEndpointIP`
@@ -189,8 +190,8 @@ impl Network {
 }
 
 /// `IsValidCIDRForLegacyField` with strict validation (1.36 and later).
-pub(super) fn legacy_cidr(text: &str, old: &[&str]) -> Messages {
-    if old.contains(&text) { Vec::new() } else { strict_cidr(text) }
+pub(super) fn legacy_cidr(text: &str, old: &BTreeSet<&str>) -> Messages {
+    if old.contains(text) { Vec::new() } else { strict_cidr(text) }
 }
 
 fn strict_cidr(text: &str) -> Messages {

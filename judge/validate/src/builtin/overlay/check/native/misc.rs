@@ -661,7 +661,7 @@ fn node(at: &At<'_, '_>, found: &mut Found) {
     let path = at.path.child("spec");
     let path = path.child("podCIDRs");
     for (at, cidr) in cidrs.iter().enumerate() {
-        found.messages(&path.index(at), Value::String(cidr), legacy_cidr(cidr, &[]));
+        found.messages(&path.index(at), Value::String(cidr), legacy_cidr(cidr, &BTreeSet::new()));
     }
     if cidrs.len() > 1 {
         let networks: Vec<_> =

@@ -130,7 +130,8 @@ fn cluster_addresses(spec: Value<'_>, old: Option<Value<'_>>, path: &Path<'_>, f
     if !policy.is_null() && !FAMILY_POLICIES.contains(&policy.as_str().unwrap_or_default()) {
         found.not_supported(&path.child("ipFamilyPolicy"), policy, &FAMILY_POLICIES);
     }
-    let known = old.map(|old| texts(items(old, "clusterIPs"))).unwrap_or_default();
+    let known: BTreeSet<&str> =
+        old.map(|old| texts(items(old, "clusterIPs"))).unwrap_or_default().into_iter().collect();
     let ips = texts(ips);
     let mut has_invalid = false;
     for (at, ip) in ips.iter().enumerate() {
@@ -265,7 +266,8 @@ fn checked_service(object: Value<'_>, spec: Value<'_>, old: Option<Value<'_>>, p
     one_of(spec, "sessionAffinity", &["ClientIP", NONE], path, found);
     session_affinity(spec, &path.child("sessionAffinityConfig"), found);
     cluster_addresses(spec, old, path, found);
-    let known = old.map(|old| texts(items(old, "externalIPs"))).unwrap_or_default();
+    let known: BTreeSet<&str> =
+        old.map(|old| texts(items(old, "externalIPs"))).unwrap_or_default().into_iter().collect();
     for (at, ip) in texts(items(spec, "externalIPs")).into_iter().enumerate() {
         let path = path.child("externalIPs");
         let path = path.index(at);
@@ -363,7 +365,7 @@ fn source_ranges(object: Value<'_>, spec: Value<'_>, old: Option<Value<'_>>, pat
             found.forbidden(&path, BALANCER_ONLY);
         }
         let known = old.map(|old| texts(items(old, "loadBalancerSourceRanges"))).unwrap_or_default();
-        let known: Vec<&str> = known.into_iter().map(str::trim).collect();
+        let known: BTreeSet<&str> = known.into_iter().map(str::trim).collect();
         for (at, range) in ranges.iter().enumerate() {
             found.messages(&path.index(at), Value::String(range.trim()), legacy_cidr(range.trim(), &known));
         }
@@ -377,7 +379,7 @@ fn source_ranges(object: Value<'_>, spec: Value<'_>, old: Option<Value<'_>>, pat
     }
     if old.is_none() && !ranges.trim().is_empty() {
         for range in ranges.trim().split(',').map(str::trim) {
-            found.messages(&path, Value::String(range), legacy_cidr(range, &[]));
+            found.messages(&path, Value::String(range), legacy_cidr(range, &BTreeSet::new()));
         }
     }
 }
@@ -422,7 +424,7 @@ fn traffic(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
 fn balancer(status: Value<'_>, old: Value<'_>, has_modes: bool, path: &Path<'_>, found: &mut Found) {
     const MODES: [&str; 2] = ["Proxy", "VIP"];
     let path = path.child("ingress");
-    let known: Vec<&str> =
+    let known: BTreeSet<&str> =
         items(old, "ingress").iter().map(|item| text(*item, "ip")).filter(|ip| !ip.is_empty()).collect();
     for (at, item) in items(status, "ingress").iter().enumerate() {
         let path = path.index(at);
@@ -480,7 +482,7 @@ fn endpoints(at: &At<'_, '_>, found: &mut Found) {
             for (at, address) in items(*subset, key).iter().enumerate() {
                 let path = path.index(at);
                 let ip = text(*address, "ip");
-                found.messages(&path.child("ip"), Value::String(ip), legacy_ip(ip, &[]));
+                found.messages(&path.child("ip"), Value::String(ip), legacy_ip(ip, &BTreeSet::new()));
                 optional_as(*address, "hostname", names::dns1123_label, &path, found);
                 if let Some(node) = get(*address, "nodeName").as_str() {
                     found.messages(&path.child("nodeName"), Value::String(node), names::dns1123_subdomain(node));
@@ -584,7 +586,8 @@ fn slice_address(kind: &str, address: &str, path: &Path<'_>, at: usize, found: &
     let is_six = kind == "IPv6";
     match kind {
         "IPv4" | "IPv6" => {
-            let messages = if is_six { crate::builtin::address::canonical(address) } else { legacy_ip(address, &[]) };
+            let messages =
+                if is_six { crate::builtin::address::canonical(address) } else { legacy_ip(address, &BTreeSet::new()) };
             if !messages.is_empty() {
                 return found.messages(&path.index(at), value, messages);
             }
@@ -625,12 +628,12 @@ fn network_policy(at: &At<'_, '_>, found: &mut Found) {
     const TYPES: [&str; 2] = ["Ingress", "Egress"];
     let spec = get(at.value, "spec");
     let path = Path::Child(&Path::Root, "spec");
-    let mut known = Vec::new();
+    let mut known = BTreeSet::new();
     if let Some(old) = at.scope.old {
         for (rules, peers) in [("ingress", "from"), ("egress", "to")] {
             for peer in items(get(old, "spec"), rules).iter().flat_map(|rule| items(*rule, peers)) {
                 let block = get(*peer, "ipBlock");
-                known.push(text(block, "cidr"));
+                known.insert(text(block, "cidr"));
                 known.extend(texts(items(block, "except")));
             }
         }
@@ -690,7 +693,7 @@ fn policy_port(port: Value<'_>, path: &Path<'_>, found: &mut Found) {
     }
 }
 
-fn policy_peer(peer: Value<'_>, known: &[&str], path: &Path<'_>, found: &mut Found) {
+fn policy_peer(peer: Value<'_>, known: &BTreeSet<&str>, path: &Path<'_>, found: &mut Found) {
     let selectors = ["podSelector", "namespaceSelector"].map(|key| (key, get(peer, key)));
     for (key, selector) in selectors.iter().filter(|(_, selector)| !selector.is_null()) {
         form::selector(*selector, &path.child(key), found);
@@ -708,7 +711,7 @@ fn policy_peer(peer: Value<'_>, known: &[&str], path: &Path<'_>, found: &mut Fou
 }
 
 /// `ValidateIPBlock`
-fn policy_block(block: Value<'_>, known: &[&str], path: &Path<'_>, found: &mut Found) {
+fn policy_block(block: Value<'_>, known: &BTreeSet<&str>, path: &Path<'_>, found: &mut Found) {
     let cidr = text(block, "cidr");
     if cidr.is_empty() {
         return found.required(&path.child("cidr"), "");
@@ -992,8 +995,8 @@ mod tests {
         assert!(!network("10.0.0.0/8").has_within(network("10.0.0.0/8")));
         assert!(!network("10.0.0.0/8").has_within(network("11.0.0.0/16")));
         assert_eq!(Network::parse("10.0.0.0"), None);
-        assert_eq!(legacy_cidr("10.0.0.1/8", &[]), ["must not have bits set beyond the prefix length"]);
-        assert_eq!(legacy_cidr("010.0.0.0/8", &[]), ["must not have leading 0s in IP or prefix length"]);
+        assert_eq!(legacy_cidr("10.0.0.1/8", &BTreeSet::new()), ["must not have bits set beyond the prefix length"]);
+        assert_eq!(legacy_cidr("010.0.0.0/8", &BTreeSet::new()), ["must not have leading 0s in IP or prefix length"]);
         assert_eq!(canonical_cidr("2001:DB8::/64"), ["must be in canonical form (\"2001:db8::/64\")"]);
     }
 }
