@@ -237,7 +237,8 @@ impl Quantity {
         exact
     }
 
-    pub(crate) fn sign(&self) -> i64 {
+    /// Returns -1, 0 or 1: whether the quantity is negative, zero or positive.
+    pub fn sign(&self) -> i64 {
         match self.unscaled.sign() {
             Sign::Minus => -1,
             Sign::NoSign => 0,
@@ -251,7 +252,9 @@ impl Quantity {
         u32::try_from(self.unscaled.bits() * 30_103 / 100_000).unwrap_or(u32::MAX - 1) + 1
     }
 
-    pub(crate) fn cmp(&self, other: &Quantity) -> Ordering {
+    /// Compares the values of two quantities.
+    #[expect(clippy::should_implement_trait, reason = "quantities that are written differently are not equal")]
+    pub fn cmp(&self, other: &Quantity) -> Ordering {
         let signs = self.unscaled.sign().cmp(&other.unscaled.sign());
         if signs != Ordering::Equal || self.unscaled == BigInt::ZERO {
             return signs;
@@ -278,7 +281,8 @@ impl Quantity {
         a.cmp(&b)
     }
 
-    pub(crate) fn as_int(&self) -> Option<i64> {
+    /// Returns the value if it is a whole number of 64 bits.
+    pub fn as_int(&self) -> Option<i64> {
         if self.big || self.exponent < 0 {
             return None;
         }

@@ -270,15 +270,8 @@ impl Strategy {
     fn checked(&self, phase: Phase, object: Value<'_>, old: Option<Value<'_>>, errors: Vec<Error>) -> Checked {
         let mut found = Found::default();
         found.errors.extend(errors);
-        let scope = Scope {
-            root: object,
-            old,
-            group: self.api_version.rsplit_once('/').map_or("", |(group, _)| group),
-            kind: &self.kind,
-            release: self.release,
-            metadata: &self.metadata,
-            namespaced: self.namespaced,
-        };
+        let scope =
+            Scope { root: object, old, kind: &self.kind, metadata: &self.metadata, namespaced: self.namespaced };
         self.overlay.check(&self.types, phase, &scope, &mut found);
         let warnings = if found.errors.is_empty() { found.warnings } else { Vec::new() };
         Checked { errors: found.errors.into_vec(), warnings }

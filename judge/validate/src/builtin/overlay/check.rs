@@ -1,14 +1,11 @@
 //! Rules about the objects of built-in kinds: what `Validate…` functions of Go check, as data.
 
-#![allow(dead_code, reason = "rules of more kinds need it")]
-
 pub(in crate::builtin::overlay) mod form;
 pub(super) mod native;
 pub(super) mod read;
 mod run;
 
 use super::Condition;
-use crate::Release;
 use crate::builtin::BuiltInKind;
 use form::Form;
 use kubeshape_schema::field::{BadValue, Error, ErrorType, Errors, Path};
@@ -123,21 +120,17 @@ pub(in crate::builtin) struct Scope<'a> {
     pub(in crate::builtin) root: Value<'a>,
     /// The object that is replaced.
     pub(in crate::builtin) old: Option<Value<'a>>,
-    /// The group and the kind of the object.
-    pub(in crate::builtin) group: &'a str,
     pub(in crate::builtin) kind: &'a str,
-    pub(in crate::builtin) release: Release,
     pub(in crate::builtin) metadata: &'a BuiltInKind,
     pub(in crate::builtin) namespaced: bool,
 }
 
-/// A value in an object, and the structs around it.
+/// A value in an object.
 #[derive(Clone, Copy)]
 pub(in crate::builtin) struct At<'p, 'a> {
     /// `Null` if it is absent.
     pub(in crate::builtin) value: Value<'a>,
     pub(in crate::builtin) path: &'p Path<'p>,
-    pub(in crate::builtin) parent: Option<&'p At<'p, 'a>>,
     pub(in crate::builtin) scope: &'p Scope<'a>,
 }
 
@@ -179,6 +172,11 @@ impl Found {
 
     pub(super) fn not_found(&mut self, path: &Path<'_>, value: Value<'_>) {
         let error = Error::invalid(path, bad(value), "", 0);
+        self.errors.push(Error { error_type: ErrorType::NotFound, ..error });
+    }
+
+    pub(super) fn not_found_with(&mut self, path: &Path<'_>, value: Value<'_>, detail: impl Into<String>) {
+        let error = Error::invalid(path, bad(value), detail, 0);
         self.errors.push(Error { error_type: ErrorType::NotFound, ..error });
     }
 

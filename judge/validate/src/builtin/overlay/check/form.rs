@@ -196,7 +196,7 @@ pub(super) fn c_identifier(value: &str) -> Messages {
 }
 
 /// `IsHTTPHeaderName`
-fn http_header_name(value: &str) -> Messages {
+pub(super) fn http_header_name(value: &str) -> Messages {
     if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
         return Vec::new();
     }
@@ -240,6 +240,25 @@ pub(super) fn wildcard_subdomain(value: &str) -> Messages {
                        consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character";
         let pattern = r"\*\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
         out.push(regex_error(message, pattern, &["*.example.com"]));
+    }
+    out
+}
+
+/// `IsDNS1123SubdomainWithUnderscore`
+pub(super) fn subdomain_with_underscore(value: &str) -> Messages {
+    let mut out = at_most(value, 253);
+    let is_first = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let is_label = |label: &str| {
+        let bytes = label.strip_prefix('_').unwrap_or(label).as_bytes();
+        bytes.first().is_some_and(|byte| is_first(*byte))
+            && bytes.last().is_some_and(|byte| is_first(*byte))
+            && bytes.iter().all(|byte| is_first(*byte) || matches!(byte, b'-' | b'_'))
+    };
+    if !value.split('.').all(is_label) {
+        let message = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', \
+                       and must start and end with an alphanumeric character";
+        let pattern = r"_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*";
+        out.push(regex_error(message, pattern, &["example.com"]));
     }
     out
 }

@@ -14,7 +14,7 @@ impl Overlay {
     pub(in crate::builtin) fn check(&self, types: &Typed, phase: Phase, scope: &Scope<'_>, found: &mut Found) {
         let Some(below) = types.root_below() else { return };
         let Some(rules) = self.structs.get(below.index).map(|steps| &steps.rules) else { return };
-        let at = At { value: scope.root, path: &Path::Root, parent: None, scope };
+        let at = At { value: scope.root, path: &Path::Root, scope };
         let walk = Walk { overlay: self };
         let done = &mut Vec::new();
         match phase {
@@ -72,9 +72,8 @@ impl<'r> Walk<'r> {
         for (name, value) in map.entries() {
             if !done.contains(name) {
                 let path = at.path.child(name);
-                let parent = Some(at);
                 below.each_in(name, *value, &path, &mut |below, value, path| {
-                    self.check(below, &At { value, path, parent, scope: at.scope }, found);
+                    self.check(below, &At { value, path, scope: at.scope }, found);
                 });
             }
         }
@@ -111,7 +110,7 @@ impl<'r> Walk<'r> {
                     if let (Test::In, Some(value)) = (&rule.test, at.value.get(name)) {
                         let path = at.path.child(name);
                         below.each_in(name, value, &path, &mut |below, value, path| {
-                            self.check(below, &At { value, path, parent: Some(at), scope: at.scope }, found);
+                            self.check(below, &At { value, path, scope: at.scope }, found);
                         });
                     }
                 }
@@ -127,7 +126,7 @@ impl<'r> Walk<'r> {
                 _ => {
                     let is_pointer = || below.is_pointer(&rule.path);
                     descend(&rule.path, at.value, at.path, &mut |value, path| {
-                        let field = At { value, path, parent: Some(at), scope: at.scope };
+                        let field = At { value, path, scope: at.scope };
                         // Without a path, the rule is about the struct itself.
                         let field = if rule.path.is_empty() { *at } else { field };
                         rule.test(&field, &is_pointer, found);
