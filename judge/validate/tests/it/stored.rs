@@ -31,11 +31,11 @@ fn core(kind: &str) -> Strategy {
     strategy("api/v1", "", "v1", kind)
 }
 
+/// The object as it would be stored, whatever the rules say of it.
 fn created(strategy: &Strategy, object: &Value) -> Value {
     let arena = Bump::new();
     let decoded = strategy.decode(object.to_value(&arena), &arena).unwrap();
     let judged = strategy.create(decoded.value, Assigned::default(), &arena);
-    assert!(judged.errors.is_empty(), "{:?}", judged.errors);
     judged.stored.to_serde()
 }
 

@@ -10,6 +10,7 @@ mod security;
 mod template;
 mod update;
 mod volumes;
+mod warnings;
 
 pub(super) use claims::claim_spec;
 pub(super) use template::{metadata_of_template, pod_template, selector_mismatch, template_annotations};
@@ -29,7 +30,13 @@ pub(super) const NAMES: Names = &[
     ("pod update", update::pod_update),
     ("pod status", update::pod_status),
     ("pod template", template::template_of_kind),
+    ("template warnings", template_warnings),
 ];
+
+/// Whether a quantity is no whole number.
+fn is_fraction(value: Value<'_>) -> bool {
+    resources::quantity(value).is_some_and(|amount| !amount.clone().rounded_up(0).is_same(&amount))
+}
 
 /// Bits of a file's mode: `fileModeErrorMsg`.
 const MODE: &str = "must be a number between 0 and 0777 (octal), both inclusive";
@@ -193,6 +200,16 @@ fn pod(at: &At<'_, '_>, found: &mut Found) {
     }
     if at.scope.old.is_none() {
         update::pod_creation(&pod, &path, found);
+        warnings::warnings(at.value, false, at.path, found);
+    }
+}
+
+/// The warnings about the template of a new object, and of one whose generation changes: `GetWarningsForPodTemplate`.
+fn template_warnings(at: &At<'_, '_>, found: &mut Found) {
+    let generation = |object: Value<'_>| number(get(object, "metadata"), "generation");
+    let is_same = |old: Value<'_>| generation(old) == generation(at.scope.root);
+    if !at.scope.old.is_some_and(is_same) {
+        warnings::warnings(at.value, true, at.path, found);
     }
 }
 

@@ -1,0 +1,196 @@
+//! Warnings about pods: `warningsForPodSpecAndMeta` of `pkg/api/pod`.
+
+use super::super::super::Found;
+use super::{all_containers, get, is_fraction, items, number, text};
+use kubeshape_schema::field::Path;
+use kubeshape_value::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Kinds of volumes that are deprecated, with what is said of them.
+const VOLUMES: [(&str, &str, &str); 9] = [
+    ("photonPersistentDisk", "photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"),
+    ("gitRepo", "gitRepo", "deprecated in v1.11, and disabled by default in v1.33+"),
+    ("scaleIO", "scaleIO", "deprecated in v1.16, non-functional in v1.22+"),
+    ("flocker", "flocker", "deprecated in v1.22, non-functional in v1.25+"),
+    ("storageos", "storageOS", "deprecated in v1.22, non-functional in v1.25+"),
+    ("quobyte", "quobyte", "deprecated in v1.22, non-functional in v1.25+"),
+    ("glusterfs", "glusterfs", "deprecated in v1.25, non-functional in v1.26+"),
+    ("cephfs", "cephfs", "deprecated in v1.28, non-functional in v1.31+"),
+    ("rbd", "rbd", "deprecated in v1.28, non-functional in v1.31+"),
+];
+const ANNOTATIONS: [(&str, &str); 3] = [
+    (
+        "scheduler.alpha.kubernetes.io/critical-pod",
+        "non-functional in v1.16+; use the \"priorityClassName\" field instead",
+    ),
+    ("security.alpha.kubernetes.io/sysctls", "non-functional in v1.11+; use the \"sysctls\" field instead"),
+    ("security.alpha.kubernetes.io/unsafe-sysctls", "non-functional in v1.11+; use the \"sysctls\" field instead"),
+];
+const SECCOMP: &str = "non-functional in v1.27+; use the \"seccompProfile\" field instead";
+
+const POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
+
+/// Warns of a pod, or of a template at a path.
+pub(super) fn warnings(pod: Value<'_>, is_template: bool, at: &Path<'_>, found: &mut Found) {
+    let (spec, metadata) = (get(pod, "spec"), get(pod, "metadata"));
+    let path = at.child("spec");
+    for (index, own) in items(spec, "topologySpreadConstraints").iter().enumerate() {
+        if own.get("labelSelector").is_none() {
+            let path = path.child("topologySpreadConstraints");
+            let path = path.index(index);
+            warn(&path.child("labelSelector"), "a null labelSelector results in matching no pod", found);
+        }
+    }
+    annotations(spec, metadata, is_template, &at.child("metadata").child("annotations"), found);
+    let volumes = path.child("volumes");
+    for (index, volume) in items(spec, "volumes").iter().enumerate() {
+        for (_, name, what) in VOLUMES.iter().filter(|(key, ..)| volume.get(key).is_some()) {
+            warn(&volumes.index(index).child(name), what, found);
+        }
+    }
+    names(spec, &path, found);
+    containers(spec, &path, found);
+    ports(spec, &path, found);
+    if number(spec, "terminationGracePeriodSeconds").is_some_and(|seconds| seconds < 0) {
+        let what = "must be >= 0; negative values are invalid and will be treated as 1";
+        warn(&path.child("terminationGracePeriodSeconds"), what, found);
+    }
+}
+
+fn warn(path: &Path<'_>, what: &str, found: &mut Found) {
+    found.warn(format!("{path}: {what}"));
+}
+
+fn annotations(spec: Value<'_>, metadata: Value<'_>, is_template: bool, path: &Path<'_>, found: &mut Found) {
+    let annotations = get(metadata, "annotations");
+    for (key, what) in ANNOTATIONS.iter().filter(|(key, _)| annotations.get(key).is_some()) {
+        warn(&path.key(key), what, found);
+    }
+    let context = get(spec, "securityContext");
+    if context.get("seccompProfile").is_none() && annotations.get(POD).is_some() {
+        warn(&path.key(POD), SECCOMP, found);
+    }
+    for (.., container) in all_containers(spec) {
+        let own = get(container, "securityContext");
+        let name = text(container, "name");
+        let key = format!("container.seccomp.security.alpha.kubernetes.io/{name}");
+        if own.get("seccompProfile").is_none() && annotations.get(&key).is_some() {
+            warn(&path.key(&key), SECCOMP, found);
+        }
+        let key = format!("container.apparmor.security.beta.kubernetes.io/{name}");
+        let has_field = own.get("appArmorProfile").is_some() || context.get("appArmorProfile").is_some();
+        if is_template && !has_field && annotations.get(&key).is_some() {
+            warn(&path.key(&key), "deprecated since v1.30; use the \"appArmorProfile\" field instead", found);
+        }
+    }
+}
+
+fn names(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
+    for (list, key, what) in [("hostAliases", "ip", "ip"), ("imagePullSecrets", "name", "name")] {
+        let path = path.child(list);
+        let mut seen = BTreeSet::new();
+        for (index, item) in items(spec, list).iter().enumerate() {
+            let own = text(*item, key);
+            if !seen.insert(own) {
+                warn(&path.index(index).child(key), &format!("duplicate {what} {own:?}"), found);
+            }
+        }
+        for (index, item) in items(spec, list).iter().enumerate() {
+            if key == "name" && text(*item, key).is_empty() {
+                warn(&path.index(index).child(key), "invalid empty name \"\"", found);
+            }
+        }
+    }
+    fractions(get(spec, "overhead"), &path.child("overhead"), found);
+}
+
+/// Amounts of bytes that are no whole numbers.
+fn fractions(list: Value<'_>, path: &Path<'_>, found: &mut Found) {
+    for key in ["memory", "ephemeral-storage"] {
+        if let Some(value) = list.get(key).filter(|value| is_fraction(*value)) {
+            let value = value.as_str().unwrap_or_default();
+            let what = format!("fractional byte value {value:?} is invalid, must be an integer");
+            warn(&path.key(key), &what, found);
+        }
+    }
+}
+
+fn containers(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
+    for (field, index, container) in all_containers(spec) {
+        let path = path.child(field);
+        let path = path.index(index);
+        let resources = path.child("resources");
+        for key in ["limits", "requests"] {
+            fractions(get(get(container, "resources"), key), &resources.child(key), found);
+        }
+        let env = path.child("env");
+        let mut seen = BTreeSet::new();
+        for (index, variable) in items(container, "env").iter().enumerate() {
+            let name = text(*variable, "name");
+            let reference = format!("$({name})");
+            let value = text(*variable, "value");
+            let hides = variable.get("valueFrom").is_some() || value == reference || !value.contains(&reference);
+            if !seen.insert(name) && hides {
+                let what = format!("hides previous definition of {name:?}, which may be dropped when using apply");
+                warn(&env.index(index), &what, found);
+            }
+        }
+    }
+}
+
+fn ports(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
+    let all = || {
+        all_containers(spec).flat_map(|(field, container, item)| {
+            let ports = items(item, "ports").iter().enumerate();
+            ports.map(move |(port, value)| (field, container, port, *value))
+        })
+    };
+    let place = |(field, container, port): (&str, usize, usize)| format!("{path}.{field}[{container}].ports[{port}]");
+    let mut blocks: BTreeMap<(i64, &str), Vec<(String, Value<'_>)>> = BTreeMap::new();
+    for (field, container, index, port) in all() {
+        let own = place((field, container, index));
+        let host = number(port, "hostPort").unwrap_or(0);
+        let (address, protocol) = (text(port, "hostIP"), text(port, "protocol"));
+        let number_of_port = number(port, "containerPort").unwrap_or(0);
+        if !address.is_empty() && host == 0 {
+            let name = text(port, "name");
+            found.warn(format!(
+                "{own}: hostIP set without hostPort: {{Name:{name} HostPort:0 ContainerPort:{number_of_port} \
+                 Protocol:{protocol} HostIP:{address}}}"
+            ));
+        }
+        let others = blocks.entry((number_of_port, protocol)).or_default();
+        for (other, value) in others.iter() {
+            let other_host = number(*value, "hostPort").unwrap_or(0);
+            let is_any = address.is_empty() != text(*value, "hostIP").is_empty();
+            let what = if address == text(*value, "hostIP") && host == other_host {
+                "duplicate"
+            } else if host == 0 || other_host == 0 {
+                "overlapping"
+            } else if host == other_host && is_any {
+                "dangerously ambiguous"
+            } else {
+                continue;
+            };
+            found.warn(format!("{own}: {what} port definition with {other}"));
+        }
+        others.push((own, port));
+    }
+    let mut names: BTreeMap<&str, String> = BTreeMap::new();
+    for (field, container, index, port) in all() {
+        let name = text(port, "name");
+        if name.is_empty() {
+            continue;
+        }
+        let own = place((field, container, index));
+        match names.get(name) {
+            Some(other) => found.warn(format!(
+                "{own}: duplicate port name {name:?} with {other}, services and probes that select ports by name will \
+                 use {other}"
+            )),
+            None => {
+                names.insert(name, own);
+            }
+        }
+    }
+}
