@@ -66,24 +66,24 @@ fn types_of_secrets_need_their_keys() {
     assert_eq!(created(&kind, &secret("Opaque", json!({}))), [""; 0]);
 }
 
-fn pod(spec: Value) -> Value {
+fn pod(spec: &Value) -> Value {
     json!({"metadata": {"name": "a"}, "spec": spec})
 }
 
 #[test]
 fn containers_are_checked_with_the_volumes_of_their_pod() {
     let kind = strategy("v1", "Pod", "io.k8s.api.core.v1.Pod");
-    let container = |more: Value| {
+    let container = |more: &Value| {
         let mut container = json!({"name": "a", "image": "b"});
         container.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         container
     };
-    assert_eq!(created(&kind, &pod(json!({"containers": [container(json!({}))]}))), [""; 0]);
-    let object = pod(json!({
+    assert_eq!(created(&kind, &pod(&json!({"containers": [container(&json!({}))]}))), [""; 0]);
+    let object = pod(&json!({
         "volumes": [{"name": "v", "configMap": {"name": "c"}}],
         "containers": [
-            container(json!({"volumeMounts": [{"name": "w", "mountPath": "/w"}], "ports": [{"containerPort": 0}]})),
-            container(json!({"resources": {"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}})),
+            container(&json!({"volumeMounts": [{"name": "w", "mountPath": "/w"}], "ports": [{"containerPort": 0}]})),
+            container(&json!({"resources": {"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}})),
         ],
     }));
     assert_eq!(
