@@ -6,7 +6,6 @@ use kubeshape_value::{Bump, Map, Value};
 use kubeshape_yaml::{Limits, Node, Stream, Tape};
 use std::fmt::Write;
 
-const TARGET: [&str; 2] = ["spec", "targetCPUUtilizationPercentage"];
 const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";
 const BEHAVIOR: &str = "autoscaling.alpha.kubernetes.io/behavior";
 const CONDITIONS: &str = "autoscaling.alpha.kubernetes.io/conditions";
