@@ -21,6 +21,7 @@ pub mod openapi;
 pub mod oracle;
 pub mod own;
 pub mod published;
+pub mod policies;
 pub mod released;
 pub mod show;
 pub mod smd;

@@ -313,9 +313,11 @@ pub fn write(value: &Value<'_>) -> Json {
                 Kube::Url(_) => "url",
                 Kube::Semver(_) => "semver",
                 Kube::Format(_) => "format",
+                Kube::Authorization(_) => "authorization",
             };
             json!({kind: kube.to_string()})
         }
+        Value::Object(object) => json!({"object": object.name()}),
         Value::Error(error) => json!({"error": &**error}),
     }
 }

@@ -3,6 +3,7 @@
 use crate::ast::Kind;
 use crate::check::{self, Checked, Declarations};
 use crate::cost::{self, Range, Sizes};
+use crate::decls::Name;
 use crate::eval::{self, Bounds, Node, Outcome};
 use crate::issue::Issues;
 use crate::library::regex::Patterns;
@@ -12,9 +13,10 @@ use crate::release::AskedRelease;
 use crate::schema::DeclType;
 use crate::schema::escape::{self, escape, is_reserved};
 use crate::types::Type;
-use crate::value::Value;
+use crate::value::{Value, object};
 use kubeshape_schema::nearest;
 use kubeshape_value::Stop;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What expressions can use: functions by release, variables, object types.
@@ -23,14 +25,25 @@ pub struct Env {
     release: AskedRelease,
     container: String,
     variables: Vec<(Arc<str>, Type)>,
-    /// The declared type whose objects have names, and the name that these begin with.
-    objects: Option<(Arc<str>, Arc<DeclType>)>,
+    /// The declared types whose objects have names, and the names that these begin with.
+    objects: Vec<(Arc<str>, Arc<DeclType>)>,
+    /// Object types by name.
+    named: BTreeMap<Arc<str>, Arc<BTreeMap<String, Type>>>,
+    /// Whether expressions can construct patches.
+    makes_patches: bool,
 }
 
 impl Env {
     /// An environment without variables.
     pub fn new(release: impl Into<AskedRelease>) -> Env {
-        Env { release: release.into(), container: String::new(), variables: Vec::new(), objects: None }
+        Env {
+            release: release.into(),
+            container: String::new(),
+            variables: Vec::new(),
+            objects: Vec::new(),
+            named: BTreeMap::new(),
+            makes_patches: false,
+        }
     }
 
     /// Names are looked up in this container first: `b` may be `a.b` in the container `a`.
@@ -50,15 +63,35 @@ impl Env {
 
     /// Declares the object types inside a type. Their names begin with `name`.
     #[must_use]
-    pub(crate) fn with_objects(mut self, name: &Arc<str>, ty: &Arc<DeclType>) -> Env {
-        self.objects = Some((name.clone(), ty.clone()));
+    pub fn with_objects(mut self, name: &Arc<str>, ty: &Arc<DeclType>) -> Env {
+        self.objects.push((name.clone(), ty.clone()));
         self
+    }
+
+    /// Declares an object type with fields.
+    #[must_use]
+    pub fn with_object_type<N: Into<String>>(mut self, name: &str, fields: impl IntoIterator<Item = (N, Type)>) -> Env {
+        let fields = fields.into_iter().map(|(name, ty)| (name.into(), ty)).collect();
+        self.named.insert(name.into(), Arc::new(fields));
+        self
+    }
+
+    /// Lets expressions construct patches: `Object{…}` with all fields, `Object.spec{…}`, `JSONPatch{op, path, from, value}`, and the
+    /// function `jsonpatch.escapeKey`.
+    #[must_use]
+    pub fn with_patches(mut self) -> Env {
+        self.makes_patches = true;
+        self
+    }
+
+    /// Whether `self` is of a declared type.
+    fn is_self(&self, name: &str) -> bool {
+        self.variables.iter().any(|(own, ty)| &**own == "self" && matches!(ty, Type::Struct(ty) if **ty == *name))
     }
 
     /// The object type of a name.
     fn object(&self, name: &str) -> Option<&DeclType> {
-        let (prefix, ty) = self.objects.as_ref()?;
-        ty.named(name.strip_prefix(&**prefix)?)
+        self.objects.iter().find_map(|(prefix, ty)| ty.named(name.strip_prefix(&**prefix)?))
     }
 
     /// Parses and checks an expression.
@@ -91,10 +124,22 @@ impl Declarations for Env {
     }
 
     fn has_object(&self, name: &str) -> bool {
-        self.object(name).is_some()
+        self.named.contains_key(name)
+            || self.makes_patches && object::is_patch_type(name)
+            || self.object(name).is_some()
+    }
+
+    fn has_function(&self, name: Name) -> bool {
+        name != Name::JsonPatchEscapeKey || self.makes_patches
     }
 
     fn field(&self, object: &str, field: &str) -> Option<Type> {
+        if let Some(fields) = self.named.get(object) {
+            return fields.get(field).cloned();
+        }
+        if self.makes_patches && object::is_patch_type(object) {
+            return object::field_type(object, field);
+        }
         let ty = self.object(object)?;
         let reserved = || {
             let ty = ty.field(&escape(field).filter(|_| is_reserved(field))?)?;
@@ -105,11 +150,15 @@ impl Declarations for Env {
     }
 
     fn meant_fields(&self, object: &str, field: &str) -> Vec<String> {
-        self.object(object).map(|ty| ty.meant(field)).unwrap_or_default()
+        match self.named.get(object) {
+            Some(fields) => nearest(field, fields.keys().map(String::as_str)),
+            None => self.object(object).map(|ty| ty.meant(field)).unwrap_or_default(),
+        }
     }
 
     fn meant_names(&self, name: &str) -> Vec<String> {
-        let of_self = self.objects.as_ref().map(|(_, ty)| ty.meant(name)).unwrap_or_default();
+        let of_self =
+            self.objects.iter().find(|(name, _)| self.is_self(name)).map(|(_, ty)| ty.meant(name)).unwrap_or_default();
         let is_exact = |field: &String| escape::is_written_for(field, name);
         if of_self.first().is_some_and(is_exact) {
             return of_self.into_iter().map(|field| format!("self.{field}")).collect();
@@ -243,8 +292,25 @@ impl Program {
     ) -> Outcome<'a> {
         eval::with_places(self.variables.len(), |values| {
             self.set(values, variables);
-            eval::run(&self.node, self.slots, &self.patterns, values, Bounds { limit, stop })
+            eval::run(&self.node, self.slots, &self.patterns, values, Bounds { limit, stop }, None)
         })
+    }
+
+    /// As [`evaluate`](Self::evaluate), with one more variable whose fields are evaluated when they are first looked at.
+    /// The cost of that is not part of the outcome. `fields` returns the value of a field, and `None` if there is no
+    /// such field.
+    pub fn evaluate_lazily<'a>(
+        &'a self,
+        variables: impl IntoIterator<Item = (&'a str, Value<'a>)>,
+        variable: &'static str,
+        fields: &mut dyn FnMut(&str) -> Option<Value<'a>>,
+        limit: u64,
+    ) -> Outcome<'a> {
+        let mut values = vec![None; self.variables.len()];
+        self.set(&mut values, variables);
+        let bounds = Bounds { limit, stop: Stop::NEVER };
+        let lazy = eval::Lazy { variable, evaluate: fields };
+        eval::run(&self.node, self.slots, &self.patterns, &values, bounds, Some(lazy))
     }
 
     /// The program with values of its variables, to evaluate it more than once.
@@ -275,6 +341,6 @@ impl<'a> Bound<'a> {
     pub fn evaluate(&self, limit: u64) -> Outcome<'a> {
         let program = self.program;
         let bounds = Bounds { limit, stop: Stop::NEVER };
-        eval::run(&program.node, program.slots, &program.patterns, &self.values, bounds)
+        eval::run(&program.node, program.slots, &program.patterns, &self.values, bounds, None)
     }
 }

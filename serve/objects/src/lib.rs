@@ -47,7 +47,6 @@ mod derived;
 mod form;
 mod generic;
 mod options;
-mod patch;
 mod path;
 mod proto;
 mod raw;
@@ -65,8 +64,8 @@ pub use api::{
 pub use derived::MAX_CELLS;
 pub use form::MAX_FORM_GROWTH;
 pub use generic::generic_kinds;
+pub use kubeshape_policy::json_patch::MAX_COPIED;
 pub use kubeshape_smd::value::Stop;
-pub use patch::MAX_COPIED;
 pub use status::{Cause, Details, GroupResource, Status};
 pub use value::MAX_EXPANDED;
 pub use wire::{json_to_protobuf, protobuf_to_json};

@@ -69,6 +69,7 @@ mod name;
 mod object;
 mod operations;
 mod options;
+pub mod policy;
 mod prepared;
 pub mod print;
 mod registry;

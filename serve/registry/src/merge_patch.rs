@@ -140,3 +140,21 @@ fn union<'a>(deleted: Map<'a>, added: Map<'a>, arena: &'a Bump) -> Map<'a> {
     }
     Map::from_entries(out, arena)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::apply;
+    use kubeshape_smd::{Bump, ToValue};
+    use serde_json::json;
+
+    #[test]
+    fn a_merge_patch_removes_merges_and_replaces() {
+        let arena = Bump::new();
+        let (old, patch) = (
+            json!({"a": {"b": 1, "c": 2}, "d": [1], "z": 0}),
+            json!({"a": {"b": null, "e": {"f": null}}, "d": 3, "x": null}),
+        );
+        let new = apply(old.to_value(&arena), patch.to_value(&arena), &arena).to_serde();
+        assert_eq!(new, json!({"a": {"c": 2, "e": {}}, "d": 3, "z": 0}));
+    }
+}

@@ -24,6 +24,8 @@ pub(crate) trait Declarations {
     fn variable(&self, name: &str) -> Option<&(Arc<str>, Type)>;
     /// Whether an object type exists.
     fn has_object(&self, name: &str) -> bool;
+    /// Whether a function exists that not all environments have.
+    fn has_function(&self, name: Name) -> bool;
     /// The type of a field of an object type.
     fn field(&self, object: &str, field: &str) -> Option<Type>;
     /// The fields of an object type that may be meant by a name that it does not have.
@@ -180,9 +182,13 @@ impl Checker<'_> {
         })
     }
 
+    fn exists(&self, function: &Function) -> bool {
+        function.exists_in(self.declarations.release()) && self.declarations.has_function(function.name)
+    }
+
     /// The function of a name, if it exists in the release.
     fn function(&self, name: &Called) -> Option<&'static Function> {
-        let exists = |function: &&Function| function.exists_in(self.declarations.release());
+        let exists = |function: &&Function| self.exists(function);
         match name.known() {
             Some(function) if self.declarations.container().is_empty() => Some(function).filter(exists),
             _ => self.look_up(name, |name| Functions::all().named(name).filter(exists)),
@@ -196,9 +202,7 @@ impl Checker<'_> {
         let found = receiver.push_qualified_name(&mut text).then(|| {
             text.push('.');
             text.push_str(name);
-            self.look_up(&text, |name| {
-                Functions::all().named(name).filter(|function| function.exists_in(self.declarations.release()))
-            })
+            self.look_up(&text, |name| Functions::all().named(name).filter(|function| self.exists(function)))
         });
         self.name = text;
         found.flatten()

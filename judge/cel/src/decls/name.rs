@@ -118,6 +118,7 @@ names! {
     IsUrl = "isURL",
     IsUnspecified = "isUnspecified",
     Join = "join",
+    JsonPatchEscapeKey = "jsonpatch.escapeKey",
     LabelSelector = "labelSelector",
     Last = "last",
     LastIndexOf = "lastIndexOf",

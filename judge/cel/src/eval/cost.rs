@@ -227,8 +227,18 @@ impl Own {
         match function {
             "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" => Own::All,
             "ip" if overload == "cidr_ip" => Own::Fixed(1),
-            "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" | "cidr" | "isIP" | "isCIDR" | "semver"
-            | "isSemver" | "ip" => Own::Text(1),
+            "jsonpatch.escapeKey"
+            | "url"
+            | "lowerAscii"
+            | "upperAscii"
+            | "substring"
+            | "trim"
+            | "cidr"
+            | "isIP"
+            | "isCIDR"
+            | "semver"
+            | "isSemver"
+            | "ip" => Own::Text(1),
             "quantity" | "isQuantity" => Own::Quantity,
             "replace" | "split" | "ip.isCanonical" => Own::Text(2),
             "join" => Own::Join,

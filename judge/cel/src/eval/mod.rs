@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(crate) use cost::Charge;
 pub(crate) use plan::plan;
 pub use run::Outcome;
-pub(crate) use run::{Bounds, run, with_places};
+pub(crate) use run::{Bounds, Lazy, run, with_places};
 
 /// A step of a program.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use crate::decls::{Name, Overload};
 use crate::library::regex::{Patterns, Regex};
 use crate::library::{Kube, bindings, standard};
 use crate::release::Change;
-use crate::value::{Key, List, Map, PANIC, Text, Value, message, print};
+use crate::value::{Key, List, Map, PANIC, Text, Value, message, object, print};
 use kubeshape_value::Stop;
 use std::sync::Arc;
 
@@ -41,6 +41,14 @@ pub(crate) struct Bounds<'s> {
     pub(crate) stop: Stop<'s>,
 }
 
+/// A variable whose fields are evaluated when they are first looked at.
+pub(crate) struct Lazy<'l, 'a> {
+    /// The name of the variable.
+    pub(crate) variable: &'static str,
+    /// Returns the value of a field; `None` if there is no such field.
+    pub(crate) evaluate: &'l mut dyn FnMut(&str) -> Option<Value<'a>>,
+}
+
 /// Evaluates a program.
 pub(crate) fn run<'a>(
     node: &'a Node,
@@ -48,9 +56,11 @@ pub(crate) fn run<'a>(
     patterns: &Patterns,
     variables: &[Option<Value<'a>>],
     bounds: Bounds<'_>,
+    lazy: Option<Lazy<'_, 'a>>,
 ) -> Outcome<'a> {
     with_places(slots, |slots| {
         let mut runner = Runner::new(variables, slots, patterns, bounds);
+        runner.lazy = lazy;
         let value = runner.eval(node);
         let steps = runner.meter.steps;
         match (runner.ended, value) {
@@ -97,7 +107,7 @@ struct End {
 ///
 /// Where the whole evaluation ends, the value is an error. After that, nothing can be paid for, so that all that is
 /// still evaluated is an error as well.
-struct Runner<'v, 'a> {
+struct Runner<'l, 'v, 'a> {
     variables: &'v [Option<Value<'a>>],
     slots: &'v mut [Option<Value<'a>>],
     patterns: &'v Patterns,
@@ -106,6 +116,7 @@ struct Runner<'v, 'a> {
     stop: Stop<'v>,
     meter: Meter,
     ended: Option<End>,
+    lazy: Option<Lazy<'l, 'a>>,
 }
 
 /// Pays for something, or returns because the evaluation has ended.
@@ -126,14 +137,14 @@ macro_rules! attempt {
     };
 }
 
-impl<'v, 'a> Runner<'v, 'a> {
+impl<'l, 'v, 'a> Runner<'l, 'v, 'a> {
     fn new(
         variables: &'v [Option<Value<'a>>],
         slots: &'v mut [Option<Value<'a>>],
         patterns: &'v Patterns,
         Bounds { limit, stop }: Bounds<'v>,
-    ) -> Runner<'v, 'a> {
-        Runner { variables, slots, patterns, cost: 0, limit, stop, meter: Meter::default(), ended: None }
+    ) -> Runner<'l, 'v, 'a> {
+        Runner { variables, slots, patterns, cost: 0, limit, stop, meter: Meter::default(), ended: None, lazy: None }
     }
 
     /// Ends the evaluation if its caller wants that. Returns whether it goes on.
@@ -393,8 +404,8 @@ impl<'v, 'a> Runner<'v, 'a> {
         Value::Map(Map::Made(Arc::new(out)))
     }
 
-    fn message(&mut self, name: &str, fields: &'a [(Arc<str>, Node, bool)]) -> Value<'a> {
-        let mut values: Vec<(&str, Value<'a>)> = Vec::new();
+    fn message(&mut self, name: &Arc<str>, fields: &'a [(Arc<str>, Node, bool)]) -> Value<'a> {
+        let mut values: Vec<(Arc<str>, Value<'a>)> = Vec::new();
         for (field, node, optional) in fields {
             let mut value = self.eval(node);
             if value.is_error() {
@@ -407,8 +418,12 @@ impl<'v, 'a> Runner<'v, 'a> {
                     other => return wrong_entry(field, &other),
                 };
             }
-            values.push((field, value));
+            values.push((field.clone(), value));
         }
+        if object::is_patch_type(name) {
+            return object::make(name, values);
+        }
+        let values: Vec<(&str, Value<'a>)> = values.iter().map(|(name, value)| (&**name, value.clone())).collect();
         message::make(name, &values)
     }
 
@@ -615,6 +630,7 @@ impl<'v, 'a> Runner<'v, 'a> {
                         error.clone()
                     }
                     Some(value) => self.qualified(value, path),
+                    None if self.is_lazy(name) => self.lazy_field(path),
                     None => Value::error(format!("no such attribute(s): {name}")),
                 }
             }
@@ -648,6 +664,46 @@ impl<'v, 'a> Runner<'v, 'a> {
                 error @ Value::Error(_) => error,
                 _ => Value::no_such_overload(),
             },
+        }
+    }
+
+    fn is_lazy(&self, variable: &str) -> bool {
+        self.lazy.as_ref().is_some_and(|lazy| lazy.variable == variable)
+    }
+
+    /// What a path leads to whose first field is evaluated when it is first looked at.
+    fn lazy_field(&mut self, path: &'a [Qualifier]) -> Value<'a> {
+        let Some(([first, rest @ ..], lazy)) = Some(path).zip(self.lazy.as_mut()) else {
+            return Value::no_such_overload();
+        };
+        let (name, tests) = match &first.kind {
+            QualifierKind::Const(Value::String(name)) => (name, false),
+            QualifierKind::Present(Value::String(name)) => (name, true),
+            _ => return Value::no_such_overload(),
+        };
+        let found = (lazy.evaluate)(name);
+        match found {
+            None if tests && !first.optional => {
+                pay!(self, 1);
+                Value::Bool(false)
+            }
+            None if first.optional => Value::Optional(None),
+            None => {
+                pay!(self, 1);
+                Value::error(format!("no such key: {}", &**name))
+            }
+            Some(error @ Value::Error(_)) => {
+                pay!(self, u64::from(!first.optional));
+                error
+            }
+            Some(value) => {
+                pay!(self, 1);
+                match (tests, first.optional) {
+                    (true, false) => Value::Bool(true),
+                    (_, true) => self.qualified(&Value::some(value), rest),
+                    _ => self.qualified(&value, rest),
+                }
+            }
         }
     }
 
@@ -800,6 +856,10 @@ fn find<'a>(value: &Value<'a>, key: &Value<'a>, test: bool) -> Result<Option<Val
             }
         }
         error @ Value::Error(_) => Err(error.clone()),
+        Value::Object(object) => match key.as_str().and_then(|name| object.select(name, test)) {
+            Some(found) => Ok(Some(found)),
+            None => missing("no such key"),
+        },
         _ => missing("no such key"),
     }
 }

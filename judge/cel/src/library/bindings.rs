@@ -7,7 +7,7 @@ use super::named::Format;
 use super::net::{Addr, Cidr};
 use super::quantity::Quantity;
 use super::semver::Version;
-use super::{Kube, format, lists, standard, strings};
+use super::{Kube, authorization, format, lists, standard, strings};
 use crate::decls::{Function, Name, Overload};
 use crate::types::Type;
 use crate::value::{Map, Value, convert};
@@ -216,7 +216,11 @@ fn is_zero(value: &Value<'_>) -> bool {
 fn kube<'a>(function: &Function, args: &[Value<'a>]) -> Value<'a> {
     let name = function.name;
     let quantity = |quantity: Quantity, made: bool| Value::Kube(Kube::Quantity(Arc::new(quantity), made));
+    if let [Value::Kube(Kube::Authorization(value)), rest @ ..] = args {
+        return authorization::call(name, value, rest).unwrap_or_else(|| unmatched(function, args));
+    }
     match (name, args) {
+        (Name::JsonPatchEscapeKey, [Value::String(text)]) => Value::text(text.replace('~', "~0").replace('/', "~1")),
         (Name::Quantity, [Value::String(text)]) => {
             Quantity::parse(text).map_or_else(Value::error, |parsed| quantity(parsed, false))
         }

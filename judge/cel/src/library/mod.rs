@@ -1,5 +1,6 @@
 //! The libraries of functions.
 
+pub(crate) mod authorization;
 pub(crate) mod bindings;
 pub(crate) mod format;
 pub(crate) mod lists;
@@ -33,6 +34,8 @@ pub enum Kube {
     Semver(Arc<semver::Version>),
     /// A named format.
     Format(&'static named::Format),
+    /// What a user may do.
+    Authorization(Arc<authorization::Authorization>),
 }
 
 impl Kube {
@@ -45,6 +48,7 @@ impl Kube {
             Kube::Url(_) => "kubernetes.URL",
             Kube::Semver(_) => "kubernetes.Semver",
             Kube::Format(_) => "kubernetes.NamedFormat",
+            Kube::Authorization(value) => value.name(),
         }
     }
 
@@ -72,6 +76,7 @@ impl Kube {
             Kube::Url(_) => "cel.URL",
             Kube::Semver(_) => "cel.Semver",
             Kube::Format(_) => "cel.Format",
+            Kube::Authorization(value) => value.go_type(),
         }
     }
 
@@ -100,6 +105,7 @@ impl fmt::Display for Kube {
             Kube::Url(url) => url.fmt(f),
             Kube::Semver(version) => version.fmt(f),
             Kube::Format(format) => f.write_str(format.name),
+            Kube::Authorization(value) => value.fmt(f),
         }
     }
 }

@@ -139,7 +139,9 @@ fn wrong<T>(value: &Value<'_>, go: &str) -> Converted<T> {
             Kube::Url(_) => "'URL'",
             Kube::Semver(_) => "'Semver'",
             Kube::Format(_) => "'Format'",
+            Kube::Authorization(_) => "'types.Err'",
         },
+        Value::Object(_) => return Err(format!("unable to convert to {go}")),
         Value::Error(error) => return Err(error.to_string()),
     };
     Err(format!("type conversion error from {name} to '{go}'"))
@@ -155,7 +157,7 @@ fn boolean(value: &Value<'_>) -> Converted<bool> {
 fn string(value: &Value<'_>) -> Converted<String> {
     match inner(value)? {
         Value::String(text) => Ok(text.to_string()),
-        Value::Kube(kube) if !matches!(kube, Kube::Format(_)) => Ok(kube.to_string()),
+        Value::Kube(kube) if !matches!(kube, Kube::Format(_) | Kube::Authorization(_)) => Ok(kube.to_string()),
         other => wrong(other, "string"),
     }
 }
@@ -230,6 +232,17 @@ fn structure<'a>(value: &Value<'a>) -> Converted<Value<'a>> {
             Ok(Value::map(map.iter().map(entry).collect::<Converted<Vec<_>>>()?))
         }
         other => wrong(other, "*structpb.Struct"),
+    }
+}
+
+impl<'a> Value<'a> {
+    /// The value as JSON has it, as a conversion to `google.protobuf.Value` gives it: numbers are doubles, and integers beyond
+    /// 2^53 are strings, as bytes, durations and moments are.
+    ///
+    /// # Errors
+    /// The value has no form in JSON: upstream's text.
+    pub fn to_json(&self) -> Result<Value<'a>, String> {
+        json(self)
     }
 }
 

@@ -9,6 +9,7 @@ mod any;
 pub(crate) mod arithmetic;
 pub(crate) mod convert;
 pub(crate) mod message;
+pub(crate) mod object;
 pub(crate) mod print;
 pub(crate) mod time;
 
@@ -17,6 +18,7 @@ use crate::library::Kube;
 use crate::raw::{Fields, Items, Raw};
 use crate::schema::Typed;
 use crate::types::Type;
+pub use object::Object;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -104,6 +106,8 @@ pub enum Value<'a> {
     Optional(Option<Arc<Value<'a>>>),
     /// A value of a type of Kubernetes.
     Kube(Kube),
+    /// An object of a patch.
+    Object(Arc<Object<'a>>),
     /// What went wrong, as upstream words it.
     Error(Arc<str>),
 }
@@ -170,6 +174,7 @@ impl<'a> Key<'a> {
             Value::List(_)
             | Value::Map(_)
             | Value::Optional(Some(_))
+            | Value::Object(_)
             | Value::Kube(Kube::Quantity(..) | Kube::Url(_)) => Key::distinct(entries),
             Value::Double(d) if d.is_nan() => Key::distinct(entries),
             other => Key::of(other),
@@ -251,6 +256,7 @@ impl<'a> Value<'a> {
             }
             Value::Optional(inner) => Value::Optional(inner.map(|inner| Arc::new((*inner).clone().into_owned()))),
             Value::Kube(kube) => Value::Kube(kube),
+            Value::Object(object) => Value::Object(Arc::new((*object).clone().into_owned())),
             Value::Error(error) => Value::Error(error),
         }
     }
@@ -302,6 +308,7 @@ impl<'a> Value<'a> {
             Value::Map(_) => MAP.clone(),
             Value::Optional(_) => OPTIONAL.clone(),
             Value::Kube(kube) => kube.type_of(),
+            Value::Object(object) => object.type_of(),
             Value::Error(_) => Type::Opaque("error".into(), Arc::from([])),
         }
     }
@@ -347,6 +354,7 @@ impl<'a> Value<'a> {
             },
             (Type::Opaque(name, _), Value::Optional(_)) => &**name == "optional_type",
             (Type::Opaque(name, _) | Type::Struct(name), Value::Kube(kube)) => **name == *kube.name(),
+            (Type::Struct(name), Value::Object(object)) => **name == *object.name(),
             _ => false,
         }
     }
@@ -600,6 +608,7 @@ impl<'a> Value<'a> {
                 (a, b) => a.is_none() && b.is_none(),
             },
             (Value::Kube(a), other) => return a.equal(other),
+            (Value::Object(a), Value::Object(b)) => a.equal(b),
             _ => false,
         })
     }

@@ -78,6 +78,7 @@ fn write(value: &Value<'_>, out: &mut String) {
         }
         Value::Optional(None) => out.push_str("optional.none()"),
         Value::Kube(kube) => out.push_str(&kube.to_string()),
+        Value::Object(object) => out.push_str(object.name()),
         Value::Error(message) => out.push_str(message),
     }
 }
@@ -102,6 +103,8 @@ pub(crate) fn go_type(value: &Value<'_>) -> &'static str {
         Value::Map(_) => "*types.baseMap",
         Value::Optional(_) => "*types.Optional",
         Value::Kube(kube) => kube.go_type(),
+        Value::Object(object) if object.name() == super::object::JSON_PATCH => "*mutation.JSONPatchVal",
+        Value::Object(_) => "*dynamic.ObjectVal",
         Value::Error(_) => "*types.Err",
     }
 }

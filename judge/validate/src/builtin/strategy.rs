@@ -91,6 +91,9 @@ impl Default for Assigned<'static> {
     }
 }
 
+/// How a decoded object is printed.
+type Print<'a> = fn(&Typed, Value<'a>, &'a Bump) -> Value<'a>;
+
 impl Strategy {
     /// The kind with the types that a document describes.
     pub fn new(types: Typed, group: &str, version: &str, kind: &str, namespaced: bool, release: Release) -> Strategy {
@@ -125,7 +128,7 @@ impl Strategy {
     /// # Errors
     /// The text of the first value that does not fit its type.
     pub fn decode<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
-        self.decoded(object, self.types.decode(object), arena)
+        self.decoded(object, self.types.decode(object), Typed::stored, arena)
     }
 
     /// Decodes an object of a request in JSON as [`decode`](Strategy::decode). The source says how its numbers are written.
@@ -134,7 +137,16 @@ impl Strategy {
     /// The text of the first value that does not fit its type.
     pub fn decode_json<'a>(&self, object: Value<'a>, source: Node<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
         let decoded = self.types.decode_json(object, source);
-        self.decoded(self.types.with_written_quantities(object, source, arena), decoded, arena)
+        self.decoded(self.types.with_written_quantities(object, source, arena), decoded, Typed::stored, arena)
+    }
+
+    /// As [`decode`](Self::decode), but the object was not stored: empty lists that Go prints are not null. Admission
+    /// plugins see it so.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub fn decode_request<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
+        self.decoded(object, self.types.decode(object), Typed::decoded, arena)
     }
 
     /// Decodes an object into Go types and prints it again, without defaults: unknown fields, nulls and zero values that Go
@@ -143,19 +155,31 @@ impl Strategy {
     /// # Errors
     /// The text of the first value that does not fit its type.
     pub fn round_trip<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
-        self.decoded_types(object, self.types.decode(object), arena)
+        self.decoded_types(object, self.types.decode(object), Typed::stored, arena)
     }
 
-    fn decoded<'a>(&self, object: Value<'a>, decoded: Decoded, arena: &'a Bump) -> Result<Object<'a>, String> {
-        let Object { value, unknown } = self.decoded_types(object, decoded, arena)?;
+    fn decoded<'a>(
+        &self,
+        object: Value<'a>,
+        decoded: Decoded,
+        print: Print<'a>,
+        arena: &'a Bump,
+    ) -> Result<Object<'a>, String> {
+        let Object { value, unknown } = self.decoded_types(object, decoded, print, arena)?;
         Ok(Object { value: self.overlay.with_defaults(&self.types, value, arena), unknown })
     }
 
-    fn decoded_types<'a>(&self, object: Value<'a>, decoded: Decoded, arena: &'a Bump) -> Result<Object<'a>, String> {
+    fn decoded_types<'a>(
+        &self,
+        object: Value<'a>,
+        decoded: Decoded,
+        print: Print<'a>,
+        arena: &'a Bump,
+    ) -> Result<Object<'a>, String> {
         if let Some(error) = decoded.errors.into_iter().next() {
             return Err(error.message);
         }
-        let value = self.types.stored(object, arena);
+        let value = print(&self.types, object, arena);
         let Value::Map(map) = value else { return Ok(Object { value, unknown: decoded.unknown }) };
         let metadata = decode_metadata(object.get("metadata").unwrap_or(Value::Null), arena)?;
         let mut map = map.with("metadata", Some(metadata.value), arena);

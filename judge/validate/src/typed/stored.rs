@@ -28,13 +28,21 @@ impl Typed {
     /// does not have, such as kinds of aggregated servers, only loses unknown fields and nulls.
     #[must_use]
     pub fn stored<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
-        Printer { typed: self, arena }.value(object, &self.root, MAX_DEPTH)
+        Printer { typed: self, arena, keeps_empty: false }.value(object, &self.root, MAX_DEPTH)
+    }
+
+    /// As [`stored`](Self::stored), before protobuf: empty lists that Go prints are not null.
+    #[must_use]
+    pub fn decoded<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        Printer { typed: self, arena, keeps_empty: true }.value(object, &self.root, MAX_DEPTH)
     }
 }
 
 struct Printer<'t, 'a> {
     typed: &'t Typed,
     arena: &'a Bump,
+    /// Whether an empty list or map is another value than none.
+    keeps_empty: bool,
 }
 
 impl<'a> Printer<'_, 'a> {
@@ -139,6 +147,11 @@ impl<'a> Printer<'_, 'a> {
                 | Type::List(_)
         );
         let collects = matches!(ty, Type::Bytes | Type::Map(_) | Type::List(_));
+        if let (Shown::Always | Shown::InParent, Some(written), true, true) =
+            (facts.shown, written, collects, self.keeps_empty)
+        {
+            return Some(written);
+        }
         let written = written.filter(|value| !(can_be_empty && is_empty(*value)));
         match facts.shown {
             Shown::Always | Shown::InParent if collects => Some(written.unwrap_or(Value::Null)),

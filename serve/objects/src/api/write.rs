@@ -2,11 +2,11 @@
 
 use super::{Call, MAX_BODY, Outcome, Reply, Then, Verb, Write};
 use crate::options::{FieldValidation, WriteParameters};
-use crate::patch::{PatchError, json_patch};
 use crate::status::{Cause, Details, Status};
 use crate::store::{Change, Full, Key, Stored, Then as Becomes};
 use crate::value::{self, meta_text, with_meta};
 use crate::{cbor, wire};
+use kubeshape_policy::json_patch::{PatchError, json_patch};
 use kubeshape_registry::{WriteOptions, duplicate_fields, strict_yaml_error};
 use kubeshape_registry::{merge_patch, strategic};
 use kubeshape_schema::field::{BadValue, Error, Path};
@@ -550,7 +550,7 @@ impl Call<'_> {
     }
 
     fn unpatched(&self, error: PatchError) -> Status {
-        let PatchError { code, message } = error;
+        let PatchError { code, message, .. } = error;
         match code {
             413 => Status { code, reason: "RequestEntityTooLarge".into(), message, details: None },
             400 => Status::bad_request(message),

@@ -1,8 +1,6 @@
-//! JSON Patch (RFC 6902) as evanphx/json-patch applies it. See `merge_patch` and `strategic` of the registry for other
-//! patches.
+//! JSON Patch (RFC 6902) as version 4 of evanphx/json-patch applies it, with its messages.
 
-use kubeshape_smd::value::Map;
-use kubeshape_smd::{Bump, Value};
+use kubeshape_value::{Bump, Map, Value};
 
 /// The maximum number of operations in a patch (upstream: `maxJSONPatchOperations`).
 const MAX_OPERATIONS: usize = 10_000;
@@ -13,13 +11,17 @@ const MAX_WORK: usize = 50_000_000;
 
 /// The reason why a patch cannot be applied, and the status code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PatchError {
-    pub(crate) code: u16,
-    pub(crate) message: String,
+pub struct PatchError {
+    /// The status code with which a server answers.
+    pub code: u16,
+    /// The message.
+    pub message: String,
+    /// Whether a `test` failed.
+    pub is_failed_test: bool,
 }
 
 fn refused(message: impl Into<String>) -> PatchError {
-    PatchError { code: 422, message: message.into() }
+    PatchError { code: 422, message: message.into(), is_failed_test: false }
 }
 
 /// A value that operations change in place.
@@ -105,38 +107,71 @@ impl<'a> Node<'a> {
 ///
 /// # Errors
 /// The patch is invalid (400), or an operation does not apply (422). The messages are the server's.
-pub(crate) fn json_patch<'a>(value: Value<'a>, patch: Value<'a>, arena: &'a Bump) -> Result<Value<'a>, PatchError> {
+pub fn json_patch<'a>(value: Value<'a>, patch: Value<'a>, arena: &'a Bump) -> Result<Value<'a>, PatchError> {
     let Value::List(operations) = patch else {
         let message = "error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch";
-        return Err(PatchError { code: 400, message: message.to_owned() });
+        return Err(PatchError { code: 400, message: message.to_owned(), is_failed_test: false });
     };
     if operations.len() > MAX_OPERATIONS {
         let message =
             format!("The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {}", operations.len());
-        return Err(PatchError { code: 413, message });
+        return Err(PatchError { code: 413, message, is_failed_test: false });
     }
     let mut root = Node::Leaf(value);
     let (mut copied, mut work) = (0_usize, 0_usize);
     for operation in operations {
         let text = |name: &str| operation.get(name).and_then(Value::as_str);
-        let path = text("path").ok_or_else(|| refused("missing path"))?;
-        let from = || text("from").ok_or_else(|| refused("missing from"));
         let kind = text("op").unwrap_or("unknown");
-        let wrong = |why: String| refused(format!("{kind} operation does not apply: {why}"));
+        let undecoded = |member: &str| refused(format!("{kind} operation failed to decode {member}: missing value"));
+        let path = text("path").ok_or_else(|| undecoded("path"))?;
+        let from = || text("from").ok_or_else(|| undecoded("from"));
+        let missing =
+            |what: &str| refused(format!("{kind} operation does not apply: doc is missing {what}: missing value"));
         let value = || operation.get("value").unwrap_or(Value::Null);
+        let wrong = |path: &str| {
+            let path = path.to_owned();
+            move |why: String| refused(format!("error in {kind} for path: '{path}': {why}"))
+        };
         match kind {
-            "add" => insert(&mut root, path, Node::Leaf(value()), arena, &mut work).map_err(wrong)?,
-            "remove" => drop(remove(&mut root, path, arena, &mut work).map_err(wrong)?),
+            "add" => {
+                let (node, key) =
+                    parent(&mut root, path, arena).ok_or_else(|| missing(&format!("path: \"{path}\"")))?;
+                insert(node, key, Node::Leaf(value()), &mut work).map_err(wrong(path))?;
+            }
+            "remove" => {
+                let (node, key) =
+                    parent(&mut root, path, arena).ok_or_else(|| missing(&format!("path: \"{path}\"")))?;
+                remove(node, key, &mut work).map_err(wrong(path))?;
+            }
             "replace" => {
-                let slot = find(&mut root, path, arena).map_err(wrong)?;
-                *slot = Node::Leaf(value());
+                let (node, key) = parent(&mut root, path, arena).ok_or_else(|| missing(&format!("path: {path}")))?;
+                // A member of an object need not exist.
+                match node {
+                    Node::Map(members) => {
+                        members.insert(key, Node::Leaf(value()));
+                    }
+                    list => {
+                        let slot = child(list, key).ok_or_else(|| missing(&format!("key: {path}")))?;
+                        *slot = Node::Leaf(value());
+                    }
+                }
             }
             "move" => {
-                let moved = remove(&mut root, from()?, arena, &mut work).map_err(wrong)?;
-                insert(&mut root, path, moved, arena, &mut work).map_err(wrong)?;
+                let from = from()?;
+                let found = parent(&mut root, from, arena);
+                let (node, key) = found.ok_or_else(|| missing(&format!("from path: {from}")))?;
+                let moved = remove(node, key, &mut work).map_err(wrong(key))?;
+                let found = parent(&mut root, path, arena);
+                let (node, key) = found.ok_or_else(|| missing(&format!("destination path: {path}")))?;
+                insert(node, key, moved, &mut work).map_err(wrong(path))?;
             }
             "copy" => {
-                let source = find(&mut root, from()?, arena).map_err(wrong)?;
+                let from = from()?;
+                let found = parent(&mut root, from, arena);
+                let (node, key) = found.ok_or_else(|| missing(&format!("from path: {from}")))?;
+                let source = child(node, key);
+                let source =
+                    source.ok_or_else(|| refused(format!("error in copy for from: '{from}': missing value")))?;
                 copied += source.json_len();
                 if copied > MAX_COPIED {
                     return Err(refused(format!(
@@ -145,16 +180,20 @@ pub(crate) fn json_patch<'a>(value: Value<'a>, patch: Value<'a>, arena: &'a Bump
                     )));
                 }
                 let copy = source.copy();
-                insert(&mut root, path, copy, arena, &mut work).map_err(wrong)?;
+                let found = parent(&mut root, path, arena);
+                let (node, key) = found.ok_or_else(|| missing(&format!("destination path: {path}")))?;
+                insert(node, key, copy, &mut work)
+                    .map_err(|why| refused(format!("error while adding value during copy: {why}")))?;
             }
             "test" => {
                 let expected = value();
-                let holds = match find(&mut root, path, arena) {
-                    Ok(found) => found.equals(expected),
-                    Err(_) => expected.is_null(),
+                let holds = match parent(&mut root, path, arena).and_then(|(node, key)| child(node, key)) {
+                    Some(found) => found.equals(expected),
+                    None => expected.is_null(),
                 };
                 if !holds {
-                    return Err(refused(format!("testing value {path} failed: test failed")));
+                    let message = format!("testing value {path} failed: test failed");
+                    return Err(PatchError { code: 422, message, is_failed_test: true });
                 }
             }
             other => return Err(refused(format!("Unexpected kind: {other}"))),
@@ -196,10 +235,6 @@ fn steps<'a>(pointer: &'a str, arena: &'a Bump) -> Vec<&'a str> {
     pointer.split('/').skip(1).map(unescaped).collect()
 }
 
-fn missing(path: &str) -> String {
-    format!("doc is missing path: {path}: missing value")
-}
-
 fn index(step: &str, length: usize) -> Option<usize> {
     match step.parse::<i64>() {
         Ok(at) if at < 0 => length.checked_sub(usize::try_from(at.unsigned_abs()).ok()?),
@@ -208,45 +243,29 @@ fn index(step: &str, length: usize) -> Option<usize> {
     }
 }
 
-fn find<'n, 'a>(root: &'n mut Node<'a>, pointer: &'a str, arena: &'a Bump) -> Result<&'n mut Node<'a>, String> {
-    let mut node = root;
-    for step in steps(pointer, arena) {
-        node.open();
-        node = match node {
-            Node::List(items) => index(step, items.len()).and_then(|at| items.get_mut(at)),
-            Node::Map(members) => members.get_mut(step),
-            Node::Leaf(_) => None,
-        }
-        .ok_or_else(|| missing(pointer))?;
-    }
-    Ok(node)
-}
-
-/// Opens the container of a pointer's target, and returns it with the last step.
-fn parent<'n, 'a>(
-    root: &'n mut Node<'a>,
-    pointer: &'a str,
-    arena: &'a Bump,
-) -> Result<(&'n mut Node<'a>, &'a str), String> {
-    let (above, _) = pointer.rsplit_once('/').ok_or_else(|| missing(pointer))?;
-    let last = steps(pointer, arena).pop().ok_or_else(|| missing(pointer))?;
-    let node = find(root, above, arena).map_err(|_| missing(pointer))?;
+/// What a list or map has under a step.
+fn child<'n, 'a>(node: &'n mut Node<'a>, step: &str) -> Option<&'n mut Node<'a>> {
     node.open();
-    Ok((node, last))
+    match node {
+        Node::List(items) => index(step, items.len()).and_then(|at| items.get_mut(at)),
+        Node::Map(members) => members.get_mut(step),
+        Node::Leaf(_) => None,
+    }
 }
 
-fn insert<'a>(
-    root: &mut Node<'a>,
-    pointer: &'a str,
-    value: Node<'a>,
-    arena: &'a Bump,
-    work: &mut usize,
-) -> Result<(), String> {
-    if pointer.is_empty() {
-        *root = value;
-        return Ok(());
+/// Opens the list or map that has a pointer's target, and returns it with the last step (`findObject`).
+fn parent<'n, 'a>(root: &'n mut Node<'a>, pointer: &'a str, arena: &'a Bump) -> Option<(&'n mut Node<'a>, &'a str)> {
+    let mut steps = steps(pointer, arena);
+    let last = steps.pop()?;
+    let mut node = root;
+    for step in steps {
+        node = child(node, step)?;
     }
-    let (node, step) = parent(root, pointer, arena)?;
+    node.open();
+    if matches!(node, Node::Leaf(_)) { None } else { Some((node, last)) }
+}
+
+fn insert<'a>(node: &mut Node<'a>, step: &'a str, value: Node<'a>, work: &mut usize) -> Result<(), String> {
     match node {
         Node::Map(members) => {
             members.insert(step, value);
@@ -254,52 +273,40 @@ fn insert<'a>(
         Node::List(items) if step == "-" => items.push(value),
         Node::List(items) => {
             let at = index(step, items.len()).filter(|at| *at <= items.len());
-            let at = at.ok_or_else(|| format!("error in add for path: '{pointer}': invalid index referenced"))?;
+            let at = at.ok_or_else(|| format!("Unable to access invalid index: {step}: invalid index referenced"))?;
             *work = work.saturating_add(items.len() - at);
             items.insert(at, value);
         }
-        Node::Leaf(_) => return Err(missing(pointer)),
+        Node::Leaf(_) => return Err("missing value".to_owned()),
     }
     Ok(())
 }
 
-fn remove<'a>(root: &mut Node<'a>, pointer: &'a str, arena: &'a Bump, work: &mut usize) -> Result<Node<'a>, String> {
-    let (node, step) = parent(root, pointer, arena)?;
+fn remove<'a>(node: &mut Node<'a>, step: &str, work: &mut usize) -> Result<Node<'a>, String> {
     let gone = match node {
         Node::Map(members) => members.remove(step),
-        Node::List(items) => index(step, items.len()).filter(|at| *at < items.len()).map(|at| {
-            *work = work.saturating_add(items.len() - at);
-            items.remove(at)
-        }),
+        Node::List(items) => match index(step, items.len()).filter(|at| *at < items.len()) {
+            Some(at) => {
+                *work = work.saturating_add(items.len() - at);
+                Some(items.remove(at))
+            }
+            None => return Err(format!("Unable to access invalid index: {step}: invalid index referenced")),
+        },
         Node::Leaf(_) => None,
     };
-    gone.ok_or_else(|| {
-        format!("error in remove for path: '{pointer}': Unable to remove nonexistent key: {step}: missing value")
-    })
+    gone.ok_or_else(|| format!("Unable to remove nonexistent key: {step}: missing value"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::json_patch;
-    use kubeshape_registry::merge_patch::apply as merge;
-    use kubeshape_smd::{Bump, ToValue};
+    use kubeshape_value::{Bump, ToValue};
     use serde_json::{Value, json};
 
     fn patched(value: &Value, patch: &Value) -> Result<Value, String> {
         let arena = Bump::new();
         let value = json_patch(value.to_value(&arena), patch.to_value(&arena), &arena);
-        value.map(kubeshape_smd::Value::to_serde).map_err(|error| error.message)
-    }
-
-    #[test]
-    fn a_merge_patch_removes_merges_and_replaces() {
-        let arena = Bump::new();
-        let (old, patch) = (
-            json!({"a": {"b": 1, "c": 2}, "d": [1], "z": 0}),
-            json!({"a": {"b": null, "e": {"f": null}}, "d": 3, "x": null}),
-        );
-        let new = merge(old.to_value(&arena), patch.to_value(&arena), &arena).to_serde();
-        assert_eq!(new, json!({"a": {"c": 2, "e": {}}, "d": 3, "z": 0}));
+        value.map(kubeshape_value::Value::to_serde).map_err(|error| error.message)
     }
 
     #[test]
@@ -323,9 +330,12 @@ mod tests {
     fn what_does_not_fit_is_refused() {
         let old = json!({"a": [1]});
         for (patch, why) in [
-            (json!([{"op": "replace", "path": "/b", "value": 1}]), "doc is missing path: /b"),
+            (json!([{"op": "replace", "path": "/a/-", "value": 1}]), "doc is missing key: /a/-: missing value"),
             (json!([{"op": "test", "path": "/a/0", "value": 2}]), "testing value /a/0 failed"),
-            (json!([{"op": "remove", "path": "/a/1"}]), "error in remove for path: '/a/1'"),
+            (
+                json!([{"op": "remove", "path": "/a/1"}]),
+                "error in remove for path: '/a/1': Unable to access invalid index: 1",
+            ),
             (json!([{"op": "add", "path": "/a/7", "value": 1}]), "invalid index"),
             (json!([{"op": "nope", "path": "/a"}]), "Unexpected kind: nope"),
             (json!({}), "error decoding patch"),

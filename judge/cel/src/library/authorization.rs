@@ -1,0 +1,198 @@
+//! What a user may do, as expressions check it: `library/authz.go` of `k8s.io/apiserver`.
+
+use crate::decls::Name;
+use crate::value::Value;
+use kubeshape_schema::names;
+use std::fmt;
+use std::sync::Arc;
+
+/// A user, as `user.Info` has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct User {
+    /// The name.
+    pub name: String,
+    /// The uid; empty if there is none.
+    pub uid: String,
+    /// The groups.
+    pub groups: Vec<String>,
+}
+
+impl User {
+    /// The user that a service account is (`serviceaccount.ServiceAccountInfo`).
+    pub fn of_service_account(namespace: &str, name: &str) -> User {
+        User {
+            name: format!("system:serviceaccount:{namespace}:{name}"),
+            uid: String::new(),
+            groups: vec!["system:serviceaccounts".to_owned(), format!("system:serviceaccounts:{namespace}")],
+        }
+    }
+}
+
+/// A question to an authorizer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// Who wants to do it.
+    pub user: Arc<User>,
+    /// `get`
+    pub verb: String,
+    /// The path of a request that is about no resource.
+    pub path: Option<String>,
+    /// The group of the resource.
+    pub group: String,
+    /// `pods`
+    pub resource: String,
+    /// `status`
+    pub subresource: String,
+    /// The namespace.
+    pub namespace: String,
+    /// The name of the object.
+    pub name: String,
+    /// As it is written in the expression.
+    pub field_selector: String,
+    /// As it is written in the expression.
+    pub label_selector: String,
+}
+
+/// What an authorizer decides.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// Whether it is allowed.
+    pub allowed: bool,
+    /// Why.
+    pub reason: String,
+    /// What went wrong.
+    pub error: Option<String>,
+}
+
+/// Decides what users may do.
+pub trait Authorizer: fmt::Debug + Send + Sync {
+    /// Decides a question.
+    fn decide(&self, access: &Access) -> Verdict;
+}
+
+/// A value of `kubernetes.authorization`.
+#[derive(Clone, Debug)]
+pub struct Authorization {
+    kind: Kind,
+    access: Access,
+    authorizer: Arc<dyn Authorizer>,
+    verdict: Verdict,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Authorizer,
+    Path,
+    Group,
+    Resource,
+    Decision,
+}
+
+impl Authorization {
+    /// The variable `authorizer`.
+    pub fn new(user: Arc<User>, authorizer: Arc<dyn Authorizer>) -> Authorization {
+        let access = Access { user, ..Access::default() };
+        Authorization { kind: Kind::Authorizer, access, authorizer, verdict: Verdict::default() }
+    }
+
+    /// The variable `authorizer.requestResource`. The verb of `access` is not used.
+    pub fn of_resource(access: Access, authorizer: Arc<dyn Authorizer>) -> Authorization {
+        Authorization { kind: Kind::Resource, access, authorizer, verdict: Verdict::default() }
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        match self.kind {
+            Kind::Authorizer => "kubernetes.authorization.Authorizer",
+            Kind::Path => "kubernetes.authorization.PathCheck",
+            Kind::Group => "kubernetes.authorization.GroupCheck",
+            Kind::Resource => "kubernetes.authorization.ResourceCheck",
+            Kind::Decision => "kubernetes.authorization.Decision",
+        }
+    }
+
+    pub(crate) fn go_type(&self) -> &'static str {
+        match self.kind {
+            Kind::Authorizer => "library.authorizerVal",
+            Kind::Path => "library.pathCheckVal",
+            Kind::Group => "library.groupCheckVal",
+            Kind::Resource => "library.resourceCheckVal",
+            Kind::Decision => "library.decisionVal",
+        }
+    }
+
+    fn with(&self, kind: Kind, change: impl FnOnce(&mut Access)) -> Authorization {
+        let mut made = self.clone();
+        made.kind = kind;
+        change(&mut made.access);
+        made
+    }
+}
+
+/// Calls a function of the library; `None` if it takes no such arguments.
+pub(crate) fn call<'a>(name: Name, of: &Authorization, args: &[Value<'a>]) -> Option<Value<'a>> {
+    let made = |made: Authorization| Some(Value::Kube(super::Kube::Authorization(Arc::new(made))));
+    let texts: Vec<&str> = args.iter().filter_map(Value::as_str).collect();
+    if texts.len() != args.len() {
+        return None;
+    }
+    match (of.kind, name, texts.as_slice()) {
+        (Kind::Authorizer, Name::Path, [path]) if path.trim().is_empty() => {
+            Some(Value::error("path must not be empty"))
+        }
+        (Kind::Authorizer, Name::Path, [path]) => {
+            made(of.with(Kind::Path, |access| access.path = Some((*path).to_owned())))
+        }
+        (Kind::Authorizer, Name::Group, [group]) => {
+            made(of.with(Kind::Group, |access| (*group).clone_into(&mut access.group)))
+        }
+        (Kind::Authorizer, Name::ServiceAccount, [namespace, name]) => Some(service_account(of, namespace, name)),
+        (Kind::Group, Name::Resource, [resource]) if resource.trim().is_empty() => {
+            Some(Value::error("resource must not be empty"))
+        }
+        (Kind::Group, Name::Resource, [resource]) => {
+            made(of.with(Kind::Resource, |access| (*resource).clone_into(&mut access.resource)))
+        }
+        (Kind::Resource, _, [text]) if name != Name::Check => {
+            let mut made_of = of.clone();
+            let access = &mut made_of.access;
+            let member = match name {
+                Name::Subresource => &mut access.subresource,
+                Name::Namespace => &mut access.namespace,
+                Name::Name => &mut access.name,
+                Name::FieldSelector => &mut access.field_selector,
+                Name::LabelSelector => &mut access.label_selector,
+                _ => return None,
+            };
+            (*text).clone_into(member);
+            made(made_of)
+        }
+        (Kind::Resource | Kind::Path, Name::Check, [verb]) => {
+            let mut decision = of.with(Kind::Decision, |access| (*verb).clone_into(&mut access.verb));
+            decision.verdict = decision.authorizer.decide(&decision.access);
+            made(decision)
+        }
+        (Kind::Decision, Name::Allowed, []) => Some(Value::Bool(of.verdict.allowed)),
+        (Kind::Decision, Name::Reason, []) => Some(Value::text(&*of.verdict.reason)),
+        (Kind::Decision, Name::Errored, []) => Some(Value::Bool(of.verdict.error.is_some())),
+        (Kind::Decision, Name::Error, []) => Some(Value::text(of.verdict.error.as_deref().unwrap_or_default())),
+        _ => None,
+    }
+}
+
+fn service_account<'a>(of: &Authorization, namespace: &str, name: &str) -> Value<'a> {
+    if !names::dns1123_subdomain(name).is_empty() {
+        return Value::error("Invalid service account name");
+    }
+    if !names::dns1123_label(namespace).is_empty() {
+        return Value::error("Invalid service account namespace");
+    }
+    let user = Arc::new(User::of_service_account(namespace, name));
+    let made = of.with(Kind::Authorizer, |access| access.user = user);
+    Value::Kube(super::Kube::Authorization(Arc::new(made)))
+}
+
+impl fmt::Display for Authorization {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no such overload")
+    }
+}

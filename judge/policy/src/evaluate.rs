@@ -1,0 +1,274 @@
+//! Requests judged with policies.
+
+use crate::answer::Status;
+use crate::environment::{Bindings, authorizer_values, request_value};
+use crate::kinds::{Gvk, Kinds};
+use crate::matching::webhook_matches;
+use crate::mutating::{self, Mutated};
+use crate::objects::{BindingSpec, Form, PolicySpec, gvk_of, name, webhooks};
+use crate::policies::{CompiledWebhook, Policy};
+use crate::request::{Operation, Request, World};
+use crate::validating::{self, Validated, is_annotation_key};
+use kubeshape_cel::Value;
+use kubeshape_value::{Bump, Value as Object};
+use std::collections::BTreeMap;
+
+/// The group of policies and webhook configurations.
+const GROUP: &str = "admissionregistration.k8s.io";
+
+/// Policies, bindings and webhook configurations.
+#[derive(Debug, Default)]
+pub struct Policies<'a> {
+    policies: Vec<Policy<'a>>,
+    webhooks: Vec<CompiledWebhook<'a>>,
+    undecoded: Vec<Undecoded>,
+}
+
+/// An object that the server would not decode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undecoded {
+    /// Its kind.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// The text of the error.
+    pub error: String,
+}
+
+/// What a server makes of a request.
+#[derive(Clone, Debug, Default)]
+pub struct Decision<'a> {
+    /// The refusal; `None` if the request is allowed.
+    pub status: Option<Status>,
+    /// The kind of the policies that refuse it.
+    pub refused_by: Option<&'static str>,
+    /// The validation that refuses it.
+    pub denied_by: Option<DeniedBy>,
+    /// The object, if policies changed it.
+    pub object: Option<Object<'a>>,
+    /// Warnings for the client.
+    pub warnings: Vec<String>,
+    /// Annotations of the audit event.
+    pub audit_annotations: BTreeMap<String, String>,
+    /// What validating policies gave.
+    pub validations: Vec<Validated>,
+    /// What mutating policies did.
+    pub mutations: Vec<Mutated>,
+    /// Which webhooks would be called.
+    pub webhooks: Vec<Called>,
+}
+
+/// The validation that refuses a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeniedBy {
+    /// The policy.
+    pub policy: String,
+    /// The binding; `None` if the policy itself is not usable.
+    pub binding: Option<String>,
+    /// The place of the validation in the policy.
+    pub expression: Option<usize>,
+    /// The message.
+    pub message: String,
+}
+
+/// Whether a webhook would be called.
+#[derive(Clone, Debug)]
+pub struct Called {
+    /// The configuration.
+    pub configuration: String,
+    /// The webhook.
+    pub name: String,
+    /// The resource and the kind that it would be sent; `None` if it is not called.
+    pub as_kind: Option<(crate::kinds::Gvr, Gvk)>,
+    /// The refusal, if a condition is an error.
+    pub error: Option<Status>,
+}
+
+impl Decision<'_> {
+    /// Whether the request is allowed.
+    pub fn is_allowed(&self) -> bool {
+        self.status.is_none()
+    }
+
+    pub(crate) fn refuse(&mut self, form: Form, status: Status) {
+        self.refused_by = Some(form.kind());
+        self.status = Some(status);
+    }
+
+    /// Adds an annotation. The first value of a key stays (`AddAnnotation`).
+    pub(crate) fn annotate(&mut self, key: String, value: String) {
+        if is_annotation_key(&key) {
+            self.audit_annotations.entry(key).or_insert(value);
+        }
+    }
+}
+
+/// What all evaluations of a request need.
+#[derive(Clone, Copy)]
+pub(crate) struct Evaluator<'e, 'a> {
+    pub(crate) request: &'e Request<'a>,
+    pub(crate) world: World<'e, 'a>,
+    pub(crate) arena: &'a Bump,
+}
+
+impl<'a> Evaluator<'_, 'a> {
+    /// The variables `object` and `oldObject`.
+    pub(crate) fn objects(&self, kind: &Gvk) -> [(&'static str, Value<'a>); 2] {
+        let value = |object| self.request.in_version(object, kind, self.arena).map_or(Value::Null, Value::from);
+        [("object", value(self.request.object)), ("oldObject", value(self.request.old_object))]
+    }
+
+    /// The namespace of the request.
+    ///
+    /// # Errors
+    /// It does not exist.
+    pub(crate) fn namespace(&self) -> Result<Option<Object<'a>>, Status> {
+        let name = &self.request.namespace;
+        if name.is_empty() || self.request.kind.is_core_namespace() {
+            return Ok(None);
+        }
+        self.world.namespace(name).map(Some).ok_or_else(|| Status::no_namespace(name))
+    }
+}
+
+impl<'a> Policies<'a> {
+    /// Reads policies, bindings and webhook configurations. Other objects are ignored. Objects that the server would not
+    /// decode are left out, see [`undecoded`](Self::undecoded).
+    pub fn read(objects: impl IntoIterator<Item = Object<'a>>, kinds: &dyn Kinds, arena: &'a Bump) -> Policies<'a> {
+        let mut policies = Policies::default();
+        let mut bindings = Vec::new();
+        for object in objects {
+            let gvk = gvk_of(object);
+            if gvk.group != GROUP {
+                continue;
+            }
+            let object = match kinds.decode(&gvk, object, arena) {
+                Ok(decoded) => decoded.value,
+                Err(error) => {
+                    let name = name(object).to_owned();
+                    policies.undecoded.push(Undecoded { kind: gvk.kind, name, error });
+                    continue;
+                }
+            };
+            match gvk.kind.as_str() {
+                "ValidatingAdmissionPolicy" => {
+                    policies.policies.push(Policy::new(PolicySpec::read(object, Form::Validating)));
+                }
+                "MutatingAdmissionPolicy" => {
+                    policies.policies.push(Policy::new(PolicySpec::read(object, Form::Mutating)));
+                }
+                "ValidatingAdmissionPolicyBinding" => bindings.push(BindingSpec::read(object, Form::Validating)),
+                "MutatingAdmissionPolicyBinding" => bindings.push(BindingSpec::read(object, Form::Mutating)),
+                "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration" => {
+                    policies.webhooks.extend(webhooks(object).into_iter().map(CompiledWebhook::new));
+                }
+                _ => {}
+            }
+        }
+        for binding in bindings {
+            let is_meant =
+                |policy: &&mut Policy<'a>| policy.spec.form == binding.form && policy.spec.name == binding.policy;
+            if let Some(policy) = policies.policies.iter_mut().find(is_meant) {
+                policy.bindings.push(binding);
+            }
+        }
+        policies
+    }
+
+    /// Objects that the server would not decode.
+    pub fn undecoded(&self) -> &[Undecoded] {
+        &self.undecoded
+    }
+
+    /// Judges a request as admission does: mutating policies, once more if one of them wants that, then validating
+    /// policies. Policies, bindings and parameters are used in the order in which they were read; a server uses a random
+    /// order.
+    pub fn evaluate(&'a self, request: &Request<'a>, world: World<'_, 'a>, arena: &'a Bump) -> Decision<'a> {
+        let mut decision = Decision::default();
+        let mut changed;
+        let mut request = request;
+        if !is_exempt(request) && request.operation != Operation::Delete {
+            changed = request.clone();
+            if mutating::mutate(&mut changed, world, arena, &self.policies, &mut decision) {
+                decision.object = changed.object;
+                request = &changed;
+            }
+        }
+        let evaluator = Evaluator { request, world, arena };
+        if decision.status.is_none() && !is_exempt(request) {
+            validating::validate(&evaluator, &self.policies, &mut decision);
+        }
+        decision
+    }
+
+    /// Says which webhooks would be called for a request.
+    pub fn webhooks(&'a self, request: &Request<'a>, world: World<'_, 'a>, arena: &'a Bump) -> Vec<Called> {
+        let evaluator = Evaluator { request, world, arena };
+        self.webhooks.iter().map(|webhook| called(&evaluator, webhook)).collect()
+    }
+}
+
+/// `ShouldCallHook`
+fn called<'a>(evaluator: &Evaluator<'_, 'a>, compiled: &'a CompiledWebhook<'a>) -> Called {
+    let Evaluator { request, world, arena } = *evaluator;
+    let webhook = &compiled.webhook;
+    let mut called = Called {
+        configuration: webhook.configuration.to_owned(),
+        name: webhook.name.to_owned(),
+        as_kind: None,
+        error: None,
+    };
+    // `rules.IsExemptAdmissionConfigurationResource`
+    if request.kind.group == GROUP {
+        return called;
+    }
+    let matched = match webhook_matches(&webhook.matches, request, world) {
+        Ok(Some(matched)) => matched,
+        Ok(None) => return called,
+        Err(status) => {
+            called.error = Some(status);
+            return called;
+        }
+    };
+    let mut bindings: Bindings<'a> = evaluator.objects(&matched.kind).to_vec();
+    bindings.push(("request", Value::from(request_value(request, &request.resource, &matched.kind, arena))));
+    bindings.push(("namespaceObject", Value::Null));
+    bindings.extend(authorizer_values(request, world.authorizer));
+    match compiled.conditions.evaluate(&bindings, None) {
+        Some(conditions) if !conditions.matches => {
+            let refuse = |text: &String| Status::forbidden_resource(&request.resource, &request.name, text);
+            called.error = conditions.error.as_ref().map(refuse);
+        }
+        _ => called.as_kind = Some((matched.resource, matched.kind)),
+    }
+    called
+}
+
+/// Requests that no admission plugin for policies sees (`exclusion.Excluded`).
+fn is_excluded(request: &Request<'_>) -> bool {
+    let resource = &request.resource;
+    matches!(
+        (resource.group.as_str(), resource.resource.as_str()),
+        ("authentication.k8s.io", "tokenreviews" | "selfsubjectreviews")
+            | (
+                "authorization.k8s.io",
+                "localsubjectaccessreviews"
+                    | "selfsubjectaccessreviews"
+                    | "selfsubjectrulesreviews"
+                    | "subjectaccessreviews"
+            )
+    )
+}
+
+/// Requests about policies are not judged with policies (`Plugin.Dispatch`).
+fn is_exempt(request: &Request<'_>) -> bool {
+    let is_policy = request.resource.group == GROUP
+        && matches!(
+            request.resource.resource.as_str(),
+            "validatingadmissionpolicies"
+                | "validatingadmissionpolicybindings"
+                | "mutatingadmissionpolicies"
+                | "mutatingadmissionpolicybindings"
+        );
+    is_policy || is_excluded(request)
+}

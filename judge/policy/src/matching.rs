@@ -1,0 +1,137 @@
+//! Which requests policies, bindings and webhooks are about: `policy/matching` and `webhook/predicates` of
+//! `k8s.io/apiserver`.
+
+use crate::answer::Status;
+use crate::kinds::{Gvk, Gvr};
+use crate::objects::{Match, Rule};
+use crate::request::{Operation, Request, World, labels_of};
+use crate::selector::Selector;
+use kubeshape_value::Map;
+
+/// As what a request is matched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Matched {
+    pub(crate) resource: Gvr,
+    pub(crate) kind: Gvk,
+}
+
+/// Returns as what a request matches; `None` if it does not.
+///
+/// # Errors
+/// A selector is unusable, or the namespace does not exist.
+pub(crate) fn matches(
+    criteria: &Match<'_>,
+    request: &Request<'_>,
+    world: World<'_, '_>,
+) -> Result<Option<Matched>, Status> {
+    let by_namespace = namespace_matches(criteria, request, world);
+    if by_namespace == Ok(false) {
+        return Ok(None);
+    }
+    let by_object = object_matches(criteria, request);
+    if by_object == Ok(false) {
+        return Ok(None);
+    }
+    let equivalents = if criteria.is_exact { Vec::new() } else { world.kinds.equivalents(&request.resource) };
+    if find(&criteria.excludes, request, &equivalents, world).is_some() {
+        return Ok(None);
+    }
+    let own = || Matched { resource: request.resource.clone(), kind: request.kind.clone() };
+    let matched =
+        if criteria.rules.is_empty() { Some(own()) } else { find(&criteria.rules, request, &equivalents, world) };
+    // Errors of selectors are reported only for requests that the rules match.
+    if matched.is_some() {
+        by_namespace?;
+        by_object?;
+    }
+    Ok(matched)
+}
+
+/// As [`matches`] for webhooks: without rules, nothing matches.
+pub(crate) fn webhook_matches(
+    criteria: &Match<'_>,
+    request: &Request<'_>,
+    world: World<'_, '_>,
+) -> Result<Option<Matched>, Status> {
+    if criteria.rules.is_empty() { Ok(None) } else { matches(criteria, request, world) }
+}
+
+fn find(rules: &[Rule<'_>], request: &Request<'_>, equivalents: &[Gvr], world: World<'_, '_>) -> Option<Matched> {
+    let is_named = |rule: &Rule<'_>| rule.names.is_empty() || rule.names.contains(&request.name.as_str());
+    if rules.iter().any(|rule| rule.takes(request, &request.resource) && is_named(rule)) {
+        return Some(Matched { resource: request.resource.clone(), kind: request.kind.clone() });
+    }
+    for rule in rules {
+        for resource in equivalents.iter().filter(|resource| **resource != request.resource) {
+            if rule.takes(request, resource) && is_named(rule) {
+                return Some(Matched { resource: resource.clone(), kind: kind_of(resource, request, world) });
+            }
+        }
+    }
+    None
+}
+
+/// The kind of an equivalent resource. That of a subresource with a kind of its own stays.
+fn kind_of(resource: &Gvr, request: &Request<'_>, world: World<'_, '_>) -> Gvk {
+    let own = world.kinds.of_resource(&request.resource);
+    match world.kinds.of_resource(resource) {
+        Some(kind) if own.is_none_or(|own| own.kind == request.kind.kind) => kind,
+        _ => request.kind.clone(),
+    }
+}
+
+fn has(items: &[&str], wanted: &str) -> bool {
+    items.iter().any(|item| *item == "*" || *item == wanted)
+}
+
+impl Rule<'_> {
+    /// `rules.Matcher.Matches`.
+    fn takes(&self, request: &Request<'_>, resource: &Gvr) -> bool {
+        let is_namespace = resource.group.is_empty() && resource.version == "v1" && resource.resource == "namespaces";
+        let is_cluster = is_namespace || request.namespace.is_empty();
+        let in_scope = match self.scope {
+            "*" => true,
+            "Namespaced" => !is_cluster,
+            "Cluster" => is_cluster,
+            _ => false,
+        };
+        in_scope
+            && has(&self.operations, request.operation.name())
+            && has(&self.groups, &resource.group)
+            && has(&self.versions, &resource.version)
+            && self.resources.iter().any(|item| {
+                let (own, sub) = item.split_once('/').unwrap_or((item, ""));
+                (own == "*" || own == resource.resource) && (sub == "*" || sub == request.subresource)
+            })
+    }
+}
+
+fn namespace_matches(criteria: &Match<'_>, request: &Request<'_>, world: World<'_, '_>) -> Result<bool, Status> {
+    let is_namespace = request.resource.resource == "namespaces";
+    if request.namespace.is_empty() && !is_namespace {
+        return Ok(true);
+    }
+    let Some(selector) = criteria.namespace_selector else { return Ok(true) };
+    let selector = Selector::read(selector).map_err(|error| Status::internal(&error))?;
+    if selector.is_empty() {
+        return Ok(true);
+    }
+    let is_written = matches!(request.operation, Operation::Create | Operation::Update);
+    let labels = if is_namespace && request.subresource.is_empty() && is_written {
+        request.object.and_then(labels_of).unwrap_or(Map::EMPTY)
+    } else {
+        let namespace = world.namespace(&request.namespace).ok_or_else(|| Status::no_namespace(&request.namespace))?;
+        labels_of(namespace).unwrap_or(Map::EMPTY)
+    };
+    Ok(selector.matches(labels))
+}
+
+fn object_matches(criteria: &Match<'_>, request: &Request<'_>) -> Result<bool, Status> {
+    let Some(selector) = criteria.object_selector else { return Ok(true) };
+    let selector = Selector::read(selector).map_err(|error| Status::internal(&error))?;
+    if selector.is_empty() {
+        return Ok(true);
+    }
+    let takes = |object| Option::and_then(object, labels_of).is_some_and(|labels| selector.matches(labels));
+    Ok(takes(request.object) || takes(request.old_object))
+}

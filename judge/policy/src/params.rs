@@ -1,0 +1,88 @@
+//! Parameters of bindings: `generic.CollectParams`.
+
+use crate::kinds::Gvk;
+use crate::objects::{ParamRef, gvk_of, name, text};
+use crate::request::{Request, World, labels_of};
+use crate::selector::Selector;
+use kubeshape_value::{Map, Value};
+
+/// The kind of a policy's parameters.
+#[derive(Clone, Debug)]
+pub(crate) struct ParamKind {
+    pub(crate) gvk: Gvk,
+    pub(crate) is_namespaced: bool,
+    pub(crate) is_built_in: bool,
+}
+
+impl ParamKind {
+    /// The kind that a policy names.
+    ///
+    /// # Errors
+    /// `None`: the policy is skipped, because its apiVersion does not parse. Else the error of its configuration.
+    pub(crate) fn of((api_version, kind): (&str, &str), world: World<'_, '_>) -> Result<ParamKind, Option<String>> {
+        if api_version.matches('/').count() > 1 {
+            return Err(None);
+        }
+        let gvk = Gvk::of(api_version, kind);
+        let known = world
+            .kinds
+            .kind(&gvk)
+            .filter(|_| !kind.is_empty())
+            .ok_or_else(|| Some(format!("failed to find resource referenced by paramKind: '{gvk}'")))?;
+        Ok(ParamKind { gvk, is_namespaced: known.is_namespaced, is_built_in: known.is_built_in })
+    }
+}
+
+fn namespace_of<'a>(object: Value<'a>) -> &'a str {
+    text(object.get("metadata").and_then(|metadata| metadata.get("namespace")))
+}
+
+/// How a parameter is named in traces: `namespace/name`.
+pub(crate) fn shown(param: Value<'_>) -> String {
+    match namespace_of(param) {
+        "" => name(param).to_owned(),
+        namespace => format!("{namespace}/{}", name(param)),
+    }
+}
+
+/// The parameters with which a policy is evaluated for a binding; `None` is an evaluation without one.
+///
+/// # Errors
+/// The binding is not usable for this request.
+pub(crate) fn collect<'a>(
+    kind: Option<&ParamKind>,
+    param_ref: Option<ParamRef<'a>>,
+    request: &Request<'_>,
+    world: World<'_, 'a>,
+) -> Result<Vec<Option<Value<'a>>>, String> {
+    let (Some(kind), Some(param_ref)) = (kind, param_ref) else { return Ok(vec![None]) };
+    let mut namespace = "";
+    if kind.is_namespaced {
+        namespace = if param_ref.namespace.is_empty() { &request.namespace } else { param_ref.namespace };
+        if namespace.is_empty() {
+            return Err(
+                "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources".to_owned()
+            );
+        }
+    } else if !param_ref.namespace.is_empty() {
+        return Err("paramRef.namespace must not be provided for a cluster-scoped `paramKind`".to_owned());
+    }
+    let all = world
+        .params
+        .iter()
+        .copied()
+        .filter(|param| gvk_of(*param) == kind.gvk && (!kind.is_namespaced || namespace_of(*param) == namespace));
+    let found: Vec<Value<'a>> = match (param_ref.name, param_ref.selector) {
+        ("", Some(selector)) => {
+            let selector = Selector::read(selector)?;
+            all.filter(|param| selector.matches(labels_of(*param).unwrap_or(Map::EMPTY))).collect()
+        }
+        ("", None) => return Err("one of name or selector must be provided".to_owned()),
+        (_, Some(_)) => return Err("paramRef.name and paramRef.selector are mutually exclusive".to_owned()),
+        (wanted, None) => all.filter(|param| name(*param) == wanted).take(1).collect(),
+    };
+    if found.is_empty() && param_ref.not_found == Some("Deny") {
+        return Err("no params found for policy binding with `Deny` parameterNotFoundAction".to_owned());
+    }
+    Ok(found.into_iter().map(Some).collect())
+}

@@ -1,0 +1,217 @@
+//! The kinds of registries, as admission policies need them.
+
+use crate::kind::{Kind, Scope};
+use crate::registry::Registry;
+use kubeshape_policy::{Decoded, Gvk, Gvr, Kinds, Known, MergeError};
+use kubeshape_smd::managed;
+use kubeshape_smd::schema::{Atom, Relationship, Schema};
+use kubeshape_smd::typed::Duplicates;
+use kubeshape_smd::{Bump, Value};
+use kubeshape_validate::Release;
+use kubeshape_validate::builtin::Strategy;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The kinds of one registry, found by their resources. What is needed of a built-in kind is prepared at its first
+/// object.
+#[derive(Debug)]
+pub struct Layer<'r> {
+    registry: &'r Registry,
+    resources: BTreeMap<Gvr, Gvk>,
+    strategies: Mutex<BTreeMap<Gvk, Option<Arc<Strategy>>>>,
+}
+
+/// The kinds of several registries. The first one that has a kind is used.
+///
+/// # Example
+/// ```
+/// use kubeshape_policy::{Gvk, Kinds};
+/// use kubeshape_registry::policy::{Layer, ServedKinds};
+///
+/// let registry = kubeshape_registry::Registry::default();
+/// let layer = Layer::new(&registry);
+/// assert!(ServedKinds::new(&[&layer]).kind(&Gvk::of("v1", "Pod")).is_none());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct ServedKinds<'l> {
+    layers: &'l [&'l Layer<'l>],
+}
+
+impl<'r> Layer<'r> {
+    /// Returns the kinds of a registry.
+    pub fn new(registry: &'r Registry) -> Layer<'r> {
+        let served = registry.kinds().filter(|kind| kind.version().is_none_or(|version| version.served));
+        let resources = served.filter_map(|kind| Some((resource_of(kind)?, gvk_of(kind)))).collect();
+        Layer { registry, resources, strategies: Mutex::default() }
+    }
+
+    fn kind(&self, gvk: &Gvk) -> Option<&'r Kind> {
+        let api_version = gvk.api_version();
+        self.registry.kind(managed::Gvk::new(&api_version, &gvk.kind))
+    }
+
+    fn strategy(&self, gvk: &Gvk, kind: &Kind) -> Option<Arc<Strategy>> {
+        let mut strategies = self.strategies.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = strategies.entry(gvk.clone()).or_insert_with(|| {
+            let namespaced = kind.resource().is_some_and(|resource| resource.scope == Scope::Namespaced);
+            let types = kind.typed()?;
+            Some(Arc::new(Strategy::new(types, &gvk.group, &gvk.version, &gvk.kind, namespaced, Release::DEFAULT)))
+        });
+        made.clone()
+    }
+}
+
+fn gvk_of(kind: &Kind) -> Gvk {
+    Gvk::of(kind.api_version(), kind.kind())
+}
+
+fn resource_of(kind: &Kind) -> Option<Gvr> {
+    Some(Gvr::new(kind.group(), kind.version_name(), &kind.resource()?.plural))
+}
+
+impl<'l> ServedKinds<'l> {
+    /// Returns the kinds of layers, the first one first.
+    pub fn new(layers: &'l [&'l Layer<'l>]) -> ServedKinds<'l> {
+        ServedKinds { layers }
+    }
+
+    fn find(&self, gvk: &Gvk) -> Option<(&'l Layer<'l>, &'l Kind)> {
+        self.layers.iter().find_map(|layer| Some((*layer, layer.kind(gvk)?)))
+    }
+}
+
+/// Kinds of subresources, whose schemas are not in the document of their own group and version.
+fn is_subresource_kind(gvk: &Gvk) -> bool {
+    matches!(
+        gvk.kind.as_str(),
+        "Scale" | "PodExecOptions" | "PodAttachOptions" | "PodPortForwardOptions" | "PodProxyOptions"
+    )
+}
+
+/// The options of `exec` have no schema of their own. Go prints their command if there is none, too.
+fn with_command<'a>(gvk: &Gvk, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    match object {
+        Value::Map(map) if gvk.kind == "PodExecOptions" && map.get("command").is_none() => {
+            Value::Map(map.with("command", Some(Value::Null), arena))
+        }
+        _ => object,
+    }
+}
+
+/// The paths of atomic lists, maps and structs in a patch (`findAtomics`).
+fn atomics(schema: &Schema, atom: Option<Atom<'_>>, value: Value<'_>, path: &mut String, out: &mut Vec<String>) {
+    let Some(atom) = atom else { return };
+    let length = path.len();
+    match value {
+        Value::Map(members) => {
+            let Some(map) = atom.map() else { return };
+            if map.relationship() == Some(Relationship::Atomic) {
+                out.push(path.clone());
+            }
+            for (name, member) in members.entries() {
+                let Some(field) = map.field(name) else { continue };
+                path.push('.');
+                path.push_str(name);
+                atomics(schema, schema.resolve(field.type_ref()), *member, path, out);
+                path.truncate(length);
+            }
+        }
+        Value::List(items) => {
+            let Some(list) = atom.list() else { return };
+            if list.relationship() == Some(Relationship::Atomic) {
+                out.push(path.clone());
+            }
+            for (index, item) in items.iter().enumerate() {
+                path.push_str(&format!("[{index}]"));
+                atomics(schema, schema.resolve(list.element_type()), *item, path, out);
+                path.truncate(length);
+            }
+        }
+        _ => {}
+    }
+}
+
+impl Kinds for ServedKinds<'_> {
+    fn kind(&self, gvk: &Gvk) -> Option<Known> {
+        let (_, kind) = self.find(gvk)?;
+        let resource = kind.resource()?;
+        Some(Known {
+            resource: resource.plural.to_string(),
+            is_namespaced: resource.scope == Scope::Namespaced,
+            is_built_in: kind.version().is_none(),
+        })
+    }
+
+    fn of_resource(&self, resource: &Gvr) -> Option<Gvk> {
+        self.layers.iter().find_map(|layer| layer.resources.get(resource)).cloned()
+    }
+
+    fn equivalents(&self, resource: &Gvr) -> Vec<Gvr> {
+        let Some(gvk) = self.of_resource(resource) else { return Vec::new() };
+        let Some((layer, _)) = self.find(&gvk) else { return Vec::new() };
+        let mut all: Vec<Gvr> = layer.registry.versions(&gvk.group, &gvk.kind).filter_map(resource_of).collect();
+        let other = match (resource.group.as_str(), resource.resource.as_str()) {
+            ("", "events") => Some(Gvr::new("events.k8s.io", "v1", "events")),
+            ("events.k8s.io", "events") => Some(Gvr::new("", "v1", "events")),
+            _ => None,
+        };
+        all.extend(other);
+        all.retain(|resource| layer.resources.contains_key(resource));
+        all
+    }
+
+    fn decode<'a>(&self, gvk: &Gvk, object: Value<'a>, arena: &'a Bump) -> Result<Decoded<'a>, String> {
+        let Some((layer, kind)) = self.find(gvk) else {
+            return Ok(Decoded { value: with_command(gvk, object, arena), unknown: Vec::new() });
+        };
+        if let Some(resources) = kind.resources() {
+            let version = resources.iter().find(|resource| resource.api_version == kind.api_version());
+            let Some(resource) = version else { return Ok(Decoded { value: object, unknown: Vec::new() }) };
+            let decoded = resource.decode(object, arena)?;
+            return Ok(Decoded { value: decoded.value.copy_into(arena), unknown: decoded.unknown });
+        }
+        match layer.strategy(gvk, kind) {
+            Some(strategy) => {
+                let decoded = strategy.decode_request(object, arena)?;
+                Ok(Decoded { value: decoded.value, unknown: decoded.unknown })
+            }
+            None => Ok(Decoded { value: object, unknown: Vec::new() }),
+        }
+    }
+
+    fn merge<'a>(
+        &self,
+        gvk: &Gvk,
+        live: Value<'a>,
+        patch: Value<'a>,
+        arena: &'a Bump,
+    ) -> Result<Value<'a>, MergeError> {
+        let refused = |what: &str, error: String| MergeError::Refused(format!("{what}: {error}"));
+        let of_patch = |error: String| refused("failed to convert patch object to typed object", error);
+        let no_type = || of_patch(format!("no corresponding type for {gvk}"));
+        if is_subresource_kind(gvk) {
+            return Err(no_type());
+        }
+        let (_, kind) = self.find(gvk).ok_or(MergeError::NoSchemas)?;
+        let ty = kind.merge_type().ok_or_else(no_type)?;
+        let (config, old) = (patch, live);
+        let patch = ty.validate(config, Duplicates::Refused).map_err(|error| of_patch(error.to_string()))?;
+        if let Some(atom) = ty.types().schema().find_type(kind.type_name()) {
+            let mut found = Vec::new();
+            atomics(ty.types().schema(), Some(atom.atom()), config, &mut String::new(), &mut found);
+            if !found.is_empty() {
+                let text = format!("may not mutate atomic arrays, maps or structs: {}", found.join(", "));
+                return Err(refused("invalid ApplyConfiguration", text));
+            }
+        }
+        let live = ty
+            .validate(old, Duplicates::Allowed)
+            .map_err(|error| refused("failed to convert original object to typed object", error.to_string()))?;
+        let merged = live.merge(patch, arena).map_err(|error| refused("failed to merge patch", error.to_string()))?;
+        Ok(merged.value().unwrap_or(Value::Null).copy_into(arena))
+    }
+
+    fn declared(&self, _gvk: &Gvk) -> Option<Arc<kubeshape_policy::DeclType>> {
+        None
+    }
+}
