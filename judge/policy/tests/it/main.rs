@@ -1,0 +1,5 @@
+//! Tests of admission policies.
+
+mod common;
+mod mutating;
+mod validating;
