@@ -87,6 +87,7 @@ pub const AREAS: [&str; 13] = [
     "structural",
     "versions",
     "cel",
+    "policies",
     "suites",
 ];
 
@@ -112,6 +113,7 @@ pub fn compare(area: &str, golden: &Path, corpus: &Path, base: Option<&BaseFolde
         "publish-versions" => published::compare(golden, corpus, base, known),
         "suites" => suites::compare(corpus, known),
         "cel" => cel::compare(golden, corpus, known),
+        "policies" => policies::compare(golden, known),
         "show" => show::compare(golden, corpus, base.map(|base| &base.publisher), known),
         "strategic" => strategic::compare(golden, known),
         "structural" => structural::compare(golden, corpus, known),

@@ -4,7 +4,7 @@
 use kubeshape_conformance::known::Known;
 use kubeshape_conformance::table::Table;
 use kubeshape_conformance::{
-    AREAS, BaseFolder, builtins, changes, clients, compare, generated, has_records, judged, own, policies,
+    AREAS, BaseFolder, builtins, changes, clients, compare, generated, has_records, judged, own,
 };
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
@@ -35,9 +35,9 @@ areas:
   cel         expressions: messages, types, estimated and used costs, values
   publish-versions  the documents that ten releases publish for CustomResourceDefinitions
   suites      test suites of APIs: what their authors get from an API server
+  policies    what admission policies and match conditions make of requests, and what is said of them
   corpus      the libraries' answers for the project's own corpus (needs no folder)
   builtins    what kube-apiserver's own code makes of objects of built-in kinds; most rules are still missing
-  policies    what upstream's admission plugins make of requests under policies
   generated   the libraries' answers for generated manifests, documents and sequences (needs Go, and no folder)
   judged      the libraries' verdicts on generated expressions, definitions and objects (needs Go, and no folder)
   changes     what is said of changed definitions, held against what the libraries accept (needs Go; without folders
@@ -45,7 +45,7 @@ areas:
   clients     kubectl and client-go of two minors against `kubeshape serve` (needs Go; without folders the own corpus)
   kubectl     recorded commands about objects, run again by the kubectl of this machine against `kubeshape serve
               --objects`
-Without areas: all but the last eight, as far as the folders hold them.
+Without areas: all but the last seven, as far as the folders hold them.
 
 --all      print every difference, not only the first of every row
 --count N  how many streams of manifests, and as many YAML documents, are generated (2000); of sequences of
@@ -103,8 +103,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Arguments
             "--program" => out.program = arguments.next().map(PathBuf::from),
             "--help" | "-h" => return Ok(None),
             area if AREAS.contains(&area)
-                || ["corpus", "builtins", "policies", "generated", "judged", "changes", "clients", "kubectl"]
-                    .contains(&area) =>
+                || ["corpus", "builtins", "generated", "judged", "changes", "clients", "kubectl"].contains(&area) =>
             {
                 out.areas.push(argument);
             }
@@ -170,10 +169,6 @@ fn table_of(
         "corpus" => own::compare(base.map(|base| &base.publisher), known).map_err(|error| error.to_string()),
         "builtins" => match golden {
             Some(golden) => Ok(builtins::compare(golden, known)),
-            None => Err(missing_folders()),
-        },
-        "policies" => match golden {
-            Some(golden) => Ok(policies::compare(golden, known)),
             None => Err(missing_folders()),
         },
         "generated" => generated::compare(&arguments.generated, known),

@@ -59,6 +59,7 @@ fn one(line: &Value, built_in: &Layer<'_>, table: &mut Table) {
         Ok(ours) => ours,
         Err(why) => return table.add("reading", id, Verdict::Missing(why)),
     };
+    let theirs = &unnumbered(theirs);
     for part in PARTS {
         let (ours, theirs) = (ours.get(part), theirs.get(part));
         if ours.is_none() && theirs.is_none() && part != "allowed" {
@@ -70,6 +71,34 @@ fn one(line: &Value, built_in: &Layer<'_>, table: &mut Table) {
         };
         table.add(part, id, verdict);
     }
+}
+
+/// The answer without the numbers of types: upstream's are random, and read `N` in the records.
+fn unnumbered(answer: &Value) -> Value {
+    let mut answer = answer.clone();
+    let policies = answer.get_mut("policies").and_then(Value::as_array_mut);
+    for policy in policies.into_iter().flatten() {
+        let warnings = policy.get_mut("typeWarnings").and_then(Value::as_array_mut);
+        for warning in warnings.into_iter().flatten() {
+            let Some(text) = warning["warning"].as_str().map(str::to_owned) else { continue };
+            warning["warning"] = json!(without_numbers(&text));
+        }
+    }
+    answer
+}
+
+/// A text in which a capital N behind the name of a kind and before a dot or the end of a type is gone.
+fn without_numbers(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let mut out = String::with_capacity(text.len());
+    for (at, c) in chars.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|at| chars.get(at)).is_some_and(|c| c.is_ascii_lowercase());
+        let behind = chars.get(at + 1).is_none_or(|c| matches!(c, '.' | ',' | ')' | '\''));
+        if !(*c == 'N' && before && behind) {
+            out.push(*c);
+        }
+    }
+    out
 }
 
 /// The parts of an answer.
@@ -285,6 +314,9 @@ fn configuration<'a>(value: &'a Value, kinds: &dyn Kinds, arena: &'a Bump) -> Va
         .into_iter()
         .map(|error| {
             let value = match error.value {
+                BadValue::Omitted if error.error_type.name() == "InternalError" => {
+                    json!({"Cause": null, "Detail": error.detail, "Type": "InternalError"})
+                }
                 BadValue::Omitted => json!(""),
                 BadValue::Text(text) | BadValue::Printed(text) => json!(text),
                 BadValue::Json(text) => serde_json::from_str(&text).unwrap_or(Value::Null),
@@ -300,7 +332,8 @@ fn configuration<'a>(value: &'a Value, kinds: &dyn Kinds, arena: &'a Bump) -> Va
             if !detail.is_empty() {
                 out["detail"] = json!(detail);
             }
-            if value.to_string().len() <= MAX_VALUE {
+            let length = value.as_str().map_or_else(|| value.to_string().len(), str::len);
+            if length <= MAX_VALUE && !value.is_null() {
                 out["badValue"] = value;
             }
             out
@@ -309,11 +342,18 @@ fn configuration<'a>(value: &'a Value, kinds: &dyn Kinds, arena: &'a Bump) -> Va
     if !errors.is_empty() {
         out["errors"] = Value::Array(errors);
     }
+    let warnings: Vec<Value> = kubeshape_policy::type_warnings(object, kinds)
+        .into_iter()
+        .map(|warning| json!({"fieldRef": warning.field, "warning": warning.text}))
+        .collect();
+    if !warnings.is_empty() {
+        out["typeWarnings"] = Value::Array(warnings);
+    }
     out
 }
 
 /// Longer values are left out of the records.
-const MAX_VALUE: usize = 300;
+const MAX_VALUE: usize = 290;
 
 fn gvk(value: &Value) -> Gvk {
     Gvk::of(value["apiVersion"].as_str().unwrap_or_default(), value["kind"].as_str().unwrap_or_default())
@@ -421,7 +461,7 @@ fn conditions(found: &Conditional) -> Value {
         out["failed"] = json!(failed);
     }
     if let Some(error) = &found.error {
-        out["error"] = json!(cut(error));
+        out["error"] = json!(error);
     }
     out
 }
@@ -432,7 +472,11 @@ const OUT_OF_BUDGET: &str =
 
 /// Values over 400 bytes are shortened in the records.
 fn cut(text: &str) -> String {
-    text.to_owned()
+    if text.len() <= 400 {
+        return text.to_owned();
+    }
+    let kept = String::from_utf8_lossy(text.as_bytes().get(..400).unwrap_or_default());
+    format!("{kept}… ({} bytes)", text.len())
 }
 
 fn validated(found: &kubeshape_policy::Validated) -> Value {
@@ -452,7 +496,7 @@ fn validated(found: &kubeshape_policy::Validated) -> Value {
                 out["evaluation"] = json!("error");
             }
             if !judged.message.is_empty() {
-                out["message"] = json!(cut(&judged.message));
+                out["message"] = json!(judged.message);
             }
             if let Some(reason) = &judged.reason {
                 out["reason"] = json!(reason);
@@ -477,7 +521,7 @@ fn validated(found: &kubeshape_policy::Validated) -> Value {
                 out["value"] = json!(cut(value));
             }
             if let Some(error) = &annotation.error {
-                out["error"] = json!(cut(error));
+                out["error"] = json!(error);
             }
             out
         })
@@ -509,7 +553,7 @@ fn mutated(found: &kubeshape_policy::Mutated) -> Value {
         out["cost"] = json!(cost);
     }
     if let Some(error) = &found.error {
-        out["error"] = json!(cut(error));
+        out["error"] = json!(error);
     }
     out
 }

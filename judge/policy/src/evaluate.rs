@@ -19,7 +19,7 @@ const GROUP: &str = "admissionregistration.k8s.io";
 /// Policies, bindings and webhook configurations.
 #[derive(Debug, Default)]
 pub struct Policies<'a> {
-    policies: Vec<Policy<'a>>,
+    all: Vec<Policy<'a>>,
     webhooks: Vec<CompiledWebhook<'a>>,
     undecoded: Vec<Undecoded>,
 }
@@ -152,10 +152,10 @@ impl<'a> Policies<'a> {
             };
             match gvk.kind.as_str() {
                 "ValidatingAdmissionPolicy" => {
-                    policies.policies.push(Policy::new(PolicySpec::read(object, Form::Validating)));
+                    policies.all.push(Policy::new(PolicySpec::read(object, Form::Validating)));
                 }
                 "MutatingAdmissionPolicy" => {
-                    policies.policies.push(Policy::new(PolicySpec::read(object, Form::Mutating)));
+                    policies.all.push(Policy::new(PolicySpec::read(object, Form::Mutating)));
                 }
                 "ValidatingAdmissionPolicyBinding" => bindings.push(BindingSpec::read(object, Form::Validating)),
                 "MutatingAdmissionPolicyBinding" => bindings.push(BindingSpec::read(object, Form::Mutating)),
@@ -168,7 +168,7 @@ impl<'a> Policies<'a> {
         for binding in bindings {
             let is_meant =
                 |policy: &&mut Policy<'a>| policy.spec.form == binding.form && policy.spec.name == binding.policy;
-            if let Some(policy) = policies.policies.iter_mut().find(is_meant) {
+            if let Some(policy) = policies.all.iter_mut().find(is_meant) {
                 policy.bindings.push(binding);
             }
         }
@@ -189,14 +189,14 @@ impl<'a> Policies<'a> {
         let mut request = request;
         if !is_exempt(request) && request.operation != Operation::Delete {
             changed = request.clone();
-            if mutating::mutate(&mut changed, world, arena, &self.policies, &mut decision) {
+            if mutating::mutate(&mut changed, world, arena, &self.all, &mut decision) {
                 decision.object = changed.object;
                 request = &changed;
             }
         }
         let evaluator = Evaluator { request, world, arena };
         if decision.status.is_none() && !is_exempt(request) {
-            validating::validate(&evaluator, &self.policies, &mut decision);
+            validating::validate(&evaluator, &self.all, &mut decision);
         }
         decision
     }

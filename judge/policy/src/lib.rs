@@ -4,6 +4,9 @@
 //! [`Policies`] reads the objects, [`Policies::evaluate`] judges a [`Request`]. What a server knows otherwise is in
 //! [`World`]: kinds, namespaces, parameters and who may do what.
 
+// A request has at most one refusal.
+#![allow(clippy::result_large_err)]
+
 mod answer;
 mod environment;
 mod evaluate;
@@ -17,6 +20,7 @@ mod patch;
 mod policies;
 mod request;
 mod selector;
+mod typecheck;
 mod validating;
 mod validation;
 mod warnings;
@@ -24,10 +28,12 @@ mod warnings;
 pub use answer::{Details, Status};
 pub use evaluate::{Called, Decision, DeniedBy, Policies, Undecoded};
 pub use kinds::{Decoded, Gvk, Gvr, Kinds, Known, MergeError};
-pub use kubeshape_cel::{Access, Authorizer, DeclType, User, Verdict};
+pub use kubeshape_cel::escape::escape;
+pub use kubeshape_cel::{Access, Authorizer, DeclType, Type as CelType, User, Verdict};
 pub use mutating::Mutated;
 pub use policies::Conditional;
 pub use request::{Operation, Request, World};
+pub use typecheck::{TypeWarning, type_warnings};
 pub use validating::{Annotation, Judged, Validated};
 pub use validation::errors as creation_errors;
 pub use warnings::warning_headers;

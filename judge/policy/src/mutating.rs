@@ -126,7 +126,7 @@ impl<'a> Pass<'_, 'a> {
         let Some(first) = errors.next() else { return Ok(()) };
         let mut status = Status::forbidden(request, "");
         status.message.clone_from(&first.message);
-        status.reason = first.reason.to_owned();
+        first.reason.clone_into(&mut status.reason);
         status = status.with_cause(&first.message);
         Err(errors.fold(status, |status, error| status.with_cause(&error.message)))
     }
@@ -260,6 +260,10 @@ impl<'a> Pass<'_, 'a> {
                     done.error = Some(error);
                     decision.mutations.push(done);
                 }
+                Err(Failure::Conversion(error)) => {
+                    self.error(policy, Some(invocation.binding), &error, "Invalid");
+                    decision.mutations.push(done);
+                }
                 Err(Failure::Api(status)) => {
                     done.error = Some(status.message.clone());
                     decision.mutations.push(done);
@@ -326,7 +330,7 @@ impl<'a> Pass<'_, 'a> {
                 for item in list.iter() {
                     operations.push(self.operation(&item).map_err(Failure::Policy)?);
                 }
-                self.json_patched(kind, object, operations)
+                self.json_patched(kind, object, &operations)
             }
             (_, Value::Object(patch)) => {
                 check_names(&patch).map_err(Failure::Policy)?;
@@ -350,7 +354,7 @@ impl<'a> Pass<'_, 'a> {
                     Ok(decoded) => Ok(decoded.value),
                     Err(error) => {
                         let error = conversion_error(&error);
-                        Err(Failure::Policy(format!("unable to convert unstructured object to {kind}: {error}")))
+                        Err(Failure::Conversion(format!("unable to convert unstructured object to {kind}: {error}")))
                     }
                 }
             }
@@ -385,8 +389,8 @@ impl<'a> Pass<'_, 'a> {
         Ok(Object::Map(Map::from_entries(members, self.arena)))
     }
 
-    fn json_patched(&self, kind: &Gvk, object: Object<'a>, operations: Vec<Object<'a>>) -> Result<Object<'a>, Failure> {
-        let patch = Object::List(self.arena.alloc_slice_copy(&operations));
+    fn json_patched(&self, kind: &Gvk, object: Object<'a>, operations: &[Object<'a>]) -> Result<Object<'a>, Failure> {
+        let patch = Object::List(self.arena.alloc_slice_copy(operations));
         let patched = match json_patch(object, patch, self.arena) {
             Ok(patched) => patched,
             Err(error) if error.is_failed_test => return Ok(object),
@@ -421,6 +425,8 @@ fn conversion_error(text: &str) -> String {
 enum Failure {
     /// The policy failed.
     Policy(String),
+    /// Its result is no object of the kind.
+    Conversion(String),
     /// The request ends.
     Api(Box<Status>),
 }

@@ -125,19 +125,19 @@ pub(crate) struct Rule<'a> {
     pub(crate) names: Vec<&'a str>,
 }
 
-pub(crate) fn text<'a>(value: Option<Value<'a>>) -> &'a str {
+pub(crate) fn text(value: Option<Value<'_>>) -> &str {
     value.and_then(Value::as_str).unwrap_or_default()
 }
 
-pub(crate) fn items<'a>(value: Option<Value<'a>>) -> &'a [Value<'a>] {
+pub(crate) fn items(value: Option<Value<'_>>) -> &[Value<'_>] {
     value.and_then(Value::as_list).unwrap_or_default()
 }
 
-pub(crate) fn texts<'a>(value: Option<Value<'a>>) -> Vec<&'a str> {
+pub(crate) fn texts(value: Option<Value<'_>>) -> Vec<&str> {
     items(value).iter().filter_map(|item| item.as_str()).collect()
 }
 
-pub(crate) fn name<'a>(object: Value<'a>) -> &'a str {
+pub(crate) fn name(object: Value<'_>) -> &str {
     text(object.get("metadata").and_then(|metadata| metadata.get("name")))
 }
 
@@ -155,7 +155,7 @@ fn failure_policy(spec: Value<'_>) -> FailurePolicy {
     if text(spec.get("failurePolicy")) == "Ignore" { FailurePolicy::Ignore } else { FailurePolicy::Fail }
 }
 
-fn conditions<'a>(spec: Value<'a>) -> Vec<Condition<'a>> {
+fn conditions(spec: Value<'_>) -> Vec<Condition<'_>> {
     items(spec.get("matchConditions"))
         .iter()
         .map(|item| Condition { name: text(item.get("name")), expression: text(item.get("expression")) })

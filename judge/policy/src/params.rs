@@ -33,7 +33,7 @@ impl ParamKind {
     }
 }
 
-fn namespace_of<'a>(object: Value<'a>) -> &'a str {
+fn namespace_of(object: Value<'_>) -> &str {
     text(object.get("metadata").and_then(|metadata| metadata.get("namespace")))
 }
 

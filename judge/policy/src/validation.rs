@@ -385,7 +385,8 @@ impl Found {
     fn mutating_operations(&mut self, matches: Value<'_>, path: &str) {
         for rule in items(matches.get("resourceRules")) {
             for operation in texts(rule.get("operations")) {
-                self.one_of(format!("{path}.resourceRules.operations"), operation, &["CREATE", "UPDATE"]);
+                let supported = ["*", "CONNECT", "CREATE", "UPDATE"];
+                self.one_of(format!("{path}.resourceRules.operations"), operation, &supported);
             }
         }
     }

@@ -1,8 +1,9 @@
 //! The kinds of registries, as admission policies need them.
 
 use crate::kind::{Kind, Scope};
+use crate::policy_types;
 use crate::registry::Registry;
-use kubeshape_policy::{Decoded, Gvk, Gvr, Kinds, Known, MergeError};
+use kubeshape_policy::{DeclType, Decoded, Gvk, Gvr, Kinds, Known, MergeError};
 use kubeshape_smd::managed;
 use kubeshape_smd::schema::{Atom, Relationship, Schema};
 use kubeshape_smd::typed::Duplicates;
@@ -19,6 +20,7 @@ pub struct Layer<'r> {
     registry: &'r Registry,
     resources: BTreeMap<Gvr, Gvk>,
     strategies: Mutex<BTreeMap<Gvk, Option<Arc<Strategy>>>>,
+    declared: Mutex<BTreeMap<Gvk, Option<Arc<DeclType>>>>,
 }
 
 /// The kinds of several registries. The first one that has a kind is used.
@@ -42,7 +44,7 @@ impl<'r> Layer<'r> {
     pub fn new(registry: &'r Registry) -> Layer<'r> {
         let served = registry.kinds().filter(|kind| kind.version().is_none_or(|version| version.served));
         let resources = served.filter_map(|kind| Some((resource_of(kind)?, gvk_of(kind)))).collect();
-        Layer { registry, resources, strategies: Mutex::default() }
+        Layer { registry, resources, strategies: Mutex::default(), declared: Mutex::default() }
     }
 
     fn kind(&self, gvk: &Gvk) -> Option<&'r Kind> {
@@ -88,6 +90,20 @@ fn is_subresource_kind(gvk: &Gvk) -> bool {
     )
 }
 
+/// Empty labels and annotations of custom resources are there until they are stored.
+fn with_empty_metadata<'a>(decoded: Value<'a>, given: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    let (Value::Map(mut object), Some(given)) = (decoded, given.get("metadata")) else { return decoded };
+    for key in ["annotations", "labels"] {
+        if let (Some(Value::Map(empty)), Some(Value::Map(metadata))) = (given.get(key), object.get("metadata"))
+            && empty.is_empty()
+        {
+            let metadata = Value::Map(metadata.with(key, Some(Value::Map(empty)), arena));
+            object = object.with("metadata", Some(metadata), arena);
+        }
+    }
+    Value::Map(object)
+}
+
 /// The options of `exec` have no schema of their own. Go prints their command if there is none, too.
 fn with_command<'a>(gvk: &Gvk, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
     match object {
@@ -122,7 +138,9 @@ fn atomics(schema: &Schema, atom: Option<Atom<'_>>, value: Value<'_>, path: &mut
                 out.push(path.clone());
             }
             for (index, item) in items.iter().enumerate() {
-                path.push_str(&format!("[{index}]"));
+                path.push('[');
+                path.push_str(&index.to_string());
+                path.push(']');
                 atomics(schema, schema.resolve(list.element_type()), *item, path, out);
                 path.truncate(length);
             }
@@ -168,7 +186,8 @@ impl Kinds for ServedKinds<'_> {
             let version = resources.iter().find(|resource| resource.api_version == kind.api_version());
             let Some(resource) = version else { return Ok(Decoded { value: object, unknown: Vec::new() }) };
             let decoded = resource.decode(object, arena)?;
-            return Ok(Decoded { value: decoded.value.copy_into(arena), unknown: decoded.unknown });
+            let value = with_empty_metadata(decoded.value.copy_into(arena), object, arena);
+            return Ok(Decoded { value, unknown: decoded.unknown });
         }
         match layer.strategy(gvk, kind) {
             Some(strategy) => {
@@ -211,7 +230,16 @@ impl Kinds for ServedKinds<'_> {
         Ok(merged.value().unwrap_or(Value::Null).copy_into(arena))
     }
 
-    fn declared(&self, _gvk: &Gvk) -> Option<Arc<kubeshape_policy::DeclType>> {
-        None
+    fn declared(&self, gvk: &Gvk) -> Option<Arc<DeclType>> {
+        let (layer, kind) = self.find(gvk)?;
+        let known = |layer: &Layer<'_>| layer.declared.lock().unwrap_or_else(PoisonError::into_inner).get(gvk).cloned();
+        if let Some(known) = known(layer) {
+            return known;
+        }
+        let is_custom = kind.version().is_some();
+        let built_in = is_custom.then(|| self.declared(&Gvk::of("v1", "ConfigMap"))).flatten();
+        let declared = policy_types::declared(kind, built_in.as_ref().and_then(|declared| declared.field("metadata")));
+        layer.declared.lock().unwrap_or_else(PoisonError::into_inner).insert(gvk.clone(), declared.clone());
+        declared
     }
 }

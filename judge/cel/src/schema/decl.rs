@@ -203,6 +203,34 @@ impl Declared {
 }
 
 impl DeclType {
+    /// A type without parts.
+    pub fn scalar_of(ty: Type) -> DeclType {
+        scalar(ty, MIN_NUMBER, MAX_REQUEST)
+    }
+
+    /// A list.
+    pub fn list_of(items: Arc<DeclType>) -> DeclType {
+        DeclType { shape: Shape::List(items), max_elements: MAX_REQUEST, before: None, min_serialized_size: 2 }
+    }
+
+    /// A map with strings as keys.
+    pub fn map_of(values: Arc<DeclType>) -> DeclType {
+        DeclType { shape: Shape::Map(values), max_elements: MAX_REQUEST, before: None, min_serialized_size: 2 }
+    }
+
+    /// An object type of fields, by their names in expressions.
+    pub fn object_of(fields: BTreeMap<String, Arc<DeclType>>) -> DeclType {
+        DeclType { shape: Shape::Object(fields), max_elements: 0, before: None, min_serialized_size: 2 }
+    }
+
+    /// The fields of an object type, by their names in expressions.
+    pub fn fields(&self) -> Option<&BTreeMap<String, Arc<DeclType>>> {
+        match &self.shape {
+            Shape::Object(fields) => Some(fields),
+            _ => None,
+        }
+    }
+
     /// The type that a schema declares; `None` if rules cannot see such values. Upstream's `SchemaDeclType`.
     pub fn of(schema: &Schema<'_>, is_resource_root: bool) -> Option<DeclType> {
         Declared::default().make(schema, is_resource_root)

@@ -1,0 +1,130 @@
+//! Expressions checked with the types of the kinds that a policy matches: `validating.TypeChecker`.
+
+use crate::environment::{Options, VARIABLES, kept_type, with_types, with_variables};
+use crate::kinds::{Gvk, Gvr, Kinds};
+use crate::objects::{Form, PolicySpec, text};
+use kubeshape_cel::{DeclType, Env, Release, Type};
+use kubeshape_value::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// How many kinds of one rule are checked.
+const MAX_KINDS: usize = 10;
+
+/// What `status.typeChecking.expressionWarnings` has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeWarning {
+    /// `spec.validations[0].expression`
+    pub field: String,
+    /// The errors of each kind.
+    pub text: String,
+}
+
+/// Returns the warnings of a ValidatingAdmissionPolicy's expressions. Other objects have none. The name of a type in the texts
+/// is that of its kind; upstream appends a random number.
+pub fn type_warnings(object: Value<'_>, kinds: &dyn Kinds) -> Vec<TypeWarning> {
+    if text(object.get("kind")) != Form::Validating.kind() {
+        return Vec::new();
+    }
+    let spec = PolicySpec::read(object, Form::Validating);
+    let environments = environments(&spec, kinds);
+    let mut warnings = Vec::new();
+    for (index, validation) in spec.validations.iter().enumerate() {
+        let members = [("expression", validation.expression), ("messageExpression", validation.message_expression)];
+        for (member, expression) in members {
+            if member == "messageExpression" && expression.is_empty() {
+                continue;
+            }
+            let errors: Vec<String> = environments
+                .iter()
+                .filter_map(|(kind, env)| Some(format!("{kind}: {}\n", env.compile(expression).err()?)))
+                .collect();
+            if !errors.is_empty() {
+                warnings.push(TypeWarning {
+                    field: format!("spec.validations[{index}].{member}"),
+                    text: errors.join("\n"),
+                });
+            }
+        }
+    }
+    warnings
+}
+
+/// An environment for each kind.
+fn environments(spec: &PolicySpec<'_>, kinds: &dyn Kinds) -> Vec<(Gvk, Env)> {
+    let params = spec.param_kind.filter(|(api_version, kind)| {
+        api_version.matches('/').count() < 2 && !(api_version.is_empty() && kind.is_empty())
+    });
+    let params = params.map(|(api_version, kind)| {
+        let gvk = Gvk::of(api_version, kind);
+        (kinds.declared(&gvk), gvk.kind)
+    });
+    let known = kinds_of(spec, kinds).into_iter().filter_map(|gvk| Some((kinds.declared(&gvk)?, gvk)));
+    known
+        .map(|(declared, gvk)| {
+            let env = environment(spec, &declared, &gvk.kind, params.as_ref());
+            (gvk, env)
+        })
+        .collect()
+}
+
+fn environment(
+    spec: &PolicySpec<'_>,
+    declared: &Arc<DeclType>,
+    kind: &str,
+    params: Option<&(Option<Arc<DeclType>>, String)>,
+) -> Env {
+    let options = Options { has_params: params.is_some(), ..Options::default() };
+    let name: Arc<str> = kind.into();
+    let ty = declared.cel_type(&name);
+    let mut env = with_types(Env::new(Release::stored(36)), options)
+        .with_objects(&name, declared)
+        .with_variable("authorizer", Type::object("kubernetes.authorization.Authorizer"))
+        .with_variable("object", ty.clone())
+        .with_variable("oldObject", ty);
+    if let Some((Some(declared), kind)) = params {
+        let name: Arc<str> = kind.as_str().into();
+        env = env.with_objects(&name, declared).with_variable("params", declared.cel_type(&name));
+    }
+    let mut types = BTreeMap::new();
+    for (variable, expression) in &spec.variables {
+        let own = with_variables(env.clone(), &types);
+        let ty = own.compile(expression).map_or(Type::Dyn, |ast| kept_type(ast.output_type()));
+        types.insert((*variable).to_owned(), ty);
+    }
+    debug_assert_eq!(VARIABLES, "variables");
+    with_variables(env, &types)
+}
+
+/// The kinds that a policy is about (`typesToCheck`), sorted.
+fn kinds_of(spec: &PolicySpec<'_>, kinds: &dyn Kinds) -> BTreeSet<Gvk> {
+    let mut found = BTreeSet::new();
+    for rule in spec.constraints.iter().flat_map(|constraints| &constraints.rules) {
+        let is_wild = |items: &[&str]| items.iter().any(|item| item.contains('*'));
+        if is_wild(&rule.groups) || is_wild(&rule.versions) {
+            continue;
+        }
+        let sorted = |items: &[&str]| {
+            let mut items: Vec<String> = items.iter().map(|item| (*item).to_owned()).collect();
+            items.sort();
+            items
+        };
+        let resources: Vec<&str> =
+            rule.resources.iter().copied().filter(|resource| !resource.contains(['*', '/'])).collect();
+        let (versions, resources) = (sorted(&rule.versions), sorted(&resources));
+        let mut count = 0;
+        for group in sorted(&rule.groups) {
+            for version in &versions {
+                for resource in &resources {
+                    let Some(kind) = kinds.of_resource(&Gvr::new(&group, version, resource)) else { continue };
+                    found.insert(kind);
+                    count += 1;
+                    if count == MAX_KINDS {
+                        return found;
+                    }
+                }
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,106 @@
+//! The types with which expressions of policies are checked: `cel/openapi/resolver` and `SchemaDeclType` of
+//! `k8s.io/apiserver`.
+
+use crate::kind::Kind;
+use kubeshape_policy::{CelType, DeclType, escape};
+use kubeshape_yaml::Node;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// How many schemas a kind may have when all references are replaced.
+const MAX_SCHEMAS: usize = 200_000;
+/// How deeply they may nest.
+const MAX_DEPTH: usize = 128;
+
+/// The declared type of a kind. `metadata` is that of objects whose own schema does not have it.
+pub(crate) fn declared(kind: &Kind, metadata: Option<&Arc<DeclType>>) -> Option<Arc<DeclType>> {
+    let root = kind.definition().location().node();
+    let node = root.document().node(kind.schema?);
+    let mut walk = Walk { root, references: Vec::new(), left: MAX_SCHEMAS, metadata };
+    let declared = walk.declare(node, 0)?;
+    let is_custom = kind.version().is_some();
+    if is_custom { walk.with_metadata(&declared) } else { Some(declared) }
+}
+
+struct Walk<'s> {
+    root: Node<'s>,
+    /// The references above.
+    references: Vec<&'s str>,
+    left: usize,
+    metadata: Option<&'s Arc<DeclType>>,
+}
+
+impl<'s> Walk<'s> {
+    /// An object type with the members that all resources have.
+    fn with_metadata(&self, declared: &DeclType) -> Option<Arc<DeclType>> {
+        let mut fields = declared.fields()?.clone();
+        let text = || Arc::new(DeclType::scalar_of(CelType::String));
+        fields.insert("apiVersion".to_owned(), text());
+        fields.insert("kind".to_owned(), text());
+        if let Some(metadata) = self.metadata {
+            fields.insert("metadata".to_owned(), metadata.clone());
+        }
+        Some(Arc::new(DeclType::object_of(fields)))
+    }
+
+    fn declare(&mut self, node: Node<'s>, depth: usize) -> Option<Arc<DeclType>> {
+        self.left = self.left.checked_sub(1)?;
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let only = node.get("allOf").and_then(|all| all.items().next());
+        let reference = node.get("$ref").or_else(|| only?.get("$ref")).and_then(Node::as_str);
+        if let Some(name) = reference.and_then(|reference| reference.rsplit('/').next()) {
+            if self.references.contains(&name) {
+                return Some(Arc::new(DeclType::object_of(BTreeMap::new())));
+            }
+            let schemas = self.root.get("definitions").or_else(|| self.root.get("components")?.get("schemas"));
+            let target = schemas?.get(name)?;
+            self.references.push(name);
+            let declared = self.declare(target, depth + 1);
+            self.references.pop();
+            return declared;
+        }
+        self.make(node, depth)
+    }
+
+    fn make(&mut self, node: Node<'s>, depth: usize) -> Option<Arc<DeclType>> {
+        let is = |key: &str| node.get(key).and_then(Node::as_bool) == Some(true);
+        let text = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default();
+        if is("x-kubernetes-int-or-string") || text("format") == "int-or-string" {
+            return Some(Arc::new(DeclType::scalar_of(CelType::Dyn)));
+        }
+        let scalar = match (text("type"), text("format")) {
+            ("array", _) => {
+                let items = self.declare(node.get("items")?, depth + 1)?;
+                return Some(Arc::new(DeclType::list_of(items)));
+            }
+            ("object", _) => return self.object(node, depth),
+            ("string", "byte") => CelType::Bytes,
+            ("string", "duration") => CelType::Duration,
+            ("string", "date" | "date-time") => CelType::Timestamp,
+            ("string", _) => CelType::String,
+            ("boolean", _) => CelType::Bool,
+            ("number", _) => CelType::Double,
+            ("integer", _) => CelType::Int,
+            _ => return None,
+        };
+        Some(Arc::new(DeclType::scalar_of(scalar)))
+    }
+
+    fn object(&mut self, node: Node<'s>, depth: usize) -> Option<Arc<DeclType>> {
+        if let Some(values) = node.get("additionalProperties").filter(|values| values.as_bool().is_none()) {
+            let values = self.declare(values, depth + 1)?;
+            return Some(Arc::new(DeclType::map_of(values)));
+        }
+        let mut fields = BTreeMap::new();
+        for (name, schema) in node.get("properties").into_iter().flat_map(Node::pairs) {
+            if let (Some(name), Some(declared)) = (escape(name.text()), self.declare(schema, depth + 1)) {
+                fields.insert(name.into_owned(), declared);
+            }
+        }
+        let declared = DeclType::object_of(fields);
+        let is_embedded = node.get("x-kubernetes-embedded-resource").and_then(Node::as_bool) == Some(true);
+        if is_embedded { self.with_metadata(&declared) } else { Some(Arc::new(declared)) }
+    }
+}
