@@ -50,9 +50,7 @@ pub fn compare(golden: &Path, known: Known) -> Table {
 fn one(line: &Value, built_in: &Layer<'_>, table: &mut Table) {
     let id = line["id"].as_str().unwrap_or_default();
     let theirs = &line["answer"];
-    // Upstream crashes, or a server would not have such a parameter.
-    let has_no_param = theirs["status"]["message"].as_str().is_some_and(|text| text.contains(": param: json: cannot"));
-    if theirs.get("panic").is_some() || has_no_param {
+    if theirs.get("panic").is_some() {
         return;
     }
     let ours = match answer(&line["input"], built_in) {
@@ -475,7 +473,7 @@ fn cut(text: &str) -> String {
     if text.len() <= 400 {
         return text.to_owned();
     }
-    let kept = String::from_utf8_lossy(text.as_bytes().get(..400).unwrap_or_default());
+    let kept = String::from_utf8_lossy(text.as_bytes().get(..100).unwrap_or_default());
     format!("{kept}… ({} bytes)", text.len())
 }
 

@@ -105,6 +105,9 @@ pub trait Kinds {
     /// The kind of a resource.
     fn of_resource(&self, resource: &Gvr) -> Option<Gvk>;
 
+    /// The kinds of resources of a name and version, whatever their group.
+    fn of_any_group(&self, version: &str, resource: &str) -> Vec<Gvk>;
+
     /// All resources with the same objects as this one, in the order in which a server registers them.
     fn equivalents(&self, resource: &Gvr) -> Vec<Gvr>;
 

@@ -116,11 +116,18 @@ fn kinds_of(spec: &PolicySpec<'_>, kinds: &dyn Kinds) -> BTreeSet<Gvk> {
         for group in sorted(&rule.groups) {
             for version in &versions {
                 for resource in &resources {
-                    let Some(kind) = kinds.of_resource(&Gvr::new(&group, version, resource)) else { continue };
-                    found.insert(kind);
-                    count += 1;
-                    if count == MAX_KINDS {
-                        return found;
+                    // The mapper takes no group for any group.
+                    let of_resource = if group.is_empty() {
+                        kinds.of_any_group(version, resource)
+                    } else {
+                        kinds.of_resource(&Gvr::new(&group, version, resource)).into_iter().collect()
+                    };
+                    for kind in of_resource {
+                        found.insert(kind);
+                        count += 1;
+                        if count == MAX_KINDS {
+                            return found;
+                        }
                     }
                 }
             }

@@ -90,18 +90,22 @@ fn is_subresource_kind(gvk: &Gvk) -> bool {
     )
 }
 
-/// Empty labels and annotations of custom resources are there until they are stored.
+/// Empty members of the metadata of custom resources are there until they are stored.
 fn with_empty_metadata<'a>(decoded: Value<'a>, given: Value<'a>, arena: &'a Bump) -> Value<'a> {
-    let (Value::Map(mut object), Some(given)) = (decoded, given.get("metadata")) else { return decoded };
-    for key in ["annotations", "labels"] {
-        if let (Some(Value::Map(empty)), Some(Value::Map(metadata))) = (given.get(key), object.get("metadata"))
-            && empty.is_empty()
-        {
-            let metadata = Value::Map(metadata.with(key, Some(Value::Map(empty)), arena));
-            object = object.with("metadata", Some(metadata), arena);
+    let (Value::Map(object), Some(Value::Map(given))) = (decoded, given.get("metadata")) else { return decoded };
+    let Some(Value::Map(mut metadata)) = object.get("metadata") else { return decoded };
+    for (key, value) in given.entries() {
+        let is_empty = match value {
+            Value::String(text) => text.is_empty(),
+            Value::Map(map) => map.is_empty(),
+            Value::List(items) => items.is_empty(),
+            _ => false,
+        };
+        if is_empty && metadata.get(key).is_none() {
+            metadata = metadata.with(key, Some(*value), arena);
         }
     }
-    Value::Map(object)
+    Value::Map(object.with("metadata", Some(Value::Map(metadata)), arena))
 }
 
 /// The options of `exec` have no schema of their own. Go prints their command if there is none, too.
@@ -162,6 +166,12 @@ impl Kinds for ServedKinds<'_> {
 
     fn of_resource(&self, resource: &Gvr) -> Option<Gvk> {
         self.layers.iter().find_map(|layer| layer.resources.get(resource)).cloned()
+    }
+
+    fn of_any_group(&self, version: &str, resource: &str) -> Vec<Gvk> {
+        let all = self.layers.iter().flat_map(|layer| &layer.resources);
+        let is_meant = |own: &Gvr| own.version == version && own.resource == resource;
+        all.filter(|(own, _)| is_meant(own)).map(|(_, gvk)| gvk.clone()).collect()
     }
 
     fn equivalents(&self, resource: &Gvr) -> Vec<Gvr> {

@@ -21,6 +21,10 @@ impl Kinds for ConfigMaps {
         (resource.resource == "configmaps").then(|| Gvk::of("v1", "ConfigMap"))
     }
 
+    fn of_any_group(&self, version: &str, resource: &str) -> Vec<Gvk> {
+        self.of_resource(&Gvr::new("", version, resource)).into_iter().collect()
+    }
+
     fn equivalents(&self, _: &Gvr) -> Vec<Gvr> {
         Vec::new()
     }
