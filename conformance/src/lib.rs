@@ -20,8 +20,8 @@ pub mod objects;
 pub mod openapi;
 pub mod oracle;
 pub mod own;
-pub mod published;
 pub mod policies;
+pub mod published;
 pub mod released;
 pub mod show;
 pub mod smd;
@@ -74,7 +74,7 @@ impl BaseFolder {
 }
 
 /// The areas that need the folders of inputs and recorded answers.
-pub const AREAS: [&str; 13] = [
+pub const AREAS: [&str; 14] = [
     "crds",
     "apiserver",
     "openapi",

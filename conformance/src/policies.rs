@@ -90,7 +90,7 @@ fn without_numbers(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut out = String::with_capacity(text.len());
     for (at, c) in chars.iter().enumerate() {
-        let before = at.checked_sub(1).and_then(|at| chars.get(at)).is_some_and(|c| c.is_ascii_lowercase());
+        let before = at.checked_sub(1).and_then(|at| chars.get(at)).is_some_and(char::is_ascii_lowercase);
         let behind = chars.get(at + 1).is_none_or(|c| matches!(c, '.' | ',' | ')' | '\''));
         if !(*c == 'N' && before && behind) {
             out.push(*c);
@@ -120,7 +120,7 @@ const PARTS: [&str; 15] = [
 
 fn difference(ours: Option<&Value>, theirs: Option<&Value>) -> Option<String> {
     match (ours, theirs) {
-        (Some(ours), Some(theirs)) => place(ours, theirs, String::new()),
+        (Some(ours), Some(theirs)) => place(ours, theirs, ""),
         (None, None) => None,
         (ours, theirs) => {
             let shown =
@@ -135,18 +135,20 @@ fn short(text: &str) -> String {
 }
 
 /// The first place where two values differ. Numbers are compared by value.
-fn place(ours: &Value, theirs: &Value, at: String) -> Option<String> {
+fn place(ours: &Value, theirs: &Value, at: &str) -> Option<String> {
     match (ours, theirs) {
         (Value::Object(ours), Value::Object(theirs)) => {
             let keys: std::collections::BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
             keys.into_iter().find_map(|key| match (ours.get(key), theirs.get(key)) {
-                (Some(ours), Some(theirs)) => place(ours, theirs, format!("{at}/{key}")),
+                (Some(ours), Some(theirs)) => place(ours, theirs, &format!("{at}/{key}")),
                 (ours, theirs) => difference(ours, theirs).map(|text| format!("{at}/{key}: {text}")),
             })
         }
-        (Value::Array(ours), Value::Array(theirs)) if ours.len() == theirs.len() => {
-            ours.iter().zip(theirs).enumerate().find_map(|(i, (ours, theirs))| place(ours, theirs, format!("{at}/{i}")))
-        }
+        (Value::Array(ours), Value::Array(theirs)) if ours.len() == theirs.len() => ours
+            .iter()
+            .zip(theirs)
+            .enumerate()
+            .find_map(|(i, (ours, theirs))| place(ours, theirs, &format!("{at}/{i}"))),
         (Value::Number(ours), Value::Number(theirs)) if ours.as_f64() == theirs.as_f64() => None,
         (ours, theirs) if ours == theirs => None,
         (ours, theirs) => Some(format!("{at}: {}, theirs {}", short(&ours.to_string()), short(&theirs.to_string()))),
