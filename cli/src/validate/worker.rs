@@ -450,15 +450,12 @@ impl<'j> Judged<'j, '_, '_> {
             Ok(decoded) => return Some(decoded.value),
             Err(message) => message,
         };
-        match old {
-            Some(old) => {
-                let finding = old.finding(Code::ObjectNotDecoded, message).of_resource(self.name());
-                self.findings.push(finding);
-            }
-            None => {
-                let at = self.node.get("metadata").unwrap_or(self.node);
-                self.tell(Code::ObjectNotDecoded, at, message);
-            }
+        if let Some(old) = old {
+            let finding = old.finding(Code::ObjectNotDecoded, message).of_resource(self.name());
+            self.findings.push(finding);
+        } else {
+            let at = self.node.get("metadata").unwrap_or(self.node);
+            self.tell(Code::ObjectNotDecoded, at, message);
         }
         None
     }
@@ -471,7 +468,7 @@ impl<'j> Judged<'j, '_, '_> {
     /// Reports why a server refuses an object.
     fn judged(&mut self, mut errors: Vec<Error>, refusal: Option<&str>) {
         errors.retain(|error| !self.is_unknown(&error.path, error.error_type));
-        self.refusals.extend(errors.iter().map(|error| error.path.to_string()));
+        self.refusals.extend(errors.iter().map(|error| error.path.clone()));
         for error in errors.iter().take(MOST) {
             self.refused(error);
         }

@@ -1,4 +1,5 @@
 //! What other releases than 1.36 publish.
+#![allow(clippy::unwrap_used)]
 
 use kubeshape_publish::{Base, Options, Publisher};
 use kubeshape_schema::{Bump, Release};

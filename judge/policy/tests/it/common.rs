@@ -140,6 +140,6 @@ pub(crate) fn judge(policies: Vec<Json>, object: Json) -> Answer {
 }
 
 /// A ConfigMap with data.
-pub(crate) fn config_map(data: Json) -> Json {
+pub(crate) fn config_map(data: &Json) -> Json {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "default"}, "data": data})
 }

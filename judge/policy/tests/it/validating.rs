@@ -10,12 +10,12 @@ fn the_first_false_validation_refuses_with_its_message_and_the_code_of_its_reaso
     let validations = json!({"validations": [
         {"expression": "object.data.x == '1'", "messageExpression": "'x is ' + string(object.data.x)", "reason": "Forbidden"},
         {"expression": "object.data.y == '1'"}]});
-    let answer = judge(policy(KIND, "p", validations.clone()), config_map(json!({"x": "2", "y": "2"})));
+    let answer = judge(policy(KIND, "p", validations.clone()), config_map(&json!({"x": "2", "y": "2"})));
     assert_eq!(answer.code, 403);
     let message =
         "configmaps \"c\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'p-binding' denied request: x is 2";
     assert_eq!(answer.message.as_deref(), Some(message));
-    let answer = judge(policy(KIND, "p", validations), config_map(json!({"x": "1", "y": "1"})));
+    let answer = judge(policy(KIND, "p", validations), config_map(&json!({"x": "1", "y": "1"})));
     assert_eq!((answer.code, answer.message), (200, None));
 }
 
@@ -23,10 +23,10 @@ fn the_first_false_validation_refuses_with_its_message_and_the_code_of_its_reaso
 fn an_error_refuses_unless_the_policy_ignores_it() {
     let spec =
         |failure: &str| json!({"failurePolicy": failure, "validations": [{"expression": "object.data.nope == '1'"}]});
-    let answer = judge(policy(KIND, "p", spec("Fail")), config_map(json!({})));
+    let answer = judge(policy(KIND, "p", spec("Fail")), config_map(&json!({})));
     let text = "expression 'object.data.nope == '1'' resulted in error: no such key: nope";
     assert!(answer.code == 422 && answer.message.is_some_and(|message| message.ends_with(text)));
-    assert_eq!(judge(policy(KIND, "p", spec("Ignore")), config_map(json!({}))).code, 200);
+    assert_eq!(judge(policy(KIND, "p", spec("Ignore")), config_map(&json!({}))).code, 200);
 }
 
 #[test]
@@ -37,8 +37,8 @@ fn variables_are_evaluated_when_they_are_used() {
             {"name": "x", "expression": "string(object.data.x)"},
             {"name": "twice", "expression": "variables.x + variables.x"}],
         "validations": [{"expression": "variables.twice == 'aa' || variables.bad == 'b'"}]});
-    assert_eq!(judge(policy(KIND, "p", spec.clone()), config_map(json!({"x": "a"}))).code, 200);
-    let answer = judge(policy(KIND, "p", spec), config_map(json!({"x": "b"})));
+    assert_eq!(judge(policy(KIND, "p", spec.clone()), config_map(&json!({"x": "a"}))).code, 200);
+    let answer = judge(policy(KIND, "p", spec), config_map(&json!({"x": "b"})));
     let text = "composited variable \"bad\" fails to evaluate: no such key: nope";
     assert!(answer.message.is_some_and(|message| message.ends_with(text)));
 }
@@ -51,13 +51,13 @@ fn variables_that_use_themselves_end() {
             {"name": "b", "expression": "variables.a"},
             {"name": "a", "expression": "variables.b"}],
         "validations": [{"expression": "variables.a == 1"}]});
-    let answer = judge(policy(KIND, "p", spec), config_map(json!({})));
+    let answer = judge(policy(KIND, "p", spec), config_map(&json!({})));
     assert!(answer.message.is_some_and(|message| message.contains("uses itself")));
     let many: Vec<_> = (0..1000)
         .map(|at| json!({"name": format!("v{at}"), "expression": if at == 0 { "1".to_owned() } else { format!("variables.v{}", at - 1) }}))
         .collect();
     let spec = json!({"variables": many, "validations": [{"expression": "variables.v999 == 1"}]});
-    let answer = judge(policy(KIND, "p", spec), config_map(json!({})));
+    let answer = judge(policy(KIND, "p", spec), config_map(&json!({})));
     assert!(answer.message.is_some_and(|message| message.contains("use one another")));
 }
 
@@ -67,8 +67,8 @@ fn a_false_condition_counts_more_than_an_error_of_another_one() {
         json!({"matchConditions": [{"name": "a", "expression": "object.data.nope == '1'"}, {"name": "b", "expression": second}],
             "validations": [{"expression": "false"}]})
     };
-    assert_eq!(judge(policy(KIND, "p", spec("1 == 2")), config_map(json!({}))).code, 200);
-    let answer = judge(policy(KIND, "p", spec("1 == 1")), config_map(json!({})));
+    assert_eq!(judge(policy(KIND, "p", spec("1 == 2")), config_map(&json!({}))).code, 200);
+    let answer = judge(policy(KIND, "p", spec("1 == 1")), config_map(&json!({})));
     assert!(answer.message.is_some_and(|message| message.ends_with("no such key: nope")));
 }
 
@@ -76,7 +76,7 @@ fn a_false_condition_counts_more_than_an_error_of_another_one() {
 fn actions_warn_and_leave_notes() {
     let spec = json!({"actions": ["Warn", "Audit"], "validations": [{"expression": "1 == 2", "message": "no"}],
         "auditAnnotations": [{"key": "k", "valueExpression": "'  v '"}]});
-    let answer = judge(policy(KIND, "p", spec), config_map(json!({})));
+    let answer = judge(policy(KIND, "p", spec), config_map(&json!({})));
     assert_eq!(answer.code, 200);
     let text = "Validation failed for ValidatingAdmissionPolicy 'p' with binding 'p-binding': no";
     assert_eq!(answer.warnings, [text]);
@@ -88,8 +88,12 @@ fn actions_warn_and_leave_notes() {
 #[test]
 fn the_authorizer_is_asked_about_the_user_of_the_request() {
     let spec = json!({"validations": [{"expression": "authorizer.group('').resource('pods').check('get').allowed()"}]});
-    let asked =
-        |user| Asked { policies: policy(KIND, "p", spec.clone()), object: config_map(json!({})), user, params: vec![] };
+    let asked = |user| Asked {
+        policies: policy(KIND, "p", spec.clone()),
+        object: config_map(&json!({})),
+        user,
+        params: vec![],
+    };
     assert_eq!(judged(&asked("alice")).code, 200);
     assert_eq!(judged(&asked("bob")).code, 422);
 }
@@ -102,7 +106,7 @@ fn parameters_have_apiversion_and_kind() {
     let limits = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "limits", "namespace": "default"}, "data": {"x": "1"}});
     let asked = |params| Asked {
         policies: policy(KIND, "p", spec.clone()),
-        object: config_map(json!({"x": "1"})),
+        object: config_map(&json!({"x": "1"})),
         user: "alice",
         params,
     };
@@ -115,7 +119,7 @@ fn parameters_have_apiversion_and_kind() {
 fn a_group_that_costs_too_much_is_one_error() {
     let check = "authorizer.group('').resource('pods').check('get').allowed()";
     let validations: Vec<_> = (0..20).map(|_| json!({"expression": format!("{check} && {check}")})).collect();
-    let answer = judge(policy(KIND, "p", json!({"validations": validations})), config_map(json!({})));
+    let answer = judge(policy(KIND, "p", json!({"validations": validations})), config_map(&json!({})));
     assert!(answer.message.is_some_and(|message| message.contains("running out of cost budget")));
 }
 
