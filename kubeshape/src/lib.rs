@@ -206,6 +206,7 @@
 //! - [`validate`] checks definitions and custom resources as an API server does before it stores them.
 //! - `builtin` has the kinds of Kubernetes' releases (feature `builtin`); [`Api::read_release`] reads them.
 //! - `lifecycle` reads the lifecycles of fields and kinds, checks them and warns of them (feature `lifecycle`).
+//! - [`policy`] judges requests with admission policies.
 //! - [`registry`] holds kinds and does what an API server does with objects; [`Api`] is made of it.
 
 mod api;
@@ -241,6 +242,7 @@ pub use kubeshape_discovery as discovery;
 pub use kubeshape_input as input;
 #[cfg(feature = "lifecycle")]
 pub use kubeshape_lifecycle as lifecycle;
+pub use kubeshape_policy as policy;
 pub use kubeshape_publish as publish;
 pub use kubeshape_registry as registry;
 pub use kubeshape_schema as schema;

@@ -20,7 +20,7 @@ use kubeshape_validate::object::{self as server, Resource};
 use kubeshape_validate::strict::{Fields, duplicate_field, unknown_field};
 use kubeshape_yaml::{Kind, Node};
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Errors that are shown of one object.
 const MOST: usize = 50;
@@ -222,7 +222,7 @@ fn object<'a>(
         name: OnceCell::new(),
         findings: Vec::new(),
         kinded: None,
-        refusals: BTreeSet::new(),
+        refusals: Vec::new(),
         arena,
     };
     let verdict = judged.judge(decrypted.unwrap_or(value));
@@ -289,8 +289,8 @@ struct Judged<'j, 'c, 'd> {
     name: OnceCell<String>,
     findings: Vec<Finding>,
     kinded: Option<Kinded>,
-    /// The paths of values for which a server refuses the object.
-    refusals: BTreeSet<String>,
+    /// The paths of the first values for which a server refuses the object.
+    refusals: Vec<String>,
     arena: &'j Bump,
 }
 
@@ -380,7 +380,8 @@ impl<'j> Judged<'j, '_, '_> {
             stored = self.rules(value, kind, is_decoded);
         }
         departures.retain(|departure| !self.is_unknown(&departure.path, departure.error_type));
-        departures.retain(|departure| !self.refusals.contains(&departure.path));
+        // A refusal of the value, or of one in it, says more.
+        departures.retain(|departure| !self.refusals.iter().any(|path| path.starts_with(&departure.path)));
         for departure in departures.iter().take(MOST) {
             let found = locate::at_field(self.node, &departure.path);
             self.tell(Code::ObjectDeparts, found.shown(), departure.to_string());
@@ -468,7 +469,7 @@ impl<'j> Judged<'j, '_, '_> {
     /// Reports why a server refuses an object.
     fn judged(&mut self, mut errors: Vec<Error>, refusal: Option<&str>) {
         errors.retain(|error| !self.is_unknown(&error.path, error.error_type));
-        self.refusals.extend(errors.iter().map(|error| error.path.clone()));
+        self.refusals.extend(errors.iter().take(MOST).map(|error| error.path.clone()));
         for error in errors.iter().take(MOST) {
             self.refused(error);
         }

@@ -418,11 +418,37 @@ fn a_workload_without_a_spec_lacks_what_its_spec_requires() {
     let folder = folder();
     folder.write("a.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\n");
     let run = folder.run("validate --kubernetes 1.36 a.yaml --output-format short");
-    assert_eq!(run.code, Some(0), "{}", run.err);
-    for field in ["spec.selector", "spec.template"] {
-        assert!(run.out.contains("KS8106]: ") && run.out.contains(&format!("{field}: Required value")), "{}", run.out);
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    for error in ["spec.selector: Required value", "spec.template.spec.containers: Required value"] {
+        assert!(run.out.contains(&format!("KS8101]: The API server refuses the object: {error}")), "{}", run.out);
     }
-    assert_eq!(folder.run("validate --kubernetes 1.36 a.yaml --deny KS8106 -q").code, Some(1));
+    assert!(!run.out.contains("KS8106"), "{}", run.out);
+}
+
+#[test]
+fn rules_of_built_in_kinds_have_the_words_of_the_server_and_places() {
+    let folder = folder();
+    let service = "apiVersion: v1\nkind: Service\nmetadata: {name: s}\nspec:\n  ports:\n  - {name: a, port: 80}\n  - {name: a, port: 0}\n";
+    folder.write("s.yaml", service);
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n  - name: c\n    image: i\n    env: [{name: A, value: \"1\"}, {name: A, value: \"2\"}]\n";
+    folder.write("p.yaml", pod);
+    let run = folder.run("validate --kubernetes 1.36 s.yaml p.yaml --output-format short");
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    for line in [
+        "s.yaml:7:21: error[KS8101]: The API server refuses the object: spec.ports[1].port: Invalid value: 0: must be between 1 and 65535, \
+         inclusive (in Service s)",
+        "spec.ports[1].name: Duplicate value: \"a\" (in Service s)",
+        "p.yaml:8:34: warning[KS8107]: ",
+        "spec.containers[0].env[1]: hides previous definition of \"A\", which may be dropped when using apply (in Pod p)",
+    ] {
+        assert!(run.out.contains(line), "{line}\n{}", run.out);
+    }
+    let old = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec:\n  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b, c: d}}\n    spec: {containers: [{name: c, image: i}]}\n";
+    folder.write("old.yaml", old);
+    folder.write("new.yaml", &old.replace("{matchLabels: {a: b}}", "{matchLabels: {c: d}}"));
+    let run = folder.run("validate --kubernetes 1.36 new.yaml --old old.yaml --output-format short");
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    assert!(run.out.contains("spec.selector: ") && run.out.contains("field is immutable"), "{}", run.out);
 }
 
 #[test]
