@@ -114,8 +114,8 @@ pub(super) struct Object {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Kinded {
     pub(super) kind: String,
-    /// How many rules were checked; none if only metadata and types were.
-    pub(super) rules: Option<usize>,
+    /// Whether more than metadata and types was checked.
+    pub(super) has_rules: bool,
 }
 
 impl Object {
@@ -314,11 +314,8 @@ impl<'j> Judged<'j, '_, '_> {
             }
             return match self.context.kinds.documented(gvk) {
                 Some(kind) => {
-                    let rules = match &*kind {
-                        Documented::BuiltIn(strategy) => Some(strategy.rules()),
-                        Documented::Metadata(..) | Documented::Types(_) => None,
-                    };
-                    self.kinded = Some(Kinded { kind: clean(gvk.kind()), rules });
+                    let has_rules = matches!(*kind, Documented::BuiltIn(_));
+                    self.kinded = Some(Kinded { kind: clean(gvk.kind()), has_rules });
                     self.documented(value, &kind)
                 }
                 None => self.unknown(gvk),

@@ -161,11 +161,6 @@ pub(super) enum Phase {
 }
 
 impl Overlay {
-    /// How many rules there are for a kind and the structs in it.
-    pub(super) fn rules(&self) -> usize {
-        self.structs.iter().map(|steps| steps.rules.all().count()).sum()
-    }
-
     /// The steps of the structs of a kind in a release.
     pub(super) fn new(types: &Typed, release: Release) -> Overlay {
         let structs = read::steps(&types.definitions().collect::<Vec<_>>(), release);

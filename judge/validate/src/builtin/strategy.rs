@@ -108,11 +108,6 @@ impl Strategy {
         &self.types
     }
 
-    /// How many rules are known of the kind and the structs in it, beside those about metadata.
-    pub fn rules(&self) -> usize {
-        self.overlay.rules()
-    }
-
     /// Whether objects of the kind have a namespace.
     pub fn is_namespaced(&self) -> bool {
         self.namespaced
