@@ -425,7 +425,7 @@ fn conversion_error(text: &str) -> String {
 enum Failure {
     /// The policy failed.
     Policy(String),
-    /// Its result is no object of the kind.
+    /// Its result is not an object of the kind.
     Conversion(String),
     /// The request ends.
     Api(Box<Status>),

@@ -16,30 +16,6 @@ const MAX_CONDITIONS: usize = 64;
 const MAX_ANNOTATIONS: usize = 20;
 /// The longest expression of an audit annotation, in bytes.
 const MAX_ANNOTATION: usize = 5 * 1024;
-/// Names that no variable may have.
-const RESERVED: [&str; 21] = [
-    "true",
-    "false",
-    "null",
-    "in",
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-];
 
 /// Returns the errors with which a server refuses to create a policy, a binding or a webhook configuration. The object is decoded,
 /// with defaults. Other objects have no errors.
@@ -140,7 +116,7 @@ impl Found {
             let (name, expression) = (text(variable.get("name")), text(variable.get("expression")));
             if name.trim().is_empty() {
                 self.required(format!("{path}.name"), "name is not specified");
-            } else if !is_identifier(name) {
+            } else if !kubeshape_cel::escape::is_identifier(name) {
                 self.invalid(format!("{path}.name"), name, "must be a valid CEL identifier");
             }
             if expression.trim().is_empty() {
@@ -590,11 +566,4 @@ impl Found {
             }
         }
     }
-}
-
-fn is_identifier(name: &str) -> bool {
-    let mut bytes = name.bytes();
-    bytes.next().is_some_and(|byte| byte == b'_' || byte.is_ascii_alphabetic())
-        && bytes.all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
-        && !RESERVED.contains(&name)
 }

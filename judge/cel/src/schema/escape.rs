@@ -11,6 +11,13 @@ pub fn is_reserved(name: &str) -> bool {
     LITERALS.contains(&name) || RESERVED.contains(&name)
 }
 
+/// Whether a name can be written in an expression as it is: an identifier that is not [reserved](is_reserved).
+pub fn is_identifier(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && !is_reserved(name)
+}
+
 /// The name under which a rule reaches a property; `None` if it cannot.
 ///
 /// # Example

@@ -377,7 +377,7 @@ fn policy(at: &At<'_, '_>, found: &mut Found) {
             }
         }
         let name = text(*variable, "name");
-        if !name.trim().is_empty() && !is_identifier(name) {
+        if !name.trim().is_empty() && !kubeshape_cel::escape::is_identifier(name) {
             found.invalid(&path.child("name"), Value::String(name), "must be a valid CEL identifier");
         }
     }
@@ -394,35 +394,6 @@ fn policy(at: &At<'_, '_>, found: &mut Found) {
     }
     let policy = text(get(at.value, "metadata"), "name");
     audit_annotations(annotations, get(spec, "auditAnnotations"), policy, &path.child("auditAnnotations"), found);
-}
-
-fn is_identifier(name: &str) -> bool {
-    const RESERVED: [&str; 21] = [
-        "true",
-        "false",
-        "null",
-        "in",
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "for",
-        "function",
-        "if",
-        "import",
-        "let",
-        "loop",
-        "package",
-        "namespace",
-        "return",
-        "var",
-        "void",
-        "while",
-    ];
-    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        && !RESERVED.contains(&name)
 }
 
 fn audit_annotations(list: &[Value<'_>], value: Value<'_>, policy: &str, path: &Path<'_>, found: &mut Found) {

@@ -33,7 +33,7 @@ pub(super) const NAMES: Names = &[
     ("template warnings", template_warnings),
 ];
 
-/// Whether a quantity is no whole number.
+/// Whether a quantity has a fraction.
 fn is_fraction(value: Value<'_>) -> bool {
     resources::quantity(value).is_some_and(|amount| !amount.clone().rounded_up(0).is_same(&amount))
 }
