@@ -275,7 +275,7 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "DOC", value_hint = ValueHint::AnyPath)]
     pub(crate) base: Vec<PathBuf>,
 
-    /// Release of Kubernetes to publish as, such as 1.34 [default: 1.36, without --base]
+    /// Release of Kubernetes to publish as, such as 1.34 [default: 1.37, without --base]
     ///
     /// From 1.28 to 1.37. Texts of parameters are kubeshape's own, so the hashes of documents differ from those of a
     /// cluster; --base makes them equal.
@@ -290,9 +290,9 @@ pub(crate) struct ConvertArgs {
     #[arg(long)]
     pub(crate) all_versions: bool,
 
-    /// Release of structured-merge-diff to write schemas for
-    #[arg(long, value_name = "RELEASE", default_value = "v6.3")]
-    pub(crate) smd_compat: SmdCompat,
+    /// Release of structured-merge-diff to write schemas for [default: that of the release of Kubernetes]
+    #[arg(long, value_name = "RELEASE")]
+    pub(crate) smd_compat: Option<SmdCompat>,
 
     /// Which of several CustomResourceDefinitions with the same name to use, in the order of their paths
     #[arg(long, value_name = "WHICH", default_value = "first")]
@@ -547,7 +547,7 @@ impl Per {
 /// `--smd-compat`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SmdCompat {
-    /// As in Kubernetes 1.36
+    /// As in Kubernetes 1.28 to 1.36
     #[value(name = "v6.3")]
     V63,
     /// References to types also tell what is nullable; managedFields are read strictly

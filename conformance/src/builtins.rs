@@ -12,7 +12,6 @@ use kubeshape_registry::kind::Scope;
 use kubeshape_registry::{Gvk, Registry, duplicate_fields};
 use kubeshape_schema::Bump;
 use kubeshape_smd::Value as Decodable;
-use kubeshape_validate::Release;
 use kubeshape_validate::body::{self, Conflict, Url};
 use kubeshape_validate::builtin::{Assigned, Strategy, User};
 use kubeshape_validate::object::Judged;
@@ -146,7 +145,7 @@ fn subject(registry: &Registry, case: &Case) -> Option<Subject> {
     let resource = found.resource();
     let namespaced = resource.is_some_and(|resource| resource.scope == Scope::Namespaced);
     let plural = resource.map(|resource| resource.plural.to_string()).unwrap_or_default();
-    let strategy = Strategy::new(found.typed()?, group, version, kind, namespaced, Release::DEFAULT);
+    let strategy = Strategy::new(found.typed()?, group, version, kind, namespaced, crate::RECORDED);
     Some(Subject { strategy, plural })
 }
 

@@ -5,7 +5,6 @@ use crate::known::Known;
 use crate::structural::{CrdName, Expected, Files, compare_errors, records, with_definition};
 use crate::table::{Table, Verdict};
 use kubeshape_conformance_cel as cel;
-use kubeshape_validate::Release;
 use kubeshape_validate::crd::{self, Defaults};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -60,7 +59,7 @@ fn definitions(folder: &Path, table: &mut Table) {
             "status": {"storedVersions": ["v1"]},
         });
         let ours = with_definition(&definition.to_string(), Defaults::Set, |definition, arena| {
-            crd::validate(&definition.prepare_for_create(Release::DEFAULT, arena), Release::DEFAULT)
+            crd::validate(&definition.prepare_for_create(crate::RECORDED, arena), crate::RECORDED)
         });
         let verdict = match ours {
             Some(ours) => compare_errors(&ours, line.crd_errors.iter().collect()),
@@ -68,7 +67,7 @@ fn definitions(folder: &Path, table: &mut Table) {
         };
         let id = line.id.to_string();
         table.add("schemas crdErrors", &id, verdict);
-        crate::doctor::add("schemas cost doctor", &id, &definition, Release::DEFAULT, table);
+        crate::doctor::add("schemas cost doctor", &id, &definition, crate::RECORDED, table);
     }
 }
 

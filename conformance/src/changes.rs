@@ -20,7 +20,6 @@ use kubeshape_sample::{Step, Wanted, sample_with, values};
 use kubeshape_schema::{Bump, Code, Schema};
 use kubeshape_smd::Value as Object;
 use kubeshape_structural::Crd;
-use kubeshape_validate::Release;
 use kubeshape_validate::object::Resource;
 use kubeshape_yaml::{Limits, Stream, Tape};
 use serde::Deserialize;
@@ -437,7 +436,7 @@ fn objects(old: &Crd<'_>, new: &Crd<'_>, version: &str, count: usize, seed: u64)
     let find = |crd: &'_ Crd<'_>| crd.versions.iter().position(|other| other.name == version);
     let (Some(was), Some(is)) = (find(old), find(new)) else { return Vec::new() };
     let arena = Bump::new();
-    let mut resource = Resource::new(old, &old.versions[was], Release::DEFAULT, &arena);
+    let mut resource = Resource::new(old, &old.versions[was], crate::RECORDED, &arena);
     // So that the status is drawn, too.
     resource.status = false;
     let Some(schema) = resource.schema else { return Vec::new() };

@@ -35,9 +35,18 @@ pub mod verdict;
 use apiserver::BaseDocuments;
 use known::Known;
 use kubeshape_publish::{Base, BaseError, Options, Publisher};
+use kubeshape_registry::{Registry, Settings};
 use kubeshape_validate::Release;
 use std::path::Path;
 use table::Table;
+
+/// The release whose answers are recorded, where a recording names none: 1.36.
+pub const RECORDED: Release = Release::nearest(36);
+
+/// A registry that answers as [`RECORDED`].
+pub(crate) fn registry() -> Registry {
+    Registry::new(Settings::of(RECORDED))
+}
 
 /// A publisher over base documents, and the v2 document among them.
 #[derive(Clone, Debug)]

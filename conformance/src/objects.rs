@@ -7,7 +7,6 @@ use crate::table::{Table, Verdict};
 use kubeshape_schema::field::{Error, Path as FieldPath};
 use kubeshape_schema::{Bump, Schema, read::Reader};
 use kubeshape_smd::{ToValue, Value as Object};
-use kubeshape_validate::Release;
 use kubeshape_validate::object::{self, Malformed, Resource, Root, RuleOutcome, Rules, Validator};
 use kubeshape_yaml::{Limits, Stream, Tape};
 use serde::Deserialize;
@@ -213,7 +212,7 @@ fn embedded(folder: &Path, table: &mut Table) {
                 let object = arena.alloc(call.inputs["object"].clone()).to_value(arena);
                 let root = if call.inputs["isResourceRoot"] == true { Root::Resource } else { Root::Value };
                 if name != "objectmeta.CoerceWithOptions" {
-                    let ours = object::embedded(object, schema, root, &FieldPath::Root, &Release::DEFAULT.into());
+                    let ours = object::embedded(object, schema, root, &FieldPath::Root, &crate::RECORDED.into());
                     let theirs: Vec<Expected> =
                         serde_json::from_value(call.output["errors"].clone()).unwrap_or_default();
                     return errors(name, &call.test, &ours, &theirs, table);
@@ -253,7 +252,7 @@ fn resources(folder: &Path, corpus: &Path, table: &mut Table) {
             let arena = Bump::new();
             let crd = kubeshape_structural::read::read(tape.document(&source).root()?, &arena).value?;
             let version = crd.versions.iter().find(|found| found.name == version)?;
-            let resource = Resource::new(&crd, version, Release::DEFAULT, &arena);
+            let resource = Resource::new(&crd, version, crate::RECORDED, &arena);
             for case in &cases {
                 one_resource(case, &resource, &objects, &arena, table);
             }
@@ -348,7 +347,7 @@ fn one_call(row: &str, label: &str, schema: &Value, inputs: &Value, output: &Val
     with_schema(schema, |schema, arena| {
         let Some(schema) = schema else { return };
         let is_root = inputs["isResourceRoot"] == true;
-        let rules = Rules::of(schema, is_root, Release::DEFAULT)
+        let rules = Rules::of(schema, is_root, crate::RECORDED)
             .map(|rules| rules.with_call_limit(inputs["perCallLimit"].as_u64().unwrap_or(Rules::CALL_LIMIT)));
         let object = arena.alloc(inputs["object"].clone()).to_value(arena);
         let old = arena.alloc(inputs["oldObject"].clone()).to_value(arena);

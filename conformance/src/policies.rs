@@ -7,7 +7,7 @@ use kubeshape_policy::{
     Access, Authorizer, Conditional, Gvk, Gvr, Kinds, Operation, Policies, Request, Status, User, Verdict as Allowed,
     World, warning_headers,
 };
-use kubeshape_registry::Registry;
+
 use kubeshape_registry::policy::{Layer, ServedKinds};
 use kubeshape_schema::Bump;
 use kubeshape_schema::field::BadValue;
@@ -222,7 +222,7 @@ fn list<'v>(input: &'v Value, key: &str) -> Vec<&'v Value> {
 /// What we make of a request.
 fn answer(input: &Value, built_in: &Layer<'_>) -> Result<Map<String, Value>, String> {
     let arena = Bump::new();
-    let mut registry = Registry::default();
+    let mut registry = crate::registry();
     for (at, crd) in list(input, "crds").into_iter().enumerate() {
         let name = format!("crd-{at}");
         registry.set_input(&*name, kubeshape_input::read(&*name, crd.to_string().as_bytes(), Limits::default()));

@@ -228,7 +228,7 @@ struct Sent {
 
 impl Served {
     fn of(definition: &str, version: &str, release: Release) -> Option<Served> {
-        let settings = Settings { release, ..Settings::default() };
+        let settings = Settings::of(release);
         let mut registry = Registry::new(settings);
         let limits = kubeshape_input::Limits::default();
         registry.set_input("definition", kubeshape_input::read("definition.json", definition.as_bytes(), limits));

@@ -266,9 +266,9 @@ fn record(area: &str, record: &Record, files: &mut Files<'_>, table: &mut Table)
     let document = changed;
     let changed = document.to_string();
     let ours = with_definition(&changed, Defaults::Set, |definition, arena| {
-        let definition = definition.prepare_for_create(Release::DEFAULT, arena);
-        let warnings = crd::warnings(&definition, Release::DEFAULT);
-        let errors = crd::validate(&definition, Release::DEFAULT);
+        let definition = definition.prepare_for_create(crate::RECORDED, arena);
+        let warnings = crd::warnings(&definition, crate::RECORDED);
+        let errors = crd::validate(&definition, crate::RECORDED);
         (errors, warnings.into_iter().map(|warning| warning.text).collect::<Vec<_>>())
     });
     let (errors, warnings) = match (ours, &record.decode_error) {
@@ -287,7 +287,7 @@ fn record(area: &str, record: &Record, files: &mut Files<'_>, table: &mut Table)
         add_errors(area, &label, &errors, &record.errors, table);
     }
     if !record.errors.is_empty() {
-        crate::doctor::add(&format!("{area} cost doctor"), &label, &document, Release::DEFAULT, table);
+        crate::doctor::add(&format!("{area} cost doctor"), &label, &document, crate::RECORDED, table);
     }
     if record.patch.is_empty() {
         add_warnings(&format!("{area} warnings"), &label, warnings, record.warnings.clone(), table);
@@ -295,14 +295,14 @@ fn record(area: &str, record: &Record, files: &mut Files<'_>, table: &mut Table)
     for (row, old, expected) in [("update", &source, &record.update_errors), ("same", &changed, &record.same_errors)] {
         let Some(expected) = expected else { continue };
         let errors = with_definition(old, Defaults::Set, |old, arena| {
-            let mut old = old.prepare_for_create(Release::DEFAULT, arena);
+            let mut old = old.prepare_for_create(crate::RECORDED, arena);
             old.metadata.resource_version = "1";
             old.status.established = Some(record.established);
             with_definition(&changed, Defaults::Set, |new, new_arena| {
                 // Both live as long as the shorter arena.
-                let mut new = new.prepare_for_update(&old, Release::DEFAULT, new_arena);
+                let mut new = new.prepare_for_update(&old, crate::RECORDED, new_arena);
                 new.metadata.resource_version = "1";
-                crd::validate_update(&new, &old, Release::DEFAULT)
+                crd::validate_update(&new, &old, crate::RECORDED)
             })
         });
         add_errors(&format!("{area} {row}"), &label, &errors.flatten().unwrap_or_default(), expected, table);
@@ -420,7 +420,7 @@ fn upstream(folder: &Path, table: &mut Table) {
     let create = "validation.ValidateCustomResourceDefinition";
     for call in calls(create, table) {
         let source = call.inputs["crd"].to_string();
-        let ours = with_definition(&source, Defaults::Omitted, |crd, _| crd::validate(&crd, Release::DEFAULT));
+        let ours = with_definition(&source, Defaults::Omitted, |crd, _| crd::validate(&crd, crate::RECORDED));
         add_call(create, &call, ours, table);
     }
     for name in
@@ -429,7 +429,7 @@ fn upstream(folder: &Path, table: &mut Table) {
         for call in calls(name, table) {
             let (new, old) = (call.inputs["crd"].to_string(), call.inputs["old"].to_string());
             let ours = with_definition(&old, Defaults::Omitted, |old, _| {
-                with_definition(&new, Defaults::Omitted, |new, _| crd::validate_update(&new, &old, Release::DEFAULT))
+                with_definition(&new, Defaults::Omitted, |new, _| crd::validate_update(&new, &old, crate::RECORDED))
             });
             add_call(name, &call, ours.flatten(), table);
         }
@@ -452,7 +452,7 @@ fn upstream(folder: &Path, table: &mut Table) {
         let mut errors = Errors::default();
         let path = call.inputs["path"].as_str().unwrap_or_default();
         let stored = (!call.inputs["storedVersions"].is_null()).then_some(stored.as_slice());
-        crd::stored_versions(stored, &versions, &FieldPath::Base(path), &Release::DEFAULT.into(), 0, &mut errors);
+        crd::stored_versions(stored, &versions, &FieldPath::Base(path), &crate::RECORDED.into(), 0, &mut errors);
         add_call(name, &call, Some(errors.into_vec()), table);
     }
     let name = "validation.validateDeprecationWarning";
@@ -484,7 +484,7 @@ fn validation_of(call: &Call) -> Option<Vec<Error>> {
         require_pruned_defaults: on("requirePrunedDefaults"),
         require_atomic_set_type: on("requireAtomicSetType"),
         require_map_list_keys: on("requireMapListKeysMapSetValidation"),
-        ..Options::create(Release::DEFAULT)
+        ..Options::create(crate::RECORDED)
     };
     let source = call.inputs["schema"].to_string();
     let mut tape = Tape::new();
@@ -538,9 +538,9 @@ fn of_area_crds(golden: &Path, corpus: &Path, table: &mut Table) {
                 continue;
             };
             let ours = with_definition(source, Defaults::Set, |definition, arena| {
-                let definition = definition.prepare_for_create(Release::DEFAULT, arena);
-                let warnings = crd::warnings(&definition, Release::DEFAULT);
-                (crd::validate(&definition, Release::DEFAULT), warnings)
+                let definition = definition.prepare_for_create(crate::RECORDED, arena);
+                let warnings = crd::warnings(&definition, crate::RECORDED);
+                (crd::validate(&definition, crate::RECORDED), warnings)
             });
             let Some((errors, warnings)) = ours else {
                 table.add("crds", &label, Verdict::Missing("not decoded".to_owned()));

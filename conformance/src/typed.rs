@@ -30,7 +30,7 @@ const KEPT: u32 = 4;
 /// The built-in kinds of the release.
 pub(crate) fn built_in() -> Result<Registry, String> {
     let release: Release = RELEASE.parse().map_err(|error| format!("{error}"))?;
-    let mut registry = Registry::default();
+    let mut registry = crate::registry();
     let api = release.api();
     for (path, document) in api.openapi_v3_of(|_| true) {
         let read = kubeshape_input::read(path, document.as_bytes(), Limits::default());

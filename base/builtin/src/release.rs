@@ -85,6 +85,22 @@ fn known() -> String {
     Release::all().map(Release::minor).collect::<Vec<_>>().join(", ")
 }
 
+/// The documents of a release whose rules are known. There are none before 1.31.
+impl TryFrom<kubeshape_schema::Release> for Release {
+    type Error = UnknownRelease;
+
+    fn try_from(release: kubeshape_schema::Release) -> Result<Release, UnknownRelease> {
+        release.without_patch().to_string().parse()
+    }
+}
+
+/// The release whose rules are those of the documents.
+impl From<Release> for kubeshape_schema::Release {
+    fn from(release: Release) -> kubeshape_schema::Release {
+        release.minor().parse().unwrap_or_default()
+    }
+}
+
 /// Reads `1.34`, `v1.34`, and any patch release of it, such as `1.34.2` and `v1.34.2-gke.100`.
 impl FromStr for Release {
     type Err = UnknownRelease;
@@ -124,6 +140,17 @@ mod tests {
         for name in ["", "1", "1.3", "1.310", "31", "1.31.", "1.31.x", "vv1.31", "1.31 ", "latest"] {
             assert_eq!(of(name), None, "{name}");
         }
+    }
+
+    #[test]
+    fn every_release_has_rules_and_the_newest_ones_are_the_same() {
+        for release in Release::all() {
+            let rules = kubeshape_schema::Release::from(release);
+            assert_eq!(rules.to_string(), release.minor());
+            assert_eq!(Release::try_from(rules), Ok(release));
+        }
+        assert_eq!(kubeshape_schema::Release::from(Release::newest()), kubeshape_schema::Release::NEWEST);
+        assert!(Release::try_from(kubeshape_schema::Release::OLDEST).is_err(), "there are no documents of 1.28");
     }
 
     #[test]

@@ -34,8 +34,8 @@ impl Release {
     pub const OLDEST: Release = Release::nearest(28);
     /// The newest release whose rules are known.
     pub const NEWEST: Release = Release::nearest(37);
-    /// The release that holds where none is named.
-    pub const DEFAULT: Release = Release::nearest(36);
+    /// The release that holds where none is named: the newest one.
+    pub const DEFAULT: Release = Release::NEWEST;
 
     /// The release `1.minor`, if its rules are known.
     pub fn new(minor: u32) -> Option<Release> {

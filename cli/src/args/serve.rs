@@ -82,7 +82,7 @@ pub(crate) struct ServeArgs {
     ///
     /// Clients can then create, read, list, watch, change and delete custom resources, CustomResourceDefinitions and objects of
     /// built-in kinds, as on a cluster: with defaults, validation, server-side apply, tables and subresources. Without --base
-    /// and --kubernetes, the built-in kinds are those of Kubernetes 1.36. Objects are kept in memory, or in the file of
+    /// and --kubernetes, the built-in kinds are those of Kubernetes 1.37. Objects are kept in memory, or in the file of
     /// --data. The files are read once, and written only with --write-back.
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) objects: Vec<PathBuf>,
@@ -119,14 +119,14 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<Profile>,
 
-    /// Whether to answer more than kube-apiserver 1.36 does, and to correct the faults of its HTTP [default: on, unless
+    /// Whether to answer more than kube-apiserver does, and to correct the faults of its HTTP [default: on, unless
     /// --emulate is given]
     #[arg(long, value_name = "WHETHER")]
     pub(crate) extensions: Option<Switch>,
 
     /// Release of Kubernetes to answer as, such as 1.24: a test double for clients of old clusters
     ///
-    /// From 1.10 to 1.36. Custom resources are part of /openapi/v2 from 1.15 on, /openapi/v3 exists from 1.24 on, aggregated
+    /// From 1.10 to 1.37. Custom resources are part of /openapi/v2 from 1.15 on, /openapi/v3 exists from 1.24 on, aggregated
     /// discovery as v2beta1 from 1.27 to 1.32 and as v2 from 1.30 on, and /version tells the release. With --objects,
     /// custom resources are judged as by that release, from 1.28 on. It does not change the documents.
     #[arg(long, value_name = "RELEASE")]
@@ -135,7 +135,7 @@ pub(crate) struct ServeArgs {
     /// Feature gates, such as AggregatedDiscoveryEndpoint=true; needs --emulate or --objects
     ///
     /// CustomResourcePublishOpenAPI, OpenAPIV3, AggregatedDiscoveryEndpoint, AggregatedDiscoveryRemoveBetaType and
-    /// CBORServingAndStorage, as far as the release has them: that of --emulate, else that of --kubernetes, else 1.36. With
+    /// CBORServingAndStorage, as far as the release has them: that of --emulate, else that of --kubernetes, else 1.37. With
     /// --objects, also those of fields with x-kubernetes-api-lifecycle, AllAlpha and AllBeta: clients are warned of fields
     /// that are off.
     #[arg(long, value_name = "NAME=BOOL", value_delimiter = ',', value_parser = gate)]
@@ -252,7 +252,7 @@ impl ServeArgs {
 pub(crate) enum Switch {
     /// More answers, and faults are corrected
     On,
-    /// Exactly kube-apiserver 1.36
+    /// Exactly kube-apiserver
     Off,
 }
 

@@ -2,8 +2,10 @@
 
 use super::{FilenameArgs, FindingArgs, GateArgs, SmdCompat, WalkArgs};
 use crate::error::Fatal;
+use crate::session::types;
 use clap::{Args, ValueHint};
-use kubeshape_builtin::Release;
+use kubeshape_registry::Settings;
+use kubeshape_validate::Release;
 use std::path::PathBuf;
 
 /// Where the types of objects come from.
@@ -19,27 +21,34 @@ pub(crate) struct TypeArgs {
     #[arg(long, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub(crate) schemas: Vec<PathBuf>,
 
-    /// Release of Kubernetes whose built-in kinds are known, such as 1.34 [default: the newest if there is no --schemas]
+    /// Release of Kubernetes whose rules count, such as 1.34 [default: 1.37]
     ///
-    /// The types of the built-in kinds are part of kubeshape, for releases from 1.31 on. A kind that --schemas defines
-    /// counts instead of the built-in one.
-    #[arg(long, value_name = "RELEASE", value_parser = super::release)]
+    /// If it is given, or if there is no --schemas, the built-in kinds of the release are known as well, from 1.31 on. A kind
+    /// that --schemas defines is used instead of the built-in one.
+    #[arg(long, value_name = "RELEASE", value_parser = super::known_release)]
     pub(crate) kubernetes: Option<Release>,
 
     /// Name of the type of all objects in a structured-merge-diff schema
     #[arg(long = "type", value_name = "NAME")]
     pub(crate) type_name: Option<String>,
 
-    /// Release of structured-merge-diff to follow
+    /// Release of structured-merge-diff to follow [default: that of the release of Kubernetes]
     ///
-    /// The releases differ in two ways. v6.3, which Kubernetes 1.36 uses, ignores text after the JSON of a key or a value
-    /// in managedFields, as in k:{"a":1}x; v6.4 rejects such managedFields. With v6.4, references to types in schemas
+    /// The releases differ in two ways. v6.3, which Kubernetes uses up to 1.36, ignores text after the JSON of a key or a
+    /// value in managedFields, as in k:{"a":1}x; v6.4 rejects such managedFields. With v6.4, references to types in schemas
     /// that are made from CustomResourceDefinitions and OpenAPI documents also tell whether they are nullable.
-    #[arg(long, value_name = "RELEASE", default_value = "v6.3")]
-    pub(crate) smd_compat: SmdCompat,
+    #[arg(long, value_name = "RELEASE")]
+    pub(crate) smd_compat: Option<SmdCompat>,
 
     #[command(flatten)]
     pub(crate) walk: WalkArgs,
+}
+
+impl TypeArgs {
+    /// How types and managed fields are read.
+    pub(crate) fn settings(&self) -> Settings {
+        types::settings(self.kubernetes, self.smd_compat)
+    }
 }
 
 /// How results are printed.
@@ -361,21 +370,19 @@ pub(crate) struct TestArgs {
     #[arg(long)]
     pub(crate) update: bool,
 
-    /// Release of Kubernetes whose rules are used, such as 1.34 [default: 1.36; in a scenario, the one that it names]
+    /// Release of Kubernetes whose rules are used, such as 1.34 [default: 1.37; in a scenario, the one that it names]
     ///
     /// From 1.28 to 1.37. Without it, a suite may have the words of an older release. Scenarios know the built-in kinds of
     /// the release, from 1.31 on; they name it as `kubernetes: "1.34"`. A kind that its schemas define is used instead of
     /// the built-in one.
     #[arg(long, value_name = "RELEASE", value_parser = super::known_release)]
-    pub(crate) kubernetes: Option<kubeshape_validate::Release>,
+    pub(crate) kubernetes: Option<Release>,
 
-    /// Release of structured-merge-diff to follow
+    /// Release of structured-merge-diff to follow [default: that of the release of Kubernetes]
     ///
-    /// The releases differ in two ways. v6.3, which Kubernetes 1.36 uses, ignores text after the JSON of a key or a value
-    /// in managedFields, as in k:{"a":1}x; v6.4 rejects such managedFields. With v6.4, references to types in schemas
-    /// that are made from CustomResourceDefinitions and OpenAPI documents also tell whether they are nullable.
-    #[arg(long, value_name = "RELEASE", default_value = "v6.4")]
-    pub(crate) smd_compat: SmdCompat,
+    /// `kubeshape apply --help` says what differs.
+    #[arg(long, value_name = "RELEASE")]
+    pub(crate) smd_compat: Option<SmdCompat>,
 
     /// Print only failed expectations and the summary
     #[arg(short, long, conflicts_with = "verbose")]

@@ -42,7 +42,7 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub(crate) schemas: Vec<PathBuf>,
 
-    /// Release of Kubernetes whose rules count, such as 1.34 [default: 1.36]
+    /// Release of Kubernetes whose rules count, such as 1.34 [default: 1.37]
     ///
     /// If it is given, the built-in kinds of the release are known as well (from 1.31 on).
     #[arg(long, value_name = "RELEASE", value_parser = super::known_release)]

@@ -8,6 +8,7 @@ use crate::input::{Filter, Input, Reader, gather};
 use crate::output::Output;
 use crate::output::format::{self, Formatter};
 use crate::output::names;
+use crate::session::types;
 use kubeshape_input::Finding;
 use kubeshape_publish::{
     Base, GroupVersionParts, MergeConflict, MergeError, MergeV2, MergeV3, Options, Profile, Publisher, Resource,
@@ -88,13 +89,11 @@ impl Engine {
                 None | Some(args::Profile::Kube) => Profile::Kube,
                 Some(args::Profile::Faithful) => Profile::Faithful,
             },
-            smd_compat: args.smd_compat.of_schemas(),
+            smd_compat: types::settings(args.kubernetes, args.smd_compat).smd_compat,
             all_versions: args.all_versions,
         };
-        let base = if let Some(release) = args.kubernetes {
-            Base::builtin_of(release)
-        } else if args.base.is_empty() {
-            Base::builtin()
+        let base = if args.base.is_empty() {
+            Base::builtin_of(args.kubernetes.unwrap_or_default())
         } else {
             let documents = bases(&args.base, &Filter::new(&args.walk)?)?;
             let names: Vec<_> = args.base.iter().map(|path| path.to_string_lossy()).collect();

@@ -104,7 +104,7 @@ impl Plan {
 
 /// The release whose rules are used: the one that is emulated, else the one that is served.
 fn rules(args: &ServeArgs) -> kubeshape_validate::Release {
-    let served = || args.kubernetes.and_then(|release| release.to_string().parse().ok());
+    let served = || args.kubernetes.map(kubeshape_validate::Release::from);
     let emulated = args.emulate.map(|release| u8::try_from(release.minor).unwrap_or(u8::MAX));
     emulated.map(kubeshape_validate::Release::nearest).or_else(served).unwrap_or_default()
 }
@@ -181,8 +181,7 @@ fn aggregate(args: &ServeArgs) -> Result<Vec<AggregateOptions>, Fatal> {
 
 /// The release of Kubernetes that the server answers as.
 fn emulated() -> Release {
-    let release = kubeshape_validate::Release::DEFAULT.to_string();
-    release.parse().unwrap_or_else(|_| Release::newest())
+    Release::newest()
 }
 
 /// The documents of a release of Kubernetes.

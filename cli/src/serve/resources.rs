@@ -76,7 +76,7 @@ impl Resources {
         }
         let lifecycles = Arc::new(lifecycles);
         let advisor: Arc<dyn Advisor> = Arc::<Lifecycles>::clone(&lifecycles);
-        let api = Api::new(Registry::new(Settings { release, ..Settings::default() }))
+        let api = Api::new(Registry::new(Settings::of(release)))
             .with_documents(Documents::new(documents))
             .with_advisor(advisor);
         let objects = match data {

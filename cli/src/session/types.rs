@@ -13,9 +13,13 @@ use kubeshape_structural::read::expand_list;
 use kubeshape_yaml::Node;
 use std::collections::BTreeSet;
 
-/// A registry that follows this release of structured-merge-diff.
-pub(crate) fn empty(compat: SmdCompat) -> Registry {
-    Registry::new(Settings { smd_compat: compat.of_schemas(), compat: compat.of_fields(), ..Settings::default() })
+/// The settings for a release of Kubernetes. Without `compat`, it decides which structured-merge-diff is followed.
+pub(crate) fn settings(release: Option<kubeshape_validate::Release>, compat: Option<SmdCompat>) -> Settings {
+    let of_release = Settings::of(release.unwrap_or_default());
+    match compat {
+        Some(compat) => Settings { smd_compat: compat.of_schemas(), compat: compat.of_fields(), ..of_release },
+        None => of_release,
+    }
 }
 
 /// Takes in parts of documents, and shows what is wrong with them. Returns whether they define anything.
@@ -36,7 +40,7 @@ pub(crate) fn add(
 /// # Errors
 /// The command line asks for a type that no schema has.
 pub(crate) fn read(args: &TypeArgs, session: &mut Session<'_>) -> Result<Registry, Fatal> {
-    let mut registry = empty(args.smd_compat);
+    let mut registry = Registry::new(args.settings());
     for path in &args.schemas {
         let before = session.errors();
         let mut is_used = false;
@@ -76,9 +80,10 @@ impl BuiltIn {
         BuiltIn::new(args.kubernetes, args.schemas.is_empty() && args.type_name.is_none())
     }
 
-    pub(crate) fn new(release: Option<Release>, is_needed: bool) -> Option<BuiltIn> {
+    /// The kinds of a release, or of the newest one if that is needed. There are none before 1.31.
+    pub(crate) fn new(release: Option<kubeshape_validate::Release>, is_needed: bool) -> Option<BuiltIn> {
         match release {
-            Some(release) => Some(BuiltIn { release, by_default: false }),
+            Some(release) => Some(BuiltIn { release: release.try_into().ok()?, by_default: false }),
             None => is_needed.then(|| BuiltIn { release: Release::newest(), by_default: true }),
         }
     }

@@ -1,6 +1,6 @@
 //! `fieldset`, `merge`, `extract`: what needs objects and no stack.
 
-use crate::args::{ExtractArgs, FieldsetArgs, MergeArgs, SmdCompat, TypeArgs};
+use crate::args::{ExtractArgs, FieldsetArgs, MergeArgs, TypeArgs};
 use crate::error::Fatal;
 use crate::input::check_once;
 use crate::report::clean::clean;
@@ -15,6 +15,7 @@ use kubeshape_smd::Value;
 use kubeshape_smd::fieldpath::{DisplayPath, SetError};
 use kubeshape_smd::managed::{DecodeError, ExtractError, Managed, Owner, Ownership};
 use kubeshape_smd::typed::{CompareError, Duplicates, TypedValue};
+use kubeshape_smd::value::Compat;
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
@@ -30,10 +31,10 @@ pub(super) struct Typed<'a> {
 /// Reads the managed fields of an object as a release does.
 pub(super) fn managed<'a>(
     object: &Object<'a>,
-    compat: SmdCompat,
+    compat: Compat,
     session: &Session<'a>,
 ) -> Result<Managed<'a>, DecodeError> {
-    kubeshape_registry::managed(object.value, compat.of_fields(), session.arena)
+    kubeshape_registry::managed(object.value, compat, session.arena)
 }
 
 /// Reads the types that are needed.
@@ -192,7 +193,7 @@ fn extracted<'a>(
     session: &mut Session<'a>,
 ) -> Option<Value<'a>> {
     let kind = types::kind(object, registry, session)?;
-    let managed = match managed(object, args.types.smd_compat, session) {
+    let managed = match managed(object, args.types.settings().compat, session) {
         Ok(managed) => managed,
         Err(error) => {
             diagnose::managed_fields(object, &error, session);

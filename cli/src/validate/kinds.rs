@@ -227,7 +227,7 @@ impl BuiltIn {
     /// None if there are no documents of the release.
     fn new(release: Release) -> Option<BuiltIn> {
         let rules = release;
-        let release: builtin::Release = release.to_string().parse().ok()?;
+        let release: builtin::Release = release.try_into().ok()?;
         let api = release.api();
         let groups = types::groups(&api).into_iter().map(|group| (group, OnceLock::new())).collect();
         Some(BuiltIn { release, rules, api, groups })
@@ -235,7 +235,7 @@ impl BuiltIn {
 
     fn group(&self, group: &str) -> Option<&Registry> {
         let make = || {
-            let settings = Settings { release: self.rules, ..Settings::default() };
+            let settings = Settings::of(self.rules);
             let mut registry = Registry::new(settings);
             types::add_groups(self.release, &self.api, &mut registry, |other| other == group);
             registry

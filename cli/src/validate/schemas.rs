@@ -217,7 +217,7 @@ impl Read {
 }
 
 fn of_release(release: Release) -> Registry {
-    Registry::new(Settings { release, ..Settings::default() })
+    Registry::new(Settings::of(release))
 }
 
 /// The files that have kinds in common, directly or through other files, in the order of their first files.

@@ -291,18 +291,21 @@ fn text_behind_a_key_is_passed_over_by_one_release_and_refused_by_the_other() {
         "blame live.yaml".to_owned(),
         "extract --schemas crd.yaml --field-manager kubectl live.yaml".to_owned(),
     ] {
-        for release in ["", "--smd-compat v6.3"] {
+        for release in ["--kubernetes 1.36", "--smd-compat v6.3"] {
             let run = folder.run(&format!("{command} {release}"));
             assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{command} {release}");
             assert!(run.out.contains("name: ") && !run.out.contains("}x"), "{command}\n{}", run.out);
         }
         if !command.starts_with("update") {
-            let run = folder.run(&format!("{command} --smd-compat v6.4"));
-            run.says(1, &["error[KS8007]", "live.yaml:13:5", "unexpected data after the JSON value"]);
-            assert_eq!(run.out, "");
+            // 1.37, the newest release, follows v6.4.
+            for release in ["", "--kubernetes 1.36 --smd-compat v6.4"] {
+                let run = folder.run(&format!("{command} {release}"));
+                run.says(1, &["error[KS8007]", "live.yaml:13:5", "unexpected data after the JSON value"]);
+                assert_eq!(run.out, "");
+            }
         }
     }
-    let extracted = folder.run("extract --schemas crd.yaml --field-manager kubectl live.yaml");
+    let extracted = folder.run("extract --schemas crd.yaml --field-manager kubectl --kubernetes 1.36 live.yaml");
     assert!(extracted.out.contains("  ports:\n  - name: web\n    port: 80\n"), "{}", extracted.out);
 }
 

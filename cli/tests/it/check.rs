@@ -37,7 +37,7 @@ fn folder(text: &str) -> Folder {
 #[test]
 fn a_definition_that_a_release_takes_is_one_line() {
     let run = folder(WIDGET).run("check a.yaml");
-    let expected = "1 CustomResourceDefinition checked for Kubernetes 1.36: none is refused.\n";
+    let expected = "1 CustomResourceDefinition checked for Kubernetes 1.37: none is refused.\n";
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), expected, ""));
     let run = folder(WIDGET).run("check a.yaml --kubernetes all");
     assert!(run.out.starts_with("widgets.example.com: installs on 1.28 to 1.37\n"), "{}", run.out);
@@ -62,8 +62,8 @@ error[KS3110]: The schema is not structural
 ";
     assert_eq!(run.code, Some(1));
     assert!(run.out.starts_with(expected), "{}", run.out);
-    let end = "widgets.example.com: 1.36 refuses it: see a.yaml:20:21\n\
-               1 CustomResourceDefinition checked for Kubernetes 1.36: 1 is refused.\n";
+    let end = "widgets.example.com: 1.37 refuses it: see a.yaml:20:21\n\
+               1 CustomResourceDefinition checked for Kubernetes 1.37: 1 is refused.\n";
     assert!(run.out.contains(end), "{}", run.out);
 }
 
@@ -275,11 +275,11 @@ fn fix_edits_the_file_and_tells_what_remains() {
     let folder = folder(UNTIDY);
     let run = folder.run("check a.yaml --fix");
     let expected =
-        "2 edits in 1 file made.\n1 CustomResourceDefinition checked for Kubernetes 1.36: none is refused.\n";
+        "2 edits in 1 file made.\n1 CustomResourceDefinition checked for Kubernetes 1.37: none is refused.\n";
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), expected, ""));
     assert_eq!(folder.read("a.yaml"), tidy());
     let run = folder.run("check a.yaml --fix");
-    assert_eq!(run.out, "1 CustomResourceDefinition checked for Kubernetes 1.36: none is refused.\n");
+    assert_eq!(run.out, "1 CustomResourceDefinition checked for Kubernetes 1.37: none is refused.\n");
     assert_eq!(folder.read("a.yaml"), tidy());
 }
 

@@ -613,7 +613,7 @@ fn hosts_tokens_and_origins_of_the_command_line() {
     assert_eq!(open.ask("/livez", "Host: evil.test\r\n").0, 200);
     for (options, message) in [
         ("--cors-allowed-origins example.com", "does not pin the start and the end of the host"),
-        ("--emulate 1.9", "expected 1.10 to 1.36"),
+        ("--emulate 1.9", "expected 1.10 to 1.37"),
         ("--feature-gates OpenAPIV3=true", "--emulate"),
         ("--emulate 1.24 --feature-gates Nonsense=true", "it has CustomResourcePublishOpenAPI, OpenAPIV3"),
         ("--allowed-hosts http://x", "expected a host name or an address"),

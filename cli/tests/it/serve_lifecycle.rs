@@ -145,8 +145,8 @@ fn gates_and_the_release_decide() {
     assert_eq!(formats("--feature-gates CBORServingAndStorage=true"), (200, true));
     assert_eq!(formats("--feature-gates CBORServingAndStorage=true --kubernetes 1.34"), (200, true));
     for (gate, why) in [
-        ("CustomResourcePublishOpenAPI=false", "is locked to true in Kubernetes 1.36"),
-        ("AggregatedDiscoveryRemoveBetaType=false", "is locked to true in Kubernetes 1.36"),
+        ("CustomResourcePublishOpenAPI=false", "is locked to true in Kubernetes 1.37"),
+        ("AggregatedDiscoveryRemoveBetaType=false", "is locked to true in Kubernetes 1.37"),
         ("CBORServingAndStorage=true --kubernetes 1.31", "Kubernetes 1.31 has no feature gate"),
     ] {
         folder.run(&format!("serve crd.yaml --objects objects --feature-gates {gate}")).says(2, &[why]);

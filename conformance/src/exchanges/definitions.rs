@@ -64,7 +64,7 @@ pub(super) fn compare(apiserver: &Path, corpus: &Path, table: &mut Table) {
 fn rules(exchanges: &[Exchange], table: &mut Table) {
     // The definitions are not settled: the controllers of the server changed them in between, at revisions of their
     // own.
-    let api = Api::default().with_documents(documents());
+    let api = Api::new(crate::registry()).with_documents(documents());
     let mut store = Store::default();
     for exchange in exchanges {
         let (path, query) = exchange.request.path.split_once('?').unwrap_or((&exchange.request.path, ""));
@@ -74,7 +74,7 @@ fn rules(exchanges: &[Exchange], table: &mut Table) {
 }
 
 fn documents_of(row: &str, sent: &[Sent], corpus: &Path, dry_run: bool, folder: &Path, table: &mut Table) {
-    let mut api = Api::default().with_documents(documents());
+    let mut api = Api::new(crate::registry()).with_documents(documents());
     let mut store = Store::default();
     let stored = stored(folder).unwrap_or_default();
     let mut files: BTreeMap<&str, Result<Vec<Vec<u8>>, String>> = BTreeMap::new();

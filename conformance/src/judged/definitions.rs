@@ -5,7 +5,6 @@ use crate::structural::{Expected, compare_errors, with_definition};
 use crate::table::{Table, Verdict};
 use kubeshape_conformance_cel as cel;
 use kubeshape_corpus::generate::{Draw, definition};
-use kubeshape_validate::Release;
 use kubeshape_validate::crd::{self, Defaults};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -76,9 +75,9 @@ pub(super) fn compare(id: &str, input: &Value, answer: &Value, table: &mut Table
     }
     let source = input["new"].to_string();
     let ours = with_definition(&source, Defaults::Set, |definition, arena| {
-        let definition = definition.prepare_for_create(Release::DEFAULT, arena);
-        let warnings = texts(crd::warnings(&definition, Release::DEFAULT));
-        (crd::validate(&definition, Release::DEFAULT), warnings)
+        let definition = definition.prepare_for_create(crate::RECORDED, arena);
+        let warnings = texts(crd::warnings(&definition, crate::RECORDED));
+        (crd::validate(&definition, crate::RECORDED), warnings)
     });
     let (mut errors, warnings) = match (ours, &theirs.decode_error) {
         (Some(ours), None) => ours,
@@ -103,14 +102,14 @@ pub(super) fn compare(id: &str, input: &Value, answer: &Value, table: &mut Table
         let old = input["old"].to_string();
         let established = input["established"] == true;
         let ours = with_definition(&old, Defaults::Set, |old, arena| {
-            let mut old = old.prepare_for_create(Release::DEFAULT, arena);
+            let mut old = old.prepare_for_create(crate::RECORDED, arena);
             old.metadata.resource_version = "1";
             old.status.established = Some(established);
             with_definition(&source, Defaults::Set, |new, arena| {
-                let mut new = new.prepare_for_update(&old, Release::DEFAULT, arena);
+                let mut new = new.prepare_for_update(&old, crate::RECORDED, arena);
                 new.metadata.resource_version = "1";
-                let warnings = texts(crd::warnings_of_update(&new, &old, Release::DEFAULT));
-                (crd::validate_update(&new, &old, Release::DEFAULT), warnings)
+                let warnings = texts(crd::warnings_of_update(&new, &old, crate::RECORDED));
+                (crd::validate_update(&new, &old, crate::RECORDED), warnings)
             })
         });
         let (mut errors, warnings) = ours.flatten().unwrap_or_default();

@@ -15,7 +15,6 @@ use crate::structural::{crds_of, with_definition};
 use crate::table::{Table, Verdict};
 use kubeshape_conformance_cel as cel;
 use kubeshape_corpus::generate::{Draw, expression};
-use kubeshape_validate::Release;
 use kubeshape_validate::crd::Defaults;
 use serde_json::Value;
 use std::path::Path;
@@ -60,7 +59,7 @@ fn proposals(plan: &Plan, oracle: &mut Oracle, table: &mut Table) -> Result<(), 
         }
         let id = format!("seed {}", plan.seed.wrapping_add(n));
         let input = definitions::costly(&mut Draw::new(plan.seed.wrapping_add(n)));
-        if !doctor::only_costs_too_much(&input, Release::DEFAULT) {
+        if !doctor::only_costs_too_much(&input, crate::RECORDED) {
             continue;
         }
         missing -= 1;
@@ -69,7 +68,7 @@ fn proposals(plan: &Plan, oracle: &mut Oracle, table: &mut Table) -> Result<(), 
             Ok::<bool, String>(definitions::only_costs_too_much(&answer))
         };
         if too_much(&input)? {
-            doctor::propose("cost doctor", &id, &input, Release::DEFAULT, table, &mut too_much)?;
+            doctor::propose("cost doctor", &id, &input, crate::RECORDED, table, &mut too_much)?;
         } else {
             table.add("cost doctor", &id, Verdict::Differing("costs too much here only".to_owned()));
         }

@@ -5,7 +5,6 @@ use crate::structural::{CrdName, Expected};
 use crate::table::{Table, Verdict};
 use kubeshape_corpus::generate::{Draw, definition};
 use kubeshape_schema::Bump;
-use kubeshape_validate::Release;
 use kubeshape_validate::object::Resource;
 use kubeshape_yaml::{Limits, Stream, Tape};
 use serde::Deserialize;
@@ -74,7 +73,7 @@ pub(super) fn compare(id: &str, input: &Value, answer: &Value, table: &mut Table
         stream.next(&mut tape)?.ok()?;
         let arena = Bump::new();
         let crd = kubeshape_structural::read::read(tape.document(&source).root()?, &arena).value?;
-        let resource = Resource::new(&crd, crd.versions.first()?, Release::DEFAULT, &arena);
+        let resource = Resource::new(&crd, crd.versions.first()?, crate::RECORDED, &arena);
         let objects = input["objects"].as_array()?;
         let by_id: BTreeMap<usize, &Value> = objects.iter().enumerate().collect();
         for (at, object) in objects.iter().enumerate() {

@@ -3,8 +3,6 @@
 use super::objects;
 use crate::table::{Table, Verdict};
 use kubeshape_corpus::generate::{Draw, definition};
-use kubeshape_registry::Registry;
-use kubeshape_validate::Release;
 use serde_json::{Value, json};
 
 /// A generated definition with its samples.
@@ -14,7 +12,7 @@ pub(super) fn generated(draw: &mut Draw) -> Value {
 
 /// A definition with the smallest and the largest sample of its first version, without samples that have problems.
 pub(super) fn of(definition: &Value) -> Value {
-    let mut registry = Registry::default();
+    let mut registry = crate::registry();
     let text = definition.to_string();
     registry.set_input(
         "definition",
@@ -22,7 +20,7 @@ pub(super) fn of(definition: &Value) -> Value {
     );
     let version = definition["spec"]["versions"][0]["name"].as_str().unwrap_or_default();
     let kind = registry.kinds().find(|kind| kind.version_name() == version);
-    let samples = [false, true].map(|maximal| kind.and_then(|kind| kind.sample(maximal, Release::DEFAULT)));
+    let samples = [false, true].map(|maximal| kind.and_then(|kind| kind.sample(maximal, crate::RECORDED)));
     let taken = samples.iter().flatten().filter(|sample| sample.problems.is_empty());
     let mut objects: Vec<Value> = taken.map(|sample| json!(sample.object)).collect();
     // Upstream's strategies want the namespace that a request would add.

@@ -8,7 +8,6 @@ use crate::table::{Table, Verdict};
 use kubeshape_input::Limits;
 use kubeshape_registry::Location;
 use kubeshape_suite::{Answer, Outcome, Request, Suite};
-use kubeshape_validate::Release;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -109,7 +108,7 @@ fn run(suite: &Path, definition: &Path) -> Result<(Suite, Vec<Outcome>), String>
 /// The outcomes without a server, and those with one, both as of one release.
 fn served(suite: &Path, definition: &Path) -> Result<(Suite, Vec<Outcome>, Vec<Outcome>), String> {
     let (suite, definition) = read(suite, definition)?;
-    let offline = suite.run(&definition, Some(Release::default())).map_err(|finding| finding.message())?;
+    let offline = suite.run(&definition, Some(crate::RECORDED)).map_err(|finding| finding.message())?;
     let http = suite.run_on(&definition, &mut http::Http::new()?).map_err(|finding| finding.message())?;
     Ok((suite, offline, http))
 }

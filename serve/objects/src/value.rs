@@ -35,6 +35,11 @@ pub(crate) fn read_body(text: &[u8], tape: &mut Tape) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether a text is one JSON value (Go's `json.Valid`).
+pub(crate) fn is_json(text: &[u8]) -> bool {
+    serde_json::from_slice::<&serde_json::value::RawValue>(text).is_ok()
+}
+
 /// Reads a single document as a value.
 ///
 /// # Errors

@@ -8,7 +8,6 @@ use kubeshape_smd::managed;
 use kubeshape_smd::schema::{Atom, Relationship, Schema};
 use kubeshape_smd::typed::Duplicates;
 use kubeshape_smd::{Bump, Value};
-use kubeshape_validate::Release;
 use kubeshape_validate::builtin::Strategy;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -57,7 +56,14 @@ impl<'r> Layer<'r> {
         let made = strategies.entry(gvk.clone()).or_insert_with(|| {
             let namespaced = kind.resource().is_some_and(|resource| resource.scope == Scope::Namespaced);
             let types = kind.typed()?;
-            Some(Arc::new(Strategy::new(types, &gvk.group, &gvk.version, &gvk.kind, namespaced, Release::DEFAULT)))
+            Some(Arc::new(Strategy::new(
+                types,
+                &gvk.group,
+                &gvk.version,
+                &gvk.kind,
+                namespaced,
+                self.registry.settings().release,
+            )))
         });
         made.clone()
     }

@@ -20,7 +20,7 @@ use std::sync::{Arc, OnceLock};
 pub use kubeshape_publish::{Profile, SmdCompat};
 
 /// Settings for reading definitions and managed fields.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// Built-in definitions to publish along with those of a CustomResourceDefinition; `None`: those of the release.
     pub base: Option<Base>,
@@ -32,7 +32,25 @@ pub struct Settings {
     pub release: Release,
 }
 
+/// Those of a server of the newest release.
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings::of(Release::DEFAULT)
+    }
+}
+
 impl Settings {
+    /// Returns the settings of a server of a release. Kubernetes uses v6.4 of structured-merge-diff from 1.37 on.
+    pub fn of(release: Release) -> Settings {
+        let is_new = release.since(37);
+        Settings {
+            base: None,
+            smd_compat: if is_new { SmdCompat::V64 } else { SmdCompat::V63 },
+            compat: if is_new { Compat::V64 } else { Compat::V63 },
+            release,
+        }
+    }
+
     pub(crate) fn publisher(&self) -> Publisher {
         let options = Options { smd_compat: self.smd_compat, all_versions: true, ..Options::default() };
         Publisher::new(self.base.clone().unwrap_or_else(|| Base::builtin_of(self.release)), options)

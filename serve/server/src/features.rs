@@ -23,7 +23,7 @@ pub struct Features {
 }
 
 impl Default for Features {
-    /// Those of 1.36.
+    /// Those of the newest release.
     fn default() -> Self {
         Emulation::new(NEWEST, &[]).map_or(
             Features {
@@ -41,7 +41,7 @@ impl Default for Features {
 
 /// The first release with `/openapi/v2`.
 const OLDEST: u16 = 10;
-const NEWEST: u16 = 36;
+const NEWEST: u16 = 37;
 /// The first release with aggregated discovery as v2.
 const AGGREGATED_V2: u16 = 30;
 

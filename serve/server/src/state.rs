@@ -23,7 +23,7 @@ pub struct Endpoints {
     pub readiness: Arc<Readiness>,
     /// Who may read why a check fails; `None` for everybody.
     pub authenticator: Option<Authenticator>,
-    /// The release that is emulated; `None` for 1.36.
+    /// The release that is emulated; `None` for the newest one.
     pub emulation: Option<Emulation>,
     /// The OpenAPI v2 document without custom resources, which is served if the emulated release does not publish them.
     pub v2_without_custom_resources: Option<Arc<LazyV2>>,

@@ -73,7 +73,7 @@ impl<'l> Definition<'l> {
     /// # Errors
     /// Why it cannot be used.
     pub(crate) fn requests(&self, definition: &Value) -> Result<Requests, String> {
-        let mut registry = Registry::new(Settings { release: self.release, ..Settings::default() });
+        let mut registry = Registry::new(Settings::of(self.release));
         let text = definition.to_string();
         let input = kubeshape_input::read(self.location.input().as_ref(), text.as_bytes(), Limits::default());
         registry.set_input("definition", input);

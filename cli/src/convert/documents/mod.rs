@@ -8,6 +8,7 @@ pub(crate) use kinds::KindName;
 use crate::args::{self, ConvertArgs, Draft, Recursion, Rename};
 use crate::error::Fatal;
 use crate::output::{Layout, Subject, names};
+use crate::session::types;
 use kinds::{Kinds, wanted};
 use kubeshape_convert::aggregate::Aggregator;
 use kubeshape_convert::document::Document;
@@ -39,7 +40,7 @@ pub(crate) struct Settings {
     pub(crate) rename: Option<Rename>,
     pub(crate) kinds: Kinds,
     pub(crate) preserve_unknown: bool,
-    pub(crate) smd_compat: args::SmdCompat,
+    pub(crate) smd_compat: smd::SmdCompat,
     pub(crate) draft: Draft,
     pub(crate) strict: bool,
     pub(crate) layout: Layout,
@@ -88,7 +89,7 @@ impl Settings {
             rename: args.rename,
             kinds: Kinds::new(&args.kind),
             preserve_unknown: args.preserve_unknown,
-            smd_compat: args.smd_compat,
+            smd_compat: types::settings(args.kubernetes, args.smd_compat).smd_compat,
             draft: args.draft,
             strict: args.strict,
             layout: args.layout.clone(),
@@ -267,11 +268,7 @@ pub(crate) fn smd_losses<'a>(document: &Document<'a>, settings: &Settings) -> Ve
 }
 
 fn smd_options(settings: &Settings) -> smd::Options {
-    smd::Options {
-        preserve_unknown: settings.preserve_unknown,
-        compat: settings.smd_compat.of_schemas(),
-        profile: settings.profile,
-    }
+    smd::Options { preserve_unknown: settings.preserve_unknown, compat: settings.smd_compat, profile: settings.profile }
 }
 
 /// The errors in a structured-merge-diff schema.

@@ -4,13 +4,13 @@ use crate::args::TestArgs;
 use crate::session::text::{Text, read_path};
 use crate::session::types::BuiltIn;
 use crate::session::{Session, types};
-use kubeshape_builtin::{Release, UnknownRelease};
 use kubeshape_input::{Code, Document};
 use kubeshape_registry::{Gvk, Location, Registry, Time, describe};
 use kubeshape_smd::Value;
 use kubeshape_smd::fieldpath::Set;
 use kubeshape_smd::typed::KeyFields;
 use kubeshape_smd::value::Compat;
+use kubeshape_validate::Release;
 use kubeshape_yaml::{Kind, Node};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -134,7 +134,7 @@ pub(in crate::testing) fn scenario<'a>(
     args: &TestArgs,
     session: &mut Session<'a>,
 ) -> Option<Scenario<'a>> {
-    let mut reader = Reader { text, document, args, session, wrong: false };
+    let mut reader = Reader { text, document, args, session, compat: Compat::default(), wrong: false };
     let scenario = reader.scenario(document.root());
     let wrong = reader.wrong;
     scenario.ok().filter(|_| !wrong)
@@ -145,6 +145,8 @@ struct Reader<'r, 'a> {
     document: &'a Arc<Document>,
     args: &'r TestArgs,
     session: &'r mut Session<'a>,
+    /// How the scenario reads managed fields.
+    compat: Compat,
     /// Whether anything was told.
     wrong: bool,
 }
@@ -206,7 +208,7 @@ impl<'a> Reader<'_, 'a> {
 
     fn fields(&mut self, node: Node<'a>) -> Read<Set<'a>> {
         let arena = self.session.arena;
-        match Set::from_fields_v1_as(Value::from_node(node, arena), self.args.smd_compat.of_fields(), arena) {
+        match Set::from_fields_v1_as(Value::from_node(node, arena), self.compat, arena) {
             Ok(set) => Ok(set),
             Err(error) => Err(self.tell(node, format!("found no set of fields (FieldsV1): {}", error.message))),
         }
@@ -220,7 +222,10 @@ impl<'a> Reader<'_, 'a> {
         self.only(root, &["scenario", "rule", "kubernetes", "schemas", "types", "resetFields", "steps"]);
         let name = self.member(root, "scenario")?;
         let name = self.string(name, "the name of the scenario")?;
-        let mut registry = types::empty(self.args.smd_compat);
+        let release = self.release(root)?;
+        let settings = types::settings(release, self.args.smd_compat);
+        self.compat = settings.compat;
+        let mut registry = Registry::new(settings);
         if let Some(schemas) = root.get("schemas") {
             for schema in self.list(schemas, "a list of schemas")?.items() {
                 self.schema(schema, &mut registry)?;
@@ -231,7 +236,7 @@ impl<'a> Reader<'_, 'a> {
                 self.kind(key, value, &mut registry)?;
             }
         }
-        self.built_in(root, &mut registry)?;
+        self.built_in(root, release, &mut registry);
         let mut reset_fields = BTreeMap::new();
         if let Some(reset) = root.get("resetFields") {
             for (key, value) in self.map(reset, "a mapping of \"apiVersion subresource\" to fields")?.pairs() {
@@ -244,7 +249,7 @@ impl<'a> Reader<'_, 'a> {
             self.list(steps, "a list of steps")?.items().filter_map(|step| self.step(step).ok()).collect();
         Ok(Scenario {
             text: self.text,
-            compat: self.args.smd_compat.of_fields(),
+            compat: self.compat,
             node: root,
             name,
             document: self.document,
@@ -254,26 +259,20 @@ impl<'a> Reader<'_, 'a> {
         })
     }
 
-    /// The built-in kinds of the release that the command line names, else the scenario, else of the newest one if
-    /// nothing else defines kinds.
-    fn built_in(&mut self, root: Node<'a>, registry: &mut Registry) -> Read<()> {
+    /// The release that the command line names, else the scenario.
+    fn release(&mut self, root: Node<'a>) -> Read<Option<Release>> {
+        let Some(node) = root.get("kubernetes") else { return Ok(self.args.kubernetes) };
+        let expected = "a release of Kubernetes in quotes, such as \"1.34\"";
+        let release = self.string(node, expected)?.parse::<Release>();
+        let named = release.map_err(|error| self.tell(node, error.to_string()))?;
+        Ok(self.args.kubernetes.or(Some(named)))
+    }
+
+    /// The built-in kinds of a release, or of the newest one if nothing else defines kinds.
+    fn built_in(&mut self, root: Node<'a>, release: Option<Release>, registry: &mut Registry) {
         self.session.built_in = None;
-        let named = match root.get("kubernetes") {
-            None => None,
-            Some(node) => {
-                let expected = "a release of Kubernetes in quotes, such as \"1.34\"";
-                let release = self.string(node, expected)?.parse::<Release>();
-                Some(release.map_err(|error| self.tell(node, error.to_string()))?)
-            }
-        };
         let is_needed = registry.inputs().next().is_none();
-        let given = match self.args.kubernetes {
-            None => named,
-            Some(given) => {
-                Some(given.to_string().parse().map_err(|error: UnknownRelease| self.tell(root, error.to_string()))?)
-            }
-        };
-        if let Some(built_in) = BuiltIn::new(given, is_needed) {
+        if let Some(built_in) = BuiltIn::new(release, is_needed) {
             let mut objects = Vec::new();
             gvks(root, &mut objects);
             built_in.add_for(&objects, registry, self.session);
@@ -281,7 +280,6 @@ impl<'a> Reader<'_, 'a> {
                 types::say_release(kind, self.session);
             }
         }
-        Ok(())
     }
 
     /// A schema that stands here or in a file.

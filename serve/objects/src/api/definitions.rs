@@ -219,7 +219,7 @@ impl Api {
         let object = strategy.prepare_update(decoded.value, live, assigned, &arena);
         let object = with_meta(object, "managedFields", value::metadata(live).get("managedFields"), &arena);
         let errors = match converted {
-            Some(_) => validate_kept(object, moment.stop),
+            Some(_) => validate_kept(object, self.registry.settings().release, moment.stop),
             None => strategy.validate(object, moment.stop).errors,
         };
         if !errors.is_empty() {

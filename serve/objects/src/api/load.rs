@@ -59,7 +59,7 @@ impl Api {
         value = strategy.prepare_load(value, &arena);
         let name = text(value, "name");
         let errors = match converted {
-            Some(_) => validate_kept(value, moment.stop),
+            Some(_) => validate_kept(value, self.registry.settings().release, moment.stop),
             None => strategy.validate(value, moment.stop).errors,
         };
         if !errors.is_empty() {

@@ -90,12 +90,13 @@ impl Served {
         let has_status = resource.subresources.iter().any(|name| **name == *"status");
         let is_definition = (group, &**plural) == DEFINITIONS;
         let namespaced = resource.scope == Scope::Namespaced;
+        let release = registry.settings().release;
         let strategy = match kind.strategy() {
-            _ if is_definition => Strategy::Definition(Arc::new(kind.typed()?)),
+            _ if is_definition => Strategy::Definition(Arc::new(kind.typed()?), release),
             Some(strategy) => Strategy::BuiltIn(Arc::clone(strategy)),
             None => {
-                let (types, metadata) = (kind.typed()?, BuiltInKind::other(registry.settings().release));
-                Strategy::Documented(Arc::new(Documented { types, namespaced, has_status, metadata }))
+                let (types, metadata) = (kind.typed()?, BuiltInKind::other(release));
+                Strategy::Documented(Arc::new(Documented { types, namespaced, has_status, metadata, release }))
             }
         };
         let has_scale = resource.subresources.iter().any(|name| **name == *"scale");
@@ -160,7 +161,7 @@ impl Served {
 
     /// Whether its objects are CustomResourceDefinitions.
     pub(super) fn is_definition(&self) -> bool {
-        matches!(self.built_in, Some(Strategy::Definition(_)))
+        matches!(self.built_in, Some(Strategy::Definition(..)))
     }
 
     /// Returns the Go name of its lists or objects in errors.

@@ -29,8 +29,8 @@ const WEBHOOK_PORT: i64 = 443;
 pub(super) enum Strategy {
     /// A custom resource.
     Custom(Requests),
-    /// CustomResourceDefinitions.
-    Definition(Arc<Typed>),
+    /// CustomResourceDefinitions, by the rules of a release.
+    Definition(Arc<Typed>, Release),
     /// Another kind of Kubernetes.
     BuiltIn(Arc<builtin::Strategy>),
     /// A kind of which only an OpenAPI document is known: only types are checked.
@@ -44,6 +44,7 @@ pub(super) struct Documented {
     pub(super) namespaced: bool,
     pub(super) has_status: bool,
     pub(super) metadata: BuiltInKind,
+    pub(super) release: Release,
 }
 
 impl Documented {
@@ -61,7 +62,7 @@ impl Strategy {
         let types = match self {
             Strategy::Custom(requests) => return requests.resource().decode(object, arena),
             Strategy::BuiltIn(kind) => return kind.decode(object, arena),
-            Strategy::Definition(types) => types,
+            Strategy::Definition(types, _) => types,
             Strategy::Documented(kind) => &kind.types,
         };
         let decoded = types.decode(object);
@@ -83,7 +84,7 @@ impl Strategy {
     /// Adds the zero values that Go prints to an object with only type and metadata.
     pub(super) fn empty<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
         match self {
-            Strategy::Definition(_) => normal(&DEFINITION, object, arena).value,
+            Strategy::Definition(..) => normal(&DEFINITION, object, arena).value,
             Strategy::Custom(_) | Strategy::BuiltIn(_) | Strategy::Documented(_) => object,
         }
     }
@@ -95,7 +96,7 @@ impl Strategy {
         let head: Vec<_> = ["apiVersion", "kind"].into_iter().filter_map(said).collect();
         match self {
             Strategy::Custom(_) => None,
-            Strategy::Definition(_) => Some(self.empty(Value::Map(Map::from_entries(head, arena)), arena)),
+            Strategy::Definition(..) => Some(self.empty(Value::Map(Map::from_entries(head, arena)), arena)),
             Strategy::BuiltIn(_) | Strategy::Documented(_) => {
                 let structs = ["metadata", "spec", "status"].into_iter().filter(|key| object.get(key).is_some());
                 let all = head.into_iter().chain(structs.map(|key| (key, Value::Map(Map::EMPTY))));
@@ -116,7 +117,7 @@ impl Strategy {
     ) -> Result<Value<'a>, String> {
         let prepared = match self {
             Strategy::Custom(requests) => requests.resource().prepare_create(object, arena),
-            Strategy::Definition(_) => {
+            Strategy::Definition(..) => {
                 let empty = normal(&DEFINITION, Value::Map(Map::EMPTY), arena).value;
                 let object = with(object, "status", empty.get("status"), arena);
                 with_meta(with_storage_version(object, arena), "generation", Some(Value::Int(1)), arena)
@@ -139,7 +140,7 @@ impl Strategy {
     /// Prepares a decoded object that is loaded before the first request: its status stays.
     pub(super) fn prepare_load<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
         match self {
-            Strategy::Definition(_) => with_storage_version(object, arena),
+            Strategy::Definition(..) => with_storage_version(object, arena),
             Strategy::Custom(_) | Strategy::BuiltIn(_) | Strategy::Documented(_) => object,
         }
     }
@@ -147,7 +148,7 @@ impl Strategy {
     /// Whether the server counts the generations of objects.
     pub(super) fn counts(&self) -> bool {
         match self {
-            Strategy::Custom(_) | Strategy::Definition(_) => true,
+            Strategy::Custom(_) | Strategy::Definition(..) => true,
             Strategy::BuiltIn(kind) => kind.metadata().counts_generations(),
             Strategy::Documented(kind) => kind.metadata.counts_generations(),
         }
@@ -168,7 +169,7 @@ impl Strategy {
     ) -> Value<'a> {
         match self {
             Strategy::Custom(requests) => requests.resource().prepare_update(object, old, arena),
-            Strategy::Definition(_) => {
+            Strategy::Definition(..) => {
                 let object = with(keep_metadata(object, old, arena), "status", old.get("status"), arena);
                 let is_changed = !same("spec", object, old);
                 count_generation(with_storage_version(object, arena), old, is_changed, arena)
@@ -194,7 +195,7 @@ impl Strategy {
             Strategy::BuiltIn(kind) => {
                 kind.prepare_status_update(keep_metadata(object, old, arena), old, assigned, arena)
             }
-            Strategy::Definition(_) | Strategy::Documented(_) => with_status(object, old, arena),
+            Strategy::Definition(..) | Strategy::Documented(_) => with_status(object, old, arena),
         }
     }
 
@@ -202,8 +203,8 @@ impl Strategy {
     pub(super) fn validate(&self, object: Value<'_>, stop: Stop<'_>) -> Checked {
         let errors = match self {
             Strategy::Custom(requests) => requests.resource().validate_until(object, stop),
-            Strategy::Definition(_) => {
-                let options = crd::Options::create(Release::DEFAULT).until(stop);
+            Strategy::Definition(_, release) => {
+                let options = crd::Options::create(*release).until(stop);
                 read(object, |definition| crd::validate_with(definition, &options)).unwrap_or_default()
             }
             Strategy::BuiltIn(kind) => return kind.validate(object),
@@ -215,7 +216,7 @@ impl Strategy {
     /// Returns an object of a file in the version in which it is stored: a definition of v1beta1 becomes one of v1. `None` if
     /// it is in that version already, or is malformed.
     pub(super) fn of_v1beta1<'a>(&self, object: Value<'_>, arena: &'a Bump) -> Option<Value<'a>> {
-        let is_beta = matches!(self, Strategy::Definition(_)) && object.gvk().api_version() == V1BETA1;
+        let is_beta = matches!(self, Strategy::Definition(..)) && object.gvk().api_version() == V1BETA1;
         is_beta.then(|| read_as(object, Defaults::Set, |one| crd::to_v1(one, &Bump::new()).copy_into(arena))).flatten()
     }
 
@@ -223,15 +224,15 @@ impl Strategy {
     pub(super) fn validate_update(&self, object: Value<'_>, old: Value<'_>, stop: Stop<'_>) -> Checked {
         let errors = match self {
             Strategy::Custom(requests) => return requests.resource().validate_update_until(object, old, stop),
-            Strategy::Definition(_) => {
+            Strategy::Definition(_, release) => {
                 let validate = |new: &Definition<'_>, old: &Definition<'_>| {
-                    let options = crd::Options::update(new, old, Release::DEFAULT).until(stop);
+                    let options = crd::Options::update(new, old, *release).until(stop);
                     crd::validate_update_with(new, old, &options)
                 };
                 read_both(object, old, validate).unwrap_or_default()
             }
             Strategy::BuiltIn(kind) => return kind.validate_update(object, old),
-            Strategy::Documented(_) => metadata_update_errors(object, old, Release::DEFAULT),
+            Strategy::Documented(kind) => metadata_update_errors(object, old, kind.release),
         };
         Checked { errors, warnings: Vec::new() }
     }
@@ -245,12 +246,12 @@ impl Strategy {
         arena: &'a Bump,
     ) -> Value<'a> {
         match self {
-            Strategy::Definition(_) if mentions(object, "x-kubernetes-embedded-resource") => {
+            Strategy::Definition(..) if mentions(object, "x-kubernetes-embedded-resource") => {
                 let coerced = |definition: &Definition<'_>| crd::with_coerced_defaults(object, definition, arena);
                 read(object, coerced).unwrap_or(object)
             }
             Strategy::BuiltIn(kind) => kind.stored(object, old, assigned, arena),
-            Strategy::Custom(_) | Strategy::Definition(_) | Strategy::Documented(_) => object,
+            Strategy::Custom(_) | Strategy::Definition(..) | Strategy::Documented(_) => object,
         }
     }
 
@@ -259,9 +260,11 @@ impl Strategy {
         match self {
             Strategy::Custom(requests) => requests.resource().validate_status_update_until(object, old, stop),
             Strategy::BuiltIn(kind) => kind.validate_status_update(object, old),
-            Strategy::Definition(_) | Strategy::Documented(_) => {
-                let errors = metadata_update_errors(object, old, Release::DEFAULT);
-                Checked { errors, warnings: Vec::new() }
+            Strategy::Definition(_, release) => {
+                Checked { errors: metadata_update_errors(object, old, *release), warnings: Vec::new() }
+            }
+            Strategy::Documented(kind) => {
+                Checked { errors: metadata_update_errors(object, old, kind.release), warnings: Vec::new() }
             }
         }
     }
@@ -272,9 +275,9 @@ impl Strategy {
             (Strategy::Custom(requests), old) => return requests.resource().warnings(object, old),
             // `validate` and `validate_update` return those of built-in kinds.
             (Strategy::BuiltIn(_) | Strategy::Documented(_), _) => return Vec::new(),
-            (Strategy::Definition(_), None) => read(object, |definition| crd::warnings(definition, Release::DEFAULT)),
-            (Strategy::Definition(_), Some(old)) => {
-                read_both(object, old, |new, old| crd::warnings_of_update(new, old, Release::DEFAULT))
+            (Strategy::Definition(_, release), None) => read(object, |definition| crd::warnings(definition, *release)),
+            (Strategy::Definition(_, release), Some(old)) => {
+                read_both(object, old, |new, old| crd::warnings_of_update(new, old, *release))
             }
         };
         warnings.unwrap_or_default().into_iter().map(|warning| warning.text).collect()
@@ -284,7 +287,7 @@ impl Strategy {
     pub(super) fn write(&self, object: Value<'_>, out: &mut Vec<u8>) {
         match self {
             Strategy::Custom(_) => object.write_go_json(out),
-            Strategy::Definition(_) => write(&DEFINITION, object, out),
+            Strategy::Definition(..) => write(&DEFINITION, object, out),
             Strategy::BuiltIn(_) | Strategy::Documented(_) => write_typed(object, out),
         }
     }
@@ -292,11 +295,11 @@ impl Strategy {
 
 /// Validates a definition that a file has in v1beta1, as one that the server has since it served v1beta1: what v1 refuses
 /// of new definitions, such as `preserveUnknownFields: true` or a missing schema, may stay.
-pub(super) fn validate_kept(object: Value<'_>, stop: Stop<'_>) -> Vec<Error> {
+pub(super) fn validate_kept(object: Value<'_>, release: Release, stop: Stop<'_>) -> Vec<Error> {
     let errors = read(object, |definition| {
         let metadata = ObjectMeta { resource_version: "1", ..definition.metadata };
         let kept = Definition { metadata, ..*definition };
-        let options = crd::Options::update(&kept, &kept, Release::DEFAULT).until(stop);
+        let options = crd::Options::update(&kept, &kept, release).until(stop);
         let mut errors = crd::validate_update_with(&kept, &kept, &options);
         // An update does not check the name.
         let of_new = crd::validate_with(definition, &options);

@@ -432,7 +432,7 @@ impl Call<'_> {
             _ if is_unconditional => {}
             "" | "0" => {
                 let path = Path::Base("metadata");
-                let is_json = ReleaseChange::ValuesInJson.is_in(self.api.registry.settings().release);
+                let is_json = self.has(ReleaseChange::ValuesInJson);
                 let zero = if is_json { BadValue::Json("0".to_owned()) } else { BadValue::Printed("0x0".to_owned()) };
                 let path = path.child("resourceVersion");
                 let error = Error::invalid(&path, zero, "must be specified for an update", 0);
@@ -501,6 +501,11 @@ impl Call<'_> {
                 return Err(Status::unsupported_media_type(&self.media(known, APPLY_CBOR)));
             }
         };
+        let reads_first = self.has(ReleaseChange::PatchesReadFirst);
+        // Upstream: `validateAndTranscodePatch`.
+        if reads_first && !value::is_json(self.body()?) {
+            return Err(Status::bad_request("invalid JSON patch"));
+        }
         let old = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
         let text = self.body()?;
         let syntax = |why: &str| Status::bad_request(format!("error decoding patch: {why}"));
@@ -549,6 +554,11 @@ impl Call<'_> {
         patched.map(Value::Map).map_err(|error| Status::of_strategic_patch(&error))
     }
 
+    /// Whether the release has a change.
+    fn has(&self, change: ReleaseChange) -> bool {
+        change.is_in(self.api.registry.settings().release)
+    }
+
     fn unpatched(&self, error: PatchError) -> Status {
         let PatchError { code, message, .. } = error;
         match code {
@@ -573,8 +583,13 @@ impl Call<'_> {
     fn apply(&self, parameters: &WriteParameters, shown: super::Shown) -> Result<Outcome, Status> {
         let (mut tape, arena) = (Tape::new(), Bump::new());
         let text = &*self.transcoded()?;
-        let undecoded = |why: &str| Status::bad_request(format!("error decoding YAML: {why}"));
-        value::read_body(text, &mut tape).map_err(|why| undecoded(&why))?;
+        let reads_first = self.has(ReleaseChange::PatchesReadFirst);
+        let subject = if reads_first { "patch" } else { "YAML" };
+        let undecoded = |why: &str| Status::bad_request(format!("error decoding {subject}: {why}"));
+        value::read_body(text, &mut tape).map_err(|why| match why.strip_prefix("error converting YAML to JSON: ") {
+            Some(why) if reads_first => Status::bad_request(format!("error encoding patch: {why}")),
+            _ => undecoded(&why),
+        })?;
         let source = std::str::from_utf8(text).map_err(|why| undecoded(&why.to_string()))?;
         let node = tape.document(source).root().ok_or_else(|| undecoded("EOF"))?;
         let config = Value::from_node(node, &arena);
@@ -598,7 +613,7 @@ impl Call<'_> {
             let why = format!("error converting YAML to JSON: {why}");
             match parameters.validation {
                 FieldValidation::Strict => {
-                    return Err(Status::bad_request(format!("error strict decoding YAML: {why}")));
+                    return Err(Status::bad_request(format!("error strict decoding {subject}: {why}")));
                 }
                 FieldValidation::Warn => self.warn([why]),
                 FieldValidation::Ignore => {}

@@ -56,7 +56,7 @@ fn object(metadata: Value, rest: Value) -> Value {
 
 fn api(minor: u32) -> Api {
     let release = Release::new(minor).unwrap();
-    let mut registry = Registry::new(Settings { release, ..Settings::default() });
+    let mut registry = Registry::new(Settings::of(release));
     let limits = kubeshape_input::Limits::default();
     registry.set_input("widgets", kubeshape_input::read("widgets.yaml", DEFINITION, limits));
     Api::new(registry)
@@ -251,4 +251,31 @@ fn an_update_names_its_object_and_drops_repeated_owners() {
     let told = updated(36, &old, &owned, "");
     assert_eq!(told[0], "200");
     assert!(told[1].ends_with("duplicate UID(s) observed: u"), "{told:?}");
+}
+
+#[test]
+fn malformed_patches_are_refused_before_their_object_is_looked_up_since_1_37() {
+    let patched = |minor: u32, content_type: &str, query: &str, body: &str| {
+        let path = format!("{ALL}/missing");
+        let request =
+            Request { method: "PATCH", path: &path, query, content_type, body: body.as_bytes(), ..Request::default() };
+        let reply = api(minor).answer(&mut Store::default(), &request, &Moment::default()).unwrap();
+        let status: Value = serde_json::from_slice(&reply.body).unwrap();
+        vec![format!("{} {}", reply.code, status["message"].as_str().unwrap_or_default())]
+    };
+    let missing = r#"404 widgets.example.com "missing" not found"#;
+    for media in ["application/json-patch+json", "application/merge-patch+json"] {
+        changes(37, &[missing], &["400 invalid JSON patch"], |minor| patched(minor, media, "", "{"));
+        changes(37, &[missing], &[missing], |minor| patched(minor, media, "", "[]"));
+    }
+    let apply = "application/apply-patch+yaml";
+    let object = "{apiVersion: example.com/v1, kind: Widget, metadata: {name: missing}, spec: {a: 1, a: 2}}";
+    let strict = |subject: &str| {
+        format!(
+            "400 error strict decoding {subject}: error converting YAML to JSON: yaml: unmarshal errors:\n  \
+             line 1: key \"a\" already set in map"
+        )
+    };
+    let query = "fieldManager=ci&fieldValidation=Strict";
+    changes(37, &[&strict("YAML")], &[&strict("patch")], |minor| patched(minor, apply, query, object));
 }
