@@ -111,6 +111,14 @@ pub(crate) enum Command {
     ExplainCode(ExplainArgs),
     Config(ConfigArgs),
     /// Print a completion script for a shell
+    ///
+    /// It completes commands, options, codes and releases, and in bash, zsh and fish also kinds and paths of fields:
+    /// `kubeshape explain deployments.spec.<TAB>`.
+    #[command(after_help = "\
+Examples:
+  source <(kubeshape completions bash)
+  kubeshape completions zsh > ~/.zfunc/_kubeshape     a folder of $fpath
+  kubeshape completions fish > ~/.config/fish/completions/kubeshape.fish")]
     Completions {
         /// The shell
         #[arg(value_name = "SHELL")]

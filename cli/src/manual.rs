@@ -6,7 +6,7 @@ use crate::output::Stage;
 use crate::report;
 use clap::builder::PossibleValuesParser;
 use clap::{Command, CommandFactory};
-use kubeshape_schema::{Code, Selector};
+use kubeshape_schema::{Code, Selector, did_you_mean, nearest};
 use kubeshape_validate::Release;
 use std::io;
 
@@ -31,8 +31,12 @@ pub(crate) fn man(args: &ManArgs) -> Result<(), Fatal> {
         names => {
             let mut found = &command;
             for name in names {
-                let unknown = || Fatal::Usage(format!("there is no command `{}`", names.join(" ")));
-                found = found.find_subcommand(name).ok_or_else(unknown)?;
+                let known = found.get_subcommands().map(Command::get_name);
+                let near = || did_you_mean(&nearest(name, known));
+                found = match found.find_subcommand(name) {
+                    Some(found) => found,
+                    None => return Err(Fatal::Usage(format!("there is no command `{}`{}", names.join(" "), near()))),
+                };
             }
             page(found, &format!("kubeshape-{}", names.join("-")), &mut out)
         }
@@ -100,15 +104,63 @@ fn section(command: &Command, name: &str, out: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Prints a completion script, which knows codes and releases.
+/// Prints a completion script, which knows codes and releases, and asks the command for kinds and paths of fields.
 ///
 /// # Errors
 /// Standard output is closed.
 pub(crate) fn completions(shell: clap_complete::Shell) -> Result<(), Fatal> {
     let mut out = Vec::new();
     clap_complete::generate(shell, &mut with_values(Cli::command()), "kubeshape", &mut out);
-    report::print(&out)
+    report::print(with_kinds(shell, &String::from_utf8_lossy(&out)).as_bytes())
 }
+
+/// The script with what asks the command: `explain` and `sample` print with `--complete` what their argument can become. It is
+/// asked for an argument behind a word that is no option, because the script does not know which options have values.
+fn with_kinds(shell: clap_complete::Shell, script: &str) -> String {
+    use clap_complete::Shell;
+    match shell {
+        Shell::Bash => format!("{script}{BASH}"),
+        Shell::Fish => format!("{script}{FISH}"),
+        Shell::Zsh => {
+            let is_asked = |line: &str| {
+                let line = line.trim_start();
+                (line.starts_with("':resource -- ") || line.starts_with("':kind -- ")) && line.contains(":_default'")
+            };
+            let ask =
+                |line| if is_asked(line) { line.replace(":_default'", ":_kubeshape_kinds'") } else { line.to_owned() };
+            let lines: Vec<String> = script.lines().map(ask).collect();
+            lines.join("\n").replacen("_kubeshape() {", &format!("{ZSH}_kubeshape() {{"), 1) + "\n"
+        }
+        _ => script.to_owned(),
+    }
+}
+
+const BASH: &str = r#"
+_kubeshape_with_kinds() {
+    _kubeshape "$@"
+    local cur="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"
+    case "${COMP_WORDS[1]}" in explain|sample) ;; *) return 0 ;; esac
+    if [[ ${COMP_CWORD} -lt 2 || "${cur}" == -* || "${before}" == -* ]]; then return 0; fi
+    COMPREPLY=( $(command kubeshape "${COMP_WORDS[@]:1:COMP_CWORD}" --complete 2>/dev/null) )
+}
+complete -F _kubeshape_with_kinds -o bashdefault -o default kubeshape
+"#;
+
+const ZSH: &str = r#"_kubeshape_kinds() {
+    local -a found
+    found=( ${(f)"$(command kubeshape "${(@Q)words[1,CURRENT-1]}" "$PREFIX" --complete 2>/dev/null)"} )
+    compadd -a found
+}
+
+"#;
+
+const FISH: &str = r#"
+function __kubeshape_kinds
+    set -l words (commandline -opc) (commandline -ct)
+    command kubeshape $words[2..-1] --complete 2>/dev/null
+end
+complete -c kubeshape -n "__fish_seen_subcommand_from explain sample" -f -a "(__kubeshape_kinds)"
+"#;
 
 /// The command with the values of options that are too many for its help.
 fn with_values(command: Command) -> Command {

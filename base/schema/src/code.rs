@@ -353,6 +353,7 @@ codes! {
     Suite = 8015, Error, "A test suite cannot be run.";
     CaseFailed = 8016, Error, "A request does not have the expected result.";
     NoManagedFields = 8031, Warning, "The object has no managedFields, so its fields have no owner.";
+    ManagedFieldsIgnored = 8032, Warning, "A server ignores something in the managedFields of an object.";
     // 81xx: what an API server makes of objects
     ObjectRefused = 8101, Error, "The API server refuses the object.";
     ObjectField = 8102, Error, "The object has a field that the API server refuses.";

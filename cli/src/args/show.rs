@@ -103,6 +103,10 @@ pub(crate) struct ExplainFieldArgs {
     #[command(flatten)]
     pub(crate) types: TypeArgs,
 
+    /// Print what a shell can complete the argument to
+    #[arg(long, hide = true)]
+    pub(crate) complete: bool,
+
     /// Print all fields below, without descriptions
     #[arg(long)]
     pub(crate) recursive: bool,
@@ -165,6 +169,10 @@ pub(crate) struct SampleArgs {
 
     #[command(flatten)]
     pub(crate) types: TypeArgs,
+
+    /// Print what a shell can complete the argument to
+    #[arg(long, hide = true)]
+    pub(crate) complete: bool,
 
     /// Write every field, except the fewest that rules forbid together with others
     #[arg(long)]

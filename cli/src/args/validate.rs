@@ -7,18 +7,19 @@ use std::path::PathBuf;
 
 /// Say what an API server would refuse, drop and store
 ///
-/// Judges custom resources as kube-apiserver does when they are created, or, with --old, when they replace other
-/// objects: unknown fields, metadata, the schema with its formats, list types, defaults, CEL rules. Of built-in kinds, such
-/// as Deployment, it judges the structure: unknown fields and values of wrong types. Every error has the server's own
-/// words and its place in the file. No request leaves the machine.
+/// Judges objects as kube-apiserver does when they are created, or, with --old, when they replace other objects. Of
+/// custom resources: unknown fields, metadata, the schema with its formats, list types, defaults, CEL rules. Of
+/// built-in kinds, such as Deployment: unknown fields, types, metadata, defaults, and the rules that the server has in Go
+/// code. Every error has the server's own words and its place in the file. No request leaves the machine.
 ///
 /// Inputs are files, folders, streams, Lists, and what kustomize and Helm print. Findings go to standard output, unless
 /// --print asks for objects; then they go to standard error.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
+  kubeshape validate deployment.yaml
   kubeshape validate --schemas crds/ manifests/
-  kubeshape validate --kubernetes 1.36 --schemas crds/ manifests/
+  kubeshape validate --kubernetes 1.34 --schemas crds/ manifests/
   kustomize build overlays/prod | kubeshape validate --schemas crds/ -
   helm template chart/ | kubeshape validate --schemas crds/ -
   kubeshape validate --schemas crds/ --old before.yaml after.yaml
@@ -44,7 +45,8 @@ pub(crate) struct ValidateArgs {
 
     /// Release of Kubernetes whose rules count, such as 1.34 [default: 1.37]
     ///
-    /// If it is given, the built-in kinds of the release are known as well (from 1.31 on).
+    /// The built-in kinds are those of the release (from 1.31 on). If --schemas has the OpenAPI document of a cluster,
+    /// they are those of the document, unless a release is given.
     #[arg(long, value_name = "RELEASE", value_parser = super::known_release)]
     pub(crate) kubernetes: Option<Release>,
 

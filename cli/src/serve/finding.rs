@@ -11,6 +11,9 @@ pub(super) fn line(finding: &Finding) -> String {
 /// The target of logged findings.
 pub(super) const TARGET: &str = module_path!();
 
+/// What a fault of an input affects, in the words by which KEP-2896 finds such lines in the log of a server.
+const AFFECTS: &str = "OpenAPI spec (swagger)";
+
 /// Logs a finding with its place.
 pub(super) fn log(finding: &Finding, levels: &Levels) {
     let Finding { code, detail, .. } = finding;
@@ -18,8 +21,8 @@ pub(super) fn log(finding: &Finding, levels: &Levels) {
     let Place { line, column } = finding.place.unwrap_or(Place { line: 0, column: 0 });
     let (resource, title) = (finding.resource.as_deref().unwrap_or_default(), finding.title());
     match levels.of(*code) {
-        Level::Error => tracing::error!(%code, file, line, column, resource, detail, "{title}"),
-        Level::Warning => tracing::warn!(%code, file, line, column, resource, detail, "{title}"),
+        Level::Error => tracing::error!(%code, file, line, column, resource, detail, affects = AFFECTS, "{title}"),
+        Level::Warning => tracing::warn!(%code, file, line, column, resource, detail, affects = AFFECTS, "{title}"),
         Level::Note => tracing::info!(%code, file, line, column, resource, detail, "{title}"),
         Level::Off => {}
     }

@@ -9,7 +9,9 @@ use super::watch::Watcher;
 use super::{descriptors, finding};
 use kubeshape_input::{Code, Finding};
 use kubeshape_schema::Levels;
-use kubeshape_server::{Applied, Change, Definition, Live, Metrics, Quality, Readiness, Reason, RemoteState, Store};
+use kubeshape_server::{
+    Applied, Change, Definition, Features, Live, Metrics, Quality, Readiness, Reason, RemoteState, Store,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,6 +41,8 @@ pub(super) struct Hub {
     pub(super) secrets: Secrets,
     pub(super) live: Arc<Live>,
     pub(super) metrics: Arc<Metrics>,
+    /// What is served, and so measured.
+    pub(super) features: Features,
     pub(super) readiness: Arc<Readiness>,
     pub(super) watcher: Option<Watcher>,
     /// Changes of files that the watcher saw.
@@ -382,10 +386,11 @@ impl Hub {
         let made = began.elapsed();
         // They are made together, so the time of each is not known.
         let each = made / u32::try_from(applied.documents.len().max(1)).unwrap_or(u32::MAX);
-        if !applied.documents.is_empty() {
+        let documents = if self.features.openapi_v3 { applied.documents.as_slice() } else { &[] };
+        if !documents.is_empty() {
             self.metrics.regenerated("index", if remote { "remote" } else { "update" }, each);
         }
-        for (_, reason) in &applied.documents {
+        for (_, reason) in documents {
             let reason = match reason {
                 _ if remote => "remote",
                 Reason::Added => "add",
@@ -404,7 +409,9 @@ impl Hub {
             let began = Instant::now();
             snapshot.discovery.aggregated.hash();
             let time = made / u32::try_from(applied.groups.len()).unwrap_or(u32::MAX) + began.elapsed();
-            self.metrics.discovery_aggregated(time);
+            if self.features.aggregated_v2 || self.features.aggregated_v2beta1 {
+                self.metrics.discovery_aggregated(time);
+            }
             self.metrics.regenerated("discovery", if remote { "remote" } else { "update" }, time);
         }
     }

@@ -90,6 +90,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         secrets: plan.secrets,
         live: Arc::clone(&live),
         metrics: Arc::clone(&metrics),
+        features: plan.emulation.as_ref().map(|emulation| emulation.features).unwrap_or_default(),
         readiness: Arc::clone(&readiness),
         watcher: None,
         changes: event::Changes::default(),

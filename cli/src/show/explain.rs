@@ -1,6 +1,6 @@
 //! `kubeshape explain`.
 
-use super::{named, registry};
+use super::{complete, named, registry};
 use crate::args::{ExplainFieldArgs, ExplainFormat};
 use crate::error::Fatal;
 use crate::report;
@@ -20,6 +20,11 @@ use std::fmt::Write;
 /// # Errors
 /// The command line is wrong, or standard output is closed.
 pub(crate) fn explain<'a>(args: &'a ExplainFieldArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
+    if args.complete {
+        let registry = registry(&args.types, session)?;
+        let found = complete::of_field(&args.resource, args.api_version.as_deref(), registry, session.arena);
+        return report::print(found.as_bytes()).map(|()| true);
+    }
     let request = Request::parse(&args.resource).map_err(|error| Fatal::Usage(error.to_string()))?;
     let registry = registry(&args.types, session)?;
     let kinds = named(request.resource(), args.api_version.as_deref(), registry, session);

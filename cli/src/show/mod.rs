@@ -1,5 +1,6 @@
 //! What kubectl shows: `table`, `explain`, `sample`.
 
+mod complete;
 mod explain;
 mod sample;
 mod table;

@@ -1,6 +1,6 @@
 //! `kubeshape sample`.
 
-use super::{named, registry};
+use super::{complete, named, registry};
 use crate::args::SampleArgs;
 use crate::error::Fatal;
 use crate::report::clean::clean;
@@ -19,6 +19,10 @@ use kubeshape_yaml::{Kind as NodeKind, Limits, Node, Stream, Tape};
 pub(crate) fn sample(args: &SampleArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let output = Output::new(&args.result)?;
     let registry = registry(&args.types, session)?;
+    if args.complete {
+        output.bytes(complete::of_kind(&args.kind, registry).as_bytes())?;
+        return Ok(true);
+    }
     let Some(kind) = named(&args.kind, args.api_version.as_deref(), registry, session).first().copied() else {
         return Ok(false);
     };

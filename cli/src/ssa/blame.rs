@@ -2,7 +2,7 @@
 //!
 //! An object is printed as YAML, and read again: then every line is known to belong to the paths that begin on it.
 
-use super::sets::managed;
+use super::sets::{managed, tell_ignored};
 use crate::args::BlameArgs;
 use crate::error::Fatal;
 use crate::input::check_once;
@@ -78,6 +78,7 @@ fn blamed<'a>(
             return Ok(None);
         }
     };
+    tell_ignored(object, session);
     let Some(items) = items(object, registry, session) else { return Ok(None) };
     if object.value.get("metadata").and_then(|metadata| metadata.get("managedFields")).is_none() {
         let at = object.at_pointer("/metadata").shown();
@@ -138,7 +139,8 @@ fn items<'a>(object: &Object<'a>, registry: &'a Registry, session: &mut Session<
         types::unknown_of(object, registry, session);
         return None;
     };
-    let typed = kind.merge_type()?.validate(object.value, Duplicates::Allowed);
+    // Managed fields have been reported, and have no owners.
+    let typed = kind.merge_type()?.validate(shown(object.value, false, session), Duplicates::Allowed);
     match typed.and_then(|typed| typed.to_field_set(session.arena)) {
         Ok(set) => Some(set),
         Err(errors) => {

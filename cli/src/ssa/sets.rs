@@ -13,7 +13,7 @@ use kubeshape_input::Code;
 use kubeshape_registry::{Kind, Registry, extract_applied};
 use kubeshape_smd::Value;
 use kubeshape_smd::fieldpath::{DisplayPath, SetError};
-use kubeshape_smd::managed::{DecodeError, ExtractError, Managed, Owner, Ownership};
+use kubeshape_smd::managed::{DecodeError, ExtractError, Managed, Owner, Ownership, ignored};
 use kubeshape_smd::typed::{CompareError, Duplicates, TypedValue};
 use kubeshape_smd::value::Compat;
 use std::collections::BTreeSet;
@@ -35,6 +35,15 @@ pub(super) fn managed<'a>(
     session: &Session<'a>,
 ) -> Result<Managed<'a>, DecodeError> {
     kubeshape_registry::managed(object.value, compat, session.arena)
+}
+
+/// Reports what a server ignores in the managed fields of an object.
+pub(super) fn tell_ignored<'a>(object: &Object<'a>, session: &mut Session<'a>) {
+    let list = object.value.get("metadata").and_then(|metadata| metadata.get("managedFields"));
+    for found in list.map(ignored).unwrap_or_default() {
+        let at = object.at_pointer(&format!("/metadata/managedFields{}", found.pointer)).shown();
+        diagnose::tell(object, Code::ManagedFieldsIgnored, at, found.message, session);
+    }
 }
 
 /// Reads the types that are needed.
@@ -200,6 +209,7 @@ fn extracted<'a>(
             return None;
         }
     };
+    tell_ignored(object, session);
     let at = || object.at_pointer("/metadata/managedFields").shown();
     match extract_applied(object.value, kind.merge_type()?, &args.field_manager, &args.subresource, session.arena) {
         Ok(Some(value)) => return Some(value),

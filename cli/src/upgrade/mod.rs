@@ -167,7 +167,9 @@ impl Run<'_> {
             self.ui.verbatim(&plan.to_string());
         }
         self.ui.plan(&plan);
-        let names: Vec<String> = plan.files().map(|(name, _)| name.to_owned()).collect();
+        // A plan of one step applies the new definition where it is.
+        let shown = plan.to_string();
+        let names: Vec<&str> = plan.files().map(|(name, _)| name).filter(|name| shown.contains(*name)).collect();
         if written.is_none() && !names.is_empty() {
             self.ui.say(&format!("Not written: {}. `-o DIR` writes the files of the steps.", names.join(", ")));
         }
@@ -236,7 +238,8 @@ impl Run<'_> {
         let target = Target { record: None, keep: &keep, is_folder: true, report: None };
         let options = Options { keep_going: true, prune: false, adopt: false, dry_run: false };
         let placed = place::place(ready, target, &stage, options, false).inspect_err(|_| stage.abandon())?;
-        self.ui.say(&format!("wrote {} files to {}", placed.written, folder.display()));
+        let s = if placed.written == 1 { "" } else { "s" };
+        self.ui.say(&format!("wrote {} file{s} to {}", placed.written, folder.display()));
         Ok(())
     }
 

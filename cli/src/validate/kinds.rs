@@ -26,9 +26,9 @@ pub(super) struct Kinds<'a> {
     schemas: &'a Schemas,
     /// Kinds of custom resources, by group and kind.
     custom: BTreeMap<&'a str, BTreeMap<&'a str, Custom<'a>>>,
-    /// The release that was asked for.
+    /// The release of the built-in kinds, and of what is said about removed ones.
     asked: Option<Release>,
-    /// Kubernetes' own kinds, if they are asked for.
+    /// Kubernetes' own kinds, if there are any of the release.
     built_in: Option<BuiltIn>,
     /// What the documents say of kinds, by kind and API version.
     typed: Mutex<ByKind<Arc<Documented>>>,
@@ -77,8 +77,8 @@ struct Custom<'a> {
 }
 
 impl<'a> Kinds<'a> {
-    /// The kinds of the schemas, of which none is prepared yet. If a release is asked for, its built-in kinds are known as
-    /// well.
+    /// The kinds of the schemas, of which none is prepared yet, and the built-in kinds of the release that is asked for.
+    /// Without one, they are those of the default, unless the schemas have the documents of a cluster.
     pub(super) fn new(schemas: &'a Schemas, asked: Option<Release>) -> Kinds<'a> {
         let mut custom: BTreeMap<&str, BTreeMap<&str, Custom<'_>>> = BTreeMap::new();
         for kind in schemas.registry().kinds().filter(|kind| kind.definition().is_custom_resource()) {
@@ -88,6 +88,9 @@ impl<'a> Kinds<'a> {
             let waiting = Custom { waiting: Some(waiting), ..Custom::default() };
             custom.entry(group).or_default().insert(kind, waiting);
         }
+        let is_of_cluster = |kind: &Kind| kind.group().is_empty() && !kind.definition().is_custom_resource();
+        let has_cluster = schemas.registry().kinds().any(is_of_cluster);
+        let asked = asked.or_else(|| (!has_cluster).then(Release::default));
         let built_in = asked.and_then(BuiltIn::new);
         Kinds { schemas, custom, asked, built_in, typed: Mutex::default(), unknown: Mutex::default() }
     }
@@ -103,6 +106,11 @@ impl<'a> Kinds<'a> {
         });
         let version = versions.get(gvk.api_version())?;
         Some((version.requests.as_ref()?.resource(), version.deprecated.as_deref()))
+    }
+
+    /// The release whose built-in kinds are known.
+    pub(super) fn built_in_release(&self) -> Option<Release> {
+        self.built_in.as_ref().map(|built_in| built_in.rules)
     }
 
     /// Whether the release that was asked for does not serve a built-in kind any more, and the server's warning about it; none

@@ -18,7 +18,7 @@ use kinds::Kinds;
 use kubeshape_input::{Code, Finding};
 use kubeshape_lifecycle::Version;
 use kubeshape_lifecycle::warn::Cluster;
-use kubeshape_registry::Location;
+use kubeshape_registry::{Location, Release};
 use kubeshape_schema::{Bump, NoteKind};
 use kubeshape_smd::Value;
 use schemas::Schemas;
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
         run.ui.progress(number as u64 + 1);
         Ok(())
     })?;
-    run.summary();
+    run.summary(context.kinds.built_in_release());
     let Run { counts, mut ui, .. } = run;
     let is_denied = ui.end(None, "", "");
     ui.written()?;
@@ -273,8 +273,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// One line about all objects.
-    fn summary(&mut self) {
+    /// Some lines about all objects. The built-in kinds are those of `release`, or of a document.
+    fn summary(&mut self, release: Option<Release>) {
         let Counts { accepted, refused, unknown, definitions, .. } = self.counts;
         let all = accepted + refused + unknown;
         let s = if all == 1 { "" } else { "s" };
@@ -289,8 +289,14 @@ impl Run<'_> {
         self.ui.say(&text);
         let built_in = &self.counts.built_in;
         if built_in.objects > 0 {
-            let text =
-                format!("Built-in kinds ({}): metadata, types, defaults and rules were checked.", built_in.names());
+            let mut text =
+                format!("Built-in kinds ({}): metadata, types, defaults and rules were checked", built_in.names());
+            match release.filter(|_| self.args.kubernetes.is_none()) {
+                Some(release) => {
+                    let _ = write!(text, " as by Kubernetes {release}; `--kubernetes` chooses another release.");
+                }
+                None => text.push('.'),
+            }
             self.ui.say(&text);
         }
         let typed = &self.counts.typed;

@@ -423,3 +423,20 @@ fn an_object_of_a_schema_without_kinds_takes_a_type() {
         .says(1, &["error[KS8001]", "the schemas name types without kinds"]);
     folder.run("fieldset --schemas types.yaml --type rot a.yaml").says(2, &["did you mean `root`?"]);
 }
+
+#[test]
+fn blame_and_extract_report_what_a_server_ignores_in_managed_fields() {
+    let folder = folder();
+    let live = LIVE.replacen("2024-01-01T00:00:00Z", "yesterday", 1);
+    folder.write("time.yaml", &live);
+    folder.write("member.yaml", LIVE.replacen("    operation: Apply", "    operation: Apply\n    tiem: x", 1));
+    folder.write("kind.yaml", LIVE.replacen("f:replicas:", "x:replicas:", 1));
+    for schemas in ["", "--schemas crd.yaml"] {
+        let run = folder.run(&format!("blame {schemas} time.yaml"));
+        run.says(0, &["warning[KS8032]: time.yaml:", "found \"yesterday\"", "no field has an owner"]);
+        let run = folder.run(&format!("blame {schemas} member.yaml"));
+        run.says(0, &["warning[KS8032]: member.yaml:", "unknown member \"tiem\"", "expected time"]);
+    }
+    folder.run("blame kind.yaml").says(0, &["warning[KS8032]: kind.yaml:", "\"x:replicas\"", "f:NAME"]);
+    folder.run("extract --field-manager kubectl --schemas crd.yaml time.yaml").says(0, &["KS8032", "KS8014"]);
+}

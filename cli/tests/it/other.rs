@@ -253,7 +253,7 @@ fn each_command_has_a_manual_page() {
     }
     let page = folder.run("man lifecycle lint");
     assert!(page.code == Some(0) && page.out.contains("kubeshape-lifecycle-lint"), "{}", page.out);
-    folder.run("man chekc").says(2, &["there is no command `chekc`"]);
+    folder.run("man chekc").says(2, &["there is no command `chekc`; did you mean `check`?"]);
 }
 
 #[test]
@@ -265,4 +265,58 @@ fn completions_know_codes_and_releases() {
             assert!(script.contains(word), "{shell}: {word}");
         }
     }
+}
+
+#[test]
+fn kinds_and_paths_of_fields_are_completed() {
+    let folder = Folder::new();
+    folder.write("crd.yaml", crate::common::ssa::CRD);
+    for (line, expected) in [
+        ("explain deploym --complete", "deployments\n"),
+        ("explain Deploym --complete", "Deployment\n"),
+        ("explain deployments.spec.templ --complete", "deployments.spec.template\n"),
+        (
+            "explain deploy.spec.template.spec.containers.lifec --complete",
+            "deploy.spec.template.spec.containers.lifecycle\n",
+        ),
+        ("explain --schemas crd.yaml wid --complete", "widgets\n"),
+        ("explain --schemas crd.yaml widgets.spec.rep --complete", "widgets.spec.replicas\n"),
+        (
+            "explain --schemas crd.yaml --api-version example.com/v1 widgets.spec.ports.po --complete",
+            "widgets.spec.ports.port\n",
+        ),
+        ("explain --schemas crd.yaml widgets.spec.zzz. --complete", ""),
+        ("explain none.spec. --complete", ""),
+        ("sample deploym --complete", "deployments\n"),
+        ("sample deployments.sp --complete", ""),
+    ] {
+        let run = folder.run(line);
+        assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), expected, ""), "{line}");
+    }
+    for (shell, asks) in
+        [("bash", "_kubeshape_with_kinds"), ("zsh", ":_kubeshape_kinds'"), ("fish", "__kubeshape_kinds")]
+    {
+        let script = folder.run(&format!("completions {shell}")).out;
+        assert!(script.matches(asks).count() > 1, "{shell}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn bash_asks_the_command_for_kinds() {
+    let folder = Folder::new();
+    folder.write("script", folder.run("completions bash").out);
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_kubeshape"));
+    let line = "source script; COMP_WORDS=(kubeshape explain deploym); COMP_CWORD=2
+        _kubeshape_with_kinds kubeshape deploym explain; echo \"${COMPREPLY[@]}\"
+        COMP_WORDS=(kubeshape chec); COMP_CWORD=1; _kubeshape_with_kinds kubeshape chec kubeshape; echo \"${COMPREPLY[@]}\"";
+    let mut bash = std::process::Command::new("bash");
+    bash.args(["-c", line]).current_dir(folder.path("")).env("PATH", program.parent().expect("a folder"));
+    let Ok(run) = bash.output() else { return };
+    assert_eq!(
+        String::from_utf8_lossy(&run.stdout),
+        "deployments\ncheck\n",
+        "{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
 }

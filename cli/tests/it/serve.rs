@@ -262,6 +262,7 @@ fn changed_files_are_followed() {
     folder.write("crds/a.yaml", "kind: [\n");
     let body = server.until("/readyz", |code, _| code == 500);
     assert!(body.contains("inputs failed: crds/a.yaml:"), "{body}");
+    server.says("affects=\"OpenAPI spec (swagger)\"");
     assert!(server.get(document).1.contains("\"pins\""));
     folder.write("crds/a.yaml", crd("a.example.com", "rims"));
     server.until("/readyz", |code, _| code == 200);
@@ -567,6 +568,10 @@ fn the_built_in_groups_of_a_release_are_served_without_a_cluster() {
     let (code, v3) = server.get("/openapi/v3/apis/apps/v1");
     assert_eq!(code, 200);
     assert!(v3.contains(r#""x-kubernetes-patch-merge-key":"containerPort""#));
+    // The media types of tables are named only in faithful documents.
+    assert!(!v3.contains("as=Table"));
+    let faithful = Server::start(&Folder::new(), "--kubernetes 1.34 --profile faithful");
+    assert!(faithful.get("/openapi/v3/apis/apps/v1").1.contains("application/json;g=meta.k8s.io;v=v1;as=Table"));
     // Resources and built-in kinds share definitions: none of them is there twice, under another name.
     let (code, v2) = server.get("/openapi/v2");
     assert_eq!(code, 200);
@@ -591,6 +596,12 @@ fn an_old_release_is_emulated() {
     assert_eq!(code, 200, "{document}");
     assert!(!document.contains("example.com"), "{document}");
     assert_eq!(old.get("/apis/example.com/v1").0, 200);
+    // What the release does not have is not measured.
+    let metrics = old.get("/metrics").1;
+    for absent in ["crd_openapi_v3_aggregation_duration_seconds_count{", "document=\"v3\",reason"] {
+        assert!(!metrics.contains(absent), "{absent}\n{metrics}");
+    }
+    assert!(metrics.contains("aggregator_discovery_aggregation_count_total 0"), "{metrics}");
     let newer = Server::start(&folder, "crd.yaml --emulate 1.14 --feature-gates CustomResourcePublishOpenAPI=true");
     assert!(newer.get("/openapi/v2").1.contains("example.com"));
 }

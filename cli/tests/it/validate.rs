@@ -367,9 +367,29 @@ fn the_output_of_kustomize_is_judged() {
 }
 
 #[test]
-fn kinds_that_are_not_known_and_test_cases() {
+fn built_in_kinds_are_those_of_the_default_release() {
     let folder = folder();
     folder.write("a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n").write("b.yaml", tab("{}"));
+    let run = folder.run("validate --schemas crds a.yaml b.yaml --output-format short");
+    assert!(run.code == Some(1) && run.out.contains("spec.containers: Required value"), "{}", run.out);
+    let run = folder.pipe("validate -", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n");
+    assert!(run.code == Some(0) && run.words_out().contains("were checked as by Kubernetes 1.37;"), "{}", run.out);
+    // The document of a cluster has all of its kinds.
+    let apps = r#"{"swagger":"2.0","info":{"title":"","version":""},"paths":{},"definitions":{"Pod":{"type":"object",
+        "x-kubernetes-group-version-kind":[{"group":"","version":"v1","kind":"Pod"}]}}}"#;
+    folder.write("cluster.json", apps);
+    let run =
+        folder.pipe("validate --schemas cluster.json -", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n");
+    run.says(1, &[]);
+    assert!(run.out.contains("KS8001"), "{}", run.out);
+}
+
+#[test]
+fn kinds_that_are_not_known_and_test_cases() {
+    let folder = folder();
+    folder
+        .write("a.yaml", "apiVersion: other.example.com/v1\nkind: Pad\nmetadata: {name: p}\n")
+        .write("b.yaml", tab("{}"));
     folder.write("c.yaml", tab("{max: 11}"));
     folder.run("validate --schemas crds a.yaml").says(1, &[]);
     let skip = folder.run("validate --schemas crds a.yaml b.yaml --missing-schemas skip");

@@ -5,6 +5,7 @@
 //! many CustomResourceDefinitions as a server does. The output depends only on the definitions, the [`Base`] and the
 //! [`Options`].
 
+mod alternates;
 mod base;
 mod fragments;
 pub mod names;
@@ -17,6 +18,7 @@ mod smd;
 mod template;
 mod texts;
 
+pub use alternates::with_alternates;
 pub use base::{Base, BaseError};
 pub use fragments::{
     Fragment, GroupVersionDocument, GroupVersionParts, MergeConflict, MergeV2, MergeV3, PathPart, Piece, V2Form,

@@ -106,21 +106,27 @@ impl Operation {
 /// What descriptions say of other representations (proposal "Alternate representations of API resources").
 pub(crate) const ALTERNATES: &str = "Alternate representations can be asked for in Accept, by the parameters g, v and as of a media type: a Table for people, or PartialObjectMetadata, which is the metadata alone.";
 
+/// Media types of other representations of lists.
+pub(crate) const LIST_ALTERNATES: &[&str] = &[
+    "application/json;g=meta.k8s.io;v=v1;as=PartialObjectMetadataList",
+    "application/json;g=meta.k8s.io;v=v1;as=Table",
+    "application/json;stream=watch",
+    "application/vnd.kubernetes.protobuf;g=meta.k8s.io;v=v1;as=PartialObjectMetadataList",
+];
+
+/// Media types of other representations of objects.
+pub(crate) const OBJECT_ALTERNATES: &[&str] = &[
+    "application/json;g=meta.k8s.io;v=v1;as=PartialObjectMetadata",
+    "application/json;g=meta.k8s.io;v=v1;as=Table",
+    "application/vnd.kubernetes.protobuf;g=meta.k8s.io;v=v1;as=PartialObjectMetadata",
+];
+
 impl Operation {
     /// Media types of other representations of what is read.
     pub(crate) fn alternates(&self) -> &'static [&'static str] {
         match self.responses.first() {
-            Some((200, Model::List)) => &[
-                "application/json;g=meta.k8s.io;v=v1;as=PartialObjectMetadataList",
-                "application/json;g=meta.k8s.io;v=v1;as=Table",
-                "application/json;stream=watch",
-                "application/vnd.kubernetes.protobuf;g=meta.k8s.io;v=v1;as=PartialObjectMetadataList",
-            ],
-            Some((200, Model::Resource)) if self.method == Method::Get => &[
-                "application/json;g=meta.k8s.io;v=v1;as=PartialObjectMetadata",
-                "application/json;g=meta.k8s.io;v=v1;as=Table",
-                "application/vnd.kubernetes.protobuf;g=meta.k8s.io;v=v1;as=PartialObjectMetadata",
-            ],
+            Some((200, Model::List)) => LIST_ALTERNATES,
+            Some((200, Model::Resource)) if self.method == Method::Get => OBJECT_ALTERNATES,
             _ => &[],
         }
     }

@@ -219,5 +219,7 @@ changes! {
         NamesOfResources,
         /// `startsWith` and `endsWith` cost what it takes to read their argument.
         PrefixesCost,
+        /// `duration()` takes no integers.
+        NoDurationsOfIntegers,
     }
 }

@@ -54,6 +54,12 @@ impl Mistake {
             let part = Part { source: node.source_of(escape), message: Some(message), others: Vec::new() };
             return Some(Mistake { part, advice: Some(double(written, node)) });
         }
+        if let Some((part, message)) = keyword(issues, text) {
+            let (word, chain) = (&text[part.clone()], chain(text, part.start));
+            let advice = format!("`{word}` is a keyword of CEL. A field of this name is `{chain}__{word}__`.");
+            let part = Part { source: node.source_of(part), message: Some(message), others: Vec::new() };
+            return Some(Mistake { part, advice: Some(advice) });
+        }
         let part = issues.part(first)?;
         let mut others: Vec<String> = others.iter().take(MOST).map(|issue| issue.message.clone()).collect();
         let more = issues.issues().len().saturating_sub(1 + MOST);
@@ -68,6 +74,23 @@ impl Mistake {
 
 /// How messages about syntax begin.
 const SYNTAX: &str = "Syntax error: ";
+
+/// A keyword that is selected like a field, which is a mistake of syntax, and the message about it.
+fn keyword(issues: &Issues, text: &str) -> Option<(Range<usize>, String)> {
+    ["in", "true", "false", "null"].iter().find_map(|word| {
+        let selected = format!(".{word}");
+        let is_about = |issue: &&Issue| {
+            let message = issue.message.strip_prefix(SYNTAX).unwrap_or_default();
+            message.contains(&format!("{selected}'")) || message.contains(&format!("input '{word}'"))
+        };
+        let issue = issues.issues().iter().find(is_about)?;
+        let is_word = |end: usize| !text[end..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        let is_quoted = |start: usize| !text[..start].matches(['\'', '"']).count().is_multiple_of(2);
+        let mut found = text.match_indices(&selected).map(|(at, _)| at + 1..at + selected.len());
+        let place = found.find(|place| is_word(place.end) && !is_quoted(place.start))?;
+        Some((place, issue.message.clone()))
+    })
+}
 
 /// What to do about an escape sequence that does not exist.
 fn double(escape: &str, node: Node<'_>) -> String {

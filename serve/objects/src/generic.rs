@@ -349,13 +349,12 @@ impl Definition {
         }
         out.push(b'}');
         if self.is_kind {
-            out.extend_from_slice(
-                format!(
-                    r#","x-kubernetes-group-version-kind":[{{"group":"meta.k8s.io","kind":"{}","version":"v1"}}]"#,
-                    self.name
-                )
-                .as_bytes(),
-            );
+            // A client can choose the second version of a status with the parameter `sv`.
+            let versions: &[&str] = if self.name == "Status" { &["v1", "v2"] } else { &["v1"] };
+            let of =
+                |version: &&str| format!(r#"{{"group":"meta.k8s.io","kind":"{}","version":"{version}"}}"#, self.name);
+            let kinds: Vec<String> = versions.iter().map(of).collect();
+            out.extend_from_slice(format!(r#","x-kubernetes-group-version-kind":[{}]"#, kinds.join(",")).as_bytes());
         }
         out.push(b'}');
     }

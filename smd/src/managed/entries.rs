@@ -262,6 +262,10 @@ pub(super) struct RawEntry<'a> {
 }
 
 impl<'a> RawEntry<'a> {
+    /// The names of the members.
+    pub(super) const MEMBERS: [&'static str; 7] =
+        ["apiVersion", "fieldsType", "fieldsV1", "manager", "operation", "subresource", "time"];
+
     /// The empty entry.
     pub(super) const EMPTY: RawEntry<'static> = RawEntry {
         manager: "",
@@ -282,25 +286,31 @@ impl<'a> RawEntry<'a> {
     pub(super) fn read(entry: Value<'a>) -> Option<RawEntry<'a>> {
         let mut read = RawEntry::EMPTY;
         for (name, value) in entry.as_map()?.entries() {
-            let text = match *name {
-                "manager" => &mut read.manager,
-                "operation" => &mut read.operation,
-                "apiVersion" => &mut read.api_version,
-                "subresource" => &mut read.subresource,
-                "fieldsType" => &mut read.fields_type,
-                "time" => {
-                    read.time = if value.is_null() { None } else { Some(Time::parse(value.as_str()?)?) };
-                    continue;
-                }
-                "fieldsV1" => {
-                    read.fields = Some(*value).filter(|value| !value.is_null());
-                    continue;
-                }
-                _ => continue,
-            };
-            *text = if value.is_null() { "" } else { value.as_str()? };
+            read.read_member(name, *value)?;
         }
         Some(read)
+    }
+
+    /// Reads a member. False if entries have no such member, none if it has a wrong type.
+    pub(super) fn read_member(&mut self, name: &str, value: Value<'a>) -> Option<bool> {
+        let text = match name {
+            "manager" => &mut self.manager,
+            "operation" => &mut self.operation,
+            "apiVersion" => &mut self.api_version,
+            "subresource" => &mut self.subresource,
+            "fieldsType" => &mut self.fields_type,
+            "time" => {
+                self.time = if value.is_null() { None } else { Some(Time::parse(value.as_str()?)?) };
+                return Some(true);
+            }
+            "fieldsV1" => {
+                self.fields = Some(value).filter(|value| !value.is_null());
+                return Some(true);
+            }
+            _ => return Some(false),
+        };
+        *text = if value.is_null() { "" } else { value.as_str()? };
+        Some(true)
     }
 
     pub(super) fn write_list(entries: &[RawEntry<'a>], arena: &'a Bump) -> Value<'a> {

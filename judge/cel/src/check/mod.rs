@@ -392,7 +392,7 @@ impl Checker<'_> {
             // Whether a signature exists matters only if it takes the arguments.
             let mark = self.unifier.mark();
             let found = self.result_of(overload, given());
-            let Some(ty) = found.filter(|_| self.declarations.release().knows(overload.since)) else {
+            let Some(ty) = found.filter(|_| overload.exists_in(self.declarations.release())) else {
                 self.unifier.reset(mark);
                 self.count_variables(overload);
                 if matches!(function.name, Name::And | Name::Or) && self.reports_once() {
@@ -458,7 +458,7 @@ impl Checker<'_> {
 
     /// Makes the variables of a signature that does not fit: their numbers are seen in messages.
     fn count_variables(&mut self, overload: &Overload) {
-        if overload.parameters > 0 && self.declarations.release().knows(overload.since) {
+        if overload.parameters > 0 && overload.exists_in(self.declarations.release()) {
             self.unifier.fresh_all(overload.parameters);
         }
     }

@@ -3,7 +3,7 @@
 mod name;
 
 use crate::eval::Charge;
-use crate::release::{AskedRelease, Since};
+use crate::release::{AskedRelease, Change, Since};
 use crate::types::Type;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -15,7 +15,9 @@ pub(crate) use name::Name;
 pub(crate) struct Overload {
     pub(crate) id: &'static str,
     /// When it appeared; 0 for those that always existed.
-    pub(crate) since: Since,
+    since: Since,
+    /// The change that removed it.
+    removed: Option<Change>,
     pub(crate) member: bool,
     pub(crate) args: Vec<Type>,
     pub(crate) result: Type,
@@ -36,6 +38,13 @@ pub(crate) struct Function {
     since: Since,
     /// What a call costs when it runs, if more than one signature can be reached.
     pub(crate) charge: Charge,
+}
+
+impl Overload {
+    /// Whether the signature exists in the release.
+    pub(crate) fn exists_in(&self, release: &AskedRelease) -> bool {
+        release.knows(self.since) && !self.removed.is_some_and(|change| release.has(change))
+    }
 }
 
 impl Function {
@@ -110,7 +119,8 @@ fn read(line: &'static str) -> Option<(&'static str, Overload)> {
         *ty = numbered(ty, &mut parameters);
     }
     let (since, member, charge) = (Since::parse(since)?, style == "member", Charge::of(text, id));
-    Some((text, Overload { id, since, member, args, result, parameters: parameters.len(), charge }))
+    let removed = (id == "int64_to_duration").then_some(Change::NoDurationsOfIntegers);
+    Some((text, Overload { id, since, removed, member, args, result, parameters: parameters.len(), charge }))
 }
 
 /// The type with variables in place of type parameters.

@@ -93,7 +93,7 @@ pub(crate) enum CallKind {
     /// An overload whose arguments are tested. The flag says that evaluation stops at the first argument that fails.
     Guarded { overload: &'static Overload, unguarded: bool, early: bool },
     /// The first overload that takes the arguments.
-    Dispatch(&'static [Overload]),
+    Dispatch(Vec<&'static Overload>),
     /// A regular expression that is a constant.
     Regex(Constant),
 }

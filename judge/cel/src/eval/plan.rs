@@ -217,7 +217,9 @@ fn call_of(
                 unguarded: matches!(name, Name::Contains | Name::StartsWith | Name::EndsWith | Name::Flatten),
                 early: args.len() > 2 || name == Name::Format,
             },
-            None => CallKind::Dispatch(&function.overloads),
+            None => {
+                CallKind::Dispatch(function.overloads.iter().filter(|overload| overload.exists_in(release)).collect())
+            }
         }
     };
     let constant_pattern = match args.get(1) {

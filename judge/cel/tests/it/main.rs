@@ -25,6 +25,25 @@ fn a_mistake_is_shown_at_its_place() {
     assert_eq!(error.to_string(), text);
 }
 
+/// cel-go 0.29 has no overload `int64_to_duration`.
+#[test]
+fn integers_are_durations_before_1_37() {
+    let outcome = |minor, source: &str| {
+        let ast = Env::new(Release::stored(minor)).compile(source).map_err(|issues| {
+            let text = issues.to_string();
+            text.lines().next().unwrap_or_default().to_owned()
+        })?;
+        ast.program()?.evaluate([], 1_000_000).result.map(|value| format!("{value:?}"))
+    };
+    let error = "ERROR: <input>:1:9: found no matching overload for 'duration' applied to '(int)'";
+    let no_value = "type conversion error from 'int' to 'google.protobuf.Duration'";
+    assert_eq!(outcome(36, "duration(1 + 1) < duration('1s')").unwrap_err(), no_value);
+    assert_eq!(outcome(37, "duration(1 + 1) < duration('1s')").unwrap_err(), error);
+    assert_eq!(outcome(37, "[dyn(1)].map(x, duration(x)).size()").unwrap_err(), "no such overload: duration(int)");
+    assert_eq!(outcome(36, "[dyn(1)].map(x, duration(x)).size()").unwrap_err(), no_value);
+    assert_eq!(outcome(37, "duration(dyn('1s')) == duration('1s')"), Ok("Bool(true)".to_owned()));
+}
+
 #[test]
 fn a_long_range_is_refused() {
     assert!(evaluate("lists.range(1000000000).size()").unwrap_err().contains("at most 10000000 elements"));

@@ -70,6 +70,10 @@ fn fields_with_another_name_in_expressions() {
     is("rule: namespace == 'a'", 0, "namespace", "A field of this name is `self.__namespace__`");
     is("rule: self.1st == 'a'", 0, "1st", "begins with a digit");
     assert!(problems(&ruled("rule: has(self.namespace)"), "1.32").is_empty());
+    is("rule: has(self.in)", 0, "in", "`in` is a keyword of CEL. A field of this name is `self.__in__`.");
+    is("rule: self.in == 'a.in'", 0, "in", "`self.__in__`");
+    is("rule: self.true", 0, "true", "`self.__true__`");
+    is("rule: self.null.a == 1", 0, "null", "`self.__null__`");
 }
 
 #[test]

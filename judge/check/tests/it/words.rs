@@ -183,3 +183,22 @@ fn numbers_of_defaults_have_ranges_since_1_36() {
         errors(&text, "1.30")[0].ends_with(expected) && errors(&text, "1.37").iter().any(|e| e.ends_with(expected))
     );
 }
+
+/// Upstream passes a pointer to the string, which `field.Error` prints as JSON since 1.34.
+#[test]
+fn values_behind_pointers_are_json_since_1_34() {
+    let text = definition("", "").replace(
+        "    served: true",
+        "    served: true\n    deprecated: true\n    deprecationWarning: \"a\\u0007<\"\n    subresources: {scale: {specReplicasPath: \
+         .spec.a, statusReplicasPath: .status.b, labelSelectorPath: .metadata.c}}",
+    );
+    let path = "spec.versions[0].deprecationWarning: Invalid value: ";
+    let detail = ": must only contain printable UTF-8 characters; non-printable character found at index 1";
+    let scale = "spec.subresources.scale.labelSelectorPath: Invalid value: \".metadata.c\": should be a json path under either \
+                 .spec or .status";
+    for (release, value) in [("1.33", r#""a\a<""#), ("1.34", r#""a\u0007\u003c""#), ("1.37", r#""a\u0007\u003c""#)] {
+        let found = errors(&text, release);
+        assert!(found.contains(&format!("{path}{value}{detail}")), "{release}: {found:?}");
+        assert!(found.iter().any(|error| error == scale), "{release}: {found:?}");
+    }
+}

@@ -17,11 +17,10 @@ use kubeshape_yaml::{Limits, Stream, Tape};
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 
-/// Objects that are made. `KUBESHAPE_OBJECTS` names another number.
-const OBJECTS: u64 = 1_500;
-
+/// Objects that are made: a sample, or all with `KUBESHAPE_ALL`. `KUBESHAPE_OBJECTS` names another number.
 pub(crate) fn objects() -> u64 {
-    std::env::var("KUBESHAPE_OBJECTS").ok().and_then(|number| number.parse().ok()).unwrap_or(OBJECTS)
+    let all = if kubeshape_corpus::one_in(2) == 1 { 5_000 } else { 1_500 };
+    std::env::var("KUBESHAPE_OBJECTS").ok().and_then(|number| number.parse().ok()).unwrap_or(all)
 }
 
 /// The schema without CEL rules, which JSON Schema has in no form.

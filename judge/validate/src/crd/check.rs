@@ -252,7 +252,8 @@ impl Checker<'_> {
         for message in deprecation_warning(version.deprecated, version.deprecation_warning) {
             let warning = version.deprecation_warning.unwrap_or_default();
             let at = version.at("deprecationWarning");
-            self.errors.push(Error::invalid(&path.child("deprecationWarning"), warning, message, at));
+            let value = go_json::pointed(warning, &self.options.release);
+            self.errors.push(Error::invalid(&path.child("deprecationWarning"), value, message, at));
         }
         let document = version.node.document();
         let options = self.options.of_version(version.name);
@@ -393,6 +394,7 @@ impl Checker<'_> {
             let at = place(node, "labelSelectorPath");
             if self.json_path(value, &path, at) && !value.starts_with(".spec.") && !value.starts_with(".status.") {
                 let detail = "should be a json path under either .spec or .status";
+                let value = go_json::pointed(value, &self.options.release);
                 self.errors.push(Error::invalid(&path, value, detail, at));
             }
         }

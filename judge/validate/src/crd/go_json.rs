@@ -9,6 +9,16 @@ use kubeshape_yaml::go::escape::{self, Escape};
 use kubeshape_yaml::go::number;
 use kubeshape_yaml::{Document, Kind, Node};
 
+/// `*string`: since `field.Error` prints values in JSON, a string behind a pointer is no exception.
+pub(super) fn pointed(text: &str, release: &AskedRelease) -> BadValue {
+    if !release.has(Change::ValuesInJson) {
+        return BadValue::from(text);
+    }
+    let mut out = Vec::new();
+    escape::string(&mut out, text, Escape::Html);
+    BadValue::Json(String::from_utf8_lossy(&out).into_owned())
+}
+
 /// `[]CustomResourceDefinitionVersion`
 pub(super) fn versions(spec: &Spec<'_>) -> BadValue {
     let mut printer = Printer { out: Vec::new(), document: spec.node.document(), coerces: false };

@@ -214,7 +214,7 @@ impl Api {
             parsed(&old.json(), &mut tape, &arena).ok_or_else(|| Status::internal("the definition is broken"))?;
         let written = definition.to_value(&arena);
         let converted = strategy.of_v1beta1(written, &arena);
-        let decoded = strategy.decode(converted.unwrap_or(written), &arena).map_err(Status::bad_request)?;
+        let decoded = strategy.decode(converted.unwrap_or(written), None, &arena).map_err(Status::bad_request)?;
         let assigned = moment.assigned(store.revision(), &arena);
         let object = strategy.prepare_update(decoded.value, live, assigned, &arena);
         let object = with_meta(object, "managedFields", value::metadata(live).get("managedFields"), &arena);

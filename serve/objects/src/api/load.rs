@@ -41,7 +41,7 @@ impl Api {
         let arena = Bump::new();
         let written = object.to_value(&arena);
         let converted = strategy.of_v1beta1(written, &arena);
-        let decoded = strategy.decode(converted.unwrap_or(written), &arena).map_err(Status::bad_request)?;
+        let decoded = strategy.decode(converted.unwrap_or(written), None, &arena).map_err(Status::bad_request)?;
         let mut value = decoded.value;
         let text = |value, key| arena.alloc_str(meta_text(value, key)) as &str;
         let namespace = arena.alloc_str(namespace_of(served, text(value, "namespace"))) as &str;

@@ -16,7 +16,7 @@ use kubeshape_validate::object::{
     Checked, Object, count_generation, decode_metadata, deep_equal, keep_metadata, metadata_update_errors, with_status,
 };
 use kubeshape_validate::typed::Typed;
-use kubeshape_yaml::Tape;
+use kubeshape_yaml::{Node, Tape};
 use std::sync::Arc;
 
 /// The version of definitions that servers before 1.22 had, too.
@@ -54,18 +54,25 @@ impl Documented {
 }
 
 impl Strategy {
-    /// Decodes an object: unknown fields are dropped, defaults inserted.
+    /// Decodes an object: unknown fields are dropped, defaults inserted. The source is the JSON of a request, which says how
+    /// numbers are written.
     ///
     /// # Errors
     /// A value has the wrong type. The message is that of Go's decoder.
-    pub(super) fn decode<'a>(&'a self, object: Value<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
-        let types = match self {
-            Strategy::Custom(requests) => return requests.resource().decode(object, arena),
-            Strategy::BuiltIn(kind) => return kind.decode(object, arena),
-            Strategy::Definition(types, _) => types,
-            Strategy::Documented(kind) => &kind.types,
+    pub(super) fn decode<'a>(
+        &'a self,
+        object: Value<'a>,
+        source: Option<Node<'a>>,
+        arena: &'a Bump,
+    ) -> Result<Object<'a>, String> {
+        let types = match (self, source) {
+            (Strategy::Custom(requests), _) => return requests.resource().decode(object, arena),
+            (Strategy::BuiltIn(kind), Some(source)) => return kind.decode_json(object, source, arena),
+            (Strategy::BuiltIn(kind), None) => return kind.decode(object, arena),
+            (Strategy::Definition(types, _), _) => types,
+            (Strategy::Documented(kind), _) => &kind.types,
         };
-        let decoded = types.decode(object);
+        let decoded = source.map_or_else(|| types.decode(object), |source| types.decode_json(object, source));
         if let Some(error) = decoded.errors.into_iter().next() {
             return Err(error.message);
         }
@@ -134,7 +141,7 @@ impl Strategy {
             }
         };
         // What is read from the storage has defaults, also those of a status that was dropped.
-        Ok(self.decode(prepared, arena)?.value)
+        Ok(self.decode(prepared, None, arena)?.value)
     }
 
     /// Prepares a decoded object that is loaded before the first request: its status stays.

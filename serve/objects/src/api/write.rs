@@ -135,10 +135,18 @@ impl Call<'_> {
         })
     }
 
-    /// Decodes an object of the resource: unknown fields are dropped, defaults inserted.
+    /// Decodes the object of a body.
+    fn decode_body<'a>(&'a self, node: Node<'a>, arena: &'a Bump) -> Result<Decoded<'a>, Status> {
+        // Other forms have numbers that are no text.
+        let source = matches!(self.media_type(), "" | "application/json").then_some(node);
+        self.decode(Value::from_node(node, arena), source, self.duplicates(node), arena)
+    }
+
+    /// Decodes an object of the resource: unknown fields are dropped, defaults inserted. Numbers are those of the source.
     pub(super) fn decode<'a>(
         &'a self,
         value: Value<'a>,
+        source: Option<Node<'a>>,
         strict: Vec<String>,
         arena: &'a Bump,
     ) -> Result<Decoded<'a>, Status> {
@@ -163,7 +171,7 @@ impl Call<'_> {
                 self.served.version, self.served.kind
             )));
         }
-        let decoded = self.strategy.decode(value, arena).map_err(|why| self.unreadable(&why))?;
+        let decoded = self.strategy.decode(value, source, arena).map_err(|why| self.unreadable(&why))?;
         let mut strict = strict;
         let fields = if self.served.is_built_in() { Fields::Decoded } else { Fields::Pruned };
         strict.extend(decoded.unknown.iter().map(|path| unknown_field(path, fields)));
@@ -213,7 +221,7 @@ impl Call<'_> {
         let body = self.object_sent()?;
         let (mut tape, arena) = (Tape::new(), Bump::new());
         let node = self.document(&body, &mut tape)?;
-        let decoded = self.decode(Value::from_node(node, &arena), self.duplicates(node), &arena)?;
+        let decoded = self.decode_body(node, &arena)?;
         self.tell(&decoded.strict, parameters.validation)?;
         self.advise(node);
         let object = self.fits_path(without_system_metadata(decoded.value, &arena), &arena)?;
@@ -375,7 +383,7 @@ impl Call<'_> {
         let body = self.object_sent()?;
         let (mut tape, arena) = (Tape::new(), Bump::new());
         let node = self.document(&body, &mut tape)?;
-        let decoded = self.decode(Value::from_node(node, &arena), self.duplicates(node), &arena)?;
+        let decoded = self.decode_body(node, &arena)?;
         self.tell(&decoded.strict, parameters.validation)?;
         self.advise(node);
         let object = self.fits_path(decoded.value, &arena)?;
@@ -526,7 +534,7 @@ impl Call<'_> {
             return Err(Status::bad_request(format!("the object nests deeper than {MAX_DEPTH} levels")));
         }
         let twice = if is_json_patch { Vec::new() } else { twice(node) };
-        let decoded = self.decode(patched, twice, &arena)?;
+        let decoded = self.decode(patched, None, twice, &arena)?;
         self.tell(&decoded.strict, parameters.validation)?;
         self.advise_of(patched);
         let object = self.fits_path(decoded.value, &arena)?;
@@ -619,7 +627,7 @@ impl Call<'_> {
                 FieldValidation::Ignore => {}
             }
         }
-        let object = self.strategy.decode(object, &arena).map_err(|why| self.unreadable(&why))?.value;
+        let object = self.strategy.decode(object, None, &arena).map_err(|why| self.unreadable(&why))?.value;
         let (change, code) = if let (Some(old), Some(live)) = (old, live) {
             let revision = Value::String(meta_text(live, "resourceVersion"));
             let object = match meta_text(object, "resourceVersion") {

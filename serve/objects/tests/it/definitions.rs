@@ -315,6 +315,17 @@ fn built_in_kinds_are_stored_and_patched_strategically() {
             .contains("json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32")
     );
 
+    // Go's decoder names a number of JSON as the body writes it. YAML is converted first.
+    for (media_type, written, named) in [
+        ("application/json", "18446744073709551617", "18446744073709551617"),
+        ("application/json", "2.0", "2.0"),
+        ("application/yaml", "18446744073709551617", "18446744073709552000"),
+    ] {
+        let body = deployment.to_string().replace("\"selector\"", &format!("\"replicas\":{written},\"selector\""));
+        let refused = server.send("POST", path, media_type, &body).text();
+        assert!(refused.contains(&format!("cannot unmarshal number {named} into Go struct field")), "{refused}");
+    }
+
     let role =
         json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "a:b"}});
     let roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";

@@ -8,7 +8,7 @@ use kubeshape_discovery::{
 };
 use kubeshape_input::{Code, Content, Finding, Place, Reader};
 use kubeshape_objects::generic_kinds;
-use kubeshape_publish::Profile;
+use kubeshape_publish::{Profile, with_alternates};
 use kubeshape_schema::Dialect;
 use kubeshape_yaml::Limits;
 use std::collections::{BTreeMap, BTreeSet};
@@ -126,6 +126,12 @@ impl Sorting {
                 let none = || Finding::new(Code::Unreadable, "found no document").in_input(Arc::clone(name));
                 BaseError::Unreadable(Box::new(findings.into_iter().next().unwrap_or_else(none)))
             })?;
+            let alternates = if profile == Profile::Faithful && protobuf.is_none() {
+                with_alternates(&json, dialect).map(Bytes::from)
+            } else {
+                None
+            };
+            let json = alternates.unwrap_or(json);
             self.derived.extend(self.out.openapi(name, dialect, &json, protobuf.as_ref(), now)?);
             // What definitions are made of is read from JSON where both are there.
             let first = if protobuf.is_some() { "~" } else { "" };
