@@ -114,8 +114,8 @@ pub(crate) fn completions(shell: clap_complete::Shell) -> Result<(), Fatal> {
     report::print(with_kinds(shell, &String::from_utf8_lossy(&out)).as_bytes())
 }
 
-/// The script with what asks the command: `explain` and `sample` print with `--complete` what their argument can become. It is
-/// asked for an argument behind a word that is no option, because the script does not know which options have values.
+/// Adds functions to a script that call the command: with `--complete`, `explain` and `sample` print the completions of their
+/// argument. In bash they are not called after an option, because the script does not know which options have values.
 fn with_kinds(shell: clap_complete::Shell, script: &str) -> String {
     use clap_complete::Shell;
     match shell {

@@ -5,7 +5,7 @@ use kubeshape_schema::Bump;
 use kubeshape_show::explain::{self as pages, Candidate, Request};
 use std::collections::BTreeSet;
 
-/// The completions of the path of a field, one a line: those of a kind, and behind a point the fields there.
+/// The completions of the path of a field, one a line: those of a kind, and after a dot the fields there.
 pub(super) fn of_field(word: &str, api_version: Option<&str>, registry: &Registry, arena: &Bump) -> String {
     let fields = word.rsplit_once('.').and_then(|(above, _)| fields(above, api_version, registry, arena));
     fields.map_or_else(|| of_kind(word, registry), |fields| lines(word, &fields))
@@ -34,7 +34,7 @@ fn fields(above: &str, api_version: Option<&str>, registry: &Registry, arena: &B
     let (kind, resource) = (kinds.get(chosen?)?, resources.get(chosen?)?);
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
     let found = pages::fields(kind.openapi(arena)?, kind.gvr(resource), &path).ok()?;
-    // `.ports[].number`: every name begins with a point.
+    // `.ports[].number`: every name begins with a dot.
     let own = found.iter().filter(|field| field.path.matches('.').count() == path.len() + 1);
     let names = own.filter_map(|field| field.path.rsplit('.').next());
     Some(names.map(|name| format!("{above}.{}", name.trim_end_matches(['[', ']', '{', '}']))).collect())

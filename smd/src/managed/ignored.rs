@@ -24,7 +24,7 @@ pub struct Ignored {
 ///
 /// A server reads the list into Go's types. Where that fails, upstream's `unstructured.GetManagedFields` returns nothing.
 ///
-/// Example: a time that is none
+/// Example: an invalid time
 /// ```
 /// use kubeshape_schema::Bump;
 /// use kubeshape_smd::{Value, managed::ignored};

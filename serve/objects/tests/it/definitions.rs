@@ -322,8 +322,9 @@ fn built_in_kinds_are_stored_and_patched_strategically() {
         ("application/yaml", "18446744073709551617", "18446744073709552000"),
     ] {
         let body = deployment.to_string().replace("\"selector\"", &format!("\"replicas\":{written},\"selector\""));
-        let refused = server.send("POST", path, media_type, &body).text();
-        assert!(refused.contains(&format!("cannot unmarshal number {named} into Go struct field")), "{refused}");
+        let refused = server.send("POST", path, media_type, &body);
+        let text = refused.text();
+        assert!(text.contains(&format!("cannot unmarshal number {named} into Go struct field")), "{text}");
     }
 
     let role =
