@@ -429,13 +429,13 @@ fn blame_and_extract_report_what_a_server_ignores_in_managed_fields() {
     let folder = folder();
     let live = LIVE.replacen("2024-01-01T00:00:00Z", "yesterday", 1);
     folder.write("time.yaml", &live);
-    folder.write("member.yaml", LIVE.replacen("    operation: Apply", "    operation: Apply\n    tiem: x", 1));
+    folder.write("member.yaml", LIVE.replacen("    operation: Apply", "    operation: Apply\n    times: x", 1));
     folder.write("kind.yaml", LIVE.replacen("f:replicas:", "x:replicas:", 1));
     for schemas in ["", "--schemas crd.yaml"] {
         let run = folder.run(&format!("blame {schemas} time.yaml"));
         run.says(0, &["warning[KS8032]: time.yaml:", "found \"yesterday\"", "no field has an owner"]);
         let run = folder.run(&format!("blame {schemas} member.yaml"));
-        run.says(0, &["warning[KS8032]: member.yaml:", "unknown member \"tiem\"", "expected time"]);
+        run.says(0, &["warning[KS8032]: member.yaml:", "unknown member \"times\"", "expected time"]);
     }
     folder.run("blame kind.yaml").says(0, &["warning[KS8032]: kind.yaml:", "\"x:replicas\"", "f:NAME"]);
     folder.run("extract --field-manager kubectl --schemas crd.yaml time.yaml").says(0, &["KS8032", "KS8014"]);
