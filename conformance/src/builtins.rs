@@ -11,6 +11,7 @@ use crate::typed::built_in;
 use kubeshape_registry::kind::Scope;
 use kubeshape_registry::{Gvk, Registry, duplicate_fields};
 use kubeshape_schema::Bump;
+use kubeshape_schema::field::{BadValue, Error};
 use kubeshape_smd::Value as Decodable;
 use kubeshape_validate::body::{self, Conflict, Url};
 use kubeshape_validate::builtin::{Assigned, Strategy, User};
@@ -54,7 +55,7 @@ struct Answer {
     result: Option<Value>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 struct Cause {
     #[serde(rename = "type", default)]
     kind: String,
@@ -62,6 +63,12 @@ struct Cause {
     field: String,
     #[serde(default)]
     detail: String,
+    /// The value, where the message shows it.
+    #[serde(rename = "badValue", default)]
+    value: Value,
+    /// The length of a long value, instead of it.
+    #[serde(rename = "badValueBytes", default)]
+    bytes: usize,
     /// The value and the detail of an error that did not come from validation.
     #[serde(default)]
     text: String,
@@ -146,6 +153,7 @@ fn subject(registry: &Registry, case: &Case) -> Option<Subject> {
     let namespaced = resource.is_some_and(|resource| resource.scope == Scope::Namespaced);
     let plural = resource.map(|resource| resource.plural.to_string()).unwrap_or_default();
     let strategy = Strategy::new(found.typed()?, group, version, kind, namespaced, crate::RECORDED);
+    let strategy = strategy.with_expressions(kubeshape_policy::expression_errors);
     Some(Subject { strategy, plural })
 }
 
@@ -235,21 +243,75 @@ fn judge(subject: &Subject, case: &Case, table: &mut Table) {
 }
 
 /// The errors as sets with counts; none of ours are missing ones.
-fn same_errors(mut ours: Vec<Cause>, theirs: &[Cause]) -> Verdict {
-    let mut theirs = theirs.to_vec();
-    for cause in theirs.iter_mut().filter(|cause| !cause.text.is_empty()) {
-        let is_same = |own: &&Cause| (&own.kind, &own.field) == (&cause.kind, &cause.field);
-        let text = std::mem::take(&mut cause.text);
-        let own = ours.iter().filter(is_same).find(|own| !own.detail.is_empty() && text.ends_with(&own.detail));
-        cause.detail = own.map_or(text, |own| own.detail.clone());
+fn same_errors(ours: Vec<Cause>, theirs: &[Cause]) -> Verdict {
+    let mut left: Vec<&Cause> = theirs.iter().collect();
+    let mut more: Vec<&Cause> = Vec::new();
+    for own in &ours {
+        match left.iter().position(|their| own.is_as(their)) {
+            Some(at) => drop(left.remove(at)),
+            None => more.push(own),
+        }
     }
-    ours.sort();
-    theirs.sort();
-    if ours == theirs {
+    if left.is_empty() && more.is_empty() {
         return Verdict::Equal;
     }
-    let text = format!("{ours:?}\n    theirs {theirs:?}");
+    let text = format!("{more:?}\n    theirs {left:?}");
     if ours.is_empty() { Verdict::Missing(text) } else { Verdict::Differing(text) }
+}
+
+/// A value with null for empty lists and maps: objects here do not know whether a list that a request sent was empty or
+/// absent, which only values in messages show.
+fn without_empty(value: &Value) -> Value {
+    match value {
+        Value::Array(items) if items.is_empty() => Value::Null,
+        Value::Object(members) if members.is_empty() => Value::Null,
+        Value::Array(items) => items.iter().map(without_empty).collect(),
+        Value::Object(members) => members.iter().map(|(key, value)| (key.clone(), without_empty(value))).collect(),
+        value => value.clone(),
+    }
+}
+
+/// The same of values in a text.
+fn without_empty_texts(text: &str) -> String {
+    text.replace("\": []", "\": null").replace("\": {}", "\": null")
+}
+
+impl Cause {
+    fn of(error: &Error) -> Cause {
+        let value = match &error.value {
+            BadValue::Omitted => Value::Null,
+            BadValue::Text(text) => Value::String(text.clone()),
+            BadValue::Json(text) | BadValue::Printed(text) => serde_json::from_str(text).unwrap_or_default(),
+        };
+        let text = error.to_string();
+        let text = text.strip_prefix(&format!("{}: ", error.path)).unwrap_or(&text).to_owned();
+        let bytes = if let BadValue::Json(text) = &error.value { text.len() } else { 0 };
+        let (kind, field) = (error.error_type.name().to_owned(), error.path.clone());
+        Cause { kind, field, detail: error.detail.clone(), value, bytes, text }
+    }
+
+    /// Whether one of our errors is as a recorded one.
+    fn is_as(&self, recorded: &Cause) -> bool {
+        let hides_value = ["FieldValueRequired", "FieldValueForbidden", "FieldValueTooLong"].contains(&&*self.kind);
+        (&self.kind, &self.field) == (&recorded.kind, &recorded.field)
+            && if recorded.text.is_empty() {
+                let same_value = if recorded.bytes > 0 {
+                    self.has_bytes(recorded.bytes)
+                } else {
+                    without_empty(&self.value) == without_empty(&recorded.value)
+                };
+                without_empty_texts(&self.detail) == without_empty_texts(&recorded.detail)
+                    && (hides_value || same_value)
+            } else {
+                self.text == recorded.text
+            }
+    }
+
+    /// Whether the value has so many bytes, if some of its nulls are empty lists or maps.
+    fn has_bytes(&self, bytes: usize) -> bool {
+        let shorter = self.bytes.checked_sub(bytes);
+        shorter.is_some_and(|shorter| shorter % 2 == 0 && shorter / 2 <= self.text.matches("null").count())
+    }
 }
 
 /// The warnings as sets; none of ours are missing ones.
@@ -349,13 +411,7 @@ fn answer(subject: &Subject, case: &Case) -> Ours {
         }
     };
     let Judged { stored, errors, warnings, refusal } = judged;
-    let errors = errors.into_iter().map(|error| Cause {
-        kind: error.error_type.name().to_owned(),
-        field: error.path.clone(),
-        detail: error.detail.clone(),
-        text: String::new(),
-    });
-    let errors = errors.collect();
+    let errors = errors.iter().map(Cause::of).collect();
     let refusal = refusal.map(str::to_owned);
     Ours::Judged { strict, errors, warnings, refusal, stored: without_system_fields(stored.to_serde()) }
 }

@@ -35,5 +35,5 @@ pub use policies::Conditional;
 pub use request::{Operation, Request, World};
 pub use typecheck::{TypeWarning, type_warnings};
 pub use validating::{Annotation, Judged, Validated};
-pub use validation::errors as creation_errors;
+pub use validation::{errors as creation_errors, expression_errors};
 pub use warnings::warning_headers;

@@ -23,26 +23,60 @@ pub fn errors(object: Value<'_>) -> Vec<Error> {
     let kind = text(object.get("kind"));
     let mut found = Found::default();
     if let Some(known) = BuiltInKind::new("admissionregistration.k8s.io", kind, Release::DEFAULT) {
-        found.0 = known.errors(object, false);
+        found.all = known.errors(object, false);
     }
-    let spec = object.get("spec").unwrap_or(Value::Null);
-    match kind {
-        "ValidatingAdmissionPolicy" => found.policy(object, spec, Form::Validating),
-        "MutatingAdmissionPolicy" => found.policy(object, spec, Form::Mutating),
-        "ValidatingAdmissionPolicyBinding" => found.binding(spec, Form::Validating),
-        "MutatingAdmissionPolicyBinding" => found.binding(spec, Form::Mutating),
-        "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration" => found.webhooks(object),
-        _ => {}
+    found.object(object);
+    found.all
+}
+
+/// Returns those of the [errors](errors) that say that an expression does not compile, or gives a wrong type. `old` is the
+/// object that is replaced: its match conditions are not checked again (`ignoreMatchConditions`).
+pub fn expression_errors(object: Value<'_>, old: Option<Value<'_>>) -> Vec<Error> {
+    if !text(object.get("apiVersion")).starts_with("admissionregistration.k8s.io/") {
+        return Vec::new();
     }
-    found.0
+    let mut found = Found::default();
+    found.object(object);
+    if old.is_some_and(|old| has_same_conditions(object, old)) {
+        found.of_expressions.retain(|error| !error.path.contains("matchConditions["));
+    }
+    found.of_expressions
+}
+
+/// Whether nothing is changed that match conditions of a policy, or of the webhooks of a configuration, depend on.
+fn has_same_conditions(object: Value<'_>, old: Value<'_>) -> bool {
+    let conditions = |value: Value<'_>| value.get("matchConditions").map(|conditions| conditions.to_string());
+    if let (Some(new), Some(old)) = (object.get("spec"), old.get("spec")) {
+        let kind = |spec: Value<'_>| spec.get("paramKind").map(|kind| kind.to_string());
+        return conditions(new) == conditions(old) && kind(new) == kind(old);
+    }
+    let of_webhooks = |object: Value<'_>| items(object.get("webhooks")).iter().map(|one| conditions(*one)).collect();
+    let (new, old): (Vec<_>, Vec<_>) = (of_webhooks(object), of_webhooks(old));
+    new == old
 }
 
 #[derive(Default)]
-struct Found(Vec<Error>);
+struct Found {
+    all: Vec<Error>,
+    /// Those of `all` about what an expression compiles to.
+    of_expressions: Vec<Error>,
+}
 
 impl Found {
+    fn object(&mut self, object: Value<'_>) {
+        let spec = object.get("spec").unwrap_or(Value::Null);
+        match text(object.get("kind")) {
+            "ValidatingAdmissionPolicy" => self.policy(object, spec, Form::Validating),
+            "MutatingAdmissionPolicy" => self.policy(object, spec, Form::Mutating),
+            "ValidatingAdmissionPolicyBinding" => self.binding(spec, Form::Validating),
+            "MutatingAdmissionPolicyBinding" => self.binding(spec, Form::Mutating),
+            "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration" => self.webhooks(object),
+            _ => {}
+        }
+    }
+
     fn add(&mut self, error_type: ErrorType, path: String, value: BadValue, detail: impl Into<String>) {
-        self.0.push(Error { error_type, path, value, detail: detail.into(), at: 0 });
+        self.all.push(Error { error_type, path, value, detail: detail.into(), at: 0 });
     }
 
     fn required(&mut self, path: String, detail: &str) {
@@ -83,6 +117,7 @@ impl Found {
             } else {
                 self.invalid(path, value, error.detail);
             }
+            self.of_expressions.extend(self.all.last().cloned());
         }
     }
 
@@ -128,6 +163,7 @@ impl Found {
             if let Some(Err(error)) = compiled {
                 let error = error.clone();
                 self.invalid(format!("{path}.expression"), expression, error.detail);
+                self.of_expressions.extend(self.all.last().cloned());
             }
         }
         let compose = |env: Env| {

@@ -19,6 +19,7 @@
 //! ```
 
 mod address;
+mod internal;
 mod kinds;
 mod overlay;
 mod rules;
@@ -33,7 +34,7 @@ pub(crate) use kinds::has_group;
 use kinds::{Row, find};
 use kubeshape_schema::field::{BadValue, Error, Errors, Path};
 use kubeshape_value::{Bump, Value};
-pub use strategy::{Assigned, Strategy, User};
+pub use strategy::{Assigned, Expressions, Strategy, User, repeated_owners, without_repeated_owners};
 
 /// What names of objects look like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

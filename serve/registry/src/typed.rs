@@ -53,7 +53,7 @@ impl Kind {
             let namespaced = self.resource()?.scope == Scope::Namespaced;
             let (group, version) = (self.group(), self.version_name());
             let strategy = Strategy::new(self.typed()?, group, version, self.kind(), namespaced, release);
-            Some(Arc::new(strategy))
+            Some(Arc::new(strategy.with_expressions(kubeshape_policy::expression_errors)))
         };
         self.strategy.get_or_init(make).as_ref()
     }

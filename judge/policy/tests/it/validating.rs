@@ -132,3 +132,25 @@ fn what_a_server_refuses_to_store_has_errors() {
     let text = "spec.validations[0].expression: Invalid value: \"object.data.x\": must evaluate to bool but got dyn";
     assert_eq!(errors.iter().map(ToString::to_string).collect::<Vec<_>>(), [text]);
 }
+
+#[test]
+fn match_conditions_that_are_not_changed_are_not_compiled_again() {
+    use kubeshape_value::{Bump, ToValue};
+    let arena = Bump::new();
+    let webhook = |expression: &str, timeout: u8| {
+        json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "a"},
+            "webhooks": [{"name": "a.b.c", "timeoutSeconds": timeout,
+                "matchConditions": [{"name": "d", "expression": expression}]}]})
+    };
+    let errors = |object: &serde_json::Value, old: Option<&serde_json::Value>| {
+        let old = old.map(|old| old.to_value(&arena));
+        let errors = kubeshape_policy::expression_errors(object.to_value(&arena), old);
+        errors.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let wrong = ["webhooks[0].matchConditions[0].expression: Invalid value: \"1\": must evaluate to bool but got int"];
+    assert_eq!(errors(&webhook("1", 1), None), wrong);
+    assert_eq!(errors(&webhook("1", 1), Some(&webhook("true", 1))), wrong);
+    assert_eq!(errors(&webhook("1", 1), Some(&webhook("1", 2))), [""; 0]);
+    // Other errors are not about expressions.
+    assert_eq!(errors(&webhook("true", 1), None), [""; 0]);
+}

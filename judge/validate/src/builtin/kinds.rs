@@ -132,7 +132,7 @@ const KINDS: [(&str, &[(&str, Row)]); 20] = [
             ("ServiceCIDR", core(Subdomain)),
         ],
     ),
-    ("node.k8s.io", &[("RuntimeClass", versioned(core(Subdomain)))]),
+    ("node.k8s.io", &[("RuntimeClass", versioned(row(Subdomain)))]),
     ("policy", &[("PodDisruptionBudget", versioned(counted(row(PathSegment))))]),
     (
         "rbac.authorization.k8s.io",

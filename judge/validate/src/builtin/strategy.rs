@@ -1,15 +1,17 @@
 //! Requests with objects of built-in kinds, as the registry of a server handles them.
 
+use super::internal;
 use super::overlay::{Found, Overlay, Phase, Request, Scope};
 use super::{BuiltInKind, Release};
 use crate::object::{
-    Checked, Judged, Object, common_update_errors, count_generation, created_as, decode_metadata, deep_equal,
-    in_namespace, keep_metadata, version_on_creation,
+    Checked, Judged, Object, common_update_errors, count_generation, created_as, decode_metadata, in_namespace,
+    keep_metadata, version_on_creation,
 };
 use crate::typed::{Decoded, Typed};
 use kubeshape_schema::field::Error;
 use kubeshape_value::{Bump, Map, Value};
 use kubeshape_yaml::Node;
+use std::collections::BTreeSet;
 
 /// A built-in kind in one version: its types, its defaults, and what is done before its objects are stored.
 ///
@@ -48,7 +50,11 @@ pub struct Strategy {
     kind: String,
     namespaced: bool,
     release: Release,
+    expressions: Option<Expressions>,
 }
+
+/// Returns the errors of expressions in an object, which may replace another one.
+pub type Expressions = fn(Value<'_>, Option<Value<'_>>) -> Vec<Error>;
 
 /// What a server chooses for a new object.
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +106,14 @@ impl Strategy {
         let api_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
         let metadata = BuiltInKind::new(group, kind, release).unwrap_or_else(|| BuiltInKind::other(release));
         let overlay = Overlay::new(&types, release);
-        Strategy { types, metadata, overlay, api_version, kind: kind.to_owned(), namespaced, release }
+        let kind = kind.to_owned();
+        Strategy { types, metadata, overlay, api_version, kind, namespaced, release, expressions: None }
+    }
+
+    /// Also checks the expressions in objects of some kinds: of policies and webhooks. What compiles them uses this crate.
+    #[must_use]
+    pub fn with_expressions(self, expressions: Expressions) -> Strategy {
+        Strategy { expressions: Some(expressions), ..self }
     }
 
     /// The Go types.
@@ -188,10 +201,12 @@ impl Strategy {
 
     /// Prepares a decoded object for its creation, and judges it.
     pub fn create<'a>(&self, object: Value<'a>, assigned: Assigned<'a>, arena: &'a Bump) -> Judged<'a> {
+        let early = self.early_warnings(object);
         let refusal = version_on_creation(object);
         let (_, named) = created_as(object, self.namespaced, self.metadata.counts_generations(), arena);
         let prepared = self.prepare_create(named, assigned, arena);
         let Checked { errors, warnings } = self.validate(prepared);
+        let warnings = [early, warnings].concat();
         Judged { stored: self.stored(prepared, None, assigned, arena), errors, warnings, refusal }
     }
 
@@ -202,6 +217,7 @@ impl Strategy {
         let prepared = self.prepare_update(kept, old, assigned, arena);
         let common = common_update_errors(prepared, old, self.namespaced, self.release);
         let Checked { errors, warnings } = self.checked(Phase::Update, prepared, Some(old), common);
+        let warnings = [self.early_warnings(object), warnings].concat();
         Judged { stored: self.stored(prepared, Some(old), assigned, arena), errors, warnings, refusal: None }
     }
 
@@ -218,7 +234,16 @@ impl Strategy {
         let stored = self.prepare_status_update(kept, old, assigned, arena);
         let common = common_update_errors(stored, old, self.namespaced, self.release);
         let Checked { errors, warnings } = self.checked(Phase::Status, stored, Some(old), common);
+        let warnings = [self.early_warnings(object), warnings].concat();
         Judged { stored, errors, warnings, refusal: None }
+    }
+
+    /// Warnings of a request that do not depend on what rules find.
+    fn early_warnings(&self, object: Value<'_>) -> Vec<String> {
+        // `endpoints.DeprecatedWarning` of `k8s.io/apiserver`, of the only stable version that is deprecated.
+        let deprecated = (self.api_version == "v1" && self.kind == "Endpoints" && self.release.minor() >= 33)
+            .then(|| "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice".to_owned());
+        deprecated.into_iter().chain(repeated_owners(object, "")).collect()
     }
 
     /// Prepares a decoded object for its creation, apart from what all kinds have in common: `PrepareForCreate` of the
@@ -292,8 +317,13 @@ impl Strategy {
         let scope =
             Scope { root: object, old, kind: &self.kind, metadata: &self.metadata, namespaced: self.namespaced };
         self.overlay.check(&self.types, phase, &scope, &mut found);
+        if let Some(expressions) = self.expressions.filter(|_| phase != Phase::Status) {
+            found.errors.extend(expressions(object, old));
+        }
         let warnings = if found.errors.is_empty() { found.warnings } else { Vec::new() };
-        Checked { errors: found.errors.into_vec(), warnings }
+        let mut errors = found.errors.into_vec();
+        internal::show(&self.api_version, &self.kind, &mut errors);
+        Checked { errors, warnings }
     }
 
     /// Returns a prepared object as it is read after it was stored: what the storage allocates is set, and defaults are
@@ -316,7 +346,7 @@ impl Strategy {
     /// An object as it is read after it was stored: a server inserts defaults again.
     fn read_again<'a>(&self, object: Value<'a>, request: Request<'a>) -> Value<'a> {
         let object = self.overlay.run(&self.types, Phase::Allocate, object, request).unwrap_or(object);
-        let object = one_owner_reference_each(object, request.arena);
+        let object = without_repeated_owners(object, request.arena);
         self.printed(self.overlay.with_defaults(&self.types, object, request.arena), request.arena)
     }
 
@@ -367,18 +397,37 @@ fn with_metadata<'a>(object: Value<'a>, key: &'static str, member: Option<Value<
     with_member(object, "metadata", Some(Value::Map(metadata.with(key, member, arena))), arena)
 }
 
-/// Owner references that are repeated are dropped: `dedupOwnerReferencesTransformer` of `k8s.io/apiserver`.
-fn one_owner_reference_each<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
-    let references = object.get("metadata").and_then(|metadata| metadata.get("ownerReferences")?.as_list());
-    let references = references.unwrap_or_default();
-    let mut kept: Vec<Value<'a>> = Vec::new();
-    for reference in references {
-        if !kept.iter().any(|kept| deep_equal(*kept, *reference)) {
-            kept.push(*reference);
-        }
-    }
-    if kept.len() == references.len() {
+/// Returns what a server says of owner references that are repeated (`dedupOwnerReferencesAndAddWarning`). `when` is empty, or
+/// ` after mutating admission happens`.
+pub fn repeated_owners(object: Value<'_>, when: &str) -> Option<String> {
+    let (_, repeated) = owners(object);
+    let uids: Vec<&str> =
+        repeated.iter().map(|one| one.get("uid").and_then(Value::as_str).unwrap_or_default()).collect();
+    (!uids.is_empty()).then(|| {
+        format!(
+            ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in 1.20+, and may \
+             reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}",
+            uids.join(", ")
+        )
+    })
+}
+
+/// Returns an object without owner references that are repeated (`dedupOwnerReferencesTransformer` of `k8s.io/apiserver`).
+pub fn without_repeated_owners<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    let (kept, repeated) = owners(object);
+    if repeated.is_empty() {
         return object;
     }
     with_metadata(object, "ownerReferences", Some(Value::List(arena.alloc_slice_copy(&kept))), arena)
+}
+
+/// Owner references, and those that are equal to an earlier one.
+fn owners(object: Value<'_>) -> (Vec<Value<'_>>, Vec<Value<'_>>) {
+    let references = object.get("metadata").and_then(|metadata| metadata.get("ownerReferences")?.as_list());
+    let mut seen = BTreeSet::new();
+    references.unwrap_or_default().iter().partition(|reference| {
+        let mut text = Vec::new();
+        reference.write_go_json(&mut text);
+        seen.insert(text)
+    })
 }

@@ -84,7 +84,7 @@ const KEPT: [(&str, bool); 5] = [
     ("uid", false),
     ("creationTimestamp", true),
     ("deletionTimestamp", true),
-    ("deletionGracePeriodSeconds", true),
+    ("deletionGracePeriodSeconds", false),
 ];
 
 /// What the versions of a definition share.

@@ -68,7 +68,8 @@ fn ports_and_addresses_of_a_service() {
             "spec.ports[0].name: Required value",
             "spec.ports[0].targetPort: Invalid value: \"http_\": must contain only alpha-numeric characters (a-z, 0-9), and \
              hyphens (-)",
-            "spec.ports[1]: Duplicate value: {\"name\":\"b\",\"port\":80,\"protocol\":\"TCP\",\"targetPort\":80}",
+            "spec.ports[1]: Duplicate value: {\"Name\":\"\",\"Protocol\":\"TCP\",\"AppProtocol\":null,\"Port\":80,\"TargetPort\":0,\
+             \"NodePort\":0}",
         ]
     );
     assert_eq!(
@@ -161,13 +162,9 @@ fn volumes_and_claims() {
         ["spec.resources[storage]: Required value"]
     );
     let errors = updated(&kind, &claim("2Gi"), &claim("1Gi"));
-    assert_eq!(
-        errors,
-        [
-            "spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for \
-          bound claims"
-        ]
-    );
+    let detail = "spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for \
+                  bound claims\n@@ -6,7 +6,7 @@\n";
+    assert!(errors.iter().any(|error| error.starts_with(detail)), "{errors:?}");
     assert_eq!(updated(&kind, &claim("1024Mi"), &claim("1Gi")), [""; 0]);
 }
 
@@ -188,7 +185,8 @@ fn other_kinds() {
             "PodDisruptionBudget",
             json!({"spec": {"minAvailable": "120%", "maxUnavailable": 1}}),
             vec![
-                "spec: Invalid value: {\"maxUnavailable\":1,\"minAvailable\":\"120%\"}: minAvailable and maxUnavailable cannot \
+                "spec: Invalid value: {\"MinAvailable\":\"120%\",\"Selector\":null,\"MaxUnavailable\":1,\
+                 \"UnhealthyPodEvictionPolicy\":null}: minAvailable and maxUnavailable cannot \
                  be both set",
                 "spec.minAvailable: Invalid value: \"120%\": must not be greater than 100%",
             ],

@@ -162,3 +162,114 @@ fn schedules_and_restarts_of_jobs_are_checked() {
         assert_eq!(created(&kind, &with(schedule, "UTC", "Never")), [expected]);
     }
 }
+
+fn warnings(kind: &Strategy, object: &Value) -> Vec<String> {
+    let arena = Bump::new();
+    let decoded = kind.decode(object.to_value(&arena), &arena).expect("a value of the type");
+    kind.create(decoded.value, Assigned::default(), &arena).warnings
+}
+
+#[test]
+fn a_frozen_spec_is_shown_with_what_differs() {
+    let kind = strategy("v1", "PersistentVolumeClaim", "io.k8s.api.core.v1.PersistentVolumeClaim");
+    let claim = |source: Value, volume: &str| {
+        json!({"metadata": {"name": "a", "namespace": "b", "resourceVersion": "1"},
+            "spec": {"accessModes": ["ReadWriteOnce"], "volumeName": volume, "resources": {"requests": {"storage": "1Gi"}},
+                "dataSource": source}})
+    };
+    let source = json!({"kind": "PersistentVolumeClaim", "name": "c"});
+    // The data source of the stored object gets its reference, too.
+    assert_eq!(updated(&kind, &claim(source.clone(), "v"), &claim(source, "v")), [""; 0]);
+    let detail = "spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName \
+                  for bound claims\n@@ -9,7 +9,7 @@\n    \"storage\": \"1Gi\"\n   }\n  },\n- \"VolumeName\": \"v\",\n\
+                  + \"VolumeName\": \"w\",\n  \"StorageClassName\": null,\n  \"VolumeMode\": \"Filesystem\",\n  \"DataSource\": \
+                  null,\n";
+    assert_eq!(updated(&kind, &claim(json!(null), "w"), &claim(json!(null), "v")), [detail]);
+}
+
+#[test]
+fn errors_show_structs_with_the_names_of_go() {
+    let kind = strategy("apps/v1", "Deployment", "io.k8s.api.apps.v1.Deployment");
+    let object = json!({"metadata": {"name": "a"}, "spec": {"strategy": {"type": "Both"}, "selector": {"matchLabels": {"a": "b"}},
+        "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "d"}]}}}});
+    assert_eq!(
+        created(&kind, &object),
+        [
+            "spec.strategy: Unsupported value: {\"Type\":\"Both\",\"RollingUpdate\":null}: supported values: \"Recreate\", \
+          \"RollingUpdate\""
+        ]
+    );
+}
+
+#[test]
+fn mandatory_objects_of_flow_control_have_fixed_specs() {
+    let definition = "io.k8s.api.flowcontrol.v1.PriorityLevelConfiguration";
+    let kind = strategy("flowcontrol.apiserver.k8s.io/v1", "PriorityLevelConfiguration", definition);
+    let level = |name: &str, shares: u8| {
+        let limited = json!({"nominalConcurrencyShares": shares, "limitResponse": {"type": "Reject"}});
+        json!({"metadata": {"name": name}, "spec": {"type": "Limited", "limited": limited}})
+    };
+    assert_eq!(created(&kind, &level("catch-all", 5)), [""; 0]);
+    assert_eq!(created(&kind, &level("own", 6)), [""; 0]);
+    assert!(created(&kind, &level("catch-all", 6))[0].ends_with("spec of 'catch-all' must equal the fixed value"));
+}
+
+#[test]
+fn selectors_of_devices_are_expressions() {
+    let kind = strategy("resource.k8s.io/v1", "DeviceClass", "io.k8s.api.resource.v1.DeviceClass");
+    let of = |expression: &str| json!({"metadata": {"name": "a"}, "spec": {"selectors": [{"cel": {"expression": expression}}]}});
+    for expression in [
+        "device.driver == 'a.example.com' && device.attributes['a.example.com'].model == 'x'",
+        "device.capacity['a.example.com'].memory.compareTo(quantity('1Gi')) >= 0",
+        "device.attributes['a.example.com'].isGood",
+        "cel.bind(a, device.attributes['a.example.com'], a.isGood && a.isNew)",
+    ] {
+        assert_eq!(created(&kind, &of(expression)), [""; 0], "{expression}");
+    }
+    assert_eq!(
+        created(&kind, &of("device.driver.size()")),
+        [
+            "spec.selectors[0].cel.expression: Invalid value: \"device.driver.size()\": must evaluate to bool or the unknown \
+          type, not int"
+        ]
+    );
+    assert!(
+        created(&kind, &of("device.none"))[0]
+            .contains("compilation failed: ERROR: <input>:1:7: undefined field 'none'")
+    );
+}
+
+#[test]
+fn new_objects_are_warned_of() {
+    let service = strategy("v1", "Service", "io.k8s.api.core.v1.Service");
+    let owner = json!({"apiVersion": "v1", "kind": "Pod", "name": "a", "uid": "u"});
+    let object = json!({"metadata": {"name": "a", "ownerReferences": [owner, owner]},
+        "spec": {"clusterIP": "None", "loadBalancerIP": "::FFFF", "externalName": "b", "ports": [{"port": 80}]}});
+    assert_eq!(
+        warnings(&service, &object),
+        [
+            ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject \
+             such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: u",
+            "spec.loadBalancerIP is ignored for headless services",
+            "spec.loadBalancerIP: IPv6 address \"::FFFF\" should be in RFC 5952 canonical format (\"::ffff\")",
+            "spec.externalName is ignored when spec.type is not \"ExternalName\"",
+        ]
+    );
+    let claim = strategy("v1", "PersistentVolumeClaim", "io.k8s.api.core.v1.PersistentVolumeClaim");
+    let object = json!({"metadata": {"name": "a", "annotations": {"volume.beta.kubernetes.io/storage-class": "b"}},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1500m"}}}});
+    assert_eq!(
+        warnings(&claim, &object),
+        [
+            "metadata.annotations[volume.beta.kubernetes.io/storage-class]: deprecated since v1.8; use \"storageClassName\" \
+             attribute instead",
+            "spec.resources.requests[storage]: fractional byte value \"1500m\" is invalid, must be an integer",
+        ]
+    );
+    let endpoints = strategy("v1", "Endpoints", "io.k8s.api.core.v1.Endpoints");
+    let object = json!({"metadata": {"name": "a"}});
+    assert_eq!(
+        warnings(&endpoints, &object),
+        ["v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"]
+    );
+}

@@ -13,6 +13,7 @@ use kubeshape_schema::field::{BadValue, Error, Path};
 use kubeshape_smd::managed::{self, keep_times};
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
+use kubeshape_validate::builtin::{repeated_owners, without_repeated_owners};
 use kubeshape_validate::object::{
     common_update_errors, uid_without_object, version_on_creation, without_system_metadata,
 };
@@ -22,7 +23,6 @@ use kubeshape_yaml::go::escape::GoQuoted;
 use kubeshape_yaml::go::syntax;
 use kubeshape_yaml::{Node, Tape};
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Media types of objects in bodies.
@@ -289,31 +289,10 @@ impl Call<'_> {
 
     /// Drops owner references that are there twice, with a warning (upstream: `dedupOwnerReferencesAndAddWarning`).
     fn without_repeated_owners<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
-        let owners = value::metadata(object).get("ownerReferences").and_then(Value::as_list).unwrap_or_default();
-        if owners.len() < 2 {
-            return object;
-        }
-        let (mut seen, mut kept, mut repeated) = (HashSet::new(), Vec::new(), Vec::new());
-        for owner in owners {
-            let mut text = Vec::new();
-            owner.write_go_json(&mut text);
-            if seen.insert(text) {
-                kept.push(*owner);
-            } else {
-                repeated.push(owner.get("uid").and_then(Value::as_str).unwrap_or_default());
-            }
-        }
-        if repeated.is_empty() {
-            return object;
-        }
         // Patches are looked at after admission.
         let when = if self.verb == Verb::Patch { " after mutating admission happens" } else { "" };
-        let uids = repeated.join(", ");
-        self.warn([format!(
-            ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in 1.20+, and may \
-             reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {uids}"
-        )]);
-        with_meta(object, "ownerReferences", Some(Value::List(arena.alloc_slice_copy(&kept))), arena)
+        self.warn(repeated_owners(object, when));
+        without_repeated_owners(object, arena)
     }
 
     /// The key of the object in upstream's store.

@@ -14,9 +14,10 @@ mod others;
 mod pods;
 mod scaling;
 mod storage;
+mod warnings;
 
 use super::{At, Found};
-use kubeshape_value::{Map, Value};
+use kubeshape_value::{Bump, Map, Value};
 
 /// A native rule. It sees a field, and adds what it finds.
 pub(super) type Check = fn(&At<'_, '_>, &mut Found);
@@ -24,7 +25,7 @@ pub(super) type Check = fn(&At<'_, '_>, &mut Found);
 /// The rules of a group, by name.
 type Names = &'static [(&'static str, Check)];
 
-const GROUPS: [Names; 14] = [
+const GROUPS: [Names; 15] = [
     METADATA,
     access::NAMES,
     admission::NAMES,
@@ -39,6 +40,7 @@ const GROUPS: [Names; 14] = [
     pods::NAMES,
     scaling::NAMES,
     storage::NAMES,
+    warnings::NAMES,
 ];
 
 /// What all groups use.
@@ -67,6 +69,11 @@ fn text<'a>(value: Value<'a>, key: &str) -> &'a str {
 /// A member; `Null` if it is absent.
 fn get<'a>(value: Value<'a>, key: &str) -> Value<'a> {
     value.get(key).unwrap_or(Value::Null)
+}
+
+/// A value with another member, or without it.
+fn with<'a>(value: Value<'a>, key: &'a str, member: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
+    Value::Map(value.as_map().unwrap_or(Map::EMPTY).with(key, member, arena))
 }
 
 /// The items of a member that is a list; none if it is absent.

@@ -41,7 +41,7 @@ fn cluster_role(at: &At<'_, '_>, found: &mut Found) {
         let before = found.errors.len();
         form::selector(*selector, &path, found);
         if found.errors.len() > before {
-            found.invalid(&path, *selector, "invalid label selector.");
+            found.invalid(&path, Value::Null, "invalid label selector.");
         }
     }
 }

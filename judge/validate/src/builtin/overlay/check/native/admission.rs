@@ -120,7 +120,6 @@ fn qualified_name(name: &str, path: &Path<'_>, found: &mut Found) {
 
 /// `ValidateWebhookURL`, of what Go's parser accepts.
 fn webhook_url(url: &str, path: &Path<'_>, found: &mut Found) {
-    let value = Value::String(url);
     let (url, fragment) = url.split_once('#').unwrap_or((url, ""));
     let (url, query) = url.split_once('?').unwrap_or((url, ""));
     let is_scheme = |text: &str| {
@@ -137,8 +136,8 @@ fn webhook_url(url: &str, path: &Path<'_>, found: &mut Found) {
     if host.is_empty() {
         found.invalid(path, Value::String(""), format!("host must be specified{form}"));
     }
-    if user.is_some() {
-        found.invalid(path, value, "user information is not permitted in the URL");
+    if let Some(user) = user {
+        found.invalid(path, Value::String(user), "user information is not permitted in the URL");
     }
     if !fragment.is_empty() {
         found.invalid(path, Value::String(fragment), "fragments are not permitted in the URL");

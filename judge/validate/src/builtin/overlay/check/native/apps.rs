@@ -230,7 +230,8 @@ fn replica_counts(at: &At<'_, '_>, found: &mut Found) {
     if kind != "DaemonSet" {
         for key in ["fullyLabeledReplicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"]
         {
-            if fields.contains(&key) && count(key) > count("replicas") {
+            let is_known = key != "updatedReplicas" || matches!(kind, "Deployment" | "StatefulSet");
+            if is_known && fields.contains(&key) && count(key) > count("replicas") {
                 let value = Value::Int(count(key));
                 found.invalid(&at.path.child(key), value, "cannot be greater than status.replicas");
             }

@@ -5,9 +5,11 @@ use super::{Names, entries, flag, get, items, number, text};
 use crate::builtin::overlay::check::form;
 use crate::builtin::overlay::check::{At, Found};
 use crate::names::{self, Messages};
+use kubeshape_cel::{Env, Type};
 use kubeshape_schema::field::Path;
 use kubeshape_value::{Map, Value};
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 pub(super) const NAMES: Names = &[
     ("resource claim", claim),
@@ -193,8 +195,38 @@ fn selectors(owner: Value<'_>, path: &Path<'_>, found: &mut Found) {
             found.required(&path, "");
         } else if text(cel, "expression").len() > MOST_EXPRESSION {
             found.too_long(&path.child("expression"), MOST_EXPRESSION);
+        } else if let Err(detail) = selects(text(cel, "expression")) {
+            found.invalid(&path.child("expression"), string(get(cel, "expression")), detail);
         }
     }
+}
+
+/// Whether an expression says which devices are selected: `CompileCELExpression` of `k8s.io/dynamic-resource-allocation`.
+/// Expressions with `cel.bind` are not checked.
+fn selects(expression: &str) -> Result<(), String> {
+    static ENVIRONMENT: OnceLock<Option<Env>> = OnceLock::new();
+    let environment = ENVIRONMENT.get_or_init(|| {
+        let domains = |of: Type| Type::map(Type::String, Type::map(Type::String, of));
+        let fields = [
+            ("driver", Type::String),
+            ("attributes", domains(Type::Any)),
+            ("capacity", domains(Type::parse("kubernetes.Quantity")?)),
+            ("allowMultipleAllocations", Type::Bool),
+        ];
+        let env = Env::new(kubeshape_cel::Release::NEWEST).with_object_type("kubernetes.DRADevice", fields);
+        Some(env.with_variable("device", Type::object("kubernetes.DRADevice")))
+    });
+    let Some(environment) = environment.as_ref().filter(|_| !expression.contains("cel.bind")) else { return Ok(()) };
+    let compiled = environment.compile(expression).map_err(|issues| format!("compilation failed: {issues}"))?;
+    match compiled.output_type() {
+        Type::Bool | Type::Any | Type::Dyn => Ok(()),
+        other => Err(format!("must evaluate to bool or the unknown type, not {other}")),
+    }
+}
+
+/// A text; empty if it is absent.
+fn string(value: Value<'_>) -> Value<'_> {
+    if value.is_null() { Value::String("") } else { value }
 }
 
 /// `validateRequestNameRef`, of the `requests` of a constraint or a configuration.
@@ -416,6 +448,7 @@ fn node_choice(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
     if !selector.is_null() {
         set.push("`nodeSelector`");
         let terms = items(selector, "nodeSelectorTerms");
+        super::pods::node_selector(selector, false, &path.child("nodeSelector"), found);
         if terms.len() != 1 {
             let path = path.child("nodeSelector");
             let detail = "must have exactly one node selector term";
@@ -434,7 +467,10 @@ fn node_choice(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
     match set.len() {
         0 => found.required(path, detail),
         1 => {}
-        _ => found.invalid(path, Value::Null, format!("{detail}, but multiple fields are set")),
+        _ => {
+            let set = format!("{{{}}}", set.join(", "));
+            found.invalid(path, Value::String(&set), format!("{detail}, but multiple fields are set"));
+        }
     }
 }
 
@@ -473,7 +509,8 @@ fn devices(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
         let (attributes, capacity) = (entries(*device, "attributes"), entries(*device, "capacity"));
         if attributes.len() + capacity.len() > MOST_ATTRIBUTES {
             let detail = format!("the total number of attributes and capacities must not exceed {MOST_ATTRIBUTES}");
-            found.invalid(&path, Value::Null, detail);
+            let count = i64::try_from(attributes.len() + capacity.len()).unwrap_or(i64::MAX);
+            found.invalid(&path, Value::Int(count), detail);
         }
         let attributes_path = path.child("attributes");
         for (key, value) in attributes {
@@ -524,8 +561,10 @@ fn attribute(attribute: Value<'_>, path: &Path<'_>, found: &mut Found) {
             found.too_long(&path.child(key), MOST);
         }
     }
-    if KEYS.iter().filter(|key| !get(attribute, key).is_null()).count() != 1 {
-        found.invalid(path, Value::String(""), "exactly one value must be specified");
+    let count = KEYS.iter().filter(|key| !get(attribute, key).is_null()).count();
+    if count != 1 {
+        let shown = if count == 0 { Value::String("") } else { attribute };
+        found.invalid(path, shown, "exactly one value must be specified");
     }
 }
 

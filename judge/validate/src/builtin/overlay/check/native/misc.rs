@@ -2,6 +2,7 @@
 
 use super::common::{IMMUTABLE, Network, immutable, legacy_cidr, one_of, repeated, repeats, required_as, same, texts};
 use super::{Names, entries, flag, get, items, number, text};
+use crate::builtin::internal;
 use crate::builtin::overlay::check::form::{self, Form};
 use crate::builtin::overlay::check::{At, Found};
 use crate::names;
@@ -309,15 +310,18 @@ fn signer_name(name: &str, path: &Path<'_>, found: &mut Found) {
     }
 }
 
+/// `findConditions`
+fn conditions_of<'a>(object: Value<'a>, kind: &str) -> Vec<Value<'a>> {
+    let conditions = items(get(object, "status"), "conditions");
+    conditions.iter().filter(|condition| text(**condition, "type") == kind).copied().collect()
+}
+
 /// `validateCertificateSigningRequestUpdate`
 fn signing_request_change(at: &At<'_, '_>, found: &mut Found) {
     let Some(old) = at.scope.old else { return };
     let path = at.path.child("status");
     let conditions_path = path.child("conditions");
-    let of = |object: Value<'_>, kind: &str| {
-        let list = items(get(object, "status"), "conditions");
-        list.iter().filter(|item| text(**item, "type") == kind).map(ToString::to_string).collect::<Vec<_>>()
-    };
+    let of = conditions_of;
     for kind in ["Approved", "Denied", "Failed"] {
         if of(at.value, kind).len() < of(old, kind).len() {
             let detail = format!("updates may not remove a condition of type \"{kind}\"");
@@ -329,7 +333,12 @@ fn signing_request_change(at: &At<'_, '_>, found: &mut Found) {
         if new.len() > old.len() {
             found.forbidden(&conditions_path, format!("updates may not add a condition of type \"{kind}\""));
         } else if new.len() == old.len() && new != old {
-            found.forbidden(&conditions_path, format!("updates may not modify a condition of type \"{kind}\""));
+            let arena = kubeshape_value::Bump::new();
+            let code = "[]certificates.v1.CertificateSigningRequestCondition";
+            let (old, new) = (arena.alloc_slice_copy(&old), arena.alloc_slice_copy(&new));
+            let difference = internal::difference(code, Value::List(old), Value::List(new));
+            let detail = format!("updates may not modify a condition of type \"{kind}\"\n{difference}");
+            found.forbidden(&conditions_path, detail);
         }
     }
 }
@@ -368,7 +377,59 @@ fn flow_schema(at: &At<'_, '_>, found: &mut Found) {
     for (at, rule) in items(spec, "rules").iter().enumerate() {
         flow_rule(*rule, &path.index(at), found);
     }
+    fixed(at, found);
     condition_types(at, found);
+}
+
+/// The specs of mandatory objects as Go prints them: `internalbootstrap.MandatoryFlowSchemas`,
+/// `MandatoryPriorityLevelConfigurations`. Of the level `exempt`, one field may differ.
+const FIXED: [(&str, &str, &str); 4] = [
+    (
+        "FlowSchema",
+        "exempt",
+        concat!(
+            r#"{"PriorityLevelConfiguration":{"Name":"exempt"},"MatchingPrecedence":1,"DistinguisherMethod":null,"#,
+            r#""Rules":[{"Subjects":[{"Kind":"Group","User":null,"Group":{"Name":"system:masters"},"ServiceAccount":null}],"#,
+            r#""ResourceRules":[{"Verbs":["*"],"APIGroups":["*"],"Resources":["*"],"ClusterScope":true,"Namespaces":["*"]}],"#,
+            r#""NonResourceRules":[{"Verbs":["*"],"NonResourceURLs":["*"]}]}]}"#,
+        ),
+    ),
+    (
+        "FlowSchema",
+        "catch-all",
+        concat!(
+            r#"{"PriorityLevelConfiguration":{"Name":"catch-all"},"MatchingPrecedence":10000,"#,
+            r#""DistinguisherMethod":{"Type":"ByUser"},"#,
+            r#""Rules":[{"Subjects":[{"Kind":"Group","User":null,"Group":{"Name":"system:unauthenticated"},"#,
+            r#""ServiceAccount":null},{"Kind":"Group","User":null,"Group":{"Name":"system:authenticated"},"#,
+            r#""ServiceAccount":null}],"#,
+            r#""ResourceRules":[{"Verbs":["*"],"APIGroups":["*"],"Resources":["*"],"ClusterScope":true,"Namespaces":["*"]}],"#,
+            r#""NonResourceRules":[{"Verbs":["*"],"NonResourceURLs":["*"]}]}]}"#,
+        ),
+    ),
+    ("PriorityLevelConfiguration", "exempt", r#"{"Type":"Exempt","Limited":null,"Exempt":null}"#),
+    (
+        "PriorityLevelConfiguration",
+        "catch-all",
+        concat!(
+            r#"{"Type":"Limited","Limited":{"NominalConcurrencyShares":5,"LimitResponse":{"Type":"Reject","Queuing":null},"#,
+            r#""LendablePercent":0,"BorrowingLimitPercent":null},"Exempt":null}"#,
+        ),
+    ),
+];
+
+/// The specs of mandatory objects are fixed.
+fn fixed(at: &At<'_, '_>, found: &mut Found) {
+    let (kind, name) = (at.scope.kind, text(get(at.value, "metadata"), "name"));
+    let Some((.., wanted)) = FIXED.iter().find(|(of, known, _)| (*of, *known) == (kind, name)) else { return };
+    let arena = kubeshape_value::Bump::new();
+    let spec = get(at.value, "spec");
+    let is_level = kind == "PriorityLevelConfiguration" && name == "exempt";
+    let own = if is_level { super::with(spec, "exempt", None, &arena) } else { spec };
+    if internal::json(&format!("flowcontrol.v1.{kind}Spec"), own) != *wanted {
+        let but = if is_level { " except the 'spec.exempt' field" } else { "" };
+        found.invalid(&at.path.child("spec"), spec, format!("spec of '{name}'{but} must equal the fixed value"));
+    }
 }
 
 fn flow_rule(rule: Value<'_>, path: &Path<'_>, found: &mut Found) {
@@ -567,6 +628,7 @@ fn priority_level(at: &At<'_, '_>, found: &mut Found) {
         "" => found.required(&path.child("type"), ""),
         _ => found.not_supported(&path.child("type"), Value::String(kind), &["Exempt", "Limited"]),
     }
+    fixed(at, found);
     condition_types(at, found);
 }
 
@@ -646,7 +708,7 @@ fn taints(at: &At<'_, '_>, found: &mut Found) {
         one_of(*taint, "effect", &EFFECTS, &path, found);
         if !seen.insert(["key", "effect"].map(|key| text(*taint, key))) {
             let detail = "taints must be unique by key and effect pair";
-            let error = Error::duplicate(&path, BadValue::Json(taint.to_string()), 0);
+            let error = Error::duplicate(&path, BadValue::Json(internal::json("core.v1.Taint", *taint)), 0);
             found.errors.push(Error { detail: detail.to_owned(), ..error });
         }
     }
@@ -664,6 +726,13 @@ fn node(at: &At<'_, '_>, found: &mut Found) {
         found.messages(&path.index(at), Value::String(cidr), legacy_cidr(cidr, &BTreeSet::new()));
     }
     if cidrs.len() > 1 {
+        if let Some((at, cidr)) = cidrs.iter().enumerate().find(|(_, cidr)| Network::parse(cidr).is_none()) {
+            let detail = format!(
+                "invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[{at}]: <nil> (invalid CIDR \
+                 address: {cidr})"
+            );
+            found.errors.push(Error::internal(&path, detail, 0));
+        }
         let networks: Vec<_> =
             cidrs.iter().filter_map(|cidr| Network::parse(cidr)).map(|network| network.is_v4).collect();
         let is_dual = networks.len() == cidrs.len() && networks.contains(&true) && networks.contains(&false);
@@ -765,6 +834,7 @@ fn runtime_class(at: &At<'_, '_>, found: &mut Found) {
     Form::Labels.check(get(scheduling, "nodeSelector"), &path.child("nodeSelector"), found);
     let path = path.child("tolerations");
     let list = items(scheduling, "tolerations");
+    super::pods::tolerations(list, &path, found);
     let key =
         |toleration: &Value<'_>| ["key", "operator", "value", "effect"].map(|key| text(*toleration, key).to_owned());
     for at in repeated(list.iter().map(key)) {

@@ -293,7 +293,9 @@ fn checked_service(object: Value<'_>, spec: Value<'_>, old: Option<Value<'_>>, p
     let mut seen = BTreeSet::new();
     for (at, port) in ports.iter().enumerate() {
         if !seen.insert(key(port, number(*port, "port").unwrap_or(0))) {
-            found.duplicate(&ports_path.index(at), *port);
+            // Upstream shows only what is compared.
+            let key = [("port", get(*port, "port")), ("protocol", get(*port, "protocol"))];
+            found.duplicate(&ports_path.index(at), Value::Map(Map::sorted(&key)));
         }
     }
     source_ranges(object, spec, old, path, found);
@@ -957,8 +959,8 @@ fn service_cidr(at: &At<'_, '_>, found: &mut Found) {
             }
         }
         (1, 2) => {
-            if before.first() != cidrs.first() {
-                found.invalid(&path.index(0), value, IMMUTABLE);
+            if let Some(first) = cidrs.first().filter(|first| before.first() != Some(*first)) {
+                found.invalid(&path.index(0), Value::String(first), IMMUTABLE);
             }
             cidr_list(&cidrs, value, &path, found);
         }
@@ -971,7 +973,9 @@ fn cidr_list(cidrs: &[&str], value: Value<'_>, path: &Path<'_>, found: &mut Foun
         return found.required(path, "at least one CIDR required");
     }
     if cidrs.len() > 2 {
-        return found.invalid(path, value, "may only hold up to 2 values");
+        // Upstream shows the spec.
+        let spec = [("cidrs", value)];
+        return found.invalid(path, Value::Map(Map::sorted(&spec)), "may only hold up to 2 values");
     }
     for (at, cidr) in cidrs.iter().enumerate() {
         found.messages(&path.index(at), Value::String(cidr), canonical_cidr(cidr));

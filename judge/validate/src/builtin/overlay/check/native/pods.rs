@@ -13,7 +13,9 @@ mod volumes;
 mod warnings;
 
 pub(super) use claims::claim_spec;
+pub(super) use scheduling::{node_selector, tolerations};
 pub(super) use template::{metadata_of_template, pod_template, selector_mismatch, template_annotations};
+pub(super) use warnings::DEPRECATED_VOLUMES;
 
 use super::super::form::{self, selector as label_selector};
 use super::super::{At, Found};
@@ -29,12 +31,13 @@ pub(super) const NAMES: Names = &[
     ("pod", pod),
     ("pod update", update::pod_update),
     ("pod status", update::pod_status),
+    ("volume nodes", volume_nodes),
     ("pod template", template::template_of_kind),
     ("template warnings", template_warnings),
 ];
 
 /// Whether a quantity has a fraction.
-fn is_fraction(value: Value<'_>) -> bool {
+pub(super) fn is_fraction(value: Value<'_>) -> bool {
     resources::quantity(value).is_some_and(|amount| !amount.clone().rounded_up(0).is_same(&amount))
 }
 
@@ -205,6 +208,11 @@ fn pod(at: &At<'_, '_>, found: &mut Found) {
 }
 
 /// The warnings about the template of a new object, and of one whose generation changes: `GetWarningsForPodTemplate`.
+/// The nodes of a volume; stored ones may have labels that are not valid.
+fn volume_nodes(at: &At<'_, '_>, found: &mut Found) {
+    node_selector(at.value, at.scope.old.is_some(), at.path, found);
+}
+
 fn template_warnings(at: &At<'_, '_>, found: &mut Found) {
     let generation = |object: Value<'_>| number(get(object, "metadata"), "generation");
     let is_same = |old: Value<'_>| generation(old) == generation(at.scope.root);

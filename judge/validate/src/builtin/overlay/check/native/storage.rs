@@ -1,13 +1,14 @@
 //! Rules of volumes, claims, and `storage.k8s.io`.
 
 use super::common::{immutable, is_same, required_as, same, sign, texts};
-use super::{Names, entries, flag, get, items, number, text};
+use super::{Names, entries, flag, get, items, number, text, with};
+use crate::builtin::internal;
 use crate::builtin::overlay::check::form;
 use crate::builtin::overlay::check::{At, Found};
 use crate::names;
 use kubeshape_cel::Quantity;
-use kubeshape_schema::field::Path;
-use kubeshape_value::{Map, Value};
+use kubeshape_schema::field::{BadValue, Error, Path};
+use kubeshape_value::{Bump, Map, Value};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
@@ -105,7 +106,7 @@ fn capacity(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
     for (key, quantity) in capacity {
         let path = path.key(key);
         if sign(*quantity) == Ordering::Less {
-            found.invalid(&path, *quantity, "must be a valid resource quantity");
+            found.invalid(&path, whole(*quantity), "must be a valid resource quantity");
         }
         if sign(*quantity) != Ordering::Greater {
             found.invalid(&path, *quantity, NOT_POSITIVE);
@@ -403,6 +404,18 @@ fn driver_name(value: Value<'_>, key: &str, path: &Path<'_>, found: &mut Found) 
     found.messages(&path, Value::String(name), names::dns1123_subdomain(&name.to_lowercase()));
 }
 
+/// A quantity as a whole number: `Quantity.Value`.
+fn whole(quantity: Value<'_>) -> Value<'_> {
+    let number = quantity.as_str().and_then(|text| Quantity::parse(text).ok());
+    let number = number.map(|number| number.rounded_up(0).approximate());
+    number.map_or(quantity, |number| Value::Int(number as i64))
+}
+
+const CLAIM_SPEC: &str = "core.v1.PersistentVolumeClaimSpec";
+/// What claims may change.
+const CLAIM_IS_FROZEN: &str =
+    "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
+
 /// `ValidatePersistentVolumeUpdate`
 fn volume_change(at: &At<'_, '_>, found: &mut Found) {
     let Some(old) = at.scope.old else { return };
@@ -421,7 +434,15 @@ fn volume_change(at: &At<'_, '_>, found: &mut Found) {
         new.is_null() != old.is_null() || !is_same(new, old)
     });
     if is_changed {
-        let detail = "spec.persistentvolumesource is immutable after creation";
+        let arena = Bump::new();
+        let new = match get(new, "csi") {
+            Value::Map(csi) if is_added => {
+                with(new, "csi", Some(Value::Map(csi.with("controllerExpandSecretRef", None, &arena))), &arena)
+            }
+            _ => new,
+        };
+        let difference = internal::difference("core.v1.PersistentVolumeSource", old, new);
+        let detail = format!("spec.persistentvolumesource is immutable after creation\n{difference}");
         found.forbidden(&root.child("persistentvolumesource"), detail);
     }
     immutable(get(new, "volumeMode"), get(old, "volumeMode"), &Path::Root.child("volumeMode"), found);
@@ -455,23 +476,33 @@ fn claim_spec(at: &At<'_, '_>, found: &mut Found) {
     class(spec, "storageClassName", path, found);
     volume_mode(spec, path, found);
     let (source, reference) = (get(spec, "dataSource"), get(spec, "dataSourceRef"));
+    // A group that is not valid stays if the stored claim has one: `allowInvalidAPIGroupInDataSourceOrRef`.
+    let old = get(at.scope.old.unwrap_or(Value::Null), "spec");
+    let is_wrong = |key| {
+        let group = text(get(old, key), "apiGroup");
+        !group.is_empty() && !names::dns1123_subdomain(group).is_empty()
+    };
+    let any_group = is_wrong("dataSource") || is_wrong("dataSourceRef");
     for (key, source) in [("dataSource", source), ("dataSourceRef", reference)] {
         if !source.is_null() {
-            data_source(source, &path.child(key), found);
+            data_source(source, any_group, &path.child(key), found);
         }
     }
-    let shown = Value::String("spec.dataSource");
+    // Upstream shows the path, a struct without members for JSON.
+    let mut differs = |detail: &str| {
+        found.errors.push(Error::invalid(path, BadValue::Printed("{}".to_owned()), detail, 0));
+    };
     if !source.is_null() && !reference.is_null() {
         if !text(reference, "namespace").is_empty() {
-            found.invalid(path, shown, "may not be specified when dataSourceRef.namespace is specified");
+            differs("may not be specified when dataSourceRef.namespace is specified");
         } else if ["apiGroup", "kind", "name"].iter().any(|key| text(source, key) != text(reference, key)) {
-            found.invalid(path, shown, "must match dataSourceRef");
+            differs("must match dataSourceRef");
         }
     }
     class(spec, "volumeAttributesClassName", path, found);
 }
 
-fn data_source(source: Value<'_>, path: &Path<'_>, found: &mut Found) {
+fn data_source(source: Value<'_>, any_group: bool, path: &Path<'_>, found: &mut Found) {
     for key in ["name", "kind"] {
         if text(source, key).is_empty() {
             found.required(&path.child(key), "");
@@ -482,7 +513,7 @@ fn data_source(source: Value<'_>, path: &Path<'_>, found: &mut Found) {
         let detail = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
         found.invalid(path, Value::String(kind), detail);
     }
-    if !group.is_empty() {
+    if !group.is_empty() && !any_group {
         found.messages(&path.child("apiGroup"), Value::String(group), names::dns1123_subdomain(group));
     }
     let namespace = text(source, "namespace");
@@ -495,7 +526,8 @@ fn data_source(source: Value<'_>, path: &Path<'_>, found: &mut Found) {
 fn claim_change(at: &At<'_, '_>, found: &mut Found) {
     const BETA: &str = "volume.beta.kubernetes.io/storage-class";
     let Some(old_claim) = at.scope.old else { return };
-    let (new, old) = (get(at.value, "spec"), get(old_claim, "spec"));
+    let arena = Bump::new();
+    let (new, old) = (get(at.value, "spec"), with_both_sources(get(old_claim, "spec"), &arena));
     let path = Path::Child(&Path::Root, "spec");
     let annotation = |object: Value<'_>| get(get(get(object, "metadata"), "annotations"), BETA).to_string();
     let (new_class, old_class) = (get(new, "storageClassName"), get(old, "storageClassName"));
@@ -533,10 +565,29 @@ fn claim_change(at: &At<'_, '_>, found: &mut Found) {
                 || !is_same(get(new, key), get(old, key))
         }
     });
+    let (mut own, mut before) = (new, old);
+    if text(old, "volumeName").is_empty() {
+        before = with(before, "volumeName", new.get("volumeName"), &arena);
+    }
+    if is_upgrade {
+        own = with(own, "storageClassName", None, &arena);
+    } else if from_nothing {
+        own = with(own, "storageClassName", old.get("storageClassName"), &arena);
+    }
+    if is_bound {
+        let storage = get(get(get(old, "resources"), "requests"), STORAGE);
+        let storage = if storage.is_null() { Value::String("0") } else { storage };
+        let resources = get(own, "resources");
+        if let Value::Map(requests) = get(resources, "requests") {
+            let requests = Value::Map(requests.with(STORAGE, Some(storage), &arena));
+            own = with(own, "resources", Some(with(resources, "requests", Some(requests), &arena)), &arena);
+        }
+        let class = "volumeAttributesClassName";
+        own = with(own, class, old.get(class), &arena);
+    }
     if is_changed {
-        let detail =
-            "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
-        found.forbidden(&path, detail);
+        let difference = internal::difference(CLAIM_SPEC, before, own);
+        found.forbidden(&path, format!("{CLAIM_IS_FROZEN}\n{difference}"));
     }
     let size = |value: Value<'_>| Quantity::parse(get(value, STORAGE).as_str().unwrap_or("0")).ok();
     let requests = |spec: Value<'_>| size(get(get(spec, "resources"), "requests"));
@@ -558,6 +609,18 @@ fn claim_change(at: &At<'_, '_>, found: &mut Found) {
             Some("") => found.forbidden(&path.child(attributes), format!("update to empty string {end}")),
             Some(_) => {}
         }
+    }
+}
+
+/// `NormalizeDataSources`, of an object that an earlier release stored.
+fn with_both_sources<'a>(spec: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    let (source, reference) = (get(spec, "dataSource"), get(spec, "dataSourceRef"));
+    match (source.is_null(), reference.is_null()) {
+        (false, true) => with(spec, "dataSourceRef", Some(source), arena),
+        (true, false) if text(reference, "namespace").is_empty() => {
+            with(spec, "dataSource", Some(with(reference, "namespace", None, arena)), arena)
+        }
+        _ => spec,
     }
 }
 
@@ -597,7 +660,7 @@ fn claim_status(at: &At<'_, '_>, found: &mut Found) {
     let capacity = path.child("capacity");
     for (key, quantity) in entries(status, "capacity") {
         if sign(*quantity) == Ordering::Less {
-            found.invalid(&capacity.key(key), *quantity, "must be a valid resource quantity");
+            found.invalid(&capacity.key(key), whole(*quantity), "must be a valid resource quantity");
         }
     }
     let is_known = |key: &str, path: &Path<'_>, found: &mut Found| {
@@ -619,7 +682,7 @@ fn claim_status(at: &At<'_, '_>, found: &mut Found) {
     let allocated = path.child("allocatedResources");
     for (key, quantity) in entries(status, "allocatedResources") {
         if is_known(key, &allocated, found) && sign(*quantity) == Ordering::Less {
-            found.invalid(&allocated.key(key), *quantity, "must be a valid resource quantity");
+            found.invalid(&allocated.key(key), whole(*quantity), "must be a valid resource quantity");
         }
     }
 }
@@ -651,7 +714,8 @@ fn provisioner(object: Value<'_>, key: &str, path: &Path<'_>, found: &mut Found)
     match text(object, key) {
         "" => found.required(&path, ""),
         name => {
-            found.messages(&path, Value::String(name), names::qualified_name(&name.to_lowercase()));
+            let small = name.to_lowercase();
+            found.messages(&path, Value::String(&small), names::qualified_name(&small));
         }
     }
 }

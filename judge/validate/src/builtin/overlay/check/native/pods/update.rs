@@ -2,11 +2,13 @@
 
 use super::super::super::run::same;
 use super::super::super::{At, Found};
+use super::super::with;
 use super::{Pod, containers, entries, get, ip, items, number, require, scheduling, string, template, text};
+use crate::builtin::internal;
 use crate::names;
 use crate::object::is_ip;
 use kubeshape_schema::field::Path;
-use kubeshape_value::Value;
+use kubeshape_value::{Bump, Map, Value};
 use std::collections::BTreeSet;
 
 /// What only new pods must not have.
@@ -71,32 +73,101 @@ const MAY: &str = "pod updates may not change fields other than `spec.containers
                    `spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),\
                    `spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
-/// The rest of the spec stays. Upstream appends a difference of its internal structs to the message.
+/// The rest of the spec stays.
 fn frozen(new: Value<'_>, old: Value<'_>, path: &Path<'_>, found: &mut Found) {
-    let is_gated = !items(old, "schedulingGates").is_empty();
-    let members = |value: Value<'_>| -> Vec<String> {
-        let entries = value.as_map().map(kubeshape_value::Map::entries).unwrap_or_default();
-        entries.iter().map(|(key, _)| (*key).to_owned()).collect()
-    };
-    let differ = |new: Value<'_>, old: Value<'_>, but: &[&str]| {
-        let keys: BTreeSet<String> = members(new).into_iter().chain(members(old)).collect();
-        keys.iter().any(|key| !but.contains(&key.as_str()) && !same(get(new, key), get(old, key)))
-    };
-    let mut but = vec!["activeDeadlineSeconds", "tolerations", "schedulingGates", "containers", "initContainers"];
-    let grace = |spec| number(spec, "terminationGracePeriodSeconds");
-    if grace(old).is_some_and(|seconds| seconds < 0) && grace(new) == Some(1) {
-        but.push("terminationGracePeriodSeconds");
+    const SPEC: &str = "core.v1.PodSpec";
+    let arena = Bump::new();
+    let mut own = new;
+    for key in ["containers", "initContainers"] {
+        let pairs = items(new, key).iter().zip(items(old, key));
+        let kept: Vec<Value<'_>> = pairs.map(|(new, old)| with(*new, "image", old.get("image"), &arena)).collect();
+        own = with(own, key, new.get(key).map(|_| Value::List(arena.alloc_slice_copy(&kept))), &arena);
     }
-    if is_gated {
-        but.extend(["nodeSelector", "affinity"]);
+    for key in ["activeDeadlineSeconds", "tolerations", "schedulingGates"] {
+        own = with(own, key, old.get(key), &arena);
+    }
+    let grace = "terminationGracePeriodSeconds";
+    if number(old, grace).is_some_and(|seconds| seconds < 0) && number(new, grace) == Some(1) {
+        own = with(own, grace, old.get(grace), &arena);
+    }
+    if !items(old, "schedulingGates").is_empty() {
+        node_selector_change(new, old, &path.child("nodeSelector"), found);
+        own = with(own, "nodeSelector", old.get("nodeSelector"), &arena);
+        node_affinity_change(new, old, &path.child("affinity").child("nodeAffinity"), found);
+        own = with(own, "affinity", affinity_but_for_nodes(new, old, &arena), &arena);
     }
     let pairs =
-        ["containers", "initContainers"].into_iter().flat_map(|key| items(new, key).iter().zip(items(old, key)));
-    let is_changed = differ(new, old, &but)
-        || pairs.into_iter().any(|(new, old)| differ(*new, *old, &["image"]))
-        || is_gated && differ(get(new, "affinity"), get(old, "affinity"), &["nodeAffinity"]);
+        ["containers", "initContainers"].into_iter().flat_map(|key| items(own, key).iter().zip(items(old, key)));
+    let is_changed = differ(own, old, &["containers", "initContainers"])
+        || pairs.into_iter().any(|(new, old)| differ(*new, *old, &[]));
     if is_changed {
-        found.forbidden(path, MAY);
+        let difference = internal::difference(SPEC, old, own);
+        found.forbidden(path, format!("{MAY}\n{difference}"));
+    }
+}
+
+/// Whether members differ, apart from some.
+fn differ(new: Value<'_>, old: Value<'_>, but: &[&str]) -> bool {
+    let keys = |value: Value<'_>| -> Vec<String> {
+        let entries = value.as_map().map(Map::entries).unwrap_or_default();
+        entries.iter().map(|(key, _)| (*key).to_owned()).collect()
+    };
+    let keys: BTreeSet<String> = keys(new).into_iter().chain(keys(old)).collect();
+    keys.iter().any(|key| !but.contains(&key.as_str()) && !same(get(new, key), get(old, key)))
+}
+
+/// `validateNodeSelectorMutation`
+fn node_selector_change(new: Value<'_>, old: Value<'_>, path: &Path<'_>, found: &mut Found) {
+    let own = get(new, "nodeSelector");
+    if entries(old, "nodeSelector").iter().any(|(key, value)| own.get(key).is_none_or(|own| !same(own, *value))) {
+        let detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)";
+        found.invalid(path, own, detail);
+    }
+}
+
+/// `validateNodeAffinityMutation`
+fn node_affinity_change(new: Value<'_>, old: Value<'_>, path: &Path<'_>, found: &mut Found) {
+    const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
+    let required = |spec| get(get(get(spec, "affinity"), "nodeAffinity"), REQUIRED);
+    let (own, before) = (required(new), required(old));
+    let path = path.child(REQUIRED);
+    let path = path.child("nodeSelectorTerms");
+    let (terms, old_terms) = (items(own, "nodeSelectorTerms"), items(before, "nodeSelectorTerms"));
+    if before.is_null() || old_terms.is_empty() {
+        return;
+    }
+    if terms.len() != old_terms.len() {
+        let detail = "no additions/deletions to non-empty NodeSelectorTerms list are allowed";
+        return found.invalid(&path, get(own, "nodeSelectorTerms"), detail);
+    }
+    let keeps = |new: Value<'_>, old: Value<'_>| {
+        let lists = ["matchExpressions", "matchFields"];
+        let is_empty = |term: Value<'_>| lists.iter().all(|key| items(term, key).is_empty());
+        let starts_as = |key: &str| {
+            let (new, old) = (items(new, key), items(old, key));
+            new.len() >= old.len() && new.iter().zip(old).all(|(new, old)| same(*new, *old))
+        };
+        (!is_empty(old) || is_empty(new)) && lists.iter().all(|key| starts_as(key))
+    };
+    for (index, (new, old)) in terms.iter().zip(old_terms).enumerate() {
+        if !keeps(*new, *old) {
+            found.invalid(&path.index(index), *new, "only additions are allowed (no mutations or deletions)");
+        }
+    }
+}
+
+/// The affinity with the old one for nodes, as `ValidatePodUpdate` compares it.
+fn affinity_but_for_nodes<'a>(new: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Option<Value<'a>> {
+    let (own, before) = (get(new, "affinity"), get(old, "affinity"));
+    let nodes = before.get("nodeAffinity");
+    if same(get(own, "nodeAffinity"), nodes.unwrap_or(Value::Null)) {
+        return new.get("affinity");
+    }
+    let pods = ["podAffinity", "podAntiAffinity"];
+    match (own.is_null(), before.is_null()) {
+        (true, _) => Some(with(Value::Null, "nodeAffinity", nodes, arena)),
+        (false, true) if pods.iter().all(|key| own.get(key).is_none()) => None,
+        _ => Some(with(own, "nodeAffinity", nodes, arena)),
     }
 }
 
@@ -157,6 +228,25 @@ pub(super) fn pod_status(at: &At<'_, '_>, found: &mut Found) {
         }
         if !matches!(kind.as_str(), Some("PodScheduled" | "Ready" | "Initialized")) {
             found.messages(&path.child("Type"), kind, names::qualified_name(kind.as_str().unwrap_or_default()));
+        }
+    }
+    let claims = path.child("resourceClaimStatuses");
+    let known = items(at.get("spec"), "resourceClaims");
+    let mut seen = BTreeSet::new();
+    for (index, claim) in items(status, "resourceClaimStatuses").iter().enumerate() {
+        let (name, name_path) = (text(*claim, "name"), claims.index(index));
+        let name_path = name_path.child("name");
+        if !known.iter().any(|claim| text(*claim, "name") == name) {
+            let detail = "must match the name of an entry in `spec.resourceClaims`";
+            found.invalid(&name_path, Value::String(name), detail);
+        }
+        if !seen.insert(name) {
+            found.duplicate(&name_path, Value::String(name));
+        }
+        if let Some(claim) = claim.get("resourceClaimName").and_then(Value::as_str) {
+            let path = claims.index(index);
+            let messages = names::dns1123_subdomain(claim);
+            found.messages(&path.child("resourceClaimName"), Value::String(claim), messages);
         }
     }
     let name = text(status, "nominatedNodeName");

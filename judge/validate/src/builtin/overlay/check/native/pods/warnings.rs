@@ -1,13 +1,15 @@
 //! Warnings about pods: `warningsForPodSpecAndMeta` of `pkg/api/pod`.
 
 use super::super::super::Found;
-use super::{all_containers, get, is_fraction, items, number, text};
+use super::super::warnings::{claim_spec, deprecated_label, expressions, ip};
+use super::{all_containers, entries, get, is_fraction, items, number, text};
+use crate::names;
 use kubeshape_schema::field::Path;
 use kubeshape_value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Kinds of volumes that are deprecated, with what is said of them.
-const VOLUMES: [(&str, &str, &str); 9] = [
+pub(in super::super) const DEPRECATED_VOLUMES: [(&str, &str, &str); 9] = [
     ("photonPersistentDisk", "photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"),
     ("gitRepo", "gitRepo", "deprecated in v1.11, and disabled by default in v1.33+"),
     ("scaleIO", "scaleIO", "deprecated in v1.16, non-functional in v1.22+"),
@@ -34,7 +36,14 @@ const POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
 pub(super) fn warnings(pod: Value<'_>, is_template: bool, at: &Path<'_>, found: &mut Found) {
     let (spec, metadata) = (get(pod, "spec"), get(pod, "metadata"));
     let path = at.child("spec");
+    labels(spec, &path, found);
     for (index, own) in items(spec, "topologySpreadConstraints").iter().enumerate() {
+        let key = text(*own, "topologyKey");
+        if let Some(message) = deprecated_label(key) {
+            let path = path.child("topologySpreadConstraints");
+            let path = path.index(index);
+            warn(&path.child("topologyKey"), &format!("{key} is {message}"), found);
+        }
         if own.get("labelSelector").is_none() {
             let path = path.child("topologySpreadConstraints");
             let path = path.index(index);
@@ -44,16 +53,95 @@ pub(super) fn warnings(pod: Value<'_>, is_template: bool, at: &Path<'_>, found: 
     annotations(spec, metadata, is_template, &at.child("metadata").child("annotations"), found);
     let volumes = path.child("volumes");
     for (index, volume) in items(spec, "volumes").iter().enumerate() {
-        for (_, name, what) in VOLUMES.iter().filter(|(key, ..)| volume.get(key).is_some()) {
+        for (_, name, what) in DEPRECATED_VOLUMES.iter().filter(|(key, ..)| volume.get(key).is_some()) {
             warn(&volumes.index(index).child(name), what, found);
         }
+        let claim = get(get(*volume, "ephemeral"), "volumeClaimTemplate");
+        let path = volumes.index(index);
+        let path = path.child("ephemeral");
+        let path = path.child("volumeClaimTemplate");
+        claim_spec(get(claim, "spec"), &path.child("spec"), found);
     }
-    names(spec, &path, found);
+    repeated_names(spec, &path, found);
     containers(spec, &path, found);
     ports(spec, &path, found);
     if number(spec, "terminationGracePeriodSeconds").is_some_and(|seconds| seconds < 0) {
         let what = "must be >= 0; negative values are invalid and will be treated as 1";
         warn(&path.child("terminationGracePeriodSeconds"), what, found);
+    }
+    affinity(get(spec, "affinity"), &path.child("affinity"), found);
+    addresses(spec, &path, found);
+}
+
+/// Deprecated labels of nodes.
+fn labels(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
+    let selector = path.child("nodeSelector");
+    for (label, _) in entries(spec, "nodeSelector") {
+        if let Some(message) = deprecated_label(label) {
+            warn(&selector.key(label), message, found);
+        }
+    }
+    let affinity = get(get(spec, "affinity"), "nodeAffinity");
+    let path = path.child("affinity");
+    let path = path.child("nodeAffinity");
+    let required = "requiredDuringSchedulingIgnoredDuringExecution";
+    let terms = path.child(required);
+    let terms = terms.child("nodeSelectorTerms");
+    for (index, term) in items(get(affinity, required), "nodeSelectorTerms").iter().enumerate() {
+        expressions(*term, &terms.index(index), found);
+    }
+    let preferred = "preferredDuringSchedulingIgnoredDuringExecution";
+    let path = path.child(preferred);
+    for (index, item) in items(affinity, preferred).iter().enumerate() {
+        let path = path.index(index);
+        let (term, path) = (get(*item, "preference"), path.child("preference"));
+        expressions(term, &path, found);
+        let path = path.child("matchExpressions");
+        for (index, expression) in items(term, "matchExpressions").iter().enumerate() {
+            let path = path.index(index);
+            let path = path.child("values");
+            for (index, value) in items(*expression, "values").iter().enumerate() {
+                let value = value.as_str().unwrap_or_default();
+                for message in names::label_value(value) {
+                    warn(&path.index(index), &format!("{value} is invalid, {message}"), found);
+                }
+            }
+        }
+    }
+}
+
+/// Terms about pods without a selector.
+fn affinity(affinity: Value<'_>, path: &Path<'_>, found: &mut Found) {
+    const NONE: &str = "a null labelSelector results in matching no pod";
+    for kind in ["podAffinity", "podAntiAffinity"] {
+        let path = path.child(kind);
+        let (own, required) = (get(affinity, kind), "requiredDuringSchedulingIgnoredDuringExecution");
+        let terms = path.child(required);
+        for (index, term) in items(own, required).iter().enumerate() {
+            if term.get("labelSelector").is_none() {
+                warn(&terms.index(index).child("labelSelector"), NONE, found);
+            }
+        }
+        let preferred = "preferredDuringSchedulingIgnoredDuringExecution";
+        let terms = path.child(preferred);
+        for (index, term) in items(own, preferred).iter().enumerate() {
+            if get(*term, "podAffinityTerm").get("labelSelector").is_none() {
+                let path = terms.index(index);
+                warn(&path.child("podAffinityTerm").child("labelSelector"), NONE, found);
+            }
+        }
+    }
+}
+
+fn addresses(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
+    let servers = path.child("dnsConfig");
+    let servers = servers.child("nameservers");
+    for (index, server) in items(get(spec, "dnsConfig"), "nameservers").iter().enumerate() {
+        ip(server.as_str().unwrap_or_default(), &servers.index(index), found);
+    }
+    let aliases = path.child("hostAliases");
+    for (index, alias) in items(spec, "hostAliases").iter().enumerate() {
+        ip(text(*alias, "ip"), &aliases.index(index).child("ip"), found);
     }
 }
 
@@ -85,7 +173,7 @@ fn annotations(spec: Value<'_>, metadata: Value<'_>, is_template: bool, path: &P
     }
 }
 
-fn names(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
+fn repeated_names(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
     for (list, key, what) in [("hostAliases", "ip", "ip"), ("imagePullSecrets", "name", "name")] {
         let path = path.child(list);
         let mut seen = BTreeSet::new();
