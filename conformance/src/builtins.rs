@@ -248,7 +248,9 @@ fn same_errors(ours: Vec<Cause>, theirs: &[Cause]) -> Verdict {
     let mut more: Vec<&Cause> = Vec::new();
     for own in &ours {
         match left.iter().position(|their| own.is_as(their)) {
-            Some(at) => drop(left.remove(at)),
+            Some(at) => {
+                left.remove(at);
+            }
             None => more.push(own),
         }
     }
