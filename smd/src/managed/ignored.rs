@@ -59,12 +59,13 @@ fn of_entry(entry: Value<'_>, at: usize, out: &mut Vec<Ignored>) {
         out.push(wrong(format!("/{at}"), entry, "an entry with a manager, an operation and fields"));
         return;
     };
+    let mut read = RawEntry::EMPTY;
     for (name, value) in map.entries() {
         if out.len() >= MOST {
             return;
         }
         let place = || format!("/{at}/{}", pointer::escape(name));
-        match RawEntry::EMPTY.read_member(name, *value) {
+        match read.read_member(name, *value) {
             None if *name == "time" => {
                 out.push(wrong(place(), *value, "a time such as \"2026-11-27T02:04:27Z\""));
             }
