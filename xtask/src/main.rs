@@ -7,6 +7,7 @@ mod fuzz;
 mod lint;
 mod package;
 mod recording;
+mod release;
 mod run;
 mod soak;
 mod tools;
@@ -28,8 +29,11 @@ usage: cargo xtask COMMAND [ARGUMENT…]
                      again (this needs a nightly toolchain: rustdoc writes JSON there only)
   builtin [--update] compares the API of Kubernetes' releases in builtin/ with the released modules (this needs Go
                      and downloads them), or makes it anew
-  package            packs every crate, builds the command from the archives alone, and runs the main job with it
+  package [--run]    packs every crate, and checks that the command compiles from the archives alone; with --run, it is
+                     built, and does the main job
   recording          runs the commands in the picture of the README, and draws it again (docs/recording.svg)
+  release RELEASE    prints what changed in Kubernetes from the release before to this one, in the files that our rules
+                     follow, and the steps that add it (this needs Go and downloads modules)
   fuzz [SECONDS [TARGET…]]
                      builds all fuzz targets and runs each on its seeds and on changes of them: for a second, or for
                      so many; or some of them only
@@ -73,7 +77,9 @@ fn command(arguments: &[&str]) -> Result {
         ["api", "--update"] => api::update(),
         ["builtin"] => builtin::compare(),
         ["builtin", "--update"] => builtin::update(),
-        ["package"] => package::prove(),
+        ["package"] => package::prove(false),
+        ["package", "--run"] => package::prove(true),
+        ["release", release] => release::compare(release),
         ["recording"] => recording::write(),
         ["fuzz", arguments @ ..] => fuzz::run_all(arguments),
         ["msrv"] => tools::msrv(),

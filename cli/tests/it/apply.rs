@@ -288,7 +288,7 @@ fn text_behind_a_key_is_passed_over_by_one_release_and_refused_by_the_other() {
     for command in [
         format!("apply {REQUEST} config.yaml"),
         format!("update {REQUEST} config.yaml"),
-        "blame live.yaml".to_owned(),
+        "blame --schemas crd.yaml live.yaml".to_owned(),
         "extract --schemas crd.yaml --field-manager kubectl live.yaml".to_owned(),
     ] {
         for release in ["--kubernetes 1.36", "--smd-compat v6.3"] {

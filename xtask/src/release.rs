@@ -1,0 +1,136 @@
+//! What changed in Kubernetes from one release to the next, in the files that our rules follow.
+
+use crate::run::{Result, output};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A folder of a Go module, and where its rules are here.
+struct Source {
+    module: &'static str,
+    folder: &'static str,
+    ours: &'static str,
+}
+
+const fn source(module: &'static str, folder: &'static str, ours: &'static str) -> Source {
+    Source { module, folder, ours }
+}
+
+/// The folders whose rules kubeshape follows.
+const SOURCES: [Source; 18] = [
+    source("apiextensions-apiserver", "pkg/apis/apiextensions/validation", "judge/validate/src/crd/"),
+    source("apiextensions-apiserver", "pkg/apiserver/validation", "judge/validate/src/object/"),
+    source("apiextensions-apiserver", "pkg/apiserver/schema", "structural/src/, judge/cel/src/rules.rs"),
+    source("apiextensions-apiserver", "pkg/registry", "judge/validate/src/object/, serve/objects/src/api/strategy.rs"),
+    source("apiextensions-apiserver", "pkg/controller/openapi", "describe/publish/src/"),
+    source("apimachinery", "pkg/api/validation", "judge/validate/src/metadata.rs"),
+    source("apimachinery", "pkg/apis/meta/v1", "base/gotypes/src/metadata.rs, judge/validate/src/metadata.rs"),
+    source("apimachinery", "pkg/util/validation", "judge/validate/src/, base/schema/src/field.rs"),
+    source("apimachinery", "pkg/util/managedfields", "smd/src/managed/"),
+    source("apimachinery", "pkg/util/strategicpatch", "serve/registry/src/strategic/"),
+    source("apimachinery", "pkg/runtime", "base/gotypes/src/, judge/validate/src/body.rs"),
+    source("apiserver", "pkg/cel", "judge/cel/src/"),
+    source("apiserver", "pkg/admission/plugin", "judge/policy/src/"),
+    source("apiserver", "pkg/endpoints/handlers", "serve/objects/src/api/"),
+    source("apiserver", "pkg/endpoints/discovery", "serve/server/src/http/"),
+    source("apiserver", "pkg/features", "serve/server/src/features.rs"),
+    source("kubernetes", "pkg/apis", "base/builtin/overlay/, judge/validate/src/builtin/"),
+    source("kubernetes", "pkg/registry", "base/builtin/overlay/, judge/validate/src/builtin/"),
+];
+
+/// What to do with what is printed.
+const STEPS: &str = "\
+To add the release:
+1. Add a line to base/builtin/src/release.rs and an empty file to base/builtin/data/, and run `cargo xtask builtin --update`.
+2. Raise `NEWEST` in base/schema/src/release.rs, judge/cel/src/release.rs and serve/server/src/features.rs.
+3. Give every change that is listed above to the table in the file that is named beside it, with the release. Begin with the
+   texts: each is a message that a client can see.
+4. Write the number into the help of `--kubernetes` and `--emulate`, and into docs/releases.md. Tests say where it is missing.
+";
+
+/// Prints what differs between a release and the one before it: files that changed, and texts that are new or gone.
+pub(crate) fn compare(release: &str) -> Result {
+    let minor = release.trim_start_matches('v').strip_prefix("1.").and_then(|minor| minor.parse::<u32>().ok());
+    let Some(minor) = minor.filter(|minor| *minor > 0) else {
+        return Err(format!("{release:?} is not a minor release; expected a release such as 1.38").into());
+    };
+    let mut modules: Option<(&str, PathBuf, PathBuf)> = None;
+    for Source { module, folder, ours } in &SOURCES {
+        let (old, new) = match &modules {
+            Some((name, old, new)) if name == module => (old.clone(), new.clone()),
+            _ => (download(module, minor - 1)?, download(module, minor)?),
+        };
+        println!("\n{module}/{folder} → {ours}");
+        print_changes(&old.join(folder), &new.join(folder))?;
+        modules = Some((module, old, new));
+    }
+    println!("\n{STEPS}");
+    Ok(())
+}
+
+/// The folder of the newest patch release of a module.
+fn download(module: &str, minor: u32) -> Result<PathBuf> {
+    let major = u32::from(module == "kubernetes");
+    let name = format!("k8s.io/{module}@v{major}.{minor}");
+    let json = output(Command::new("go").args(["mod", "download", "-json", &name]))?;
+    let module: serde_json::Value = serde_json::from_slice(&json)?;
+    Ok(module["Dir"].as_str().ok_or_else(|| format!("{name}: Go gave no folder"))?.into())
+}
+
+fn print_changes(old: &Path, new: &Path) -> Result {
+    let (before, after) = (go_files(old)?, go_files(new)?);
+    let mut is_same = true;
+    for name in before.union(&after) {
+        let read = |folder: &Path| fs::read_to_string(folder.join(name)).unwrap_or_default();
+        let (was, is) = (read(old), read(new));
+        if was == is {
+            continue;
+        }
+        is_same = false;
+        let lines = |one: &str, other: &str| {
+            let other: BTreeSet<&str> = other.lines().collect();
+            one.lines().filter(|line| !other.contains(line)).count()
+        };
+        println!("  {} (+{} −{})", name.display(), lines(&is, &was), lines(&was, &is));
+        let (old_texts, new_texts) = (texts(&was), texts(&is));
+        new_texts.difference(&old_texts).for_each(|text| println!("    new:  {text}"));
+        old_texts.difference(&new_texts).for_each(|text| println!("    gone: {text}"));
+    }
+    if is_same {
+        println!("  no change");
+    }
+    Ok(())
+}
+
+/// The Go files below a folder, without tests and generated code, by their paths in it.
+fn go_files(folder: &Path) -> Result<BTreeSet<PathBuf>> {
+    let mut files = BTreeSet::new();
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(next) = waiting.pop() {
+        if !next.is_dir() {
+            continue;
+        }
+        for entry in fs::read_dir(next)? {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if path.is_dir() {
+                if !["testdata", "testing", "test"].contains(&name.as_str()) {
+                    waiting.push(path);
+                }
+            } else if path.extension().is_some_and(|end| end == "go")
+                && !name.ends_with("_test.go")
+                && !name.contains("generated")
+            {
+                files.insert(path.strip_prefix(folder)?.to_owned());
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// The string literals of a Go file that have several words.
+fn texts(source: &str) -> BTreeSet<&str> {
+    let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
+    code.flat_map(|line| line.split('"').skip(1).step_by(2)).filter(|text| text.trim().contains(' ')).collect()
+}
