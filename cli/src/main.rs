@@ -47,6 +47,11 @@ use report::Setup;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+/// Gives memory back to the system after large requests (docs/DESIGN.md).
+#[cfg(feature = "serve")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let (arguments, configured) = match config::configured(arguments.clone()) {

@@ -135,7 +135,7 @@ fn the_bounds_of_the_security_policy_are_those_of_the_code() {
         [kubeshape_validate::object::Rules::CALL_LIMIT, kubeshape_validate::object::Rules::BUDGET.unsigned_abs()];
     let constants = |path: &str, names: &[&str]| names.iter().map(|name| number(constant(path, name))).collect();
     let memory = "fuzz/properties/src/request_memory_is_bounded.rs";
-    let rows: [(&str, Vec<String>); 26] = [
+    let rows: [(&str, Vec<String>); 29] = [
         ("bytes of an input file", vec![bytes(input.bytes)]),
         ("levels, nodes", vec![number(input.depth as u64), number(input.nodes as u64)]),
         (
@@ -166,10 +166,19 @@ fn the_bounds_of_the_security_policy_are_those_of_the_code() {
         ("requests that wait for a thread", constants("serve/server/src/http/queue.rs", &["MOST_WAITING"])),
         ("steps of comparing patterns in `diff`", constants("judge/diff/src/implication.rs", &["SEARCHED"])),
         ("bodies of requests in memory, together", vec![bytes(limits.received_bytes)]),
-        ("responses with objects in memory, together", vec![bytes(limits.sent_bytes)]),
+        ("responses with objects, and others made for one request, together", vec![bytes(limits.sent_bytes)]),
         ("an object in the store", vec![bytes(store.object)]),
         ("all objects in the store", vec![bytes(store.objects)]),
         ("all CustomResourceDefinitions in the store", vec![bytes(store.definitions)]),
+        ("warnings about an object of a built-in kind", vec![bytes(kubeshape_schema::field::Errors::MOST)]),
+        (
+            "values that MutatingAdmissionPolicies make for a request",
+            vec![bytes(constant("judge/policy/src/room.rs", "MAX_MUTATED") as usize)],
+        ),
+        (
+            "time of a long job when all places are taken and others wait",
+            vec![format!("{} ms", constant("serve/server/src/http/queue.rs", "LONG_ENOUGH_MS"))],
+        ),
         ("defaults inserted into an object", vec![bytes(kubeshape_validate::object::MAX_DEFAULTS)]),
         ("defaults inserted into the objects of a list", vec![bytes(kubeshape_objects::MAX_LIST_GROWTH)]),
         ("values that `copy` of a JSON patch adds", vec![bytes(kubeshape_objects::MAX_COPIED)]),

@@ -2,7 +2,7 @@
 
 use crate::kinds::{Gvk, Gvr};
 use crate::request::Request;
-use kubeshape_cel::{Access, Authorization, Authorizer, Env, Kube, Program, Release, Type, Value};
+use kubeshape_cel::{Access, Authorization, Authorizer, Env, Kube, List, Map as CelMap, Program, Release, Type, Value};
 use kubeshape_value::{Bump, Map, Value as Object};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,6 +19,11 @@ pub(crate) const BUDGET: i64 = 10_000_000;
 pub(crate) const CONDITION_BUDGET: i64 = 2_500_000;
 /// How many variables may use one another in a row. Upstream has no such bound.
 const MAX_NESTED: usize = 100;
+/// Levels of the value of a variable, and values that variables have together.
+const MAX_LEVELS: usize = 512;
+const MAX_LOOKS: usize = 10_000_000;
+/// Levels of the type of a variable. What is deeper is not known.
+const MAX_TYPE_LEVELS: usize = 64;
 /// The error of a group that costs too much.
 pub(crate) const OUT_OF_BUDGET: &str =
     "validation failed due to running out of cost budget, no further validation rules will be run";
@@ -130,11 +135,24 @@ pub(crate) fn with_variables(env: Env, types: &BTreeMap<String, Type>) -> Env {
         .with_variable(VARIABLES, Type::object(VARIABLES_TYPE))
 }
 
+/// Declares those variables that an expression can name. All of them for each variable would be a square.
+pub(crate) fn with_variables_of(env: Env, types: &BTreeMap<String, Type>, expression: &str) -> Env {
+    let words = expression.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    let used = words.filter_map(|word| types.get_key_value(word));
+    with_variables(env, &used.map(|(name, ty)| (name.clone(), ty.clone())).collect())
+}
+
 /// The type that a variable of a policy has in other expressions (`convertCelTypeToDeclType`).
 pub(crate) fn kept_type(ty: &Type) -> Type {
+    within(ty, MAX_TYPE_LEVELS)
+}
+
+/// The type without what is below so many levels: each variable can nest the type of the one before it.
+fn within(ty: &Type, levels: usize) -> Type {
+    let Some(below) = levels.checked_sub(1) else { return Type::Dyn };
     match ty {
-        Type::List(element) => Type::list(kept_type(element)),
-        Type::Map(entry) => Type::map(kept_type(&entry.0), kept_type(&entry.1)),
+        Type::List(element) => Type::list(within(element, below)),
+        Type::Map(entry) => Type::map(within(&entry.0, below), within(&entry.1, below)),
         Type::Any
         | Type::Bool
         | Type::Bytes
@@ -243,7 +261,7 @@ impl<'a> Variables<'a> {
     }
 
     pub(crate) fn add(&mut self, name: &'a str, expression: &'a str, env: &Env) {
-        let env = with_variables(env.clone(), &self.types);
+        let env = with_variables_of(env.clone(), &self.types, expression);
         let compiled = Compiled::new(expression, &env, Returns::Any);
         self.types.insert(name.to_owned(), kept_type(&compiled.ty));
         self.compiled.insert(name, compiled);
@@ -268,12 +286,14 @@ pub(crate) struct Group<'v, 'a> {
     /// What variables cost that were evaluated for the current expression.
     cost_of_variables: u64,
     depth: usize,
+    /// Values of variables that are looked at for their depth.
+    looks: usize,
     pub(crate) budget: i64,
 }
 
 impl<'v, 'a> Group<'v, 'a> {
     pub(crate) fn new(bindings: &'v Bindings<'a>, variables: Option<&'a Variables<'a>>, budget: i64) -> Group<'v, 'a> {
-        Group { bindings, variables, known: BTreeMap::new(), cost_of_variables: 0, depth: 0, budget }
+        Group { bindings, variables, known: BTreeMap::new(), cost_of_variables: 0, depth: 0, looks: MAX_LOOKS, budget }
     }
 
     /// Evaluates an expression (`evaluationActivation.Evaluate`).
@@ -326,8 +346,28 @@ impl<'v, 'a> Group<'v, 'a> {
                 })
             }
         };
+        let value = if is_shallow(&value, MAX_LEVELS, &mut self.looks) {
+            value
+        } else {
+            Value::error(format!("composited variable \"{name}\" is larger or nests deeper than an object can"))
+        };
         self.known.insert(name, Some(value.clone()));
         Some(value)
+    }
+}
+
+/// Whether a value that expressions made nests within so many levels, and is not too large to be looked at. Each variable can
+/// nest the one before it, and what walks values recurses.
+fn is_shallow(value: &Value<'_>, levels: usize, looks: &mut usize) -> bool {
+    let Some(left) = looks.checked_sub(1) else { return false };
+    *looks = left;
+    let Some(below) = levels.checked_sub(1) else { return false };
+    match value {
+        Value::List(List::Made(items)) => items.iter().all(|item| is_shallow(item, below, looks)),
+        Value::Map(CelMap::Made(entries)) => entries.values().all(|entry| is_shallow(&entry.1, below, looks)),
+        Value::Object(object) => object.fields().all(|(_, value)| is_shallow(value, below, looks)),
+        Value::Optional(Some(inner)) => is_shallow(inner, below, looks),
+        _ => true,
     }
 }
 

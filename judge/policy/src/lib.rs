@@ -19,6 +19,7 @@ mod params;
 mod patch;
 mod policies;
 mod request;
+mod room;
 mod selector;
 mod typecheck;
 mod validating;
@@ -33,6 +34,7 @@ pub use kubeshape_cel::{Access, Authorizer, DeclType, Type as CelType, User, Ver
 pub use mutating::Mutated;
 pub use policies::Conditional;
 pub use request::{Operation, Request, World};
+pub use room::MAX_MUTATED;
 pub use typecheck::{TypeWarning, type_warnings};
 pub use validating::{Annotation, Judged, Validated};
 pub use validation::{errors as creation_errors, expression_errors};

@@ -11,6 +11,7 @@ use crate::params::{ParamKind, collect, shown};
 use crate::patch::{Converter, check_names, nulls};
 use crate::policies::{Conditional, Policy};
 use crate::request::{Request, World};
+use crate::room::{Full, Room};
 use kubeshape_cel::Value;
 use kubeshape_value::{Bump, Map, Value as Object};
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,9 +83,9 @@ pub(crate) fn mutate<'a>(
     decision: &mut Decision<'a>,
 ) -> bool {
     let before = request.object;
-    let mut reinvocation = Reinvocation::default();
+    let (mut reinvocation, room) = (Reinvocation::default(), Room::default());
     for number in [1, 2] {
-        let mut pass = Pass { world, arena, number, errors: Vec::new(), reinvocation: &mut reinvocation };
+        let mut pass = Pass { world, arena, number, errors: Vec::new(), reinvocation: &mut reinvocation, room: &room };
         if let Err(status) = pass.run(request, policies, decision) {
             decision.refuse(Form::Mutating, status);
             break;
@@ -103,6 +104,7 @@ struct Pass<'p, 'a> {
     number: u8,
     errors: Vec<PolicyError>,
     reinvocation: &'p mut Reinvocation<'a>,
+    room: &'p Room,
 }
 
 /// The object in a version, and whether a mutation succeeded on it.
@@ -249,7 +251,10 @@ impl<'a> Pass<'_, 'a> {
             let mut done = Mutated { mutation: Some(index), ..trace.clone() };
             let shown = namespace.map(|namespace| namespace_value(namespace, self.arena));
             let bindings = self.bindings(request, invocation, Some(object), shown, false);
-            let patched = self.patch(invocation, index, object, &bindings, &mut done);
+            let patched = self.patch(invocation, index, object, &bindings, &mut done).and_then(|patched| {
+                self.room.object(&patched)?;
+                Ok(patched)
+            });
             match patched {
                 Ok(patched) => {
                     versioned.insert(kind.clone(), (Some(patched), true));
@@ -323,6 +328,7 @@ impl<'a> Pass<'_, 'a> {
         let outcome = group.evaluate(compiled).map_err(|_| Failure::Policy(OUT_OF_BUDGET.to_owned()))?;
         done.cost = Some(BUDGET - group.budget);
         let value = outcome.map_err(Failure::Policy)?;
+        self.room.value(&value)?;
         let kind = &invocation.matched.kind;
         match (mutation.patch_type, value) {
             (PatchType::JsonPatch, Value::List(list)) => {
@@ -429,6 +435,12 @@ enum Failure {
     Conversion(String),
     /// The request ends.
     Api(Box<Status>),
+}
+
+impl From<Full> for Failure {
+    fn from(full: Full) -> Failure {
+        Failure::Policy(full.to_string())
+    }
 }
 
 /// A parameter of a built-in kind has no apiVersion and kind here.

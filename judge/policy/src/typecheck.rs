@@ -1,6 +1,6 @@
 //! Expressions checked with the types of the kinds that a policy matches: `validating.TypeChecker`.
 
-use crate::environment::{Options, VARIABLES, kept_type, with_types, with_variables};
+use crate::environment::{Options, VARIABLES, kept_type, with_types, with_variables, with_variables_of};
 use crate::kinds::{Gvk, Gvr, Kinds};
 use crate::objects::{Form, PolicySpec, text};
 use kubeshape_cel::{DeclType, Env, Release, Type};
@@ -88,7 +88,7 @@ fn environment(
     }
     let mut types = BTreeMap::new();
     for (variable, expression) in &spec.variables {
-        let own = with_variables(env.clone(), &types);
+        let own = with_variables_of(env.clone(), &types, expression);
         let ty = own.compile(expression).map_or(Type::Dyn, |ast| kept_type(ast.output_type()));
         types.insert((*variable).to_owned(), ty);
     }

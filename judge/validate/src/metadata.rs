@@ -377,6 +377,8 @@ fn owner_references(
         if reference.controller == Some(true) {
             match controller {
                 None => controller = Some(reference),
+                // Each error shows all of them.
+                Some(_) if errors.is_full() => errors.skip(),
                 Some(first) => {
                     let detail = format!(
                         "Only one reference can have Controller set to true. Found \"true\" in references for {}/{} and {}/{}",

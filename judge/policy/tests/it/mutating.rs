@@ -60,3 +60,46 @@ fn validation_sees_the_mutated_object() {
     policies.extend(policy("ValidatingAdmissionPolicy", "v", spec));
     assert_eq!(judge(policies, config_map(&json!({}))).code, 200);
 }
+
+#[test]
+fn what_expressions_name_again_and_again_is_bounded() {
+    let text = "x".repeat(1 << 20);
+    let items = vec!["y".repeat(1000); 1000];
+    let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "x": text, "l": items});
+    let bounded = "the mutations of a request make at most 268435456 bytes";
+    for expression in [
+        // A text a thousand times, in a list of strings and as the value of a patch.
+        "[JSONPatch{op: 'add', path: '/l', value: object.l.map(i, object.x)}]",
+        "Object{l: object.l.map(i, object.x)}",
+    ] {
+        let spec = if expression.starts_with('[') { patch(expression) } else { apply(expression) };
+        let answer = judge(policy(KIND, "m", spec), object.clone());
+        assert!(answer.message.as_deref().is_some_and(|text| text.ends_with(bounded)), "{:?}", answer.message);
+    }
+    // Variables that double each other, and policies that double the object.
+    let variable =
+        |n: usize| json!({"name": format!("v{n}"), "expression": format!("[variables.v{0}, variables.v{0}]", n - 1)});
+    let mut variables = vec![json!({"name": "v0", "expression": "['x']"})];
+    variables.extend((1..60).map(variable));
+    let mut spec = patch("[JSONPatch{op: 'add', path: '/l', value: variables.v59}]");
+    spec["variables"] = json!(variables);
+    let answer = judge(policy(KIND, "m", spec), object.clone());
+    assert!(answer.message.as_deref().is_some_and(|text| text.contains("is larger")), "{:?}", answer.message);
+    let doubling = patch("[JSONPatch{op: 'add', path: '/l', value: object.l + object.l}]");
+    let policies: Vec<_> = (0..12).flat_map(|n| policy(KIND, &format!("m{n}"), doubling.clone())).collect();
+    let answer = judge(policies, object);
+    assert!(answer.message.as_deref().is_some_and(|text| text.ends_with(bounded)), "{:?}", answer.message);
+}
+
+#[test]
+fn variables_that_nest_one_another_are_bounded() {
+    let nested = |inner: &str| format!("{}{inner}{}", "[".repeat(100), "]".repeat(100));
+    let variable = |n: usize| json!({"name": format!("v{n}"), "expression": nested(&format!("variables.v{}", n - 1))});
+    let mut variables = vec![json!({"name": "v0", "expression": nested("1")})];
+    variables.extend((1..300).map(variable));
+    let all: Vec<String> = (0..300).map(|n| format!("variables.v{n}")).collect();
+    let mut spec = patch(&format!("[JSONPatch{{op: 'add', path: '/l', value: [{}]}}]", all.join(", ")));
+    spec["variables"] = json!(variables);
+    let answer = judge(policy(KIND, "m", spec), config_map(&json!({})));
+    assert!(answer.message.as_deref().is_some_and(|text| text.contains("nests deeper")), "{:?}", answer.message);
+}

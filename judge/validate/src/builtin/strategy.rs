@@ -320,7 +320,7 @@ impl Strategy {
         if let Some(expressions) = self.expressions.filter(|_| phase != Phase::Status) {
             found.errors.extend(expressions(object, old));
         }
-        let warnings = if found.errors.is_empty() { found.warnings } else { Vec::new() };
+        let warnings = if found.errors.is_empty() { found.warnings.into_vec() } else { Vec::new() };
         let mut errors = found.errors.into_vec();
         internal::show(&self.api_version, &self.kind, &mut errors);
         Checked { errors, warnings }

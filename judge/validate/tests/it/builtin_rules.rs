@@ -273,3 +273,54 @@ fn new_objects_are_warned_of() {
         ["v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"]
     );
 }
+
+/// Lists whose items are compared with one another, or whose errors show all of them. Each took minutes, or for ever.
+#[test]
+fn rules_about_long_lists_take_time_in_proportion_to_them() {
+    let many = |count: usize, item: &dyn Fn(usize) -> Value| Value::from((0..count).map(item).collect::<Vec<_>>());
+    let owner =
+        |n: usize| json!({"apiVersion": "a/v1", "kind": "A", "name": "a", "uid": format!("u{n}"), "controller": true});
+    let mount = |n: usize| json!({"name": format!("v{n}"), "mountPath": format!("/m{n}")});
+    let device = |n: usize| json!({"name": format!("d{n}"), "devicePath": format!("/d{n}")});
+    let claim = |n: usize| json!({"name": format!("c{n}")});
+    let container = json!({
+        "name": "c", "image": "i", "volumeMounts": many(2_000, &mount), "volumeDevices": many(2_000, &device),
+        "resources": {"claims": many(2_000, &claim)},
+    });
+    let claims = many(2_000, &|n| json!({"name": format!("p{n}"), "resourceClaimName": "c"}));
+    let ports = json!({"name": "p", "image": "i", "ports": many(6_000, &|_| json!({"containerPort": 80}))});
+    let other_hosts =
+        |n: usize| json!({"containerPort": 80, "hostPort": 1 + n, "hostIP": format!("1.2.3.{}", n % 200)});
+    let hosts = json!({"name": "h", "image": "i", "ports": many(8_000, &other_hosts)});
+    let port = |n: usize| json!({"name": format!("p{n}"), "port": 1 + n % 60_000});
+    for (kind, object) in [
+        (("v1", "Pod", "core.v1.Pod"), pod(&json!({"containers": [container], "resourceClaims": claims}))),
+        (("v1", "Pod", "core.v1.Pod"), pod(&json!({"containers": [ports]}))),
+        (("v1", "Pod", "core.v1.Pod"), pod(&json!({"containers": [hosts]}))),
+        (
+            ("v1", "ConfigMap", "core.v1.ConfigMap"),
+            json!({"metadata": {"name": "a", "ownerReferences": many(3_000, &owner)}}),
+        ),
+        (
+            ("storage.k8s.io/v1", "StorageClass", "storage.v1.StorageClass"),
+            json!({"metadata": {"name": "a"}, "provisioner": "a.b/c", "allowedTopologies": many(20_000, &|_| json!({}))}),
+        ),
+        (
+            ("v1", "ResourceQuota", "core.v1.ResourceQuota"),
+            json!({"metadata": {"name": "a"}, "spec": {"scopes": many(20_000, &|n| json!(format!("s{n}")))}}),
+        ),
+        (
+            ("v1", "Service", "core.v1.Service"),
+            json!({"metadata": {"name": "a"}, "spec": {"type": "NodePort", "ports": many(5_000, &port)}}),
+        ),
+    ] {
+        let (api_version, name, definition) = kind;
+        let kind = strategy(api_version, name, &format!("io.k8s.api.{definition}"));
+        let began = std::time::Instant::now();
+        let errors = created(&kind, &object);
+        let bytes: usize = errors.iter().map(String::len).sum();
+        assert!(bytes < 8 << 20, "{name}: {bytes} bytes of errors");
+        // A few hundred milliseconds without optimisation.
+        assert!(began.elapsed().as_secs() < 20, "{name}: {:?}", began.elapsed());
+    }
+}

@@ -9,6 +9,7 @@ use super::route::Slashes;
 use super::status::{self, Form, OBJECTS};
 use super::work::LARGE;
 use super::{printed::Printed, reply};
+use crate::body::gzip_once;
 use crate::document::Document;
 use crate::features::Features;
 use crate::rope::Rope;
@@ -239,8 +240,17 @@ fn plain(parts: &RequestParts<'_>) -> Option<Form> {
 }
 
 fn object(parts: &RequestParts<'_>, form: Form, content: Vec<u8>) -> Response {
-    let document = Document::new(None, Bytes::from(content), std::time::SystemTime::UNIX_EPOCH);
-    typed(parts, form, compressible(parts, &document, WORTH_COMPRESSING))
+    let content = Bytes::from(content);
+    let is_compressed = content.len() > WORTH_COMPRESSING && parts.gzip_object();
+    let content = if is_compressed { gzip_once(&content) } else { content };
+    let mut response = match reply::made(parts, StatusCode::OK, content) {
+        Ok(response) => response,
+        Err(response) => return response,
+    };
+    if is_compressed {
+        response.headers_mut().insert(header::CONTENT_ENCODING, reply::GZIP);
+    }
+    typed(parts, form, response)
 }
 
 fn shared_object(parts: &RequestParts<'_>, form: Form, document: &Document) -> Response {

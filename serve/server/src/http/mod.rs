@@ -143,8 +143,7 @@ impl Shared {
         let Endpoints { extensions, advertise, metrics, readiness, authenticator, emulation, .. } = &self.endpoints;
         let features = self.features;
         let query = request.uri().query().unwrap_or_default();
-        let parts =
-            RequestParts { method: request.method(), headers: request.headers(), query, extensions: *extensions };
+        let parts = self.parts(&request, query, *extensions);
         let parts = &parts;
         match *route {
             Route::OpenApiV3(_) | Route::OpenApiV3Index if !features.openapi_v3 => reply::page_not_found(parts).into(),
@@ -227,11 +226,25 @@ impl Shared {
                 }
             }
             Route::Metrics => {
-                let mut response = reply::object(parts, StatusCode::OK, Bytes::from(metrics.encode()).into());
-                response.headers_mut().insert(header::CONTENT_TYPE, METRICS);
-                response.into()
+                let made = reply::made(parts, StatusCode::OK, metrics.encode().into());
+                let made = made.map(|mut response| {
+                    response.headers_mut().insert(header::CONTENT_TYPE, METRICS);
+                    response
+                });
+                made.unwrap_or_else(|refused| refused).into()
             }
             Route::Unknown(_) => reply::page_not_found(parts).into(),
+        }
+    }
+
+    fn parts<'r, B>(&'r self, request: &'r Request<B>, query: &'r str, extensions: bool) -> RequestParts<'r> {
+        RequestParts {
+            method: request.method(),
+            headers: request.headers(),
+            query,
+            extensions,
+            caller: request.extensions().get(),
+            bodies: &self.bodies,
         }
     }
 
@@ -243,10 +256,9 @@ impl Shared {
     {
         let query = request.uri().query().unwrap_or_default();
         let extensions = self.endpoints.extensions;
-        let parts = RequestParts { method: request.method(), headers: request.headers(), query, extensions };
+        let parts = self.parts(&request, query, extensions);
         let forms = resources::Forms { alternates: extensions, cbor: self.features.cbor };
-        let holder = (request.extensions().get::<crate::limit::Caller>(), &self.bodies);
-        if let Some(response) = resources::quick(objects, path, &parts, forms, holder) {
+        if let Some(response) = resources::quick(objects, path, &parts, forms) {
             return response.into();
         }
         let parts = OwnedParts::of(&parts);
@@ -307,9 +319,9 @@ impl Shared {
                     return asked.with(&*answer);
                 }
             }
-            let own = Arc::clone(&asked);
-            let answer = work.run(Owner::Client(None), move |_| own.with(&*answer)).await;
-            answer.unwrap_or_else(|error| asked.with(|parts, _, _| openapi::interrupted(parts, &error)))
+            let (own, owner) = (Arc::clone(&asked), Owner::Client(asked.parts.caller()));
+            let answer = work.run(owner, move |_| own.with(&*answer)).await;
+            answer.map_or_else(|error| asked.with(|parts, _, _| openapi::interrupted(parts, &error)), |done| done.made)
         }))
     }
 
@@ -362,7 +374,7 @@ where
             (shared.answer(request, &snapshot, &route), route.endpoint())
         } else {
             // Go's server does not pass such a target to any handler.
-            let parts = RequestParts { method: &method, headers: request.headers(), query: "", extensions: true };
+            let parts = shared.parts(&request, "", true);
             (reply::text(&parts, StatusCode::BAD_REQUEST, "400 Bad Request").into(), "unknown")
         };
         let record = Record { shared: Arc::clone(shared), began, audit, method, uri, endpoint };

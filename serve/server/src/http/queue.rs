@@ -3,17 +3,27 @@
 //! A job begins when a thread is free for short jobs. After [`LONG_AFTER`], it is a long job and takes no such thread any more, so
 //! short jobs do not wait behind long ones. A client has a bounded share of the long jobs: while it has it, its other jobs wait,
 //! and those of others do not. Clients have their turns one after the other.
+//!
+//! Several clients can use all places for long jobs together. Then, while others wait, the oldest long job of the client that has
+//! most of them is ended, once it has had its time, [`LONG_ENOUGH_MS`].
 
 use crate::limit::Caller;
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep};
 
 /// Requests that can wait for a thread.
 pub(crate) const MOST_WAITING: usize = 1024;
 /// After this time, a job is a long one.
 pub(super) const LONG_AFTER: Duration = Duration::from_millis(20);
+/// How many milliseconds a long job has its place when others wait and there is none.
+const LONG_ENOUGH_MS: u64 = 500;
+/// How often such jobs are looked for.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Whose job it is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,6 +50,35 @@ struct State {
     clients: BTreeMap<Owner, Client>,
     /// The clients with jobs that wait, in the order of their turns.
     turns: VecDeque<Owner>,
+    /// The long jobs that can be ended, the oldest first.
+    running: BTreeMap<u64, Running>,
+    next: u64,
+    /// Whether somebody looks for jobs to end.
+    is_watched: bool,
+}
+
+/// A long job.
+#[derive(Debug)]
+struct Running {
+    owner: Owner,
+    since: Instant,
+    end: Arc<End>,
+}
+
+/// The end of a job before its time.
+#[derive(Debug, Default)]
+pub(super) struct End {
+    /// What the job looks at.
+    pub(super) stop: AtomicBool,
+    /// Whether it was ended for others.
+    for_others: AtomicBool,
+}
+
+impl End {
+    /// Whether the job was ended because others waited.
+    pub(super) fn was_for_others(&self) -> bool {
+        self.for_others.load(Relaxed)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -81,6 +120,28 @@ impl Queue {
         waiting.place().await
     }
 
+    /// Has somebody look for long jobs to end, if others wait for their places.
+    fn look_after(self: &Arc<Self>, state: &mut State) {
+        let is_needed = state.long >= self.most_long() && !state.turns.is_empty();
+        if let (true, false, Ok(runtime)) = (is_needed, state.is_watched, Handle::try_current()) {
+            state.is_watched = true;
+            runtime.spawn(Arc::clone(self).watch());
+        }
+    }
+
+    /// Looks for long jobs to end, as long as others wait for their places.
+    async fn watch(self: Arc<Self>) {
+        loop {
+            sleep(LOOK).await;
+            let mut state = self.state();
+            state.is_watched = state.long >= self.most_long() && !state.turns.is_empty();
+            if !state.is_watched {
+                return;
+            }
+            state.end_oldest();
+        }
+    }
+
     fn enter(self: &Arc<Self>, owner: Owner) -> Result<Waiting, Full> {
         let (start, started) = oneshot::channel();
         let mut state = self.state();
@@ -94,6 +155,7 @@ impl Queue {
         }
         state.waiting += 1;
         self.begin(&mut state);
+        self.look_after(&mut state);
         drop(state);
         Ok(Waiting { queue: Arc::clone(self), owner, started: Some(started) })
     }
@@ -127,6 +189,22 @@ impl Queue {
 }
 
 impl State {
+    /// Ends the oldest long job of the client that has most of them, if it has had its time and a client with fewer waits.
+    fn end_oldest(&mut self) {
+        let long = |owner: &Owner| self.clients.get(owner).map_or(0, |client| client.long);
+        let most = self.running.values().map(|job| long(&job.owner)).max().unwrap_or_default();
+        if self.turns.iter().all(|owner| long(owner) >= most) {
+            return;
+        }
+        let is_due =
+            |job: &Running| job.since.elapsed() >= Duration::from_millis(LONG_ENOUGH_MS) && long(&job.owner) == most;
+        let oldest = self.running.iter().find(|(_, job)| is_due(job)).map(|(number, _)| *number);
+        if let Some(job) = oldest.and_then(|number| self.running.remove(&number)) {
+            job.end.for_others.store(true, Relaxed);
+            job.end.stop.store(true, Relaxed);
+        }
+    }
+
     /// Gives up the newest job of the client that has most waiting, if those are more than another client has.
     fn make_room(&mut self, other: &Owner) -> bool {
         let own = self.clients.get(other).map_or(0, |client| client.waiting.len());
@@ -159,7 +237,8 @@ impl Waiting {
             started.await.map_err(|_| Full)?;
         }
         self.started = None;
-        Ok(Place { queue: Arc::clone(&self.queue), owner: self.owner.clone(), is_long: Mutex::new(false) })
+        let (queue, owner) = (Arc::clone(&self.queue), self.owner.clone());
+        Ok(Place { queue, owner, long: Mutex::default(), end: Arc::default() })
     }
 }
 
@@ -169,7 +248,7 @@ impl Drop for Waiting {
         started.close();
         if started.try_recv().is_ok() {
             // It could begin, and nobody wants it any more.
-            self.queue.leave(&self.owner, false);
+            self.queue.leave(&self.owner, None);
             return;
         }
         let mut state = self.queue.state();
@@ -187,11 +266,14 @@ impl Drop for Waiting {
 }
 
 impl Queue {
-    fn leave(&self, owner: &Owner, was_long: bool) {
+    fn leave(&self, owner: &Owner, long: Option<u64>) {
         let mut state = self.state();
-        *(if was_long { &mut state.long } else { &mut state.short }) -= 1;
+        *(if long.is_some() { &mut state.long } else { &mut state.short }) -= 1;
         if let Some(client) = state.clients.get_mut(owner) {
-            *(if was_long { &mut client.long } else { &mut client.short }) -= 1;
+            *(if long.is_some() { &mut client.long } else { &mut client.short }) -= 1;
+        }
+        if let Some(number) = long {
+            state.running.remove(&number);
         }
         state.forget_idle(owner);
         self.begin(&mut state);
@@ -203,17 +285,31 @@ impl Queue {
 pub(super) struct Place {
     queue: Arc<Queue>,
     owner: Owner,
-    is_long: Mutex<bool>,
+    /// The number of a long job.
+    long: Mutex<Option<u64>>,
+    end: Arc<End>,
 }
 
 impl Place {
+    /// What ends the job.
+    pub(super) fn end(&self) -> Arc<End> {
+        Arc::clone(&self.end)
+    }
+
     /// Makes room for short jobs: the job takes long, or nobody waits for it.
     pub(super) fn takes_long(&self) {
-        let mut is_long = self.is_long.lock().unwrap_or_else(PoisonError::into_inner);
-        if std::mem::replace(&mut *is_long, true) {
+        let mut long = self.long.lock().unwrap_or_else(PoisonError::into_inner);
+        if long.is_some() {
             return;
         }
         let mut state = self.queue.state();
+        state.next += 1;
+        let number = *long.insert(state.next);
+        // What the server makes for all is not ended.
+        if self.owner != Owner::Server {
+            let job = Running { owner: self.owner.clone(), since: Instant::now(), end: Arc::clone(&self.end) };
+            state.running.insert(number, job);
+        }
         state.short -= 1;
         state.long += 1;
         if let Some(client) = state.clients.get_mut(&self.owner) {
@@ -221,13 +317,14 @@ impl Place {
             client.long += 1;
         }
         self.queue.begin(&mut state);
+        self.queue.look_after(&mut state);
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let was_long = *self.is_long.get_mut().unwrap_or_else(PoisonError::into_inner);
-        self.queue.leave(&self.owner, was_long);
+        let long = *self.long.get_mut().unwrap_or_else(PoisonError::into_inner);
+        self.queue.leave(&self.owner, long);
     }
 }
 
@@ -235,6 +332,7 @@ impl Drop for Place {
 mod tests {
     use super::*;
     use futures_util::FutureExt;
+    use tokio::time::timeout;
 
     fn client(name: &str) -> Owner {
         Owner::Client(Some(Caller::User(name.into())))
@@ -247,7 +345,9 @@ mod tests {
 
     fn is_idle(queue: &Queue) -> bool {
         let state = queue.state();
-        state.short + state.long + state.waiting == 0 && state.clients.is_empty() && state.turns.is_empty()
+        state.short + state.long + state.waiting + state.running.len() == 0
+            && state.clients.is_empty()
+            && state.turns.is_empty()
     }
 
     #[test]
@@ -294,6 +394,33 @@ mod tests {
                 .collect();
             assert_eq!(others.len(), processors);
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn clients_that_use_all_places_together_make_room_for_others() {
+        let queue = Queue::new(1);
+        let mut places = Vec::new();
+        for name in ["a", "a", "b", "b"] {
+            let place = queue.place(client(name)).await.expect("a place");
+            place.takes_long();
+            places.push(place);
+        }
+        let ended = |places: &[Place]| places.iter().map(|place| place.end().was_for_others()).collect::<Vec<_>>();
+        // Those who have their share wait.
+        assert!(timeout(Duration::from_secs(5), queue.place(client("b"))).await.is_err());
+        assert_eq!(ended(&places), [false; 4]);
+        let mut other = Box::pin(queue.place(client("c")));
+        assert!(timeout(LOOK * 3, &mut other).await.is_err());
+        assert_eq!(ended(&places), [true, false, false, false]);
+        drop(places.remove(0));
+        let place = other.await.expect("a place");
+        place.takes_long();
+        // A job has its time.
+        let young = queue.place(client("d"));
+        assert!(timeout(LOOK * 2, young).await.is_err());
+        assert!(!place.end().was_for_others());
+        drop((place, places));
+        assert!(is_idle(&queue), "{queue:?}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::body::{self, Span};
 use super::held::Content;
 use super::request::RequestParts;
+use super::resources;
 use crate::rope::Rope;
 use axum::response::Response;
 use bytes::Bytes;
@@ -82,9 +83,22 @@ pub(super) fn held(parts: &RequestParts<'_>, code: StatusCode, content: Content)
     response
 }
 
+/// A response with a content that is made for this request: it counts among what responses hold.
+///
+/// # Errors
+/// There is no room for it: the response that says so.
+#[allow(clippy::result_large_err, reason = "both are responses")]
+pub(super) fn made(parts: &RequestParts<'_>, code: StatusCode, content: Bytes) -> Result<Response, Response> {
+    let content = Content::of(content, parts.caller.cloned(), parts.bodies);
+    content.map(|content| held(parts, code, content)).map_err(|_| resources::no_room(parts))
+}
+
 /// A text, as Go's `http.Error` sends it.
 pub(super) fn text(parts: &RequestParts<'_>, code: StatusCode, text: impl Into<Bytes>) -> Response {
-    let mut response = object(parts, code, Rope::from(text.into()));
+    let mut response = match made(parts, code, text.into()) {
+        Ok(response) => response,
+        Err(response) => return response,
+    };
     response.headers_mut().insert(header::CONTENT_TYPE, TEXT);
     response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, NO_SNIFF);
     response

@@ -2,7 +2,9 @@
 
 use super::accept::{self, Reading};
 use super::encoding;
+use super::held::Bodies;
 use super::target;
+use crate::limit::Caller;
 use http::{HeaderMap, HeaderName, Method, header};
 use std::borrow::Cow;
 
@@ -13,6 +15,9 @@ pub(super) struct RequestParts<'r> {
     pub(super) headers: &'r HeaderMap,
     pub(super) query: &'r str,
     pub(super) extensions: bool,
+    /// Whose request it is, and what its response counts among.
+    pub(super) caller: Option<&'r Caller>,
+    pub(super) bodies: &'r Bodies,
 }
 
 /// The same with texts of its own, for a response that is made later.
@@ -22,17 +27,31 @@ pub(super) struct OwnedParts {
     headers: HeaderMap,
     query: String,
     extensions: bool,
+    caller: Option<Caller>,
+    bodies: Bodies,
 }
 
 impl OwnedParts {
     pub(super) fn of(parts: &RequestParts<'_>) -> OwnedParts {
-        let RequestParts { method, headers, query, extensions } = *parts;
-        OwnedParts { method: method.clone(), headers: headers.clone(), query: query.to_owned(), extensions }
+        let RequestParts { method, headers, query, extensions, caller, bodies } = *parts;
+        OwnedParts {
+            method: method.clone(),
+            headers: headers.clone(),
+            query: query.to_owned(),
+            extensions,
+            caller: caller.cloned(),
+            bodies: bodies.clone(),
+        }
     }
 
     pub(super) fn with<T>(&self, answer: impl FnOnce(&RequestParts<'_>) -> T) -> T {
-        let OwnedParts { method, headers, query, extensions } = self;
-        answer(&RequestParts { method, headers, query, extensions: *extensions })
+        let OwnedParts { method, headers, query, extensions, caller, bodies } = self;
+        answer(&RequestParts { method, headers, query, extensions: *extensions, caller: caller.as_ref(), bodies })
+    }
+
+    /// Whose request it is.
+    pub(super) fn caller(&self) -> Option<Caller> {
+        self.caller.clone()
     }
 }
 

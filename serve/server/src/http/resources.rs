@@ -30,6 +30,7 @@ use tokio::time::{Instant, sleep_until};
 const LONGEST_WATCH: Duration = Duration::from_secs(580);
 /// How often a client that wants bookmarks gets one.
 const BOOKMARK: Duration = Duration::from_mins(1);
+
 /// After how many seconds a client may ask again when there was no room.
 const RETRY_AFTER: u16 = 1;
 
@@ -114,7 +115,7 @@ where
     let parts = whole.with(|whole| Parts::of(&head.method, path, whole, forms));
     #[allow(clippy::redundant_closure_for_method_calls)] // The method is not general enough for the compiler.
     let compresses = whole.with(|whole| whole.gzip_object());
-    let (caller, is_head) = (head.extensions.get::<Caller>().cloned(), head.method == Method::HEAD);
+    let (caller, is_head) = (whole.caller(), head.method == Method::HEAD);
     Box::pin(async move {
         let Shared { objects, work, bodies, .. } = &shared;
         let (body, share) = match held::receive(body, MAX_BODY, caller.clone(), bodies).await {
@@ -148,7 +149,12 @@ where
                 made
             }
         };
-        match work.run(Owner::Client(caller.clone()), make).await {
+        let done = work.run(Owner::Client(caller.clone()), make).await;
+        let took_too_long = Status::took_too_long();
+        let made_room = done.as_ref().is_ok_and(|done| done.made_room);
+        match done.map(|done| done.made) {
+            Ok(Made::Reply(reply, ..)) if made_room && reply.code == took_too_long.code => shared.full(&whole),
+            Ok(Made::Watch(..)) if made_room => shared.full(&whole),
             Ok(Made::Reply(mut reply, compressed, reserved)) => {
                 drop(reserved);
                 let is_compressed = compressed.is_some();
@@ -161,7 +167,7 @@ where
             Ok(Made::Watch(watch, first)) => stream_of(*watch, first, &shared, caller, &whole, is_head),
             Ok(Made::Full) => shared.full(&whole),
             Ok(Made::Nothing) => whole.with(reply::page_not_found),
-            Err(NotDone::TooLong) => whole.with(|parts| refused(parts, &Status::took_too_long())),
+            Err(NotDone::TooLong) => whole.with(|parts| refused(parts, &took_too_long)),
             Err(NotDone::Full | NotDone::Interrupted) => whole.with(|parts| refused(parts, &Status::unavailable())),
         }
     })
@@ -171,18 +177,12 @@ impl Shared {
     /// The answer to a request when bodies hold all that they may.
     fn full(&self, whole: &OwnedParts) -> Response {
         self.metrics.refused("memory");
-        whole.with(|parts| refused(parts, &Status::too_many_requests(RETRY_AFTER)))
+        whole.with(no_room)
     }
 }
 
 /// A short answer that needs no other thread: one small object is read. `None` for all other requests, and if there is no room.
-pub(super) fn quick(
-    objects: &Objects,
-    path: &str,
-    whole: &RequestParts<'_>,
-    forms: Forms,
-    (caller, bodies): (Option<&Caller>, &Bodies),
-) -> Option<Response> {
+pub(super) fn quick(objects: &Objects, path: &str, whole: &RequestParts<'_>, forms: Forms) -> Option<Response> {
     if *whole.method != Method::GET {
         return None;
     }
@@ -198,11 +198,16 @@ pub(super) fn quick(
             let compressed = whole.gzip_object().then(|| compressed(&reply)).flatten();
             let is_compressed = compressed.is_some();
             let body = compressed.unwrap_or_else(|| std::mem::take(&mut reply.body));
-            let content = Content::of(body, caller.cloned(), bodies).ok()?;
+            let content = Content::of(body, whole.caller.cloned(), whole.bodies).ok()?;
             Some(respond(whole, &reply, content, is_compressed))
         }
         Answered::Watch(_) => None,
     }
+}
+
+/// The answer when responses or requests hold all that they may.
+pub(super) fn no_room(parts: &RequestParts<'_>) -> Response {
+    refused(parts, &Status::too_many_requests(RETRY_AFTER))
 }
 
 /// A status that was not negotiated.

@@ -1,6 +1,6 @@
 //! Work that is too long for the threads that answer requests: printing, compressing and merging large documents.
 
-use super::queue::{Full, LONG_AFTER, Owner, Place, Queue};
+use super::queue::{End, Full, LONG_AFTER, Owner, Place, Queue};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -46,15 +46,22 @@ impl From<Full> for NotDone {
     }
 }
 
+/// What a job returned, and whether it was ended because others waited. Then it means nothing if the job looked at its flag.
+#[derive(Debug)]
+pub(super) struct Done<T> {
+    pub(super) made: T,
+    pub(super) made_room: bool,
+}
+
 /// Stops a job when nobody waits for it any more.
 struct StopWhenLeft {
-    stop: Arc<AtomicBool>,
+    end: Arc<End>,
     place: Arc<Place>,
 }
 
 impl Drop for StopWhenLeft {
     fn drop(&mut self) {
-        self.stop.store(true, Relaxed);
+        self.end.stop.store(true, Relaxed);
         // It may still run for a while.
         self.place.takes_long();
     }
@@ -112,26 +119,27 @@ impl Workshop {
     }
 
     /// Does the work for one request on another thread, when it is the client's turn. The work gets a flag that is set when it
-    /// is to end: it takes too long, or the request is gone. It keeps its place until it ends.
+    /// is to end: it takes too long, the request is gone, or others wait. It keeps its place until it ends.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         owner: Owner,
         work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
-    ) -> Result<T, NotDone> {
+    ) -> Result<Done<T>, NotDone> {
         let _working = crate::listen::working();
         let place = Arc::new(self.queue.place(owner).await?);
-        let stop = Arc::new(AtomicBool::new(false));
+        let end = place.end();
         let working = {
-            let (stop, place) = (Arc::clone(&stop), Arc::clone(&place));
+            let (end, place) = (Arc::clone(&end), Arc::clone(&place));
             tokio::task::spawn_blocking(move || {
-                let done = work(&stop);
+                let done = work(&end.stop);
                 drop(place);
                 done
             })
         };
-        let left = StopWhenLeft { stop, place };
+        let left = StopWhenLeft { end, place };
         let done = timeout(self.most, waited(working, Some(&left.place))).await.map_err(|_| NotDone::TooLong)?;
-        done.map_err(|_| NotDone::Interrupted)
+        let made = done.map_err(|_| NotDone::Interrupted)?;
+        Ok(Done { made, made_room: left.end.was_for_others() })
     }
 }
 

@@ -145,47 +145,98 @@ impl<'a> At<'_, 'a> {
 #[derive(Default)]
 pub(in crate::builtin) struct Found {
     pub(in crate::builtin) errors: Errors,
-    pub(in crate::builtin) warnings: Vec<String>,
+    pub(in crate::builtin) warnings: Warnings,
+}
+
+/// Warnings, within the bytes that errors have.
+#[derive(Debug, Default)]
+pub(in crate::builtin) struct Warnings {
+    all: Vec<String>,
+    bytes: usize,
+    dropped: usize,
+}
+
+impl Warnings {
+    /// Whether warnings were dropped: more need not be made.
+    pub(super) fn is_full(&self) -> bool {
+        self.dropped > 0
+    }
+
+    fn push(&mut self, warning: String) {
+        if self.is_full() || self.bytes + warning.len() > Errors::MOST {
+            self.dropped += 1;
+        } else {
+            self.bytes += warning.len();
+            self.all.push(warning);
+        }
+    }
+
+    /// The warnings, and one more if some were dropped.
+    pub(in crate::builtin) fn into_vec(mut self) -> Vec<String> {
+        if self.is_full() {
+            self.all.push(format!("more warnings: all have more than {} bytes together", Errors::MOST));
+        }
+        self.all
+    }
 }
 
 impl Found {
+    /// Adds an error. When there are too many, it is only counted: errors can show values that are as large as the object.
+    fn add(&mut self, error: impl FnOnce() -> Error) {
+        if self.errors.is_full() {
+            return self.errors.skip();
+        }
+        self.errors.push(error());
+    }
+
     pub(super) fn required(&mut self, path: &Path<'_>, detail: impl Into<String>) {
-        self.errors.push(Error::required(path, detail, 0));
+        self.add(|| Error::required(path, detail, 0));
     }
 
     pub(super) fn forbidden(&mut self, path: &Path<'_>, detail: impl Into<String>) {
-        self.errors.push(Error::forbidden(path, detail, 0));
+        self.add(|| Error::forbidden(path, detail, 0));
     }
 
     pub(super) fn invalid(&mut self, path: &Path<'_>, value: Value<'_>, detail: impl Into<String>) {
-        self.errors.push(Error::invalid(path, bad(value), detail, 0));
+        self.add(|| Error::invalid(path, bad(value), detail, 0));
     }
 
     pub(super) fn duplicate(&mut self, path: &Path<'_>, value: Value<'_>) {
-        self.errors.push(Error::duplicate(path, bad(value), 0));
+        self.add(|| Error::duplicate(path, bad(value), 0));
+    }
+
+    /// The same error several times. Of those that are dropped, one counts: there can be a square of them.
+    pub(super) fn duplicates(&mut self, path: &Path<'_>, value: Value<'_>, count: usize) {
+        for _ in 0..count {
+            self.duplicate(path, value);
+            if self.errors.is_full() {
+                return;
+            }
+        }
     }
 
     /// `supported` is in the order of the message.
     pub(super) fn not_supported(&mut self, path: &Path<'_>, value: Value<'_>, supported: &[&str]) {
-        self.errors.push(Error::not_supported(path, bad(value), supported, 0));
+        self.add(|| Error::not_supported(path, bad(value), supported, 0));
     }
 
     pub(super) fn not_found(&mut self, path: &Path<'_>, value: Value<'_>) {
-        let error = Error::invalid(path, bad(value), "", 0);
-        self.errors.push(Error { error_type: ErrorType::NotFound, ..error });
+        self.not_found_with(path, value, "");
     }
 
     pub(super) fn not_found_with(&mut self, path: &Path<'_>, value: Value<'_>, detail: impl Into<String>) {
-        let error = Error::invalid(path, bad(value), detail, 0);
-        self.errors.push(Error { error_type: ErrorType::NotFound, ..error });
+        self.add(|| {
+            let error = Error::invalid(path, bad(value), detail, 0);
+            Error { error_type: ErrorType::NotFound, ..error }
+        });
     }
 
     pub(super) fn too_long(&mut self, path: &Path<'_>, most: usize) {
-        self.errors.push(Error::too_long(path, most, 0));
+        self.add(|| Error::too_long(path, most, 0));
     }
 
     pub(super) fn too_many(&mut self, path: &Path<'_>, found: usize, most: usize) {
-        self.errors.push(Error::too_many(path, found, most, 0));
+        self.add(|| Error::too_many(path, found, most, 0));
     }
 
     /// Every message is an error about the value.

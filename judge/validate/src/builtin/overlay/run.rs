@@ -3,15 +3,25 @@
 use super::native::Request;
 use super::{Action, Overlay, Phase, Step, Steps};
 use crate::builtin::Assigned;
-use crate::object::deep_equal;
+use crate::object::{MAX_DEFAULTS, deep_equal};
 use crate::typed::{Below, Typed};
 use kubeshape_value::{Bump, Map, Value};
 use std::collections::BTreeSet;
 
 impl Overlay {
     /// Inserts the defaults of an object in the form that [`Typed::stored`] gives. A struct has its own before those in it.
+    ///
+    /// After [`MAX_DEFAULTS`] bytes, the rest of the object gets none: it is far larger than what a server stores, and is refused.
     pub(in crate::builtin) fn with_defaults<'a>(&self, types: &Typed, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
-        types.map(object, arena, &mut |below, value| self.defaults(below, value, arena))
+        let mut inserted = 0;
+        types.map(object, arena, &mut |below, value| {
+            if inserted > MAX_DEFAULTS {
+                return value;
+            }
+            let with = self.defaults(below, value, arena);
+            inserted += json_of_members(with).saturating_sub(json_of_members(value));
+            with
+        })
     }
 
     fn defaults<'a>(&self, below: Below<'_>, value: Value<'a>, arena: &'a Bump) -> Value<'a> {
@@ -124,6 +134,12 @@ impl Step {
             Action::Keep => with(value, &path, old.and_then(|old| at(old, &self.path)), arena),
         }
     }
+}
+
+/// Bytes of the JSON of a struct's own members, without what is in them.
+fn json_of_members(value: Value<'_>) -> usize {
+    let members = value.as_map().map(Map::entries).unwrap_or_default();
+    members.iter().map(|(key, value)| key.len() + 4 + value.as_str().map_or(2, str::len)).sum()
 }
 
 /// Removes a field, and the struct that is empty without it.

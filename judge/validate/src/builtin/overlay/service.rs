@@ -5,6 +5,7 @@ use super::native::{Request, each, list, text};
 use super::run::with;
 use crate::typed::is_empty;
 use kubeshape_value::{Bump, Value};
+use std::collections::{BTreeMap, BTreeSet};
 
 const NONE: &str = "None";
 const FAMILY: &str = "IPv4";
@@ -97,11 +98,11 @@ fn allocated_before<'a>(new: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Valu
         }
     }
     if needs_node_ports(old) && needs_node_ports(spec) {
-        let old_ports = items(old, "ports");
-        let used: Vec<i64> = items(spec, "ports").iter().map(|item| port(*item, "nodePort")).collect();
+        let named = items(old, "ports").iter().map(|item| (text(*item, "name"), port(*item, "nodePort")));
+        let old_ports: BTreeMap<&str, i64> = named.collect();
+        let used: BTreeSet<i64> = items(spec, "ports").iter().map(|item| port(*item, "nodePort")).collect();
         spec = each(spec, &["ports"], arena, |item| {
-            let before = old_ports.iter().rev().find(|old| text(**old, "name") == text(item, "name"));
-            let before = before.map_or(0, |old| port(*old, "nodePort"));
+            let before = old_ports.get(text(item, "name")).copied().unwrap_or(0);
             let is_free = port(item, "nodePort") == 0 && before != 0 && !used.contains(&before);
             if is_free { with(item, &["nodePort"], Some(Value::Int(before)), arena) } else { item }
         });
@@ -152,16 +153,16 @@ fn node_ports<'a>(new: Value<'a>, first: i64, arena: &'a Bump) -> Value<'a> {
         let is_wanted = text(spec, "type") == "NodePort"
             || !matches!(spec.get("allocateLoadBalancerNodePorts"), Some(Value::Bool(false)));
         let ports = items(spec, "ports");
-        let requested = |number: i64| {
-            let found = ports.iter().find(|item| port(**item, "port") == number && port(**item, "nodePort") != 0);
-            found.map(|item| port(*item, "nodePort"))
-        };
-        let mut given: Vec<(i64, i64)> = Vec::new();
+        // Of several with one number, the first counts.
+        let with_node = ports.iter().rev().filter(|item| port(**item, "nodePort") != 0);
+        let requested: BTreeMap<i64, i64> =
+            with_node.map(|item| (port(*item, "port"), port(*item, "nodePort"))).collect();
+        let mut given: BTreeMap<i64, i64> = BTreeMap::new();
         let mut out = Vec::with_capacity(ports.len());
         for item in ports {
             let (number, own) = (port(*item, "port"), port(*item, "nodePort"));
-            let shared = given.iter().find(|(port, _)| *port == number).map(|(_, node)| *node);
-            let node = match (own, shared, requested(number)) {
+            let shared = given.get(&number).copied();
+            let node = match (own, shared, requested.get(&number).copied()) {
                 (0, _, _) if !is_wanted => 0,
                 (0, Some(node), _) | (_, None, Some(node)) => node,
                 (0, None, None) => {
@@ -171,7 +172,7 @@ fn node_ports<'a>(new: Value<'a>, first: i64, arena: &'a Bump) -> Value<'a> {
                 (own, _, _) => own,
             };
             if shared.is_none() && node != 0 {
-                given.push((number, node));
+                given.insert(number, node);
             }
             let node = (node != 0).then_some(Value::Int(node));
             out.push(with(*item, &["nodePort"], node, arena));

@@ -249,7 +249,7 @@ fn resources(rule: Value<'_>, path: &Path<'_>, found: &mut Found) {
     if list.is_empty() {
         found.required(path, "");
     }
-    let (mut wild_subresources, mut wild_resources) = (Vec::new(), Vec::new());
+    let (mut wild_subresources, mut wild_resources) = (BTreeSet::new(), BTreeSet::new());
     let mut has_plain = false;
     for (at, item) in list.iter().enumerate() {
         let path = path.index(at);
@@ -261,19 +261,19 @@ fn resources(rule: Value<'_>, path: &Path<'_>, found: &mut Found) {
             has_plain = *item != "*";
             continue;
         };
-        if wild_subresources.contains(&resource) {
+        if wild_subresources.contains(resource) {
             let detail = format!("if '{resource}/*' is present, must not specify {item}");
             found.invalid(&path, Value::String(item), detail);
         }
-        if wild_resources.contains(&sub) {
+        if wild_resources.contains(sub) {
             let detail = format!("if '*/{sub}' is present, must not specify {item}");
             found.invalid(&path, Value::String(item), detail);
         }
         if sub == "*" {
-            wild_subresources.push(resource);
+            wild_subresources.insert(resource);
         }
         if resource == "*" {
-            wild_resources.push(sub);
+            wild_resources.insert(sub);
         }
     }
     if list.len() > 1 && list.contains(&"*/*") {

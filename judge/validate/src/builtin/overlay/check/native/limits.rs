@@ -152,7 +152,7 @@ fn quota(at: &At<'_, '_>, found: &mut Found) {
         if !SCOPES.contains(scope) {
             found.invalid(&scopes_path, value, "unsupported scope");
         }
-        for _ in hard.iter().filter(|resource| !fits_scope(scope, resource)) {
+        for _ in misfits(scope, &hard, found) {
             found.invalid(&scopes_path, value, "unsupported scope applied to resource");
         }
     }
@@ -162,6 +162,18 @@ fn quota(at: &At<'_, '_>, found: &mut Found) {
         let path = path.child("scopeSelector");
         scope_selector(selector, &hard, &path.child("matchExpressions"), found);
     }
+}
+
+/// The resources that a scope does not fit. When there are too many errors, one stands for all of them.
+fn misfits<'h>(scope: &str, hard: &'h [&str], found: &Found) -> impl Iterator<Item = &'h str> + use<'h> {
+    let most = match scope {
+        // Every resource fits a scope that is not known.
+        scope if !SCOPES.contains(&scope) => 0,
+        _ if found.errors.is_full() => 1,
+        _ => usize::MAX,
+    };
+    let all: Vec<&str> = hard.iter().copied().filter(|resource| !fits_scope(scope, resource)).take(most).collect();
+    all.into_iter()
 }
 
 /// `IsResourceQuotaScopeValidForResource`
@@ -196,7 +208,7 @@ fn scope_selector(selector: Value<'_>, hard: &[&str], path: &Path<'_>, found: &m
         if !SCOPES.contains(&scope) {
             found.invalid(&path.child("scopeName"), Value::String(scope), "unsupported scope");
         }
-        for _ in hard.iter().filter(|resource| !fits_scope(scope, resource)) {
+        for _ in misfits(scope, hard, found) {
             found.invalid(path, selector, "unsupported scope applied to resource");
         }
         if EXISTS_ONLY.contains(&scope) && operator != "Exists" {

@@ -10,7 +10,7 @@ use kubeshape_cel::Quantity;
 use kubeshape_schema::field::{BadValue, Error, Path};
 use kubeshape_value::{Bump, Map, Value};
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const NAMES: Names = &[
     ("persistent volume spec", volume_spec),
@@ -738,11 +738,11 @@ fn storage_class(at: &At<'_, '_>, found: &mut Found) {
     }
     let path = path.child("allowedTopologies");
     let terms = items(class, "allowedTopologies");
-    let mut seen: Vec<Vec<(&str, Vec<&str>)>> = Vec::new();
+    let mut seen: BTreeMap<BTreeMap<&str, Vec<&str>>, usize> = BTreeMap::new();
     for (at, term) in terms.iter().enumerate() {
         let path = path.index(at);
         let expressions = path.child("matchLabelExpressions");
-        let mut map: Vec<(&str, Vec<&str>)> = Vec::new();
+        let mut map: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for (at, item) in items(*term, "matchLabelExpressions").iter().enumerate() {
             let path = expressions.index(at);
             let values = texts(items(*item, "values"));
@@ -758,23 +758,18 @@ fn storage_class(at: &At<'_, '_>, found: &mut Found) {
             }
             let key = text(*item, "key");
             found.messages(&path.child("key"), Value::String(key), names::qualified_name(key));
-            if map.iter().any(|(other, _)| *other == key) {
-                found.duplicate(&path.child("key"), Value::String(key));
-                map.retain(|(other, _)| *other != key);
-            }
             let mut values = values;
             values.sort_unstable();
             values.dedup();
-            map.push((key, values));
+            if map.insert(key, values).is_some() {
+                found.duplicate(&path.child("key"), Value::String(key));
+            }
         }
-        map.sort();
         // Upstream compares with as many empty maps as there are terms, too.
-        let repeated =
-            seen.iter().filter(|other| **other == map).count() + if map.is_empty() { terms.len() } else { 0 };
-        for _ in 0..repeated {
-            found.duplicate(&expressions, Value::String(""));
-        }
-        seen.push(map);
+        let empty = if map.is_empty() { terms.len() } else { 0 };
+        let before = seen.entry(map).or_default();
+        found.duplicates(&expressions, Value::String(""), *before + empty);
+        *before += 1;
     }
 }
 

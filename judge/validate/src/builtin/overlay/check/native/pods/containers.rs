@@ -9,7 +9,7 @@ use super::{
 use crate::names;
 use kubeshape_schema::field::Path;
 use kubeshape_value::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const PULL_POLICIES: [&str; 3] = ["Always", "IfNotPresent", "Never"];
 
@@ -454,7 +454,7 @@ fn env_from(container: Value<'_>, path: &Path<'_>, found: &mut Found) {
 
 /// `ValidateVolumeMounts`
 fn mounts(container: Value<'_>, pod: &Pod<'_>, path: &Path<'_>, found: &mut Found) {
-    let devices = items(container, "volumeDevices");
+    let devices = Named::of(items(container, "volumeDevices"), "devicePath");
     let mut places = BTreeSet::new();
     for (index, mount) in items(container, "volumeMounts").iter().enumerate() {
         let own = path.index(index);
@@ -467,10 +467,10 @@ fn mounts(container: Value<'_>, pod: &Pod<'_>, path: &Path<'_>, found: &mut Foun
         if !places.insert(place) {
             found.invalid(&own.child("mountPath"), Value::String(place), "must be unique");
         }
-        if devices.iter().any(|device| text(*device, "name") == name) {
+        if devices.names.contains(name) {
             found.invalid(&own.child("name"), Value::String(name), "must not already exist in volumeDevices");
         }
-        if last_by_name(devices, "devicePath").any(|other| other == place) {
+        if devices.places.contains(place) {
             let detail = "must not already exist as a path in volumeDevices";
             found.invalid(&own.child("mountPath"), Value::String(place), detail);
         }
@@ -519,16 +519,22 @@ fn propagation(mount: Value<'_>, container: Value<'_>, path: &Path<'_>, found: &
     }
 }
 
-/// Of items with the same name, the last counts.
-fn last_by_name<'a>(items: &'a [Value<'a>], key: &'a str) -> impl Iterator<Item = &'a str> {
-    let is_last = move |at: usize, name: &str| !items.iter().skip(at + 1).any(|other| text(*other, "name") == name);
-    let named = items.iter().enumerate().filter(move |(at, item)| is_last(*at, text(**item, "name")));
-    named.map(move |(_, item)| text(*item, key))
+/// The names of items, and their places: of items with the same name, the last counts.
+struct Named<'a> {
+    names: BTreeSet<&'a str>,
+    places: BTreeSet<&'a str>,
+}
+
+impl<'a> Named<'a> {
+    fn of(items: &[Value<'a>], key: &str) -> Named<'a> {
+        let last: BTreeMap<&str, &str> = items.iter().map(|item| (text(*item, "name"), text(*item, key))).collect();
+        Named { names: last.keys().copied().collect(), places: last.into_values().collect() }
+    }
 }
 
 /// `ValidateVolumeDevices`
 fn devices(container: Value<'_>, pod: &Pod<'_>, path: &Path<'_>, found: &mut Found) {
-    let mounts = items(container, "volumeMounts");
+    let mounts = Named::of(items(container, "volumeMounts"), "mountPath");
     let (mut names, mut places) = (BTreeSet::new(), BTreeSet::new());
     for (index, device) in items(container, "volumeDevices").iter().enumerate() {
         let own = path.index(index);
@@ -554,10 +560,10 @@ fn devices(container: Value<'_>, pod: &Pod<'_>, path: &Path<'_>, found: &mut Fou
         } else {
             found.invalid(&place_path, place_value, "can not contain backsteps ('..')");
         }
-        if mounts.iter().any(|mount| text(*mount, "name") == name) {
+        if mounts.names.contains(name) {
             found.invalid(&name_path, name_value, "must not already exist in volumeMounts");
         }
-        if last_by_name(mounts, "mountPath").any(|other| other == place) {
+        if mounts.places.contains(place) {
             found.invalid(&place_path, place_value, "must not already exist as a path in volumeMounts");
         }
         if !name.is_empty() {
@@ -568,7 +574,8 @@ fn devices(container: Value<'_>, pod: &Pod<'_>, path: &Path<'_>, found: &mut Fou
 
 /// `validateFileKeyRefVolumes`
 pub(super) fn file_keys(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
-    let volumes = items(spec, "volumes");
+    let volumes: BTreeMap<&str, &Value<'_>> =
+        items(spec, "volumes").iter().map(|volume| (text(*volume, "name"), volume)).collect();
     for (field, index, container) in all_containers(spec) {
         let env = path.child(field);
         let env = env.index(index);
@@ -580,7 +587,7 @@ pub(super) fn file_keys(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
             let path = path.child("valueFrom");
             let path = path.child("fileKeyRef");
             let path = path.child("volumeName");
-            match volumes.iter().rev().find(|volume| text(**volume, "name") == name) {
+            match volumes.get(name) {
                 None => found.not_found(&path, Value::String(name)),
                 Some(volume) if volume.get("emptyDir").is_none() => {
                     found.invalid(&path, Value::String(name), "referenced volume must be of type emptyDir");

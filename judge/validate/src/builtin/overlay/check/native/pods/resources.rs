@@ -215,17 +215,19 @@ fn claims(claims: &[Value<'_>], pod: &Pod<'_>, path: &Path<'_>, found: &mut Foun
         } else {
             check_text(*claim, "request", &path, names::dns1123_label, found);
             let key = if request.is_empty() { name.to_owned() } else { format!("{name}/{request}") };
-            let overlaps = seen.iter().filter(|other| other.split_once('/').is_some_and(|(first, _)| first == name));
             if seen.contains(&key) {
                 found.duplicate(&path, Value::String(&key));
-            } else if request.is_empty() {
-                for _ in overlaps {
-                    found.duplicate(&path, Value::String(name));
-                }
+            } else if request.is_empty() && !name.contains('/') {
+                let below = format!("{name}/");
+                let overlaps = seen.range(below.clone()..).take_while(|other| other.starts_with(&below)).count();
+                found.duplicates(&path, Value::String(name), overlaps);
             }
             seen.insert(key);
         }
-        if !pod.resource_claims.contains(name) {
+        // Each error names all claims.
+        if !pod.resource_claims.contains(name) && found.errors.is_full() {
+            found.errors.skip();
+        } else if !pod.resource_claims.contains(name) {
             let names: Vec<&str> = pod.resource_claims.iter().copied().collect();
             let rest = if names.is_empty() { " which is empty".to_owned() } else { format!(": {}", names.join(", ")) };
             let detail = format!("must be one of the names in pod.spec.resourceClaims{rest}");

@@ -200,10 +200,10 @@ fn label_keys(term: Value<'_>, path: &Path<'_>, found: &mut Found) {
             seen.insert(key);
         }
     }
-    let others = items(term, "mismatchLabelKeys");
+    let others: BTreeSet<Option<&str>> = items(term, "mismatchLabelKeys").iter().map(|other| other.as_str()).collect();
     let path = path.child("matchLabelKeys");
     for (index, key) in keys.iter().enumerate() {
-        if others.iter().any(|other| other.as_str() == key.as_str()) {
+        if others.contains(&key.as_str()) {
             found.invalid(&path.index(index), *key, "exists in both matchLabelKeys and mismatchLabelKeys");
         }
     }

@@ -226,6 +226,40 @@ fn containers(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
     }
 }
 
+/// The ports of containers that have one number and protocol.
+#[derive(Default)]
+struct Block<'a> {
+    /// Where they are, their ports of the host, and their addresses.
+    all: Vec<(String, i64, &'a str)>,
+    /// By port of the host and address.
+    by: BTreeMap<(i64, &'a str), Vec<usize>>,
+}
+
+impl<'a> Block<'a> {
+    /// Those that another port is in conflict with, in their order: those on the same port and address of the host, those on any
+    /// port, and those on the same port and any address.
+    fn conflicts(&self, host: i64, address: &str) -> Vec<usize> {
+        if host == 0 {
+            return (0..self.all.len()).collect();
+        }
+        let of_port = self.by.range((host, "")..).take_while(|((other, _), _)| *other == host);
+        let mut found: Vec<usize> = if address.is_empty() {
+            of_port.flat_map(|(_, at)| at).copied().collect()
+        } else {
+            ["", address].into_iter().filter_map(|key| self.by.get(&(host, key))).flatten().copied().collect()
+        };
+        let any = self.by.range((0, "")..(1, "")).flat_map(|(_, at)| at);
+        found.extend(any);
+        found.sort_unstable();
+        found
+    }
+
+    fn push(&mut self, own: String, host: i64, address: &'a str) {
+        self.by.entry((host, address)).or_default().push(self.all.len());
+        self.all.push((own, host, address));
+    }
+}
+
 fn ports(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
     let all = || {
         all_containers(spec).flat_map(|(field, container, item)| {
@@ -234,7 +268,7 @@ fn ports(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
         })
     };
     let place = |(field, container, port): (&str, usize, usize)| format!("{path}.{field}[{container}].ports[{port}]");
-    let mut blocks: BTreeMap<(i64, &str), Vec<(String, Value<'_>)>> = BTreeMap::new();
+    let mut blocks: BTreeMap<(i64, &str), Block<'_>> = BTreeMap::new();
     for (field, container, index, port) in all() {
         let own = place((field, container, index));
         let host = number(port, "hostPort").unwrap_or(0);
@@ -247,22 +281,23 @@ fn ports(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
                  Protocol:{protocol} HostIP:{address}}}"
             ));
         }
-        let others = blocks.entry((number_of_port, protocol)).or_default();
-        for (other, value) in others.iter() {
-            let other_host = number(*value, "hostPort").unwrap_or(0);
-            let is_any = address.is_empty() != text(*value, "hostIP").is_empty();
-            let what = if address == text(*value, "hostIP") && host == other_host {
+        let block = blocks.entry((number_of_port, protocol)).or_default();
+        let conflicts = if found.warnings.is_full() { Vec::new() } else { block.conflicts(host, address) };
+        for at in conflicts {
+            let Some((other, other_host, other_address)) = block.all.get(at) else { continue };
+            let what = if (*other_host, *other_address) == (host, address) {
                 "duplicate"
-            } else if host == 0 || other_host == 0 {
+            } else if host == 0 || *other_host == 0 {
                 "overlapping"
-            } else if host == other_host && is_any {
-                "dangerously ambiguous"
             } else {
-                continue;
+                "dangerously ambiguous"
             };
             found.warn(format!("{own}: {what} port definition with {other}"));
+            if found.warnings.is_full() {
+                break;
+            }
         }
-        others.push((own, port));
+        block.push(own, host, address);
     }
     let mut names: BTreeMap<&str, String> = BTreeMap::new();
     for (field, container, index, port) in all() {
