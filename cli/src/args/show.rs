@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Print objects as `kubectl get` prints them
 ///
 /// The columns are those of the CustomResourceDefinition (additionalPrinterColumns), and objects have the defaults of its
-/// schema, as a server returns them. Each kind gets a table of its own. The server prints built-in kinds with columns that are part of its program; here they have a name and an age.
+/// schema, as a server returns them. Each kind gets a table of its own. Built-in kinds have the columns of kube-apiserver.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

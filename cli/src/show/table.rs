@@ -126,7 +126,8 @@ fn decorated(
     if with_kind {
         let (kind, of_group) = (group.kind.kind(), group.kind.group());
         let kind = if of_group.is_empty() { kind.to_owned() } else { format!("{kind}.{of_group}") };
-        for name in rows.iter_mut().filter_map(|row| row.first_mut()) {
+        let at = columns.iter().position(|column| column.column_type == "string" && column.format == "name");
+        for name in rows.iter_mut().filter_map(|row| row.get_mut(at?)) {
             if let Cell::Text(text) = name {
                 *text = format!("{}/{text}", kind.to_lowercase());
             }

@@ -16,8 +16,8 @@ use kubeshape_validate::Release;
 use kubeshape_validate::object::Resource;
 
 impl Kind {
-    /// Returns the convertor that makes the rows of `kubectl get`. Kinds without a CustomResourceDefinition have only
-    /// name and age.
+    /// Returns the convertor that makes the rows of `kubectl get`. Kinds that are neither built in nor defined by a
+    /// CustomResourceDefinition have only name and age.
     ///
     /// # Errors
     /// The path of a column is not a valid JSONPath.
@@ -50,6 +50,11 @@ impl Kind {
     /// assert_eq!(format!("{row:?}"), r#"[Text("a"), Int(3)]"#);
     /// ```
     pub fn convertor(&self) -> Result<Convertor, Unrecognized> {
+        if !self.definition().is_custom_resource() {
+            if let Some(convertor) = Convertor::built_in(self.group(), self.kind(), self.definition().release()) {
+                return Ok(convertor);
+            }
+        }
         let columns = self.version().map(|version| version.columns.as_slice()).unwrap_or_default();
         let columns: Vec<Column<'_>> = columns
             .iter()

@@ -2,7 +2,7 @@
 //!
 //! - [`jsonpath`] is client-go's dialect of JSONPath.
 //! - [`explain`] prints the fields of a kind as `kubectl explain` does.
-//! - [`table`] makes the tables of `kubectl get` from the columns of a CustomResourceDefinition.
+//! - [`table`] makes the tables of `kubectl get` from the columns of a CustomResourceDefinition, or of a built-in kind.
 
 pub mod explain;
 pub mod jsonpath;

@@ -101,7 +101,8 @@ impl Call<'_> {
         let live = self.live(old, &mut tape, &arena)?;
         let (name, uid, of) = (key.name(), meta_text(live, "uid"), self.group_resource());
         let failed = |what: &str, asked: &str, found: &str| {
-            let why = format!("Precondition failed: {what} in precondition: {asked}, {what} in object meta: {found}");
+            let precondition = self.served.precondition();
+            let why = format!("{precondition} failed: {what} in precondition: {asked}, {what} in object meta: {found}");
             Err(Status::conflict(of, name, &why))
         };
         if !options.uid.is_empty() && options.uid != uid {

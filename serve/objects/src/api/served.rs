@@ -11,6 +11,7 @@ use kubeshape_show::table::Convertor;
 use kubeshape_smd::managed::Gvk;
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
+use kubeshape_validate::Release;
 use kubeshape_validate::builtin::BuiltInKind;
 use kubeshape_validate::object::Resource;
 use std::sync::{Arc, OnceLock};
@@ -164,6 +165,15 @@ impl Served {
         matches!(self.built_in, Some(Strategy::Definition(..)))
     }
 
+    /// Returns the first word of the message that a precondition of a deletion failed (upstream: `Preconditions.Check`, and
+    /// for definitions apiextensions-apiserver's `REST.Delete`, which 1.37 changed).
+    pub(super) fn precondition(&self) -> &'static str {
+        match self.built_in {
+            Some(Strategy::Definition(_, release)) if release >= Release::nearest(37) => "precondition",
+            _ => "Precondition",
+        }
+    }
+
     /// Returns the Go name of its lists or objects in errors.
     pub(super) fn go_type(&self, is_list: bool) -> String {
         match (&self.built_in, is_list) {
@@ -179,8 +189,11 @@ impl Served {
     /// Returns the convertor to table rows.
     pub(super) fn convertor(&self) -> &Arc<Convertor> {
         self.convertor.get_or_init(|| {
-            Arc::new(match &self.built_in {
-                Some(_) => Convertor::created(),
+            Arc::new(match &self.registry {
+                Some(registry) => {
+                    let release = registry.settings().release;
+                    Convertor::built_in(&self.group, &self.kind, release).unwrap_or_else(Convertor::created)
+                }
                 None => self.definition.convertor().unwrap_or_else(|_| Convertor::names()),
             })
         })

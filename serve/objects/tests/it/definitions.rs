@@ -526,3 +526,14 @@ fn services_get_addresses_and_ports_that_no_other_has() {
     }
     assert!(addresses[0].0 != addresses[1].0 && addresses[0].1 != addresses[1].1, "{addresses:?}");
 }
+
+#[test]
+fn a_precondition_of_a_deletion_fails() {
+    let mut server = Server::new();
+    server.send("POST", PATH, "application/json", &tabs().to_string());
+    let body = r#"{"preconditions":{"resourceVersion":"9"}}"#;
+    let refused = server.send("DELETE", &format!("{PATH}/tabs.example.com"), "application/json", body);
+    assert_eq!(refused.code, 409);
+    // Upstream changed the first letter with 1.37.
+    assert!(refused.text().contains(": precondition failed: ResourceVersion in precondition: 9"), "{}", refused.text());
+}

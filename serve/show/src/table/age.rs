@@ -41,7 +41,7 @@ fn has_fraction(text: &str) -> bool {
 }
 
 /// A duration in seconds with two or three significant digits (upstream: `duration.HumanDuration`).
-fn duration(seconds: i64) -> String {
+pub(super) fn duration(seconds: i64) -> String {
     let (minutes, hours) = (seconds / 60, seconds / 3600);
     let (days, years) = (hours / 24, hours / 24 / 365);
     let with_rest = |whole: i64, unit: &str, rest: i64, small: &str| match rest {

@@ -1,13 +1,15 @@
-//! Tables of custom resources, as `kubectl get` shows them.
+//! Tables of objects, as `kubectl get` shows them.
 //!
 //! [`Convertor`] does what the server does: it makes a row of cells of each object (upstream: apiextensions-apiserver's
-//! `tableconvertor`). [`text`], [`csv`] and [`json`] print rows, the first as kubectl does, the last
+//! `tableconvertor`, and `pkg/printers/internalversion` for built-in kinds). [`text`], [`csv`] and [`json`] print rows, the first as kubectl does, the last
 //! as the server does.
 
 mod age;
+mod builtin;
 mod print;
 
 use crate::jsonpath::{self, Item, Template};
+use kubeshape_schema::Release;
 use kubeshape_value::Value;
 use kubeshape_yaml::go::Time;
 use kubeshape_yaml::go::escape::GoQuoted;
@@ -92,9 +94,19 @@ pub struct Unrecognized {
 #[derive(Clone, Debug)]
 pub struct Convertor {
     columns: Vec<ColumnDefinition>,
-    templates: Vec<Template>,
+    /// Of each column.
+    sources: Vec<Source>,
     /// Whether times are shown as they are, and not as ages.
     shows_times: bool,
+}
+
+/// Where the cells of a column come from.
+#[derive(Clone, Debug)]
+enum Source {
+    /// `metadata.name`.
+    Name,
+    Template(Template),
+    BuiltIn(builtin::Source),
 }
 
 impl Convertor {
@@ -118,7 +130,7 @@ impl Convertor {
                 json_path: column.json_path.to_owned(),
                 source,
             })?;
-            out.templates.push(template);
+            out.sources.push(Source::Template(template));
             out.columns.push(ColumnDefinition {
                 name: column.name.to_owned(),
                 column_type: column.column_type.to_owned(),
@@ -142,7 +154,7 @@ impl Convertor {
             description: NAME.to_owned(),
             priority: 0,
         };
-        Convertor { columns: vec![name], templates: Vec::new(), shows_times: false }
+        Convertor { columns: vec![name], sources: vec![Source::Name], shows_times: false }
     }
 
     /// A convertor that shows names and when objects were created, as the server does for kinds that have no columns of
@@ -165,12 +177,43 @@ impl Convertor {
             description: AGE.to_owned(),
             ..ColumnDefinition::default()
         });
-        out.templates.extend(Template::parse("{.metadata.creationTimestamp}"));
+        out.sources.extend(Template::parse("{.metadata.creationTimestamp}").map(Source::Template));
         out.shows_times = true;
         out
     }
 
-    /// The columns, the name first.
+    /// A convertor for a built-in kind, with the columns that a release shows (upstream: `AddHandlers` of
+    /// `pkg/printers/internalversion`, apiextensions-apiserver's `crdConvertor`). `None` for other kinds.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_schema::Release;
+    /// use kubeshape_show::table::{Convertor, PrintOptions, text};
+    /// use kubeshape_smd::{Bump, ToValue, managed::Time};
+    ///
+    /// let object = serde_json::json!({
+    ///     "metadata": {"name": "web", "creationTimestamp": "1970-01-01T00:00:00Z"},
+    ///     "spec": {"replicas": 3},
+    ///     "status": {"readyReplicas": 2, "updatedReplicas": 3, "availableReplicas": 2},
+    /// });
+    /// let convertor = Convertor::built_in("apps", "Deployment", Release::DEFAULT).unwrap();
+    /// let row = convertor.row(object.to_value(&Bump::new()), Time(60));
+    /// assert_eq!(text(convertor.columns(), &[row], PrintOptions::default()), "\
+    /// NAME   READY   UP-TO-DATE   AVAILABLE   AGE
+    /// web    2/3     3            2           60s
+    /// ");
+    /// ```
+    pub fn built_in(group: &str, kind: &str, release: Release) -> Option<Convertor> {
+        let columns = builtin::columns(group, kind, release)?;
+        if columns.is_empty() {
+            return Some(Convertor::created());
+        }
+        let (columns, sources) = columns.into_iter().map(|(column, source)| (column, Source::BuiltIn(source))).unzip();
+        // Ages are no dates here, so that dates are times.
+        Some(Convertor { columns, sources, shows_times: true })
+    }
+
+    /// The columns, the name first, except for Events.
     pub fn columns(&self) -> &[ColumnDefinition] {
         &self.columns
     }
@@ -233,14 +276,18 @@ impl Convertor {
     }
 
     fn all_values<'s>(&'s self, object: Value<'s>) -> impl Iterator<Item = Cell> + 's {
-        let metadata = object.get("metadata");
-        let name = metadata.and_then(|metadata| metadata.get("name")?.as_str()).unwrap_or_default();
-        let cells = self.templates.iter().zip(&self.columns[1..]);
-        let cells = cells.map(move |(template, column)| {
-            let column_type = if self.shows_times { "string" } else { &column.column_type };
-            cell_of(template, column_type, object)
-        });
-        std::iter::once(Cell::Text(name.to_owned())).chain(cells)
+        self.sources.iter().zip(&self.columns).map(move |(source, column)| match source {
+            Source::Name => {
+                let metadata = object.get("metadata");
+                let name = metadata.and_then(|metadata| metadata.get("name")?.as_str()).unwrap_or_default();
+                Cell::Text(name.to_owned())
+            }
+            Source::Template(template) => {
+                let column_type = if self.shows_times { "string" } else { &column.column_type };
+                cell_of(template, column_type, object)
+            }
+            Source::BuiltIn(source) => source.cell(object),
+        })
     }
 
     /// A cell of [`values`](Self::values), by the number of its column, at a time.
@@ -248,6 +295,12 @@ impl Convertor {
         let is_age = !self.shows_times && self.columns.get(column).is_some_and(|column| column.column_type == "date");
         match cell {
             Cell::Text(time) if is_age => Cow::Owned(Cell::Text(age(time, now))),
+            Cell::Text(text) => match self.sources.get(column) {
+                Some(Source::BuiltIn(source)) if source.has_ages() => {
+                    builtin::shown(text, now).map_or(Cow::Borrowed(cell), |text| Cow::Owned(Cell::Text(text)))
+                }
+                _ => Cow::Borrowed(cell),
+            },
             cell => Cow::Borrowed(cell),
         }
     }

@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod bounds;
+mod builtin;
 mod facts;
 mod jsonpath;
