@@ -19,7 +19,8 @@ pub(super) fn of_kind(word: &str, registry: &Registry) -> String {
 }
 
 fn lines(word: &str, all: &BTreeSet<String>) -> String {
-    all.iter().filter(|name| name.starts_with(word) && is_plain(name)).map(|name| format!("{name}\n")).collect()
+    let fitting = all.iter().filter(|name| name.starts_with(word) && is_plain(name));
+    fitting.flat_map(|name| [name.as_str(), "\n"]).collect()
 }
 
 /// The paths of the fields directly below a path. None if it is no path.
