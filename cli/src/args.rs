@@ -6,6 +6,7 @@ mod cluster;
 mod diff;
 #[cfg(any(feature = "cluster", feature = "serve"))]
 mod duration;
+mod explore;
 mod findings;
 mod lifecycle;
 #[cfg(feature = "serve")]
@@ -20,6 +21,7 @@ pub(crate) use check::{AgainstStatus, CheckArgs, CheckLevel};
 #[cfg(feature = "cluster")]
 pub(crate) use cluster::{CacheArgs, CacheCommand, PullArgs};
 pub(crate) use diff::DiffArgs;
+pub(crate) use explore::{ExploreArgs, GraphArgs, GraphFormat};
 pub(crate) use findings::{FindingArgs, LevelArgs, OutputFormat, ReportArgs, allowable, selector};
 pub(crate) use lifecycle::{
     AnnotateArgs, GateArgs, LifecycleArgs, LifecycleCommand, LifecycleDiffArgs, LifecycleDocsArgs, LifecycleFormat,
@@ -101,6 +103,8 @@ pub(crate) enum Command {
     Table(TableArgs),
     Explain(ExplainFieldArgs),
     Sample(SampleArgs),
+    Explore(ExploreArgs),
+    Graph(GraphArgs),
     Lifecycle(LifecycleArgs),
     #[cfg(feature = "serve")]
     Serve(Box<ServeArgs>),

@@ -24,6 +24,7 @@ mod definitions;
 mod diff;
 mod error;
 mod explain;
+mod explore;
 mod input;
 mod lifecycle;
 mod manual;
@@ -98,6 +99,8 @@ fn main() -> ExitCode {
         Command::Table(args) => session::run(args, &setup),
         Command::Explain(args) => session::run(args, &setup),
         Command::Sample(args) => session::run(args, &setup),
+        Command::Explore(args) => session::run(args, &setup),
+        Command::Graph(args) => session::run(args, &setup),
         Command::Lifecycle(args) => lifecycle::run(args, &setup),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args, &setup),

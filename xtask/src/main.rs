@@ -3,6 +3,7 @@
 
 mod api;
 mod builtin;
+mod explorer;
 mod fuzz;
 mod lint;
 mod package;
@@ -34,6 +35,10 @@ usage: cargo xtask COMMAND [ARGUMENT…]
   recording          runs the commands in the picture of the README, and draws it again (docs/recording.svg)
   release RELEASE    prints what changed in Kubernetes from the release before to this one, in the files that our rules
                      follow, and the steps that add it (this needs Go and downloads modules)
+  wasm               checks that the libraries compile to WebAssembly, without a C compiler
+  explorer [--check|--test]
+                     makes the files of the explorer in describe/explorer/dist/ (this needs Node), or checks that they
+                     are made from their sources, or tests them in a browser
   fuzz [SECONDS [TARGET…]]
                      builds all fuzz targets and runs each on its seeds and on changes of them: for a second, or for
                      so many; or some of them only
@@ -81,6 +86,10 @@ fn command(arguments: &[&str]) -> Result {
         ["package", "--run"] => package::prove(true),
         ["release", release] => release::compare(release),
         ["recording"] => recording::write(),
+        ["wasm"] => explorer::wasm(),
+        ["explorer"] => explorer::build(),
+        ["explorer", "--check"] => explorer::check(),
+        ["explorer", "--test"] => explorer::test(),
         ["fuzz", arguments @ ..] => fuzz::run_all(arguments),
         ["msrv"] => tools::msrv(),
         ["deny"] => tools::deny(),

@@ -12,6 +12,7 @@ mod config;
 mod convert;
 mod diff;
 mod documents;
+mod explore;
 mod fields;
 mod findings;
 mod folders;

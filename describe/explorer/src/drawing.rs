@@ -1,0 +1,176 @@
+//! A graph of names, and what it is printed as.
+
+use crate::{layout, svg};
+use kubeshape_convert::document::Document;
+use kubeshape_convert::graph::{Graph, Section};
+use petgraph::graph::{DiGraph, NodeIndex};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The largest graph that is drawn. Nobody reads a larger one.
+pub const MAX_NODES: usize = 1_000;
+
+/// A graph has more than [`MAX_NODES`] nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a graph of {0} nodes cannot be drawn: the largest has {MAX_NODES}")]
+pub struct TooLarge(pub usize);
+
+/// A reference.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Edge {
+    /// The index of the node that refers.
+    pub from: usize,
+    /// The index of the node that is referred to.
+    pub to: usize,
+    /// What is written on it; may be empty.
+    pub label: String,
+}
+
+/// A graph of names.
+///
+/// # Example
+/// ```
+/// use kubeshape_explorer::Drawing;
+///
+/// let mut drawing = Drawing::default();
+/// let (from, to) = (drawing.node("Certificate"), drawing.node("Issuer"));
+/// drawing.edge(from, to, "issuerRef");
+/// assert_eq!(drawing.mermaid(), "graph LR\n  n0[\"Certificate\"]\n  n1[\"Issuer\"]\n  n0 -->|\"issuerRef\"| n1\n");
+/// assert!(drawing.svg()?.starts_with("<svg "));
+/// # Ok::<(), kubeshape_explorer::TooLarge>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Drawing {
+    nodes: Vec<String>,
+    edges: Vec<Edge>,
+    index: BTreeMap<String, usize>,
+}
+
+impl Drawing {
+    /// The references between the definitions of a document. Definitions without any are left out.
+    pub fn of_document(document: &Document<'_>) -> Drawing {
+        let graph = Graph::of(document);
+        let mut drawing = Drawing::default();
+        for part in graph.section(Section::Schemas) {
+            for (to, _) in graph.references_of(part) {
+                let target = graph.part(to);
+                if target.section == Section::Schemas {
+                    let (from, to) = (drawing.node(graph.part(part).name), drawing.node(target.name));
+                    drawing.edge(from, to, "");
+                }
+            }
+        }
+        drawing
+    }
+
+    /// Adds a node, or finds the one of that name. Returns its index.
+    pub fn node(&mut self, name: &str) -> usize {
+        if let Some(index) = self.index.get(name) {
+            return *index;
+        }
+        self.index.insert(name.to_owned(), self.nodes.len());
+        self.nodes.push(name.to_owned());
+        self.nodes.len() - 1
+    }
+
+    /// Adds a reference, unless there is one of the same label.
+    pub fn edge(&mut self, from: usize, to: usize, label: &str) {
+        let edge = Edge { from, to, label: label.to_owned() };
+        if let Err(at) = self.edges.binary_search(&edge) {
+            self.edges.insert(at, edge);
+        }
+    }
+
+    /// The names of the nodes.
+    pub fn nodes(&self) -> &[String] {
+        &self.nodes
+    }
+
+    /// The references, in order.
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    /// The part of the graph that one node refers to or is referred to by, directly or not.
+    #[must_use]
+    pub fn around(&self, name: &str) -> Drawing {
+        let Some(center) = self.index.get(name) else { return Drawing::default() };
+        let mut kept = vec![false; self.nodes.len()];
+        for is_forward in [true, false] {
+            let mut seen = vec![false; self.nodes.len()];
+            let mut open = vec![*center];
+            while let Some(at) = open.pop() {
+                if std::mem::replace(&mut seen[at], true) {
+                    continue;
+                }
+                kept[at] = true;
+                let ends =
+                    self.edges.iter().map(|edge| if is_forward { (edge.from, edge.to) } else { (edge.to, edge.from) });
+                open.extend(ends.filter(|(start, _)| *start == at).map(|(_, end)| end));
+            }
+        }
+        let mut out = Drawing::default();
+        for edge in self.edges.iter().filter(|edge| kept[edge.from] && kept[edge.to]) {
+            let (from, to) = (out.node(&self.nodes[edge.from]), out.node(&self.nodes[edge.to]));
+            out.edge(from, to, &edge.label);
+        }
+        out.node(name);
+        out
+    }
+
+    /// The graph as petgraph has it.
+    pub fn graph(&self) -> DiGraph<(), ()> {
+        let mut graph = DiGraph::with_capacity(self.nodes.len(), self.edges.len());
+        for _ in &self.nodes {
+            graph.add_node(());
+        }
+        for edge in &self.edges {
+            graph.update_edge(NodeIndex::new(edge.from), NodeIndex::new(edge.to), ());
+        }
+        graph
+    }
+
+    /// The graph as SVG: what refers is on the left. Colours are those of the page around it, or readable on white.
+    ///
+    /// # Errors
+    /// There are more than [`MAX_NODES`] nodes.
+    pub fn svg(&self) -> Result<String, TooLarge> {
+        if self.nodes.len() > MAX_NODES {
+            return Err(TooLarge(self.nodes.len()));
+        }
+        Ok(svg::print(self, &layout::layers(&self.graph())))
+    }
+
+    /// The graph for Graphviz.
+    pub fn dot(&self) -> String {
+        let mut out = String::from("digraph {\n  rankdir=LR;\n  node [shape=box];\n");
+        for (at, name) in self.nodes.iter().enumerate() {
+            let _ = writeln!(out, "  n{at} [label={}];", quoted(name));
+        }
+        for Edge { from, to, label } in &self.edges {
+            let label = if label.is_empty() { String::new() } else { format!(" [label={}]", quoted(label)) };
+            let _ = writeln!(out, "  n{from} -> n{to}{label};");
+        }
+        out.push_str("}\n");
+        out
+    }
+
+    /// The graph as Mermaid, which Markdown shows on GitHub and GitLab.
+    pub fn mermaid(&self) -> String {
+        let escaped = |text: &str| svg::escape(text).replace('#', "#35;").replace('&', "#").replace('\n', " ");
+        let mut out = String::from("graph LR\n");
+        for (at, name) in self.nodes.iter().enumerate() {
+            let _ = writeln!(out, "  n{at}[\"{}\"]", escaped(name));
+        }
+        for Edge { from, to, label } in &self.edges {
+            let label = if label.is_empty() { String::new() } else { format!("|\"{}\"|", escaped(label)) };
+            let _ = writeln!(out, "  n{from} -->{label} n{to}");
+        }
+        out
+    }
+}
+
+/// A string of DOT.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " "))
+}

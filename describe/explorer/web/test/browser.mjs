@@ -1,0 +1,48 @@
+// A browser with the explorer in it, for tests: Debian's Chromium, a file server on a free port, and what must never happen.
+import { createServer } from "node:http";
+import { readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { extname, join, normalize } from "node:path";
+import { chromium } from "playwright-core";
+
+const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".json": "application/json" };
+export const dist = new URL("../../dist/", import.meta.url).pathname;
+
+/** Serves folders; what the first does not have comes from the next. */
+export function serve(...folders) {
+  const server = createServer(async (request, response) => {
+    const path = normalize(new URL(request.url, "http://x").pathname).replace(/\/$/, "/index.html");
+    const file = folders.map((folder) => join(folder, path)).find((file) => existsSync(file));
+    if (!file) return response.writeHead(404).end();
+    response.writeHead(200, { "Content-Type": TYPES[extname(file)] ?? "application/octet-stream" }).end(await readFile(file));
+  });
+  return new Promise((resolve) => server.listen(0, "127.0.0.1", () =>
+    resolve({ address: `http://127.0.0.1:${server.address().port}/`, close: () => server.close() })));
+}
+
+const program = process.env.KUBESHAPE_CHROMIUM ?? "/usr/bin/chromium";
+export const launch = () => chromium.launch({ executablePath: program, args: ["--no-sandbox"] });
+
+/** A page, with a list of what went wrong in it: errors, violations of its policy, requests to elsewhere. */
+export async function open(browser, address, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, ...options });
+  const page = await context.newPage();
+  const wrong = [];
+  page.on("pageerror", (error) => wrong.push(`error: ${error.message}`));
+  page.on("console", (message) => {
+    const missing = message.location().url.endsWith("/data/index.json");
+    if (message.type() === "error" && !missing) wrong.push(`console: ${message.text()}`);
+  });
+  page.on("request", (request) => {
+    if (!/^(blob|data):/.test(request.url()) && !request.url().startsWith(new URL("/", address).href)) wrong.push(`request: ${request.url()}`);
+  });
+  await page.addInitScript(() => {
+    addEventListener("securitypolicyviolation", (event) => console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));
+  });
+  await page.goto(address);
+  return { page, wrong, close: () => context.close() };
+}
+
+/** Gives the page files, as a user does who chooses them. */
+export const add = (page, ...files) => page.setInputFiles("input[type=file]", files.map(([name, text]) =>
+  ({ name, mimeType: "text/yaml", buffer: Buffer.from(text) })));

@@ -1,0 +1,209 @@
+// The explorer in a real browser: `node --test test/`. KUBESHAPE_SITE is a folder that `kubeshape explore` wrote of docs/demo.
+import assert from "node:assert/strict";
+import { readFile, writeFile, mkdir } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { after, before, test } from "node:test";
+import { add, dist, launch, open, serve } from "./browser.mjs";
+
+const root = new URL("../../../../", import.meta.url).pathname;
+const pictures = process.env.KUBESHAPE_PICTURES;
+const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const widgets = await readFile(`${root}docs/demo/widgets.yaml`, "utf8");
+let browser, site;
+before(async () => { [browser, site] = await Promise.all([launch(), serve(dist)]); });
+after(async () => { await browser?.close(); site?.close(); });
+
+/** A page with a definition in it. */
+async function started(text, options, name = "a.yaml") {
+  const opened = await open(browser, site.address, options);
+  await opened.page.waitForSelector(".hero");
+  await add(opened.page, [name, text]);
+  await opened.page.waitForSelector(".row", { timeout: 60_000 });
+  return opened;
+}
+
+/** What axe-core finds, in a line each. axe is injected through the debugger, which no policy of the page forbids. */
+async function violations(page) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document));
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).slice(0, 3).join(" ")}`);
+}
+
+async function picture(page, name) {
+  if (!pictures) return;
+  await mkdir(pictures, { recursive: true });
+  await writeFile(`${pictures}/${name}.png`, await page.screenshot());
+}
+
+const crd = (properties, rest = "") => `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: tabs.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: tabs, kind: Tab}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    ${rest}schema: {openAPIV3Schema: {type: object, properties: ${properties}}}
+`;
+
+test("a definition is dropped, and its fields are shown", async () => {
+  const { page, wrong, close } = await open(browser, site.address);
+  await page.waitForSelector(".hero");
+  assert.deepEqual(await violations(page), []);
+  await picture(page, "start");
+  const data = await page.evaluateHandle((text) => {
+    const data = new DataTransfer();
+    data.items.add(new File([text], "widgets.yaml"));
+    return data;
+  }, widgets);
+  await page.dispatchEvent("body", "drop", { dataTransfer: data });
+  await page.waitForSelector(".row");
+  await page.click(".row .name >> text=/^spec$/");
+  await page.waitForSelector("[data-field-name]");
+  assert.equal(await page.textContent("[data-field-name]"), "spec");
+  assert.deepEqual(await violations(page), []);
+  await picture(page, "fields");
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test("the keyboard alone finds and shows a field, and the address leads to it", async () => {
+  const { page, wrong, close } = await started(widgets);
+  await page.keyboard.press("/");
+  await page.keyboard.type("ports");
+  await page.waitForFunction(() => document.querySelector(".count")?.textContent?.includes(" of "));
+  await page.keyboard.press("ArrowDown");
+  for (let step = 0; step < 3 && (await page.textContent("[data-field-name]").catch(() => "")) !== "ports"; step++) {
+    await page.keyboard.press("ArrowDown");
+    await page.waitForTimeout(150);
+  }
+  await page.waitForFunction(() => document.querySelector("[data-field-name]")?.textContent === "ports");
+  const address = page.url();
+  assert.match(decodeURIComponent(address), /#\/fields\/.*\/\.spec\.ports$/);
+  await page.keyboard.press("Escape");
+  assert.equal(await page.getAttribute('[role=treeitem][aria-selected="true"]', "aria-level"), "2");
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test("an object is judged at its lines, and what is stored is shown", async () => {
+  const text = crd("{spec: {type: object, properties: {size: {type: integer, maximum: 3}, colour: {type: string, default: red}}}}");
+  const { page, wrong, close } = await started(text);
+  await page.click(".views >> text=Judge");
+  const editor = page.locator(".cm-content");
+  await editor.click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText("apiVersion: example.com/v1\nkind: Tab\nmetadata: {name: a}\nspec:\n  size: 7\n  sise: 1\n");
+  await page.waitForSelector(".pill.bad");
+  const findings = await page.locator(".finding").allInnerTexts();
+  assert.ok(findings.some((text) => text.includes("line 5") && text.includes("should be less than or equal to 3")), findings.join());
+  assert.ok(findings.some((text) => text.includes("line 6") && text.includes("sise")), findings.join());
+  const lines = await page.locator(".lines .added").allInnerTexts();
+  assert.ok(lines.some((line) => line.includes("colour: red")), lines.join());
+  assert.deepEqual(await violations(page), []);
+  await picture(page, "judge");
+  await page.click("text=Two managers");
+  await page.waitForSelector(".owners");
+  assert.deepEqual(await violations(page), []);
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test("shapes mark the selected field and say what they lose", async () => {
+  const { page, wrong, close } = await started(crd("{spec: {type: object, properties: {size: {type: integer, nullable: true}}}}"));
+  await page.click(".row .name >> text=/^size$/");
+  await page.click(".views >> text=Shapes");
+  await page.waitForFunction(() => [...document.querySelectorAll(".pane")].every((pane) => pane.shadowRoot?.querySelector(".cm-field")));
+  await page.waitForSelector("text=1 loss");
+  assert.deepEqual(await violations(page), []);
+  await picture(page, "shapes");
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test("a change is compared, with its witness and the steps of an upgrade", async () => {
+  const { page, wrong, close } = await started(crd("{spec: {type: object, properties: {size: {type: integer, maximum: 9}}}}"));
+  await page.click(".views >> text=Compare");
+  await page.waitForSelector("text=nothing changed");
+  const next = crd("{spec: {type: object, properties: {size: {type: integer, maximum: 3}}}}");
+  await page.locator(".cm-content").nth(1).click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText(next);
+  await page.waitForSelector(".change.breaking");
+  assert.match(await page.innerText(".change.breaking"), /spec\.size/);
+  assert.deepEqual(await violations(page), []);
+  await picture(page, "compare");
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test("a graph is drawn", async () => {
+  const all = crd("{spec: {type: object, properties: {boxRef: {type: object, properties: {name: {type: string}}}}}}");
+  const box = all.replaceAll("tabs", "boxes").replaceAll("Tab", "Box");
+  const { page, wrong, close } = await started(`${all}---\n${box}`);
+  await page.click(".views >> text=Graph");
+  await page.waitForSelector(".graph-host svg .edge");
+  assert.equal(await page.textContent(".edge text"), "boxRef");
+  assert.deepEqual(await violations(page), []);
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test("dark colours and a narrow screen have enough contrast and nothing beyond the edge", async () => {
+  for (const options of [{ colorScheme: "dark" }, { viewport: { width: 360, height: 740 } }]) {
+    const { page, wrong, close } = await started(widgets, options);
+    await page.click(".row .name >> text=/^spec$/");
+    await page.waitForSelector("[data-field-name]");
+    assert.deepEqual(await violations(page), []);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page is wider than the screen");
+    await picture(page, options.colorScheme ?? "narrow");
+    assert.deepEqual(wrong, []);
+    await close();
+  }
+});
+
+test("markup in names and descriptions is text", async () => {
+  const evil = `<img src=x onerror=alert(1)>`;
+  const text = crd(`{"${evil}": {type: string, description: "${evil}<script>alert(1)</script>", enum: ["${evil}"], default: "${evil}"}}`);
+  const { page, wrong, close } = await started(text);
+  page.on("dialog", () => wrong.push("a dialog"));
+  await page.click(`.row .name >> text=onerror`);
+  await page.waitForSelector("[data-field-name]");
+  assert.ok((await page.textContent(".detail")).includes(evil));
+  assert.equal(await page.locator("img").count(), 0);
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test("100,000 fields, a depth of 100 and a description of 5 MB do not freeze the page", async () => {
+  const many = Array.from({ length: 100_000 }, (_, at) => `f${at}: {type: string}`).join(", ");
+  let deep = "{type: string}";
+  for (let at = 0; at < 100; at++) deep = `{type: object, properties: {d: ${deep}}}`;
+  const inputs = [
+    ["many", crd(`{${many}}`)], ["deep", crd(`{d: ${deep}}`)],
+    ["long", crd(`{size: {type: string, description: "${"word ".repeat(1_000_000)}"}}`)],
+  ];
+  for (const [name, text] of inputs) {
+    const { page, wrong, close } = await open(browser, site.address);
+    await page.waitForSelector(".hero");
+    await page.evaluate(() => {
+      globalThis.longest = 0;
+      let last = performance.now();
+      setInterval(() => { const now = performance.now(); globalThis.longest = Math.max(globalThis.longest, now - last); last = now; }, 20);
+    });
+    await add(page, [`${name}.yaml`, text]);
+    await page.waitForSelector(".row", { timeout: 90_000 });
+    const rows = await page.locator(".row").count();
+    assert.ok(rows < 100, `${name}: ${rows} rows`);
+    const longest = await page.evaluate(() => globalThis.longest);
+    assert.ok(longest < 5_000, `${name}: the page did not answer for ${longest} ms`);
+    await page.focus(".tree");
+    await page.keyboard.press("End");
+    await page.waitForSelector("[data-field-name]", { timeout: 90_000 });
+    assert.deepEqual(wrong, []);
+    await close();
+  }
+});

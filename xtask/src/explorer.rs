@@ -1,0 +1,110 @@
+//! The WebAssembly build, and the files of the explorer that are made from it.
+
+use crate::run::{Result, cargo, run};
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const TARGET: &str = "wasm32-unknown-unknown";
+/// What the files are made of.
+const SOURCES: [&str; 3] = ["describe/explorer/web", "kubeshape/js/src", "kubeshape/js/bindgen"];
+/// What is in these folders and is no source.
+const MADE: [&str; 5] = ["node_modules", "generated", "target", "test", "Cargo.lock"];
+const STAMP: &str = "describe/explorer/dist/stamp";
+const WEB: &str = "describe/explorer/web";
+
+/// Checks that the libraries compile to WebAssembly, without a C compiler.
+pub(crate) fn wasm() -> Result {
+    let mut check = cargo("check");
+    check.args([
+        "--quiet",
+        "--target",
+        TARGET,
+        "-p",
+        "kubeshape-js",
+        "-p",
+        "kubeshape",
+        "--features",
+        "kubeshape/builtin",
+    ]);
+    // Where code in C is compiled, there is no compiler to be found.
+    run(check.env("CC", "no-c-compiler").env("TARGET_CC", "no-c-compiler"))
+}
+
+/// Builds the files of the explorer. It needs Node, and downloads packages of npm.
+pub(crate) fn build() -> Result {
+    run(cargo("build").args(["--profile", "web", "--target", TARGET, "-p", "kubeshape-js", "--lib"]))?;
+    let manifest = "kubeshape/js/bindgen/Cargo.toml";
+    let module = format!("target/{TARGET}/web/kubeshape_js.wasm");
+    let generated = format!("{WEB}/generated");
+    run(cargo("run").args(["--quiet", "--manifest-path", manifest, "--target-dir", "target/bindgen", "--"]).args([
+        &module,
+        &generated,
+        "kubeshape",
+    ]))?;
+    run(Command::new("npm").args(["ci", "--no-audit", "--no-fund", "--silent"]).current_dir(WEB))?;
+    run(Command::new("node").args(["node_modules/typescript/bin/tsc", "-p", "."]).current_dir(WEB))?;
+    run(Command::new("node").args(["build.mjs", "../dist"]).current_dir(WEB))?;
+    fs::write(STAMP, stamp()?)?;
+    Ok(())
+}
+
+/// Checks that the files of the explorer are made from its sources.
+pub(crate) fn check() -> Result {
+    if fs::read_to_string(STAMP).unwrap_or_default() == stamp()? {
+        return Ok(());
+    }
+    Err("describe/explorer/dist is not made from these sources: run `cargo xtask explorer`".into())
+}
+
+/// Runs the tests in a browser, and those of the npm package.
+pub(crate) fn test() -> Result {
+    let chromium = std::env::var_os("KUBESHAPE_CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
+    if !Path::new(&chromium).exists() || Command::new("npm").arg("--version").output().is_err() {
+        println!(
+            "not checked: the explorer in a browser (Node and Chromium are needed: apt-get install nodejs npm chromium)"
+        );
+        return Ok(());
+    }
+    run(Command::new("npm").args(["ci", "--no-audit", "--no-fund", "--silent"]).current_dir(WEB))?;
+    run(Command::new("node").args(["--test", "--test-reporter=dot", "test/"]).current_dir(WEB))
+}
+
+/// The hash of all sources with their names.
+fn stamp() -> Result<String> {
+    let mut files = Vec::new();
+    for folder in SOURCES {
+        collect(Path::new(folder), &mut files)?;
+    }
+    files.sort();
+    let mut hash = Sha256::new();
+    for file in files {
+        let name = file.to_string_lossy().replace('\\', "/");
+        // Checkouts on Windows may have other ends of lines.
+        let text = fs::read_to_string(&file)?.replace("\r\n", "\n");
+        hash.update(format!("{name} {}\n{text}", text.len()));
+    }
+    let mut out = String::new();
+    for byte in hash.finalize() {
+        write!(out, "{byte:02x}")?;
+    }
+    out.push('\n');
+    Ok(out)
+}
+
+fn collect(folder: &Path, out: &mut Vec<PathBuf>) -> Result {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.file_name().and_then(|name| name.to_str()).is_none_or(|name| MADE.contains(&name)) {
+            continue;
+        }
+        if path.is_dir() {
+            collect(&path, out)?;
+        } else {
+            out.push(path);
+        }
+    }
+    Ok(())
+}
