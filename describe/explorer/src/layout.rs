@@ -51,6 +51,7 @@ fn order(graph: &DiGraph<(), ()>, layers: &mut [Vec<usize>], direction: Directio
     }
 }
 
+#[expect(clippy::cast_precision_loss, reason = "a layer has at most a thousand nodes")]
 fn set_places(layer: &[usize], place: &mut [f64]) {
     for (at, node) in layer.iter().enumerate() {
         // Middles of layers are at one height.

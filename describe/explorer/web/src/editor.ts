@@ -30,6 +30,16 @@ const theme = EditorView.theme({
   ".cm-tooltip": { background: "var(--raised)", color: "var(--text)", border: "1px solid var(--line)" },
 });
 
+/** Browsers keep the style of a selection that typing replaces, with an inline style, which the page's policy forbids. */
+const replace = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    if (event.inputType !== "insertText" || event.data === null || view.composing || view.state.selection.main.empty) return false;
+    event.preventDefault();
+    view.dispatch(view.state.replaceSelection(event.data), { userEvent: "input.type", scrollIntoView: true });
+    return true;
+  },
+});
+
 const setField = StateEffect.define<[number, number] | null>();
 const field = StateField.define<DecorationSet>({
   create: () => Decoration.none,
@@ -60,7 +70,7 @@ export function create(parent: HTMLElement, options: Options) {
     state: EditorState.create({
       doc: options.text,
       extensions: [
-        lineNumbers(), highlightActiveLine(), history(), yaml(), syntaxHighlighting(highlight), theme, field, lintGutter(),
+        lineNumbers(), highlightActiveLine(), history(), yaml(), syntaxHighlighting(highlight), theme, field, lintGutter(), replace,
         keymap.of([...defaultKeymap, ...historyKeymap]),
         EditorState.readOnly.of(options.readOnly ?? false),
         EditorView.contentAttributes.of({ "aria-label": options.label, tabindex: "0" }),

@@ -27,31 +27,13 @@ function read(): Place {
 const written = ({ view, apiVersion, kind, path }: Place) =>
   "#/" + [view, apiVersion, kind, ...(path ? [path] : [])].map(encodeURIComponent).join("/");
 
-type Index = { kinds: Kind[]; inputs: { name: string; file: string }[]; isLive?: boolean };
+type Index = { kinds: Kind[]; inputs: { name: string; file: string }[] };
 type Prepared = { tree: Columns; fields: Detail[] };
 
 /** What a site has prepared: kinds and their fields. Without one, all of it comes from the worker. */
 const site: Promise<Index> = fetch(new URL("data/index.json", import.meta.url))
   .then((response) => (response.ok ? response.json() : undefined)).catch(() => undefined)
-  .then((index?: Index) => index ?? { kinds: [], inputs: [] })
-  .then((index) => (index.isLive ? live(index) : index));
-
-/** What a server publishes: its definitions, or where it has none, its documents. */
-async function live(index: Index): Promise<Index> {
-  const get = (path: string) => fetch(path, { headers: { Accept: "application/json" } }).then((response) => {
-    if (!response.ok) throw new Error(`${path}: ${response.status}`);
-    return response.arrayBuffer();
-  });
-  const set = async (name: string, path: string) => void (await ask("set", name, new Uint8Array(await get(path))));
-  await set("definitions.json", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions").catch(() => undefined);
-  if ((await ask<Kind[]>("kinds")).length === 0) {
-    const paths = JSON.parse(new TextDecoder().decode(await get("/openapi/v3"))).paths as Record<string, { serverRelativeURL: string }>;
-    for (const [name, { serverRelativeURL }] of Object.entries(paths)) {
-      if (/\/v\d/.test(name)) await set(`${name}.json`, serverRelativeURL).catch(() => undefined);
-    }
-  }
-  return { ...index, kinds: await ask<Kind[]>("kinds") };
-}
+  .then((index?: Index) => index ?? { kinds: [], inputs: [] });
 
 const prepared = new Map<string, Promise<Prepared>>();
 const given = new Map<string, Promise<void>>();

@@ -56,7 +56,7 @@ fn a_field_has_its_facts_its_ownership_and_the_costs_of_rules_about_its_items() 
     assert_eq!((rule["about"].as_str(), rule["rule"].as_str()), (Some("each item"), Some("self.number > 0")));
     assert_eq!(rule["cost"]["times"], 4);
     assert_eq!(field["copies"]["jq"], ".spec.ports");
-    assert_eq!(field["declared"]["line"], 19);
+    assert_eq!(field["declared"]["line"], 22);
     let at = index(&mut session, ".spec.size");
     let field = session.field("example.com/v1", "Tab", at);
     assert_eq!(field["facts"].to_string(), r#"[["nullable","yes"],["maximum","9"]]"#);
@@ -117,7 +117,7 @@ fn a_change_has_its_class_its_witness_and_its_field() {
     let definition = &compared["definitions"][0];
     assert_eq!(definition["class"], "breaking");
     let change = &definition["changes"][0];
-    assert_eq!((change["field"].as_str(), change["newLine"].as_u64()), (Some(".spec.size"), Some(18)));
+    assert_eq!((change["field"].as_str(), change["newLine"].as_u64()), (Some(".spec.size"), Some(19)));
     assert!(change["witness"]["text"].as_str().unwrap().contains("size: "), "{change}");
 }
 
