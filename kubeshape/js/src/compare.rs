@@ -27,8 +27,8 @@ impl Session {
             match (of(&was), of(&is)) {
                 (Some(old), Some(new)) => {
                     let mut out = pair(name, (&before.documents, &was[old]), (&after.documents, &is[new]));
-                    let named = |all: &[Crd]| all.iter().position(|crd| crd.name() == name);
-                    if let (Some(old), Some(new)) = (named(&plans_old), named(&plans_new)) {
+                    let place = |all: &[Crd]| all.iter().position(|crd| crd.name() == name);
+                    if let (Some(old), Some(new)) = (place(&plans_old), place(&plans_new)) {
                         out["plan"] = plan(&plans_old[old], &plans_new[new]);
                     }
                     out
@@ -83,7 +83,7 @@ fn pair(name: &str, old: Side<'_>, new: Side<'_>) -> Value {
             });
             match proof {
                 Proof::NotNeeded => {}
-                Proof::None(reason) => out["noWitness"] = json!(reason.to_string()),
+                Proof::None(reason) => out["noWitness"] = json!(reason),
                 Proof::Witness(witness) => {
                     let arena = Bump::new();
                     out["witness"] = json!({

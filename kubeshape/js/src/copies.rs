@@ -16,11 +16,14 @@ pub(crate) fn steps(path: &str) -> Vec<Step<'_>> {
     let mut rest = path;
     while !rest.is_empty() {
         if let Some(after) = rest.strip_prefix("[]") {
-            (rest, _) = (after, out.push(Step::Items));
+            out.push(Step::Items);
+            rest = after;
         } else if let Some(after) = rest.strip_prefix("{}") {
-            (rest, _) = (after, out.push(Step::Values));
+            out.push(Step::Values);
+            rest = after;
         } else if let Some((name, after)) = rest.strip_prefix("[\"").and_then(|quoted| quoted.split_once("\"]")) {
-            (rest, _) = (after, out.push(Step::Name(name)));
+            out.push(Step::Name(name));
+            rest = after;
         } else {
             let from = rest.strip_prefix('.').unwrap_or(rest);
             let end = from.find(['.', '[', '{']).unwrap_or(from.len());
@@ -28,7 +31,8 @@ pub(crate) fn steps(path: &str) -> Vec<Step<'_>> {
             if name.is_empty() {
                 break;
             }
-            (rest, _) = (after, out.push(Step::Name(name)));
+            out.push(Step::Name(name));
+            rest = after;
         }
     }
     out
@@ -70,13 +74,13 @@ fn cel(steps: &[Step<'_>]) -> String {
         match step {
             Step::Name(name) => match kubeshape_cel::escape::escape(name) {
                 Some(name) => out.extend([".", &name]),
-                None => out.push_str(&format!("[{name:?}]")),
+                None => out.extend(["[", &json!(name).to_string(), "]"]),
             },
             Step::Items | Step::Values => {
                 let variable = VARIABLES.get(depth).copied().unwrap_or("x");
                 let start = last_value(&out).to_owned();
                 let value = if *step == Step::Items { variable.to_owned() } else { format!("{start}[{variable}]") };
-                out.push_str(&format!(".map({variable}, {value}"));
+                out.extend([".map(", variable, ", ", &value]);
                 (ends, depth) = (ends + 1, depth + 1);
             }
         }
@@ -94,7 +98,7 @@ fn jq(steps: &[Step<'_>]) -> String {
     for step in steps {
         match step {
             Step::Name(name) if is_plain(name) => out.extend([".", name]),
-            Step::Name(name) => out.push_str(&format!(".[{}]", json!(name))),
+            Step::Name(name) => out.extend([".[", &json!(name).to_string(), "]"]),
             Step::Items | Step::Values => out.push_str("[]"),
         }
     }

@@ -12,6 +12,9 @@ use serde_json::{Value, json};
 /// What upstream lets a rule cost (`StaticEstimatedCostLimit`).
 pub(crate) use kubeshape::validate::crd::RULE_COST_LIMIT;
 
+/// Some releases, and the costs of expressions in them with their pointers.
+pub(crate) type CostsOf = (Vec<Release>, Vec<(String, ExpressionCost)>);
+
 /// What the releases say of one definition.
 #[derive(Debug)]
 pub(crate) struct Checked {
@@ -20,7 +23,7 @@ pub(crate) struct Checked {
     pub(crate) findings: Vec<Finding>,
     pub(crate) verdict: String,
     /// The costs by the releases in which they are the same, each with the pointer of `x-kubernetes-validations`.
-    pub(crate) costs: Vec<(Vec<Release>, Vec<(String, ExpressionCost)>)>,
+    pub(crate) costs: Vec<CostsOf>,
 }
 
 /// The definitions of a text, checked.

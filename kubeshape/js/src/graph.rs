@@ -32,7 +32,7 @@ impl Session {
         let kinds: Vec<&Kind> =
             self.api.kinds().filter(|kind| is_wanted(kind.definition().location().input())).collect();
         let is_custom = |kind: &&Kind| kind.definition().is_custom_resource();
-        if kinds.iter().any(|kind| is_custom(&kind)) {
+        if kinds.iter().any(is_custom) {
             return of_kinds(&kinds.into_iter().filter(is_custom).collect::<Vec<_>>());
         }
         let texts = self.texts.iter().filter(|(name, _)| is_wanted(name));

@@ -91,7 +91,7 @@ fn of_error(manager: &str, error: &Error) -> Value {
             "message": conflict.message,
             "live": conflict.live,
             "new": conflict.new,
-            "line": conflict.location.as_ref().and_then(|at| at.place()).map(|place| place.line),
+            "line": conflict.location.as_ref().and_then(kubeshape::Location::place).map(|place| place.line),
         })
     });
     json!({ "manager": manager, "error": error.to_string(), "conflicts": conflicts.collect::<Value>() })
