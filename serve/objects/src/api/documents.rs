@@ -3,7 +3,8 @@
 use super::served::Served;
 use bytes::Bytes;
 use kubeshape_input::Limits;
-use kubeshape_registry::Registry;
+use kubeshape_registry::{Registry, Settings};
+use kubeshape_validate::Release;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
@@ -24,6 +25,8 @@ const NOT_STORED: [&str; 2] = ["authentication.k8s.io", "authorization.k8s.io"];
 pub struct Documents {
     /// By group and version.
     documents: Arc<BTreeMap<(String, String), Document>>,
+    /// The release whose rules the kinds have.
+    release: Release,
 }
 
 #[derive(Debug)]
@@ -51,7 +54,17 @@ impl Documents {
             let document = Document { text, read: OnceLock::new() };
             is_stored.then(|| ((group.to_owned(), version.to_owned()), document))
         });
-        Documents { documents: Arc::new(documents.collect()) }
+        Documents { documents: Arc::new(documents.collect()), release: Release::DEFAULT }
+    }
+
+    /// The same documents, with the rules of a release.
+    pub(super) fn in_release(self, release: Release) -> Documents {
+        if release == self.release {
+            return self;
+        }
+        let unread = |document: &Document| Document { text: document.text.clone(), read: OnceLock::new() };
+        let documents = self.documents.iter().map(|(key, document)| (key.clone(), unread(document)));
+        Documents { documents: Arc::new(documents.collect()), release }
     }
 
     /// A resource.
@@ -80,7 +93,7 @@ impl Documents {
     fn group_version(&self, group: &str, version: &str) -> Option<&GroupVersion> {
         let document = self.documents.get(&(group.to_owned(), version.to_owned()))?;
         Some(document.read.get_or_init(|| {
-            let mut registry = Registry::default();
+            let mut registry = Registry::new(Settings::of(self.release));
             registry.set_built_in("document", kubeshape_input::read("document", &document.text, Limits::default()));
             let registry = Arc::new(registry);
             let in_version = |kind: &&kubeshape_registry::Kind| kind.group() == group && kind.version_name() == version;

@@ -254,7 +254,7 @@ impl Api {
     /// [`settle`](Self::settle).
     #[must_use]
     pub fn with_documents(self, documents: Documents) -> Api {
-        Api { documents, ..self }
+        Api { documents: documents.in_release(self.registry.settings().release), ..self }
     }
 
     /// Returns the registry of kinds.
