@@ -229,7 +229,7 @@ fn judge(subject: &Subject, case: &Case, table: &mut Table) {
                 Verdict::Equal
             };
             table.add(&row("refused objects"), &record, verdict);
-            table.add(&row("errors of refused objects"), &record, same_errors(errors, &theirs.errors));
+            table.add(&row("errors of refused objects"), &record, same_errors(&errors, &theirs.errors));
         }
         (code, _) => {
             let message = theirs.message.clone().unwrap_or_default();
@@ -243,10 +243,10 @@ fn judge(subject: &Subject, case: &Case, table: &mut Table) {
 }
 
 /// The errors as sets with counts; none of ours are missing ones.
-fn same_errors(ours: Vec<Cause>, theirs: &[Cause]) -> Verdict {
+fn same_errors(ours: &[Cause], theirs: &[Cause]) -> Verdict {
     let mut left: Vec<&Cause> = theirs.iter().collect();
     let mut more: Vec<&Cause> = Vec::new();
-    for own in &ours {
+    for own in ours {
         match left.iter().position(|their| own.is_as(their)) {
             Some(at) => {
                 left.remove(at);

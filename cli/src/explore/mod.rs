@@ -56,8 +56,8 @@ impl Command for ExploreArgs {
                 })
                 .collect();
             for (name, bytes) in pages.site_files() {
-                let content_type =
-                    if name.ends_with(".json") { "application/json" } else { "application/octet-stream" };
+                let is_json = std::path::Path::new(&name).extension().is_some_and(|end| end == "json");
+                let content_type = if is_json { "application/json" } else { "application/octet-stream" };
                 files.insert(format!("data/{name}"), local::File { content_type, bytes: bytes.into() });
             }
             local::serve(&files, |address| session.remark(&format!("serving {address} until Ctrl-C")))?;

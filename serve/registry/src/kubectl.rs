@@ -50,10 +50,10 @@ impl Kind {
     /// assert_eq!(format!("{row:?}"), r#"[Text("a"), Int(3)]"#);
     /// ```
     pub fn convertor(&self) -> Result<Convertor, Unrecognized> {
-        if !self.definition().is_custom_resource() {
-            if let Some(convertor) = Convertor::built_in(self.group(), self.kind(), self.definition().release()) {
-                return Ok(convertor);
-            }
+        if !self.definition().is_custom_resource()
+            && let Some(convertor) = Convertor::built_in(self.group(), self.kind(), self.definition().release())
+        {
+            return Ok(convertor);
         }
         let columns = self.version().map(|version| version.columns.as_slice()).unwrap_or_default();
         let columns: Vec<Column<'_>> = columns
