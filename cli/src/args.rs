@@ -10,6 +10,7 @@ mod explore;
 mod findings;
 mod lifecycle;
 #[cfg(feature = "serve")]
+mod policies;
 mod serve;
 mod show;
 mod ssa;
@@ -27,6 +28,7 @@ pub(crate) use lifecycle::{
     AnnotateArgs, GateArgs, LifecycleArgs, LifecycleCommand, LifecycleDiffArgs, LifecycleDocsArgs, LifecycleFormat,
     LifecycleTableArgs, LifecycleWarnArgs, LintArgs, ShownArgs,
 };
+pub(crate) use policies::{OperationArg, PolicyArgs};
 #[cfg(feature = "serve")]
 pub(crate) use serve::{LogFormat, LogLevel, ServeArgs};
 pub(crate) use show::{ExplainFieldArgs, ExplainFormat, SampleArgs, TableArgs, TableFormat};

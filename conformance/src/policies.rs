@@ -4,13 +4,14 @@ use crate::known::Known;
 use crate::table::{Table, Verdict};
 use kubeshape_input::Limits;
 use kubeshape_policy::{
-    Access, Authorizer, Conditional, Gvk, Gvr, Kinds, Operation, Policies, Request, Status, User, Verdict as Allowed,
-    World, warning_headers,
+    Access, Authorizer, Conditional, Given, Gvk, Gvr, Kinds, Operation, Policies, Release, Request, Status, User,
+    Verdict as Allowed, World, warning_headers,
 };
 
 use kubeshape_registry::policy::{Layer, ServedKinds};
 use kubeshape_schema::Bump;
 use kubeshape_schema::field::BadValue;
+use kubeshape_smd::value::Stop;
 use kubeshape_smd::{ToValue, Value as Object};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -47,7 +48,7 @@ pub fn compare(golden: &Path, known: Known) -> Table {
 }
 
 /// Compares one request.
-fn one(line: &Value, built_in: &Layer<'_>, table: &mut Table) {
+fn one(line: &Value, built_in: &Layer, table: &mut Table) {
     let id = line["id"].as_str().unwrap_or_default();
     let theirs = &line["answer"];
     if theirs.get("panic").is_some() {
@@ -220,7 +221,7 @@ fn list<'v>(input: &'v Value, key: &str) -> Vec<&'v Value> {
 }
 
 /// What we make of a request.
-fn answer(input: &Value, built_in: &Layer<'_>) -> Result<Map<String, Value>, String> {
+fn answer(input: &Value, built_in: &Layer) -> Result<Map<String, Value>, String> {
     let arena = Bump::new();
     let mut registry = crate::registry();
     for (at, crd) in list(input, "crds").into_iter().enumerate() {
@@ -250,13 +251,14 @@ fn answer(input: &Value, built_in: &Layer<'_>) -> Result<Map<String, Value>, Str
         namespaces.push(namespace.to_value(&arena));
     }
     let authorizer: Arc<dyn Authorizer> = Arc::new(Rules(list(input, "authorizer").into_iter().cloned().collect()));
-    let world = World { kinds: &kinds, namespaces: &namespaces, params: &params, authorizer: &authorizer };
+    let given = Given { namespaces: &namespaces, params: &params };
+    let world = World { kinds: &kinds, objects: &given, authorizer: &authorizer, stop: Stop::NEVER };
     let objects: Vec<Object<'_>> = ["policies", "bindings", "webhooks"]
         .into_iter()
         .flat_map(|key| list(input, key))
         .map(|value| value.to_value(&arena))
         .collect();
-    let policies = Policies::read(objects, &kinds, &arena);
+    let policies = Policies::read(objects, &kinds, Release::DEFAULT, &arena);
     let mut configurations = Map::new();
     for (part, key) in [("policies", "policies"), ("bindings", "bindings"), ("webhookConfigurations", "webhooks")] {
         let judged: Vec<Value> =
@@ -310,7 +312,7 @@ fn configuration<'a>(value: &'a Value, kinds: &dyn Kinds, arena: &'a Bump) -> Va
             return out;
         }
     };
-    let mut errors: Vec<(String, String, String, Value)> = kubeshape_policy::creation_errors(object)
+    let mut errors: Vec<(String, String, String, Value)> = kubeshape_policy::creation_errors(object, Release::DEFAULT)
         .into_iter()
         .map(|error| {
             let value = match error.value {
@@ -342,7 +344,7 @@ fn configuration<'a>(value: &'a Value, kinds: &dyn Kinds, arena: &'a Bump) -> Va
     if !errors.is_empty() {
         out["errors"] = Value::Array(errors);
     }
-    let warnings: Vec<Value> = kubeshape_policy::type_warnings(object, kinds)
+    let warnings: Vec<Value> = kubeshape_policy::type_warnings(object, kinds, Release::DEFAULT)
         .into_iter()
         .map(|warning| json!({"fieldRef": warning.field, "warning": warning.text}))
         .collect();

@@ -362,6 +362,15 @@ codes! {
     ObjectNotJudged = 8105, Warning, "The object is not checked.";
     ObjectDeparts = 8106, Warning, "The object does not match the OpenAPI document of its kind.";
     ObjectWarned = 8107, Warning, "The API server accepts the object with a warning.";
+    PolicyDenied = 8111, Error, "An admission policy refuses the object.";
+    PolicyWarned = 8112, Warning, "An admission policy warns about the object.";
+    PolicyAudited = 8113, Note, "An admission policy adds an annotation to the audit event.";
+    PolicyChanged = 8114, Note, "An admission policy changes the object.";
+    PolicyAsked = 8115, Warning, "An admission policy asks what is not known without a cluster.";
+    PolicyRefused = 8121, Error, "The API server refuses the admission policy.";
+    PolicyType = 8122, Warning, "An expression of an admission policy does not fit a kind that the policy is about.";
+    PolicyUnused = 8123, Warning, "An admission policy, a binding or a parameter is not used.";
+    PolicyNotServed = 8124, Error, "The release does not serve the kind of the admission policy.";
     // 83xx: the lifecycle of fields
     LifecycleSource = 8301, Error, "A file is not Go.";
     LifecycleTag = 8302, Error, "A lifecycle tag is not written correctly.";

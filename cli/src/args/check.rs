@@ -12,6 +12,9 @@ use std::path::PathBuf;
 /// every error, with the server's own words, at its place in the file. Asked about several releases, it says which of
 /// them take the definition, and what keeps it from the others.
 ///
+/// Admission policies, their bindings and webhook configurations are checked as well: what a server refuses, whether expressions fit
+/// the kinds that they are about, and what is not used.
+///
 /// Inputs are read as `kubeshape convert` reads them. Findings go to standard output. A broken input is reported, and
 /// the others are checked.
 #[derive(Args, Debug)]
@@ -21,6 +24,7 @@ Examples:
   kubeshape check config/crd/bases --kubernetes 1.30..1.36
   kubeshape check config/crd/bases --against git:origin/main:config/crd/bases
   kubectl get crd -o yaml | kubeshape check --kubernetes 1.37
+  kubeshape check policies/ config/crd/bases
   kubeshape check config/crd/bases --level advice
   kubeshape check config/crd/bases --fix --diff
   kubeshape check config/crd/bases --output-format sarif > kubeshape.sarif

@@ -1,6 +1,6 @@
 //! The command line of `kubeshape validate`.
 
-use super::{FilenameArgs, GateArgs, LevelArgs, OutputFormat, ReportArgs, WalkArgs};
+use super::{FilenameArgs, GateArgs, LevelArgs, OutputFormat, PolicyArgs, ReportArgs, WalkArgs};
 use clap::{Args, ValueEnum, ValueHint};
 use kubeshape_validate::Release;
 use std::path::PathBuf;
@@ -10,7 +10,8 @@ use std::path::PathBuf;
 /// Judges objects as kube-apiserver does when they are created, or, with --old, when they replace other objects. Of
 /// custom resources: unknown fields, metadata, the schema with its formats, list types, defaults, CEL rules. Of
 /// built-in kinds, such as Deployment: unknown fields, types, metadata, defaults, and the rules that the server has in Go
-/// code. Every error has the server's own words and its place in the file. No request leaves the machine.
+/// code. Every error has the server's own words and its place in the file. With --policies, admission policies change and
+/// judge the objects as well, in the order of a server. No request leaves the machine.
 ///
 /// Inputs are files, folders, streams, Lists, and what kustomize and Helm print. Findings go to standard output, unless
 /// --print asks for objects; then they go to standard error.
@@ -24,6 +25,8 @@ Examples:
   helm template chart/ | kubeshape validate --schemas crds/ -
   kubeshape validate --schemas crds/ --old before.yaml after.yaml
   kubeshape validate --schemas crds/ --print stored widget.yaml
+  kubeshape validate --policies policies/ --params params/ manifests/
+  kubeshape validate --policies policies/ --user alice --operation delete pod.yaml
   kubeshape validate --schemas crds/ --output-format junit . > junit.xml
 
 Exit codes: 0 if the server takes every object, 1 if not or if a finding is
@@ -59,6 +62,9 @@ pub(crate) struct ValidateArgs {
     /// As on a server, what is wrong with a value that did not change is accepted.
     #[arg(long, value_name = "OLD", value_hint = ValueHint::AnyPath)]
     pub(crate) old: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) admission: PolicyArgs,
 
     /// What happens to fields that the schema does not know
     ///

@@ -1,9 +1,10 @@
 //! `kubeshape check`.
 //!
 //! [`worker`] checks the definitions of a file with `kubeshape-check`, and [`fix`] edits it; [`Definitions`] are those
-//! that they replace.
+//! that they replace. [`policies`] checks the admission policies of all files.
 
 mod fix;
+mod policies;
 mod result;
 mod worker;
 
@@ -20,6 +21,7 @@ use kubeshape_input::{Code, Finding, Limits};
 use kubeshape_lifecycle::warn::Cluster;
 use kubeshape_schema::{Level, Levels, NoteKind};
 use kubeshape_validate::crd::ExpressionCost;
+use policies::Policies;
 use result::{Event, FileResult, Fixed, Verdict};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,6 +75,7 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
     let filter = Filter::new(&args.walk)?;
     let limits = Limits::default();
     let releases = args.kubernetes.unwrap_or_default();
+    let mut policies = Policies::default();
     let (seen, names, counts) = (BTreeSet::new(), BTreeMap::new(), Counts::default());
     let writer = Stage::default();
     let writer = if fix == Some(Fix::Write) { writer.until_interrupted() } else { Arc::new(writer) };
@@ -124,12 +127,13 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
     run_in_order(jobs(args.jobs), WINDOW, inputs.len(), worker, |done| {
         let Some((number, result)) = done else { return Ok(()) };
         let input = &inputs[number];
-        let Some(result) = result else { return Err(Fatal::Internal { input: input.name() }) };
+        let Some(mut result) = result else { return Err(Fatal::Internal { input: input.name() }) };
         if result.found || result.failed {
             for (root, used) in gathered.roots.iter().zip(&mut used) {
                 *used |= input.canonical.starts_with(&root.canonical) || input.path().starts_with(&root.path);
             }
         }
+        policies.add(&mut result, input);
         run.file(result, input, &gathered)?;
         run.ui.progress(number as u64 + 1);
         Ok(())
@@ -142,7 +146,9 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
         }
     }
     run.names_in_use();
+    let text = policies.check(releases, limits, |finding| run.shown(finding));
     run.summary(&context.against);
+    text.iter().for_each(|text| run.ui.say(text));
     let Run { counts, .. } = run;
     let is_denied = ui.end(None, "", "");
     ui.written()?;
@@ -210,6 +216,13 @@ impl Run<'_> {
     fn finding(&mut self, finding: &Finding) {
         self.counts.errors += usize::from(finding.kind() == NoteKind::Error);
         self.ui.finding(finding);
+    }
+
+    /// Tells what was found, if it is shown.
+    fn shown(&mut self, finding: &Finding) {
+        if self.ui.filter().levels().of(finding.code) >= self.least {
+            self.finding(finding);
+        }
     }
 
     /// Writes what is to be written, and tells what was found.
@@ -307,9 +320,7 @@ impl Run<'_> {
     /// Reports the names that definitions of a group ask for and do not get.
     fn names_in_use(&mut self) {
         for finding in std::mem::take(&mut self.claims).findings() {
-            if self.ui.filter().levels().of(finding.code) >= self.least {
-                self.finding(&finding);
-            }
+            self.shown(&finding);
         }
     }
 

@@ -3,6 +3,8 @@
 use kubeshape_check::fix::Plan;
 use kubeshape_check::{Problem, Report};
 use kubeshape_input::{Finding, Place};
+use kubeshape_registry::Location;
+use kubeshape_registry::policy::Others;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -17,6 +19,10 @@ pub(super) struct FileResult {
     pub(super) failed: bool,
     /// Whether its bytes could not be read.
     pub(super) unreadable: bool,
+    /// The documents, if there are admission policies among them.
+    pub(super) policies: Vec<Location>,
+    /// The objects that may be parameters of policies.
+    pub(super) others: Others,
     /// What is to be written.
     pub(super) fixed: Option<Fixed>,
 }

@@ -2,13 +2,14 @@
 
 use super::fix::Outcome;
 use super::result::{Event, FileResult, Judged, Planned, Verdict};
-use super::{Context, fix};
+use super::{Context, fix, policies};
 use crate::input::{self, Input};
 use crate::report::Capped;
 use kubeshape_check::fix::{CODES, Plan, Types, plan};
 use kubeshape_check::{Part, Problem, Report};
 use kubeshape_input::{Code, Finding, Note, Reader, Resolver, describe};
 use kubeshape_lifecycle::{Version, entries};
+use kubeshape_registry::policy::is_policy;
 use kubeshape_schema::Bump;
 use kubeshape_structural::read::Manifest;
 use kubeshape_validate::Release;
@@ -85,7 +86,7 @@ impl Judged {
         arena: &mut Bump,
     ) -> Judged {
         let mut out = FileResult::default();
-        let mut planned = Vec::new();
+        let (mut planned, mut has_policies) = (Vec::new(), false);
         // Findings about documents without definitions. Those about a definition are all shown.
         let mut capped = Capped::default();
         let mut documents = reader.documents(Arc::clone(name), bytes, context.limits);
@@ -104,6 +105,9 @@ impl Judged {
                 others.push(document.root());
             }
             out.found |= !definitions.is_empty();
+            has_policies |= others.iter().any(|node| is_policy(*node));
+            others.retain(|node| !is_policy(*node));
+            others.iter().for_each(|node| out.others.add(*node));
             let has_lifecycles = entries::may_be_in(document.document());
             let mut resolver = document.resolver_mut();
             for node in others {
@@ -141,6 +145,10 @@ impl Judged {
             planned.push(Planned { problems, plan });
         }
         out.events.extend(capped.rest().map(|finding| Event::Finding(*finding)));
+        if has_policies {
+            out.found = true;
+            out.policies = policies::read(name, bytes, context.limits);
+        }
         Judged { result: out, documents: planned, is_plain }
     }
 }

@@ -53,7 +53,7 @@ enum Access {
 }
 
 /// All options with paths, except those of [`OF_NAMED_FILES`]. `objects` can be written because of `write-back`.
-const PATHS: [(&str, Access); 14] = [
+const PATHS: [(&str, Access); 16] = [
     ("base", Access::Reads),
     ("data", Access::Writes),
     ("exempt", Access::Reads),
@@ -65,6 +65,8 @@ const PATHS: [(&str, Access); 14] = [
     ("old", Access::Reads),
     ("onto", Access::Reads),
     ("output", Access::Writes),
+    ("params", Access::Reads),
+    ("policies", Access::Reads),
     ("report", Access::Writes),
     ("schemas", Access::Reads),
     ("types", Access::Reads),

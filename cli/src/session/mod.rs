@@ -6,6 +6,7 @@
 //! A command implements [`Command`] for its arguments, and [`run`] runs it.
 
 pub(crate) mod diagnose;
+pub(crate) mod groups;
 pub(crate) mod object;
 pub(crate) mod print;
 pub(crate) mod text;

@@ -1,12 +1,13 @@
 //! The kinds of the schemas, each prepared once, when the first object of it is judged.
 
 use super::schemas::{self, Read, Schemas, Versions, Waiting};
-use crate::session::types;
+use crate::session::groups::Groups;
 use kubeshape_builtin as builtin;
 use kubeshape_lifecycle::Version;
 use kubeshape_lifecycle::kinds;
 use kubeshape_lifecycle::warn::Schemas as Lifecycles;
-use kubeshape_registry::{Gvk, Kind, KindError, Registry, Release, Settings};
+use kubeshape_registry::policy::{Layer, Layers};
+use kubeshape_registry::{Gvk, Kind, KindError, Registry, Release};
 use kubeshape_smd::typed::nearest;
 use kubeshape_validate::builtin::{BuiltInKind, Strategy};
 use kubeshape_validate::object::Resource;
@@ -29,9 +30,11 @@ pub(super) struct Kinds<'a> {
     /// The release of the built-in kinds, and of what is said about removed ones.
     asked: Option<Release>,
     /// Kubernetes' own kinds, if there are any of the release.
-    built_in: Option<BuiltIn>,
+    built_in: Option<Groups>,
     /// What the documents say of kinds, by kind and API version.
     typed: Mutex<ByKind<Arc<Documented>>>,
+    /// What admission policies need to know of the kinds of the schemas.
+    layer: OnceLock<Layer>,
     /// What was said about kinds that are not known, by API version and kind: it takes a search among all kinds.
     unknown: Mutex<BTreeMap<(String, String), String>>,
 }
@@ -91,8 +94,16 @@ impl<'a> Kinds<'a> {
         let is_of_cluster = |kind: &Kind| kind.group().is_empty() && !kind.definition().is_custom_resource();
         let has_cluster = schemas.registry().kinds().any(is_of_cluster);
         let asked = asked.or_else(|| (!has_cluster).then(Release::default));
-        let built_in = asked.and_then(BuiltIn::new);
-        Kinds { schemas, custom, asked, built_in, typed: Mutex::default(), unknown: Mutex::default() }
+        let built_in = asked.and_then(Groups::new);
+        Kinds {
+            schemas,
+            custom,
+            asked,
+            built_in,
+            typed: Mutex::default(),
+            layer: OnceLock::new(),
+            unknown: Mutex::default(),
+        }
     }
 
     /// What is known about objects, and the server's warning if their version is deprecated; none if nothing is known of
@@ -156,7 +167,7 @@ impl<'a> Kinds<'a> {
         let waiting = self.schemas.waiting().filter(|(_, kind, _)| *kind == gvk.kind());
         let waiting = waiting.flat_map(|(group, kind, waiting)| waiting.read().versions(group, kind).into_keys());
         let groups = self.built_in.iter().flat_map(|built_in| {
-            built_in.groups.keys().filter_map(|group| built_in.group(group)).flat_map(|known| known.elsewhere(gvk))
+            built_in.names().filter_map(|group| built_in.group(group)).flat_map(|known| known.elsewhere(gvk))
         });
         let all: Vec<String> = waiting.chain(groups).collect();
         let near = nearest(gvk.api_version(), all.iter().map(String::as_str));
@@ -205,7 +216,25 @@ impl<'a> Kinds<'a> {
     }
 }
 
+impl Layers for Kinds<'_> {
+    fn of_group<'s>(&'s self, group: &str) -> Vec<&'s Layer> {
+        self.custom_layer()
+            .into_iter()
+            .chain(self.built_in.as_ref().and_then(|built_in| built_in.layer(group)))
+            .collect()
+    }
+
+    fn all(&self) -> Vec<&Layer> {
+        let built_in = self.built_in.iter().flat_map(Layers::all);
+        self.custom_layer().into_iter().chain(built_in).collect()
+    }
+}
+
 impl Kinds<'_> {
+    fn custom_layer(&self) -> Option<&Layer> {
+        Some(self.layer.get_or_init(|| Layer::new(self.schemas.registry())))
+    }
+
     /// What there is to say about a kind that is not among the schemas, whether their files are read or not.
     fn unknown_to_schemas(&self, gvk: Gvk<'_>) -> KindError {
         let mut error = self.schemas.registry().unknown(gvk);
@@ -218,36 +247,5 @@ impl Kinds<'_> {
         let names = self.schemas.waiting().map(|(_, kind, _)| kind).chain(error.nearest.iter().map(String::as_str));
         let nearest = if gvk.kind().is_empty() { Vec::new() } else { nearest(gvk.kind(), names) };
         KindError { nearest, ..error }
-    }
-}
-
-/// Kubernetes' own kinds of a release, by group. A group is read when the first object of it comes.
-#[derive(Debug)]
-struct BuiltIn {
-    release: builtin::Release,
-    /// The release of the rules.
-    rules: Release,
-    api: builtin::Api,
-    groups: BTreeMap<String, OnceLock<Registry>>,
-}
-
-impl BuiltIn {
-    /// None if there are no documents of the release.
-    fn new(release: Release) -> Option<BuiltIn> {
-        let rules = release;
-        let release: builtin::Release = release.try_into().ok()?;
-        let api = release.api();
-        let groups = types::groups(&api).into_iter().map(|group| (group, OnceLock::new())).collect();
-        Some(BuiltIn { release, rules, api, groups })
-    }
-
-    fn group(&self, group: &str) -> Option<&Registry> {
-        let make = || {
-            let settings = Settings::of(self.rules);
-            let mut registry = Registry::new(settings);
-            types::add_groups(self.release, &self.api, &mut registry, |other| other == group);
-            registry
-        };
-        Some(self.groups.get(group)?.get_or_init(make))
     }
 }

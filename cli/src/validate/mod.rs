@@ -1,9 +1,10 @@
 //! `kubeshape validate`.
 //!
 //! [`kinds`] prepares what the schemas say of a kind when the first object of it comes, [`worker`] judges the objects of
-//! a file, [`stored`] prints them as they are stored. What a server does with an object is in `kubeshape-validate`.
+//! a file, [`policies`] has the policies of `--policies`, [`stored`] prints objects as they are stored. What a server does with an object is in `kubeshape-validate`.
 
 mod kinds;
+mod policies;
 mod schemas;
 mod sops;
 mod stored;
@@ -18,9 +19,11 @@ use kinds::Kinds;
 use kubeshape_input::{Code, Finding};
 use kubeshape_lifecycle::Version;
 use kubeshape_lifecycle::warn::Cluster;
+use kubeshape_registry::policy::{ServedKinds, is_policy};
 use kubeshape_registry::{Location, Release};
 use kubeshape_schema::{Bump, NoteKind};
 use kubeshape_smd::Value;
+use policies::Policies;
 use schemas::Schemas;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -58,10 +61,25 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
     if paths.is_empty() {
         paths.push(PathBuf::from("-"));
     }
-    check_once(args.schemas.iter().chain(&args.old).chain(&paths))?;
+    let admission = &args.admission;
+    check_once(args.schemas.iter().chain(&args.old).chain(&admission.policies).chain(&admission.params).chain(&paths))?;
     // What is prepared is kept to the end of the process, which gives back everything at once.
     let schemas = ManuallyDrop::new(run.schemas(&filter, threads)?);
     let old = run.old(&filter, threads)?;
+    let has_policies = !admission.policies.is_empty();
+    // Policies are about built-in kinds, and are some themselves.
+    let release = args.kubernetes.or_else(|| has_policies.then(Default::default));
+    let kinds = Kinds::new(&schemas, release);
+    let objects = ManuallyDrop::new(run.policies(&filter, threads)?);
+    let arena = ManuallyDrop::new(Bump::new());
+    let policies = if has_policies {
+        let (policies, findings) =
+            Policies::new(admission, &objects, &ServedKinds::new(&kinds), release.unwrap_or_default(), &arena);
+        findings.iter().for_each(|finding| run.finding(finding));
+        Some(policies)
+    } else {
+        None
+    };
 
     let gathered = gather(&paths, None, &filter);
     for (path, why) in &gathered.unreadable {
@@ -76,10 +94,11 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
         run.finding(&Finding::new(Code::Nothing, detail).in_input(folder.to_string_lossy()));
     }
     let context = ManuallyDrop::new(Context {
-        kinds: Kinds::new(&schemas, args.kubernetes),
+        kinds,
+        policies,
         old,
         cluster: Cluster {
-            release: args.kubernetes.and_then(|release| Version::parse(&release.to_string())),
+            release: release.and_then(|release| Version::parse(&release.to_string())),
             gates: args.gates.all(),
             ..Cluster::default()
         },
@@ -167,7 +186,8 @@ impl Run<'_> {
 
     /// The kinds of `--schemas`. What is wrong with them is told, as far as it is known before the objects are.
     fn schemas(&mut self, filter: &Filter, threads: usize) -> Result<Schemas, Fatal> {
-        let mut schemas = Schemas::new(self.args.kubernetes.unwrap_or_default());
+        let has_policies = !self.args.admission.policies.is_empty();
+        let mut schemas = Schemas::new(self.args.kubernetes.unwrap_or_default(), has_policies);
         for path in &self.args.schemas {
             let before = self.counts.errors;
             let (is_used, unread) = schemas.add(path, filter, threads, |finding| self.finding(finding))?;
@@ -181,24 +201,51 @@ impl Run<'_> {
         Ok(schemas)
     }
 
+    /// The objects of `--policies` and `--params`, in order.
+    fn policies(&mut self, filter: &Filter, threads: usize) -> Result<Vec<Location>, Fatal> {
+        let mut out = Vec::new();
+        let args = self.args;
+        let admission = &args.admission;
+        for path in &admission.policies {
+            let found = self.objects(std::slice::from_ref(path), filter, threads)?;
+            if !found.iter().any(|location| is_policy(location.node())) {
+                let detail = "no admission policy or binding was found in it";
+                self.finding(&Finding::new(Code::Nothing, detail).in_input(path.to_string_lossy()));
+            }
+            out.extend(found);
+        }
+        out.extend(self.objects(&admission.params, filter, threads)?);
+        Ok(out)
+    }
+
+    /// The objects of files and folders.
+    fn objects(&mut self, paths: &[PathBuf], filter: &Filter, threads: usize) -> Result<Vec<Location>, Fatal> {
+        let read = |input: &Input, bytes: &[u8], limits| kubeshape_input::read(input.name(), bytes, limits);
+        let (inputs, unread) = schemas::each(paths, filter, threads, |finding| self.finding(finding), read)?;
+        self.counts.unread |= unread;
+        let mut out = Vec::new();
+        for (_, input) in inputs {
+            input.findings.iter().for_each(|finding| self.finding(finding));
+            for document in input.documents.into_iter().map(Arc::new) {
+                out.extend(
+                    document.objects().into_iter().map(|node| Location::new(Arc::clone(&document), node.index())),
+                );
+            }
+        }
+        Ok(out)
+    }
+
     /// The objects of `--old`, of several with the same name the first.
     fn old(&mut self, filter: &Filter, threads: usize) -> Result<BTreeMap<Identity, Location>, Fatal> {
         let mut out = BTreeMap::new();
         if self.args.old.is_empty() {
             return Ok(out);
         }
-        let read = |input: &Input, bytes: &[u8], limits| kubeshape_input::read(input.name(), bytes, limits);
-        let (inputs, unread) = schemas::each(&self.args.old, filter, threads, |finding| self.finding(finding), read)?;
-        self.counts.unread |= unread;
-        for (_, input) in inputs {
-            input.findings.iter().for_each(|finding| self.finding(finding));
-            for document in input.documents.into_iter().map(Arc::new) {
-                for node in document.objects() {
-                    let arena = Bump::new();
-                    let Some(identity) = worker::identity(Value::from_node(node, &arena)) else { continue };
-                    out.entry(identity).or_insert_with(|| Location::new(Arc::clone(&document), node.index()));
-                }
-            }
+        let args = self.args;
+        for location in self.objects(&args.old, filter, threads)? {
+            let arena = Bump::new();
+            let Some(identity) = worker::identity(Value::from_node(location.node(), &arena)) else { continue };
+            out.entry(identity).or_insert(location);
         }
         Ok(out)
     }

@@ -24,6 +24,8 @@ pub(super) struct Schemas {
     /// By group and kind: the files that are read when an object of it comes. No definition of these kinds is read yet.
     waiting: BTreeMap<String, BTreeMap<String, Arc<Waiting>>>,
     release: Release,
+    /// Whether no file waits.
+    is_eager: bool,
     /// Inputs so far.
     count: usize,
 }
@@ -87,10 +89,10 @@ enum Found {
 }
 
 impl Schemas {
-    /// No inputs. Objects are judged as by this release.
-    pub(super) fn new(release: Release) -> Schemas {
+    /// No inputs. Objects are judged as by this release. If all kinds are needed together, files are read immediately.
+    pub(super) fn new(release: Release, is_eager: bool) -> Schemas {
         let (registry, files, waiting) = (of_release(release), Vec::new(), BTreeMap::new());
-        Schemas { registry, lifecycles: Lifecycles::default(), files, waiting, release, count: 0 }
+        Schemas { registry, lifecycles: Lifecycles::default(), files, waiting, release, is_eager, count: 0 }
     }
 
     /// Adds a file or a folder. Tells what is wrong with it, and returns whether it defines anything, and whether a part of
@@ -105,9 +107,10 @@ impl Schemas {
         threads: usize,
         mut tell: impl FnMut(&Finding),
     ) -> Result<(bool, bool), Fatal> {
+        let is_eager = self.is_eager;
         let (found, unread) = each(std::slice::from_ref(path), filter, threads, &mut tell, |input, bytes, limits| {
             // What was skimmed is read again when a kind is needed.
-            let skimmed = if input.is_file() { skim(bytes) } else { None };
+            let skimmed = if input.is_file() && !is_eager { skim(bytes) } else { None };
             let owned = |defined: kubeshape_input::Defined<'_>| (defined.group.to_owned(), defined.kind.to_owned());
             match skimmed {
                 Some(kinds) => Found::Skimmed(kinds.into_iter().map(owned).collect()),

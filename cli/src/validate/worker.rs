@@ -1,6 +1,9 @@
 //! Judging the objects of one file.
 
+mod admission;
+
 use super::kinds::{Documented, Kinds};
+use super::policies::Policies;
 use super::schemas::Read;
 use super::sops;
 use super::stored;
@@ -32,6 +35,8 @@ const DUPLICATE: &str = "Keep one of the two. kubectl 1.27 to 1.33 sends the las
 #[derive(Debug)]
 pub(super) struct Context<'a> {
     pub(super) kinds: Kinds<'a>,
+    /// Admission policies.
+    pub(super) policies: Option<Policies<'a>>,
     /// The objects that are replaced.
     pub(super) old: BTreeMap<Identity, Location>,
     /// What is known of the cluster, for the lifecycles of fields.
@@ -331,12 +336,19 @@ impl<'j> Judged<'j, '_, '_> {
         let Some(object) = self.decoded(decoded, None) else { return Verdict::Refused };
         self.duplicates(duplicate_fields(self.node));
         self.fields(&unknown, Fields::Pruned, |path| resource.members(path));
-        let server::Judged { stored, errors, warnings, refusal } = match self.old(object, resource) {
-            Some(old) => resource.update(object, old, arena),
-            None => resource.create(object, arena),
+        let stored = if self.is_deleted() {
+            self.policed(object, None);
+            object
+        } else {
+            let old = self.old(object, resource);
+            let Some(object) = self.mutated(object, old) else { return Verdict::Refused };
+            let server::Judged { stored, errors, warnings, refusal } = match old {
+                Some(old) => resource.update(object, old, arena),
+                None => resource.create(object, arena),
+            };
+            self.settled(errors, refusal, &warnings, stored, old);
+            stored
         };
-        self.judged(errors, refusal);
-        self.warned(&warnings);
         if self.findings.iter().any(Finding::is_error) {
             return Verdict::Refused;
         }
@@ -403,19 +415,30 @@ impl<'j> Judged<'j, '_, '_> {
         let old = identity(value).and_then(|identity| self.context.old.get(&identity));
         let old_value = old.map(|old| Value::from_node(old.node(), arena));
         match kind {
+            Documented::BuiltIn(strategy) if is_decoded && self.is_deleted() => {
+                let decoded = self.decoded(strategy.decode_request(value, arena), None)?;
+                self.policed(decoded, None);
+                Some(decoded)
+            }
             Documented::BuiltIn(strategy) if is_decoded => {
-                let decoded = self.decoded(strategy.decode(value, arena), None)?;
+                let decoded = match self.context.policies {
+                    Some(_) => strategy.decode_request(value, arena),
+                    None => strategy.decode(value, arena),
+                };
+                let decoded = self.decoded(decoded, None)?;
                 let old = match old.zip(old_value) {
                     Some((location, old)) => Some(self.decoded(strategy.decode(old, arena), Some(location))?),
                     None => None,
                 };
+                let decoded = self.mutated(decoded, old)?;
                 let judged = match old {
                     Some(old) => strategy.update(decoded, old, Assigned::default(), arena),
                     None => strategy.create(decoded, Assigned::default(), arena),
                 };
                 let server::Judged { stored, errors, warnings, refusal } = judged;
-                self.judged(errors, refusal);
-                self.warned(&warnings);
+                // Policies see the object before it is stored.
+                let seen = strategy.decode_request(stored, arena).map_or(stored, |decoded| decoded.value);
+                self.settled(errors, refusal, &warnings, seen, old);
                 Some(stored)
             }
             // Values of it are encrypted.
@@ -425,10 +448,34 @@ impl<'j> Judged<'j, '_, '_> {
             }
             Documented::Metadata(_, metadata) => {
                 self.metadata(value, old_value, metadata, None);
-                None
+                self.unprepared(value, old_value)
             }
-            Documented::Types(_) => None,
+            Documented::Types(_) => self.unprepared(value, old_value),
         }
+    }
+
+    /// Reports what the rules of the kind say, then what validating policies say of an object that they accept.
+    fn settled(
+        &mut self,
+        errors: Vec<Error>,
+        refusal: Option<&str>,
+        warnings: &[String],
+        stored: Value<'j>,
+        old: Option<Value<'j>>,
+    ) {
+        let is_accepted = errors.is_empty() && refusal.is_none();
+        self.judged(errors, refusal);
+        self.warned(warnings);
+        if is_accepted {
+            self.policed(stored, old);
+        }
+    }
+
+    /// An object of a kind of which only types are known, judged by policies. It is not printed.
+    fn unprepared(&mut self, value: Value<'j>, old: Option<Value<'j>>) -> Option<Value<'j>> {
+        let value = self.mutated(value, old)?;
+        self.policed(value, old);
+        None
     }
 
     /// Judges the metadata of an object.

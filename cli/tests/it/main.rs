@@ -25,6 +25,7 @@ mod lifecycle;
 mod other;
 mod output;
 mod pipes;
+mod policies;
 #[cfg(feature = "cluster")]
 mod pull;
 mod record;

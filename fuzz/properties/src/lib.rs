@@ -73,6 +73,7 @@ properties! {
     path_element
     path_routing
     pattern_checks_are_total_and_compose
+    policies_end_and_without_matches_change_nothing
     protobuf_objects_are_json_within_bounds
     published_schema_prints_the_same_after_reading
     pulls_ask_below_the_server_and_keep_their_limits

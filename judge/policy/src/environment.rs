@@ -1,16 +1,29 @@
-//! Environments of expressions, and the values of their variables: `admission/plugin/cel` of `k8s.io/apiserver`.
+//! Values of the variables of expressions, and groups of expressions that share a budget: `admission/plugin/cel` of
+//! `k8s.io/apiserver`.
 
 use crate::kinds::{Gvk, Gvr};
 use crate::request::Request;
-use kubeshape_cel::{Access, Authorization, Authorizer, Env, Kube, List, Map as CelMap, Program, Release, Type, Value};
+use kubeshape_cel::admission::{Compiled, VARIABLES, Variables};
+use kubeshape_cel::{Access, Authorization, Authorizer, Kube, List, Map as CelMap, Program, Value};
+use kubeshape_validate::Release;
 use kubeshape_value::{Bump, Map, Value as Object};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The name of the variable that has the variables of the policy.
-pub(crate) const VARIABLES: &str = "variables";
-/// Its type.
-const VARIABLES_TYPE: &str = "kubernetes.variables";
+/// What expressions can use that are stored already: those that are evaluated.
+pub(crate) fn stored(release: Release) -> kubeshape_cel::Release {
+    kubeshape_cel::Release::stored(minor(release))
+}
+
+/// What expressions can use that are written now.
+pub(crate) fn new_expressions(release: Release) -> kubeshape_cel::Release {
+    kubeshape_cel::Release::new_expressions(minor(release))
+}
+
+fn minor(release: Release) -> u8 {
+    u8::try_from(release.minor()).unwrap_or(u8::MAX)
+}
+
 /// What an expression may cost (`PerCallLimit`).
 const MAX_CALL: u64 = 1_000_000;
 /// What a group of expressions may cost (`RuntimeCELCostBudget`).
@@ -22,251 +35,9 @@ const MAX_NESTED: usize = 100;
 /// Levels of the value of a variable, and values that variables have together.
 const MAX_LEVELS: usize = 512;
 const MAX_LOOKS: usize = 10_000_000;
-/// Levels of the type of a variable. What is deeper is not known.
-const MAX_TYPE_LEVELS: usize = 64;
 /// The error of a group that costs too much.
 pub(crate) const OUT_OF_BUDGET: &str =
     "validation failed due to running out of cost budget, no further validation rules will be run";
-
-/// What expressions of one kind can use.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Options {
-    pub(crate) has_params: bool,
-    pub(crate) has_authorizer: bool,
-    pub(crate) has_patches: bool,
-}
-
-/// The base of all environments: the types of `request` and `namespaceObject`, and these variables.
-pub(crate) fn env(options: Options) -> Env {
-    with_types(Env::new(Release::stored(36)), options)
-        .with_variable("object", Type::Dyn)
-        .with_variable("oldObject", Type::Dyn)
-}
-
-/// Declares what does not depend on the kind of the object.
-pub(crate) fn with_types(env: Env, options: Options) -> Env {
-    let text = Type::String;
-    let texts = || Type::list(Type::String);
-    let named = |name: &str| Type::object(name);
-    let map = |value: Type| Type::map(Type::String, value);
-    let mut env = env
-        .with_object_type("kubernetes.GroupVersionKind", ["group", "version", "kind"].map(|name| (name, text.clone())))
-        .with_object_type(
-            "kubernetes.GroupVersionResource",
-            ["group", "version", "resource"].map(|name| (name, text.clone())),
-        )
-        .with_object_type(
-            "kubernetes.UserInfo",
-            [("username", text.clone()), ("uid", text.clone()), ("groups", texts()), ("extra", map(texts()))],
-        )
-        .with_object_type(
-            "kubernetes.AdmissionRequest",
-            [
-                ("kind", named("kubernetes.GroupVersionKind")),
-                ("resource", named("kubernetes.GroupVersionResource")),
-                ("subResource", text.clone()),
-                ("requestKind", named("kubernetes.GroupVersionKind")),
-                ("requestResource", named("kubernetes.GroupVersionResource")),
-                ("requestSubResource", text.clone()),
-                ("name", text.clone()),
-                ("namespace", text.clone()),
-                ("operation", text.clone()),
-                ("userInfo", named("kubernetes.UserInfo")),
-                ("dryRun", Type::Bool),
-                ("options", Type::Dyn),
-            ],
-        )
-        .with_object_type("kubernetes.NamespaceSpec", [("finalizers", texts())])
-        .with_object_type(
-            "kubernetes.NamespaceCondition",
-            [
-                ("status", text.clone()),
-                ("type", text.clone()),
-                ("lastTransitionTime", Type::Timestamp),
-                ("message", text.clone()),
-                ("reason", text.clone()),
-            ],
-        )
-        .with_object_type(
-            "kubernetes.NamespaceStatus",
-            [("conditions", Type::list(named("kubernetes.NamespaceCondition"))), ("phase", text.clone())],
-        )
-        .with_object_type(
-            "kubernetes.NamespaceMetadata",
-            [
-                ("name", text.clone()),
-                ("generateName", text.clone()),
-                ("namespace", text.clone()),
-                ("labels", map(text.clone())),
-                ("annotations", map(text.clone())),
-                ("UID", text.clone()),
-                ("creationTimestamp", Type::Timestamp),
-                ("deletionGracePeriodSeconds", Type::Int),
-                ("deletionTimestamp", Type::Timestamp),
-                ("generation", Type::Int),
-                ("resourceVersion", text.clone()),
-                ("finalizers", texts()),
-            ],
-        )
-        .with_object_type(
-            "kubernetes.Namespace",
-            [
-                ("metadata", named("kubernetes.NamespaceMetadata")),
-                ("spec", named("kubernetes.NamespaceSpec")),
-                ("status", named("kubernetes.NamespaceStatus")),
-            ],
-        )
-        .with_variable("namespaceObject", named("kubernetes.Namespace"))
-        .with_variable("request", named("kubernetes.AdmissionRequest"));
-    if options.has_params {
-        env = env.with_variable("params", Type::Dyn);
-    }
-    if options.has_authorizer {
-        env = env
-            .with_variable("authorizer", named("kubernetes.authorization.Authorizer"))
-            .with_variable("authorizer.requestResource", named("kubernetes.authorization.ResourceCheck"));
-    }
-    if options.has_patches { env.with_patches() } else { env }
-}
-
-/// Declares variables of a policy that have types already.
-pub(crate) fn with_variables(env: Env, types: &BTreeMap<String, Type>) -> Env {
-    env.with_object_type(VARIABLES_TYPE, types.iter().map(|(name, ty)| (name.clone(), ty.clone())))
-        .with_variable(VARIABLES, Type::object(VARIABLES_TYPE))
-}
-
-/// Declares those variables that an expression can name. All of them for each variable would be a square.
-pub(crate) fn with_variables_of(env: Env, types: &BTreeMap<String, Type>, expression: &str) -> Env {
-    let words = expression.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-    let used = words.filter_map(|word| types.get_key_value(word));
-    with_variables(env, &used.map(|(name, ty)| (name.clone(), ty.clone())).collect())
-}
-
-/// The type that a variable of a policy has in other expressions (`convertCelTypeToDeclType`).
-pub(crate) fn kept_type(ty: &Type) -> Type {
-    within(ty, MAX_TYPE_LEVELS)
-}
-
-/// The type without what is below so many levels: each variable can nest the type of the one before it.
-fn within(ty: &Type, levels: usize) -> Type {
-    let Some(below) = levels.checked_sub(1) else { return Type::Dyn };
-    match ty {
-        Type::List(element) => Type::list(within(element, below)),
-        Type::Map(entry) => Type::map(within(&entry.0, below), within(&entry.1, below)),
-        Type::Any
-        | Type::Bool
-        | Type::Bytes
-        | Type::Double
-        | Type::Duration
-        | Type::Int
-        | Type::Null
-        | Type::String
-        | Type::Timestamp
-        | Type::Uint => ty.clone(),
-        _ => Type::Dyn,
-    }
-}
-
-/// What expressions must evaluate to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Returns {
-    Any,
-    Bool,
-    Text,
-    TextOrNull,
-    Patches,
-    Object,
-}
-
-impl Returns {
-    fn takes(self, ty: &Type) -> bool {
-        let is_named = |ty: &Type, wanted: &str| matches!(ty, Type::Struct(name) if **name == *wanted);
-        match self {
-            Returns::Any => true,
-            Returns::Bool => *ty == Type::Bool,
-            Returns::Text => *ty == Type::String,
-            Returns::TextOrNull => matches!(ty, Type::String | Type::Null),
-            Returns::Patches => matches!(ty, Type::List(element) if is_named(element, "JSONPatch")),
-            Returns::Object => is_named(ty, "Object"),
-        }
-    }
-
-    fn wanted(self) -> &'static str {
-        match self {
-            Returns::Any => "any",
-            Returns::Bool => "bool",
-            Returns::Text => "string",
-            Returns::TextOrNull => "one of [string null_type]",
-            Returns::Patches => "list(JSONPatch)",
-            Returns::Object => "Object",
-        }
-    }
-}
-
-/// Why an expression cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct CompileError {
-    pub(crate) detail: String,
-    /// The server cannot make a program of it.
-    pub(crate) is_internal: bool,
-}
-
-/// An expression with its program.
-#[derive(Clone, Debug)]
-pub(crate) struct Compiled<'a> {
-    pub(crate) expression: &'a str,
-    pub(crate) program: Result<Program, CompileError>,
-    /// `dyn` if it does not compile.
-    pub(crate) ty: Type,
-}
-
-impl<'a> Compiled<'a> {
-    /// Compiles an expression (`compiler.CompileCELExpression`).
-    pub(crate) fn new(expression: &'a str, env: &Env, returns: Returns) -> Compiled<'a> {
-        let compile = || {
-            let error = |detail: String| CompileError { detail, is_internal: false };
-            let ast = env.compile(expression).map_err(|issues| error(format!("compilation failed: {issues}")))?;
-            let ty = ast.output_type().clone();
-            if !returns.takes(&ty) {
-                return Err(error(format!("must evaluate to {} but got {ty}", returns.wanted())));
-            }
-            let program = ast.program().map_err(|text| CompileError {
-                detail: format!("program instantiation failed: {text}"),
-                is_internal: true,
-            })?;
-            Ok((program, ty))
-        };
-        match compile() {
-            Ok((program, ty)) => Compiled { expression, program: Ok(program), ty },
-            Err(error) => Compiled { expression, program: Err(error), ty: Type::Dyn },
-        }
-    }
-}
-
-/// The variables of a policy. Of those with the same name the last one is used.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Variables<'a> {
-    pub(crate) compiled: BTreeMap<&'a str, Compiled<'a>>,
-    pub(crate) types: BTreeMap<String, Type>,
-}
-
-impl<'a> Variables<'a> {
-    /// Compiles variables in their order; each can use those before it.
-    pub(crate) fn new(declared: &[(&'a str, &'a str)], env: &Env) -> Variables<'a> {
-        let mut variables = Variables::default();
-        for (name, expression) in declared {
-            variables.add(name, expression, env);
-        }
-        variables
-    }
-
-    pub(crate) fn add(&mut self, name: &'a str, expression: &'a str, env: &Env) {
-        let env = with_variables_of(env.clone(), &self.types, expression);
-        let compiled = Compiled::new(expression, &env, Returns::Any);
-        self.types.insert(name.to_owned(), kept_type(&compiled.ty));
-        self.compiled.insert(name, compiled);
-    }
-}
 
 /// Values of the variables of expressions.
 pub(crate) type Bindings<'a> = Vec<(&'static str, Value<'a>)>;

@@ -10,6 +10,7 @@ use crate::policies::{CompiledWebhook, Policy};
 use crate::request::{Operation, Request, World};
 use crate::validating::{self, Validated, is_annotation_key};
 use kubeshape_cel::Value;
+use kubeshape_validate::Release;
 use kubeshape_value::{Bump, Value as Object};
 use std::collections::BTreeMap;
 
@@ -127,14 +128,19 @@ impl<'a> Evaluator<'_, 'a> {
         if name.is_empty() || self.request.kind.is_core_namespace() {
             return Ok(None);
         }
-        self.world.namespace(name).map(Some).ok_or_else(|| Status::no_namespace(name))
+        self.world.objects.namespace(name).map(Some).ok_or_else(|| Status::no_namespace(name))
     }
 }
 
 impl<'a> Policies<'a> {
-    /// Reads policies, bindings and webhook configurations. Other objects are ignored. Objects that the server would not
-    /// decode are left out, see [`undecoded`](Self::undecoded).
-    pub fn read(objects: impl IntoIterator<Item = Object<'a>>, kinds: &dyn Kinds, arena: &'a Bump) -> Policies<'a> {
+    /// Reads policies, bindings and webhook configurations, as a server of a release reads them. Other objects are ignored.
+    /// Objects that the server would not decode are left out, see [`undecoded`](Self::undecoded).
+    pub fn read(
+        objects: impl IntoIterator<Item = Object<'a>>,
+        kinds: &dyn Kinds,
+        release: Release,
+        arena: &'a Bump,
+    ) -> Policies<'a> {
         let mut policies = Policies::default();
         let mut bindings = Vec::new();
         for object in objects {
@@ -152,15 +158,16 @@ impl<'a> Policies<'a> {
             };
             match gvk.kind.as_str() {
                 "ValidatingAdmissionPolicy" => {
-                    policies.all.push(Policy::new(PolicySpec::read(object, Form::Validating)));
+                    policies.all.push(Policy::new(PolicySpec::read(object, Form::Validating), release));
                 }
                 "MutatingAdmissionPolicy" => {
-                    policies.all.push(Policy::new(PolicySpec::read(object, Form::Mutating)));
+                    policies.all.push(Policy::new(PolicySpec::read(object, Form::Mutating), release));
                 }
                 "ValidatingAdmissionPolicyBinding" => bindings.push(BindingSpec::read(object, Form::Validating)),
                 "MutatingAdmissionPolicyBinding" => bindings.push(BindingSpec::read(object, Form::Mutating)),
                 "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration" => {
-                    policies.webhooks.extend(webhooks(object).into_iter().map(CompiledWebhook::new));
+                    let compile = |webhook| CompiledWebhook::new(webhook, release);
+                    policies.webhooks.extend(webhooks(object).into_iter().map(compile));
                 }
                 _ => {}
             }
@@ -175,6 +182,11 @@ impl<'a> Policies<'a> {
         policies
     }
 
+    /// Whether no policy is bound, and there is no webhook.
+    pub fn is_empty(&self) -> bool {
+        self.webhooks.is_empty() && self.all.iter().all(|policy| policy.bindings.is_empty())
+    }
+
     /// Objects that the server would not decode.
     pub fn undecoded(&self) -> &[Undecoded] {
         &self.undecoded
@@ -184,21 +196,52 @@ impl<'a> Policies<'a> {
     /// policies. Policies, bindings and parameters are used in the order in which they were read; a server uses a random
     /// order.
     pub fn evaluate(&'a self, request: &Request<'a>, world: World<'_, 'a>, arena: &'a Bump) -> Decision<'a> {
-        let mut decision = Decision::default();
-        let mut changed;
-        let mut request = request;
-        if !is_exempt(request) && request.operation != Operation::Delete {
-            changed = request.clone();
-            if mutating::mutate(&mut changed, world, arena, &self.all, &mut decision) {
-                decision.object = changed.object;
-                request = &changed;
-            }
+        let mut decision = self.mutate(request, world, arena);
+        if decision.status.is_some() {
+            return decision;
         }
-        let evaluator = Evaluator { request, world, arena };
-        if decision.status.is_none() && !is_exempt(request) {
-            validating::validate(&evaluator, &self.all, &mut decision);
+        let mut request = request.clone();
+        request.object = decision.object.or(request.object);
+        self.validate_into(&request, world, arena, &mut decision);
+        decision
+    }
+
+    /// Changes the object of a request as mutating policies do, once more if one of them wants that. What a server does then
+    /// with the object, and what [`validate`](Self::validate) is given, is up to the caller.
+    pub fn mutate(&'a self, request: &Request<'a>, world: World<'_, 'a>, arena: &'a Bump) -> Decision<'a> {
+        let mut decision = Decision::default();
+        if is_exempt(request) || request.operation == Operation::Delete || !self.has(Form::Mutating) {
+            return decision;
+        }
+        let mut changed = request.clone();
+        if mutating::mutate(&mut changed, world, arena, &self.all, &mut decision) {
+            decision.object = changed.object;
         }
         decision
+    }
+
+    /// Judges a request with validating policies.
+    pub fn validate(&'a self, request: &Request<'a>, world: World<'_, 'a>, arena: &'a Bump) -> Decision<'a> {
+        let mut decision = Decision::default();
+        self.validate_into(request, world, arena, &mut decision);
+        decision
+    }
+
+    fn validate_into(
+        &'a self,
+        request: &Request<'a>,
+        world: World<'_, 'a>,
+        arena: &'a Bump,
+        decision: &mut Decision<'a>,
+    ) {
+        if !is_exempt(request) && self.has(Form::Validating) {
+            validating::validate(&Evaluator { request, world, arena }, &self.all, decision);
+        }
+    }
+
+    /// Whether a policy of a form is bound.
+    fn has(&self, form: Form) -> bool {
+        self.all.iter().any(|policy| policy.is(form) && !policy.bindings.is_empty())
     }
 
     /// Says which webhooks would be called for a request.

@@ -120,7 +120,8 @@ fn namespace_matches(criteria: &Match<'_>, request: &Request<'_>, world: World<'
     let labels = if is_namespace && request.subresource.is_empty() && is_written {
         request.object.and_then(labels_of).unwrap_or(Map::EMPTY)
     } else {
-        let namespace = world.namespace(&request.namespace).ok_or_else(|| Status::no_namespace(&request.namespace))?;
+        let namespace =
+            world.objects.namespace(&request.namespace).ok_or_else(|| Status::no_namespace(&request.namespace))?;
         labels_of(namespace).unwrap_or(Map::EMPTY)
     };
     Ok(selector.matches(labels))

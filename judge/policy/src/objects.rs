@@ -141,6 +141,10 @@ pub(crate) fn name(object: Value<'_>) -> &str {
     text(object.get("metadata").and_then(|metadata| metadata.get("name")))
 }
 
+pub(crate) fn namespace_of(object: Value<'_>) -> &str {
+    text(object.get("metadata").and_then(|metadata| metadata.get("namespace")))
+}
+
 /// A value that is there and is not null.
 pub(crate) fn present<'a>(value: Value<'a>, key: &str) -> Option<Value<'a>> {
     value.get(key).filter(|value| !value.is_null())

@@ -1,7 +1,7 @@
 //! Parameters of bindings: `generic.CollectParams`.
 
 use crate::kinds::Gvk;
-use crate::objects::{ParamRef, gvk_of, name, text};
+use crate::objects::{ParamRef, name, namespace_of};
 use crate::request::{Request, World, labels_of};
 use crate::selector::Selector;
 use kubeshape_value::{Map, Value};
@@ -31,10 +31,6 @@ impl ParamKind {
             .ok_or_else(|| Some(format!("failed to find resource referenced by paramKind: '{gvk}'")))?;
         Ok(ParamKind { gvk, is_namespaced: known.is_namespaced, is_built_in: known.is_built_in })
     }
-}
-
-fn namespace_of(object: Value<'_>) -> &str {
-    text(object.get("metadata").and_then(|metadata| metadata.get("namespace")))
 }
 
 /// How a parameter is named in traces: `namespace/name`.
@@ -67,19 +63,16 @@ pub(crate) fn collect<'a>(
     } else if !param_ref.namespace.is_empty() {
         return Err("paramRef.namespace must not be provided for a cluster-scoped `paramKind`".to_owned());
     }
-    let all = world
-        .params
-        .iter()
-        .copied()
-        .filter(|param| gvk_of(*param) == kind.gvk && (!kind.is_namespaced || namespace_of(*param) == namespace));
     let found: Vec<Value<'a>> = match (param_ref.name, param_ref.selector) {
         ("", Some(selector)) => {
             let selector = Selector::read(selector)?;
-            all.filter(|param| selector.matches(labels_of(*param).unwrap_or(Map::EMPTY))).collect()
+            let mut all = world.objects.params(&kind.gvk, namespace, "");
+            all.retain(|param| selector.matches(labels_of(*param).unwrap_or(Map::EMPTY)));
+            all
         }
         ("", None) => return Err("one of name or selector must be provided".to_owned()),
         (_, Some(_)) => return Err("paramRef.name and paramRef.selector are mutually exclusive".to_owned()),
-        (wanted, None) => all.filter(|param| name(*param) == wanted).take(1).collect(),
+        (wanted, None) => world.objects.params(&kind.gvk, namespace, wanted).into_iter().take(1).collect(),
     };
     if found.is_empty() && param_ref.not_found == Some("Deny") {
         return Err("no params found for policy binding with `Deny` parameterNotFoundAction".to_owned());

@@ -1,9 +1,9 @@
 //! Policies, compiled.
 
-use crate::environment::{
-    Bindings, CONDITION_BUDGET, Compiled, Group, OUT_OF_BUDGET, Options, Returns, Variables, env, with_variables,
-};
+use crate::environment::{Bindings, CONDITION_BUDGET, Group, OUT_OF_BUDGET, stored};
 use crate::objects::{BindingSpec, Condition, FailurePolicy, Form, PatchType, PolicySpec, Webhook};
+use kubeshape_cel::admission::{Compiled, Options, Returns, Variables, environment, with_variables};
+use kubeshape_validate::Release;
 
 /// A policy with its bindings.
 #[derive(Debug)]
@@ -19,19 +19,15 @@ pub(crate) struct Policy<'a> {
     pub(crate) mutations: Vec<Compiled<'a>>,
 }
 
-/// The options of a policy's expressions, but messages.
-pub(crate) fn options(spec: &PolicySpec<'_>) -> Options {
-    Options { has_params: spec.param_kind.is_some(), has_authorizer: true, has_patches: false }
-}
-
 impl<'a> Policy<'a> {
-    pub(crate) fn new(spec: PolicySpec<'a>) -> Policy<'a> {
-        let options = options(&spec);
-        let base = env(options);
+    pub(crate) fn new(spec: PolicySpec<'a>, release: Release) -> Policy<'a> {
+        let has_params = spec.param_kind.is_some();
+        let options = Options { has_params, has_authorizer: true, ..Options::new(stored(release)) };
+        let base = environment(options);
         let variables = Variables::new(&spec.variables, &base);
         let all = with_variables(base, &variables.types);
         let without_authorizer = || {
-            let base = env(Options { has_authorizer: false, ..options });
+            let base = environment(Options { has_authorizer: false, ..options });
             with_variables(base, &variables.types)
         };
         let messages = if spec.validations.iter().any(|validation| !validation.message_expression.is_empty()) {
@@ -90,8 +86,8 @@ pub(crate) struct CompiledWebhook<'a> {
 }
 
 impl<'a> CompiledWebhook<'a> {
-    pub(crate) fn new(webhook: Webhook<'a>) -> CompiledWebhook<'a> {
-        let env = env(Options { has_authorizer: true, ..Options::default() });
+    pub(crate) fn new(webhook: Webhook<'a>, release: Release) -> CompiledWebhook<'a> {
+        let env = environment(Options { has_authorizer: true, ..Options::new(stored(release)) });
         let conditions = Conditions::new(&webhook.conditions, &env, webhook.failure_policy);
         CompiledWebhook { webhook, conditions }
     }

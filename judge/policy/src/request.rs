@@ -1,9 +1,9 @@
 //! Requests, and what a server knows when it judges them.
 
 use crate::kinds::{Gvk, Gvr, Kinds};
-use crate::objects::text;
+use crate::objects::{gvk_of, namespace_of, text};
 use kubeshape_cel::{Authorizer, User};
-use kubeshape_value::{Bump, Map, Value};
+use kubeshape_value::{Bump, Map, Stop, Value};
 use std::sync::Arc;
 
 /// What is done to an object.
@@ -67,29 +67,56 @@ pub struct Request<'a> {
     pub options: Option<Value<'a>>,
 }
 
+/// The objects that exist when a request is judged.
+pub trait Objects<'a> {
+    /// A namespace, decoded; `None` if it does not exist.
+    fn namespace(&self, name: &str) -> Option<Value<'a>>;
+
+    /// The objects of a kind that can be parameters, decoded: of a namespace, unless that is empty, and with a name, unless that is
+    /// empty.
+    fn params(&self, kind: &Gvk, namespace: &str, name: &str) -> Vec<Value<'a>>;
+}
+
+/// Objects that are given.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Given<'w, 'a> {
+    /// The namespaces.
+    pub namespaces: &'w [Value<'a>],
+    /// The objects that policies can have as parameters.
+    pub params: &'w [Value<'a>],
+}
+
+impl<'a> Objects<'a> for Given<'_, 'a> {
+    fn namespace(&self, name: &str) -> Option<Value<'a>> {
+        self.namespaces.iter().copied().find(|namespace| crate::objects::name(*namespace) == name)
+    }
+
+    fn params(&self, kind: &Gvk, namespace: &str, name: &str) -> Vec<Value<'a>> {
+        let is_meant = |param: &Value<'a>| {
+            gvk_of(*param) == *kind
+                && (namespace.is_empty() || namespace_of(*param) == namespace)
+                && (name.is_empty() || crate::objects::name(*param) == name)
+        };
+        self.params.iter().copied().filter(is_meant).collect()
+    }
+}
+
 /// What a server knows when it judges a request.
 #[derive(Clone, Copy)]
 pub struct World<'w, 'a> {
     /// The kinds.
     pub kinds: &'w dyn Kinds,
-    /// The namespaces that exist, decoded.
-    pub namespaces: &'w [Value<'a>],
-    /// The objects that policies can have as parameters.
-    pub params: &'w [Value<'a>],
+    /// The objects that exist.
+    pub objects: &'w dyn Objects<'a>,
     /// Who may do what.
     pub authorizer: &'w Arc<dyn Authorizer>,
+    /// Ends the work early. The decision is then not complete.
+    pub stop: Stop<'w>,
 }
 
 impl std::fmt::Debug for World<'_, '_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("World").field("namespaces", &self.namespaces.len()).finish_non_exhaustive()
-    }
-}
-
-impl<'a> World<'_, 'a> {
-    /// The namespace of a name.
-    pub(crate) fn namespace(&self, name: &str) -> Option<Value<'a>> {
-        self.namespaces.iter().copied().find(|namespace| crate::objects::name(*namespace) == name)
+        f.debug_struct("World").field("stop", &self.stop).finish_non_exhaustive()
     }
 }
 

@@ -1,9 +1,11 @@
 //! Expressions checked with the types of the kinds that a policy matches: `validating.TypeChecker`.
 
-use crate::environment::{Options, VARIABLES, kept_type, with_types, with_variables, with_variables_of};
+use crate::environment::stored;
 use crate::kinds::{Gvk, Gvr, Kinds};
 use crate::objects::{Form, PolicySpec, text};
-use kubeshape_cel::{DeclType, Env, Release, Type};
+use kubeshape_cel::admission::{Options, kept_type, with_types, with_variables, with_variables_of};
+use kubeshape_cel::{DeclType, Env, Type};
+use kubeshape_validate::Release;
 use kubeshape_value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,12 +24,12 @@ pub struct TypeWarning {
 
 /// Returns the warnings of a ValidatingAdmissionPolicy's expressions. Other objects have none. The name of a type in the texts
 /// is that of its kind; upstream appends a random number.
-pub fn type_warnings(object: Value<'_>, kinds: &dyn Kinds) -> Vec<TypeWarning> {
+pub fn type_warnings(object: Value<'_>, kinds: &dyn Kinds, release: Release) -> Vec<TypeWarning> {
     if text(object.get("kind")) != Form::Validating.kind() {
         return Vec::new();
     }
     let spec = PolicySpec::read(object, Form::Validating);
-    let environments = environments(&spec, kinds);
+    let environments = environments(&spec, kinds, release);
     let mut warnings = Vec::new();
     for (index, validation) in spec.validations.iter().enumerate() {
         let members = [("expression", validation.expression), ("messageExpression", validation.message_expression)];
@@ -51,7 +53,7 @@ pub fn type_warnings(object: Value<'_>, kinds: &dyn Kinds) -> Vec<TypeWarning> {
 }
 
 /// An environment for each kind.
-fn environments(spec: &PolicySpec<'_>, kinds: &dyn Kinds) -> Vec<(Gvk, Env)> {
+fn environments(spec: &PolicySpec<'_>, kinds: &dyn Kinds, release: Release) -> Vec<(Gvk, Env)> {
     let params = spec.param_kind.filter(|(api_version, kind)| {
         api_version.matches('/').count() < 2 && !(api_version.is_empty() && kind.is_empty())
     });
@@ -62,7 +64,7 @@ fn environments(spec: &PolicySpec<'_>, kinds: &dyn Kinds) -> Vec<(Gvk, Env)> {
     let known = kinds_of(spec, kinds).into_iter().filter_map(|gvk| Some((kinds.declared(&gvk)?, gvk)));
     known
         .map(|(declared, gvk)| {
-            let env = environment(spec, &declared, &gvk.kind, params.as_ref());
+            let env = environment(spec, &declared, &gvk.kind, params.as_ref(), release);
             (gvk, env)
         })
         .collect()
@@ -73,11 +75,12 @@ fn environment(
     declared: &Arc<DeclType>,
     kind: &str,
     params: Option<&(Option<Arc<DeclType>>, String)>,
+    release: Release,
 ) -> Env {
-    let options = Options { has_params: params.is_some(), ..Options::default() };
+    let options = Options { has_params: params.is_some(), ..Options::new(stored(release)) };
     let name: Arc<str> = kind.into();
     let ty = declared.cel_type(&name);
-    let mut env = with_types(Env::new(Release::stored(36)), options)
+    let mut env = with_types(Env::new(options.release), options)
         .with_objects(&name, declared)
         .with_variable("authorizer", Type::object("kubernetes.authorization.Authorizer"))
         .with_variable("object", ty.clone())
@@ -92,7 +95,6 @@ fn environment(
         let ty = own.compile(expression).map_or(Type::Dyn, |ast| kept_type(ast.output_type()));
         types.insert((*variable).to_owned(), ty);
     }
-    debug_assert_eq!(VARIABLES, "variables");
     with_variables(env, &types)
 }
 

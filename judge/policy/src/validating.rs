@@ -2,8 +2,7 @@
 
 use crate::answer::{Status, code_of};
 use crate::environment::{
-    BUDGET, Bindings, Compiled, Evaluated, Group, OUT_OF_BUDGET, OutOfBudget, authorizer_values, namespace_value,
-    request_value,
+    BUDGET, Bindings, Evaluated, Group, OUT_OF_BUDGET, OutOfBudget, authorizer_values, namespace_value, request_value,
 };
 use crate::evaluate::{Decision, Evaluator};
 use crate::matching::{Matched, matches};
@@ -11,6 +10,7 @@ use crate::objects::{BindingSpec, FailurePolicy, Form, Validation};
 use crate::params::{ParamKind, collect, shown};
 use crate::policies::{Conditional, Policy};
 use kubeshape_cel::Value;
+use kubeshape_cel::admission::Compiled;
 use kubeshape_schema::names;
 use kubeshape_value::Value as Object;
 use kubeshape_yaml::go::escape::{self, Escape};
@@ -91,6 +91,9 @@ impl Judged {
 pub(crate) fn validate<'a>(evaluator: &Evaluator<'_, 'a>, policies: &'a [Policy<'a>], decision: &mut Decision<'a>) {
     let mut denials: Vec<Denial<'a>> = Vec::new();
     for policy in policies.iter().filter(|policy| policy.is(Form::Validating) && !policy.bindings.is_empty()) {
+        if evaluator.world.stop.is_set() {
+            return;
+        }
         if let Err(status) = validate_policy(evaluator, policy, decision, &mut denials) {
             decision.refuse(Form::Validating, status);
             return;
@@ -178,6 +181,9 @@ fn validate_policy<'a>(
         let namespace = evaluator.namespace()?;
         let mut results = Vec::new();
         for param in params {
+            if world.stop.is_set() {
+                return Ok(());
+            }
             let named = param.map(|param| typed_param(param, param_kind.as_ref(), evaluator));
             let mut result = evaluate(evaluator, policy, &matched, named, namespace);
             binding.name.clone_into(&mut result.binding);

@@ -1,9 +1,10 @@
 //! Errors when policies, bindings and webhook configurations are created: `pkg/apis/admissionregistration/validation` of
 //! `k8s.io/kubernetes`.
 
-use crate::environment::{Compiled, Options, Returns, Variables, env, with_variables};
+use crate::environment::new_expressions;
 use crate::objects::{Form, items, name, present, text, texts};
 use kubeshape_cel::Env;
+use kubeshape_cel::admission::{Compiled, Options, Returns, Variables, environment, with_variables};
 use kubeshape_schema::field::{BadValue, Error, ErrorType};
 use kubeshape_schema::names;
 use kubeshape_validate::Release;
@@ -19,10 +20,10 @@ const MAX_ANNOTATION: usize = 5 * 1024;
 
 /// Returns the errors with which a server refuses to create a policy, a binding or a webhook configuration. The object is decoded,
 /// with defaults. Other objects have no errors.
-pub fn errors(object: Value<'_>) -> Vec<Error> {
+pub fn errors(object: Value<'_>, release: Release) -> Vec<Error> {
     let kind = text(object.get("kind"));
-    let mut found = Found::default();
-    if let Some(known) = BuiltInKind::new("admissionregistration.k8s.io", kind, Release::DEFAULT) {
+    let mut found = Found::new(release);
+    if let Some(known) = BuiltInKind::new("admissionregistration.k8s.io", kind, release) {
         found.all = known.errors(object, false);
     }
     found.object(object);
@@ -31,11 +32,11 @@ pub fn errors(object: Value<'_>) -> Vec<Error> {
 
 /// Returns those of the [errors](errors) that say that an expression does not compile, or gives a wrong type. `old` is the
 /// object that is replaced: its match conditions are not checked again (`ignoreMatchConditions`).
-pub fn expression_errors(object: Value<'_>, old: Option<Value<'_>>) -> Vec<Error> {
+pub fn expression_errors(object: Value<'_>, old: Option<Value<'_>>, release: Release) -> Vec<Error> {
     if !text(object.get("apiVersion")).starts_with("admissionregistration.k8s.io/") {
         return Vec::new();
     }
-    let mut found = Found::default();
+    let mut found = Found::new(release);
     found.object(object);
     if old.is_some_and(|old| has_same_conditions(object, old)) {
         found.of_expressions.retain(|error| !error.path.contains("matchConditions["));
@@ -55,14 +56,19 @@ fn has_same_conditions(object: Value<'_>, old: Value<'_>) -> bool {
     new == old
 }
 
-#[derive(Default)]
 struct Found {
     all: Vec<Error>,
     /// Those of `all` about what an expression compiles to.
     of_expressions: Vec<Error>,
+    /// What new expressions can use.
+    release: kubeshape_cel::Release,
 }
 
 impl Found {
+    fn new(release: Release) -> Found {
+        Found { all: Vec::new(), of_expressions: Vec::new(), release: new_expressions(release) }
+    }
+
     fn object(&mut self, object: Value<'_>) {
         let spec = object.get("spec").unwrap_or(Value::Null);
         match text(object.get("kind")) {
@@ -141,8 +147,8 @@ impl Found {
                 }
             }
         }
-        let options = Options { has_params: param_kind.is_some(), has_authorizer: true, has_patches: false };
-        let base = env(options);
+        let options = Options { has_params: param_kind.is_some(), has_authorizer: true, ..Options::new(self.release) };
+        let base = environment(options);
         self.conditions(spec.get("matchConditions"), "spec.matchConditions", &base);
         let declared = items(spec.get("variables"));
         let mut variables = Variables::default();
@@ -173,7 +179,7 @@ impl Found {
         let all = compose(base);
         match form {
             Form::Validating => {
-                let without = compose(env(Options { has_authorizer: false, ..options }));
+                let without = compose(environment(Options { has_authorizer: false, ..options }));
                 self.validations(object, spec, &all, &without);
             }
             Form::Mutating => self.mutations(spec, &all.with_patches()),
@@ -557,7 +563,7 @@ impl Found {
 
     /// What is checked of webhooks: their rules, names and conditions.
     fn webhooks(&mut self, object: Value<'_>) {
-        let env = env(Options { has_authorizer: true, ..Options::default() });
+        let env = environment(Options { has_authorizer: true, ..Options::new(self.release) });
         let mut known: Vec<&str> = Vec::new();
         for (index, webhook) in items(object.get("webhooks")).iter().enumerate() {
             let path = format!("webhooks[{index}]");

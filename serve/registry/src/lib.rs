@@ -70,7 +70,6 @@ mod object;
 mod operations;
 mod options;
 pub mod policy;
-mod policy_types;
 mod prepared;
 pub mod print;
 mod registry;

@@ -1,7 +1,13 @@
-//! The kinds of registries, as admission policies need them.
+//! Admission policies over registries: the kinds that they need, what a request goes through, and policies that are judged
+//! themselves.
+
+mod admission;
+mod changes;
+mod check;
+mod stored;
+mod types;
 
 use crate::kind::{Kind, Scope};
-use crate::policy_types;
 use crate::registry::Registry;
 use kubeshape_policy::{DeclType, Decoded, Gvk, Gvr, Kinds, Known, MergeError};
 use kubeshape_smd::managed;
@@ -12,58 +18,83 @@ use kubeshape_validate::builtin::Strategy;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use admission::{Admission, Client, Parts, labelled, request_of};
+pub use changes::changes;
+pub use check::{Checked, GROUP, Others, is_policy};
+pub use stored::StoredPolicies;
+
 /// The kinds of one registry, found by their resources. What is needed of a built-in kind is prepared at its first
 /// object.
 #[derive(Debug)]
-pub struct Layer<'r> {
-    registry: &'r Registry,
+pub struct Layer {
+    registry: Registry,
     resources: BTreeMap<Gvr, Gvk>,
     strategies: Mutex<BTreeMap<Gvk, Option<Arc<Strategy>>>>,
     declared: Mutex<BTreeMap<Gvk, Option<Arc<DeclType>>>>,
 }
 
-/// The kinds of several registries. The first one that has a kind is used.
+/// Where kinds are found.
+pub trait Layers {
+    /// The layers that may have kinds of a group, the first one first.
+    fn of_group<'s>(&'s self, group: &str) -> Vec<&'s Layer>;
+
+    /// All layers, the first one first.
+    fn all(&self) -> Vec<&Layer>;
+}
+
+impl<const N: usize> Layers for [&Layer; N] {
+    fn of_group<'s>(&'s self, _: &str) -> Vec<&'s Layer> {
+        self.to_vec()
+    }
+
+    fn all(&self) -> Vec<&Layer> {
+        self.to_vec()
+    }
+}
+
+/// The kinds of layers. The first one that has a kind is used.
 ///
 /// # Example
 /// ```
 /// use kubeshape_policy::{Gvk, Kinds};
 /// use kubeshape_registry::policy::{Layer, ServedKinds};
 ///
-/// let registry = kubeshape_registry::Registry::default();
-/// let layer = Layer::new(&registry);
-/// assert!(ServedKinds::new(&[&layer]).kind(&Gvk::of("v1", "Pod")).is_none());
+/// let layers = [&Layer::new(&kubeshape_registry::Registry::default())];
+/// assert!(ServedKinds::new(&layers).kind(&Gvk::of("v1", "Pod")).is_none());
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct ServedKinds<'l> {
-    layers: &'l [&'l Layer<'l>],
+    layers: &'l dyn Layers,
 }
 
-impl<'r> Layer<'r> {
-    /// Returns the kinds of a registry.
-    pub fn new(registry: &'r Registry) -> Layer<'r> {
+impl std::fmt::Debug for ServedKinds<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ServedKinds").finish_non_exhaustive()
+    }
+}
+
+impl Layer {
+    /// Returns the kinds of a registry, as it is now.
+    pub fn new(registry: &Registry) -> Layer {
         let served = registry.kinds().filter(|kind| kind.version().is_none_or(|version| version.served));
         let resources = served.filter_map(|kind| Some((resource_of(kind)?, gvk_of(kind)))).collect();
-        Layer { registry, resources, strategies: Mutex::default(), declared: Mutex::default() }
+        Layer { registry: registry.clone(), resources, strategies: Mutex::default(), declared: Mutex::default() }
     }
 
-    fn kind(&self, gvk: &Gvk) -> Option<&'r Kind> {
+    fn kind(&self, gvk: &Gvk) -> Option<&Kind> {
         let api_version = gvk.api_version();
         self.registry.kind(managed::Gvk::new(&api_version, &gvk.kind))
     }
 
     fn strategy(&self, gvk: &Gvk, kind: &Kind) -> Option<Arc<Strategy>> {
+        if let Some(strategy) = kind.strategy() {
+            return Some(Arc::clone(strategy));
+        }
         let mut strategies = self.strategies.lock().unwrap_or_else(PoisonError::into_inner);
         let made = strategies.entry(gvk.clone()).or_insert_with(|| {
             let namespaced = kind.resource().is_some_and(|resource| resource.scope == Scope::Namespaced);
-            let types = kind.typed()?;
-            Some(Arc::new(Strategy::new(
-                types,
-                &gvk.group,
-                &gvk.version,
-                &gvk.kind,
-                namespaced,
-                self.registry.settings().release,
-            )))
+            let (types, release) = (kind.typed()?, kind.definition().release());
+            Some(Arc::new(Strategy::new(types, &gvk.group, &gvk.version, &gvk.kind, namespaced, release)))
         });
         made.clone()
     }
@@ -78,13 +109,13 @@ fn resource_of(kind: &Kind) -> Option<Gvr> {
 }
 
 impl<'l> ServedKinds<'l> {
-    /// Returns the kinds of layers, the first one first.
-    pub fn new(layers: &'l [&'l Layer<'l>]) -> ServedKinds<'l> {
+    /// Returns the kinds of layers.
+    pub fn new(layers: &'l dyn Layers) -> ServedKinds<'l> {
         ServedKinds { layers }
     }
 
-    fn find(&self, gvk: &Gvk) -> Option<(&'l Layer<'l>, &'l Kind)> {
-        self.layers.iter().find_map(|layer| Some((*layer, layer.kind(gvk)?)))
+    fn find(&self, gvk: &Gvk) -> Option<(&'l Layer, &'l Kind)> {
+        self.layers.of_group(&gvk.group).into_iter().find_map(|layer| Some((layer, layer.kind(gvk)?)))
     }
 }
 
@@ -171,26 +202,29 @@ impl Kinds for ServedKinds<'_> {
     }
 
     fn of_resource(&self, resource: &Gvr) -> Option<Gvk> {
-        self.layers.iter().find_map(|layer| layer.resources.get(resource)).cloned()
+        self.layers.of_group(&resource.group).into_iter().find_map(|layer| layer.resources.get(resource)).cloned()
     }
 
     fn of_any_group(&self, version: &str, resource: &str) -> Vec<Gvk> {
-        let all = self.layers.iter().flat_map(|layer| &layer.resources);
+        let all = self.layers.all().into_iter().flat_map(|layer| &layer.resources);
         let is_meant = |own: &Gvr| own.version == version && own.resource == resource;
         all.filter(|(own, _)| is_meant(own)).map(|(_, gvk)| gvk.clone()).collect()
     }
 
     fn equivalents(&self, resource: &Gvr) -> Vec<Gvr> {
         let Some(gvk) = self.of_resource(resource) else { return Vec::new() };
-        let Some((layer, _)) = self.find(&gvk) else { return Vec::new() };
-        let mut all: Vec<Gvr> = layer.registry.versions(&gvk.group, &gvk.kind).filter_map(resource_of).collect();
+        let layers = self.layers.of_group(&gvk.group);
+        let versions = layers.iter().flat_map(|layer| {
+            let served = |resource: &Gvr| layer.resources.contains_key(resource);
+            layer.registry.versions(&gvk.group, &gvk.kind).filter_map(resource_of).filter(served)
+        });
+        let mut all: Vec<Gvr> = versions.collect();
         let other = match (resource.group.as_str(), resource.resource.as_str()) {
             ("", "events") => Some(Gvr::new("events.k8s.io", "v1", "events")),
             ("events.k8s.io", "events") => Some(Gvr::new("", "v1", "events")),
             _ => None,
         };
-        all.extend(other);
-        all.retain(|resource| layer.resources.contains_key(resource));
+        all.extend(other.filter(|other| self.of_resource(other).is_some()));
         all
     }
 
@@ -248,13 +282,13 @@ impl Kinds for ServedKinds<'_> {
 
     fn declared(&self, gvk: &Gvk) -> Option<Arc<DeclType>> {
         let (layer, kind) = self.find(gvk)?;
-        let known = |layer: &Layer<'_>| layer.declared.lock().unwrap_or_else(PoisonError::into_inner).get(gvk).cloned();
+        let known = |layer: &Layer| layer.declared.lock().unwrap_or_else(PoisonError::into_inner).get(gvk).cloned();
         if let Some(known) = known(layer) {
             return known;
         }
         let is_custom = kind.version().is_some();
         let built_in = is_custom.then(|| self.declared(&Gvk::of("v1", "ConfigMap"))).flatten();
-        let declared = policy_types::declared(kind, built_in.as_ref().and_then(|declared| declared.field("metadata")));
+        let declared = types::declared(kind, built_in.as_ref().and_then(|declared| declared.field("metadata")));
         layer.declared.lock().unwrap_or_else(PoisonError::into_inner).insert(gvk.clone(), declared.clone());
         declared
     }

@@ -1,10 +1,10 @@
 //! Kinds for tests, and requests judged with them.
 
 use kubeshape_policy::{
-    Access, Authorizer, DeclType, Decoded, Gvk, Gvr, Kinds, Known, MergeError, Operation, Policies, Request, User,
-    Verdict, World,
+    Access, Authorizer, DeclType, Decoded, Given, Gvk, Gvr, Kinds, Known, MergeError, Operation, Policies, Release,
+    Request, User, Verdict, World,
 };
-use kubeshape_value::{Bump, Map, ToValue, Value};
+use kubeshape_value::{Bump, Map, Stop, ToValue, Value};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
@@ -104,12 +104,13 @@ pub(crate) fn policy(kind: &str, name: &str, spec: Json) -> Vec<Json> {
 pub(crate) fn judged(asked: &Asked) -> Answer {
     let arena = Bump::new();
     let objects = asked.policies.iter().map(|policy| policy.to_value(&arena));
-    let policies = Policies::read(objects, &ConfigMaps, &arena);
+    let policies = Policies::read(objects, &ConfigMaps, Release::DEFAULT, &arena);
     let namespace = json!({"metadata": {"name": "default", "labels": {"env": "prod"}}});
     let namespaces = [namespace.to_value(&arena)];
     let params: Vec<Value<'_>> = asked.params.iter().map(|param| param.to_value(&arena)).collect();
     let authorizer: Arc<dyn Authorizer> = Arc::new(Alice);
-    let world = World { kinds: &ConfigMaps, namespaces: &namespaces, params: &params, authorizer: &authorizer };
+    let given = Given { namespaces: &namespaces, params: &params };
+    let world = World { kinds: &ConfigMaps, objects: &given, authorizer: &authorizer, stop: Stop::NEVER };
     let request = Request {
         operation: Operation::Create,
         resource: Gvr::new("", "v1", "configmaps"),

@@ -1,6 +1,7 @@
 //! ValidatingAdmissionPolicies.
 
 use crate::common::{Asked, config_map, judge, judged, policy};
+use kubeshape_policy::Release;
 use serde_json::json;
 
 const KIND: &str = "ValidatingAdmissionPolicy";
@@ -128,7 +129,7 @@ fn what_a_server_refuses_to_store_has_errors() {
     use kubeshape_value::{Bump, ToValue};
     let arena = Bump::new();
     let policies = policy(KIND, "p", json!({"validations": [{"expression": "object.data.x"}]}));
-    let errors = kubeshape_policy::creation_errors(policies[0].to_value(&arena));
+    let errors = kubeshape_policy::creation_errors(policies[0].to_value(&arena), Release::DEFAULT);
     let text = "spec.validations[0].expression: Invalid value: \"object.data.x\": must evaluate to bool but got dyn";
     assert_eq!(errors.iter().map(ToString::to_string).collect::<Vec<_>>(), [text]);
 }
@@ -144,7 +145,7 @@ fn match_conditions_that_are_not_changed_are_not_compiled_again() {
     };
     let errors = |object: &serde_json::Value, old: Option<&serde_json::Value>| {
         let old = old.map(|old| old.to_value(&arena));
-        let errors = kubeshape_policy::expression_errors(object.to_value(&arena), old);
+        let errors = kubeshape_policy::expression_errors(object.to_value(&arena), old, Release::DEFAULT);
         errors.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     let wrong = ["webhooks[0].matchConditions[0].expression: Invalid value: \"1\": must evaluate to bool but got int"];
@@ -153,4 +154,22 @@ fn match_conditions_that_are_not_changed_are_not_compiled_again() {
     assert_eq!(errors(&webhook("1", 1), Some(&webhook("1", 2))), [""; 0]);
     // Other errors are not about expressions.
     assert_eq!(errors(&webhook("true", 1), None), [""; 0]);
+}
+
+#[test]
+fn expensive_expressions_end_at_their_budgets() {
+    let items: Vec<u32> = (0..1000).collect();
+    let data = config_map(&json!({"x": items}));
+    let loops = "object.data.x.all(a, object.data.x.all(b, object.data.x.all(c, dyn(a) != dyn('z'))))";
+    let one = json!({"validations": [{"expression": loops}]});
+    let text = format!(
+        "configmaps \"c\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'p-binding' denied request: expression \
+         '{loops}' resulted in error: operation cancelled: actual cost limit exceeded"
+    );
+    assert_eq!(judge(policy(KIND, "p", one), data.clone()).message.as_deref(), Some(text.as_str()));
+    // A group of expressions has a budget, too.
+    let loops = "object.data.x.all(a, object.data.x.exists(b, dyn(b) == dyn(199)))";
+    let many = json!({"validations": vec![json!({"expression": loops}); 100]});
+    let message = judge(policy(KIND, "p", many), data).message.unwrap();
+    assert!(message.ends_with("no further validation rules will be run"), "{message}");
 }

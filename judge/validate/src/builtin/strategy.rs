@@ -53,8 +53,8 @@ pub struct Strategy {
     expressions: Option<Expressions>,
 }
 
-/// Returns the errors of expressions in an object, which may replace another one.
-pub type Expressions = fn(Value<'_>, Option<Value<'_>>) -> Vec<Error>;
+/// Returns the errors of expressions in an object, which may replace another one, in a release.
+pub type Expressions = fn(Value<'_>, Option<Value<'_>>, Release) -> Vec<Error>;
 
 /// What a server chooses for a new object.
 #[derive(Clone, Copy, Debug)]
@@ -318,7 +318,7 @@ impl Strategy {
             Scope { root: object, old, kind: &self.kind, metadata: &self.metadata, namespaced: self.namespaced };
         self.overlay.check(&self.types, phase, &scope, &mut found);
         if let Some(expressions) = self.expressions.filter(|_| phase != Phase::Status) {
-            found.errors.extend(expressions(object, old));
+            found.errors.extend(expressions(object, old, self.release));
         }
         let warnings = if found.errors.is_empty() { found.warnings.into_vec() } else { Vec::new() };
         let mut errors = found.errors.into_vec();

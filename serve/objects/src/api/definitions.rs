@@ -364,6 +364,7 @@ impl Settling<'_> {
                 self.api.registry.remove(&input);
             }
         }
+        self.api.custom = Arc::default();
         let registry = &self.api.registry;
         let of_definition = registry.versions(group, kind).filter(|kind| kind.definition().name() == &**name);
         let family = registry.family(group, kind);

@@ -9,6 +9,7 @@ use crate::store::{Change, Key, Stored, Then as Becomes};
 use crate::target::parameter;
 use crate::value::{self, meta_text, with_meta};
 use crate::wire;
+use kubeshape_policy::Operation;
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
@@ -112,6 +113,7 @@ impl Call<'_> {
         if !options.revision.is_empty() && options.revision != revision {
             return failed("ResourceVersion", &options.revision, &revision);
         }
+        self.policed(Operation::Delete, None, Some(live), options.dry_run, &arena)?;
         let metadata = value::metadata(live);
         let finalizers = metadata.get("finalizers").and_then(Value::as_list).unwrap_or_default();
         let added = match options.policy.as_str() {

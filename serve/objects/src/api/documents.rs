@@ -3,6 +3,7 @@
 use super::served::Served;
 use bytes::Bytes;
 use kubeshape_input::Limits;
+use kubeshape_registry::policy::Layer;
 use kubeshape_registry::{Registry, Settings};
 use kubeshape_validate::Release;
 use std::collections::BTreeMap;
@@ -39,6 +40,8 @@ struct Document {
 #[derive(Debug)]
 struct GroupVersion {
     served: BTreeMap<Arc<str>, Arc<Served>>,
+    /// What admission policies need to know of its kinds.
+    layer: Layer,
 }
 
 impl Documents {
@@ -90,6 +93,19 @@ impl Documents {
         self.group_version(group, version)?.served.values().find(|served| served.kind == kind)
     }
 
+    /// The kinds of a group, for admission policies.
+    pub(super) fn layers(&self, group: &str) -> impl Iterator<Item = &Layer> {
+        let from = (group.to_owned(), String::new());
+        let group = group.to_owned();
+        let versions = self.documents.range(from..).take_while(move |((other, _), _)| *other == group);
+        versions.filter_map(|((group, version), _)| Some(&self.group_version(group, version)?.layer))
+    }
+
+    /// All kinds, for admission policies.
+    pub(super) fn all_layers(&self) -> impl Iterator<Item = &Layer> {
+        self.documents.keys().filter_map(|(group, version)| Some(&self.group_version(group, version)?.layer))
+    }
+
     fn group_version(&self, group: &str, version: &str) -> Option<&GroupVersion> {
         let document = self.documents.get(&(group.to_owned(), version.to_owned()))?;
         Some(document.read.get_or_init(|| {
@@ -101,7 +117,7 @@ impl Documents {
                 let served = Served::of_document(kind, &registry)?;
                 Some((Arc::clone(&served.plural), Arc::new(served)))
             });
-            GroupVersion { served: served.collect() }
+            GroupVersion { served: served.collect(), layer: Layer::new(&registry) }
         }))
     }
 }

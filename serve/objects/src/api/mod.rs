@@ -1,5 +1,6 @@
 //! Requests about objects, and their responses.
 
+mod admission;
 mod advice;
 mod convert;
 mod definitions;
@@ -20,10 +21,12 @@ use crate::status::{GroupResource, Status};
 use crate::store::{Change, Outdated, Store, Stored};
 use crate::target::parameter;
 use crate::{form, options, wire};
+use admission::{Found, Gate};
 use bytes::Bytes;
 use imbl::OrdMap;
 use indexmap::IndexSet;
 use kubeshape_registry::Registry;
+use kubeshape_registry::policy::Layer;
 use kubeshape_smd::Bump;
 use kubeshape_smd::managed::Time;
 use kubeshape_smd::value::Stop;
@@ -34,7 +37,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use strategy::Strategy;
 
 pub use advice::Advisor;
@@ -232,6 +235,10 @@ pub struct Api {
     definitions: definitions::Known,
     /// The source of further warnings.
     advisor: Option<Arc<dyn Advisor>>,
+    /// The admission policies of the store.
+    gate: Arc<Gate>,
+    /// What policies need to know of custom resources, as they are served now.
+    custom: Arc<OnceLock<Layer>>,
 }
 
 impl Api {
@@ -349,8 +356,9 @@ impl Api {
         let served = self.find(&path)?;
         let strategy = served.strategy()?;
         let warnings = RefCell::default();
+        let (verb, policies) = (Verb::Other, Found::new());
         let call =
-            Call { verb: Verb::Other, api: self, served, strategy: &strategy, path, request, moment, store, warnings };
+            Call { verb, api: self, served, strategy: &strategy, path, request, moment, store, warnings, policies };
         let call = Call { verb: call.verb()?, ..call };
         call.warn_of_version();
         let outcome = call.run();
@@ -449,6 +457,8 @@ struct Call<'c> {
     store: &'c Store,
     /// The warnings until now.
     warnings: RefCell<IndexSet<String>>,
+    /// The admission policies.
+    policies: Found,
 }
 
 impl Call<'_> {

@@ -9,6 +9,7 @@ use crate::status::Status;
 use crate::store::Stored;
 use crate::value::{self, at_path, meta_text, with_meta, with_path};
 use crate::wire;
+use kubeshape_policy::Operation;
 use kubeshape_policy::json_patch::json_patch;
 use kubeshape_registry::kind::Scale as Paths;
 use kubeshape_registry::merge_patch;
@@ -202,7 +203,9 @@ impl Call<'_> {
             let owners = self.owners(live, manager, &arena)?;
             object = with_meta(object, "managedFields", owners, &arena);
         }
-        let change = self.replaced(object, live, old, &arena)?;
+        let after = scale_of(object, paths, &arena).to_value(&arena);
+        self.policed(Operation::Update, Some(after), Some(current), parameters.dry_run, &arena)?;
+        let change = self.replaced(object, live, old, parameters.dry_run, &arena)?;
         self.written(change, parameters.dry_run, Then::Scale, shown)
     }
 }

@@ -6,6 +6,7 @@ use crate::status::{Cause, Details, Status};
 use crate::store::{Change, Full, Key, Stored, Then as Becomes};
 use crate::value::{self, meta_text, with_meta};
 use crate::{cbor, wire};
+use kubeshape_policy::Operation;
 use kubeshape_policy::json_patch::{PatchError, json_patch};
 use kubeshape_registry::{WriteOptions, duplicate_fields, strict_yaml_error};
 use kubeshape_registry::{merge_patch, strategic};
@@ -231,7 +232,7 @@ impl Call<'_> {
         let options = self.options(&parameters);
         let zero = self.strategy.zero(object, &arena);
         let object = endpoint.update_no_errors(zero, object, &options, &arena);
-        let change = self.created(object, &arena)?;
+        let change = self.created(object, parameters.dry_run, &arena)?;
         if let Some(message) = refusal {
             return Err(Status::internal(message));
         }
@@ -265,7 +266,9 @@ impl Call<'_> {
     }
 
     /// Returns the change that creates a decoded object with its managed fields (upstream: `rest.BeforeCreate` and the strategy).
-    fn created<'a>(&'a self, object: Value<'a>, arena: &'a Bump) -> Result<Change, Status> {
+    fn created<'a>(&'a self, object: Value<'a>, is_dry_run: bool, arena: &'a Bump) -> Result<Change, Status> {
+        self.has_room_for_policy()?;
+        let object = self.mutated(object, None, is_dry_run, arena)?;
         let object = self.without_repeated_owners(object, arena);
         let assigned = self.moment.assigned(self.store.revision(), arena);
         let prepared = self.strategy.prepare_create(object, assigned, arena);
@@ -275,13 +278,18 @@ impl Call<'_> {
         object = with_meta(object, "creationTimestamp", Some(now), arena);
         object = with_meta(object, "uid", Some(Value::String(self.moment.uid)), arena);
         self.is_storable(object)?;
-        let checked = self.strategy.validate(object, self.moment.stop);
+        let mut checked = self.strategy.validate(object, self.moment.stop);
+        if checked.errors.is_empty() {
+            checked.errors = self.policy_errors(object);
+        }
         let name = meta_text(object, "name");
         if !checked.errors.is_empty() {
             return Err(Status::invalid(&self.served.group, &self.served.kind, name, &checked.errors));
         }
         self.warn(checked.warnings);
         self.warn(self.strategy.warnings(object, None));
+        self.policed(Operation::Create, Some(object), None, is_dry_run, arena)?;
+        let object = self.type_checked(object, arena);
         let key = Key::new(&self.served.id, self.path.namespace, name);
         let object = self.strategy.stored(object, None, assigned, arena);
         Ok(Change { key, expected: None, then: Becomes::Stored(self.draft(object, arena)?) })
@@ -379,7 +387,7 @@ impl Call<'_> {
         let endpoint = self.endpoint(&arena)?;
         let options = self.options(&parameters);
         let object = endpoint.update_no_errors(Some(live), object, &options, &arena);
-        let change = self.replaced(object, live, old, &arena)?;
+        let change = self.replaced(object, live, old, parameters.dry_run, &arena)?;
         self.written(change, parameters.dry_run, Then::Object(200), shown)
     }
 
@@ -401,8 +409,10 @@ impl Call<'_> {
         object: Value<'a>,
         live: Value<'a>,
         old: &Arc<Stored>,
+        is_dry_run: bool,
         arena: &'a Bump,
     ) -> Result<Change, Status> {
+        let object = self.mutated(object, Some(live), is_dry_run, arena)?;
         let (name, of) = (self.path.name, self.group_resource());
         let uid = meta_text(object, "uid");
         if !uid.is_empty() && uid != meta_text(live, "uid") {
@@ -457,6 +467,11 @@ impl Call<'_> {
         if !is_status {
             self.warn(strategy.warnings(object, Some(live)));
         }
+        // `write_scale` has asked about the scale.
+        if self.path.subresource != "scale" {
+            self.policed(Operation::Update, Some(object), Some(live), is_dry_run, arena)?;
+        }
+        let object = if is_status { object } else { self.type_checked(object, arena) };
         let object = if is_status { object } else { strategy.stored(object, Some(live), assigned, arena) };
         let draft = self.draft(object, arena)?;
         let metadata = value::metadata(object);
@@ -522,7 +537,7 @@ impl Call<'_> {
         let endpoint = self.endpoint(&arena)?;
         let options = self.options(&parameters);
         let object = endpoint.update_no_errors(Some(live), object, &options, &arena);
-        let change = self.replaced(object, live, old, &arena)?;
+        let change = self.replaced(object, live, old, parameters.dry_run, &arena)?;
         self.written(change, parameters.dry_run, Then::Object(200), shown)
     }
 
@@ -614,12 +629,12 @@ impl Call<'_> {
                 "" => with_meta(object, "resourceVersion", Some(revision), &arena),
                 _ => object,
             };
-            (self.replaced(object, live, old, &arena)?, 200)
+            (self.replaced(object, live, old, parameters.dry_run, &arena)?, 200)
         } else {
             if let Some(why) = uid_without_object(object) {
                 return Err(Status::conflict(self.group_resource(), self.path.name, &why));
             }
-            (self.created(object, &arena)?, 201)
+            (self.created(object, parameters.dry_run, &arena)?, 201)
         };
         self.written(change, parameters.dry_run, Then::Object(code), shown)
     }

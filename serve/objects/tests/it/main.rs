@@ -4,6 +4,7 @@
 mod common;
 mod definitions;
 mod laws;
+mod policies;
 mod protobuf;
 mod released;
 mod representations;

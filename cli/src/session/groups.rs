@@ -1,0 +1,85 @@
+//! Kubernetes' own kinds of a release, by group.
+
+use super::types;
+use kubeshape_builtin as builtin;
+use kubeshape_registry::policy::{Layer, Layers};
+use kubeshape_registry::{Registry, Release, Settings};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// Kubernetes' own kinds of a release. A group is read when it is asked for.
+#[derive(Debug)]
+pub(crate) struct Groups {
+    release: builtin::Release,
+    /// The release of the rules.
+    rules: Release,
+    api: builtin::Api,
+    groups: BTreeMap<String, (OnceLock<Registry>, OnceLock<Layer>)>,
+}
+
+impl Groups {
+    /// The kinds of a release; `None` if there are no documents of it.
+    pub(crate) fn new(release: Release) -> Option<Groups> {
+        let rules = release;
+        let release: builtin::Release = release.try_into().ok()?;
+        let api = release.api();
+        let groups = types::groups(&api).into_iter().map(|group| (group, <_>::default())).collect();
+        Some(Groups { release, rules, api, groups })
+    }
+
+    /// The names of the groups.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.groups.keys().map(String::as_str)
+    }
+
+    /// The kinds of a group.
+    pub(crate) fn group(&self, group: &str) -> Option<&Registry> {
+        let make = || {
+            let settings = Settings::of(self.rules);
+            let mut registry = Registry::new(settings);
+            types::add_groups(self.release, &self.api, &mut registry, |other| other == group);
+            registry
+        };
+        Some(self.groups.get(group)?.0.get_or_init(make))
+    }
+
+    /// The kinds of a group, for admission policies.
+    pub(crate) fn layer(&self, group: &str) -> Option<&Layer> {
+        let registry = self.group(group)?;
+        Some(self.groups.get(group)?.1.get_or_init(|| Layer::new(registry)))
+    }
+}
+
+impl Layers for Groups {
+    fn of_group<'s>(&'s self, group: &str) -> Vec<&'s Layer> {
+        self.layer(group).into_iter().collect()
+    }
+
+    fn all(&self) -> Vec<&Layer> {
+        self.names().filter_map(|group| self.layer(group)).collect()
+    }
+}
+
+/// Kubernetes' own kinds of a release, and those of a registry, which come first.
+#[derive(Debug)]
+pub(crate) struct WithCustom {
+    custom: Layer,
+    built_in: Groups,
+}
+
+impl WithCustom {
+    /// The kinds of a registry and of a release; `None` if there are no documents of the release.
+    pub(crate) fn new(registry: &Registry, release: Release) -> Option<WithCustom> {
+        Some(WithCustom { custom: Layer::new(registry), built_in: Groups::new(release)? })
+    }
+}
+
+impl Layers for WithCustom {
+    fn of_group<'s>(&'s self, group: &str) -> Vec<&'s Layer> {
+        std::iter::once(&self.custom).chain(self.built_in.layer(group)).collect()
+    }
+
+    fn all(&self) -> Vec<&Layer> {
+        std::iter::once(&self.custom).chain(self.built_in.all()).collect()
+    }
+}

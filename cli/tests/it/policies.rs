@@ -1,0 +1,164 @@
+//! Admission policies: `validate --policies`, `check`.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use crate::common::Folder;
+
+const POLICY: &str = "\
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: small}
+spec:
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [example.com], apiVersions: [v1], operations: ['*'], resources: [tabs]}
+  validations:
+  - expression: request.operation == 'DELETE' || object.size < 5
+    message: too large
+  - expression: request.operation != 'DELETE' || request.userInfo.username == 'alice'
+    message: only alice deletes
+    reason: Forbidden
+  auditAnnotations:
+  - {key: user, valueExpression: request.userInfo.username}
+";
+
+const BINDING: &str = "\
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: everywhere}
+spec: {policyName: small, validationActions: [Deny]}
+";
+
+const MUTATION: &str = "\
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: sized}
+spec:
+  reinvocationPolicy: Never
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [example.com], apiVersions: [v1], operations: [CREATE], resources: [tabs]}
+  mutations:
+  - patchType: JSONPatch
+    jsonPatch: {expression: \"[JSONPatch{op: 'add', path: '/size', value: 7}]\"}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: sized}
+spec: {policyName: sized}
+";
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write(
+        "crds/tabs.yaml",
+        "\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: tabs.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: tabs, singular: tab, kind: Tab, listKind: TabList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {size: {type: integer, maximum: 9, default: 6}}}}
+",
+    );
+    folder.write("policies/small.yaml", format!("{POLICY}---\n{BINDING}"));
+    folder.write("a.yaml", "apiVersion: example.com/v1\nkind: Tab\nmetadata: {name: a}\nsize: 1\n");
+    folder.write("b.yaml", "apiVersion: example.com/v1\nkind: Tab\nmetadata: {name: b}\n");
+    folder
+}
+
+#[test]
+fn validating_policies_see_objects_with_defaults_and_refuse_them_as_a_server_does() {
+    let folder = folder();
+    let run = folder.run("validate --schemas crds --policies policies a.yaml b.yaml");
+    assert_eq!(run.code, Some(1), "{}{}", run.out, run.err);
+    let text = "tabs.example.com \"b\" is forbidden: ValidatingAdmissionPolicy 'small' with binding 'everywhere' denied \
+                request: too large";
+    assert!(run.out.contains("error[KS8111]"), "{}", run.out);
+    assert!(run.out.replace("\n  ", " ").contains(text) || run.out.contains(text), "{}", run.out);
+    assert!(run.out.contains("the policy: policies/small.yaml:9:17"), "{}", run.out);
+    assert!(run.out.contains("2 objects: 1 accepted, 1 refused"), "{}", run.out);
+}
+
+#[test]
+fn deletion_asks_policies_and_no_schema() {
+    let folder = folder();
+    folder.write("c.yaml", "apiVersion: example.com/v1\nkind: Tab\nmetadata: {name: c}\nsize: 100\n");
+    let of = |user: &str| {
+        folder.run(&format!(
+            "validate --schemas crds --policies policies c.yaml --operation delete --user {user} --output-format short"
+        ))
+    };
+    let run = of("alice");
+    assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+    let run = of("bob");
+    assert_eq!(run.code, Some(1), "{}{}", run.out, run.err);
+    assert!(run.out.contains("denied request: only alice deletes"), "{}", run.out);
+}
+
+#[test]
+fn mutating_policies_come_before_the_rules_of_the_kind_and_are_printed() {
+    let folder = folder();
+    folder.write("policies/sized.yaml", MUTATION);
+    let run = folder.run("validate --schemas crds --policies policies/sized.yaml b.yaml --print stored -v");
+    assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+    assert!(run.out.contains("size: 7"), "{}", run.out);
+    assert!(run.err.contains("KS8114") && run.err.contains("size: 6 became 7"), "{}", run.err);
+    // What a policy makes of an object is judged by the schema.
+    folder.write("policies/sized.yaml", MUTATION.replace("value: 7", "value: 70"));
+    let run = folder.run("validate --schemas crds --policies policies/sized.yaml b.yaml --output-format short");
+    assert_eq!(run.code, Some(1), "{}{}", run.out, run.err);
+    assert!(run.out.contains("should be less than or equal to 9"), "{}", run.out);
+}
+
+#[test]
+fn warnings_audit_annotations_and_unknown_permissions_are_reported() {
+    let folder = folder();
+    let asks = "  - expression: authorizer.group('example.com').resource('tabs').check('use').allowed()\n";
+    let policy = POLICY.replace("  auditAnnotations", &format!("{asks}  auditAnnotations"));
+    folder.write("policies/small.yaml", format!("{policy}---\n{}", BINDING.replace("[Deny]", "[Warn]")));
+    let base = "validate --schemas crds --policies policies b.yaml --output-format short -v";
+    let run = folder.run(&format!("{base} --user bob --group devs"));
+    assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+    let warning = "Validation failed for ValidatingAdmissionPolicy 'small' with binding 'everywhere': ";
+    assert!(run.out.contains(&format!("{warning}too large")), "{}", run.out);
+    assert!(run.out.contains(&format!("{warning}failed expression: authorizer.group")), "{}", run.out);
+    assert!(run.out.contains("small/user: bob"), "{}", run.out);
+    assert!(run.out.contains("warning[KS8115]") && run.out.contains("bob:use:tabs.example.com"), "{}", run.out);
+    let run = folder.run(&format!("{base} --user bob --group devs --can devs:use:tabs.example.com"));
+    assert!(!run.out.contains("KS8115") && !run.out.contains("failed expression"), "{}", run.out);
+}
+
+#[test]
+fn check_reports_what_a_server_refuses_of_policies_types_and_what_is_unused() {
+    let folder = folder();
+    folder.write("policies/small.yaml", POLICY.replace("object.size < 5", "object.width < 5"));
+    folder.write("policies/binding.yaml", BINDING.replace("policyName: small", "policyName: smal"));
+    let run = folder.run("check crds policies --output-format short");
+    assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+    assert!(run.out.contains("policies/small.yaml:9:54: warning[KS8122]"), "{}", run.out);
+    assert!(run.out.contains("undefined field 'width'"), "{}", run.out);
+    assert!(run.out.contains("warning[KS8123]") && run.out.contains("\"smal\" is not among the inputs"), "{}", run.out);
+    folder.write("policies/small.yaml", POLICY.replace("object.size < 5", "objct.size < 5"));
+    let run = folder.run("check crds policies --output-format short");
+    assert_eq!(run.code, Some(1), "{}{}", run.out, run.err);
+    let text = "policies/small.yaml:9:47: error[KS8121]: The API server refuses the admission policy: \
+                spec.validations[0].expression: undeclared reference to 'objct' (in container '')";
+    assert!(run.out.contains(text), "{}", run.out);
+}
+
+#[test]
+fn kinds_of_policies_depend_on_the_release() {
+    let folder = folder();
+    folder.write("sized.yaml", MUTATION);
+    let run = folder.run("check sized.yaml --kubernetes 1.35..1.36 --output-format short");
+    assert_eq!(run.code, Some(1), "{}{}", run.out, run.err);
+    assert!(run.out.contains("error[KS8124]"), "{}", run.out);
+    let run = folder.run("check sized.yaml --kubernetes 1.36");
+    assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+}

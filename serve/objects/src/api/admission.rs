@@ -1,0 +1,281 @@
+//! Admission policies that are stored: they are enforced on the requests after them.
+//!
+//! Objects are admitted as on a server: mutating policies, the strategy of the kind, validating policies. The client is the
+//! administrator of a cluster. A namespace that is not stored exists with its name as the only label.
+
+use super::served::Served;
+use super::{Api, Call};
+use crate::status::{Cause, Details, Status};
+use crate::store::{Key, Store, Stored};
+use crate::value::{self, meta_text, with, with_meta};
+use kubeshape_policy::{
+    Decision, Gvk, Kinds, Objects, Operation, Request, TypeWarning, World, creation_errors, type_warnings,
+};
+use kubeshape_registry::policy::{Client, GROUP, Layer, Layers, Parts, ServedKinds, StoredPolicies, request_of};
+use kubeshape_schema::field::Error;
+use kubeshape_smd::value::Map;
+use kubeshape_smd::{Bump, Value};
+use kubeshape_yaml::Tape;
+use std::cell::OnceCell;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The resources of policies and bindings.
+const RESOURCES: [&str; 4] = [
+    "validatingadmissionpolicies",
+    "validatingadmissionpolicybindings",
+    "mutatingadmissionpolicies",
+    "mutatingadmissionpolicybindings",
+];
+/// Their versions. Each version is stored by itself.
+const VERSIONS: [&str; 3] = ["v1", "v1beta1", "v1alpha1"];
+/// How many policies and bindings may be stored: compiling them takes time at each change.
+const MAX_POLICIES: usize = 1_000;
+/// How many objects a binding may select as parameters.
+const MAX_PARAMS: usize = 1_000;
+/// The kind of the objects of a scale subresource.
+const SCALE: &str = "Scale";
+
+/// The compiled policies of a store.
+#[derive(Debug)]
+pub(super) struct Gate {
+    /// The storage keys of policies and bindings.
+    ids: Vec<Arc<str>>,
+    compiled: Mutex<Option<Compiled>>,
+}
+
+/// Policies, and the objects and revisions that they are compiled from.
+#[derive(Debug)]
+struct Compiled {
+    of: Vec<(Key, u64)>,
+    policies: Option<Arc<StoredPolicies>>,
+}
+
+impl Default for Gate {
+    fn default() -> Gate {
+        let id = |version: &str, resource: &str| Arc::from(format!("{GROUP}/{version} {resource}"));
+        let ids = RESOURCES.iter().flat_map(|resource| VERSIONS.map(|version| id(version, resource))).collect();
+        Gate { ids, compiled: Mutex::default() }
+    }
+}
+
+impl Gate {
+    /// The policies of a store; `None` if none of them is bound. They are compiled again after one of them changed.
+    fn policies(&self, store: &Store, api: &Api) -> Option<Arc<StoredPolicies>> {
+        let stored = || self.ids.iter().flat_map(|id| store.list(id, "", ""));
+        let of: Vec<(Key, u64)> = stored().map(|(key, object)| (key.clone(), object.revision)).collect();
+        if of.is_empty() {
+            return None;
+        }
+        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = compiled.as_ref().filter(|known| known.of == of) {
+            return known.policies.clone();
+        }
+        let texts: Vec<_> = stored().map(|(_, object)| object.json()).collect();
+        let release = api.registry.settings().release;
+        let policies = StoredPolicies::new(texts.iter().map(|text| &**text), &ServedKinds::new(api), release);
+        let policies = (!policies.get().is_empty()).then(|| Arc::new(policies));
+        *compiled = Some(Compiled { of, policies: policies.clone() });
+        policies
+    }
+}
+
+impl Layers for Api {
+    fn of_group<'s>(&'s self, group: &str) -> Vec<&'s Layer> {
+        std::iter::once(self.custom_layer()).chain(self.documents.layers(group)).collect()
+    }
+
+    fn all(&self) -> Vec<&Layer> {
+        std::iter::once(self.custom_layer()).chain(self.documents.all_layers()).collect()
+    }
+}
+
+impl Api {
+    fn custom_layer(&self) -> &Layer {
+        self.custom.get_or_init(|| Layer::new(&self.registry))
+    }
+}
+
+/// The stored objects that policies need.
+struct InStore<'s, 'a> {
+    store: &'s Store,
+    api: &'s Api,
+    arena: &'a Bump,
+}
+
+impl<'a> InStore<'_, 'a> {
+    fn get(&self, gvk: &Gvk, namespace: &str, name: &str) -> Option<Value<'a>> {
+        let served = self.api.of_kind(&gvk.api_version(), &gvk.kind)?;
+        let stored = self.store.get(&Key::new(&served.id, namespace, name))?;
+        self.value(served, stored)
+    }
+
+    fn value(&self, served: &Served, stored: &Arc<Stored>) -> Option<Value<'a>> {
+        let stored = served.read(stored).ok()?;
+        let (mut tape, arena) = (Tape::new(), Bump::new());
+        let value = value::parsed(stored.as_json(), &mut tape, &arena).ok()?;
+        Some(value.copy_into(self.arena))
+    }
+}
+
+impl<'a> Objects<'a> for InStore<'_, 'a> {
+    fn namespace(&self, name: &str) -> Option<Value<'a>> {
+        let known = self.get(&Gvk::of("v1", "Namespace"), "", name);
+        let namespace = known.unwrap_or_else(|| {
+            let members = vec![("apiVersion", Value::String("v1")), ("kind", Value::String("Namespace"))];
+            let name = Value::String(self.arena.alloc_str(name));
+            with_meta(Value::Map(Map::from_entries(members, self.arena)), "name", Some(name), self.arena)
+        });
+        Some(kubeshape_registry::policy::labelled(namespace, self.arena))
+    }
+
+    fn params(&self, kind: &Gvk, namespace: &str, name: &str) -> Vec<Value<'a>> {
+        if !name.is_empty() {
+            return self.get(kind, namespace, name).into_iter().collect();
+        }
+        let Some(served) = self.api.of_kind(&kind.api_version(), &kind.kind) else { return Vec::new() };
+        let prefix = if namespace.is_empty() { String::new() } else { format!("{namespace}/") };
+        let all = self.store.list(&served.id, &prefix, "").take(MAX_PARAMS);
+        all.filter_map(|(_, stored)| self.value(served, stored)).collect()
+    }
+}
+
+/// The policies of a call, looked up once.
+pub(super) type Found = OnceCell<Option<Arc<StoredPolicies>>>;
+
+impl Call<'_> {
+    /// The policies that are in force for this request.
+    fn policies<'a>(&'a self) -> Option<&'a StoredPolicies> {
+        self.policies.get_or_init(|| self.api.gate.policies(self.store, self.api)).as_deref()
+    }
+
+    /// Returns the object of a write as mutating policies change it.
+    ///
+    /// # Errors
+    /// A policy refuses the request.
+    pub(super) fn mutated<'a>(
+        &'a self,
+        object: Value<'a>,
+        old: Option<Value<'a>>,
+        is_dry_run: bool,
+        arena: &'a Bump,
+    ) -> Result<Value<'a>, Status> {
+        let Some(policies) = self.policies() else { return Ok(object) };
+        // The objects of a scale are not those that are stored.
+        if self.path.subresource == "scale" {
+            return Ok(object);
+        }
+        let operation = if old.is_some() { Operation::Update } else { Operation::Create };
+        let decide = |request: &Request<'a>, world: World<'_, 'a>| policies.get().mutate(request, world, arena);
+        let decision = self.decided(operation, Some(object), old, is_dry_run, arena, decide)?;
+        Ok(decision.object.unwrap_or(object))
+    }
+
+    /// Judges a write with validating policies. Its object is as it will be stored.
+    ///
+    /// # Errors
+    /// A policy refuses the request.
+    pub(super) fn policed<'a>(
+        &'a self,
+        operation: Operation,
+        object: Option<Value<'a>>,
+        old: Option<Value<'a>>,
+        is_dry_run: bool,
+        arena: &'a Bump,
+    ) -> Result<(), Status> {
+        let Some(policies) = self.policies() else { return Ok(()) };
+        let decide = |request: &Request<'a>, world: World<'_, 'a>| policies.get().validate(request, world, arena);
+        self.decided(operation, object, old, is_dry_run, arena, decide).map(|_| ())
+    }
+
+    /// What policies decide. Their warnings are sent to the client.
+    fn decided<'a>(
+        &'a self,
+        operation: Operation,
+        object: Option<Value<'a>>,
+        old_object: Option<Value<'a>>,
+        is_dry_run: bool,
+        arena: &'a Bump,
+        decide: impl FnOnce(&Request<'a>, World<'_, 'a>) -> Decision<'a>,
+    ) -> Result<Decision<'a>, Status> {
+        let kinds = ServedKinds::new(self.api);
+        let client = Client { is_dry_run, ..Client::default() };
+        let gvk = Gvk::of(&self.served.api_version, &self.served.kind);
+        let name = meta_text(object.or(old_object).unwrap_or(Value::Null), "name");
+        let (namespace, subresource) = (Some(self.path.namespace), self.path.subresource);
+        let parts = Parts { gvk: &gvk, operation, subresource, namespace, name: Some(name), object, old_object };
+        let Some(mut request) = request_of(parts, &client, &kinds, arena) else { return Ok(Decision::default()) };
+        if subresource == "scale" {
+            request.kind = Gvk::of("autoscaling/v1", SCALE);
+        }
+        let objects = InStore { store: self.store, api: self.api, arena };
+        let stop = self.moment.stop;
+        let world = World { kinds: &kinds, objects: &objects, authorizer: &client.authorizer, stop };
+        let decision = decide(&request, world);
+        self.warn(decision.warnings.iter().cloned());
+        self.goes_on()?;
+        match &decision.status {
+            Some(status) => Err(of_policy(status)),
+            None => Ok(decision),
+        }
+    }
+
+    /// What a server says of a new policy, binding or webhook configuration beyond the rules of its kind.
+    pub(super) fn policy_errors(&self, object: Value<'_>) -> Vec<Error> {
+        if self.served.group != GROUP {
+            return Vec::new();
+        }
+        creation_errors(object, self.api.registry.settings().release)
+    }
+
+    /// Refuses a policy that is one too many.
+    pub(super) fn has_room_for_policy(&self) -> Result<(), Status> {
+        let gate = &self.api.gate;
+        if !gate.ids.contains(&self.served.id) {
+            return Ok(());
+        }
+        let stored: usize = gate.ids.iter().map(|id| self.store.list(id, "", "").take(MAX_POLICIES).count()).sum();
+        if stored < MAX_POLICIES {
+            return Ok(());
+        }
+        Err(Status::internal(format!("at most {MAX_POLICIES} admission policies and bindings are stored")))
+    }
+
+    /// Returns a ValidatingAdmissionPolicy with the result of type checking in its status, as the controller of a cluster sets
+    /// it (`validatingadmissionpolicystatus`). Other objects are unchanged.
+    pub(super) fn type_checked<'a>(&self, policy: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        if self.served.group != GROUP || self.served.kind != "ValidatingAdmissionPolicy" {
+            return policy;
+        }
+        let kinds: &dyn Kinds = &ServedKinds::new(self.api);
+        let warnings = type_warnings(policy, kinds, self.api.registry.settings().release);
+        let map = |members| Value::Map(Map::from_entries(members, arena));
+        let warning = |warning: &TypeWarning| {
+            let text = |text: &str| Value::String(arena.alloc_str(text));
+            map(vec![("fieldRef", text(&warning.field)), ("warning", text(&warning.text))])
+        };
+        let warnings: Vec<Value<'a>> = warnings.iter().map(warning).collect();
+        let checking = match warnings.is_empty() {
+            true => Value::Map(Map::EMPTY),
+            false => map(vec![("expressionWarnings", Value::List(arena.alloc_slice_copy(&warnings)))]),
+        };
+        let mut status = vec![("typeChecking", checking)];
+        let generation = value::metadata(policy).get("generation");
+        status.extend(generation.map(|generation| ("observedGeneration", generation)));
+        with(policy, "status", Some(map(status)), arena)
+    }
+}
+
+/// The answer to a request that policies refuse.
+fn of_policy(status: &kubeshape_policy::Status) -> Status {
+    let cause = |message: &String| Cause { reason: "".into(), message: message.clone(), field: String::new() };
+    let details = status.details.as_ref().map(|details| {
+        Box::new(Details {
+            name: details.name.clone(),
+            group: details.group.clone(),
+            kind: details.kind.clone(),
+            causes: details.causes.iter().map(cause).collect(),
+            ..Details::default()
+        })
+    });
+    Status { code: status.code, reason: status.reason.clone().into(), message: status.message.clone(), details }
+}

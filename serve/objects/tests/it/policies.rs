@@ -1,0 +1,156 @@
+//! Admission policies that are stored are enforced on the requests after them.
+
+use kubeshape_objects::store::Store;
+use kubeshape_objects::{Api, Documents, Moment, Reply, Request};
+use kubeshape_smd::managed::Time;
+use serde_json::{Value, json};
+
+const POLICIES: &str = "/apis/admissionregistration.k8s.io/v1";
+const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+
+struct Server {
+    api: Api,
+    store: Store,
+}
+
+impl Server {
+    fn new() -> Server {
+        let release = kubeshape_builtin::Release::newest().api();
+        let paths = ["api/v1", "apis/admissionregistration.k8s.io/v1"];
+        let documents = paths.map(|path| (path, release.openapi_v3(path).unwrap().into()));
+        Server { api: Api::default().with_documents(Documents::new(documents)), store: Store::default() }
+    }
+
+    fn send(&mut self, method: &str, target: &str, body: &Value) -> Reply {
+        let now = Time::parse("2026-01-02T03:04:05Z").unwrap();
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let content_type = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
+        let request = Request { method, path, query, content_type, body: body.as_bytes(), ..Request::default() };
+        let uid = format!("00000000-0000-4000-8000-{:012}", self.store.revision());
+        let moment = Moment { now, uid: &uid, ..Moment::default() };
+        self.api.answer(&mut self.store, &request, &moment).unwrap()
+    }
+
+    fn message(&mut self, method: &str, target: &str, body: &Value) -> (u16, String) {
+        let reply = self.send(method, target, body);
+        let message = serde_json::from_slice::<Value>(&reply.body).unwrap()["message"].as_str().map(str::to_owned);
+        (reply.code, message.unwrap_or_default())
+    }
+
+    /// Creates a policy about ConfigMaps and its binding.
+    fn policy(&mut self, kind: &str, name: &str, spec: Value, actions: &Value) -> Value {
+        let mut spec = spec;
+        spec["matchConstraints"] = json!({"resourceRules": [
+            {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["configmaps"]}]});
+        if kind == "Mutating" {
+            spec["matchConstraints"]["resourceRules"][0]["operations"] = json!(["CREATE", "UPDATE"]);
+        }
+        let api_version = "admissionregistration.k8s.io/v1";
+        let plural = kind.to_lowercase();
+        let policy = json!({"apiVersion": api_version, "kind": format!("{kind}AdmissionPolicy"),
+            "metadata": {"name": name}, "spec": spec});
+        let reply = self.send("POST", &format!("{POLICIES}/{plural}admissionpolicies"), &policy);
+        assert_eq!(reply.code, 201, "{}", reply.text());
+        let mut spec = json!({"policyName": name});
+        if !actions.is_null() {
+            spec["validationActions"] = actions.clone();
+        }
+        let binding = json!({"apiVersion": api_version, "kind": format!("{kind}AdmissionPolicyBinding"),
+            "metadata": {"name": name}, "spec": spec});
+        let bound = self.send("POST", &format!("{POLICIES}/{plural}admissionpolicybindings"), &binding);
+        assert_eq!(bound.code, 201, "{}", bound.text());
+        serde_json::from_slice(&reply.body).unwrap()
+    }
+}
+
+fn map(name: &str, data: &Value) -> Value {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data})
+}
+
+#[test]
+fn policies_are_in_force_from_the_next_request_on_and_until_they_are_deleted() {
+    let mut server = Server::new();
+    assert_eq!(server.send("POST", MAPS, &map("before", &json!({"x": "1"}))).code, 201);
+    let spec = json!({"validations": [
+        {"expression": "request.operation == 'DELETE' || object.data.x != '1'", "message": "x is 1"},
+        {"expression": "request.operation != 'DELETE' || oldObject.data.x == '1'", "reason": "Forbidden"}]});
+    server.policy("Validating", "not-one", spec, &json!(["Deny"]));
+    let text = |name: &str, why: &str| {
+        format!(
+            "configmaps \"{name}\" is forbidden: ValidatingAdmissionPolicy 'not-one' with binding 'not-one' denied request: {why}"
+        )
+    };
+    let one = map("a", &json!({"x": "1"}));
+    assert_eq!(server.message("POST", MAPS, &one), (422, text("a", "x is 1")));
+    assert_eq!(server.message("POST", &format!("{MAPS}?dryRun=All"), &one), (422, text("a", "x is 1")));
+    assert_eq!(server.send("POST", MAPS, &map("a", &json!({"x": "2"}))).code, 201);
+    let patch = json!({"data": {"x": "1"}});
+    assert_eq!(server.message("PATCH", &format!("{MAPS}/a"), &patch), (422, text("a", "x is 1")));
+    let why = "failed expression: request.operation != 'DELETE' || oldObject.data.x == '1'";
+    assert_eq!(server.message("DELETE", &format!("{MAPS}/a"), &Value::Null), (403, text("a", why)));
+    assert_eq!(server.send("DELETE", &format!("{MAPS}/before"), &Value::Null).code, 200);
+    let binding = format!("{POLICIES}/validatingadmissionpolicybindings/not-one");
+    assert_eq!(server.send("DELETE", &binding, &Value::Null).code, 200);
+    assert_eq!(server.send("DELETE", &format!("{MAPS}/a"), &Value::Null).code, 200);
+}
+
+#[test]
+fn mutating_policies_change_what_is_stored_and_warnings_are_sent() {
+    let mut server = Server::new();
+    let expression = "[JSONPatch{op: 'add', path: '/data/y', value: namespaceObject.metadata.name}]";
+    let spec = json!({"reinvocationPolicy": "Never", "mutations": [
+        {"patchType": "JSONPatch", "jsonPatch": {"expression": expression}}]});
+    server.policy("Mutating", "y", spec, &Value::Null);
+    let spec = json!({"validations": [{"expression": "!has(object.data.y)"}]});
+    server.policy("Validating", "no-y", spec, &json!(["Warn"]));
+    let reply = server.send("POST", MAPS, &map("a", &json!({"x": "1"})));
+    assert_eq!(reply.code, 201, "{}", reply.text());
+    let stored: Value = serde_json::from_slice(&reply.body).unwrap();
+    assert_eq!(stored["data"], json!({"x": "1", "y": "default"}));
+    let warning = "Validation failed for ValidatingAdmissionPolicy 'no-y' with binding 'no-y': failed expression: !has(object.data.y)";
+    assert_eq!(reply.warnings, [warning]);
+}
+
+#[test]
+fn parameters_are_looked_up_in_the_store() {
+    let mut server = Server::new();
+    let spec = json!({"paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
+        "matchConditions": [{"name": "others", "expression": "object.metadata.name != 'limits'"}],
+        "validations": [{"expression": "size(object.data) <= int(params.data.most)"}]});
+    server.policy("Validating", "few", spec, &json!(["Deny"]));
+    let binding = format!("{POLICIES}/validatingadmissionpolicybindings/few");
+    let param_ref = json!({"spec": {"paramRef": {"name": "limits", "parameterNotFoundAction": "Deny"}}});
+    assert_eq!(server.send("PATCH", &binding, &param_ref).code, 200);
+    let (code, text) = server.message("POST", MAPS, &map("a", &json!({"x": "1"})));
+    assert!(
+        code == 422 && text.ends_with("no params found for policy binding with `Deny` parameterNotFoundAction"),
+        "{text}"
+    );
+    let limits =
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "limits"}, "data": {"most": "1"}});
+    // The policy needs its own parameter to let it in.
+    assert_eq!(server.send("DELETE", &binding, &Value::Null).code, 200);
+    assert_eq!(server.send("POST", MAPS, &limits).code, 201);
+    let again = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": {"name": "few"}, "spec": {"policyName": "few", "validationActions": ["Deny"],
+            "paramRef": {"selector": {}, "parameterNotFoundAction": "Deny"}}});
+    assert_eq!(server.send("POST", &format!("{POLICIES}/validatingadmissionpolicybindings"), &again).code, 201);
+    assert_eq!(server.send("POST", MAPS, &map("a", &json!({"x": "1", "y": "2"}))).code, 422);
+}
+
+#[test]
+fn policies_are_judged_and_type_checked_when_they_are_stored() {
+    let mut server = Server::new();
+    let spec = json!({"validations": [{"expression": "object.dta.x == '1'"}]});
+    let stored = server.policy("Validating", "typo", spec, &json!(["Deny"]));
+    let warning = &stored["status"]["typeChecking"]["expressionWarnings"][0];
+    assert_eq!(warning["fieldRef"], "spec.validations[0].expression");
+    assert!(warning["warning"].as_str().unwrap().contains("undefined field 'dta'"), "{warning}");
+    assert_eq!(stored["status"]["observedGeneration"], 1);
+    let mut broken = stored.clone();
+    broken["metadata"] = json!({"name": "broken"});
+    broken["spec"]["validations"][0]["expression"] = json!("object.data");
+    let (code, text) = server.message("POST", &format!("{POLICIES}/validatingadmissionpolicies"), &broken);
+    assert!(code == 422 && text.contains("must evaluate to bool but got dyn"), "{text}");
+}
