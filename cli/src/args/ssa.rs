@@ -328,10 +328,11 @@ pub(crate) struct FieldsetArgs {
     pub(crate) result: ResultArgs,
 }
 
-/// Run test suites of APIs and scenarios of server-side apply
+/// Run test suites of APIs and admission policies, and scenarios of server-side apply
 ///
 /// A test suite names a CustomResourceDefinition, and has objects that are created or updated with the object or the
 /// error that is expected of each. It has the format of the suites of openshift/api, which need an API server elsewhere.
+/// A suite of policies names admission policies instead, and its cases have users, and objects that are deleted.
 /// A scenario has steps of server-side apply with the expected result of each. Both are YAML documents; files and folders
 /// may hold both. Prints what does not hold; the exit code is then 1. docs/test.md describes the formats.
 ///
@@ -344,6 +345,7 @@ pub(crate) struct FieldsetArgs {
 Examples:
   kubeshape test --schemas config/crd/bases tests/
   kubeshape test --schemas config/crd/bases tests/ --filter immutable
+  kubeshape test --policies policies/ tests/
   kubeshape test --update tests/conflict.yaml        correct the expectations
   kubeshape test --schemas config/crd/bases tests/ --output-format junit > junit.xml"
 )]
@@ -361,6 +363,10 @@ pub(crate) struct TestArgs {
     /// CustomResourceDefinitions of suites: files and folders (repeatable)
     #[arg(long, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub(crate) schemas: Vec<PathBuf>,
+
+    /// Admission policies of suites, with their bindings, parameters and Namespaces: files and folders (repeatable)
+    #[arg(long, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
+    pub(crate) policies: Vec<PathBuf>,
 
     /// Run the cases and scenarios whose name, or the name of their suite, contains this text
     #[arg(long, value_name = "TEXT")]

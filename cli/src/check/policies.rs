@@ -7,6 +7,7 @@ use kubeshape_check::Releases;
 use kubeshape_input::{Finding, Limits};
 use kubeshape_registry::policy::{Checked, Others, ServedKinds};
 use kubeshape_registry::{Location, Registry, Release, Settings};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What the files have of policies, and what their expressions are checked with.
@@ -56,7 +57,10 @@ impl Policies {
                 self.objects.extend(read(&input.name().into(), bytes, limits));
             }
         }
-        let (mut found, mut judged): (Vec<(Finding, Vec<Release>)>, Vec<Release>) = Default::default();
+        let mut found: Vec<(Finding, Vec<Release>)> = Vec::new();
+        let mut judged: Vec<Release> = Vec::new();
+        // The place of a finding among those that were found, by where it is and what it says.
+        let mut known: BTreeMap<(String, String), usize> = BTreeMap::new();
         let (mut objects, mut refused) = (0, 0);
         for release in releases.iter() {
             let Some(kinds) = self.kinds(release) else { continue };
@@ -64,10 +68,8 @@ impl Policies {
             judged.push(release);
             (objects, refused) = (checked.objects, refused.max(checked.refused));
             for finding in checked.findings {
-                let same = |(other, _): &&mut (Finding, Vec<Release>)| {
-                    (other.code, &other.detail, other.location()) == (finding.code, &finding.detail, finding.location())
-                };
-                match found.iter_mut().find(same) {
+                let at = *known.entry((finding.location(), finding.detail.clone())).or_insert(found.len());
+                match found.get_mut(at) {
                     Some((_, releases)) => releases.push(release),
                     None => found.push((finding, vec![release])),
                 }

@@ -26,11 +26,14 @@ pub(crate) fn run<'a>(args: &TestArgs, session: &mut Session<'a>) -> Result<bool
     let mut totals = Totals::default();
     let stage = args.update.then(|| Stage::default().until_interrupted());
     let paths = args.filenames.and(&args.files);
-    check_once(args.schemas.iter().chain(&paths))?;
+    check_once(args.schemas.iter().chain(&args.policies).chain(&paths))?;
     let schemas = read_all(&args.schemas, Missing::Error, session);
     let mut definitions = Definitions::default();
     for text in schemas {
         definitions.add(text);
+    }
+    for text in read_all(&args.policies, Missing::Error, session) {
+        definitions.add_objects(text);
     }
     let mut inputs: Vec<(bool, Vec<&'a Text<'a>>)> = Vec::new();
     for path in &paths {
@@ -87,7 +90,7 @@ fn file<'a>(
                 Ok(read) => suite::run(&read, text, args, definitions, totals, &mut edits, &mut out, session),
                 Err(finding) => session.report(&finding),
             }
-        } else if suite::is_definition(document) {
+        } else if suite::is_definition(document) || suite::has_policies(text) {
             is_used = true;
         } else if root.get("scenario").is_some() || text.named {
             // Folders hold other things, too.

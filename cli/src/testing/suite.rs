@@ -4,10 +4,12 @@ use super::totals::Totals;
 use crate::args::TestArgs;
 use crate::report::clean::clean;
 use crate::session::Session;
+use crate::session::groups::WithCustom;
 use crate::session::text::{Missing, Text, read_all};
 use kubeshape_input::{Code, Content, Document, Finding};
-use kubeshape_registry::Location;
-use kubeshape_suite::{Case, Edit, Failure, Outcome, Request, Suite, expect_answer};
+use kubeshape_registry::policy::{ServedKinds, is_policy};
+use kubeshape_registry::{Location, Registry, Release, Settings};
+use kubeshape_suite::{Case, Edit, Failure, Outcome, Request, Suite, Tested, expect_answer};
 use kubeshape_yaml::Node;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -18,6 +20,10 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(super) struct Definitions {
     by_name: BTreeMap<String, Vec<Location>>,
+    /// Admission policies, their bindings and parameters, and Namespaces.
+    objects: Vec<Location>,
+    /// The built-in kinds with those of the definitions, for suites of policies.
+    kinds: Option<WithCustom>,
     /// The folders that were looked into because a suite stands near them.
     folders: BTreeSet<PathBuf>,
     /// What is in these.
@@ -33,6 +39,35 @@ impl Definitions {
         for (name, location) in definitions(text) {
             self.by_name.entry(name).or_default().push(location);
         }
+        if has_policies(text) {
+            self.add_objects(text);
+        }
+    }
+
+    /// Adds the objects of an input: policies and what they need.
+    pub(super) fn add_objects(&mut self, text: &Text<'_>) {
+        for document in text.documents() {
+            let objects = document.objects().into_iter().filter(|node| !Suite::is_suite(*node));
+            self.objects.extend(objects.map(|node| Location::new(Arc::clone(document), node.index())));
+        }
+    }
+
+    /// Runs a suite of policies.
+    fn run_policies(&mut self, suite: &Suite, release: Release) -> Result<Vec<Outcome>, Box<Finding>> {
+        if self.kinds.is_none() {
+            let mut registry = Registry::new(Settings { release, ..Settings::default() });
+            let all = self.by_name.values().flatten();
+            for (number, location) in all.enumerate() {
+                registry.set(format!("{number:09}"), [location.clone()], Vec::new());
+            }
+            self.kinds = WithCustom::new(&registry, release);
+        }
+        let Some(kinds) = &self.kinds else {
+            let detail = format!("the built-in kinds of Kubernetes {release} are not known");
+            return Err(Box::new(suite.location.finding(Code::Suite, detail)));
+        };
+        let kinds = ServedKinds::new(kinds);
+        suite.run_policies(&Tested { objects: &self.objects, kinds: &kinds, release })
     }
 
     /// The definitions that a suite runs against.
@@ -57,6 +92,11 @@ impl Definitions {
 /// Whether a document is a CustomResourceDefinition, or a list of some.
 pub(super) fn is_definition(document: &Document) -> bool {
     document.content() == Content::Crd || !document.manifests().0.is_empty()
+}
+
+/// Whether there are admission policies in a text.
+pub(super) fn has_policies(text: &Text<'_>) -> bool {
+    text.documents().iter().any(|document| document.objects().into_iter().any(is_policy))
 }
 
 fn definitions(text: &Text<'_>) -> Vec<(String, Location)> {
@@ -90,6 +130,27 @@ pub(super) fn run<'a>(
         return;
     }
     totals.suites += 1;
+    if suite.is_of_policies() {
+        let title = format!("{}: {}", text.place(suite.location.node()), suite.name);
+        match definitions.run_policies(suite, args.kubernetes.unwrap_or_default()) {
+            Ok(outcomes) => {
+                let outcomes = outcomes.into_iter().filter(|outcome| is_wanted(&suite.cases[outcome.case]));
+                let outcomes: Vec<Outcome> = outcomes.collect();
+                told(suite, &title, "", &outcomes, args, out, session);
+                totals.cases += outcomes.len();
+                settle(
+                    suite,
+                    outcomes.into_iter().map(|outcome| (outcome.case, vec![outcome])).collect(),
+                    args,
+                    totals,
+                    edits,
+                    session,
+                );
+            }
+            Err(finding) => session.report(&finding),
+        }
+        return;
+    }
     let found = definitions.of(suite, &text.path, session);
     if found.is_empty() {
         let detail = format!("no CustomResourceDefinition {} is known", suite.crd_name);
@@ -106,18 +167,45 @@ pub(super) fn run<'a>(
         match suite.run(definition, args.kubernetes) {
             Ok(mut outcomes) => {
                 outcomes.retain(|outcome| is_wanted(&suite.cases[outcome.case]));
-                if !args.quiet || outcomes.iter().any(|outcome| !outcome.has_passed()) {
-                    let _ = writeln!(out, "{}", clean(&title));
-                }
+                told(suite, &title, definition.input(), &outcomes, args, out, session);
                 for outcome in outcomes {
                     totals.cases += 1;
-                    shown(suite, definition, &outcome, args, out, session);
                     answers.entry(outcome.case).or_default().push(outcome);
                 }
             }
             Err(finding) => session.report(&finding),
         }
     }
+    settle(suite, answers, args, totals, edits, session);
+}
+
+/// Shows what came of cases, under a title.
+fn told(
+    suite: &Suite,
+    title: &str,
+    with: &str,
+    outcomes: &[Outcome],
+    args: &TestArgs,
+    out: &mut String,
+    session: &mut Session<'_>,
+) {
+    if !args.quiet || outcomes.iter().any(|outcome| !outcome.has_passed()) {
+        let _ = writeln!(out, "{}", clean(title));
+    }
+    for outcome in outcomes {
+        shown(suite, with, outcome, args, out, session);
+    }
+}
+
+/// Counts the cases that failed, and corrects what they expect if that is wanted.
+fn settle(
+    suite: &Suite,
+    answers: BTreeMap<usize, Vec<Outcome>>,
+    args: &TestArgs,
+    totals: &mut Totals,
+    edits: &mut Vec<Edit>,
+    session: &mut Session<'_>,
+) {
     for (case, outcomes) in answers {
         let failed = outcomes.iter().filter(|outcome| !outcome.has_passed()).count();
         if failed > 0 && args.update && corrected(&suite.cases[case], &outcomes, edits, session) {
@@ -149,18 +237,15 @@ fn corrected(case: &Case, outcomes: &[Outcome], edits: &mut Vec<Edit>, session: 
 }
 
 /// Shows what came of a case.
-fn shown(
-    suite: &Suite,
-    definition: &Location,
-    outcome: &Outcome,
-    args: &TestArgs,
-    out: &mut String,
-    session: &mut Session<'_>,
-) {
+fn shown(suite: &Suite, with: &str, outcome: &Outcome, args: &TestArgs, out: &mut String, session: &mut Session<'_>) {
     let case = &suite.cases[outcome.case];
-    let kind = if matches!(case.request, Request::Create { .. }) { "onCreate" } else { "onUpdate" };
+    let kind = match case.request {
+        Request::Create { .. } => "onCreate",
+        Request::Update { .. } => "onUpdate",
+        Request::Delete { .. } => "onDelete",
+    };
     let name = clean(&format!("{kind}: {}", case.name));
-    let full = format!("{name} ({})", clean(definition.input()));
+    let full = if with.is_empty() { name.clone() } else { format!("{name} ({})", clean(with)) };
     if let Some(failure) = &outcome.failure {
         session.record(&finding(failure).of_resource(&full));
     }

@@ -218,21 +218,20 @@ impl<'a> Kinds<'a> {
 
 impl Layers for Kinds<'_> {
     fn of_group<'s>(&'s self, group: &str) -> Vec<&'s Layer> {
-        self.custom_layer()
-            .into_iter()
+        std::iter::once(self.custom_layer())
             .chain(self.built_in.as_ref().and_then(|built_in| built_in.layer(group)))
             .collect()
     }
 
     fn all(&self) -> Vec<&Layer> {
         let built_in = self.built_in.iter().flat_map(Layers::all);
-        self.custom_layer().into_iter().chain(built_in).collect()
+        std::iter::once(self.custom_layer()).chain(built_in).collect()
     }
 }
 
 impl Kinds<'_> {
-    fn custom_layer(&self) -> Option<&Layer> {
-        Some(self.layer.get_or_init(|| Layer::new(self.schemas.registry())))
+    fn custom_layer(&self) -> &Layer {
+        self.layer.get_or_init(|| Layer::new(self.schemas.registry()))
     }
 
     /// What there is to say about a kind that is not among the schemas, whether their files are read or not.

@@ -107,6 +107,7 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
         print: args.print == Some(Printed::Stored),
         names: run.names(),
         explain: !run.ui.has_only(OutputFormat::Short),
+        notes: args.verbose || args.output_format != OutputFormat::Human,
     });
     let inputs = &gathered.inputs;
     let worker = || {

@@ -44,7 +44,7 @@ impl<'a> Policies<'a> {
     /// Who sends a request, and the permissions that remember what was asked.
     pub(super) fn client(&self) -> (Client, Arc<Permissions>) {
         let permissions = Arc::new(Permissions::new(self.permissions.clone()));
-        (Client { authorizer: Arc::clone(&permissions) as _, ..self.user.clone() }, permissions)
+        (Client { authorizer: permissions.clone(), ..self.user.clone() }, permissions)
     }
 
     /// What a request with an object does.

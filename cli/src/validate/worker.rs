@@ -48,6 +48,8 @@ pub(super) struct Context<'a> {
     pub(super) names: bool,
     /// Whether pointers and excerpts are shown.
     pub(super) explain: bool,
+    /// Whether it is told what policies do to objects that they accept.
+    pub(super) notes: bool,
 }
 
 impl Context<'_> {

@@ -9,6 +9,7 @@ mod documents;
 mod forms;
 mod lifecycle;
 mod objects;
+mod policies;
 mod pull;
 mod report;
 mod serve;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Some("forms") => forms::all(&arguments[1..]),
         Some("lifecycle") if arguments.len() == 2 => lifecycle::run(Path::new(&arguments[1])),
         Some("objects") => objects::all(&arguments[1..]),
+        Some("policies") => policies::run(&arguments[1..]),
         Some("pull") => pull::all(&arguments[1..]),
         Some("serve") => serve::all(&arguments),
         Some("serve-objects") => serve::objects::run(&arguments[1..]),
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
             eprintln!("       kubeshape-bench forms [N] [BYTES]");
             eprintln!("       kubeshape-bench lifecycle FOLDER");
             eprintln!("       kubeshape-bench objects STREAM… [--oracle PROGRAM]");
+            eprintln!("       kubeshape-bench policies [POLICIES] [OBJECTS]");
             eprintln!("       kubeshape-bench pull [FOLDER|--server URL]");
             eprintln!("       kubeshape-bench serve-objects [--program KUBESHAPE] [--time MS]");
             eprintln!("       kubeshape-bench serve-update FOLDER [N…]");

@@ -17,7 +17,7 @@ fn kinds() -> &'static [Layer; 2] {
         ["api/v1", "apis/admissionregistration.k8s.io/v1"].map(|path| {
             let document = api.openapi_v3(path).unwrap_or_default();
             let mut registry = Registry::default();
-            registry.set_built_in(path, kubeshape_input::read(path, document.as_bytes(), Default::default()));
+            registry.set_built_in(path, kubeshape_input::read(path, document.as_bytes(), kubeshape_input::Limits::default()));
             Layer::new(&registry)
         })
     })
@@ -59,7 +59,7 @@ pub fn holds(data: &[u8]) {
     if count <= 2 {
         assert_eq!(first, decide(&reversed, object, &kinds, &arena), "the order of a policy and its binding matters");
     }
-    let input = kubeshape_input::read("policies", data, Default::default());
+    let input = kubeshape_input::read("policies", data, kubeshape_input::Limits::default());
     let mut locations = Vec::new();
     for document in input.documents.into_iter().map(Arc::new).take(20) {
         locations.extend(document.objects().into_iter().map(|node| Location::new(Arc::clone(&document), node.index())));

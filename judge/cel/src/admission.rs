@@ -22,6 +22,9 @@ pub const VARIABLES: &str = "variables";
 /// Its type.
 const VARIABLES_TYPE: &str = "kubernetes.variables";
 
+/// How many variables of a policy are compiled: each of them can use all before it. Upstream has no such bound.
+pub const MAX_VARIABLES: usize = 1_000;
+
 /// What expressions of one kind can use.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
@@ -282,9 +285,29 @@ impl<'a> Variables<'a> {
 
     /// Compiles one more variable, which can use those before it.
     pub fn add(&mut self, name: &'a str, expression: &'a str, env: &Env) {
-        let env = with_variables_of(env.clone(), &self.types, expression);
-        let compiled = Compiled::new(expression, &env, Returns::Any);
+        let compiled = if self.compiled.len() < MAX_VARIABLES {
+            Compiled::new(expression, &with_variables_of(env.clone(), &self.types, expression), Returns::Any)
+        } else {
+            let detail = format!("a policy has at most {MAX_VARIABLES} variables");
+            Compiled { expression, program: Err(CompileError { detail, is_internal: false }), ty: Type::Dyn }
+        };
         self.types.insert(name.to_owned(), kept_type(&compiled.ty));
         self.compiled.insert(name, compiled);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_VARIABLES, Options, Variables, environment};
+    use crate::Release;
+
+    #[test]
+    fn the_work_for_variables_is_bounded() {
+        let env = environment(Options::new(Release::NEWEST));
+        let names: Vec<String> = (0..MAX_VARIABLES + 2).map(|number| format!("v{number}")).collect();
+        let declared: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "1")).collect();
+        let variables = Variables::new(&declared, &env);
+        let failed = variables.compiled.values().filter(|compiled| compiled.program.is_err()).count();
+        assert_eq!((variables.compiled.len(), failed), (MAX_VARIABLES + 2, 2));
     }
 }

@@ -7,6 +7,7 @@ use crate::objects::{Match, Rule};
 use crate::request::{Operation, Request, World, labels_of};
 use crate::selector::Selector;
 use kubeshape_value::Map;
+use std::cell::LazyCell;
 
 /// As what a request is matched.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +33,9 @@ pub(crate) fn matches(
     if by_object == Ok(false) {
         return Ok(None);
     }
-    let equivalents = if criteria.is_exact { Vec::new() } else { world.kinds.equivalents(&request.resource) };
+    // Most policies are about other resources, so this is not looked up for them.
+    let equivalents =
+        LazyCell::new(|| if criteria.is_exact { Vec::new() } else { world.kinds.equivalents(&request.resource) });
     if find(&criteria.excludes, request, &equivalents, world).is_some() {
         return Ok(None);
     }
@@ -56,12 +59,17 @@ pub(crate) fn webhook_matches(
     if criteria.rules.is_empty() { Ok(None) } else { matches(criteria, request, world) }
 }
 
-fn find(rules: &[Rule<'_>], request: &Request<'_>, equivalents: &[Gvr], world: World<'_, '_>) -> Option<Matched> {
+fn find<F: FnOnce() -> Vec<Gvr>>(
+    rules: &[Rule<'_>],
+    request: &Request<'_>,
+    equivalents: &LazyCell<Vec<Gvr>, F>,
+    world: World<'_, '_>,
+) -> Option<Matched> {
     let is_named = |rule: &Rule<'_>| rule.names.is_empty() || rule.names.contains(&request.name.as_str());
     if rules.iter().any(|rule| rule.takes(request, &request.resource) && is_named(rule)) {
         return Some(Matched { resource: request.resource.clone(), kind: request.kind.clone() });
     }
-    for rule in rules {
+    for rule in rules.iter().filter(|rule| rule.names_resource(request, &request.resource)) {
         for resource in equivalents.iter().filter(|resource| **resource != request.resource) {
             if rule.takes(request, resource) && is_named(rule) {
                 return Some(Matched { resource: resource.clone(), kind: kind_of(resource, request, world) });
@@ -99,10 +107,15 @@ impl Rule<'_> {
             && has(&self.operations, request.operation.name())
             && has(&self.groups, &resource.group)
             && has(&self.versions, &resource.version)
-            && self.resources.iter().any(|item| {
-                let (own, sub) = item.split_once('/').unwrap_or((item, ""));
-                (own == "*" || own == resource.resource) && (sub == "*" || sub == request.subresource)
-            })
+            && self.names_resource(request, resource)
+    }
+
+    /// Whether one of the resources is this one, whatever its group and version. Equivalent resources have one name.
+    fn names_resource(&self, request: &Request<'_>, resource: &Gvr) -> bool {
+        self.resources.iter().any(|item| {
+            let (own, sub) = item.split_once('/').unwrap_or((item, ""));
+            (own == "*" || own == resource.resource) && (sub == "*" || sub == request.subresource)
+        })
     }
 }
 

@@ -13,6 +13,9 @@ use std::sync::Arc;
 /// How many kinds of one rule are checked.
 const MAX_KINDS: usize = 10;
 
+/// How many times an expression is compiled for a kind. Later expressions are not checked. Upstream has no such bound.
+const MAX_COMPILED: usize = 10_000;
+
 /// What `status.typeChecking.expressionWarnings` has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeWarning {
@@ -31,12 +34,17 @@ pub fn type_warnings(object: Value<'_>, kinds: &dyn Kinds, release: Release) -> 
     let spec = PolicySpec::read(object, Form::Validating);
     let environments = environments(&spec, kinds, release);
     let mut warnings = Vec::new();
+    let mut left = MAX_COMPILED;
     for (index, validation) in spec.validations.iter().enumerate() {
         let members = [("expression", validation.expression), ("messageExpression", validation.message_expression)];
         for (member, expression) in members {
             if member == "messageExpression" && expression.is_empty() {
                 continue;
             }
+            if left < environments.len() {
+                return warnings;
+            }
+            left -= environments.len();
             let errors: Vec<String> = environments
                 .iter()
                 .filter_map(|(kind, env)| Some(format!("{kind}: {}\n", env.compile(expression).err()?)))

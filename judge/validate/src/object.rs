@@ -80,7 +80,7 @@ pub use prune_defaults::prune_defaults;
 pub use pruning::{Pruned, Root, prune};
 pub use request::{
     Checked, Judged, Object, Resource, common_update_errors, count_generation, deep_equal, keep_metadata,
-    metadata_update_errors, with_status,
+    metadata_update_errors, refusal, with_status,
 };
 pub(crate) use request::{metadata_errors_with, metadata_of};
 pub use rules::{RuleOutcome, Rules};

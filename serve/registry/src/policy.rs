@@ -2,6 +2,7 @@
 //! themselves.
 
 mod admission;
+mod admit;
 mod changes;
 mod check;
 mod stored;
@@ -19,6 +20,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use admission::{Admission, Client, Parts, labelled, request_of};
+pub use admit::Answer;
 pub use changes::changes;
 pub use check::{Checked, GROUP, Others, is_policy};
 pub use stored::StoredPolicies;

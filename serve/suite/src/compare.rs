@@ -51,6 +51,22 @@ pub(crate) fn differences(expected: &Value, found: &Value) -> Vec<String> {
     out
 }
 
+/// The members of an object that another one has as well. Items of lists are compared by their index.
+pub(crate) fn only(expected: &Value, found: &Value) -> Value {
+    match (expected, found) {
+        (Value::Object(expected), Value::Object(found)) => {
+            let shared = |(key, expected): (&String, &Value)| Some((key.clone(), only(expected, found.get(key)?)));
+            Value::Object(expected.iter().filter_map(shared).collect())
+        }
+        (Value::Array(expected), Value::Array(found)) => {
+            let item =
+                |(index, found)| expected.get(index).map_or_else(|| Value::clone(found), |item| only(item, found));
+            Value::Array(found.iter().enumerate().map(item).collect())
+        }
+        (_, found) => found.clone(),
+    }
+}
+
 fn walk(path: &str, expected: Option<&Value>, found: Option<&Value>, out: &mut Vec<String>) {
     match (expected, found) {
         (Some(Value::Object(expected)), Some(Value::Object(found))) => {

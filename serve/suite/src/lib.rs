@@ -56,13 +56,15 @@
 
 mod compare;
 mod definition;
+mod policies;
 mod read;
 mod run;
 mod server;
 mod update;
 
 pub use kubeshape_yaml::edit::{Edit, apply as apply_edits};
-pub use read::{Case, Part, Request, Suite};
+pub use policies::Tested;
+pub use read::{Case, Part, Request, Sender, Suite};
 pub use run::{Answer, Failure, Outcome};
 pub use server::Server;
 pub use update::expect_answer;

@@ -2,6 +2,7 @@
 
 use json_patch::PatchOperation;
 use kubeshape_input::{Code, Finding};
+use kubeshape_policy::Permission;
 use kubeshape_registry::{Location, Object, describe};
 use kubeshape_yaml::{Kind, Node};
 
@@ -10,11 +11,13 @@ use kubeshape_yaml::{Kind, Node};
 pub struct Suite {
     /// The name, for people.
     pub name: String,
-    /// The name of the CustomResourceDefinition: `PLURAL.GROUP`.
+    /// The name of the CustomResourceDefinition: `PLURAL.GROUP`; empty for a suite of policies.
     pub crd_name: String,
+    /// The names of the admission policies that are tested; empty for a suite of a definition.
+    pub policies: Vec<String>,
     /// The version that is tested. Without it, the definition must have one version only.
     pub version: Option<String>,
-    /// The cases: those of `onCreate`, then those of `onUpdate`.
+    /// The cases: those of `onCreate`, then those of `onUpdate` and `onDelete`.
     pub cases: Vec<Case>,
     /// The document.
     pub location: Location,
@@ -31,8 +34,23 @@ pub struct Case {
     pub expected: Option<Part>,
     /// A part of the message with which the request is refused.
     pub expected_error: Option<Part>,
+    /// A part of a warning that the client gets. Only suites of policies have it.
+    pub expected_warning: Option<Part>,
+    /// Who sends the request. Only suites of policies have it.
+    pub sender: Sender,
     /// The mapping of the case.
     pub location: Location,
+}
+
+/// Who sends a request.
+#[derive(Clone, Debug, Default)]
+pub struct Sender {
+    /// The name; `None` is an administrator.
+    pub user: Option<String>,
+    /// The groups.
+    pub groups: Vec<String>,
+    /// What the user may do: `USER:VERB:RESOURCE`.
+    pub can: Vec<Permission>,
 }
 
 /// What a case asks of the server.
@@ -54,6 +72,11 @@ pub enum Request {
         /// A part of the message with which the new status is refused.
         expected_status_error: Option<Part>,
     },
+    /// An object is deleted. Only suites of policies have it.
+    Delete {
+        /// The object.
+        initial: Part,
+    },
 }
 
 /// A text of a suite, and where it stands.
@@ -68,9 +91,15 @@ pub struct Part {
 type Read<T> = Result<T, Box<Finding>>;
 
 impl Suite {
-    /// Whether a document is meant to be a suite: it names a definition and has tests.
+    /// Whether a document is meant to be a suite: it names a definition or policies, and has tests.
     pub fn is_suite(root: Node<'_>) -> bool {
-        root.kind() == Kind::Map && root.get("crdName").is_some() && root.get("tests").is_some()
+        let has = |key| root.get(key).is_some();
+        root.kind() == Kind::Map && has("tests") && (has("crdName") || has("policies"))
+    }
+
+    /// Whether it is a suite of admission policies.
+    pub fn is_of_policies(&self) -> bool {
+        !self.policies.is_empty()
     }
 
     /// Reads a suite. Members that it does not know are allowed, as its authors' programs allow them.
@@ -82,9 +111,13 @@ impl Suite {
         let reader = Reader { root: location };
         reader.map(root, "a test suite")?;
         let text = |name: &str| root.get(name).map(|node| reader.text(node)).transpose();
-        let Some(crd_name) = text("crdName")?.filter(|part| !part.text.is_empty()) else {
-            return Err(reader.wrong(root, "crdName is missing: the name of the CustomResourceDefinition"));
-        };
+        let policies = reader.texts(root.get("policies"))?;
+        let crd_name = text("crdName")?.map(|part| part.text).unwrap_or_default();
+        if crd_name.is_empty() && policies.is_empty() {
+            let detail =
+                "crdName is missing: the name of the CustomResourceDefinition; or policies: the names of policies";
+            return Err(reader.wrong(root, detail));
+        }
         let Some(tests) = root.get("tests") else { return Err(reader.wrong(root, "tests is missing")) };
         let mut cases = Vec::new();
         if !tests.is_null() {
@@ -102,10 +135,16 @@ impl Suite {
                 };
                 cases.push(reader.case(case, request)?);
             }
+            let deleted = reader.list(tests.get("onDelete").filter(|_| !policies.is_empty()))?;
+            for case in deleted {
+                let request = Request::Delete { initial: reader.part(case, "initial")? };
+                cases.push(reader.case(case, request)?);
+            }
         }
         Ok(Suite {
             name: text("name")?.map(|part| part.text).unwrap_or_default(),
-            crd_name: crd_name.text,
+            crd_name,
+            policies,
             version: text("version")?.map(|part| part.text).filter(|version| !version.is_empty()),
             cases,
             location: location.clone(),
@@ -167,8 +206,31 @@ impl<'r> Reader<'r> {
             request,
             expected: self.given(case, "expected")?,
             expected_error: self.given(case, "expectedError")?,
+            expected_warning: self.given(case, "expectedWarning")?,
+            sender: self.sender(case)?,
             location: self.root.at(case),
         })
+    }
+
+    fn sender(&self, case: Node<'_>) -> Read<Sender> {
+        let permission = |text: String| {
+            let at = case.get("can").unwrap_or(case);
+            text.parse::<Permission>().map_err(|why| self.wrong(at, format!("found {text:?}: {why}")))
+        };
+        Ok(Sender {
+            user: self.given(case, "user")?.map(|part| part.text),
+            groups: self.texts(case.get("groups"))?,
+            can: self.texts(case.get("can"))?.into_iter().map(permission).collect::<Read<_>>()?,
+        })
+    }
+
+    /// A list of texts; empty if it is missing.
+    fn texts(&self, node: Option<Node<'_>>) -> Read<Vec<String>> {
+        let Some(node) = node.filter(|node| !node.is_null()) else { return Ok(Vec::new()) };
+        if node.kind() != Kind::Seq {
+            return self.expected(node, "a list of texts");
+        }
+        node.items().map(|item| self.text(item).map(|part| part.text)).collect()
     }
 
     fn patches(&self, node: Option<Node<'_>>) -> Read<Vec<PatchOperation>> {

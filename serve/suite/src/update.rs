@@ -8,7 +8,7 @@ use kubeshape_yaml::{Flags, Node};
 use std::ops::Range;
 
 /// The members of a case that say what is expected.
-const EXPECTATIONS: [&str; 3] = ["expected", "expectedError", "expectedStatusError"];
+const EXPECTATIONS: [&str; 4] = ["expected", "expectedError", "expectedStatusError", "expectedWarning"];
 
 /// The edits of a suite's text that make a case expect an answer. Only what is expected changes.
 ///

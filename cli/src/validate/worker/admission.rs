@@ -22,9 +22,9 @@ impl<'j> Judged<'j, '_, '_> {
         let Some(mut request) = self.request(policies, &client, &kinds, object, old) else { return Some(object) };
         let before = request.object;
         let decision = policies.admission.mutate(&mut request, &client, &kinds, self.arena);
-        if let (Some(before), Some(after)) = (before, decision.object) {
-            let names: Vec<&str> = decision.mutations.iter().map(|mutation| mutation.policy.as_str()).collect();
-            let mut names: Vec<String> = names.into_iter().map(|name| format!("'{name}'")).collect();
+        if let (Some(before), Some(after)) = (before, decision.object.filter(|_| self.context.notes)) {
+            let names = decision.mutations.iter().map(|mutation| format!("'{}'", mutation.policy));
+            let mut names: Vec<String> = names.collect();
             names.dedup();
             self.tell(Code::PolicyChanged, self.node, format!("MutatingAdmissionPolicy {}", names.join(", ")));
             if let Some(finding) = self.findings.last_mut() {
@@ -75,7 +75,7 @@ impl<'j> Judged<'j, '_, '_> {
         for warning in &decision.warnings {
             self.tell(Code::PolicyWarned, self.node, warning.as_str());
         }
-        for (key, value) in &decision.audit_annotations {
+        for (key, value) in decision.audit_annotations.iter().filter(|_| self.context.notes) {
             self.tell(Code::PolicyAudited, self.node, format!("{key}: {value}"));
         }
         for asked in permissions.take_unknown() {

@@ -400,16 +400,8 @@ impl<'a> Resource<'a> {
 
     /// The message with which a server refuses an object: `errors.NewInvalid`. Errors with the same text count once.
     pub fn refusal(&self, name: &str, errors: &[Error]) -> String {
-        let mut texts: Vec<String> = Vec::with_capacity(errors.len());
-        let mut seen = BTreeSet::new();
-        for text in errors.iter().map(Error::to_string) {
-            if seen.insert(text.clone()) {
-                texts.push(text);
-            }
-        }
         let group = self.api_version.rsplit_once('/').map_or("", |(group, _)| group);
-        let errors = if let [text] = &texts[..] { text.clone() } else { format!("[{}]", texts.join(", ")) };
-        format!("{}.{group} {} is invalid: {errors}", self.kind, GoQuoted(name))
+        refusal(group, self.kind, name, errors)
     }
 
     fn type_errors(&self, object: Value<'_>) -> Errors {
@@ -598,4 +590,18 @@ fn accessor_error(path: &str, found: Value<'_>, expected: &str) -> String {
     let ty = found.go_type();
     let path = if path.starts_with('.') { path.to_owned() } else { format!(".{path}") };
     format!("{path} accessor error: {} is of the type {ty}, expected {expected}", GoText(found))
+}
+
+/// The message with which a server refuses an object of a kind: `errors.NewInvalid`. Errors with the same text count once.
+pub fn refusal(group: &str, kind: &str, name: &str, errors: &[Error]) -> String {
+    let mut texts: Vec<String> = Vec::with_capacity(errors.len());
+    let mut seen = BTreeSet::new();
+    for text in errors.iter().map(Error::to_string) {
+        if seen.insert(text.clone()) {
+            texts.push(text);
+        }
+    }
+    let dot = if group.is_empty() { "" } else { "." };
+    let errors = if let [text] = &texts[..] { text.clone() } else { format!("[{}]", texts.join(", ")) };
+    format!("{kind}{dot}{group} {} is invalid: {errors}", GoQuoted(name))
 }

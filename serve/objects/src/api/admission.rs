@@ -30,6 +30,8 @@ const RESOURCES: [&str; 4] = [
 const VERSIONS: [&str; 3] = ["v1", "v1beta1", "v1alpha1"];
 /// How many policies and bindings may be stored: compiling them takes time at each change.
 const MAX_POLICIES: usize = 1_000;
+/// How many bytes of JSON they may have together.
+const MAX_POLICY_BYTES: usize = 1 << 20;
 /// How many objects a binding may select as parameters.
 const MAX_PARAMS: usize = 1_000;
 /// The kind of the objects of a scale subresource.
@@ -227,17 +229,23 @@ impl Call<'_> {
         creation_errors(object, self.api.registry.settings().release)
     }
 
-    /// Refuses a policy that is one too many.
-    pub(super) fn has_room_for_policy(&self) -> Result<(), Status> {
+    /// Refuses a policy that is one too many, or makes all policies too large.
+    pub(super) fn has_room_for_policy(&self, policy: Value<'_>) -> Result<(), Status> {
         let gate = &self.api.gate;
         if !gate.ids.contains(&self.served.id) {
             return Ok(());
         }
-        let stored: usize = gate.ids.iter().map(|id| self.store.list(id, "", "").take(MAX_POLICIES).count()).sum();
-        if stored < MAX_POLICIES {
+        let own = Key::new(&self.served.id, "", meta_text(policy, "name"));
+        let stored = || gate.ids.iter().flat_map(|id| self.store.list(id, "", "")).filter(|(key, _)| **key != own);
+        if stored().count() >= MAX_POLICIES {
+            return Err(Status::internal(format!("at most {MAX_POLICIES} admission policies and bindings are stored")));
+        }
+        let bytes: usize = stored().map(|(_, object)| object.as_json().len()).sum();
+        if policy.json_len(MAX_POLICY_BYTES.saturating_sub(bytes)).is_some() {
             return Ok(());
         }
-        Err(Status::internal(format!("at most {MAX_POLICIES} admission policies and bindings are stored")))
+        let message = format!("admission policies and bindings have at most {MAX_POLICY_BYTES} bytes together");
+        Err(Status::internal(message))
     }
 
     /// Returns a ValidatingAdmissionPolicy with the result of type checking in its status, as the controller of a cluster sets
@@ -254,9 +262,10 @@ impl Call<'_> {
             map(vec![("fieldRef", text(&warning.field)), ("warning", text(&warning.text))])
         };
         let warnings: Vec<Value<'a>> = warnings.iter().map(warning).collect();
-        let checking = match warnings.is_empty() {
-            true => Value::Map(Map::EMPTY),
-            false => map(vec![("expressionWarnings", Value::List(arena.alloc_slice_copy(&warnings)))]),
+        let checking = if warnings.is_empty() {
+            Value::Map(Map::EMPTY)
+        } else {
+            map(vec![("expressionWarnings", Value::List(arena.alloc_slice_copy(&warnings)))])
         };
         let mut status = vec![("typeChecking", checking)];
         let generation = value::metadata(policy).get("generation");

@@ -267,7 +267,7 @@ impl Call<'_> {
 
     /// Returns the change that creates a decoded object with its managed fields (upstream: `rest.BeforeCreate` and the strategy).
     fn created<'a>(&'a self, object: Value<'a>, is_dry_run: bool, arena: &'a Bump) -> Result<Change, Status> {
-        self.has_room_for_policy()?;
+        self.has_room_for_policy(object)?;
         let object = self.mutated(object, None, is_dry_run, arena)?;
         let object = self.without_repeated_owners(object, arena);
         let assigned = self.moment.assigned(self.store.revision(), arena);
@@ -412,6 +412,7 @@ impl Call<'_> {
         is_dry_run: bool,
         arena: &'a Bump,
     ) -> Result<Change, Status> {
+        self.has_room_for_policy(object)?;
         let object = self.mutated(object, Some(live), is_dry_run, arena)?;
         let (name, of) = (self.path.name, self.group_resource());
         let uid = meta_text(object, "uid");

@@ -154,3 +154,20 @@ fn policies_are_judged_and_type_checked_when_they_are_stored() {
     let (code, text) = server.message("POST", &format!("{POLICIES}/validatingadmissionpolicies"), &broken);
     assert!(code == 422 && text.contains("must evaluate to bool but got dyn"), "{text}");
 }
+
+#[test]
+fn policies_that_are_too_large_together_are_refused() {
+    let mut server = Server::new();
+    let mut create = |name: &str, bytes: usize| {
+        let policy = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
+            "metadata": {"name": name}, "spec": {
+                "validations": [{"expression": "true", "message": "x".repeat(bytes)}],
+                "matchConstraints": {"resourceRules": [
+                    {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["configmaps"]}]}}});
+        server.message("POST", &format!("{POLICIES}/validatingadmissionpolicies"), &policy)
+    };
+    assert_eq!(create("a", 600 << 10).0, 201);
+    let message = "admission policies and bindings have at most 1048576 bytes together".to_owned();
+    assert_eq!(create("b", 600 << 10), (500, message));
+    assert_eq!(create("b", 300 << 10).0, 201);
+}

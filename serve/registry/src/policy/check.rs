@@ -115,7 +115,7 @@ impl Checked {
         if kinds.kind(&gvk).is_none() {
             let detail = format!("no matches for kind {:?} in version {:?}", gvk.kind, gvk.api_version());
             let mut finding = about(location, "apiVersion", Code::PolicyNotServed, detail, value);
-            finding.advice = Some(not_served(&gvk, kinds, release));
+            finding.advice = Some(not_served(&gvk, kinds));
             return self.findings.push(finding);
         }
         let decoded = match kinds.decode(&gvk, value, arena) {
@@ -237,12 +237,12 @@ fn about(location: &Location, path: &str, code: Code, detail: impl Into<String>,
 }
 
 /// What to do about a kind that the release does not serve.
-fn not_served(gvk: &Gvk, kinds: &dyn Kinds, release: Release) -> String {
+fn not_served(gvk: &Gvk, kinds: &dyn Kinds) -> String {
     let versions = ["v1", "v1beta1", "v1alpha1"].map(|version| format!("{GROUP}/{version}"));
     let served = versions.iter().find(|version| kinds.kind(&Gvk::of(version, &gvk.kind)).is_some());
     match served {
-        Some(version) => format!("Kubernetes {release} serves {version}."),
-        None => format!("Kubernetes {release} does not serve the kind. `docs/policies.md` says which releases do."),
+        Some(version) => format!("The release serves {version}."),
+        None => "`docs/policies.md` says which releases serve the kind.".to_owned(),
     }
 }
 
@@ -284,6 +284,8 @@ impl Mistake {
         }
         let line = lines.next()?;
         let offset = line.char_indices().nth(self.column.checked_sub(1)?).map_or(line.len(), |(at, _)| at);
+        // Of a field, the server names the place of the dot.
+        let offset = offset + usize::from(line.get(offset..)?.starts_with('.'));
         let rest = line.get(offset..)?;
         let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
         let length = if word == 0 { rest.chars().next().map_or(0, char::len_utf8) } else { word };

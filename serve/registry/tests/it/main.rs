@@ -5,5 +5,6 @@ mod common;
 mod inputs;
 mod lookup;
 mod objects;
+mod policies;
 mod samples;
 mod strategic;
