@@ -4,10 +4,9 @@ use crate::known::Known;
 use crate::table::{Table, Verdict};
 use kubeshape_input::Limits;
 use kubeshape_policy::{
-    Access, Authorizer, Conditional, Given, Gvk, Gvr, Kinds, Operation, Policies, Release, Request, Status, User,
+    Access, Authorizer, Conditional, Given, Gvk, Gvr, Kinds, Operation, Policies, Request, Status, User,
     Verdict as Allowed, World, warning_headers,
 };
-
 use kubeshape_registry::policy::{Layer, ServedKinds};
 use kubeshape_schema::Bump;
 use kubeshape_schema::field::BadValue;
@@ -258,7 +257,7 @@ fn answer(input: &Value, built_in: &Layer) -> Result<Map<String, Value>, String>
         .flat_map(|key| list(input, key))
         .map(|value| value.to_value(&arena))
         .collect();
-    let policies = Policies::read(objects, &kinds, Release::DEFAULT, &arena);
+    let policies = Policies::read(objects, &kinds, crate::RECORDED, &arena);
     let mut configurations = Map::new();
     for (part, key) in [("policies", "policies"), ("bindings", "bindings"), ("webhookConfigurations", "webhooks")] {
         let judged: Vec<Value> =
@@ -312,7 +311,7 @@ fn configuration<'a>(value: &'a Value, kinds: &dyn Kinds, arena: &'a Bump) -> Va
             return out;
         }
     };
-    let mut errors: Vec<(String, String, String, Value)> = kubeshape_policy::creation_errors(object, Release::DEFAULT)
+    let mut errors: Vec<(String, String, String, Value)> = kubeshape_policy::creation_errors(object, crate::RECORDED)
         .into_iter()
         .map(|error| {
             let value = match error.value {
@@ -344,7 +343,7 @@ fn configuration<'a>(value: &'a Value, kinds: &dyn Kinds, arena: &'a Bump) -> Va
     if !errors.is_empty() {
         out["errors"] = Value::Array(errors);
     }
-    let warnings: Vec<Value> = kubeshape_policy::type_warnings(object, kinds, Release::DEFAULT)
+    let warnings: Vec<Value> = kubeshape_policy::type_warnings(object, kinds, crate::RECORDED)
         .into_iter()
         .map(|warning| json!({"fieldRef": warning.field, "warning": warning.text}))
         .collect();

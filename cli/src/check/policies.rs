@@ -97,7 +97,7 @@ impl Policies {
 
     /// The built-in kinds of a release, and those that the files define; `None` if the release has no documents.
     fn kinds(&self, release: Release) -> Option<WithCustom> {
-        let mut registry = Registry::new(Settings { release, ..Settings::default() });
+        let mut registry = Registry::new(Settings::of(release));
         for (number, location) in self.objects.iter().enumerate() {
             registry.set(format!("{number:09}"), [location.clone()], Vec::new());
         }

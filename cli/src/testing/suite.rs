@@ -55,7 +55,7 @@ impl Definitions {
     /// Runs a suite of policies.
     fn run_policies(&mut self, suite: &Suite, release: Release) -> Result<Vec<Outcome>, Box<Finding>> {
         if self.kinds.is_none() {
-            let mut registry = Registry::new(Settings { release, ..Settings::default() });
+            let mut registry = Registry::new(Settings::of(release));
             let all = self.by_name.values().flatten();
             for (number, location) in all.enumerate() {
                 registry.set(format!("{number:09}"), [location.clone()], Vec::new());
