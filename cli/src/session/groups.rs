@@ -27,6 +27,11 @@ impl Groups {
         Some(Groups { release, rules, api, groups })
     }
 
+    /// The release.
+    pub(crate) fn release(&self) -> Release {
+        self.rules
+    }
+
     /// The names of the groups.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.groups.keys().map(String::as_str)

@@ -121,7 +121,7 @@ impl<'a> Kinds<'a> {
 
     /// The release whose built-in kinds are known.
     pub(super) fn built_in_release(&self) -> Option<Release> {
-        self.built_in.as_ref().map(|built_in| built_in.rules)
+        self.built_in.as_ref().map(Groups::release)
     }
 
     /// Whether the release that was asked for does not serve a built-in kind any more, and the server's warning about it; none

@@ -31,9 +31,11 @@ fn the_commands_of_the_pages_do_what_they_say() {
     let mut run = 0;
     for page in pages {
         let folder = Folder::new();
-        for entry in fs::read_dir(format!("{ROOT}/docs/demo")).unwrap() {
-            let entry = entry.unwrap();
-            folder.write(&format!("docs/demo/{}", entry.file_name().display()), fs::read(entry.path()).unwrap());
+        for demo in ["docs/demo", "docs/demo/policies"] {
+            let files = fs::read_dir(format!("{ROOT}/{demo}")).unwrap().map(|entry| entry.unwrap().path());
+            for path in files.filter(|path| path.is_file()) {
+                folder.write(&format!("{demo}/{}", path.file_name().unwrap().display()), fs::read(&path).unwrap());
+            }
         }
         for line in commands(&fs::read_to_string(&page).unwrap()) {
             let (command, code) = match line.split_once("  # exit ") {

@@ -141,7 +141,7 @@ fn upstreams_integration_tests_hold() {
         Row {
             name: "null has no members",
             spec: with(expects("has(params.metadata)"), &config_maps),
-            refusal: "resulted in error: ",
+            refusal: "failed expression: has(params.metadata)",
             ..Row::default()
         },
         Row {
