@@ -175,11 +175,9 @@ impl Checked {
                     let detail = "the policy has a paramKind, and the binding no paramRef: `params` is null".to_owned();
                     self.findings.push(named.finding("spec", detail));
                 }
-                (Some(kind), Some((name, namespace))) => {
-                    if !others.has(kind, name, namespace) {
-                        let detail = format!("the {kind} {name:?} is not among the inputs");
-                        self.findings.push(named.finding("spec.paramRef.name", detail));
-                    }
+                (Some(kind), Some((name, namespace))) if !others.has(kind, name, namespace) => {
+                    let detail = format!("the {kind} {name:?} is not among the inputs");
+                    self.findings.push(named.finding("spec.paramRef.name", detail));
                 }
                 _ => {}
             }
@@ -191,22 +189,18 @@ impl<'l> Named<'l> {
     fn of(value: Value<'_>, location: &'l Location) -> Named<'l> {
         let kind = text(value, "kind");
         let spec = value.get("spec").unwrap_or(Value::Null);
-        match kind.strip_suffix("Binding") {
-            Some(policy_kind) => {
-                let param_ref = spec.get("paramRef").filter(|param_ref| !param_ref.is_null());
-                let named = |param_ref: Value<'_>| {
-                    let name = text(param_ref, "name");
-                    (!name.is_empty()).then(|| (name.to_owned(), text(param_ref, "namespace").to_owned()))
-                };
-                let binding = Binding { has_param_ref: param_ref.is_some(), param: param_ref.and_then(named) };
-                let policy = text(spec, "policyName").to_owned();
-                Named { kind: policy_kind.to_owned(), policy, location, binding: Some(binding) }
-            }
-            None => {
-                let name = text(value.get("metadata").unwrap_or(Value::Null), "name");
-                Named { kind: kind.to_owned(), policy: name.to_owned(), location, binding: None }
-            }
-        }
+        let Some(policy_kind) = kind.strip_suffix("Binding") else {
+            let name = text(value.get("metadata").unwrap_or(Value::Null), "name");
+            return Named { kind: kind.to_owned(), policy: name.to_owned(), location, binding: None };
+        };
+        let param_ref = spec.get("paramRef").filter(|param_ref| !param_ref.is_null());
+        let named = |param_ref: Value<'_>| {
+            let name = text(param_ref, "name");
+            (!name.is_empty()).then(|| (name.to_owned(), text(param_ref, "namespace").to_owned()))
+        };
+        let binding = Binding { has_param_ref: param_ref.is_some(), param: param_ref.and_then(named) };
+        let policy = text(spec, "policyName").to_owned();
+        Named { kind: policy_kind.to_owned(), policy, location, binding: Some(binding) }
     }
 
     fn finding(&self, path: &str, detail: String) -> Finding {

@@ -53,6 +53,8 @@ struct State {
     /// The long jobs that can be ended, the oldest first.
     running: BTreeMap<u64, Running>,
     next: u64,
+    /// The job that was ended last, while it has its place.
+    ending: Option<(u64, Instant)>,
     /// Whether somebody looks for jobs to end.
     is_watched: bool,
 }
@@ -191,15 +193,20 @@ impl Queue {
 impl State {
     /// Ends the oldest long job of the client that has most of them, if it has had its time and a client with fewer waits.
     fn end_oldest(&mut self) {
+        let enough = Duration::from_millis(LONG_ENOUGH_MS);
+        if self.ending.is_some_and(|(_, since)| since.elapsed() < enough) {
+            return;
+        }
         let long = |owner: &Owner| self.clients.get(owner).map_or(0, |client| client.long);
         let most = self.running.values().map(|job| long(&job.owner)).max().unwrap_or_default();
         if self.turns.iter().all(|owner| long(owner) >= most) {
             return;
         }
-        let is_due =
-            |job: &Running| job.since.elapsed() >= Duration::from_millis(LONG_ENOUGH_MS) && long(&job.owner) == most;
+        let is_due = |job: &Running| job.since.elapsed() >= enough && long(&job.owner) == most;
         let oldest = self.running.iter().find(|(_, job)| is_due(job)).map(|(number, _)| *number);
-        if let Some(job) = oldest.and_then(|number| self.running.remove(&number)) {
+        let Some(number) = oldest else { return };
+        if let Some(job) = self.running.remove(&number) {
+            self.ending = Some((number, Instant::now()));
             job.end.for_others.store(true, Relaxed);
             job.end.stop.store(true, Relaxed);
         }
@@ -274,6 +281,7 @@ impl Queue {
         }
         if let Some(number) = long {
             state.running.remove(&number);
+            state.ending = state.ending.filter(|(ending, _)| *ending != number);
         }
         state.forget_idle(owner);
         self.begin(&mut state);
