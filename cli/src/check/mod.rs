@@ -148,7 +148,9 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
     run.names_in_use();
     let text = policies.check(releases, limits, |finding| run.shown(finding));
     run.summary(&context.against);
-    text.iter().for_each(|text| run.ui.say(text));
+    if let Some(text) = &text {
+        run.ui.say(text);
+    }
     let Run { counts, .. } = run;
     let is_denied = ui.end(None, "", "");
     ui.written()?;

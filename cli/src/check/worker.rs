@@ -107,7 +107,9 @@ impl Judged {
             out.found |= !definitions.is_empty();
             has_policies |= others.iter().any(|node| is_policy(*node));
             others.retain(|node| !is_policy(*node));
-            others.iter().for_each(|node| out.others.add(*node));
+            for node in &others {
+                out.others.add(*node);
+            }
             let has_lifecycles = entries::may_be_in(document.document());
             let mut resolver = document.resolver_mut();
             for node in others {

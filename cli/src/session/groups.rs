@@ -14,7 +14,7 @@ pub(crate) struct Groups {
     /// The release of the rules.
     rules: Release,
     api: builtin::Api,
-    groups: BTreeMap<String, (OnceLock<Registry>, OnceLock<Layer>)>,
+    by_name: BTreeMap<String, (OnceLock<Registry>, OnceLock<Layer>)>,
 }
 
 impl Groups {
@@ -23,8 +23,8 @@ impl Groups {
         let rules = release;
         let release: builtin::Release = release.try_into().ok()?;
         let api = release.api();
-        let groups = types::groups(&api).into_iter().map(|group| (group, <_>::default())).collect();
-        Some(Groups { release, rules, api, groups })
+        let by_name = types::groups(&api).into_iter().map(|group| (group, <_>::default())).collect();
+        Some(Groups { release, rules, api, by_name })
     }
 
     /// The release.
@@ -34,7 +34,7 @@ impl Groups {
 
     /// The names of the groups.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.groups.keys().map(String::as_str)
+        self.by_name.keys().map(String::as_str)
     }
 
     /// The kinds of a group.
@@ -45,13 +45,13 @@ impl Groups {
             types::add_groups(self.release, &self.api, &mut registry, |other| other == group);
             registry
         };
-        Some(self.groups.get(group)?.0.get_or_init(make))
+        Some(self.by_name.get(group)?.0.get_or_init(make))
     }
 
     /// The kinds of a group, for admission policies.
     pub(crate) fn layer(&self, group: &str) -> Option<&Layer> {
         let registry = self.group(group)?;
-        Some(self.groups.get(group)?.1.get_or_init(|| Layer::new(registry)))
+        Some(self.by_name.get(group)?.1.get_or_init(|| Layer::new(registry)))
     }
 }
 

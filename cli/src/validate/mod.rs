@@ -75,7 +75,9 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
     let policies = if has_policies {
         let (policies, findings) =
             Policies::new(admission, &objects, &ServedKinds::new(&kinds), release.unwrap_or_default(), &arena);
-        findings.iter().for_each(|finding| run.finding(finding));
+        for finding in &findings {
+            run.finding(finding);
+        }
         Some(policies)
     } else {
         None

@@ -62,7 +62,7 @@ impl<'a> Policies<'a> {
         let is_meant = |location: &&Location| {
             let text = |key: &str| location.node().get(key);
             let name = text("metadata").and_then(|metadata| metadata.get("name")?.as_str());
-            text("kind").and_then(|kind| kind.as_str()) == Some(kind) && name == Some(policy)
+            text("kind").and_then(kubeshape_yaml::Node::as_str) == Some(kind) && name == Some(policy)
         };
         let location = self.objects.iter().find(is_meant)?;
         let path = expression.map_or_else(

@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn what_is_not_given_is_denied_and_remembered() {
         let given: Vec<Permission> =
-            ["alice:get:*", "devs:*:deployments.apps/scale"].map(|p| p.parse().unwrap()).into();
+            ["alice:get:*", "devs:*:deployments.apps/scale"].map(|p| p.parse().expect("a permission")).into();
         let permissions = Permissions::new(given);
         let user = |name: &str, groups: &[&str]| User {
             name: name.to_owned(),

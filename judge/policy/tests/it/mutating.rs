@@ -116,11 +116,11 @@ fn small_policies_make_no_large_objects() {
     let doubling = json!({"reinvocationPolicy": "IfNeeded", "mutations": vec![one; 40]});
     let answer = judge(policy(KIND, "m", doubling), config_map(&json!({"x": "0123456789"})));
     assert_eq!(answer.code, 413, "{:?}", answer.message);
-    assert!(answer.message.unwrap().contains("makes an object larger than 3145728 bytes"));
+    assert!(answer.message.expect("a message").contains("makes an object larger than 3145728 bytes"));
     // Many mutations of an object that is large already.
     let one = json!({"patchType": "JSONPatch", "jsonPatch": {"expression": "[JSONPatch{op: 'add', path: '/data/y', value: 'y'}]"}});
     let many = json!({"reinvocationPolicy": "IfNeeded", "mutations": vec![one; 60]});
     let answer = judge(policy(KIND, "m", many), config_map(&json!({"x": "x".repeat(2 << 20)})));
     assert_eq!(answer.code, 413, "{:?}", answer.message);
-    assert!(answer.message.unwrap().contains("more than 67108864 bytes for one request"));
+    assert!(answer.message.expect("a message").contains("more than 67108864 bytes for one request"));
 }

@@ -1,4 +1,5 @@
 //! Tests of the session.
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a test fails where a value is missing")]
 
 use kubeshape_js::Session;
 

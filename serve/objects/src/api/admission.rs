@@ -146,7 +146,7 @@ pub(super) type Found = OnceCell<Option<Arc<StoredPolicies>>>;
 
 impl Call<'_> {
     /// The policies that are in force for this request.
-    fn policies<'a>(&'a self) -> Option<&'a StoredPolicies> {
+    fn policies(&self) -> Option<&StoredPolicies> {
         self.policies.get_or_init(|| self.api.gate.policies(self.store, self.api)).as_deref()
     }
 
