@@ -9,8 +9,8 @@ mod duration;
 mod explore;
 mod findings;
 mod lifecycle;
-#[cfg(feature = "serve")]
 mod policies;
+#[cfg(feature = "serve")]
 mod serve;
 mod show;
 mod ssa;
