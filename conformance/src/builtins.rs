@@ -309,7 +309,7 @@ impl Cause {
             }
     }
 
-    /// Whether the value has so many bytes, if some of its nulls are empty lists or maps.
+    /// Whether the value can have this length in bytes: each null may stand for an empty list or map.
     fn has_bytes(&self, bytes: usize) -> bool {
         let shorter = self.bytes.checked_sub(bytes);
         shorter.is_some_and(|shorter| shorter % 2 == 0 && shorter / 2 <= self.text.matches("null").count())

@@ -111,7 +111,7 @@ fn rules(args: &ServeArgs) -> kubeshape_validate::Release {
 
 /// The minor version of the release that is served.
 fn minor(args: &ServeArgs) -> u16 {
-    let release = args.kubernetes.unwrap_or_else(emulated).to_string();
+    let release = args.kubernetes.unwrap_or_else(Release::newest).to_string();
     release.rsplit('.').next().and_then(|minor| minor.parse().ok()).unwrap_or(u16::MAX)
 }
 
@@ -129,7 +129,7 @@ fn base(args: &ServeArgs) -> Result<BaseDocuments, Fatal> {
     let base = match args.kubernetes {
         Some(release) => release_documents(release),
         // Clients of objects want built-in kinds, too.
-        None if args.base.is_empty() && args.has_objects() => release_documents(emulated()),
+        None if args.base.is_empty() && args.has_objects() => release_documents(Release::newest()),
         None => documents(&args.base, &Filter::new(&args.walk)?)?,
     };
     Ok(BaseDocuments { onto: args.onto.as_deref().map(onto).transpose()?, ..base })
@@ -137,10 +137,10 @@ fn base(args: &ServeArgs) -> Result<BaseDocuments, Fatal> {
 
 /// What is known of the release, for the lifecycles of fields and kinds. Of a base, the release is not known.
 fn cluster(args: &ServeArgs) -> Cluster {
-    let emulated_release = || args.base.is_empty().then(|| emulated().to_string());
+    let newest = || args.base.is_empty().then(|| Release::newest().to_string());
     let release =
         args.emulate.map(|release| release.to_string()).or(args.kubernetes.map(|release| release.to_string()));
-    let release = release.or_else(emulated_release).and_then(|release| Version::parse(&release));
+    let release = release.or_else(newest).and_then(|release| Version::parse(&release));
     Cluster { release, gates: args.feature_gates.iter().cloned().collect(), ..Cluster::default() }
 }
 
@@ -177,11 +177,6 @@ fn aggregate(args: &ServeArgs) -> Result<Vec<AggregateOptions>, Fatal> {
         }
     }
     Ok(servers)
-}
-
-/// The release of Kubernetes that the server answers as.
-fn emulated() -> Release {
-    Release::newest()
 }
 
 /// The documents of a release of Kubernetes.

@@ -80,7 +80,7 @@ struct Custom<'a> {
 }
 
 impl<'a> Kinds<'a> {
-    /// The kinds of the schemas, of which none is prepared yet, and the built-in kinds of the release that is asked for.
+    /// Returns the kinds of the schemas, and the built-in kinds of the release. Each is prepared when its first object comes.
     /// Without one, they are those of the default, unless the schemas have the documents of a cluster.
     pub(super) fn new(schemas: &'a Schemas, asked: Option<Release>) -> Kinds<'a> {
         let mut custom: BTreeMap<&str, BTreeMap<&str, Custom<'_>>> = BTreeMap::new();

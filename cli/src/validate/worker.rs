@@ -48,7 +48,7 @@ pub(super) struct Context<'a> {
     pub(super) names: bool,
     /// Whether pointers and excerpts are shown.
     pub(super) explain: bool,
-    /// Whether it is told what policies do to objects that they accept.
+    /// Whether to report what policies do to objects that they accept.
     pub(super) notes: bool,
 }
 
@@ -473,7 +473,7 @@ impl<'j> Judged<'j, '_, '_> {
         }
     }
 
-    /// An object of a kind of which only types are known, judged by policies. It is not printed.
+    /// Policies judged the object. Of its kind only the types are known, so it is not printed.
     fn unprepared(&mut self, value: Value<'j>, old: Option<Value<'j>>) -> Option<Value<'j>> {
         let value = self.mutated(value, old)?;
         self.policed(value, old);

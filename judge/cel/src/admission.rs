@@ -146,7 +146,7 @@ pub fn with_variables(env: Env, types: &BTreeMap<String, Type>) -> Env {
         .with_variable(VARIABLES, Type::object(VARIABLES_TYPE))
 }
 
-/// Declares those variables that an expression can name. All of them for each variable would be a square.
+/// Declares the variables that an expression can name. Declaring all of them for each variable would take quadratic time.
 pub fn with_variables_of(env: Env, types: &BTreeMap<String, Type>, expression: &str) -> Env {
     let words = expression.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
     let used = words.filter_map(|word| types.get_key_value(word));
@@ -158,7 +158,7 @@ pub fn kept_type(ty: &Type) -> Type {
     within(ty, MAX_TYPE_LEVELS)
 }
 
-/// The type without what is below so many levels: each variable can nest the type of the one before it.
+/// Returns the type with `dyn` in place of what is deeper than `levels`: each variable can nest the type of the one before it.
 fn within(ty: &Type, levels: usize) -> Type {
     let Some(below) = levels.checked_sub(1) else { return Type::Dyn };
     match ty {
@@ -235,7 +235,7 @@ pub struct CompileError {
 pub struct Compiled<'a> {
     /// The expression as it is written.
     pub expression: &'a str,
-    /// The program, or why there is none.
+    /// The program, or the error that prevents one.
     pub program: Result<Program, CompileError>,
     /// The type of its result; `dyn` if it does not compile.
     pub ty: Type,

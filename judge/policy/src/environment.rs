@@ -127,8 +127,8 @@ impl<'v, 'a> Group<'v, 'a> {
     }
 }
 
-/// Whether a value that expressions made nests within so many levels, and is not too large to be looked at. Each variable can
-/// nest the one before it, and what walks values recurses.
+/// Returns `false` if a value nests deeper than `levels`, or has more parts than `looks` allows. Each variable can nest the one
+/// before it, and functions that walk values recurse.
 fn is_shallow(value: &Value<'_>, levels: usize, looks: &mut usize) -> bool {
     let Some(left) = looks.checked_sub(1) else { return false };
     *looks = left;

@@ -185,6 +185,8 @@ changes! {
         RequiredFieldsOfOwners,
         /// A patch that is malformed is refused before its object is looked up, and errors say "patch" where they said "YAML".
         PatchesReadFirst,
+        /// structured-merge-diff is v6.4: text after the JSON of a key or value in managedFields is an error.
+        StructuredMergeDiff64,
     }
 }
 

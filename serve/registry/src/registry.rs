@@ -13,7 +13,7 @@ use kubeshape_publish::{Base, Options, Publisher};
 use kubeshape_smd::managed::{Gvk, TypeConverter};
 use kubeshape_smd::typed::{Type, nearest};
 use kubeshape_smd::value::Compat;
-use kubeshape_validate::Release;
+use kubeshape_validate::{Change, Release};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
@@ -40,9 +40,9 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Returns the settings of a server of a release. Kubernetes uses v6.4 of structured-merge-diff from 1.37 on.
+    /// Returns the settings of a server of a release.
     pub fn of(release: Release) -> Settings {
-        let is_new = release.since(37);
+        let is_new = Change::StructuredMergeDiff64.is_in(release);
         Settings {
             base: None,
             smd_compat: if is_new { SmdCompat::V64 } else { SmdCompat::V63 },

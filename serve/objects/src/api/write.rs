@@ -505,9 +505,8 @@ impl Call<'_> {
                 return Err(Status::unsupported_media_type(&self.media(known, APPLY_CBOR)));
             }
         };
-        let reads_first = self.has(ReleaseChange::PatchesReadFirst);
         // Upstream: `validateAndTranscodePatch`.
-        if reads_first && !value::is_json(self.body()?) {
+        if self.has(ReleaseChange::PatchesReadFirst) && !value::is_json(self.body()?) {
             return Err(Status::bad_request("invalid JSON patch"));
         }
         let old = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;

@@ -164,7 +164,7 @@ fn quota(at: &At<'_, '_>, found: &mut Found) {
     }
 }
 
-/// The resources that a scope does not fit. When there are too many errors, one stands for all of them.
+/// Returns the resources that a scope does not fit, or only the first one when there are too many errors.
 fn misfits<'h>(scope: &str, hard: &'h [&str], found: &Found) -> impl Iterator<Item = &'h str> + use<'h> {
     let most = match scope {
         // Every resource fits a scope that is not known.
