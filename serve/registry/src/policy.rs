@@ -19,7 +19,7 @@ use kubeshape_validate::builtin::Strategy;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub use admission::{Admission, Client, Parts, labelled, request_of};
+pub use admission::{Admission, Client, Parts, labelled, named_namespace, request_of};
 pub use admit::Answer;
 pub use changes::changes;
 pub use check::{Checked, GROUP, Others, is_policy};

@@ -7,16 +7,18 @@ use super::served::Served;
 use super::{Api, Call};
 use crate::status::{Cause, Details, Status};
 use crate::store::{Key, Store, Stored};
-use crate::value::{self, meta_text, with, with_meta};
+use crate::value::{self, meta_text, with};
 use kubeshape_policy::{
     Decision, Gvk, Kinds, Objects, Operation, Request, TypeWarning, World, creation_errors, type_warnings,
 };
-use kubeshape_registry::policy::{Client, GROUP, Layer, Layers, Parts, ServedKinds, StoredPolicies, request_of};
+use kubeshape_registry::policy::{
+    Client, GROUP, Layer, Layers, Parts, ServedKinds, StoredPolicies, labelled, named_namespace, request_of,
+};
 use kubeshape_schema::field::Error;
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The resources of policies and bindings.
@@ -32,8 +34,10 @@ const VERSIONS: [&str; 3] = ["v1", "v1beta1", "v1alpha1"];
 const MAX_POLICIES: usize = 1_000;
 /// How many bytes of JSON they may have together.
 const MAX_POLICY_BYTES: usize = 1 << 20;
-/// How many objects a binding may select as parameters.
-const MAX_PARAMS: usize = 1_000;
+/// How many objects may be parameters for a request, each counted as often as a binding selects from it.
+const MAX_PARAMS: usize = 10_000;
+/// How many bytes of JSON they may have together.
+const MAX_PARAM_BYTES: usize = 64 << 20;
 /// The kind of the objects of a scale subresource.
 const SCALE: &str = "Scale";
 
@@ -97,11 +101,13 @@ impl Api {
     }
 }
 
-/// The stored objects that policies need.
+/// The stored objects that policies need for a request.
 struct InStore<'s, 'a> {
     store: &'s Store,
     api: &'s Api,
     arena: &'a Bump,
+    /// Parameters, and their bytes, that may still be read; `None` after there were too many.
+    left: Cell<Option<(usize, usize)>>,
 }
 
 impl<'a> InStore<'_, 'a> {
@@ -109,6 +115,25 @@ impl<'a> InStore<'_, 'a> {
         let served = self.api.of_kind(&gvk.api_version(), &gvk.kind)?;
         let stored = self.store.get(&Key::new(&served.id, namespace, name))?;
         self.value(served, stored)
+    }
+
+    /// A parameter, unless the request has read too many.
+    fn param(&self, served: &Served, stored: &Arc<Stored>) -> Option<Value<'a>> {
+        let length = stored.as_json().len();
+        let left = self.left.get().and_then(|(count, bytes)| Some((count.checked_sub(1)?, bytes.checked_sub(length)?)));
+        self.left.set(left);
+        left.and_then(|_| self.value(served, stored))
+    }
+
+    /// # Errors
+    /// Too many parameters were read, so decisions do not know all of them.
+    fn has_all(&self) -> Result<(), Status> {
+        self.left.get().map(|_| ()).ok_or_else(|| {
+            Status::internal(format!(
+                "the parameters of admission policies for one request are more than {MAX_PARAMS}, or have more than \
+                 {MAX_PARAM_BYTES} bytes together"
+            ))
+        })
     }
 
     fn value(&self, served: &Served, stored: &Arc<Stored>) -> Option<Value<'a>> {
@@ -122,22 +147,18 @@ impl<'a> InStore<'_, 'a> {
 impl<'a> Objects<'a> for InStore<'_, 'a> {
     fn namespace(&self, name: &str) -> Option<Value<'a>> {
         let known = self.get(&Gvk::of("v1", "Namespace"), "", name);
-        let namespace = known.unwrap_or_else(|| {
-            let members = vec![("apiVersion", Value::String("v1")), ("kind", Value::String("Namespace"))];
-            let name = Value::String(self.arena.alloc_str(name));
-            with_meta(Value::Map(Map::from_entries(members, self.arena)), "name", Some(name), self.arena)
-        });
-        Some(kubeshape_registry::policy::labelled(namespace, self.arena))
+        Some(known.map_or_else(|| named_namespace(name, self.arena), |known| labelled(known, self.arena)))
     }
 
     fn params(&self, kind: &Gvk, namespace: &str, name: &str) -> Vec<Value<'a>> {
-        if !name.is_empty() {
-            return self.get(kind, namespace, name).into_iter().collect();
-        }
         let Some(served) = self.api.of_kind(&kind.api_version(), &kind.kind) else { return Vec::new() };
+        if !name.is_empty() {
+            let stored = self.store.get(&Key::new(&served.id, namespace, name));
+            return stored.and_then(|stored| self.param(served, stored)).into_iter().collect();
+        }
         let prefix = if namespace.is_empty() { String::new() } else { format!("{namespace}/") };
-        let all = self.store.list(&served.id, &prefix, "").take(MAX_PARAMS);
-        all.filter_map(|(_, stored)| self.value(served, stored)).collect()
+        let all = self.store.list(&served.id, &prefix, "").take_while(|_| self.left.get().is_some());
+        all.filter_map(|(_, stored)| self.param(served, stored)).collect()
     }
 }
 
@@ -209,12 +230,14 @@ impl Call<'_> {
         if subresource == "scale" {
             request.kind = Gvk::of("autoscaling/v1", SCALE);
         }
-        let objects = InStore { store: self.store, api: self.api, arena };
+        let left = Cell::new(Some((MAX_PARAMS, MAX_PARAM_BYTES)));
+        let objects = InStore { store: self.store, api: self.api, arena, left };
         let stop = self.moment.stop;
         let world = World { kinds: &kinds, objects: &objects, authorizer: &client.authorizer, stop };
         let decision = decide(&request, world);
         self.warn(decision.warnings.iter().cloned());
         self.goes_on()?;
+        objects.has_all()?;
         match &decision.status {
             Some(status) => Err(of_policy(status)),
             None => Ok(decision),

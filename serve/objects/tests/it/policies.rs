@@ -171,3 +171,32 @@ fn policies_that_are_too_large_together_are_refused() {
     assert_eq!(create("b", 600 << 10), (500, message));
     assert_eq!(create("b", 300 << 10).0, 201);
 }
+
+#[test]
+fn parameters_of_a_request_have_a_bounded_size() {
+    let mut server = Server::new();
+    let api_version = "admissionregistration.k8s.io/v1";
+    let policy = json!({"apiVersion": api_version, "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "p"},
+        "spec": {"paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
+            "matchConstraints": {"resourceRules": [
+                {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}]},
+            "validations": [{"expression": "params.data.size() == 1"}]}});
+    let binding = json!({"apiVersion": api_version, "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "p"},
+        "spec": {"policyName": "p", "validationActions": ["Deny"],
+            "paramRef": {"selector": {}, "parameterNotFoundAction": "Deny"}}});
+    let large = json!({"a": "x".repeat(1_000_000)});
+    for number in 0..66 {
+        assert_eq!(server.send("POST", MAPS, &map(&format!("m{number}"), &large)).code, 201);
+    }
+    let bindings = format!("{POLICIES}/validatingadmissionpolicybindings");
+    assert_eq!(server.send("POST", &format!("{POLICIES}/validatingadmissionpolicies"), &policy).code, 201);
+    assert_eq!(server.send("POST", &bindings, &binding).code, 201);
+    assert_eq!(server.send("POST", MAPS, &map("fits", &json!({"a": "1"}))).code, 201);
+    assert_eq!(server.send("DELETE", &format!("{bindings}/p"), &Value::Null).code, 200);
+    for number in 66..70 {
+        assert_eq!(server.send("POST", MAPS, &map(&format!("m{number}"), &large)).code, 201);
+    }
+    assert_eq!(server.send("POST", &bindings, &binding).code, 201);
+    let (code, message) = server.message("POST", MAPS, &map("refused", &json!({"a": "1"})));
+    assert!(code == 500 && message.contains("have more than 67108864 bytes together"), "{code} {message}");
+}

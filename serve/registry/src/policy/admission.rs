@@ -3,11 +3,12 @@
 
 use super::check::GROUP;
 use kubeshape_policy::{
-    Authorizer, Called, Decision, Given, Gvk, Gvr, Kinds, Operation, Permissions, Policies, Release, Request,
+    Authorizer, Called, Decision, Gvk, Gvr, Kinds, Objects, Operation, Permissions, Policies, Release, Request,
     Undecoded, User, World,
 };
 use kubeshape_smd::value::{Map, Stop};
 use kubeshape_smd::{Bump, Value};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The label with its own name that a server sets on every namespace.
@@ -173,8 +174,38 @@ fn options(operation: Operation, is_dry_run: bool, arena: &Bump) -> Option<Value
 #[derive(Debug, Default)]
 pub struct Admission<'a> {
     policies: Policies<'a>,
-    namespaces: Vec<Value<'a>>,
-    params: Vec<Value<'a>>,
+    namespaces: BTreeMap<&'a str, Value<'a>>,
+    params: BTreeMap<Gvk, Params<'a>>,
+}
+
+/// The objects of a kind, by name and namespace.
+type Params<'a> = BTreeMap<&'a str, BTreeMap<&'a str, Value<'a>>>;
+
+/// The objects that exist for a request.
+struct Known<'w, 'a> {
+    admission: &'w Admission<'a>,
+    arena: &'a Bump,
+}
+
+impl<'a> Objects<'a> for Known<'_, 'a> {
+    fn namespace(&self, name: &str) -> Option<Value<'a>> {
+        let known = self.admission.namespaces.get(name).copied();
+        known.or_else(|| Some(named_namespace(name, self.arena)))
+    }
+
+    fn params(&self, kind: &Gvk, namespace: &str, name: &str) -> Vec<Value<'a>> {
+        let Some(all) = self.admission.params.get(kind) else { return Vec::new() };
+        let in_namespace = |named: &BTreeMap<&'a str, Value<'a>>| -> Vec<Value<'a>> {
+            match namespace {
+                "" => named.values().copied().collect(),
+                namespace => named.get(namespace).copied().into_iter().collect(),
+            }
+        };
+        match name {
+            "" => all.values().flat_map(in_namespace).collect(),
+            name => all.get(name).map(in_namespace).unwrap_or_default(),
+        }
+    }
 }
 
 impl<'a> Admission<'a> {
@@ -186,7 +217,8 @@ impl<'a> Admission<'a> {
         release: Release,
         arena: &'a Bump,
     ) -> Admission<'a> {
-        let (mut policies, mut namespaces, mut params) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut policies, mut namespaces) = (Vec::new(), BTreeMap::new());
+        let mut params: BTreeMap<Gvk, Params<'a>> = BTreeMap::new();
         for object in objects {
             let text = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default();
             let gvk = Gvk::of(text("apiVersion"), text("kind"));
@@ -197,10 +229,13 @@ impl<'a> Admission<'a> {
             let Ok(decoded) = kinds.decode(&gvk, object, arena) else { continue };
             let is_namespaced = kinds.kind(&gvk).is_some_and(|known| known.is_namespaced);
             if gvk.group.is_empty() && gvk.kind == "Namespace" {
-                namespaces.push(labelled(decoded.value, arena));
+                let name = metadata(Some(decoded.value), "name");
+                namespaces.entry(name).or_insert_with(|| labelled(decoded.value, arena));
             }
             let namespace = if is_namespaced { DEFAULT_NAMESPACE } else { "" };
-            params.push(placed(decoded.value, namespace, false, arena));
+            let param = placed(decoded.value, namespace, false, arena);
+            let named = params.entry(gvk).or_default().entry(metadata(Some(param), "name")).or_default();
+            named.entry(metadata(Some(param), "namespace")).or_insert(param);
         }
         Admission { policies: Policies::read(policies, kinds, release, arena), namespaces, params }
     }
@@ -223,9 +258,8 @@ impl<'a> Admission<'a> {
         kinds: &dyn Kinds,
         arena: &'a Bump,
     ) -> Decision<'a> {
-        let namespaces = self.namespaces_of(request, arena);
-        let given = Given { namespaces: &namespaces, params: &self.params };
-        let world = World { kinds, objects: &given, authorizer: &client.authorizer, stop: Stop::NEVER };
+        let known = Known { admission: self, arena };
+        let world = World { kinds, objects: &known, authorizer: &client.authorizer, stop: Stop::NEVER };
         let decision = self.policies.mutate(request, world, arena);
         request.object = decision.object.or(request.object);
         decision
@@ -240,9 +274,8 @@ impl<'a> Admission<'a> {
         kinds: &dyn Kinds,
         arena: &'a Bump,
     ) -> Decision<'a> {
-        let namespaces = self.namespaces_of(request, arena);
-        let given = Given { namespaces: &namespaces, params: &self.params };
-        let world = World { kinds, objects: &given, authorizer: &client.authorizer, stop: Stop::NEVER };
+        let known = Known { admission: self, arena };
+        let world = World { kinds, objects: &known, authorizer: &client.authorizer, stop: Stop::NEVER };
         self.policies.validate(request, world, arena)
     }
 
@@ -254,28 +287,17 @@ impl<'a> Admission<'a> {
         kinds: &dyn Kinds,
         arena: &'a Bump,
     ) -> Vec<Called> {
-        let namespaces = self.namespaces_of(request, arena);
-        let given = Given { namespaces: &namespaces, params: &self.params };
-        let world = World { kinds, objects: &given, authorizer: &client.authorizer, stop: Stop::NEVER };
+        let known = Known { admission: self, arena };
+        let world = World { kinds, objects: &known, authorizer: &client.authorizer, stop: Stop::NEVER };
         self.policies.webhooks(request, world, arena)
     }
+}
 
-    /// The namespace of a request. One that is not known has its name and nothing else.
-    fn namespaces_of(&self, request: &Request<'_>, arena: &'a Bump) -> Vec<Value<'a>> {
-        let name = request.namespace.as_str();
-        if name.is_empty() {
-            return Vec::new();
-        }
-        let known = self.namespaces.iter().find(|namespace| metadata(Some(**namespace), "name") == name);
-        let made = || {
-            let name = Value::String(arena.alloc_str(name));
-            let metadata = Value::Map(Map::from_entries(vec![("name", name)], arena));
-            let members =
-                vec![("apiVersion", Value::String("v1")), ("kind", Value::String("Namespace")), ("metadata", metadata)];
-            labelled(Value::Map(Map::from_entries(members, arena)), arena)
-        };
-        vec![known.copied().unwrap_or_else(made)]
-    }
+/// Returns a namespace of which only the name is known.
+pub fn named_namespace<'a>(name: &str, arena: &'a Bump) -> Value<'a> {
+    let members = vec![("apiVersion", Value::String("v1")), ("kind", Value::String("Namespace"))];
+    let namespace = Value::Map(Map::from_entries(members, arena));
+    labelled(with_metadata(namespace, "name", Value::String(arena.alloc_str(name)), arena), arena)
 }
 
 /// Returns a namespace with the label of its name, which a server sets.

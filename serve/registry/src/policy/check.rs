@@ -8,7 +8,7 @@ use kubeshape_policy::{Gvk, Kinds, Release, creation_errors, type_warnings};
 use kubeshape_smd::{Bump, Value};
 use kubeshape_validate::strict::{Fields, unknown_field};
 use kubeshape_yaml::Node;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// The group of policies and webhook configurations.
@@ -34,28 +34,30 @@ pub fn is_policy(node: Node<'_>) -> bool {
     group == Some(GROUP) && !text("kind").is_empty()
 }
 
-/// The names of objects that may be parameters: kind, namespace, name.
+/// The objects that may be parameters: their namespaces, by kind and name.
 #[derive(Clone, Debug, Default)]
-pub struct Others(BTreeSet<(String, String, String)>);
+pub struct Others(BTreeMap<(String, String), BTreeSet<String>>);
 
 impl Others {
     /// Adds an object.
     pub fn add(&mut self, node: Node<'_>) {
         let text = |node: Option<Node<'_>>| node.and_then(Node::as_str).unwrap_or_default().to_owned();
         let metadata = |key| text(node.get("metadata").and_then(|metadata| metadata.get(key)));
-        self.0.insert((text(node.get("kind")), metadata("namespace"), metadata("name")));
+        let namespaces = self.0.entry((text(node.get("kind")), metadata("name"))).or_default();
+        namespaces.insert(metadata("namespace"));
     }
 
     /// Adds all of another set.
-    pub fn append(&mut self, mut other: Others) {
-        self.0.append(&mut other.0);
+    pub fn append(&mut self, other: Others) {
+        for (named, namespaces) in other.0 {
+            self.0.entry(named).or_default().extend(namespaces);
+        }
     }
 
     /// Whether an object may be the parameter that a binding names. Without a namespace, it may be in any.
     fn has(&self, kind: &str, name: &str, namespace: &str) -> bool {
-        self.0.iter().any(|(own, place, other)| {
-            own == kind && other == name && (namespace.is_empty() || place.is_empty() || place == namespace)
-        })
+        let found = self.0.get(&(kind.to_owned(), name.to_owned()));
+        found.is_some_and(|places| namespace.is_empty() || places.contains("") || places.contains(namespace))
     }
 }
 
@@ -152,15 +154,16 @@ impl Checked {
 
     /// Reports policies without bindings, bindings without policies, and parameters that are not among the objects.
     fn unused(&mut self, policies: &[(Named<'_>, Option<String>)], bindings: &[Named<'_>], others: &Others) {
+        let bound: BTreeSet<_> = bindings.iter().map(Named::policy).collect();
+        let known: BTreeMap<_, _> = policies.iter().rev().map(|(policy, kind)| (policy.policy(), kind)).collect();
         for (policy, _) in policies {
-            if !bindings.iter().any(|binding| binding.kind == policy.kind && binding.policy == policy.policy) {
+            if !bound.contains(&policy.policy()) {
                 let detail = format!("no {}Binding names it, so it does nothing", policy.kind);
                 self.findings.push(policy.finding("metadata.name", detail));
             }
         }
         for named in bindings {
-            let policy = policies.iter().find(|(own, _)| own.kind == named.kind && own.policy == named.policy);
-            let Some((_, param_kind)) = policy else {
+            let Some(param_kind) = known.get(&named.policy()) else {
                 let detail = format!("{} {:?} is not among the inputs", named.kind, named.policy);
                 self.findings.push(named.finding("spec.policyName", detail));
                 continue;
@@ -201,6 +204,11 @@ impl<'l> Named<'l> {
         let binding = Binding { has_param_ref: param_ref.is_some(), param: param_ref.and_then(named) };
         let policy = text(spec, "policyName").to_owned();
         Named { kind: policy_kind.to_owned(), policy, location, binding: Some(binding) }
+    }
+
+    /// The kind and the name of the policy.
+    fn policy(&self) -> (&str, &str) {
+        (&self.kind, &self.policy)
     }
 
     fn finding(&self, path: &str, detail: String) -> Finding {
