@@ -136,8 +136,9 @@ fn the_bounds_of_the_security_policy_are_those_of_the_code() {
     let rules =
         [kubeshape_validate::object::Rules::CALL_LIMIT, kubeshape_validate::object::Rules::BUDGET.unsigned_abs()];
     let constants = |path: &str, names: &[&str]| names.iter().map(|name| number(constant(path, name))).collect();
+    let admission = "serve/objects/src/api/admission.rs";
     let memory = "fuzz/properties/src/request_memory_is_bounded.rs";
-    let rows: [(&str, Vec<String>); 29] = [
+    let rows: [(&str, Vec<String>); 32] = [
         ("bytes of an input file", vec![bytes(input.bytes)]),
         ("levels, nodes", vec![number(input.depth as u64), number(input.nodes as u64)]),
         (
@@ -176,6 +177,18 @@ fn the_bounds_of_the_security_policy_are_those_of_the_code() {
         (
             "values that MutatingAdmissionPolicies make for a request",
             vec![bytes(constant("judge/policy/src/room.rs", "MAX_MUTATED") as usize)],
+        ),
+        (
+            "objects that MutatingAdmissionPolicies make for a request",
+            ["MAX_OBJECT", "MAX_OBJECTS"].map(|name| bytes(constant("judge/policy/src/room.rs", name) as usize)).into(),
+        ),
+        (
+            "admission policies and bindings in the store",
+            vec![number(constant(admission, "MAX_POLICIES")), bytes(constant(admission, "MAX_POLICY_BYTES") as usize)],
+        ),
+        (
+            "parameters of admission policies for a request",
+            vec![number(constant(admission, "MAX_PARAMS")), bytes(constant(admission, "MAX_PARAM_BYTES") as usize)],
         ),
         (
             "time of a long job when all places are taken and others wait",

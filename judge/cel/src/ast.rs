@@ -1,6 +1,7 @@
 //! Parsed expressions.
 
 use crate::decls::{Function, Functions, Name};
+use crate::value::{Text, Value};
 use std::sync::{Arc, LazyLock};
 
 /// The number of a node. Positions, types and references are found by it.
@@ -16,6 +17,21 @@ pub(crate) enum Literal {
     Double(f64),
     String(Arc<str>),
     Bytes(Arc<[u8]>),
+}
+
+impl Literal {
+    /// The value that it evaluates to.
+    pub(crate) fn value(&self) -> Value<'static> {
+        match self {
+            Literal::Null => Value::Null,
+            Literal::Bool(b) => Value::Bool(*b),
+            Literal::Int(i) => Value::Int(*i),
+            Literal::Uint(u) => Value::Uint(*u),
+            Literal::Double(d) => Value::Double(*d),
+            Literal::String(text) => Value::String(Text::Shared(text.clone())),
+            Literal::Bytes(bytes) => Value::Bytes(bytes.clone()),
+        }
+    }
 }
 
 /// The name of a function that is called.

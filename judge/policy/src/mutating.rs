@@ -16,11 +16,6 @@ use kubeshape_cel::Value;
 use kubeshape_value::{Bump, Map, Value as Object};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The largest object that mutations may make, in bytes of JSON: the largest body of a request. Upstream has no such bound.
-const MAX_OBJECT: usize = 3 << 20;
-/// How many bytes of JSON all mutations of a request may make together. Upstream has no such bound.
-const MAX_MADE: usize = 64 << 20;
-
 /// What a mutating policy did.
 #[derive(Clone, Debug, Default)]
 pub struct Mutated {
@@ -64,8 +59,6 @@ struct Reinvocation<'a> {
     invoked: BTreeSet<Key<'a>>,
     queued: BTreeSet<Key<'a>>,
     is_needed: bool,
-    /// The bytes of JSON that mutations made.
-    made: usize,
 }
 
 impl Reinvocation<'_> {
@@ -263,7 +256,7 @@ impl<'a> Pass<'_, 'a> {
             let bindings = self.bindings(request, invocation, Some(object), shown, false);
             let patched = self.patch(invocation, index, object, &bindings, &mut done).and_then(|patched| {
                 self.room.object(&patched)?;
-                self.bounded(patched)
+                Ok(patched)
             });
             match patched {
                 Ok(patched) => {
@@ -293,20 +286,6 @@ impl<'a> Pass<'_, 'a> {
             self.reinvocation.invoked.insert(key);
         }
         Ok(())
-    }
-
-    /// An object that a mutation made, unless mutations made too much.
-    fn bounded(&mut self, object: Object<'a>) -> Result<Object<'a>, Failure> {
-        let length = object.json_len(MAX_OBJECT);
-        self.reinvocation.made = self.reinvocation.made.saturating_add(length.unwrap_or(MAX_OBJECT));
-        let text = match length {
-            None => format!("a mutating admission policy makes an object larger than {MAX_OBJECT} bytes"),
-            Some(_) if self.reinvocation.made > MAX_MADE => {
-                format!("mutating admission policies make objects of more than {MAX_MADE} bytes for one request")
-            }
-            Some(_) => return Ok(object),
-        };
-        Err(Failure::Api(Box::new(Status::new(413, "RequestEntityTooLarge", text, None))))
     }
 
     fn bindings(
@@ -463,7 +442,13 @@ enum Failure {
 
 impl From<Full> for Failure {
     fn from(full: Full) -> Failure {
-        Failure::Policy(full.to_string())
+        match full {
+            Full::Values => Failure::Policy(full.to_string()),
+            Full::Object | Full::Objects => {
+                let status = Status::new(413, "RequestEntityTooLarge", full.to_string(), None);
+                Failure::Api(Box::new(status))
+            }
+        }
     }
 }
 

@@ -7,34 +7,56 @@ use std::fmt::{self, Display};
 
 /// Bytes that the mutations of a request make at most: the values of their expressions, and an object after each.
 pub const MAX_MUTATED: usize = 256 << 20;
+/// Bytes of JSON of an object after a mutation.
+const MAX_OBJECT: usize = 3 << 20;
+/// Bytes of JSON of all objects after mutations of a request.
+const MAX_OBJECTS: usize = 64 << 20;
 /// What a value takes besides its text.
 const EACH: usize = 32;
 
-/// What is left of [`MAX_MUTATED`].
+/// What is left for the mutations of a request.
 #[derive(Debug)]
-pub(crate) struct Room(Cell<usize>);
+pub(crate) struct Room {
+    /// Of [`MAX_MUTATED`].
+    values: Cell<usize>,
+    /// Of [`MAX_OBJECTS`].
+    objects: Cell<usize>,
+}
 
 impl Default for Room {
     fn default() -> Room {
-        Room(Cell::new(MAX_MUTATED))
+        Room { values: Cell::new(MAX_MUTATED), objects: Cell::new(MAX_OBJECTS) }
     }
 }
 
-/// There is no room.
+/// Which bound is exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Full;
+pub(crate) enum Full {
+    /// [`MAX_MUTATED`]
+    Values,
+    /// [`MAX_OBJECT`]
+    Object,
+    /// [`MAX_OBJECTS`]
+    Objects,
+}
 
 impl Display for Full {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the mutations of a request make at most {MAX_MUTATED} bytes")
+        match self {
+            Full::Values => write!(f, "the mutations of a request make at most {MAX_MUTATED} bytes"),
+            Full::Object => write!(f, "a mutating admission policy makes an object larger than {MAX_OBJECT} bytes"),
+            Full::Objects => {
+                write!(f, "mutating admission policies make objects of more than {MAX_OBJECTS} bytes for one request")
+            }
+        }
     }
 }
 
 impl Room {
     fn take(&self, bytes: usize) -> Result<(), Full> {
-        let left = self.0.get().checked_sub(bytes + EACH);
-        self.0.set(left.unwrap_or(0));
-        left.map(|_| ()).ok_or(Full)
+        let left = self.values.get().checked_sub(bytes + EACH);
+        self.values.set(left.unwrap_or(0));
+        left.map(|_| ()).ok_or(Full::Values)
     }
 
     /// Counts the value of an expression, before it is copied. What it names twice counts twice.
@@ -62,22 +84,29 @@ impl Room {
         }
     }
 
-    /// Counts an object.
+    /// Counts an object that a mutation made.
     ///
     /// # Errors
     /// There is no room for it.
     pub(crate) fn object(&self, object: &Object<'_>) -> Result<(), Full> {
+        let length = object.json_len(MAX_OBJECT).ok_or(Full::Object)?;
+        let left = self.objects.get().checked_sub(length).ok_or(Full::Objects)?;
+        self.objects.set(left);
+        self.parts(object)
+    }
+
+    fn parts(&self, object: &Object<'_>) -> Result<(), Full> {
         match object {
             Object::String(text) => self.take(text.len()),
             Object::List(items) => {
                 self.take(0)?;
-                items.iter().try_for_each(|item| self.object(item))
+                items.iter().try_for_each(|item| self.parts(item))
             }
             Object::Map(map) => {
                 self.take(0)?;
                 map.entries().iter().try_for_each(|(key, value)| {
                     self.take(key.len())?;
-                    self.object(value)
+                    self.parts(value)
                 })
             }
             _ => self.take(0),

@@ -8,7 +8,7 @@ use crate::issue::{Issues, Reports};
 use crate::library::format::{self, Piece};
 use crate::release::AskedRelease;
 use crate::types::Type;
-use crate::value::{Value, convert};
+use crate::value::convert;
 
 /// The release in which strings began to be checked that stand for something else, and not only the types of elements.
 const TEXTS: u8 = 29;
@@ -118,13 +118,13 @@ fn mismatch(expected: &Type, actual: &Type) -> String {
     format!("expected type '{}' but found '{}'", expected.in_message(), actual.in_message())
 }
 
+/// Whether a call of a function with a literal succeeds (cel-go: `evalCall` and `compileRegex` of its validators).
 fn literal_fits(function: Name, literal: &Literal) -> bool {
-    let to = if function == Name::Duration { Type::Duration } else { Type::Timestamp };
+    let converts = |to: &Type| !convert::convert(&literal.value(), to).is_error();
     match (function, literal) {
         (Name::Matches, Literal::String(pattern)) => kubeshape_structural::regex::check(pattern).is_ok(),
-        (Name::Matches, _) => true,
-        (_, Literal::String(text)) => !convert::convert(&Value::text(text.clone()), &to).is_error(),
-        (_, Literal::Int(value)) => !convert::convert(&Value::Int(*value), &to).is_error(),
+        (Name::Duration, _) => converts(&Type::Duration),
+        (Name::Timestamp, _) => converts(&Type::Timestamp),
         _ => true,
     }
 }

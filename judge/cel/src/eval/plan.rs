@@ -4,7 +4,7 @@
 #![allow(clippy::float_cmp)]
 
 use super::{Attr, Call, CallKind, Fold, Node, Qualifier, QualifierKind, run};
-use crate::ast::{Called, Expr, Kind, Literal};
+use crate::ast::{Called, Expr, Kind};
 use crate::check::{Checked, Reference};
 use crate::decls::{self, Function, Name, Overload};
 use crate::library::regex::Regex;
@@ -52,7 +52,7 @@ impl Planner<'_> {
     fn plan(&mut self, expr: &Expr) -> Planned {
         match &expr.kind {
             Kind::Unspecified => Err("unsupported expr".to_owned()),
-            Kind::Literal(literal) => Ok(Node::Const(constant(literal))),
+            Kind::Literal(literal) => Ok(Node::Const(literal.value())),
             Kind::Ident(_) => self.ident(expr),
             Kind::Select { operand, field, test_only } => {
                 if self.checked.reference(expr.id).is_some() {
@@ -274,18 +274,6 @@ fn plain(ty: Type) -> Type {
         Type::List(_) => Type::list(Type::Dyn),
         Type::Map(_) => Type::map(Type::Dyn, Type::Dyn),
         other => other,
-    }
-}
-
-fn constant(literal: &Literal) -> Value<'static> {
-    match literal {
-        Literal::Null => Value::Null,
-        Literal::Bool(b) => Value::Bool(*b),
-        Literal::Int(i) => Value::Int(*i),
-        Literal::Uint(u) => Value::Uint(*u),
-        Literal::Double(d) => Value::Double(*d),
-        Literal::String(text) => Value::String(Text::Shared(text.clone())),
-        Literal::Bytes(bytes) => Value::Bytes(bytes.clone()),
     }
 }
 

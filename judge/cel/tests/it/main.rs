@@ -45,6 +45,24 @@ fn integers_are_durations_before_1_37() {
 }
 
 #[test]
+fn a_literal_that_a_function_refuses_does_not_compile() {
+    let issues = |source: &str| Env::new(Release::stored(36)).compile(source).map_err(|issues| issues.to_string());
+    for (source, function) in [
+        ("timestamp(null)", "timestamp"),
+        ("timestamp('soon')", "timestamp"),
+        ("duration(null)", "duration"),
+        ("duration('x')", "duration"),
+        ("'a'.matches('(')", "matches"),
+    ] {
+        let error = issues(source).expect_err(source);
+        assert!(error.contains(&format!("invalid {function} argument")), "{source}: {error}");
+    }
+    for source in ["timestamp(dyn(null))", "timestamp('2026-01-02T03:04:05Z')", "timestamp(1)", "duration('1s')"] {
+        assert!(issues(source).is_ok(), "{source}");
+    }
+}
+
+#[test]
 fn a_long_range_is_refused() {
     assert!(evaluate("lists.range(1000000000).size()").unwrap_err().contains("at most 10000000 elements"));
 }
