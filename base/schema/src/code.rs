@@ -449,6 +449,7 @@ codes! {
     UpgradeObjectLoss = 8448, Error, "An object loses fields.";
     UpgradeObjectKept = 8449, Warning, "An object is accepted only because it is already stored.";
     UpgradeObjectVersion = 8450, Warning, "An object has a version that is no longer served.";
+    UpgradeStricter = 8451, Warning, "The new definition may reject stored objects.";
     // 9xxx: what a server publishes
     NameInUse = 9001, Warning, "A name is in use in the group; the definition is not published.";
     DocumentHidden = 9021, Warning, "Several documents have the same path; the first one is published.";

@@ -7,7 +7,9 @@ use crate::input::{self, Filter, check_once, gather};
 use crate::output::Stage;
 use crate::output::place::{self, Options, Ready, Target};
 use crate::report::{Setup, Ui};
-use kubeshape_diff::upgrade::{Cluster, Loss, ObjectReport, Obstacle, Plan, Unreadable, When as Happens, plan};
+use kubeshape_diff::upgrade::{
+    Cluster, Loss, ObjectReport, Obstacle, Plan, Stricter, Unreadable, When as Happens, plan,
+};
 use kubeshape_input::{Code, Document, Limits};
 use kubeshape_registry::{Object, print};
 use kubeshape_schema::{Bump, Note};
@@ -157,6 +159,9 @@ impl Run<'_> {
             };
             self.ui.finding(&place.finding(&Note::new(code, version.map_or(at, |version| version.at), lost(loss))));
         }
+        if let Some(first) = plan.stricter.first() {
+            self.ui.finding(&place.finding(&Note::new(Code::UpgradeStricter, first.at, stricter(&plan.stricter))));
+        }
         for report in &plan.objects {
             self.object(own.get(report.index).copied(), report);
         }
@@ -266,6 +271,15 @@ fn told(plan: &Plan) -> Vec<(Code, String)> {
         None if plan.refused.is_empty() => Vec::new(),
         None => vec![(Code::UpgradeSteps, plan.refused.join("; "))],
     }
+}
+
+/// The changes because of which objects may be rejected: the first ones, and a count of the others.
+fn stricter(changes: &[Stricter]) -> String {
+    const SHOWN: usize = 5;
+    let shown: Vec<String> = changes.iter().take(SHOWN).map(Stricter::to_string).collect();
+    let more = changes.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join("; "))
 }
 
 /// The fields that are lost.

@@ -113,6 +113,31 @@ fn stored_versions_are_told_or_read() {
 }
 
 #[test]
+fn stricter_schemas_are_told_without_objects() {
+    let folder = folder();
+    folder.write("was.yaml", definition(&[("v1*", "size: {type: integer}, mode: {type: string, enum: [a, b]}")]));
+    folder.write("type.yaml", definition(&[("v1*", "size: {type: string}, mode: {type: string, enum: [a, b]}")]));
+    folder.write("enum.yaml", definition(&[("v1*", "size: {type: integer}, mode: {type: string, enum: [a]}")]));
+    folder.write("gone.yaml", definition(&[("v1*", "size: {type: integer}")]));
+    let run = folder.run("upgrade was.yaml type.yaml --output-format short");
+    let said =
+        "warning[KS8451]: The new definition may reject stored objects: spec.size: type changed from integer to string";
+    assert!(run.out.contains(said), "{}", run.out);
+    assert!(run.out.starts_with("type.yaml:"), "{}", run.out);
+    assert_eq!(run.code, Some(0));
+    assert_eq!(folder.run("upgrade was.yaml type.yaml --deny KS8451").code, Some(1));
+    let run = folder.run("upgrade was.yaml enum.yaml");
+    assert!(run.out.contains("KS8451") && run.out.contains("spec.mode: no longer accepted: \"b\""), "{}", run.out);
+    // Fields that are dropped are a loss, and wider schemas are nothing.
+    assert!(!folder.run("upgrade was.yaml gone.yaml").out.contains("KS8451"));
+    assert!(!folder.run("upgrade enum.yaml was.yaml").out.contains("KS8451"));
+    // Objects say it better.
+    let tab = "apiVersion: example.com/v1\nkind: Tab\nmetadata: {name: a, namespace: web}\nspec: {mode: a}\n";
+    folder.write("tab.yaml", tab);
+    assert!(!folder.run("upgrade was.yaml type.yaml --objects tab.yaml").out.contains("KS8451"));
+}
+
+#[test]
 fn objects_that_break_are_told_with_their_places() {
     let folder = folder();
     folder.write("wide.yaml", definition(&[("v1beta1*", BOTH)]));

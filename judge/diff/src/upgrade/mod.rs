@@ -16,5 +16,7 @@ mod text;
 
 pub use carry::{Answer, Failure, Request};
 pub use objects::{ObjectReport, Seen};
-pub use plan::{Action, Cluster, Conversion, Loss, Migration, Obstacle, Plan, Step, Unreadable, VersionPlan, When};
+pub use plan::{
+    Action, Cluster, Conversion, Loss, Migration, Obstacle, Plan, Step, Stricter, Unreadable, VersionPlan, When,
+};
 pub use steps::plan;

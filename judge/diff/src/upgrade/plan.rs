@@ -62,8 +62,33 @@ pub struct Plan {
     pub conversion: Conversion,
     /// Fields that may be lost because the new definition lacks them.
     pub losses: Vec<Loss>,
+    /// Changes because of which the new definition may reject stored objects. Empty if objects are given: then
+    /// `objects` says which of them it rejects.
+    pub stricter: Vec<Stricter>,
     /// The effect on the given objects. Unaffected objects are left out.
     pub objects: Vec<ObjectReport>,
+}
+
+/// A change because of which stored objects may be rejected.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Stricter {
+    /// The version whose schema changed.
+    pub version: String,
+    /// The field, with `[]` for list items and `.*` for fields of any name: `spec.ports[].name`.
+    pub field: String,
+    /// The old and the new state.
+    pub detail: String,
+    /// The place in the new definition: a node of its document.
+    #[serde(skip)]
+    pub at: u32,
+}
+
+impl fmt::Display for Stricter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let field = if self.field.is_empty() { "the object" } else { &self.field };
+        write!(f, "{field}: {}", self.detail)
+    }
 }
 
 /// Why there is no plan.

@@ -3,13 +3,17 @@
 use super::commands;
 use super::kept::{Dropped, Keeper, dropped};
 use super::objects::{Judge, ObjectReport};
-use super::plan::{Action, Cluster, Conversion, Loss, Migration, Obstacle, Plan, Step, Unreadable, VersionPlan, When};
+use super::plan::{
+    Action, Cluster, Conversion, Loss, Migration, Obstacle, Plan, Step, Stricter, Unreadable, VersionPlan, When,
+};
 use super::side::{Side, on_server, refusals, shortened};
+use crate::{Change, Class, Consumer, definitions};
 use kubeshape_discovery::version_order;
-use kubeshape_schema::{Bump, Note};
+use kubeshape_schema::{Bump, Code, Note};
 use kubeshape_structural::Crd;
 use kubeshape_structural::read::Manifest;
 use kubeshape_validate::names;
+use kubeshape_yaml::Document;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -63,6 +67,7 @@ pub fn plan(old: Manifest<'_>, new: Manifest<'_>, cluster: &Cluster) -> Result<P
     let owned = |notes: Vec<Note<'_>>| notes.into_iter().map(Note::into_owned).collect();
     let Some(was) = was.value else { return Err(Unreadable::Old(owned(was.notes))) };
     let Some(is) = is.value else { return Err(Unreadable::New(owned(is.notes))) };
+    let document = new.node.document();
     let (old, new) = (Side::of(old), Side::of(new));
     let (stored, is_assumed) = stored(&old, cluster);
     let context = Context { old: &old, new: &new, was: &was, is: &is, cluster, stored: &stored };
@@ -77,6 +82,7 @@ pub fn plan(old: Manifest<'_>, new: Manifest<'_>, cluster: &Cluster) -> Result<P
         versions: Vec::new(),
         conversion: if context.by_webhook() { Conversion::Webhook } else { Conversion::None },
         losses: Vec::new(),
+        stricter: Vec::new(),
         objects: Vec::new(),
     };
     plan.obstacle = context.misnamed().or_else(|| context.recreate()).or_else(|| context.unknown_versions());
@@ -87,6 +93,7 @@ pub fn plan(old: Manifest<'_>, new: Manifest<'_>, cluster: &Cluster) -> Result<P
             Err(errors) => plan.obstacle = Some(Obstacle::Refused { errors }),
         }
         plan.losses = context.losses();
+        plan.stricter = context.stricter(document);
         plan.versions = context.versions(&plan.steps);
     }
     Ok(plan)
@@ -192,6 +199,26 @@ impl<'c> Context<'c> {
             (Some(from), Some(to)) => dropped(from, to),
             _ => Dropped::default(),
         }
+    }
+
+    /// Returns the changes because of which writes of stored objects may fail. Fields that are dropped are losses.
+    fn stricter(&self, new: Document<'_>) -> Vec<Stricter> {
+        if !self.cluster.objects.is_empty() {
+            return Vec::new();
+        }
+        let is_stricter = |change: &Change| {
+            !matches!(change.code, Code::DiffFieldGone | Code::DiffKept | Code::DiffPruning | Code::DiffVersionGone)
+                && change.class_for(Consumer::Writers) == Some(Class::Breaking)
+                && change.class_for(Consumer::Storage).is_some()
+        };
+        let changes = definitions(self.was, self.is).into_iter().filter(is_stricter);
+        let told = |change: Change| Stricter {
+            at: change.new_part(new).map_or(change.new, |(_, value)| value.index()),
+            version: shortened(change.version),
+            field: shortened(change.path),
+            detail: shortened(change.detail),
+        };
+        changes.map(told).collect()
     }
 
     /// Returns the fields that are lost when the plan is carried out, and those that writes lose afterwards.
