@@ -53,4 +53,4 @@ pub use nearest::{did_you_mean, nearest, question};
 pub use node::{Additional, Dependency, ExternalDocs, Extra, Flags, Items, Property, Rule, Schema, Type};
 pub use note::{Converted, Note};
 pub use profile::Profile;
-pub use release::{Release, Releases, ReleasesError};
+pub use release::{Release, Releases, ReleasesError, runs};

@@ -184,6 +184,26 @@ impl fmt::Display for Releases {
     }
 }
 
+/// Releases in words, successive ones by their ends: `1.28 to 1.30 and 1.37`. They are in order.
+pub fn runs(releases: &[Release]) -> String {
+    let mut out: Vec<(Release, Release)> = Vec::new();
+    for release in releases {
+        match out.last_mut() {
+            Some((_, last)) if last.minor() + 1 == release.minor() => *last = *release,
+            _ => out.push((*release, *release)),
+        }
+    }
+    let texts: Vec<String> = out
+        .into_iter()
+        .map(|(first, last)| match last.minor() - first.minor() {
+            0 => first.to_string(),
+            1 => format!("{first} and {last}"),
+            _ => format!("{first} to {last}"),
+        })
+        .collect();
+    texts.join(" and ")
+}
+
 /// A string that names no releases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReleasesError(String);
@@ -223,7 +243,15 @@ impl FromStr for Releases {
 
 #[cfg(test)]
 mod tests {
-    use super::{Release, Releases};
+    use super::{Release, Releases, runs};
+
+    #[test]
+    fn successive_releases_are_named_by_their_ends() {
+        let of = |minors: &[u32]| runs(&minors.iter().filter_map(|minor| Release::new(*minor)).collect::<Vec<_>>());
+        assert_eq!(of(&[28, 29, 30, 37]), "1.28 to 1.30 and 1.37");
+        assert_eq!(of(&[28, 29]), "1.28 and 1.29");
+        assert_eq!(of(&[30]), "1.30");
+    }
 
     #[test]
     fn what_names_no_releases_is_refused_with_what_does() {

@@ -2,7 +2,7 @@
 
 use super::{FilenameArgs, GateArgs, LevelArgs, OutputFormat, PolicyArgs, ReportArgs, WalkArgs};
 use clap::{Args, ValueEnum, ValueHint};
-use kubeshape_validate::Release;
+use kubeshape_schema::Releases;
 use std::path::PathBuf;
 
 /// Say what an API server would refuse, drop and store
@@ -21,6 +21,7 @@ Examples:
   kubeshape validate deployment.yaml
   kubeshape validate --schemas crds/ manifests/
   kubeshape validate --kubernetes 1.34 --schemas crds/ manifests/
+  kubeshape validate --kubernetes 1.31..1.37 --schemas crds/ manifests/
   kustomize build overlays/prod | kubeshape validate --schemas crds/ -
   helm template chart/ | kubeshape validate --schemas crds/ -
   kubeshape validate --schemas crds/ --old before.yaml after.yaml
@@ -46,12 +47,13 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub(crate) schemas: Vec<PathBuf>,
 
-    /// Release of Kubernetes whose rules count, such as 1.34 [default: 1.37]
+    /// Release of Kubernetes whose rules count, such as 1.34, or a range such as 1.31..1.37 [default: 1.37]
     ///
     /// The built-in kinds are those of the release (from 1.31 on). If --schemas has the OpenAPI document of a cluster,
-    /// they are those of the document, unless a release is given.
-    #[arg(long, value_name = "RELEASE", value_parser = super::known_release)]
-    pub(crate) kubernetes: Option<Release>,
+    /// they are those of the document, unless a release is given. With a range, every release must take an object, and
+    /// what only some of them say names these.
+    #[arg(long, value_name = "RELEASE")]
+    pub(crate) kubernetes: Option<Releases>,
 
     #[command(flatten)]
     pub(crate) gates: GateArgs,

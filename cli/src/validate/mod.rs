@@ -1,10 +1,12 @@
 //! `kubeshape validate`.
 //!
 //! [`kinds`] prepares what the schemas say of a kind when the first object of it comes, [`worker`] judges the objects of
-//! a file, [`policies`] has the policies of `--policies`, [`stored`] prints objects as they are stored. What a server does with an object is in `kubeshape-validate`.
+//! a file, [`releases`] joins what several releases say, [`policies`] has the policies of `--policies`, [`stored`] prints
+//! objects as they are stored. What a server does with an object is in `kubeshape-validate`.
 
 mod kinds;
 mod policies;
+mod releases;
 mod schemas;
 mod sops;
 mod stored;
@@ -21,7 +23,7 @@ use kubeshape_lifecycle::Version;
 use kubeshape_lifecycle::warn::Cluster;
 use kubeshape_registry::policy::{ServedKinds, is_policy};
 use kubeshape_registry::{Location, Release};
-use kubeshape_schema::{Bump, NoteKind};
+use kubeshape_schema::{Bump, NoteKind, Releases};
 use kubeshape_smd::Value;
 use policies::Policies;
 use schemas::Schemas;
@@ -64,24 +66,49 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
     let admission = &args.admission;
     check_once(args.schemas.iter().chain(&args.old).chain(&admission.policies).chain(&admission.params).chain(&paths))?;
     // What is prepared is kept to the end of the process, which gives back everything at once.
-    let schemas = ManuallyDrop::new(run.schemas(&filter, threads)?);
-    let old = run.old(&filter, threads)?;
     let has_policies = !admission.policies.is_empty();
-    // Policies are about built-in kinds, and are some themselves.
-    let release = args.kubernetes.or_else(|| has_policies.then(Default::default));
-    let kinds = Kinds::new(&schemas, release);
+    let asked = args.kubernetes.or_else(|| has_policies.then(Releases::default));
+    // The newest release says first what it has to say.
+    let releases: Vec<Option<Release>> =
+        asked.map_or_else(|| vec![None], |asked| asked.iter().rev().map(Some).collect());
+    let mut schemas = ManuallyDrop::new(Vec::new());
+    for (at, release) in releases.iter().enumerate() {
+        schemas.push(run.schemas(&filter, threads, release.unwrap_or_default(), at == 0)?);
+    }
+    let old = ManuallyDrop::new(run.old(&filter, threads)?);
     let objects = ManuallyDrop::new(run.policies(&filter, threads)?);
     let arena = ManuallyDrop::new(Bump::new());
-    let policies = if has_policies {
-        let (policies, findings) =
-            Policies::new(admission, &objects, &ServedKinds::new(&kinds), release.unwrap_or_default(), &arena);
-        for finding in &findings {
-            run.finding(finding);
+    let mut contexts = ManuallyDrop::new(Vec::new());
+    for (at, (schemas, release)) in schemas.iter().zip(&releases).enumerate() {
+        // Policies are about built-in kinds, and are some themselves.
+        let kinds = Kinds::new(schemas, *release);
+        let mut policies = None;
+        if has_policies {
+            let served = ServedKinds::new(&kinds);
+            let (read, findings) = Policies::new(admission, &objects, &served, release.unwrap_or_default(), &arena);
+            if at == 0 {
+                findings.iter().for_each(|finding| run.finding(finding));
+            }
+            policies = Some(read);
         }
-        Some(policies)
-    } else {
-        None
-    };
+        contexts.push(Context {
+            release: release.unwrap_or_default(),
+            kinds,
+            policies,
+            old: &old,
+            cluster: Cluster {
+                release: release.and_then(|release| Version::parse(&release.to_string())),
+                gates: args.gates.all(),
+                ..Cluster::default()
+            },
+            field_validation: args.field_validation,
+            missing_schemas: args.missing_schemas,
+            print: args.print == Some(Printed::Stored) && at == 0,
+            names: run.names(),
+            explain: !run.ui.has_only(OutputFormat::Short),
+            notes: args.verbose || args.output_format != OutputFormat::Human,
+        });
+    }
 
     let gathered = gather(&paths, None, &filter);
     for (path, why) in &gathered.unreadable {
@@ -95,25 +122,9 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
         let detail = "no object was found in the folder";
         run.finding(&Finding::new(Code::Nothing, detail).in_input(folder.to_string_lossy()));
     }
-    let context = ManuallyDrop::new(Context {
-        kinds,
-        policies,
-        old,
-        cluster: Cluster {
-            release: release.and_then(|release| Version::parse(&release.to_string())),
-            gates: args.gates.all(),
-            ..Cluster::default()
-        },
-        field_validation: args.field_validation,
-        missing_schemas: args.missing_schemas,
-        print: args.print == Some(Printed::Stored),
-        names: run.names(),
-        explain: !run.ui.has_only(OutputFormat::Short),
-        notes: args.verbose || args.output_format != OutputFormat::Human,
-    });
     let inputs = &gathered.inputs;
     let worker = || {
-        let mut worker = Worker::new(&context);
+        let mut worker = Worker::new(&contexts);
         move |number: usize| worker.file(&inputs[number])
     };
     run.ui.expect_files(inputs.len());
@@ -124,7 +135,7 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
         run.ui.progress(number as u64 + 1);
         Ok(())
     })?;
-    run.summary(context.kinds.built_in_release());
+    run.summary(contexts.first().and_then(|newest| newest.kinds.built_in_release()));
     let Run { counts, mut ui, .. } = run;
     let is_denied = ui.end(None, "", "");
     ui.written()?;
@@ -187,20 +198,26 @@ impl Run<'_> {
         self.ui.finding(finding);
     }
 
-    /// The kinds of `--schemas`. What is wrong with them is told, as far as it is known before the objects are.
-    fn schemas(&mut self, filter: &Filter, threads: usize) -> Result<Schemas, Fatal> {
+    /// The kinds of `--schemas` for a release. What is wrong with them is told if `is_told`, as far as it is known before
+    /// the objects are.
+    fn schemas(&mut self, filter: &Filter, threads: usize, release: Release, is_told: bool) -> Result<Schemas, Fatal> {
         let has_policies = !self.args.admission.policies.is_empty();
-        let mut schemas = Schemas::new(self.args.kubernetes.unwrap_or_default(), has_policies);
+        let mut schemas = Schemas::new(release, has_policies);
+        let tell = |run: &mut Self, finding: &Finding| {
+            if is_told {
+                run.finding(finding);
+            }
+        };
         for path in &self.args.schemas {
             let before = self.counts.errors;
-            let (is_used, unread) = schemas.add(path, filter, threads, |finding| self.finding(finding))?;
+            let (is_used, unread) = schemas.add(path, filter, threads, |finding| tell(self, finding))?;
             self.counts.unread |= unread;
-            if !is_used && self.counts.errors == before {
+            if is_told && !is_used && self.counts.errors == before {
                 let detail = "neither a CustomResourceDefinition nor an OpenAPI document was found in it";
                 self.finding(&Finding::new(Code::Nothing, detail).in_input(path.to_string_lossy()));
             }
         }
-        self.counts.unread |= schemas.settle(|finding| self.finding(finding));
+        self.counts.unread |= schemas.settle(|finding| tell(self, finding));
         Ok(schemas)
     }
 
@@ -328,7 +345,10 @@ impl Run<'_> {
         let Counts { accepted, refused, unknown, definitions, .. } = self.counts;
         let all = accepted + refused + unknown;
         let s = if all == 1 { "" } else { "s" };
-        let mut text = format!("{all} object{s}: {accepted} accepted, {refused} refused");
+        let range = self.args.kubernetes.filter(|releases| releases.is_range());
+        let by = range.map_or_else(String::new, |releases| format!(" by Kubernetes {releases}"));
+        let some = if range.is_some() && refused > 0 { " by one or more" } else { "" };
+        let mut text = format!("{all} object{s}: {accepted} accepted{by}, {refused} refused{some}");
         if unknown > 0 {
             let _ = write!(text, ", {unknown} of unknown kinds");
         }

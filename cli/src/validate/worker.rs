@@ -4,6 +4,7 @@ mod admission;
 
 use super::kinds::{Documented, Kinds};
 use super::policies::Policies;
+use super::releases;
 use super::schemas::Read;
 use super::sops;
 use super::stored;
@@ -13,7 +14,7 @@ use crate::report::Capped;
 use crate::report::clean::clean;
 use kubeshape_input::{Code, DocumentRef, Finding, Limits};
 use kubeshape_lifecycle::warn::Cluster;
-use kubeshape_registry::{Duplicate, Gvk, Location, describe, duplicate_fields, locate};
+use kubeshape_registry::{Duplicate, Gvk, Location, Release, describe, duplicate_fields, locate};
 use kubeshape_schema::field::{Error, ErrorType};
 use kubeshape_schema::{Bump, nearest, question};
 use kubeshape_smd::Value;
@@ -31,14 +32,16 @@ const MOST: usize = 50;
 const DUPLICATE: &str = "Keep one of the two. kubectl 1.27 to 1.33 sends the last value, with any field validation. kustomize, \
                          Flux, `kubeconform -strict` and a server that gets the file itself refuse the object.";
 
-/// What all workers share.
+/// What all workers share, for one release.
 #[derive(Debug)]
 pub(super) struct Context<'a> {
+    /// The release of the server.
+    pub(super) release: Release,
     pub(super) kinds: Kinds<'a>,
     /// Admission policies.
     pub(super) policies: Option<Policies<'a>>,
     /// The objects that are replaced.
-    pub(super) old: BTreeMap<Identity, Location>,
+    pub(super) old: &'a BTreeMap<Identity, Location>,
     /// What is known of the cluster, for the lifecycles of fields.
     pub(super) cluster: Cluster,
     pub(super) field_validation: FieldValidation,
@@ -132,6 +135,14 @@ impl Object {
     }
 }
 
+/// What a release says about an object.
+#[derive(Debug)]
+pub(super) struct Opinion {
+    pub(super) verdict: Verdict,
+    pub(super) findings: Vec<Finding>,
+    pub(super) kinded: Option<Kinded>,
+}
+
 /// What became of an object.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
@@ -146,22 +157,24 @@ pub(super) enum Verdict {
 
 /// Judges files one after the other and keeps its buffers.
 pub(super) struct Worker<'c, 'a> {
-    context: &'c Context<'a>,
+    /// One for each release, the newest first.
+    contexts: &'c [Context<'a>],
     bytes: input::Reader,
     documents: kubeshape_input::Reader,
     arena: Bump,
 }
 
 impl<'c, 'a> Worker<'c, 'a> {
-    pub(super) fn new(context: &'c Context<'a>) -> Self {
+    pub(super) fn new(contexts: &'c [Context<'a>]) -> Self {
         let (bytes, documents) = (input::Reader::default(), kubeshape_input::Reader::new());
-        Worker { context, bytes, documents, arena: Bump::new() }
+        Worker { contexts, bytes, documents, arena: Bump::new() }
     }
 
     /// Judges the objects of a file.
     pub(super) fn file(&mut self, input: &Input) -> FileResult<'a> {
-        let Worker { context, bytes, documents, arena } = self;
+        let Worker { contexts, bytes, documents, arena } = self;
         let mut out = FileResult::default();
+        let Some(newest) = contexts.first() else { return out };
         let limits = Limits::default();
         let bytes = match bytes.read(input, &limits) {
             Ok(bytes) => bytes,
@@ -192,10 +205,10 @@ impl<'c, 'a> Worker<'c, 'a> {
             for node in document.objects() {
                 if node.kind() == Kind::Map {
                     arena.reset();
-                    object(context, &mut document, node, arena, &mut judged);
+                    object(contexts, newest, &mut document, node, arena, &mut judged);
                 } else {
                     let detail = format!("found {}, expected an object", describe(node));
-                    let finding = context.finding(&mut document, Code::NotAnObject, node, detail);
+                    let finding = newest.finding(&mut document, Code::NotAnObject, node, detail);
                     judged.finding(Box::new(finding));
                 }
             }
@@ -210,7 +223,8 @@ impl<'c, 'a> Worker<'c, 'a> {
 }
 
 fn object<'a>(
-    context: &Context<'a>,
+    contexts: &[Context<'a>],
+    newest: &Context<'a>,
     document: &mut DocumentRef<'_>,
     node: Node<'_>,
     arena: &Bump,
@@ -218,30 +232,29 @@ fn object<'a>(
 ) {
     let value = in_list(Value::from_node(node, arena), node, arena);
     let decrypted = sops::without_metadata(value, arena);
-    let gvk = value.gvk();
-    events.list.extend(context.kinds.told(gvk).map(Event::Schemas));
-    let mut judged = Judged {
-        context,
-        document,
-        node,
-        object: value,
-        is_encrypted: decrypted.is_some(),
-        name: OnceCell::new(),
-        findings: Vec::new(),
-        kinded: None,
-        refusals: Vec::new(),
-        arena,
+    events.list.extend(newest.kinds.told(value.gvk()).map(Event::Schemas));
+    let judge = |context: &Context<'a>| {
+        let mut judged = Judged {
+            context,
+            document: &mut *document,
+            node,
+            object: value,
+            is_encrypted: decrypted.is_some(),
+            name: OnceCell::new(),
+            findings: Vec::new(),
+            kinded: None,
+            refusals: Vec::new(),
+            arena,
+        };
+        let verdict = judged.judge(decrypted.unwrap_or(value));
+        judged.lifecycles(value.gvk());
+        Opinion { verdict, findings: judged.findings, kinded: judged.kinded }
     };
-    let verdict = judged.judge(decrypted.unwrap_or(value));
-    judged.lifecycles(gvk);
-    if context.names {
-        judged.name();
-    }
-    let Judged { name, findings, kinded, .. } = judged;
+    let Opinion { verdict, findings, kinded } = releases::joined(contexts, newest, value.gvk(), judge);
     for finding in findings {
         events.finding(Box::new(finding));
     }
-    let name = if context.names { name.into_inner().unwrap_or_default() } else { String::new() };
+    let name = if newest.names { name_of(value) } else { String::new() };
     events.object(Object { name, verdict, documented: kinded });
 }
 

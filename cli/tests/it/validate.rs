@@ -47,6 +47,33 @@ fn folder() -> Folder {
 }
 
 #[test]
+fn a_range_of_releases_judges_together() {
+    let folder = Folder::new();
+    folder.write("crds/tabs.yaml", CRD.replace("min: {type: integer,", "min: {type: integer, format: int32,"));
+    folder.write("a.yaml", tab("{min: -2147483649}")).write("b.yaml", tab("{min: 1}")).write("c.yaml", tab("{min: x}"));
+    let run = folder.run("validate --kubernetes 1.34..1.37 --schemas crds a.yaml b.yaml");
+    assert_eq!(run.code, Some(1), "{}{}", run.out, run.err);
+    assert!(run.out.contains("= note: on Kubernetes 1.36 and 1.37"), "{}", run.out);
+    let summary = "2 objects: 1 accepted by Kubernetes 1.34 to 1.37, 1 refused by one or more";
+    assert!(run.out.contains(summary), "{}", run.out);
+    let run = folder.run("validate --kubernetes 1.28..1.35 --schemas crds a.yaml b.yaml");
+    assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+    // What all of them say is said once, without their names; what they word differently is said by each group.
+    let run = folder.run("validate --kubernetes all --schemas crds c.yaml --output-format json");
+    let lines: Vec<serde_json::Value> = run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let releases = |line: &serde_json::Value| (line["detail"].as_str().unwrap().to_owned(), line["releases"].clone());
+    let said: Vec<_> = lines.iter().map(releases).collect();
+    assert_eq!(said.iter().filter(|(detail, _)| detail.contains("must be of type integer")).count(), 1, "{said:?}");
+    assert!(said.iter().all(|(_, releases)| releases.is_null()), "{said:?}");
+    // Built-in kinds are known from 1.31 on; an API version that is gone later is an error of the later ones.
+    let flow = "apiVersion: flowcontrol.apiserver.k8s.io/v1beta3\nkind: FlowSchema\nmetadata: {name: a}\n";
+    folder.write("flow.yaml", format!("{flow}spec: {{priorityLevelConfiguration: {{name: exempt}}}}\n"));
+    let run = folder.run("validate --kubernetes 1.28..1.34 flow.yaml");
+    assert!(run.out.contains("on Kubernetes 1.32 to 1.34") && run.code == Some(1), "{}", run.out);
+    folder.run("validate --kubernetes 1.37..1.31 flow.yaml").says(2, &["1.37 is newer than 1.31"]);
+}
+
+#[test]
 fn numbers_have_ranges_where_the_release_checks_them() {
     let folder = Folder::new();
     folder.write("crds/tabs.yaml", CRD.replace("min: {type: integer,", "min: {type: integer, format: int32,"));

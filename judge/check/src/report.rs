@@ -3,7 +3,7 @@
 use crate::Releases;
 use kubeshape_discovery::CustomResource;
 use kubeshape_schema::field::Error;
-use kubeshape_schema::{Note, NoteKind};
+use kubeshape_schema::{Note, NoteKind, runs};
 use kubeshape_validate::Release;
 use kubeshape_validate::crd::ExpressionCost;
 use std::fmt::Write;
@@ -152,38 +152,5 @@ impl Report {
         let (title, text) = why(newest_refusing);
         let verb_of_refused = if refused.len() == 1 { "refuses" } else { "refuse" };
         format!("{verb} on {on}; {} {verb_of_refused} it: {title}, see {text}", runs(&refused))
-    }
-}
-
-/// Releases in words: `1.28 to 1.30 and 1.37`.
-fn runs(releases: &[Release]) -> String {
-    let mut out: Vec<(Release, Release)> = Vec::new();
-    for release in releases {
-        match out.last_mut() {
-            Some((_, last)) if last.minor() + 1 == release.minor() => *last = *release,
-            _ => out.push((*release, *release)),
-        }
-    }
-    let texts: Vec<String> = out
-        .into_iter()
-        .map(|(first, last)| match last.minor() - first.minor() {
-            0 => first.to_string(),
-            1 => format!("{first} and {last}"),
-            _ => format!("{first} to {last}"),
-        })
-        .collect();
-    texts.join(" and ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Release, runs};
-
-    #[test]
-    fn successive_releases_are_named_by_their_ends() {
-        let of = |minors: &[u32]| runs(&minors.iter().filter_map(|minor| Release::new(*minor)).collect::<Vec<_>>());
-        assert_eq!(of(&[28, 29, 30, 37]), "1.28 to 1.30 and 1.37");
-        assert_eq!(of(&[28, 29]), "1.28 and 1.29");
-        assert_eq!(of(&[30]), "1.30");
     }
 }

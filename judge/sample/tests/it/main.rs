@@ -6,4 +6,5 @@ mod json_schema;
 mod kubeconform;
 mod mutate;
 mod readers;
+mod releases;
 mod samples;

@@ -3,13 +3,22 @@
 use kubeshape_sample::sample;
 use kubeshape_schema::Bump;
 use kubeshape_structural::read::manifests;
+use kubeshape_structural::{Crd, Version};
 use kubeshape_validate::Release;
 use kubeshape_validate::crd::{self, Defaults, Definition};
 use kubeshape_validate::object::Resource;
 use kubeshape_yaml::{Limits, Stream, Tape};
 
-/// Calls this with every version of the definitions that a server takes.
+/// Calls this with every version of the definitions that a server takes, prepared for the newest release.
 pub(crate) fn each(source: &[u8], mut with: impl for<'a> FnMut(&str, &Resource<'a>, &'a Bump)) {
+    each_version(source, |crd, version, arena| {
+        let resource = Resource::new(crd, version, Release::NEWEST, arena);
+        with(&format!("{} {}", crd.name, version.name), &resource, arena);
+    });
+}
+
+/// Calls this with every version of the definitions that a server takes.
+pub(crate) fn each_version(source: &[u8], mut with: impl for<'a> FnMut(&Crd<'_>, &Version<'_>, &'a Bump)) {
     let Ok(mut stream) = Stream::new(source, Limits::default()) else { return };
     let text = stream.source();
     let mut tape = Tape::new();
@@ -26,8 +35,7 @@ pub(crate) fn each(source: &[u8], mut with: impl for<'a> FnMut(&str, &Resource<'
                 continue;
             }
             for version in crd.versions.iter().filter(|version| version.served) {
-                let resource = Resource::new(&crd, version, Release::NEWEST, &arena);
-                with(&format!("{} {}", crd.name, version.name), &resource, &arena);
+                with(&crd, version, &arena);
             }
         }
     }

@@ -23,7 +23,7 @@ use std::rc::Rc;
 pub(super) struct Base<'b> {
     /// The path of the whole value.
     pub(super) path: &'b Path<'b>,
-    pub(super) printing: Printing,
+    pub(super) printing: Printing<'b>,
 }
 
 /// What a walk found.

@@ -42,30 +42,32 @@ pub(crate) fn bad_value(value: Value<'_>) -> BadValue {
 }
 
 /// How errors show values that are not strings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Printing {
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Printing<'r> {
     /// In JSON.
     Json,
-    /// As `field.Error.ErrorBody` prints them with Go's `fmt`.
-    Go,
+    /// As a release does: in JSON, or as `field.Error.ErrorBody` prints them with Go's `fmt`. It is asked when there is
+    /// a value to show.
+    Of(&'r AskedRelease),
 }
 
-impl Printing {
-    /// How a release shows values.
-    pub(crate) fn of(release: &AskedRelease) -> Printing {
-        if release.has(Change::ValuesInJson) { Printing::Json } else { Printing::Go }
-    }
-
+impl Printing<'_> {
     /// A value as errors hold it.
     pub(crate) fn bad_value(self, value: Value<'_>) -> BadValue {
-        match (self, value) {
-            (_, Value::String(text)) => BadValue::Text(text.to_owned()),
+        if let Value::String(text) = value {
+            return BadValue::Text(text.to_owned());
+        }
+        let is_json = match self {
+            Printing::Json => true,
+            Printing::Of(release) => release.has(Change::ValuesInJson),
+        };
+        match value {
             // Upstream prints simple values with `%v` in all releases.
-            (Printing::Json, Value::Float(_)) => BadValue::Json(GoSyntax(value).to_string()),
-            (Printing::Json, value) => BadValue::Json(json(value)),
+            Value::Float(_) if is_json => BadValue::Json(GoSyntax(value).to_string()),
+            value if is_json => BadValue::Json(json(value)),
             // Go replaces nil by this string.
-            (Printing::Go, Value::Null) => BadValue::Text("null".to_owned()),
-            (Printing::Go, value) => BadValue::Printed(GoSyntax(value).to_string()),
+            Value::Null => BadValue::Text("null".to_owned()),
+            value => BadValue::Printed(GoSyntax(value).to_string()),
         }
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn list_types_with(
     value: Value<'_>,
     schema: Option<&Schema<'_>>,
     path: &Path<'_>,
-    printing: Printing,
+    printing: Printing<'_>,
 ) -> Vec<Error> {
     let mut walk = Walk { printing, errors: Errors::default() };
     if let Some(schema) = schema {
@@ -30,12 +30,12 @@ pub(super) fn list_types_with(
     walk.errors.into_vec()
 }
 
-struct Walk {
-    printing: Printing,
+struct Walk<'r> {
+    printing: Printing<'r>,
     errors: Errors,
 }
 
-impl Walk {
+impl Walk<'_> {
     /// A schema nests as deep as its reader allows.
     fn check(&mut self, value: Value<'_>, schema: &Schema<'_>, path: &Path<'_>) {
         if !schema.subtree.any(Flags::LIST_TYPE) {

@@ -260,7 +260,7 @@ pub fn coerce<'a>(
 
 /// As [`coerce`]. `printing` is how errors show values.
 pub(super) fn coerce_with<'a>(
-    printing: Printing,
+    printing: Printing<'_>,
     value: Value<'a>,
     schema: Option<&Schema<'_>>,
     root: super::Root,
@@ -286,16 +286,16 @@ pub(crate) fn coerce_until_error<'a>(
     coercer.run(value, schema, root, path)
 }
 
-struct Coercer<'a> {
+struct Coercer<'a, 'r> {
     arena: &'a Bump,
     malformed: Malformed,
-    printing: Printing,
+    printing: Printing<'r>,
     unknown: Paths,
     /// The first error. Later fields are not changed.
     error: Option<Box<Error>>,
 }
 
-impl<'a> Coercer<'a> {
+impl<'a> Coercer<'a, '_> {
     fn run(
         mut self,
         value: Value<'a>,
@@ -465,14 +465,14 @@ fn check_resource(map: Map<'_>, path: &Path<'_>, release: &AskedRelease, errors:
             }
             Some(_) => "must be a string".to_owned(),
         };
-        let value = Printing::of(release).bad_value(map.get(key).unwrap_or(Value::Null));
+        let value = Printing::Of(release).bad_value(map.get(key).unwrap_or(Value::Null));
         errors.push(Error::invalid(&path, value, detail, 0));
     }
     let Some(value) = map.get("metadata") else { return };
     let arena = Bump::new();
     let path = path.child("metadata");
     match decode_metadata(value, &arena) {
-        Err(text) => errors.push(Error::invalid(&path, Printing::of(release).bad_value(value), text, 0)),
+        Err(text) => errors.push(Error::invalid(&path, Printing::Of(release).bad_value(value), text, 0)),
         Ok(decoded) => {
             let mut meta = object_meta(decoded.value, &arena);
             if meta.name.is_empty() {

@@ -24,7 +24,7 @@ use std::sync::Arc;
 pub enum Purpose {
     /// Objects of requests to a release (`NewSchemaValidator`): formats that the server does not know are left out, and
     /// `x-kubernetes-int-or-string` means the types integer and string.
-    Objects(Release),
+    Objects(AskedRelease),
     /// Defaults in CustomResourceDefinitions (`ToKubeOpenAPI`): every format counts for the type check,
     /// `x-kubernetes-int-or-string` counts by its branches alone, and `additionalProperties` in branches is ignored.
     Defaults(AskedRelease),
@@ -32,7 +32,7 @@ pub enum Purpose {
 
 impl Default for Purpose {
     fn default() -> Purpose {
-        Purpose::Objects(Release::DEFAULT)
+        Purpose::Objects(Release::DEFAULT.into())
     }
 }
 
@@ -65,7 +65,8 @@ impl Default for Purpose {
 pub struct Validator<'a> {
     nodes: Box<[Node<'a>]>,
     root: u32,
-    printing: Printing,
+    /// The release that is asked how errors show values. `None` if they are in JSON.
+    printing: Option<AskedRelease>,
 }
 
 /// `additionalProperties`.
@@ -185,8 +186,8 @@ impl<'a> Validator<'a> {
         let mut builder = Builder { nodes: Vec::new(), known: HashMap::new(), purpose, patterns, arena };
         let root = builder.node(schema, false);
         let printing = match builder.purpose {
-            Purpose::Objects(release) => Printing::of(&release.into()),
-            Purpose::Defaults(_) => Printing::Json,
+            Purpose::Objects(release) => Some(release),
+            Purpose::Defaults(_) => None,
         };
         Validator { nodes: builder.nodes.into(), root, printing }
     }
@@ -263,7 +264,7 @@ impl<'a> Validator<'a> {
         base: &Path<'_>,
         stop: Stop<'_>,
     ) -> Vec<Error> {
-        let mut out = Outcome::full(Base { path: base, printing: self.printing }, stop);
+        let mut out = Outcome::full(Base { path: base, printing: self.printing() }, stop);
         check::value(self, root, value, &Name::Root, correlation, &mut out);
         let mut seen = HashSet::new();
         let (mut errors, dropped) = out.into_failures();
@@ -272,6 +273,10 @@ impl<'a> Validator<'a> {
             seen.insert((failure.error.error_type, failure.name.clone(), failure.error.detail.clone()))
         });
         errors.into_iter().map(|failure| failure.error).chain(Error::dropped(dropped)).collect()
+    }
+
+    fn printing(&self) -> Printing<'_> {
+        self.printing.as_ref().map_or(Printing::Json, Printing::Of)
     }
 
     #[inline]
@@ -453,35 +458,30 @@ impl<'a> Builder<'a, '_> {
         let objects = matches!(self.purpose, Purpose::Objects(_));
         let types = self.types(schema, objects);
         let one_type = !types.text.contains(',');
+        let (release, counting) = match &self.purpose {
+            Purpose::Objects(release) => (release, Counting::of(types, one_type, schema.format)),
+            Purpose::Defaults(release) => (release, Counting::of_defaults(schema.format)),
+        };
         let mut changed = None;
-        let counts = match &self.purpose {
-            Purpose::Objects(release) => is_supported(types, one_type, schema.format, *release),
-            Purpose::Defaults(release) => match change_of(schema.format) {
-                // What a branch finds counts even if it is no error.
-                Some(change) if in_branch => release.has(change),
-                Some(change) => {
-                    changed = Some(Box::new((release.clone(), change)));
-                    true
-                }
-                None => true,
-            },
+        let counts = match counting {
+            Counting::Always => true,
+            Counting::Never => false,
+            Counting::Once { since, until } => since.is_none_or(|since| release.has(since)) && !release.has(until),
+            // What a branch finds counts even if it is no error.
+            Counting::Since(change) if in_branch => release.has(change),
+            Counting::Since(change) => {
+                changed = Some(Box::new((release.clone(), change)));
+                true
+            }
         };
         let format = if counts { schema.format } else { "" };
         let nullable = schema.flags.any(Flags::NULLABLE);
-        let ranged = match &self.purpose {
-            Purpose::Defaults(release) => Some(release.clone()),
-            Purpose::Objects(_) => None,
-        };
-        let has_ranges = match &self.purpose {
-            Purpose::Objects(release) => Change::RangesOfNumbers.is_in(*release),
-            Purpose::Defaults(_) => true,
-        };
         let range = match types.text {
-            _ if !has_ranges => Range::Any,
             "integer" => Range::Integer { format: known(format, ["int32", "int64"]) },
             "number" => Range::Number { format: known(format, ["float", "double"]) },
             _ => Range::Any,
         };
+        let ranged = (range != Range::Any).then(|| release.clone());
         let mut properties: Vec<(&'a str, u32)> =
             schema.properties.iter().map(|property| (property.name, self.node(&property.schema, in_branch))).collect();
         properties.sort_unstable_by_key(|property| property.0);
@@ -574,25 +574,44 @@ fn known(format: &str, formats: [&'static str; 2]) -> &'static str {
     formats.into_iter().find(|known| *known == format).unwrap_or_default()
 }
 
-/// The change with which a format counts in defaults; `None` if it always did.
-fn change_of(format: &str) -> Option<Change> {
-    match format {
-        "k8s-short-name" | "k8s-long-name" => Some(Change::NamesOfDefaults),
-        _ => None,
-    }
+/// In which releases a format counts.
+enum Counting {
+    Always,
+    Never,
+    /// From a change on.
+    Since(Change),
+    /// Before a change, and maybe only from another one on.
+    Once {
+        since: Option<Change>,
+        until: Change,
+    },
 }
 
-/// Whether the server checks a format in a schema of these types (`StripUnsupportedFormatsPostProcess`). A new format counts
-/// from the release after that which knows it.
-fn is_supported(types: Types<'_>, one_type: bool, format: &str, release: Release) -> bool {
-    if matches!(format, "k8s-short-name" | "k8s-long-name") && !Change::NameFormats.is_in(release) {
-        return false;
+impl Counting {
+    /// In schemas of these types of objects (`StripUnsupportedFormatsPostProcess`). A new format counts from the release
+    /// after that which knows it.
+    fn of(types: Types<'_>, one_type: bool, format: &str) -> Counting {
+        let is_known = Format::named(format).is_some();
+        let counts = match types.text {
+            "integer" => matches!(format, "int32" | "int64"),
+            "number" => matches!(format, "float" | "double"),
+            "" | "string" => is_known,
+            _ => !one_type && is_known,
+        };
+        let since = matches!(format, "k8s-short-name" | "k8s-long-name").then_some(Change::NameFormats);
+        match (is_known, counts) {
+            (true, true) => since.map_or(Counting::Always, Counting::Since),
+            (false, false) => Counting::Never,
+            (false, true) => Counting::Since(Change::UnknownOtherFormats),
+            (true, false) => Counting::Once { since, until: Change::UnknownOtherFormats },
+        }
     }
-    match types.text {
-        _ if !Change::UnknownOtherFormats.is_in(release) => Format::named(format).is_some(),
-        "integer" => matches!(format, "int32" | "int64"),
-        "number" => matches!(format, "float" | "double"),
-        "" | "string" => Format::named(format).is_some(),
-        _ => !one_type && Format::named(format).is_some(),
+
+    /// In defaults.
+    fn of_defaults(format: &str) -> Counting {
+        match format {
+            "k8s-short-name" | "k8s-long-name" => Counting::Since(Change::NamesOfDefaults),
+            _ => Counting::Always,
+        }
     }
 }

@@ -39,7 +39,7 @@ pub struct Resource<'a> {
     pub validator: Option<Validator<'a>>,
     /// The CEL rules of the schema, prepared.
     pub rules: Option<Rules<'a>>,
-    /// The release of the server.
+    /// The release of the server. Other releases that [`AskedRelease::same`] names judge all objects so far in the same way.
     pub release: AskedRelease,
 }
 
@@ -91,31 +91,37 @@ const KEPT: [(&str, bool); 5] = [
 struct Shared<'a> {
     compactor: Compactor<'a>,
     patterns: Patterns<'a>,
+    release: AskedRelease,
+}
+
+impl<'a> Shared<'a> {
+    fn new(release: Release, arena: &'a Bump) -> Shared<'a> {
+        Shared { compactor: Compactor::new(arena), patterns: Patterns::default(), release: release.into() }
+    }
 }
 
 impl<'a> Resource<'a> {
     /// Prepares a version of a definition. What is made of it is in the arena, and borrows nothing of the definition.
     pub fn new(crd: &Crd<'_>, version: &Version<'_>, release: Release, arena: &'a Bump) -> Resource<'a> {
-        let mut shared = Shared { compactor: Compactor::new(arena), patterns: Patterns::default() };
-        Resource::with(&mut shared, crd, version, release, arena)
+        let mut shared = Shared::new(release, arena);
+        Resource::with(&mut shared, crd, version, arena)
     }
 
     /// Prepares all versions of a definition, in their order, as [`Resource::new`]. They share what their schemas have in
     /// common.
     pub fn of_versions(crd: &Crd<'_>, release: Release, arena: &'a Bump) -> Vec<Resource<'a>> {
-        let mut shared = Shared { compactor: Compactor::new(arena), patterns: Patterns::default() };
+        let mut shared = Shared::new(release, arena);
         let versions = crd.versions.iter();
-        versions.map(|version| Resource::with(&mut shared, crd, version, release, arena)).collect()
+        versions.map(|version| Resource::with(&mut shared, crd, version, arena)).collect()
     }
 
     fn with(
-        Shared { compactor, patterns }: &mut Shared<'a>,
+        Shared { compactor, patterns, release }: &mut Shared<'a>,
         crd: &Crd<'_>,
         version: &Version<'_>,
-        release: Release,
         arena: &'a Bump,
     ) -> Resource<'a> {
-        let memory = Bump::new();
+        let (memory, release) = (Bump::new(), release.apart());
         let schema = version.schema.map(|schema| compactor.schema(prune_defaults(schema, &memory)));
         let written = version.schema.map(|schema| compactor.schema(schema));
         Resource {
@@ -131,9 +137,9 @@ impl<'a> Resource<'a> {
             }),
             status: version.status,
             validator: schema
-                .map(|schema| Validator::with_patterns(schema, Purpose::Objects(release), patterns, arena)),
-            rules: written.and_then(|schema| Rules::new(schema, release)),
-            release: release.into(),
+                .map(|schema| Validator::with_patterns(schema, Purpose::Objects(release.clone()), patterns, arena)),
+            rules: written.and_then(|schema| Rules::new(schema, &release)),
+            release,
         }
     }
 
@@ -165,7 +171,7 @@ impl<'a> Resource<'a> {
         // Metadata of embedded resources is decoded before there are defaults.
         let pruned = fit(object, schema, Root::Resource, Steps { defaults: false, ..steps }, arena);
         unknown.extend(pruned.unknown);
-        let (printing, value) = (Printing::of(&self.release), pruned.value);
+        let (printing, value) = (Printing::Of(&self.release), pruned.value);
         let coerced =
             meta::coerce_with(printing, value, self.schema, Root::Value, Malformed::Refuse, &Path::Root, arena)
                 .map_err(|error| error.to_string())?;
@@ -294,7 +300,7 @@ impl<'a> Resource<'a> {
     }
 
     fn list_types(&self, object: Value<'_>) -> Vec<Error> {
-        lists::list_types_with(object, self.schema, &Path::Root, Printing::of(&self.release))
+        lists::list_types_with(object, self.schema, &Path::Root, Printing::Of(&self.release))
     }
 
     /// Adds what the schema says, in the words of the release.
@@ -383,7 +389,7 @@ impl<'a> Resource<'a> {
         if errors.iter().any(|error| self.blocks(error)) {
             let detail = "some validation rules were not checked because the object was invalid; correct the existing errors \
                           to complete validation";
-            let value = Printing::of(&self.release).bad_value(Value::Null);
+            let value = Printing::Of(&self.release).bad_value(Value::Null);
             errors.push(Error::invalid(&Path::Root, value, detail, 0));
             return Vec::new();
         }

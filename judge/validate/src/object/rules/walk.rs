@@ -329,7 +329,7 @@ impl<'r> Walk<'r> {
         let value = match place.schema.type_name() {
             ty if !self.rules.release.has(Change::ValuesOfBrokenRules) => ty.into(),
             "object" | "array" => BadValue::Omitted,
-            _ => Printing::of(&self.rules.release).bad_value(place.value),
+            _ => Printing::Of(&self.rules.release).bad_value(place.value),
         };
         let error = match source.rule.reason {
             Some("FieldValueForbidden") => Error::forbidden(path, detail, 0),
