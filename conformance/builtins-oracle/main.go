@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 
 	"k8s.io/apimachinery/pkg/api/errors"
@@ -13,12 +14,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/authentication/user"
 	genericrequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/warning"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/capabilities"
 
 	_ "k8s.io/kubernetes/pkg/apis/admissionregistration/install"
@@ -161,8 +164,12 @@ var kinds = map[string][2]any{
 	"VolumeAttributesClass":            {volumeattributesclass.Strategy, nil},
 }
 
+type line struct {
+	ID      string  `json:"id"`
+	Request request `json:"request"`
+}
+
 type request struct {
-	ID          string          `json:"id"`
 	Group       string          `json:"group"`
 	Version     string          `json:"version"`
 	Kind        string          `json:"kind"`
@@ -199,11 +206,11 @@ func decode(gv schema.GroupVersion, kind string, data []byte) (runtime.Object, e
 	return object, err
 }
 
-func ask(r request) (a answer) {
-	a.ID = r.ID
+func ask(id string, r request) (a answer) {
+	a.ID = id
 	defer func() {
 		if p := recover(); p != nil {
-			a = answer{ID: r.ID, Panic: fmt.Sprint(p)}
+			a = answer{ID: id, Panic: fmt.Sprint(p)}
 		}
 	}()
 	gv := schema.GroupVersion{Group: r.Group, Version: r.Version}
@@ -220,6 +227,8 @@ func ask(r request) (a answer) {
 	plural, _ := meta.UnsafeGuessKindToResource(gv.WithKind(r.Kind))
 	ctx := genericrequest.WithUser(context.Background(), &user.DefaultInfo{Name: "admin", UID: "admin-uid", Groups: []string{"system:masters", "system:authenticated"}})
 	info := &genericrequest.RequestInfo{IsResourceRequest: true, APIGroup: r.Group, APIVersion: r.Version, Resource: plural.Resource, Subresource: r.Subresource, Verb: "create"}
+	// Defaults can share maps with each other; handlers of a server copy the object.
+	object = object.DeepCopyObject()
 	accessor, err := meta.Accessor(object)
 	if err != nil {
 		a.Code, a.Message = 400, err.Error()
@@ -289,7 +298,7 @@ func ask(r request) (a answer) {
 	if old == nil {
 		a.Code = 201
 	}
-	out, err := runtime.Encode(legacyscheme.Codecs.LegacyCodec(gv), object)
+	out, err := readAgain(gv, object)
 	if err != nil {
 		a.Message = err.Error()
 	}
@@ -297,22 +306,46 @@ func ask(r request) (a answer) {
 	return
 }
 
+// The object as it is read after it was stored, in JSON.
+func readAgain(gv schema.GroupVersion, object runtime.Object) ([]byte, error) {
+	serializer := protobuf.NewSerializer(legacyscheme.Scheme, legacyscheme.Scheme)
+	internal := schema.GroupVersion{Group: gv.Group, Version: runtime.APIVersionInternal}
+	// Autoscalers are stored in version v2.
+	storage := gv
+	if gv.Group == "autoscaling" {
+		storage.Version = "v2"
+	}
+	codec := legacyscheme.Codecs.CodecForVersions(serializer, serializer, storage, internal)
+	stored, err := runtime.Encode(codec, object)
+	if err != nil {
+		return nil, err
+	}
+	read, err := runtime.Decode(codec, stored)
+	if err != nil {
+		return nil, err
+	}
+	return runtime.Encode(legacyscheme.Codecs.LegacyCodec(gv), read)
+}
+
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == "types" {
 		printTypes(os.Stdout)
 		return
 	}
+	// Declarative validation logs what differs from the rules in Go.
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
 	capabilities.Initialize(capabilities.Capabilities{AllowPrivileged: true})
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 1<<28)
 	out := bufio.NewWriter(os.Stdout)
 	for in.Scan() {
-		var r request
-		if err := json.Unmarshal(in.Bytes(), &r); err != nil {
+		var asked line
+		if err := json.Unmarshal(in.Bytes(), &asked); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-		line, _ := json.Marshal(ask(r))
+		line, _ := json.Marshal(ask(asked.ID, asked.Request))
 		out.Write(append(line, '\n'))
 		out.Flush()
 	}

@@ -16,6 +16,7 @@ pub mod golden;
 pub mod input;
 pub mod judged;
 pub mod known;
+pub mod mutated;
 pub mod objects;
 pub mod openapi;
 pub mod oracle;
@@ -83,7 +84,7 @@ impl BaseFolder {
 }
 
 /// The areas that need the folders of inputs and recorded answers.
-pub const AREAS: [&str; 14] = [
+pub const AREAS: [&str; 15] = [
     "crds",
     "apiserver",
     "openapi",
@@ -93,6 +94,7 @@ pub const AREAS: [&str; 14] = [
     "publish-versions",
     "show",
     "strategic",
+    "builtins",
     "structural",
     "versions",
     "cel",
@@ -125,6 +127,7 @@ pub fn compare(area: &str, golden: &Path, corpus: &Path, base: Option<&BaseFolde
         "policies" => policies::compare(golden, known),
         "show" => show::compare(golden, corpus, base.map(|base| &base.publisher), known),
         "strategic" => strategic::compare(golden, known),
+        "builtins" => builtins::compare(golden, known),
         "structural" => structural::compare(golden, corpus, known),
         "versions" => structural::compare_versions(golden, corpus, known),
         "apiserver" => apiserver::compare(golden, corpus, base.map(BaseFolder::documents), known),

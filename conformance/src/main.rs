@@ -4,7 +4,7 @@
 use kubeshape_conformance::known::Known;
 use kubeshape_conformance::table::Table;
 use kubeshape_conformance::{
-    AREAS, BaseFolder, builtins, changes, clients, compare, generated, has_records, judged, own,
+    AREAS, BaseFolder, changes, clients, compare, generated, has_records, judged, mutated, own,
 };
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ const USAGE: &str = "\
 usage: kubeshape-conformance [AREA…] [--json] [--all]
        kubeshape-conformance generated [--count N] [--seed S] [--json] [--all]
        kubeshape-conformance judged [--count N] [--seed S] [--json] [--all]
+       kubeshape-conformance mutated [--count N] [--seed S] [--json] [--all]
        kubeshape-conformance changes [--count N] [--seed S] [--json] [--all]
        kubeshape-conformance clients [--newest] [--program KUBESHAPE] [--json] [--all]
        kubeshape-conformance kubectl [--program KUBESHAPE] [--json] [--all]
@@ -28,6 +29,7 @@ areas:
   smd         structured-merge-diff's and managed fields' answers: upstream's own tests, and generated sequences
   show        tables, JSONPath and explained fields
   strategic   strategic merge patches of built-in kinds: applied, made of two objects, and made as by kubectl apply
+  builtins    what kube-apiserver's own code makes of requests with objects of built-in kinds
   structural  the errors and warnings of requests with CustomResourceDefinitions
   versions    the same in ten releases of Kubernetes, with the costs of rules
   objects     what custom resources become in requests, their errors, and what their rules in CEL cost
@@ -37,9 +39,9 @@ areas:
   suites      test suites of APIs: what their authors get from an API server
   policies    what admission policies and match conditions make of requests, and what is said of them
   corpus      the libraries' answers for the project's own corpus (needs no folder)
-  builtins    what kube-apiserver's own code makes of objects of built-in kinds; most rules are still missing
   generated   the libraries' answers for generated manifests, documents and sequences (needs Go, and no folder)
   judged      the libraries' verdicts on generated expressions, definitions and objects (needs Go, and no folder)
+  mutated     what kube-apiserver's own code makes of changed objects of built-in kinds (needs Go, and recorded answers)
   changes     what is said of changed definitions, held against what the libraries accept (needs Go; without folders
               generated definitions only)
   clients     kubectl and client-go of two minors against `kubeshape serve` (needs Go; without folders the own corpus)
@@ -50,7 +52,7 @@ Without areas: all but the last seven, as far as the folders hold them.
 --all      print every difference, not only the first of every row
 --count N  how many streams of manifests, and as many YAML documents, are generated (2000); of sequences of
            server-side apply five for every two. In the area `judged`: how many expressions, half as many objects, and
-           a quarter as many generated and changed definitions. In the area `changes`: how many generated pairs, half
+           a quarter as many generated and changed definitions. In the area `mutated`: how many requests. In the area `changes`: how many generated pairs, half
            as many changed real definitions, and with fewer than 2000 that share of the real pairs
 --seed S   where generating begins (1)
 --newest   only the clients of the newest minor are built and asked
@@ -103,7 +105,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Arguments
             "--program" => out.program = arguments.next().map(PathBuf::from),
             "--help" | "-h" => return Ok(None),
             area if AREAS.contains(&area)
-                || ["corpus", "builtins", "generated", "judged", "changes", "clients", "kubectl"].contains(&area) =>
+                || ["corpus", "generated", "judged", "mutated", "changes", "clients", "kubectl"].contains(&area) =>
             {
                 out.areas.push(argument);
             }
@@ -167,8 +169,8 @@ fn table_of(
     let known = Known::of_checkout();
     match area {
         "corpus" => own::compare(base.map(|base| &base.publisher), known).map_err(|error| error.to_string()),
-        "builtins" => match golden {
-            Some(golden) => Ok(builtins::compare(golden, known)),
+        "mutated" => match golden {
+            Some(golden) => mutated::compare(&arguments.generated, golden, known),
             None => Err(missing_folders()),
         },
         "generated" => generated::compare(&arguments.generated, known),

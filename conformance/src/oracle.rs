@@ -25,11 +25,6 @@ pub struct YamlAnswer {
     pub strict_error: Option<String>,
 }
 
-/// The folder of the program's sources.
-fn sources() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("oracle")
-}
-
 /// The target folder.
 #[must_use]
 pub fn target() -> PathBuf {
@@ -42,11 +37,25 @@ pub fn target() -> PathBuf {
 /// # Errors
 /// Go is not installed, or building fails.
 pub fn build() -> Result<PathBuf, String> {
+    build_from("oracle")
+}
+
+/// Builds the program over kube-apiserver's own code, as [`build`].
+///
+/// # Errors
+/// Go is not installed, or building fails.
+pub fn build_server() -> Result<PathBuf, String> {
+    build_from("builtins-oracle")
+}
+
+/// Builds the program whose sources are in a folder beside these.
+fn build_from(folder: &str) -> Result<PathBuf, String> {
     let target = target();
     std::fs::create_dir_all(&target).map_err(|error| format!("{}: {error}", target.display()))?;
     let target = target.canonicalize().map_err(|error| format!("{}: {error}", target.display()))?;
-    let program = target.join("kubeshape-oracle");
-    let built = Command::new("go").args(["build", "-o"]).arg(&program).arg(".").current_dir(sources()).output();
+    let program = target.join(format!("kubeshape-{folder}"));
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let built = Command::new("go").args(["build", "-o"]).arg(&program).arg(".").current_dir(sources).output();
     match built {
         Ok(output) if output.status.success() => Ok(program),
         Ok(output) => Err(format!("go build: {}", String::from_utf8_lossy(&output.stderr))),
@@ -75,6 +84,7 @@ impl Oracle {
             Some(&"expressions") => "expression",
             Some(&"definitions") => "definition",
             Some(&"objects") => "objects",
+            Some(&"requests") => "request",
             _ => "yaml",
         };
         Ok(Oracle { child, input: Some(input), output: BufReader::new(output), member })

@@ -101,7 +101,7 @@ fn real_definitions() -> Result<Vec<Value>, String> {
 }
 
 /// Generates inputs one by one, asks for the answer, compares, and makes the input of a difference small.
-fn each(
+pub(crate) fn each(
     plan: &Plan,
     count: u64,
     oracle: &mut Oracle,

@@ -110,6 +110,11 @@ impl BuiltInKind {
         self.row.counts
     }
 
+    /// Whether metadata is checked only if nothing else is wrong.
+    pub(crate) fn is_checked_last(&self) -> bool {
+        matches!(self.row.rule, Some(rules::Rule::Last))
+    }
+
     /// Whether an update may leave out which version it replaces: `AllowUnconditionalUpdate`.
     pub fn allows_unconditional_updates(&self) -> bool {
         !self.row.needs_version

@@ -66,7 +66,7 @@ const KINDS: [(&str, &[(&str, Row)]); 20] = [
             ("ConfigMap", core(Subdomain)),
             ("Endpoints", core(Subdomain)),
             // Only what all kinds have in common is checked: `ValidateEventCreate`.
-            ("Event", row(PathSegment)),
+            ("Event", special(row(PathSegment), Rule::Last)),
             ("LimitRange", special(core(Subdomain), Rule::LimitRange)),
             ("Namespace", core(Label)),
             ("Node", core(Subdomain)),

@@ -27,6 +27,8 @@ pub(super) enum Rule {
     CronJob,
     /// The server makes a name if there is none: `PrepareForCreate`.
     LimitRange,
+    /// The strategy does not check metadata; `BeforeCreate` does, if nothing else is wrong: `ValidateEventCreate`.
+    Last,
     /// Names with a prefix are reserved: `ValidatePriorityClass`.
     PriorityClass,
 }
@@ -37,7 +39,7 @@ impl Rule {
         let spec = object.get("spec").unwrap_or(Value::Null);
         match self {
             Rule::AnyPrefix => is_prefix.then(Vec::new),
-            Rule::CronJob | Rule::LimitRange | Rule::PriorityClass => None,
+            Rule::CronJob | Rule::Last | Rule::LimitRange | Rule::PriorityClass => None,
             Rule::ApiService => {
                 let messages = names::path_segment(name, false);
                 let required = format!("{}.{}", text(spec, "version"), text(spec, "group"));

@@ -263,7 +263,15 @@ impl Strategy {
 
     /// Judges an object that was prepared for its creation: `Validate`.
     pub fn validate(&self, object: Value<'_>) -> Checked {
-        self.checked(Phase::Create, object, None, self.metadata.errors(object, self.namespaced))
+        let metadata = self.metadata.errors(object, self.namespaced);
+        if !self.metadata.is_checked_last() {
+            return self.checked(Phase::Create, object, None, metadata);
+        }
+        let own = self.checked(Phase::Create, object, None, Vec::new());
+        if own.errors.is_empty() && !metadata.is_empty() {
+            return Checked { errors: metadata, warnings: Vec::new() };
+        }
+        own
     }
 
     /// Prepares a decoded object that replaces another one, and that has its metadata: `PrepareForUpdate`.

@@ -240,6 +240,171 @@ fn selectors_of_devices_are_expressions() {
 }
 
 #[test]
+fn devices_of_a_status_are_allocated() {
+    let kind = strategy("resource.k8s.io/v1", "ResourceClaim", "io.k8s.api.resource.v1.ResourceClaim");
+    let claim = |status: Value| {
+        json!({
+            "metadata": {"name": "a", "namespace": "b", "resourceVersion": "1"},
+            "spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "c"}}]}},
+            "status": status,
+        })
+    };
+    let device = json!({"driver": "d", "pool": "p", "device": "x"});
+    let allocation = json!({"devices": {"results": [{"request": "r", "driver": "d", "pool": "p", "device": "x"}]}});
+    let errors = |status: Value| {
+        let arena = Bump::new();
+        let (new, old) = (claim(status), claim(json!({})));
+        let [new, old] =
+            [&new, &old].map(|object| kind.decode(object.to_value(&arena), &arena).expect("a claim").value);
+        let judged = kind.update_status(new, old, Assigned::default(), &arena);
+        judged.errors.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(errors(json!({"allocation": allocation, "devices": [device]})), [""; 0]);
+    assert_eq!(
+        errors(json!({"devices": [device]})),
+        [
+            "status.devices[0]: Invalid value: {\"Device\":\"x\",\"Driver\":\"d\",\"Pool\":\"p\",\"ShareID\":\"\"}: must be an \
+          allocated device in the claim"
+        ]
+    );
+}
+
+#[test]
+fn nodes_declare_sorted_features() {
+    let kind = strategy("v1", "Node", "io.k8s.api.core.v1.Node");
+    let node = |features: Value| json!({"metadata": {"name": "a"}, "status": {"declaredFeatures": features}});
+    assert_eq!(created(&kind, &node(json!(["A", "B/c"]))), [""; 0]);
+    let errors = created(&kind, &node(json!(["B", "B", "A", "a"])));
+    assert_eq!(
+        errors[..2],
+        [
+            "status.declaredFeatures[1]: Duplicate value: \"B\"",
+            "status.declaredFeatures[2]: Invalid value: \"A\": list must be sorted alphabetically",
+        ]
+    );
+    assert!(errors[2].contains("must start with an UpperCamelCase segment"), "{errors:?}");
+}
+
+#[test]
+fn the_affinity_of_a_volume_changes_from_old_labels_to_new_ones_only() {
+    let kind = strategy("v1", "PersistentVolume", "io.k8s.api.core.v1.PersistentVolume");
+    let volume = |key: &str, value: &str| {
+        let term = json!({"matchExpressions": [{"key": key, "operator": "In", "values": [value]}]});
+        json!({
+            "metadata": {"name": "a", "resourceVersion": "1"},
+            "spec": {
+                "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "local": {"path": "/a"},
+                "nodeAffinity": {"required": {"nodeSelectorTerms": [term]}},
+            },
+        })
+    };
+    let (old, new) = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone");
+    assert_eq!(updated(&kind, &volume(new, "z"), &volume(old, "z")), [""; 0]);
+    let errors = updated(&kind, &volume(new, "y"), &volume(new, "z"));
+    assert!(errors.len() == 1 && errors[0].starts_with("nodeAffinity: Invalid value: "), "{errors:?}");
+    assert!(errors[0].ends_with("field is immutable, except for updating from beta label to GA"), "{errors:?}");
+    assert_eq!(updated(&kind, &volume(old, "z"), &volume(new, "z")).len(), 1);
+}
+
+#[test]
+fn quobyte_volumes_name_hosts_and_ports() {
+    let kind = strategy("v1", "Pod", "io.k8s.api.core.v1.Pod");
+    let with = |registry: &str, tenant: &str| {
+        let quobyte = json!({"registry": registry, "volume": "v", "tenant": tenant});
+        pod(&json!({"volumes": [{"name": "v", "quobyte": quobyte}], "containers": [{"name": "a", "image": "b"}]}))
+    };
+    assert_eq!(created(&kind, &with("a:1,[::1]:2", "t")), [""; 0]);
+    let pairs = "must be a host:port pair or multiple pairs separated by commas";
+    let path = "spec.volumes[0].quobyte";
+    assert_eq!(created(&kind, &with("a", "")), [format!("{path}.registry: Invalid value: \"a\": {pairs}")]);
+    assert_eq!(created(&kind, &with("", "")), [format!("{path}.registry: Required value: {pairs}")]);
+    let tenant = "must be a UUID and may not exceed a length of 64 characters";
+    assert_eq!(created(&kind, &with("a:1", &"t".repeat(65))), [format!("{path}.tenant: Required value: {tenant}")]);
+}
+
+#[test]
+fn targets_of_iscsi_and_options_of_volumes_have_forms() {
+    let kind = strategy("v1", "Pod", "io.k8s.api.core.v1.Pod");
+    let with = |source: Value| {
+        let mut volume = json!({"name": "v"});
+        volume.as_object_mut().unwrap().extend(source.as_object().unwrap().clone());
+        pod(&json!({"volumes": [volume], "containers": [{"name": "a", "image": "b"}]}))
+    };
+    let iscsi = |iqn: &str| with(json!({"iscsi": {"targetPortal": "1.2.3.4", "iqn": iqn, "lun": 0}}));
+    for name in ["iqn.2001-04.com.example:storage", "eui.0123456789abcdef", &format!("naa.{}", "0".repeat(32))] {
+        assert_eq!(created(&kind, &iscsi(name)), [""; 0], "{name}");
+    }
+    for (name, detail) in [
+        ("x", "must be valid format starting with iqn, eui, or naa"),
+        ("iqn.2001-4.com.example:storage", "must be valid format"),
+        ("iqn.2001-04.com.example", "must be valid format"),
+        ("eui.0123", "must be valid format"),
+    ] {
+        let error = format!("spec.volumes[0].iscsi.iqn: Invalid value: \"{name}\": {detail}");
+        assert_eq!(created(&kind, &iscsi(name)), [error]);
+    }
+    let flex = with(json!({"flexVolume": {"driver": "d", "options": {"a.K8s.io/b": "", "k8s.io.a": ""}}}));
+    let detail = "kubernetes.io and k8s.io namespaces are reserved";
+    let error = format!("spec.volumes[0].flexVolume.options[a.K8s.io/b]: Invalid value: \"a.K8s.io/b\": {detail}");
+    assert_eq!(created(&kind, &flex), [error]);
+    assert_eq!(
+        created(&kind, &with(json!({"scaleIO": {"gateway": "g", "secretRef": {"name": "s"}, "system": ""}}))),
+        ["spec.volumes[0].scaleIO.system: Required value", "spec.volumes[0].scaleIO.volumeName: Required value"]
+    );
+}
+
+#[test]
+fn a_pod_keeps_the_quality_that_it_names_and_events_are_named_last() {
+    let kind = strategy("v1", "Pod", "io.k8s.api.core.v1.Pod");
+    let arena = Bump::new();
+    let mut object = pod(&json!({"containers": [{"name": "a", "image": "b"}]}));
+    let class = |object: &Value| {
+        let decoded = kind.decode(object.to_value(&arena), &arena).expect("a pod");
+        kind.create(decoded.value, Assigned::default(), &arena).stored.to_serde()["status"].clone()
+    };
+    assert_eq!(class(&object), json!({"phase": "Pending", "qosClass": "BestEffort"}));
+    object["status"] = json!({"phase": "Running", "qosClass": "Burstable"});
+    assert_eq!(class(&object), json!({"phase": "Pending", "qosClass": "Burstable"}));
+    let event = strategy("v1", "Event", "io.k8s.api.core.v1.Event");
+    let nameless = |namespace: &str| json!({"involvedObject": {"namespace": namespace}});
+    assert_eq!(
+        created(&event, &nameless("b")),
+        ["involvedObject.namespace: Invalid value: \"b\": does not match event.namespace"]
+    );
+    assert_eq!(
+        created(&event, &nameless("default")),
+        ["metadata.name: Required value: name or generateName is required"]
+    );
+}
+
+#[test]
+fn files_of_volumes_that_hide_each_other_are_warned_of() {
+    let kind = strategy("v1", "Pod", "io.k8s.api.core.v1.Pod");
+    let with = |volumes: Value| {
+        let containers = json!([{"name": "a", "image": "b"}]);
+        pod(&json!({"serviceAccountName": "s", "volumes": volumes, "containers": containers}))
+    };
+    let token = json!({"serviceAccountToken": {"path": "t"}});
+    let items = json!([{"key": "k", "path": "d"}, {"key": "l", "path": "d/e"}, {"key": "m", "path": "de"}]);
+    let object = with(json!([
+        {"name": "c", "configMap": {"name": "n", "items": items}},
+        {"name": "p", "projected": {"sources": [token, {}, token]}},
+    ]));
+    assert_eq!(created(&kind, &object), [""; 0]);
+    assert_eq!(
+        warnings(&kind, &object),
+        [
+            "volume \"c\" (ConfigMap \"n\"): overlapping paths: \"d/e\" with \"d\"",
+            "volume \"p\" (Projected) has no sources provided",
+            "volume \"p\" (Projected): overlapping paths: \"t\" (ServiceAccountToken) with \"t\" (ServiceAccountToken)",
+        ]
+    );
+    // Each path is compared with all before it, within bounds.
+    let many: Vec<_> = (0..100_000).map(|at| json!({"key": "k", "path": format!("p{at}")})).collect();
+    assert_eq!(warnings(&kind, &with(json!([{"name": "c", "configMap": {"name": "n", "items": many}}]))), [""; 0]);
+}
+
+#[test]
 fn new_objects_are_warned_of() {
     let service = strategy("v1", "Service", "io.k8s.api.core.v1.Service");
     let owner = json!({"apiVersion": "v1", "kind": "Pod", "name": "a", "uid": "u"});

@@ -50,8 +50,8 @@ pub(super) enum Native {
     Now,
     /// When an image is pulled: always if its tag is `latest` or if it has neither tag nor digest (`SetDefaults_Container`).
     PullPolicy,
-    /// The quality of service of a pod (`ComputePodQOS`).
-    QosClass,
+    /// The status of a new pod: its phase and its quality of service (`PrepareForCreate`, `GetPodQOS`).
+    PodStatus,
     /// Requests of containers are their limits where they are absent (`SetDefaults_Pod`).
     RequestsFromLimits,
     /// The user of the request (`csrStrategy.PrepareForCreate`).
@@ -62,12 +62,14 @@ pub(super) enum Native {
     ServiceFields,
     /// `stringData` of a Secret becomes `data` (`Convert_v1_Secret_To_core_Secret`).
     StringData,
+    /// Taints of devices without a moment have that of the request (`SetDefaults_DeviceTaint`).
+    TaintTimes,
     /// How often the template of a DaemonSet changed, as an annotation (`PrepareForUpdate`,
     /// `Convert_apps_DaemonSet_To_v1_DaemonSet`).
     TemplateGeneration,
 }
 
-const NAMES: [(&str, Native); 23] = [
+const NAMES: [(&str, Native); 24] = [
     ("addresses", Native::Addresses),
     ("autoscaler annotations", Native::AutoscalerAnnotations),
     ("autoscaler fields", Native::AutoscalerFields),
@@ -83,13 +85,14 @@ const NAMES: [(&str, Native); 23] = [
     ("namespace finalizer", Native::NamespaceFinalizer),
     ("namespace label", Native::NamespaceLabel),
     ("now", Native::Now),
+    ("pod status", Native::PodStatus),
     ("pull policy", Native::PullPolicy),
-    ("quality of service", Native::QosClass),
     ("requester", Native::Requester),
     ("requests from limits", Native::RequestsFromLimits),
     ("service addresses", Native::ServiceAddresses),
     ("service fields", Native::ServiceFields),
     ("string data", Native::StringData),
+    ("taint times", Native::TaintTimes),
     ("template generation", Native::TemplateGeneration),
 ];
 
@@ -121,12 +124,18 @@ impl Native {
             Native::NamespaceLabel => namespace_label(value, arena),
             Native::Now => with(value, path, Some(Value::String(assigned.time)), arena),
             Native::PullPolicy => pull_policy(value, path, arena),
-            Native::QosClass => with(value, path, Some(Value::String(quality(value))), arena),
+            Native::PodStatus => pod_status(value, arena),
             Native::Requester => requester(value, assigned, arena),
             Native::RequestsFromLimits => containers(value, arena, |container| requests(container, arena)),
             Native::ServiceAddresses => service::allocate(value, request),
             Native::ServiceFields => service::drop_unused(value, request),
             Native::StringData => string_data(value, arena),
+            Native::TaintTimes => each(value, &["spec", "devices"], arena, |device| {
+                each(device, &["taints"], arena, |taint| match taint.get("timeAdded") {
+                    None | Some(Value::Null) => with(taint, &["timeAdded"], Some(Value::String(assigned.time)), arena),
+                    Some(_) => taint,
+                })
+            }),
             Native::TemplateGeneration => template_generation(value, old, arena),
         }
     }
@@ -405,6 +414,14 @@ fn namespace_label<'a>(namespace: Value<'a>, arena: &'a Bump) -> Value<'a> {
         return namespace;
     }
     with(namespace, &["metadata", "labels", "kubernetes.io/metadata.name"], Some(Value::String(name)), arena)
+}
+
+/// A new pod keeps the quality of service that a request says.
+fn pod_status<'a>(pod: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    let given = pod.get("status").map_or("", |status| text(status, "qosClass"));
+    let class = if given.is_empty() { quality(pod) } else { given };
+    let members = [("phase", Value::String("Pending")), ("qosClass", Value::String(class))];
+    with(pod, &["status"], Some(Value::Map(Map::sorted(arena.alloc_slice_copy(&members)))), arena)
 }
 
 /// Returns `Guaranteed` if all containers have limits of cpu and memory that are their requests, `BestEffort` if none has any,

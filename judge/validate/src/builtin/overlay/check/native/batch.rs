@@ -795,7 +795,8 @@ fn cron_job(at: &At<'_, '_>, found: &mut Found) {
         }
     }
     Form::NotNegative.check(at.get("startingDeadlineSeconds"), &at.path.child("startingDeadlineSeconds"), found);
-    if old.is_none_or(|old| !same(at.get("timeZone"), get(old, "timeZone"))) {
+    let (zone, before) = (at.get("timeZone"), old.map(|old| get(old, "timeZone")));
+    if before.is_none_or(|before| before.is_null() != zone.is_null() || !same(zone, before)) {
         time_zone(spec, at.path, found);
     }
     let policy = string(at.get("concurrencyPolicy"));

@@ -3,10 +3,10 @@
 use super::common::{IMMUTABLE, required_as, texts};
 use super::{Names, entries, flag, get, items, number, text};
 use crate::builtin::overlay::check::form;
-use crate::builtin::overlay::check::{At, Found};
+use crate::builtin::overlay::check::{At, Found, bad};
 use crate::names::{self, Messages};
 use kubeshape_cel::{Env, Type};
-use kubeshape_schema::field::Path;
+use kubeshape_schema::field::{Error, Path};
 use kubeshape_value::{Map, Value};
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -362,6 +362,7 @@ fn claim_status(at: &At<'_, '_>, found: &mut Found) {
     if !reserved.is_empty() && get(status, "allocation").is_null() {
         found.forbidden(&reserved_path, "may not be specified when `allocated` is not set");
     }
+    device_statuses(status, &path, found);
     let requests = items(get(get(at.value, "spec"), "devices"), "requests");
     let results = items(get(get(status, "allocation"), "devices"), "results");
     let path = path.child("allocation");
@@ -370,6 +371,31 @@ fn claim_status(at: &At<'_, '_>, found: &mut Found) {
     for (at, result) in results.iter().enumerate() {
         let path = path.index(at);
         request_name(text(*result, "request"), requests, &path.child("request"), found);
+    }
+}
+
+/// The status of devices, which must be allocated: `validateDeviceStatus`.
+fn device_statuses(status: Value<'_>, path: &Path<'_>, found: &mut Found) {
+    let id = |device: Value<'_>| ["driver", "pool", "device", "shareID"].map(|key| text(device, key).to_owned());
+    let results = items(get(get(status, "allocation"), "devices"), "results");
+    let allocated: BTreeSet<_> = results.iter().map(|result| id(*result)).collect();
+    let mut seen = BTreeSet::new();
+    let path = path.child("devices");
+    for (at, device) in items(status, "devices").iter().enumerate() {
+        let path = path.index(at);
+        let own = id(*device);
+        let shown = || {
+            let [driver, pool, device, share] = own.each_ref().map(|text| Value::String(text));
+            let members = [("Device", device), ("Driver", driver), ("Pool", pool), ("ShareID", share)];
+            bad(Value::Map(Map::sorted(&members)))
+        };
+        if !allocated.contains(&own) {
+            found.errors.push(Error::invalid(&path, shown(), "must be an allocated device in the claim", 0));
+        }
+        if seen.contains(&own) {
+            found.errors.push(Error::duplicate(&path, shown(), 0));
+        }
+        seen.insert(own);
     }
 }
 

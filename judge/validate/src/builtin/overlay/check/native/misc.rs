@@ -10,6 +10,7 @@ use base64::Engine;
 use kubeshape_schema::field::{BadValue, Error, Path};
 use kubeshape_value::Value;
 use kubeshape_yaml::go::escape::GoQuoted;
+use kubeshape_yaml::go::syntax;
 use std::collections::BTreeSet;
 
 pub(super) const NAMES: Names = &[
@@ -280,7 +281,8 @@ fn signing_conditions(at: &At<'_, '_>, found: &mut Found) {
 /// `ValidateSignerName`
 fn signer_name(name: &str, path: &Path<'_>, found: &mut Found) {
     const MOST_DOMAIN: usize = 253;
-    const MOST_PATH: usize = 253 + 63 + 1;
+    /// The domain, and a path of a label and a domain.
+    const MOST: usize = MOST_DOMAIN + 1 + MOST_DOMAIN + 1 + 63;
     if name.is_empty() {
         return found.required(path, "");
     }
@@ -293,7 +295,7 @@ fn signer_name(name: &str, path: &Path<'_>, found: &mut Found) {
         found.too_long(path, MOST_DOMAIN);
     }
     let label = |text: &str, message: String| format!("validating label {}: {message}", GoQuoted(text));
-    for part in domain.split('.') {
+    if let Some(part) = domain.split('.').find(|part| !names::dns1123_label(part).is_empty()) {
         let messages = names::dns1123_label(part).into_iter().map(|message| label(part, message));
         found.messages(path, Value::String(domain), messages);
     }
@@ -301,12 +303,12 @@ fn signer_name(name: &str, path: &Path<'_>, found: &mut Found) {
         let detail = "should be a domain with at least two segments separated by dots";
         found.invalid(path, Value::String(domain), detail);
     }
-    if rest.len() > MOST_PATH {
-        found.too_long(path, MOST_PATH);
-    }
-    for part in rest.split('.') {
+    if let Some(part) = rest.split('.').find(|part| !names::dns1123_subdomain(part).is_empty()) {
         let messages = names::dns1123_subdomain(part).into_iter().map(|message| label(part, message));
         found.messages(path, Value::String(rest), messages);
+    }
+    if name.len() > MOST {
+        found.too_long(path, MOST);
     }
 }
 
@@ -714,8 +716,56 @@ fn taints(at: &At<'_, '_>, found: &mut Found) {
     }
 }
 
+/// `ValidateAvoidPodsInNodeAnnotations`
+fn avoided_pods(at: &At<'_, '_>, found: &mut Found) {
+    const KEY: &str = "scheduler.alpha.kubernetes.io/preferAvoidPods";
+    let written = text(get(get(at.value, "metadata"), "annotations"), KEY);
+    if let (false, Err(error)) = (written.is_empty(), syntax::check(written.as_bytes())) {
+        let path = Path::Base("metadata");
+        found.invalid(&path.child("annotations").child("AvoidPods"), Value::String(KEY), error.to_string());
+    }
+}
+
+/// `validateNodeDeclaredFeatures`
+fn declared_features(status: Value<'_>, path: &Path<'_>, found: &mut Found) {
+    const MOST: usize = 253;
+    let features = texts(items(status, "declaredFeatures"));
+    let path = path.child("declaredFeatures");
+    for (at, name) in features.iter().enumerate() {
+        let (path, value) = (path.index(at), Value::String(name));
+        let before = at.checked_sub(1).and_then(|before| features.get(before));
+        if before == Some(name) {
+            found.duplicate(&path, value);
+        } else if before > Some(name) {
+            found.invalid(&path, value, "list must be sorted alphabetically");
+        }
+        let quoted = GoQuoted(name);
+        if name.len() > MOST {
+            let detail = format!("invalid feature name {quoted}: must be no more than {MOST} characters");
+            found.invalid(&path, value, detail);
+        } else if !is_feature(name) {
+            let detail = format!(
+                "invalid feature name {quoted}: must start with an UpperCamelCase segment, with subsequent segments \
+                 separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters \
+                 and slashes"
+            );
+            found.invalid(&path, value, detail);
+        }
+    }
+}
+
+/// Whether a name is one of a feature, with parts after it: `nodeDeclaredFeatureRegexp`.
+fn is_feature(name: &str) -> bool {
+    let is_part = |part: &str| {
+        part.starts_with(|first: char| first.is_ascii_alphabetic())
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    name.starts_with(|first: char| first.is_ascii_uppercase()) && name.split('/').all(is_part)
+}
+
 /// `ValidateNode`
 fn node(at: &At<'_, '_>, found: &mut Found) {
+    avoided_pods(at, found);
     taints(at, found);
     node_status(at, found);
     let spec = get(at.value, "spec");
@@ -751,11 +801,13 @@ fn node_status(at: &At<'_, '_>, found: &mut Found) {
             super::limits::quantity_value(name, *quantity, &path.child(name), found);
         }
     }
+    declared_features(status, &path, found);
 }
 
 /// `ValidateNodeUpdate`
 fn node_change(at: &At<'_, '_>, found: &mut Found) {
     let Some(old) = at.scope.old else { return };
+    avoided_pods(at, found);
     taints(at, found);
     let (status, spec, old) = (get(at.value, "status"), get(at.value, "spec"), get(old, "spec"));
     node_status(at, found);
@@ -785,6 +837,8 @@ fn node_change(at: &At<'_, '_>, found: &mut Found) {
 
 /// `ValidateLeaseSpec`
 fn lease(at: &At<'_, '_>, found: &mut Found) {
+    /// The only strategy of Kubernetes itself.
+    const OLDEST: &str = "OldestEmulationVersion";
     let spec = get(at.value, "spec");
     let path = at.path.child("spec");
     if let Some(seconds) = number(spec, "leaseDurationSeconds")
@@ -797,7 +851,17 @@ fn lease(at: &At<'_, '_>, found: &mut Found) {
     {
         found.invalid(&path.child("leaseTransitions"), Value::Int(count), form::NEGATIVE);
     }
-    let has_strategy = !text(spec, "strategy").is_empty();
+    let strategy = text(spec, "strategy");
+    let strategy_path = path.child("strategy");
+    match get(spec, "strategy") {
+        Value::Null => {}
+        value if strategy.contains('/') => {
+            found.messages(&strategy_path.child("strategy"), value, names::qualified_name(strategy));
+        }
+        value if strategy != OLDEST => found.not_supported(&strategy_path.child("strategy"), value, &[OLDEST]),
+        _ => {}
+    }
+    let has_strategy = !strategy.is_empty();
     if !text(spec, "preferredHolder").is_empty() && !has_strategy {
         found.forbidden(&path.child("preferredHolder"), "may only be specified if `strategy` is defined");
     }

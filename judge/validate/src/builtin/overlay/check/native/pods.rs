@@ -217,7 +217,10 @@ fn template_warnings(at: &At<'_, '_>, found: &mut Found) {
     let generation = |object: Value<'_>| number(get(object, "metadata"), "generation");
     let is_same = |old: Value<'_>| generation(old) == generation(at.scope.root);
     if !at.scope.old.is_some_and(is_same) {
-        warnings::warnings(at.value, true, at.path, found);
+        // An update of a ReplicationController warns of the template that is replaced (`rcStrategy.WarningsOnUpdate`).
+        let replaced = at.scope.old.filter(|_| at.scope.kind == "ReplicationController");
+        let template = replaced.map_or(at.value, |old| get(get(old, "spec"), "template"));
+        warnings::warnings(template, true, at.path, found);
     }
 }
 

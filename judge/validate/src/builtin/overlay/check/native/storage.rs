@@ -1,6 +1,6 @@
 //! Rules of volumes, claims, and `storage.k8s.io`.
 
-use super::common::{immutable, is_same, required_as, same, sign, texts};
+use super::common::{IMMUTABLE, immutable, is_same, required_as, same, sign, texts};
 use super::{Names, entries, flag, get, items, number, text, with};
 use crate::builtin::internal;
 use crate::builtin::overlay::check::form;
@@ -182,7 +182,7 @@ const SOURCES: [(&str, &str, &[&str], Source); 22] = [
     ("iscsi", "iscsi", &["targetPortal", "iqn"], iscsi),
     ("cinder", "cinder", &["volumeID"], secret_of),
     ("fc", "fc", &[], fibre_channel),
-    ("flexVolume", "flexVolume", &["driver"], nothing),
+    ("flexVolume", "flexVolume", &["driver"], flex),
     ("azureFile", "azureFile", &["secretName", "shareName"], azure_file),
     ("vsphereVolume", "vsphereVolume", &["volumePath"], nothing),
     ("photonPersistentDisk", "photonPersistentDisk", &["pdID"], nothing),
@@ -190,7 +190,7 @@ const SOURCES: [(&str, &str, &[&str], Source); 22] = [
     ("azureDisk", "azureDisk", &["diskName", "diskURI"], nothing),
     ("scaleIO", "scaleIO", &["gateway", "system", "volumeName"], nothing),
     ("local", "local", &["path"], local),
-    ("storageos", "storageos", &[], nothing),
+    ("storageos", "storageos", &[], storage_os_of),
     ("csi", "csi", &[], csi),
 ];
 
@@ -292,13 +292,102 @@ fn nfs(source: Value<'_>, _: &str, path: &Path<'_>, found: &mut Found) {
     }
 }
 
-fn quobyte(source: Value<'_>, _: &str, path: &Path<'_>, found: &mut Found) {
-    if text(source, "registry").is_empty() {
-        found.required(&path.child("registry"), "must be a host:port pair or multiple pairs separated by commas");
+/// Whether Go splits a string into a host and a port: `net.SplitHostPort`.
+fn is_host_port(pair: &str) -> bool {
+    let Some((host, port)) = pair.rsplit_once(':') else { return false };
+    match host.strip_prefix('[') {
+        Some(inner) => {
+            inner.strip_suffix(']').is_some_and(|inner| !inner.contains(['[', ']'])) && !port.contains(['[', ']'])
+        }
+        None => !host.contains([':', '[', ']']) && !port.contains(['[', ']']),
+    }
+}
+
+/// `validateFlexVolumeSource`, without what is required.
+pub(super) fn flex(source: Value<'_>, _: &str, path: &Path<'_>, found: &mut Found) {
+    let path = path.child("options");
+    for (key, _) in entries(source, "options") {
+        let namespace = key.split_once('/').map_or(*key, |(namespace, _)| namespace);
+        let normal = format!(".{}", namespace.to_lowercase());
+        if normal.ends_with(".kubernetes.io") || normal.ends_with(".k8s.io") {
+            found.invalid(&path.key(key), Value::String(key), "kubernetes.io and k8s.io namespaces are reserved");
+        }
+    }
+}
+
+/// `validateStorageOSVolumeSource`, without the secret.
+pub(super) fn storage_os(source: Value<'_>, path: &Path<'_>, found: &mut Found) {
+    required_as(source, "volumeName", names::dns1123_label, path, found);
+    let namespace = text(source, "volumeNamespace");
+    if !namespace.is_empty() {
+        let path = path.child("volumeNamespace");
+        found.messages(&path, Value::String(namespace), names::dns1123_label(namespace));
+    }
+}
+
+fn storage_os_of(source: Value<'_>, name: &str, path: &Path<'_>, found: &mut Found) {
+    storage_os(source, path, found);
+    secret_of(source, name, path, found);
+}
+
+pub(super) fn quobyte(source: Value<'_>, _: &str, path: &Path<'_>, found: &mut Found) {
+    const PAIRS: &str = "must be a host:port pair or multiple pairs separated by commas";
+    let registry = text(source, "registry");
+    if registry.is_empty() {
+        found.required(&path.child("registry"), PAIRS);
+    } else if text(source, "tenant").len() > 64 {
+        found.required(&path.child("tenant"), "must be a UUID and may not exceed a length of 64 characters");
+    } else {
+        for _ in registry.split(',').filter(|pair| !is_host_port(pair)) {
+            found.invalid(&path.child("registry"), Value::String(registry), PAIRS);
+        }
     }
     if text(source, "volume").is_empty() {
         found.required(&path.child("volume"), "");
     }
+}
+
+const NOT_INITIATOR: &str = "must be valid format";
+
+/// What is wrong with the name of an iSCSI target or initiator in a pod; `None` if nothing is.
+pub(super) fn initiator_error(name: &str) -> Option<&'static str> {
+    let has_scheme = ["iqn", "eui", "naa"].iter().any(|scheme| name.starts_with(scheme));
+    let detail = if has_scheme { NOT_INITIATOR } else { "must be valid format starting with iqn, eui, or naa" };
+    (!is_initiator(name)).then_some(detail)
+}
+
+/// `iscsiInitiatorIqnRegex`, `iscsiInitiatorEuiRegex`, `iscsiInitiatorNaaRegex`
+fn is_initiator(name: &str) -> bool {
+    let is_number = |text: &str, count: usize| {
+        let mut letters = text.chars();
+        letters.next().is_some() && letters.as_str().len() == count && letters.all(|c| c.is_ascii_alphanumeric())
+    };
+    match (name.get(..3), name.get(3..)) {
+        (Some("iqn"), Some(_)) => {
+            // Upstream's expression may begin anywhere; of many places, only the first are tried.
+            let mut starts = name.match_indices("iqn.").map(|(at, _)| at + 4);
+            starts.by_ref().take(16).any(|at| name.get(at..).is_some_and(is_iqn)) || starts.next().is_some()
+        }
+        (Some("eui"), Some(rest)) => is_number(rest, 16),
+        (Some("naa"), Some(rest)) => is_number(rest, 32),
+        _ => false,
+    }
+}
+
+/// Whether a string is a date, an authority and what it names: `2001-04.com.example:storage`.
+fn is_iqn(text: &str) -> bool {
+    let digits = |range: std::ops::Range<usize>| {
+        text.get(range).is_some_and(|part| part.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let has_date = digits(0..4) && text.get(4..5) == Some("-") && digits(5..7) && text.get(7..8) == Some(".");
+    let Some((authority, named)) = text.get(8..).and_then(|rest| rest.split_once(':')) else { return false };
+    let is_authority = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.');
+    let is_other = |c: char| matches!(c, ',' | ';' | '*' | '&' | '$' | '|' | '\t' | '\n' | '\x0c' | '\r' | ' ');
+    has_date
+        && !authority.is_empty()
+        && authority.chars().all(is_authority)
+        && !named.is_empty()
+        && !named.contains(is_other)
 }
 
 fn iscsi(source: Value<'_>, name: &str, path: &Path<'_>, found: &mut Found) {
@@ -309,10 +398,9 @@ fn iscsi(source: Value<'_>, name: &str, path: &Path<'_>, found: &mut Found) {
                       is specified.";
         found.invalid(&path.child("targetportal"), Value::String(portal), detail);
     }
-    let has_scheme = |text: &str| ["iqn", "eui", "naa"].iter().any(|scheme| text.starts_with(scheme));
     let iqn = text(source, "iqn");
-    if !iqn.is_empty() && !has_scheme(iqn) {
-        found.invalid(&path.child("iqn"), Value::String(iqn), "must be valid format");
+    if !iqn.is_empty() && !is_initiator(iqn) {
+        found.invalid(&path.child("iqn"), Value::String(iqn), NOT_INITIATOR);
     }
     let lun = number(source, "lun").unwrap_or(0);
     if !(0..=255).contains(&lun) {
@@ -326,8 +414,8 @@ fn iscsi(source: Value<'_>, name: &str, path: &Path<'_>, found: &mut Found) {
     if !secret.is_null() && text(secret, "name").is_empty() {
         found.required(&secret_path.child("name"), "");
     }
-    if initiator.as_str().is_some_and(|text| !has_scheme(text)) {
-        found.invalid(&path.child("initiatorname"), initiator, "must be valid format");
+    if initiator.as_str().is_some_and(|text| !is_initiator(text)) {
+        found.invalid(&path.child("initiatorname"), initiator, NOT_INITIATOR);
     }
 }
 
@@ -446,8 +534,42 @@ fn volume_change(at: &At<'_, '_>, found: &mut Found) {
         found.forbidden(&root.child("persistentvolumesource"), detail);
     }
     immutable(get(new, "volumeMode"), get(old, "volumeMode"), &Path::Root.child("volumeMode"), found);
+    let (affinity, before) = (get(new, "nodeAffinity"), get(old, "nodeAffinity"));
+    if !before.is_null() && !is_same_affinity(affinity, before) {
+        let detail = format!("{IMMUTABLE}, except for updating from beta label to GA");
+        found.invalid(&Path::Root.child("nodeAffinity"), affinity, detail);
+    }
     if !get(old, "volumeAttributesClassName").is_null() && get(new, "volumeAttributesClassName").is_null() {
         found.forbidden(&root.child("volumeAttributesClassName"), "update from non-nil value to nil is forbidden");
+    }
+}
+
+/// Whether the affinity of a volume differs in nothing but labels that are stable now
+/// (`getMaskNodeSelectorLabelChangeEqualities`).
+fn is_same_affinity(new: Value<'_>, old: Value<'_>) -> bool {
+    const STABLE: [(&str, &str); 5] = [
+        ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"),
+        ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"),
+        ("beta.kubernetes.io/os", "kubernetes.io/os"),
+        ("beta.kubernetes.io/arch", "kubernetes.io/arch"),
+        ("beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type"),
+    ];
+    match (new, old) {
+        (Value::List(new), Value::List(old)) => {
+            new.len() == old.len() && new.iter().zip(old).all(|(new, old)| is_same_affinity(*new, *old))
+        }
+        (Value::Map(map), Value::Map(before)) => {
+            map.len() == before.len()
+                && map.entries().iter().all(|(key, value)| {
+                    before.get(key).is_some_and(|old| match (value, old) {
+                        (Value::String(new), Value::String(old)) if *key == "key" => {
+                            new == &old || STABLE.contains(&(old, new))
+                        }
+                        (new, old) => is_same_affinity(*new, old),
+                    })
+                })
+        }
+        (new, old) => is_same(new, old),
     }
 }
 

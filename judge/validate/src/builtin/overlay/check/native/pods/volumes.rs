@@ -3,6 +3,7 @@
 use super::super::super::Found;
 use super::super::super::form::selector as label_selector;
 use super::super::super::form::{config_map_key, local_path, path_without_backsteps};
+use super::super::storage;
 use super::claims::{claim_spec, csi_driver_name};
 use super::{
     Pod, between, check_text, containers, entries, flag, get, items, mode, number, one_of, require, resources, string,
@@ -188,14 +189,24 @@ fn of_kind(key: &str, own: Value<'_>, name: &str, pod: &Pod<'_>, parent: &Path<'
         }
         "cinder" => {
             require(own, "volumeID", path, found);
-            let secret = get(own, "secretRef");
-            if !secret.is_null() {
-                require(secret, "name", &path.child("secretRef"), found);
-            }
+            secret_name(own, path, found);
         }
         "cephfs" if items(own, "monitors").is_empty() => found.required(&path.child("monitors"), ""),
         "fc" => fibre(own, path, found),
-        "flexVolume" => require(own, "driver", path, found),
+        "flexVolume" => {
+            require(own, "driver", path, found);
+            storage::flex(own, name, path, found);
+        }
+        "quobyte" => storage::quobyte(own, name, path, found),
+        "scaleIO" => {
+            for key in ["gateway", "system", "volumeName"] {
+                require(own, key, path, found);
+            }
+        }
+        "storageos" => {
+            storage::storage_os(own, path, found);
+            secret_name(own, path, found);
+        }
         "azureFile" => {
             require(own, "secretName", path, found);
             require(own, "shareName", path, found);
@@ -238,6 +249,13 @@ fn of_kind(key: &str, own: Value<'_>, name: &str, pod: &Pod<'_>, parent: &Path<'
     }
 }
 
+fn secret_name(own: Value<'_>, path: &Path<'_>, found: &mut Found) {
+    let secret = get(own, "secretRef");
+    if !secret.is_null() {
+        require(secret, "name", &path.child("secretRef"), found);
+    }
+}
+
 fn partition(own: Value<'_>, path: &Path<'_>, found: &mut Found) {
     if number(own, "partition").is_some_and(|number| !(0..=255).contains(&number)) {
         found.invalid(&path.child("partition"), get(own, "partition"), "must be between 0 and 255, inclusive");
@@ -266,11 +284,14 @@ fn iscsi(own: Value<'_>, path: &Path<'_>, found: &mut Found) {
     require(own, "targetPortal", path, found);
     require(own, "iqn", path, found);
     let iqn = text(own, "iqn");
-    if !iqn.is_empty() && !["iqn", "eui", "naa"].iter().any(|start| iqn.starts_with(start)) {
-        let detail = "must be valid format starting with iqn, eui, or naa";
+    if let (false, Some(detail)) = (iqn.is_empty(), storage::initiator_error(iqn)) {
         found.invalid(&path.child("iqn"), Value::String(iqn), detail);
     }
     between(own, "lun", 0, 255, path, found);
+    let initiator = get(own, "initiatorName");
+    if let Some(detail) = initiator.as_str().and_then(storage::initiator_error) {
+        found.invalid(&path.child("initiatorname"), initiator, detail);
+    }
     let needs_secret = flag(own, "chapAuthDiscovery") || flag(own, "chapAuthSession");
     if needs_secret && own.get("secretRef").is_none() {
         found.required(&path.child("secretRef"), "");

@@ -6,6 +6,7 @@ use super::{all_containers, entries, get, is_fraction, items, number, text};
 use crate::names;
 use kubeshape_schema::field::Path;
 use kubeshape_value::Value;
+use kubeshape_yaml::go::escape::GoQuoted;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Kinds of volumes that are deprecated, with what is said of them.
@@ -62,6 +63,7 @@ pub(super) fn warnings(pod: Value<'_>, is_template: bool, at: &Path<'_>, found: 
         let path = path.child("volumeClaimTemplate");
         claim_spec(get(claim, "spec"), &path.child("spec"), found);
     }
+    overlapping_paths(spec, found);
     repeated_names(spec, &path, found);
     containers(spec, &path, found);
     ports(spec, &path, found);
@@ -107,6 +109,101 @@ fn labels(spec: Value<'_>, path: &Path<'_>, found: &mut Found) {
                 }
             }
         }
+    }
+}
+
+/// A path in a volume, and what it is from.
+struct Target<'a> {
+    path: &'a str,
+    source: String,
+}
+
+impl Target<'_> {
+    /// Whether one of the paths contains the other: `checkForOverlap`.
+    fn overlaps(&self, other: &Target<'_>) -> bool {
+        let contains = |outer: &str, inner: &str| {
+            inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        !self.path.is_empty()
+            && !other.path.is_empty()
+            && (contains(self.path, other.path) || contains(other.path, self.path))
+    }
+}
+
+impl std::fmt::Display for Target<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", GoQuoted(self.path))?;
+        if self.source.is_empty() { Ok(()) } else { write!(f, " ({})", self.source) }
+    }
+}
+
+/// Files of a volume that hide each other: `warningsForOverlappingVirtualPaths`.
+fn overlapping_paths(spec: Value<'_>, found: &mut Found) {
+    /// How many paths of a pod are compared: each is compared with all before it.
+    const MOST: usize = 2_000;
+    let mut left = MOST;
+    let mut warn_of = |volume: Value<'_>, what: &str, targets: Vec<Target<'_>>, found: &mut Found| {
+        let name = GoQuoted(text(volume, "name"));
+        let targets: Vec<_> = targets.into_iter().take(left).collect();
+        left -= targets.len();
+        for (at, target) in targets.iter().enumerate() {
+            for other in targets.iter().take(at).filter(|other| other.overlaps(target)) {
+                found.warn(format!("volume {name} ({what}): overlapping paths: {target} with {other}"));
+            }
+        }
+    };
+    for volume in items(spec, "volumes") {
+        for (key, what, name) in
+            [("configMap", "ConfigMap", "name"), ("secret", "Secret", "secretName"), ("downwardAPI", "DownwardAPI", "")]
+        {
+            let source = get(*volume, key);
+            let what =
+                if name.is_empty() { what.to_owned() } else { format!("{what} {}", GoQuoted(text(source, name))) };
+            warn_of(*volume, &what, targets(source, ""), found);
+        }
+        let mut all = Vec::new();
+        for source in items(get(*volume, "projected"), "sources") {
+            if crate::typed::is_empty(*source) {
+                let name = GoQuoted(text(*volume, "name"));
+                found.warn(format!("volume {name} (Projected) has no sources provided"));
+            }
+            all.extend(projected(*source));
+        }
+        warn_of(*volume, "Projected", all, found);
+    }
+}
+
+/// The paths of the items of a source.
+fn targets<'a>(source: Value<'a>, from: &str) -> Vec<Target<'a>> {
+    items(source, "items").iter().map(|item| target(text(*item, "path"), from)).collect()
+}
+
+fn target<'a>(path: &'a str, from: &str) -> Target<'a> {
+    Target { path: path.trim_end_matches('/'), source: from.to_owned() }
+}
+
+/// The paths of one source of a projected volume.
+fn projected(source: Value<'_>) -> Vec<Target<'_>> {
+    let of = |key: &str| source.get(key).filter(|value| !value.is_null());
+    let named = |kind: &str, own: Value<'_>| format!("{kind} {}", GoQuoted(text(own, "name")));
+    let lists = |own: &Value<'_>| !items(*own, "items").is_empty();
+    if let Some(own) = of("configMap").filter(lists) {
+        targets(own, &named("ConfigMap", own))
+    } else if let Some(own) = of("secret").filter(lists) {
+        targets(own, &named("Secret", own))
+    } else if let Some(own) = of("downwardAPI").filter(lists) {
+        targets(own, "DownwardAPI")
+    } else if let Some(own) = of("serviceAccountToken") {
+        vec![target(text(own, "path"), "ServiceAccountToken")]
+    } else if let Some(own) = of("clusterTrustBundle") {
+        let key = if get(own, "name").is_null() { "signerName" } else { "name" };
+        vec![target(text(own, "path"), &format!("ClusterTrustBundle {}", GoQuoted(text(own, key))))]
+    } else {
+        let own = get(source, "podCertificate");
+        let parts =
+            [("certificateChainPath", "chain"), ("keyPath", "key"), ("credentialBundlePath", "credential bundle")];
+        let parts = parts.iter().filter(|(key, _)| !text(own, key).is_empty());
+        parts.map(|(key, what)| target(text(own, key), &format!("PodCertificate {what}"))).collect()
     }
 }
 
