@@ -48,9 +48,11 @@ impl Tree {
         };
         let fields = fields(document, kind.gvr(&resource), &[]).map_err(|error| error.to_string())?;
         let losses = kind.losses();
-        let lossy = fields.iter().map(|field| !field::losses(kind, &field.pointer, &losses).is_empty()).collect();
-        let is_custom = kind.definition().is_custom_resource();
-        let ruled = fields.iter().map(|field| is_custom && field::has_rules(kind, &field.pointer)).collect();
+        let declared = field::declarations(kind);
+        let found = |field: &Field| declared.get(&field.pointer);
+        let is_lossy = |field| found(field).is_some_and(|(at, _)| !field::losses(at, &losses).is_empty());
+        let lossy = fields.iter().map(is_lossy).collect();
+        let ruled = fields.iter().map(|field| found(field).is_some_and(|(_, ruled)| *ruled)).collect();
         let depths = depths(&fields);
         Ok(Tree { fields, depths, losses, lossy, ruled })
     }
@@ -88,7 +90,7 @@ impl Tree {
             "description": field.description,
             "facts": facts(&field.facts),
             "merge": merge::sentence(kind, &field.path),
-            "losses": field::losses(kind, &field.pointer, &self.losses),
+            "losses": declared.as_ref().map_or_else(Vec::new, |at| field::losses(&at.pointer(), &self.losses)),
             "declared": declared.as_ref().map(|declared| json!({
                 "pointer": declared.pointer(),
                 "input": &**declared.input(),
