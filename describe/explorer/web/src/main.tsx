@@ -27,7 +27,11 @@ function read(): Place {
 const written = ({ view, apiVersion, kind, path }: Place) =>
   "#/" + [view, apiVersion, kind, ...(path ? [path] : [])].map(encodeURIComponent).join("/");
 
-type Index = { kinds: Kind[]; inputs: { name: string; file: string }[] };
+type Index = {
+  kinds: Kind[]; inputs: { name: string; file: string }[];
+  /** Where a server has the index of its OpenAPI documents, instead of prepared kinds. */
+  openapi?: string;
+};
 type Prepared = { tree: Columns; fields: Detail[] };
 
 /** What a site has prepared: kinds and their fields. Without one, all of it comes from the worker. */
@@ -169,12 +173,27 @@ function App() {
     }
     setBusy("");
   };
+  /** Reads the documents of the server that the page comes from. */
+  const serve = async (address: string) => {
+    setBusy("Reading the server’s documents…");
+    try {
+      const index = (await (await fetch(new URL(address, import.meta.url))).json()) as { paths: Record<string, { serverRelativeURL: string }> };
+      for (const [name, { serverRelativeURL }] of Object.entries(index.paths)) {
+        const response = await fetch(new URL(serverRelativeURL, import.meta.url), { headers: { Accept: "application/json" } });
+        if (response.ok) await ask("set", name, new Uint8Array(await response.arrayBuffer()));
+      }
+      show((await ask<Kind[]>("kinds")).filter(({ plural }) => plural));
+    } catch (error) {
+      setFindings([{ code: "", kind: "error", text: String(error), help: "", line: null, column: null, pointer: null }]);
+    }
+    setBusy("");
+  };
   const pick = (list: FileList | null | undefined) =>
     add([...(list ?? [])].map((one) => ({ name: one.name, bytes: async () => new Uint8Array(await one.arrayBuffer()) })));
   const paste = (text: string) => add([{ name: "pasted.yaml", bytes: async () => new TextEncoder().encode(text) }]);
 
   useEffect(() => {
-    site.then((index) => show(index.kinds));
+    site.then(({ kinds, openapi }) => (openapi ? serve(openapi) : show(kinds)));
     const hash = () => setPlace(read());
     addEventListener("hashchange", hash);
     return () => removeEventListener("hashchange", hash);

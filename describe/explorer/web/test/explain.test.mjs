@@ -1,7 +1,7 @@
 // The page says of a field what `kubeshape explain -o json` says. It needs the command: KUBESHAPE_COMMAND, or the one that the tests built.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { add, dist, launch, open, serve } from "./browser.mjs";
 
@@ -10,6 +10,13 @@ const command = process.env.KUBESHAPE_COMMAND ?? `${process.env.CARGO_TARGET_DIR
 /** How many fields are read of one definition; they are spread over it. */
 const MOST = Number(process.env.KUBESHAPE_ALL ? 2_000 : 40);
 const own = ["docs/demo/widgets.yaml", "kubeshape/examples/crds/tabs.yaml"].map((path) => root + path);
+/** Of the definitions of a corpus, all or some. */
+const every = process.env.KUBESHAPE_ALL ? 1 : 25;
+const folder = process.env.KUBESHAPE_CORPUS && `${process.env.KUBESHAPE_CORPUS}/crds`;
+const published = folder
+  ? readdirSync(folder, { recursive: true }).filter((name) => name.endsWith(".yaml")).sort()
+    .filter((_, at) => at % every === 0).map((name) => `${folder}/${name}`)
+  : [];
 const corpus = process.env.KUBESHAPE_CORPUS && process.env.KUBESHAPE_CORPUS_CRDS?.split(",").map((path) => `${process.env.KUBESHAPE_CORPUS}/${path}`);
 
 test("the text of fields equals that of explain", { skip: !existsSync(command) && "the command is not built" }, async () => {
@@ -45,6 +52,61 @@ test("the text of fields equals that of explain", { skip: !existsSync(command) &
     }
     await close();
   }
+  await browser.close();
+  site.close();
+});
+
+const explain = (file, { apiVersion, kind }) => {
+  const options = ["explain", "--schemas", file, kind, "--api-version", apiVersion, "-o", "json"];
+  const lines = execFileSync(command, options, { encoding: "utf8", maxBuffer: 1 << 30 }).trim().split("\n").filter(Boolean);
+  return lines.map((line) => JSON.parse(line)).map(({ path, type, required, description, facts }) =>
+    ({ path, type, required, description, facts: facts.map(({ name, value }) => [name, value]) }));
+};
+
+/** What the library on the page says of all fields of all kinds of a text. */
+const trees = (page, text) => page.evaluate(async (text) => {
+  const worker = globalThis.asked ??= new Worker("worker.js", { type: "module" });
+  const ask = (method, ...values) => new Promise((resolve, reject) => {
+    const id = globalThis.asks = (globalThis.asks ?? 0) + 1;
+    const listen = ({ data }) => {
+      if (data.id !== id) return;
+      worker.removeEventListener("message", listen);
+      if (data.error === undefined) resolve(data.value);
+      else reject(new Error(data.error));
+    };
+    worker.addEventListener("message", listen);
+    worker.postMessage({ id, method, values });
+  });
+  await ask("set", "a.yaml", new TextEncoder().encode(text));
+  const out = [];
+  for (const { apiVersion, kind, isCustomResource } of await ask("kinds")) {
+    if (!isCustomResource) continue;
+    const { paths } = await ask("tree", apiVersion, kind);
+    const fields = [];
+    for (let at = 0; at < paths.length; at++) {
+      const { path, type, required, description, facts } = await ask("field", apiVersion, kind, at);
+      fields.push({ path, type, required, description, facts });
+    }
+    out.push({ apiVersion, kind, paths, fields });
+  }
+  await ask("remove", "a.yaml");
+  return out;
+}, text);
+
+test("the nodes of the tree equal the lines of explain", { skip: !existsSync(command) && "the command is not built" }, async (context) => {
+  const [browser, site] = await Promise.all([launch(), serve(dist)]);
+  const { page, close } = await open(browser, site.address);
+  let count = 0;
+  for (const file of [...own, ...published]) {
+    for (const found of await trees(page, readFileSync(file, "utf8"))) {
+      const expected = explain(file, found);
+      assert.deepEqual(found.paths, expected.map(({ path }) => path), file);
+      assert.deepEqual(found.fields, expected, file);
+      count += expected.length;
+    }
+  }
+  context.diagnostic(`${count} fields are equal`);
+  await close();
   await browser.close();
   site.close();
 });
