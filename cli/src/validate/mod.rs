@@ -87,7 +87,9 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
             let served = ServedKinds::new(&kinds);
             let (read, findings) = Policies::new(admission, &objects, &served, release.unwrap_or_default(), &arena);
             if at == 0 {
-                findings.iter().for_each(|finding| run.finding(finding));
+                for finding in &findings {
+                    run.finding(finding);
+                }
             }
             policies = Some(read);
         }

@@ -67,8 +67,9 @@ fn join(groups: Vec<Group<'_, '_>>) -> Opinion {
             }
         }
         verdict = Some(match (verdict, opinion.verdict) {
-            (None, verdict) | (Some(Verdict::Accepted(_) | Verdict::Unknown), verdict @ Verdict::Refused) => verdict,
-            (Some(verdict), _) => verdict,
+            (Some(Verdict::Accepted(_) | Verdict::Unknown), Verdict::Refused) => Verdict::Refused,
+            (Some(newer), _) => newer,
+            (None, newest) => newest,
         });
         kinded = kinded.or(opinion.kinded);
     }

@@ -55,6 +55,28 @@ spec:
 }
 
 #[test]
+fn the_first_patches_of_1_36_keep_what_an_apply_empties() {
+    let folder = Folder::new();
+    folder.write("crd.yaml", CRD);
+    let request = "apply --schemas crd.yaml --field-manager ci --now 2024-02-01T00:00:00Z";
+    folder.write("first.yaml", config("ports: [{port: 80, name: web}]")).write("second.yaml", config("{}"));
+    for (release, is_kept) in
+        [("1.35", false), ("1.36.0", true), ("v1.36.2", true), ("1.36.3", false), ("1.36", false), ("1.37", false)]
+    {
+        let live = folder.run(&format!("{request} --kubernetes {release} first.yaml"));
+        folder.write("live.yaml", live.out);
+        let run = folder.run(&format!("{request} --kubernetes {release} --live live.yaml second.yaml"));
+        assert_eq!(run.code, Some(0), "{release}: {}", run.err);
+        let spec = run.out.lines().rfind(|line| line.starts_with("spec"));
+        assert_eq!(spec, Some(if is_kept { "spec: {}" } else { "spec: null" }), "{release}");
+        // A list does not stay: fields of an empty list are not in a set.
+        folder.write("third.yaml", config("ports: null"));
+        let run = folder.run(&format!("{request} --kubernetes {release} --live live.yaml third.yaml"));
+        assert_eq!(run.out.contains("  ports: null\n"), !is_kept, "{release}: {}", run.out);
+    }
+}
+
+#[test]
 fn a_conflict_is_told_in_the_servers_words_and_with_its_line() {
     let run = apply(&config("replicas: 5"), "");
     let expected = "\

@@ -8,7 +8,7 @@ use crate::{Schemas, Verdict, set_of, typed_value_of};
 use converter::Conversion;
 use kubeshape_smd::fieldpath::ManagedFields;
 use kubeshape_smd::merge::{Conflicts, Error, Ignored, Outcome, Updater};
-use kubeshape_smd::typed::TypedValue;
+use kubeshape_smd::typed::{Emptied, TypedValue};
 use kubeshape_smd::{Bump, ToValue as _};
 use serde_json::{Map, Value as Json, json};
 
@@ -52,7 +52,7 @@ fn updater_of<'a, C>(options: &'a Json, converter: C, arena: &'a Bump) -> Result
         (None, None) => Ignored::Nothing,
     };
     let return_input_on_noop = options["returnInputOnNoop"] == json!(true);
-    Ok(Some(Updater { converter, ignored, return_input_on_noop }))
+    Ok(Some(Updater { converter, ignored, return_input_on_noop, emptied: Emptied::Null }))
 }
 
 /// Replays a single call of the updater.

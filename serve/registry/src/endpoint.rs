@@ -96,7 +96,8 @@ impl Registry {
             .into());
         }
         let versions: &'r Versions<'r> = arena.alloc(Versions { registry: self, gvk });
-        let manager = FieldManager::new(gvk, self, versions).subresource(subresource).compat(self.settings().compat);
+        let manager = FieldManager::new(gvk, self, versions).subresource(subresource);
+        let manager = manager.compat(self.settings().compat).emptied(self.settings().emptied);
         let kept = kind.reset_fields(subresource);
         let endpoint = Endpoint { kind, manager, version: gvk.api_version(), kept };
         let mut builder = SetBuilder::new(arena);

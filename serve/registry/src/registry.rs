@@ -11,6 +11,7 @@ use kubeshape_discovery::version_order;
 use kubeshape_input::{Finding, Input};
 use kubeshape_publish::{Base, Options, Publisher};
 use kubeshape_smd::managed::{Gvk, TypeConverter};
+use kubeshape_smd::typed::Emptied;
 use kubeshape_smd::typed::{Type, nearest};
 use kubeshape_smd::value::Compat;
 use kubeshape_validate::{Change, Release};
@@ -28,6 +29,8 @@ pub struct Settings {
     pub smd_compat: SmdCompat,
     /// Which release of structured-merge-diff reads the managed fields of objects.
     pub compat: Compat,
+    /// What becomes of lists and maps of which an apply leaves nothing.
+    pub emptied: Emptied,
     /// The Kubernetes minor release whose validation rules are used.
     pub release: Release,
 }
@@ -47,6 +50,7 @@ impl Settings {
             base: None,
             smd_compat: if is_new { SmdCompat::V64 } else { SmdCompat::V63 },
             compat: if is_new { Compat::V64 } else { Compat::V63 },
+            emptied: if release.faulty_patch().is_some() { Emptied::Kept } else { Emptied::Null },
             release,
         }
     }

@@ -10,6 +10,7 @@ use super::{
 use crate::Bump;
 use crate::fieldpath::{Filter, VersionedSet};
 use crate::merge::{self, Ignored, Updater};
+use crate::typed::Emptied;
 use crate::value::{Compat, Value};
 use std::fmt;
 
@@ -72,7 +73,12 @@ impl<'m> FieldManager<'m> {
             track_from_creation: true,
             max_update_managers: Some(MAX_UPDATE_MANAGERS),
             compat: Compat::default(),
-            updater: Updater { converter, ignored: Ignored::Nothing, return_input_on_noop: false },
+            updater: Updater {
+                converter,
+                ignored: Ignored::Nothing,
+                return_input_on_noop: false,
+                emptied: Emptied::Null,
+            },
         }
     }
 
@@ -120,6 +126,13 @@ impl<'m> FieldManager<'m> {
     #[must_use]
     pub fn compat(mut self, compat: Compat) -> Self {
         self.compat = compat;
+        self
+    }
+
+    /// What becomes of lists and maps of which an apply leaves nothing.
+    #[must_use]
+    pub fn emptied(mut self, emptied: Emptied) -> Self {
+        self.updater.emptied = emptied;
         self
     }
 

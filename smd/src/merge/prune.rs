@@ -6,7 +6,7 @@
 use super::converter::{ConvertError, Converter};
 use crate::Bump;
 use crate::fieldpath::{ManagedFields, Set, VersionedSet};
-use crate::typed::{TypedValue, ValidationErrors};
+use crate::typed::{Emptied, TypedValue, ValidationErrors};
 use std::fmt::{self, Display, Formatter};
 
 /// Why the fields that a manager has stopped applying cannot be removed.
@@ -90,6 +90,7 @@ pub(super) fn prune<'a, C: Converter>(
     version: &'a str,
     managers: &ManagedFields<'a>,
     converter: &'a C,
+    emptied: Emptied,
     arena: &'a Bump,
 ) -> Result<TypedValue<'a>, PruneError> {
     let at = last.api_version;
@@ -98,14 +99,16 @@ pub(super) fn prune<'a, C: Converter>(
         Err(ConvertError::MissingVersion(_)) => return Ok(merged),
         Err(error) => return Err(failed(PruneStep::Remove, at, error)),
     };
-    let pruned = if managers.iter().all(|(_, fields)| fields.api_version == at) {
+    // In one walk, what is emptied becomes null.
+    let is_one_version = managers.iter().all(|(_, fields)| fields.api_version == at);
+    let pruned = if is_one_version && emptied == Emptied::Null {
         converted.prune(last.set, managers.iter().map(|(_, fields)| fields.set), arena)
     } else {
         None
     };
     let pruned = match pruned {
         Some(pruned) => pruned,
-        None => step_by_step(converted, last, managers, converter, arena)?,
+        None => step_by_step(converted, last, managers, converter, emptied, arena)?,
     };
     if version == at {
         return Ok(pruned);
@@ -120,17 +123,18 @@ pub(super) fn step_by_step<'a, C: Converter>(
     last: VersionedSet<'a>,
     managers: &ManagedFields<'a>,
     converter: &'a C,
+    emptied: Emptied,
     arena: &'a Bump,
 ) -> Result<TypedValue<'a>, PruneError> {
     let at = last.api_version;
     let last = last.set.ensure_named_fields_are_members(merged.ty(), arena);
-    let pruned = merged.remove_items(last, arena);
+    let pruned = merged.remove_items_as(last, emptied, arena);
 
     // The version of the object comes first: a conversion may need the fields that are added back there.
     let mut versions: Vec<_> = managers.iter().map(|(_, fields)| fields.api_version).collect();
     versions.sort_unstable_by_key(|version| (*version != at, *version));
     versions.dedup();
-    let mut candidate = Candidate { version: at, merged, pruned };
+    let mut candidate = Candidate { version: at, merged, pruned, emptied };
     for version in versions {
         candidate = candidate.put_back_owned(version, managers, converter, arena)?;
     }
@@ -142,7 +146,7 @@ pub(super) fn step_by_step<'a, C: Converter>(
     };
     let kept = named_fields(pruned, merged, PruneStep::DanglingOfPruned, at, arena)?;
     let all = named_fields(merged, merged, PruneStep::DanglingOfMerged, at, arena)?;
-    Ok(merged.remove_items(all.difference(kept, arena).intersection(last, arena), arena))
+    Ok(merged.remove_items_as(all.difference(kept, arena).intersection(last, arena), emptied, arena))
 }
 
 /// The merged object and what is left of it, both at one version.
@@ -151,6 +155,7 @@ struct Candidate<'a> {
     version: &'a str,
     merged: TypedValue<'a>,
     pruned: TypedValue<'a>,
+    emptied: Emptied,
 }
 
 impl<'a> Candidate<'a> {
@@ -187,8 +192,8 @@ impl<'a> Candidate<'a> {
         let all = named_fields(merged, merged, PruneStep::OwnedOfMerged, version, arena)?;
         let kept = named_fields(pruned, merged, PruneStep::OwnedOfPruned, version, arena)?;
         let owned = owned_at(version, managers, arena).ensure_named_fields_are_members(merged.ty(), arena);
-        let pruned = merged.remove_items(all.difference(kept.union(owned, arena), arena), arena);
-        Ok(Candidate { version, merged, pruned })
+        let pruned = merged.remove_items_as(all.difference(kept.union(owned, arena), arena), self.emptied, arena);
+        Ok(Candidate { version, merged, pruned, ..self })
     }
 }
 

@@ -5,7 +5,7 @@ use super::converter::{ConvertError, Converter, Versions};
 use super::prune::{PruneError, prune};
 use crate::Bump;
 use crate::fieldpath::{Filter, ManagedFields, Set, VersionedSet};
-use crate::typed::{CompareError, Comparison, TypedValue, ValidationErrors};
+use crate::typed::{CompareError, Comparison, Emptied, TypedValue, ValidationErrors};
 use crate::value::Value;
 
 /// The fields of each version that an updater ignores, such as the status: no manager owns them, and changes to them do
@@ -54,14 +54,14 @@ fn of_version<'i, T>(items: &'i [(&str, T)], version: &str) -> Option<&'i T> {
 /// # Example: apply a change
 /// ```
 /// use kubeshape_smd::fieldpath::ManagedFields;
-/// use kubeshape_smd::merge::{Ignored, SameVersion, Updater};
+/// use kubeshape_smd::merge::{SameVersion, Updater};
 /// use kubeshape_smd::typed::{TypedValue, Types};
 /// use kubeshape_smd::{Bump, ToValue as _};
 /// use serde_json::json;
 ///
 /// let types = Types::deduced();
 /// let object = types.named("__untyped_deduced_").unwrap();
-/// let updater = Updater { converter: SameVersion, ignored: Ignored::Nothing, return_input_on_noop: false };
+/// let updater: Updater<'_, SameVersion> = Updater::default();
 /// let arena = Bump::new();
 ///
 /// let live = json!({"spec": {"paused": true, "replicas": 1}});
@@ -92,6 +92,8 @@ pub struct Updater<'a, C> {
     pub ignored: Ignored<'a>,
     /// Whether an apply that changes nothing still returns the object.
     pub return_input_on_noop: bool,
+    /// What becomes of lists and maps of which an apply leaves nothing.
+    pub emptied: Emptied,
 }
 
 /// The object and its owners afterwards.
@@ -187,7 +189,7 @@ impl<'a, C: Converter> Updater<'a, C> {
         managers.insert(manager, VersionedSet { set, api_version: version, applied: true });
         let new = match last {
             Some(last) if !last.set.is_empty() => {
-                prune(merged, last, version, &managers, &self.converter, arena).map_err(Error::Prune)?
+                prune(merged, last, version, &managers, &self.converter, self.emptied, arena).map_err(Error::Prune)?
             }
             _ => merged,
         };

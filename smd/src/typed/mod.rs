@@ -20,7 +20,7 @@ pub use compare::{CompareError, Comparison};
 pub use compile::{Type, Types};
 pub use error::{ValidationError, ValidationErrorKind, ValidationErrors};
 pub use kubeshape_schema::nearest;
-pub use remove::KeyFields;
+pub use remove::{Emptied, KeyFields};
 pub use validate::Duplicates;
 
 use crate::value::Value;

@@ -16,6 +16,17 @@ pub enum KeyFields {
     Append,
 }
 
+/// What becomes of a list or map in an object if nothing of it is left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Emptied {
+    /// It becomes null.
+    #[default]
+    Null,
+    /// It stays, empty: as structured-merge-diff v6.3.2 did it, which is in Kubernetes 1.36.0 to 1.36.2
+    /// (structured-merge-diff#306, taken back by #331).
+    Kept,
+}
+
 impl<'a> TypedValue<'a> {
     /// The value without the fields and items of the set (upstream `TypedValue.RemoveItems`). A list or map of which
     /// nothing is left becomes null, and so does an atomic one if the set has paths below it.
@@ -39,7 +50,14 @@ impl<'a> TypedValue<'a> {
     /// ```
     #[must_use]
     pub fn remove_items(self, items: Set<'a>, arena: &'a Bump) -> TypedValue<'a> {
-        self.walk(items, false, arena)
+        self.remove_items_as(items, Emptied::Null, arena)
+    }
+
+    /// As [`remove_items`](Self::remove_items); `emptied` says what becomes of lists and maps of which nothing is left. The
+    /// value itself becomes null.
+    #[must_use]
+    pub fn remove_items_as(self, items: Set<'a>, emptied: Emptied, arena: &'a Bump) -> TypedValue<'a> {
+        self.walk(items, false, emptied, arena)
     }
 
     /// Only the fields and items of the set (upstream `TypedValue.ExtractItems`). Callers normally pass the leaves of
@@ -69,16 +87,17 @@ impl<'a> TypedValue<'a> {
             KeyFields::AsOwned => items,
             KeyFields::Append => self.with_key_fields(items, arena),
         };
-        self.walk(items, true, arena)
+        self.walk(items, true, Emptied::Null, arena)
     }
 
-    fn walk(self, set: Set<'a>, extract: bool, arena: &'a Bump) -> TypedValue<'a> {
+    fn walk(self, set: Set<'a>, extract: bool, emptied: Emptied, arena: &'a Bump) -> TypedValue<'a> {
         let Some(value) = self.value else { return self };
         let tables = &self.ty.types.tables;
         let mut walk = Walk {
             tables,
             arena,
             extract,
+            emptied,
             elements: Elements::new(tables, arena),
             items: Vec::new(),
             entries: Vec::new(),
@@ -156,6 +175,7 @@ struct Walk<'a> {
     tables: &'a Tables,
     arena: &'a Bump,
     extract: bool,
+    emptied: Emptied,
     elements: Elements<'a>,
     /// What is left so far of the lists and maps that are being looked at, as far as it is not what was there.
     items: Vec<Value<'a>>,
@@ -178,6 +198,18 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// What is left of a value in another one.
+    fn inner(&mut self, id: u32, value: Value<'a>, set: Set<'a>) -> Value<'a> {
+        let left = self.value(id, value, set);
+        match (value, left) {
+            _ if self.emptied == Emptied::Null => left,
+            (Value::Map(entries), Value::Null) if !entries.is_empty() => Value::Map(Map::EMPTY),
+            (Value::List(items), Value::Null) if !items.is_empty() => Value::List(&[]),
+            (Value::Map(_) | Value::List(_), Value::Null) => value,
+            _ => left,
+        }
+    }
+
     /// What is atomic or empty is extracted or removed as a whole.
     fn whole(&self, value: Value<'a>) -> Value<'a> {
         if self.extract { value } else { Value::Null }
@@ -197,7 +229,7 @@ impl<'a> Walk<'a> {
                     let field = fields.find(name).unwrap_or(map.element);
                     // Below a path of the set itself the set of its parent counts.
                     let below = if found.member { set } else { found.children };
-                    Some(self.value(field, *value, below))
+                    Some(self.inner(field, *value, below))
                 }
                 None if self.extract => None,
                 None => Some(*value),
@@ -230,7 +262,7 @@ impl<'a> Walk<'a> {
             let found = find_from(set, &mut hint, element);
             let left = match found {
                 Some(found) if found.member && !self.extract => None,
-                Some(found) if !found.children.is_empty() => Some(self.value(list.element, *item, found.children)),
+                Some(found) if !found.children.is_empty() => Some(self.inner(list.element, *item, found.children)),
                 None if self.extract => None,
                 Some(_) | None => Some(*item),
             };

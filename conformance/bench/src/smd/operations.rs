@@ -3,7 +3,7 @@
 use super::inputs::{self, Inputs, LARGE, OBJECTS, Object};
 use super::measure::Bench;
 use kubeshape_smd::fieldpath::ManagedFields;
-use kubeshape_smd::merge::{Ignored, SameVersion, Updater};
+use kubeshape_smd::merge::{SameVersion, Updater};
 use kubeshape_smd::typed::{Duplicates, KeyFields, Type, TypedValue, Types};
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::{Limits, Stream, Tape};
@@ -79,7 +79,7 @@ fn sequence(name: &str, ty: Type<'_>, source: &str, return_input_on_noop: bool, 
     let mut arena = Bump::new();
     bench.run(name, |_| {
         arena.reset();
-        let updater = Updater { converter: SameVersion, ignored: Ignored::Nothing, return_input_on_noop };
+        let updater = Updater { return_input_on_noop, ..Updater::<SameVersion>::default() };
         if let Ok(nothing) = ty.validate(Value::Null, Duplicates::Refused) {
             black_box(run(&updater, nothing, ManagedFields::new(), steps, &objects, &arena));
         }
@@ -164,7 +164,7 @@ fn large(inputs: &Inputs, object: &Object, bench: &mut Bench) {
     else {
         return;
     };
-    let updater = Updater { converter: SameVersion, ignored: Ignored::Nothing, return_input_on_noop: false };
+    let updater = Updater::<SameVersion>::default();
     let nothing = TypedValue::unvalidated(Some(Value::Null), ty);
     for (name, step) in [("ApplyAgain", apply(FIRST)), ("UpdateAgain", update(FIRST, "v1"))] {
         let Some((live, managers)) = run(&updater, nothing, ManagedFields::new(), &[step], &[live], &objects) else {

@@ -9,7 +9,7 @@ mod versions;
 use super::*;
 use crate::fieldpath::ManagedFields;
 use crate::schema;
-use crate::typed::{Duplicates, Type, TypedValue, Types};
+use crate::typed::{Duplicates, Emptied, Type, TypedValue, Types};
 use crate::{Bump, ToValue as _, Value};
 use kubeshape_yaml::{Limits, Stream, Tape};
 

@@ -199,7 +199,7 @@ fn ignored_fields_are_owned_by_nobody_and_never_conflict() {
     let (types, arena) = (types(SCHEMA), Bump::new());
     let set = Set::read_json(br#"{"f:s":{}}"#, &arena).expect("it is a set");
     for ignored in [Ignored::Fields(vec![("v1", set)]), Ignored::Filters(vec![("v1", Filter::Exclude(set))])] {
-        let updater = Updater { converter: SameVersion, ignored, return_input_on_noop: false };
+        let updater = Updater { converter: SameVersion, ignored, ..Updater::default() };
         let mut live = Live::new(&types, &updater, &arena);
         assert_eq!(live.apply("m", r#"{"s":{"x":1},"set":["a"]}"#), Ok(true));
         assert_eq!(live.apply("n", r#"{"s":{"x":2}}"#), Ok(true), "it changes all the same");

@@ -5,7 +5,7 @@ use super::generate::{Random, Shape, some_of};
 use crate::Bump;
 use crate::fieldpath::{ManagedFields, Set, VersionedSet};
 use crate::merge::SameVersion;
-use crate::typed::{Duplicates, TypedValue};
+use crate::typed::{Duplicates, Emptied, TypedValue};
 
 /// How often the two were compared, and how often the walk had an answer.
 #[derive(Debug, Default)]
@@ -43,7 +43,8 @@ fn compare(seed: u64, count: &mut Count) {
                 managers.insert(name, fields_at_v1(one(random)));
             }
         }
-        let steps = step_by_step(merged, fields_at_v1(last), &managers, &SameVersion, &arena).expect("it has a type");
+        let steps = step_by_step(merged, fields_at_v1(last), &managers, &SameVersion, Emptied::Null, &arena)
+            .expect("it has a type");
         let walked = merged.prune(last, managers.iter().map(|(_, fields)| fields.set), &arena);
         count.compared += 1;
         if let Some(walked) = walked {

@@ -45,7 +45,7 @@ impl Converter for Renaming {
 
 fn with_versions(converter: Renaming, test: impl FnOnce(&mut Live<'_, Renaming>)) {
     let (types, arena) = (types(SCHEMA), Bump::new());
-    let updater = Updater { converter, ignored: Ignored::Nothing, return_input_on_noop: false };
+    let updater = Updater { converter, ignored: Ignored::Nothing, return_input_on_noop: false, emptied: Emptied::Null };
     test(&mut Live::new(&types, &updater, &arena));
 }
 

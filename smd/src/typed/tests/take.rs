@@ -1,7 +1,7 @@
 //! Removing, extracting, and sets of an older schema.
 
 use super::{World, paths, print};
-use crate::typed::{KeyFields, TypedValue};
+use crate::typed::{Emptied, KeyFields, TypedValue};
 
 fn remove(object: &str, set: &str) -> String {
     let world = World::sorts();
@@ -18,6 +18,21 @@ fn a_container_of_which_nothing_is_left_becomes_null() {
     assert_eq!(remove("{s: {x: 1}}", r#"{"f:s":{"f:x":{}}}"#), r#"{"s":null}"#);
     assert_eq!(remove("{set: [a]}", r#"{"f:set":{"v:\"a\"":{}}}"#), r#"{"set":null}"#);
     assert_eq!(remove("{s: {}}", r#"{"f:s":{"f:x":{}}}"#), r#"{"s":null}"#);
+    assert_eq!(remove("{s: {x: 1}}", r#"{"f:s":{}}"#), "null");
+}
+
+#[test]
+fn a_container_of_which_nothing_is_left_stays_in_v6_3_2() {
+    let world = World::sorts();
+    let remove = |object: &str, set: &str| {
+        print(world.forms(object)[0].remove_items_as(world.set(set), Emptied::Kept, &world.arena))
+    };
+    assert_eq!(remove("{s: {x: 1}}", r#"{"f:s":{"f:x":{}}}"#), r#"{"s":{}}"#);
+    assert_eq!(remove("{set: [a]}", r#"{"f:set":{"v:\"a\"":{}}}"#), r#"{"set":[]}"#);
+    assert_eq!(remove("{s: {}}", r#"{"f:s":{"f:x":{}}}"#), r#"{"s":{}}"#);
+    assert_eq!(remove("{atom: {a: b, c: d}}", r#"{"f:atom":{"f:a":{}}}"#), r#"{"atom":{}}"#);
+    // What the set itself names is removed, and the object as a whole becomes null.
+    assert_eq!(remove("{s: {x: 1}, set: [a]}", r#"{"f:s":{}}"#), r#"{"set":["a"]}"#);
     assert_eq!(remove("{s: {x: 1}}", r#"{"f:s":{}}"#), "null");
 }
 
