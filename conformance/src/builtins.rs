@@ -13,6 +13,7 @@ use kubeshape_registry::{Gvk, Registry, duplicate_fields};
 use kubeshape_schema::Bump;
 use kubeshape_schema::field::{BadValue, Error};
 use kubeshape_smd::Value as Decodable;
+use kubeshape_validate::Release;
 use kubeshape_validate::body::{self, Conflict, Url};
 use kubeshape_validate::builtin::{Assigned, Strategy, User};
 use kubeshape_validate::object::Judged;
@@ -115,7 +116,7 @@ pub fn compare(golden: &Path, known: Known) -> Table {
         let mut kinds = BTreeMap::new();
         for case in records::<Case>(&file, &mut table) {
             let name = (case.group.clone(), case.version.clone(), case.kind.clone());
-            let subject = kinds.entry(name).or_insert_with(|| subject(&registry, &case));
+            let subject = kinds.entry(name).or_insert_with(|| subject(&registry, &case, crate::RECORDED));
             match subject {
                 Some(subject) => judge(subject, &case, Answered::Server, &mut table),
                 None => table.add("verdict", &case.id, Verdict::Missing("no such kind".to_owned())),
@@ -159,14 +160,14 @@ impl Subject {
     }
 }
 
-pub(crate) fn subject(registry: &Registry, case: &Case) -> Option<Subject> {
+pub(crate) fn subject(registry: &Registry, case: &Case, release: Release) -> Option<Subject> {
     let Case { group, version, kind, .. } = case;
     let api_version = if group.is_empty() { version.clone() } else { format!("{group}/{version}") };
     let found = registry.kind(Gvk::new(&api_version, kind))?;
     let resource = found.resource();
     let namespaced = resource.is_some_and(|resource| resource.scope == Scope::Namespaced);
     let plural = resource.map(|resource| resource.plural.to_string()).unwrap_or_default();
-    let strategy = Strategy::new(found.typed()?, group, version, kind, namespaced, crate::RECORDED);
+    let strategy = Strategy::new(found.typed()?, group, version, kind, namespaced, release);
     let strategy = strategy.with_expressions(kubeshape_policy::expression_errors);
     Some(Subject { strategy, plural })
 }

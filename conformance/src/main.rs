@@ -6,6 +6,7 @@ use kubeshape_conformance::table::Table;
 use kubeshape_conformance::{
     AREAS, BaseFolder, changes, clients, compare, generated, has_records, judged, mutated, own,
 };
+use kubeshape_validate::Release;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -55,6 +56,8 @@ Without areas: all but the last seven, as far as the folders hold them.
            a quarter as many generated and changed definitions. In the area `mutated`: how many requests. In the area `changes`: how many generated pairs, half
            as many changed real definitions, and with fewer than 2000 that share of the real pairs
 --seed S   where generating begins (1)
+--oracle, --kubernetes  in the area `mutated`: another release, such as 1.37, and the program of `conformance/builtins-oracle` built
+           with its modules
 --newest   only the clients of the newest minor are built and asked
 --program  the `kubeshape` command that serves (the one built beside this program)
 
@@ -70,6 +73,19 @@ struct Arguments {
     generated: generated::Plan,
     program: Option<PathBuf>,
     newest: bool,
+    oracle: Option<PathBuf>,
+    kubernetes: Option<Release>,
+}
+
+impl Arguments {
+    /// The program of another release that the area `mutated` asks.
+    fn other(&self) -> Result<Option<mutated::Other>, String> {
+        match (&self.oracle, self.kubernetes) {
+            (Some(program), Some(release)) => Ok(Some(mutated::Other { program: program.clone(), release })),
+            (None, None) => Ok(None),
+            _ => Err("--oracle and --kubernetes need each other".to_owned()),
+        }
+    }
 }
 
 fn main() -> ExitCode {
@@ -101,6 +117,8 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Arguments
             "--all" => out.all = true,
             "--count" => out.generated.count = number(&mut arguments, "--count")?,
             "--seed" => out.generated.seed = number(&mut arguments, "--seed")?,
+            "--oracle" => out.oracle = arguments.next().map(PathBuf::from),
+            "--kubernetes" => out.kubernetes = Some(number(&mut arguments, "--kubernetes")?),
             "--newest" => out.newest = true,
             "--program" => out.program = arguments.next().map(PathBuf::from),
             "--help" | "-h" => return Ok(None),
@@ -170,7 +188,7 @@ fn table_of(
     match area {
         "corpus" => own::compare(base.map(|base| &base.publisher), known).map_err(|error| error.to_string()),
         "mutated" => match golden {
-            Some(golden) => mutated::compare(&arguments.generated, golden, known),
+            Some(golden) => mutated::compare(&arguments.generated, arguments.other()?.as_ref(), golden, known),
             None => Err(missing_folders()),
         },
         "generated" => generated::compare(&arguments.generated, known),

@@ -9,11 +9,12 @@ use crate::known::Known;
 use crate::oracle::{self, Oracle};
 use crate::structural::records;
 use crate::table::Table;
-use crate::typed::built_in;
+use crate::typed::built_in_of;
 use kubeshape_corpus::generate::Draw;
+use kubeshape_validate::Release;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How many values of a place are kept.
 const MOST_VALUES: usize = 50;
@@ -69,14 +70,26 @@ const TEXTS: [&str; 29] = [
 ];
 const NUMBERS: [i64; 12] = [-1, 0, 1, 2, 80, 100, 65_535, 65_536, i32::MAX as i64, i32::MIN as i64, 30_000, 1_000_000];
 
+/// A program over the code of another release, and the release.
+#[derive(Clone, Debug)]
+pub struct Other {
+    /// The program, built from `builtins-oracle` with the modules of the release.
+    pub program: PathBuf,
+    /// The release whose rules are compared.
+    pub release: Release,
+}
+
 /// Compares all of a plan.
 ///
 /// # Errors
 /// Go is not installed, the Go program fails, or nothing is recorded of built-in kinds.
-pub fn compare(plan: &Plan, golden: &Path, known: Known) -> Result<Table, String> {
+pub fn compare(plan: &Plan, other: Option<&Other>, golden: &Path, known: Known) -> Result<Table, String> {
     let mut table = Table::new("mutated", known);
-    let program = oracle::build_server()?;
-    let inputs = Inputs::read(golden, &mut table)?;
+    let (program, release) = match other {
+        Some(other) => (other.program.clone(), other.release),
+        None => (oracle::build_server()?, crate::RECORDED),
+    };
+    let inputs = Inputs::read(golden, release, &mut table)?;
     let oracle = &mut Oracle::start(&program, &["requests"])?;
     let judge = |id: &str, request: &Value, answer: &Value, table: &mut Table| {
         inputs.compare(id, request, answer, table);
@@ -103,15 +116,15 @@ struct Inputs {
 }
 
 impl Inputs {
-    fn read(golden: &Path, table: &mut Table) -> Result<Inputs, String> {
-        let registry = built_in()?;
+    fn read(golden: &Path, release: Release, table: &mut Table) -> Result<Inputs, String> {
+        let registry = built_in_of(release)?;
         let mut inputs = Inputs { kinds: Vec::new(), values: BTreeMap::new(), members: BTreeMap::new() };
         for file in golden::files(&golden.join(builtins::FOLDER)) {
             let mut of_file: Option<(Value, Subject, Vec<Accepted>)> = None;
             for case in records::<Case>(&file, table) {
                 if of_file.is_none() {
                     let name = json!({ "group": case.group, "version": case.version, "kind": case.kind });
-                    of_file = builtins::subject(&registry, &case).map(|subject| (name, subject, Vec::new()));
+                    of_file = builtins::subject(&registry, &case, release).map(|subject| (name, subject, Vec::new()));
                 }
                 let (Some((_, subject, all)), Some(mut accepted)) = (&mut of_file, accepted(&case)) else { continue };
                 if let (false, Some(metadata)) = (subject.is_namespaced(), accepted.object["metadata"].as_object_mut())

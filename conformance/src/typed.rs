@@ -7,7 +7,7 @@ use crate::table::{Table, Verdict};
 use kubeshape_builtin::Release;
 use kubeshape_corpus::generate::Seeded;
 use kubeshape_input::Limits;
-use kubeshape_registry::{Kind, Object, Registry, duplicate_fields};
+use kubeshape_registry::{Kind, Object, Registry, Settings, duplicate_fields};
 use kubeshape_schema::Bump;
 use kubeshape_smd::{ToValue, Value as Decodable};
 use kubeshape_validate::Release as Rules;
@@ -22,15 +22,18 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// The release of the Go libraries, and of the server whose answers are recorded.
-const RELEASE: &str = "1.36";
 /// How many members of a mapping of a generated object are kept, in ten.
 const KEPT: u32 = 4;
 
 /// The built-in kinds of the release.
 pub(crate) fn built_in() -> Result<Registry, String> {
-    let release: Release = RELEASE.parse().map_err(|error| format!("{error}"))?;
-    let mut registry = crate::registry();
+    built_in_of(crate::RECORDED)
+}
+
+/// The built-in kinds of a release.
+pub(crate) fn built_in_of(rules: Rules) -> Result<Registry, String> {
+    let release: Release = format!("1.{}", rules.minor()).parse().map_err(|error| format!("{error}"))?;
+    let mut registry = Registry::new(Settings::of(rules));
     let api = release.api();
     for (path, document) in api.openapi_v3_of(|_| true) {
         let read = kubeshape_input::read(path, document.as_bytes(), Limits::default());

@@ -107,7 +107,16 @@ impl BuiltInKind {
 
     /// Whether the server counts the generations of objects.
     pub fn counts_generations(&self) -> bool {
-        self.row.counts
+        self.row.counts && self.counts_now()
+    }
+
+    /// Whether the server counts changes of objects.
+    pub(crate) fn counts_changes(&self) -> bool {
+        self.row.counts_changes && self.counts_now()
+    }
+
+    fn counts_now(&self) -> bool {
+        self.row.counts_since.is_none_or(|change| change.is_in(self.release))
     }
 
     /// Whether metadata is checked only if nothing else is wrong.
@@ -132,7 +141,7 @@ impl BuiltInKind {
             rules::finalizers(object, &Path::Base("metadata"), &mut errors);
         }
         if let Some(rule) = self.row.rule {
-            rule.errors(object, &mut errors);
+            rule.errors(object, self.release, &mut errors);
         }
         errors.into_vec()
     }
@@ -142,7 +151,7 @@ impl BuiltInKind {
     /// metadata of the result is what the server stores.
     pub fn create<'a>(&self, object: Value<'a>, namespaced: Option<bool>, arena: &'a Bump) -> Judged<'a> {
         let namespaced = namespaced.unwrap_or_else(|| has_namespace(object));
-        let (stored, named) = created_as(object, namespaced, self.row.counts, arena);
+        let (stored, named) = created_as(object, namespaced, self.counts_generations(), arena);
         let errors = self.errors(named, namespaced);
         Judged { stored, errors, warnings: Vec::new(), refusal: version_on_creation(object) }
     }

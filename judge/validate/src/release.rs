@@ -187,6 +187,14 @@ changes! {
         PatchesReadFirst,
         /// structured-merge-diff is v6.4: text after the JSON of a key or value in managedFields is an error.
         StructuredMergeDiff64,
+        /// `minReplicas` of a HorizontalPodAutoscaler may be 0 if one of its metrics is of an object or external.
+        AutoscalersToZero,
+        /// A HorizontalPodAutoscaler has a generation.
+        GenerationsOfAutoscalers,
+        /// An update of a StatefulSet names each field that may not change.
+        FieldsOfStatefulSets,
+        /// Names of admission policies, their bindings and webhook configurations may not end in `.static.k8s.io`.
+        StaticNames,
     }
 }
 

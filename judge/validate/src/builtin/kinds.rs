@@ -1,5 +1,6 @@
 //! The table of kinds.
 
+use super::Change;
 use super::Naming::{self, Address, GroupResource, Label, PathSegment, ServiceLabel, Subdomain};
 use super::rules::Rule;
 
@@ -12,6 +13,8 @@ pub(super) struct Row {
     pub(super) checks_finalizers: bool,
     /// Whether the server counts the generations of objects (`PrepareForCreate` of the strategy).
     pub(super) counts: bool,
+    /// The change with which a server began to count them.
+    pub(super) counts_since: Option<Change>,
     /// The member of metadata whose changes count, beside those of the spec (`PrepareForUpdate`).
     pub(super) counts_also: Option<&'static str>,
     /// Whether changes are counted: a new CSIDriver has no generation, and that of a PriorityClass stays.
@@ -31,6 +34,7 @@ const fn row(naming: Naming) -> Row {
         naming,
         checks_finalizers: false,
         counts: false,
+        counts_since: None,
         counts_also: None,
         counts_changes: false,
         needs_version: false,
@@ -84,12 +88,12 @@ const KINDS: [(&str, &[(&str, Row)]); 20] = [
     (
         "admissionregistration.k8s.io",
         &[
-            ("MutatingAdmissionPolicy", versioned(counted(row(Subdomain)))),
-            ("MutatingAdmissionPolicyBinding", versioned(counted(row(Subdomain)))),
-            ("MutatingWebhookConfiguration", versioned(counted(row(Subdomain)))),
-            ("ValidatingAdmissionPolicy", versioned(counted(row(Subdomain)))),
-            ("ValidatingAdmissionPolicyBinding", versioned(counted(row(Subdomain)))),
-            ("ValidatingWebhookConfiguration", versioned(counted(row(Subdomain)))),
+            ("MutatingAdmissionPolicy", versioned(special(counted(row(Subdomain)), Rule::StaticName))),
+            ("MutatingAdmissionPolicyBinding", versioned(special(counted(row(Subdomain)), Rule::StaticName))),
+            ("MutatingWebhookConfiguration", versioned(special(counted(row(Subdomain)), Rule::StaticName))),
+            ("ValidatingAdmissionPolicy", versioned(special(counted(row(Subdomain)), Rule::StaticName))),
+            ("ValidatingAdmissionPolicyBinding", versioned(special(counted(row(Subdomain)), Rule::StaticName))),
+            ("ValidatingWebhookConfiguration", versioned(special(counted(row(Subdomain)), Rule::StaticName))),
         ],
     ),
     ("apiregistration.k8s.io", &[("APIService", versioned(special(row(PathSegment), Rule::ApiService)))]),
@@ -104,7 +108,13 @@ const KINDS: [(&str, &[(&str, Row)]); 20] = [
             ("StatefulSet", counted(core(Label))),
         ],
     ),
-    ("autoscaling", &[("HorizontalPodAutoscaler", core(Subdomain))]),
+    (
+        "autoscaling",
+        &[(
+            "HorizontalPodAutoscaler",
+            Row { counts_since: Some(Change::GenerationsOfAutoscalers), ..counted(core(Subdomain)) },
+        )],
+    ),
     ("batch", &[("CronJob", special(counted(core(Subdomain)), Rule::CronJob)), ("Job", counted(core(Subdomain)))]),
     (
         "certificates.k8s.io",

@@ -3,7 +3,8 @@
 //! A file has the definitions of one API group. A definition has lists of steps:
 //!
 //! - `defaults`: what defaulting sets where a field is empty (`SetDefaults_…` of `pkg/apis/*/*/defaults.go`);
-//! - `disabled`: fields of features that are off, dropped from new objects, and from changed ones that did not have them
+//! - `disabled`: fields of features that are off, dropped from new objects, and from changed ones that did not have them. A field may
+//!   have an end: `{field: a.b, until: 1.36}`
 //!   (`dropDisabledFields`);
 //! - `create`, `update`, `status`: what the strategy of a kind does before it stores a new object, a changed one, and one sent
 //!   to the status subresource (`PrepareForCreate`, `PrepareForUpdate`).

@@ -2,12 +2,15 @@
 
 use crate::names::{self, Messages};
 use crate::object::metadata_of;
+use crate::{Change, Release};
 use kubeshape_schema::field::{Error, ErrorType, Errors, Path};
 use kubeshape_value::Value;
 use kubeshape_yaml::go::escape::GoQuoted;
 
 /// The finalizers without a domain: `IsStandardFinalizerName`.
 const FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
+/// The suffix of names of manifests on the disk of a server: `StaticConfigSuffix`.
+const STATIC: &str = ".static.k8s.io";
 /// Characters of the name of a CronJob: its Jobs append eleven to it.
 const MAX_CRON_JOB: usize = 52;
 /// The priority classes of the system: the names and values.
@@ -31,6 +34,8 @@ pub(super) enum Rule {
     Last,
     /// Names with a prefix are reserved: `ValidatePriorityClass`.
     PriorityClass,
+    /// Names with a suffix are those of manifests on the disk of a server: `ValidateStaticSuffix`.
+    StaticName,
 }
 
 impl Rule {
@@ -39,7 +44,7 @@ impl Rule {
         let spec = object.get("spec").unwrap_or(Value::Null);
         match self {
             Rule::AnyPrefix => is_prefix.then(Vec::new),
-            Rule::CronJob | Rule::Last | Rule::LimitRange | Rule::PriorityClass => None,
+            Rule::CronJob | Rule::Last | Rule::LimitRange | Rule::PriorityClass | Rule::StaticName => None,
             Rule::ApiService => {
                 let messages = names::path_segment(name, false);
                 let required = format!("{}.{}", text(spec, "version"), text(spec, "group"));
@@ -66,7 +71,7 @@ impl Rule {
     }
 
     /// Changes the errors of metadata to those of the kind.
-    pub(super) fn errors(self, object: Value<'_>, errors: &mut Errors) {
+    pub(super) fn errors(self, object: Value<'_>, release: Release, errors: &mut Errors) {
         let metadata = Path::Base("metadata");
         let (path, name) = (metadata.child("name"), text(metadata_of(object), "name"));
         match self {
@@ -76,6 +81,14 @@ impl Rule {
             Rule::LimitRange if name.is_empty() => {
                 errors
                     .retain(|error| (error.error_type, error.path.as_str()) != (ErrorType::Required, "metadata.name"));
+            }
+            Rule::StaticName if Change::StaticNames.is_in(release) && name.ends_with(STATIC) => {
+                let detail = format!(
+                    "names ending with {} are reserved for static manifest-based configurations and cannot be managed via the \
+                     API",
+                    GoQuoted(STATIC)
+                );
+                errors.push(Error::invalid(&path, name, detail, 0));
             }
             Rule::PriorityClass if name.starts_with("system-") => {
                 if let Some(why) = reserved(name, object) {

@@ -372,7 +372,7 @@ impl Strategy {
     /// Whether an update counts as a new generation.
     fn is_changed(&self, new: Value<'_>, old: Value<'_>) -> bool {
         let row = &self.metadata.row;
-        if !row.counts_changes {
+        if !self.metadata.counts_changes() {
             return false;
         }
         let member = |object: Value<'_>, key: &str| match object.get("metadata").and_then(|value| value.get(key)) {

@@ -10,14 +10,19 @@ use serde_json::{Value, json};
 
 /// A kind with the types of the newest release.
 fn strategy(api_version: &str, kind: &str, definition: &str) -> Strategy {
+    strategy_in(Release::nearest(36), api_version, kind, definition)
+}
+
+/// A kind as a release checks it.
+fn strategy_in(rules: Release, api_version: &str, kind: &str, definition: &str) -> Strategy {
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
     let path = if group.is_empty() { format!("api/{version}") } else { format!("apis/{api_version}") };
-    let release: kubeshape_builtin::Release = "1.36".parse().unwrap();
+    let release: kubeshape_builtin::Release = format!("1.{}", rules.minor()).parse().unwrap();
     let document = release.api().openapi_v3(&path).expect("a document");
     let mut tape = Tape::new();
     Stream::new(document.as_bytes(), Limits::default()).unwrap().next(&mut tape).unwrap().unwrap();
     let types = Typed::of_document(tape.document(&document).root().unwrap(), definition).expect("a definition");
-    Strategy::new(types, group, version, kind, kind != "Namespace", Release::DEFAULT)
+    Strategy::new(types, group, version, kind, kind != "Namespace", rules)
 }
 
 fn created(kind: &Strategy, object: &Value) -> Vec<String> {
@@ -351,6 +356,62 @@ fn targets_of_iscsi_and_options_of_volumes_have_forms() {
         created(&kind, &with(json!({"scaleIO": {"gateway": "g", "secretRef": {"name": "s"}, "system": ""}}))),
         ["spec.volumes[0].scaleIO.system: Required value", "spec.volumes[0].scaleIO.volumeName: Required value"]
     );
+}
+
+#[test]
+fn rules_follow_the_release() {
+    let both = |api_version: &str, kind: &str, definition: &str| {
+        [36, 37].map(|minor| strategy_in(Release::nearest(minor), api_version, kind, definition))
+    };
+    let metric =
+        json!({"type": "External", "external": {"metric": {"name": "m"}, "target": {"type": "Value", "value": "1"}}});
+    let target = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"});
+    let scaler = json!({
+        "metadata": {"name": "a", "namespace": "b", "resourceVersion": "1"},
+        "spec": {"minReplicas": 0, "maxReplicas": 1, "scaleTargetRef": target, "metrics": [metric]},
+    });
+    let [old, new] =
+        both("autoscaling/v2", "HorizontalPodAutoscaler", "io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler");
+    let least = "spec.minReplicas: Invalid value: 0: must be greater than or equal to 1";
+    assert_eq!(created(&old, &scaler), [least]);
+    assert_eq!(created(&new, &scaler), [""; 0]);
+    assert!(!old.metadata().counts_generations() && new.metadata().counts_generations());
+
+    let set = |name: &str| {
+        let pod = json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "a", "image": "b"}]}});
+        let rolling = json!({"maxUnavailable": 2, "partition": 0});
+        json!({
+            "metadata": {"name": "a", "namespace": "b", "resourceVersion": "1"},
+            "spec": {
+                "serviceName": name, "selector": {"matchLabels": {"a": "b"}}, "template": pod,
+                "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": rolling},
+            },
+        })
+    };
+    let [old, new] = both("apps/v1", "StatefulSet", "io.k8s.api.apps.v1.StatefulSet");
+    assert!(
+        updated(&old, &set("x"), &set("y"))[0].starts_with("spec: Forbidden: updates to statefulset spec for fields")
+    );
+    assert_eq!(updated(&new, &set("x"), &set("y")), ["spec.serviceName: Invalid value: \"x\": field is immutable"]);
+    let kept = |kind: &Strategy| {
+        let arena = Bump::new();
+        let object = set("x");
+        let decoded = kind.decode(object.to_value(&arena), &arena).expect("a set");
+        let stored = kind.create(decoded.value, Assigned::default(), &arena).stored.to_serde();
+        stored["spec"]["updateStrategy"]["rollingUpdate"]["maxUnavailable"].clone()
+    };
+    assert_eq!([kept(&old), kept(&new)], [Value::Null, json!(2)]);
+
+    let [old, new] = both(
+        "admissionregistration.k8s.io/v1",
+        "ValidatingWebhookConfiguration",
+        "io.k8s.api.admissionregistration.v1.ValidatingWebhookConfiguration",
+    );
+    let webhook = json!({"metadata": {"name": "a.static.k8s.io"}});
+    let reserved = "metadata.name: Invalid value: \"a.static.k8s.io\": names ending with \".static.k8s.io\" are reserved for static \
+                    manifest-based configurations and cannot be managed via the API";
+    assert_eq!(created(&new, &webhook).last().map(String::as_str), Some(reserved));
+    assert!(!created(&old, &webhook).iter().any(|error| error == reserved));
 }
 
 #[test]

@@ -60,9 +60,10 @@ fn steps_of(node: Node<'_>, release: Release, problems: &mut Vec<String>) -> Ste
         let items = node.get(key)?.items();
         Some(items.filter_map(|item| step(item, release, problems)).collect::<Vec<_>>())
     };
-    let path = |node: Node<'_>| node.text().split('.').map(str::to_owned).collect();
+    let path = |node: Node<'_>| node.get("field").unwrap_or(node).text().split('.').map(str::to_owned).collect();
+    let is_disabled = |node: &Node<'_>| minor(*node, "until").is_none_or(|until| release.minor() <= until);
     Steps {
-        disabled: node.get("disabled").into_iter().flat_map(Node::items).map(path).collect(),
+        disabled: node.get("disabled").into_iter().flat_map(Node::items).filter(is_disabled).map(path).collect(),
         defaults: list("defaults").unwrap_or_default(),
         create: list("create"),
         allocate: list("allocate"),
@@ -72,9 +73,13 @@ fn steps_of(node: Node<'_>, release: Release, problems: &mut Vec<String>) -> Ste
     }
 }
 
+/// The minor number of the release that a member names.
+fn minor(node: Node<'_>, key: &str) -> Option<u32> {
+    node.get(key)?.text().strip_prefix("1.")?.parse().ok()
+}
+
 fn step(node: Node<'_>, release: Release, problems: &mut Vec<String>) -> Option<Step> {
-    let minor = |key: &str| node.get(key)?.text().strip_prefix("1.")?.parse::<u32>().ok();
-    if minor("since").is_some_and(|since| release.minor() < since) {
+    if minor(node, "since").is_some_and(|since| release.minor() < since) {
         return None;
     }
     let text = |key: &str| node.get(key).map(Node::text);

@@ -3,8 +3,10 @@
 use super::super::form::{Form, NEGATIVE, percent, selector as label_selector};
 use super::super::run::same;
 use super::super::{At, Found};
+use super::common::immutable;
 use super::pods::{claim_spec, metadata_of_template, pod_template, selector_mismatch, template_annotations};
 use super::{Names, entries, get, items, number, text};
+use crate::Change;
 use crate::names;
 use kubeshape_schema::field::Path;
 use kubeshape_value::Value;
@@ -366,6 +368,12 @@ fn stateful_set_update(at: &At<'_, '_>, found: &mut Found) {
         "persistentVolumeClaimRetentionPolicy",
     ];
     let old = get(at.scope.old.unwrap_or(Value::Null), "spec");
+    if Change::FieldsOfStatefulSets.is_in(at.scope.metadata.release) {
+        for key in ["selector", "volumeClaimTemplates", "serviceName", "podManagementPolicy"] {
+            immutable(at.get(key), get(old, key), &at.path.child(key), found);
+        }
+        return;
+    }
     let is_changed = |key: &str| !MAY.contains(&key) && !same(at.get(key), get(old, key));
     let keys = entries(at.scope.root, "spec").iter().chain(entries(at.scope.old.unwrap_or(Value::Null), "spec"));
     if keys.into_iter().any(|(key, _)| is_changed(key)) {

@@ -2,6 +2,7 @@
 
 use super::common::sign;
 use super::{Names, get, items, number, text};
+use crate::Change;
 use crate::builtin::overlay::check::form::{self, Form};
 use crate::builtin::overlay::check::{At, Found};
 use crate::names;
@@ -108,9 +109,9 @@ fn autoscaler(at: &At<'_, '_>, found: &mut Found) {
     let spec = get(at.value, "spec");
     let path = at.path.child("spec");
     let old = at.scope.old.map(|old| get(old, "spec"));
-    let least = i64::from(old.is_none_or(|old| number(old, "minReplicas") != Some(0)));
+    let may_be_zero = Change::AutoscalersToZero.is_in(at.scope.metadata.release);
+    let least = i64::from(!may_be_zero && old.is_none_or(|old| number(old, "minReplicas") != Some(0)));
     let (min, max) = (number(spec, "minReplicas"), number(spec, "maxReplicas").unwrap_or(0));
-    // HPAScaleToZero is alpha.
     if min.is_some_and(|min| min < least) {
         let detail = format!("must be greater than or equal to {least}");
         found.invalid(&path.child("minReplicas"), get(spec, "minReplicas"), detail);
