@@ -193,6 +193,8 @@ changes! {
         GenerationsOfAutoscalers,
         /// An update of a StatefulSet names each field that may not change.
         FieldsOfStatefulSets,
+        /// The selector of a Job and the labels that belong to it are checked when it is created only.
+        SelectorsOfNewJobs,
         /// Names of admission policies, their bindings and webhook configurations may not end in `.static.k8s.io`.
         StaticNames,
     }

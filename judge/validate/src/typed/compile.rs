@@ -1,6 +1,6 @@
 //! Types from the schemas of an OpenAPI document.
 
-use super::go;
+use super::go::{self, Facts};
 use super::names::Names;
 use super::{Field, Special, Struct, Type, Typed, is_zero};
 use crate::literal::Literal;
@@ -136,7 +136,11 @@ impl<'d> Compiler<'d> {
                 && matches!(ty, Type::Struct(_))
                 && (name.text() == "spec" || property.get("default").is_some_and(is_empty));
             let written = property.get("default").filter(|default| is_go && default.kind() != Kind::Map);
-            let go = facts.as_ref().map(|facts| facts.get(name.text()).copied().unwrap_or_default());
+            let go = facts.as_ref().map(|facts| {
+                // Optional structs that are newer than the table are pointers, as those of all new fields are.
+                let is_new_struct = matches!(ty, Type::Struct(_));
+                facts.get(name.text()).copied().unwrap_or_else(|| Facts::unknown(is_new_struct))
+            });
             let is_pointer = go.is_some_and(|go| go.is_pointer);
             let default = written.filter(|default| is_pointer || !is_zero(*default)).map(Literal::of);
             let field = Field { ty, required, is_there, allowed, go_name, default, go };

@@ -10,10 +10,10 @@ pub(super) struct Facts {
     pub(super) is_pointer: bool,
 }
 
-impl Default for Facts {
-    /// Fields without a protobuf number: those of `TypeMeta`.
-    fn default() -> Facts {
-        Facts { shown: Shown::UnlessEmpty, is_pointer: false }
+impl Facts {
+    /// A field that the table does not have: one of `TypeMeta`, or of a newer release.
+    pub(super) fn unknown(is_pointer: bool) -> Facts {
+        Facts { shown: Shown::UnlessEmpty, is_pointer }
     }
 }
 

@@ -402,6 +402,23 @@ fn rules_follow_the_release() {
     };
     assert_eq!([kept(&old), kept(&new)], [Value::Null, json!(2)]);
 
+    let job = |manual: bool| {
+        let pod = json!({"metadata": {"labels": {"a": "b"}}, "spec": {"restartPolicy": "Never", "containers": [{"name": "a", "image": "b"}]}});
+        json!({
+            "metadata": {"name": "a", "namespace": "b", "uid": "u", "resourceVersion": "1"},
+            "spec": {"manualSelector": manual, "selector": {"matchLabels": {"a": "b"}}, "template": pod},
+        })
+    };
+    let [old, new] = both("batch/v1", "Job", "io.k8s.api.batch.v1.Job");
+    assert!(!updated(&old, &job(false), &job(true)).is_empty());
+    assert_eq!(updated(&new, &job(false), &job(true)), [""; 0]);
+
+    let node = strategy_in(Release::nearest(37), "v1", "Node", "io.k8s.api.core.v1.Node");
+    let (arena, object) = (Bump::new(), json!({"metadata": {"name": "a"}}));
+    let decoded = node.decode(object.to_value(&arena), &arena).expect("a node");
+    let stored = node.create(decoded.value, Assigned::default(), &arena).stored.to_serde();
+    assert_eq!(stored["spec"], json!({}), "structs that are newer than the table of Go's types are pointers");
+
     let [old, new] = both(
         "admissionregistration.k8s.io/v1",
         "ValidatingWebhookConfiguration",

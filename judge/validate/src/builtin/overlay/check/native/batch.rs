@@ -110,7 +110,9 @@ fn wrong(path: &Path<'_>, detail: &str, found: &mut Found) {
 /// A Job: `validateGeneratedSelector` of new ones, and `ValidateJobSpec`.
 fn job(at: &At<'_, '_>, found: &mut Found) {
     let (spec, path) = (at.get("spec"), at.path.child("spec"));
-    generated_selector(at, spec, &path, found);
+    if at.scope.old.is_none() || !crate::Change::SelectorsOfNewJobs.is_in(at.scope.metadata.release) {
+        generated_selector(at, spec, &path, found);
+    }
     whole_spec(at, spec, &path, found);
 }
 
