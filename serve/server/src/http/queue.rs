@@ -4,8 +4,10 @@
 //! short jobs do not wait behind long ones. A client has a bounded share of the long jobs: while it has it, its other jobs wait,
 //! and those of others do not. Clients have their turns one after the other.
 //!
-//! Several clients can use all places for long jobs together. Then, while others wait, the oldest long job of the client that has
-//! most of them is ended, once it has had its time, [`LONG_ENOUGH_MS`].
+//! Several clients can use all places for long jobs together. Some more are reserved for clients that have no job, each of which can
+//! have one of them. So what is short does not wait for any long job, unless more clients are greedy than the machine has processors.
+//! While others wait, the oldest long job of the client that has most of them is ended, once it has had its time,
+//! [`LONG_ENOUGH_MS`].
 
 use crate::limit::Caller;
 use std::collections::{BTreeMap, VecDeque};
@@ -113,6 +115,17 @@ impl Queue {
         2 * self.threads + 2
     }
 
+    /// The same, when the job is the only one of its client.
+    fn most_long_of_idle(&self) -> usize {
+        3 * self.threads + 3
+    }
+
+    /// Whether a job of the client can begin.
+    fn has_place(&self, state: &State, client: &Client) -> bool {
+        let most = if client.short + client.long == 0 { self.most_long_of_idle() } else { self.most_long() };
+        state.long < most && client.long < self.share()
+    }
+
     /// Waits for a place to work.
     ///
     /// # Errors
@@ -165,14 +178,14 @@ impl Queue {
     /// Begins the jobs for which there is a thread.
     fn begin(&self, state: &mut State) {
         let mut passed = 0;
-        while passed < state.turns.len() && state.short < self.threads && state.long < self.most_long() {
+        while passed < state.turns.len() && state.short < self.threads && state.long < self.most_long_of_idle() {
             let Some(owner) = state.turns.pop_front() else { return };
-            let Some(client) = state.clients.get_mut(&owner) else { continue };
-            if client.long >= self.share() {
+            if state.clients.get(&owner).is_some_and(|client| !self.has_place(state, client)) {
                 state.turns.push_back(owner);
                 passed += 1;
                 continue;
             }
+            let Some(client) = state.clients.get_mut(&owner) else { continue };
             if let Some(start) = client.waiting.pop_front() {
                 state.waiting -= 1;
                 if start.send(()).is_ok() {
@@ -351,6 +364,12 @@ mod tests {
         queue.place(client(name)).now_or_never().map(|place| place.expect("room"))
     }
 
+    /// All long jobs that can begin.
+    fn long(queue: &Arc<Queue>, name: &str) -> Vec<Place> {
+        let next = || now(queue, name).inspect(Place::takes_long);
+        std::iter::repeat_with(next).map_while(|place| place).collect()
+    }
+
     fn is_idle(queue: &Queue) -> bool {
         let state = queue.state();
         state.short + state.long + state.waiting + state.running.len() == 0
@@ -382,33 +401,41 @@ mod tests {
         for processors in 2..5 {
             let queue = Queue::new(processors - 1);
             assert_eq!((queue.share(), queue.most_long()), (processors, 2 * processors));
-            let places: Vec<Place> = std::iter::repeat_with(|| now(&queue, "a"))
-                .map_while(|place| {
-                    place.as_ref().inspect(|place| place.takes_long());
-                    place
-                })
-                .collect();
-            assert_eq!(places.len(), processors);
-            let others: Vec<Place> = ["b", "c"]
-                .iter()
-                .flat_map(|name| {
-                    std::iter::repeat_with(|| now(&queue, name))
-                        .map_while(|place| {
-                            place.as_ref().inspect(|place| place.takes_long());
-                            place
-                        })
-                        .collect::<Vec<_>>()
-                })
-                .collect();
-            assert_eq!(others.len(), processors);
+            assert_eq!(queue.most_long_of_idle(), 3 * processors);
+            let places: Vec<Vec<Place>> = ["a", "b", "c", "d"].iter().map(|name| long(&queue, name)).collect();
+            assert_eq!(places.iter().map(Vec::len).collect::<Vec<_>>(), [processors, processors, 1, 1]);
+            let others: Vec<Vec<Place>> = (0..processors).map(|n| long(&queue, &n.to_string())).collect();
+            assert_eq!(others.iter().map(Vec::len).sum::<usize>(), processors - 2);
         }
+    }
+
+    #[test]
+    fn jobs_do_not_wait_for_clients_that_use_all_places_together() {
+        let queue = Queue::new(1);
+        let greedy = ["a", "b"].map(|name| long(&queue, name));
+        assert_eq!(greedy.iter().map(Vec::len).sum::<usize>(), queue.most_long());
+        let mut more: Vec<_> = ["a", "b"].iter().map(|name| Box::pin(queue.place(client(name)))).collect();
+        assert!(more.iter_mut().all(|place| place.now_or_never().is_none()));
+        for round in 0..10 {
+            let place = now(&queue, "c").expect("a thread");
+            // One job at a time.
+            assert!(now(&queue, "c").is_none());
+            if round == 9 {
+                place.takes_long();
+                assert!(now(&queue, "c").is_none());
+                assert!(now(&queue, "d").is_some());
+            }
+        }
+        assert!(more.iter_mut().all(|place| place.now_or_never().is_none()));
+        drop((greedy, more));
+        assert!(is_idle(&queue), "{queue:?}");
     }
 
     #[tokio::test(start_paused = true)]
     async fn clients_that_use_all_places_together_make_room_for_others() {
         let queue = Queue::new(1);
         let mut places = Vec::new();
-        for name in ["a", "a", "b", "b"] {
+        for name in ["a", "a", "b", "b", "e", "f"] {
             let place = queue.place(client(name)).await.expect("a place");
             place.takes_long();
             places.push(place);
@@ -416,10 +443,10 @@ mod tests {
         let ended = |places: &[Place]| places.iter().map(|place| place.end().was_for_others()).collect::<Vec<_>>();
         // Those who have their share wait.
         assert!(timeout(Duration::from_secs(5), queue.place(client("b"))).await.is_err());
-        assert_eq!(ended(&places), [false; 4]);
+        assert_eq!(ended(&places), [false; 6]);
         let mut other = Box::pin(queue.place(client("c")));
         assert!(timeout(LOOK * 3, &mut other).await.is_err());
-        assert_eq!(ended(&places), [true, false, false, false]);
+        assert_eq!(ended(&places), [true, false, false, false, false, false]);
         drop(places.remove(0));
         let place = other.await.expect("a place");
         place.takes_long();
