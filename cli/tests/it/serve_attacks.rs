@@ -9,8 +9,13 @@ use std::time::{Duration, Instant};
 
 /// The largest memory of the process so far, in KiB.
 fn memory(server: &Server) -> u64 {
+    of_status(server, "VmHWM:")
+}
+
+/// A figure of the process, in KiB.
+fn of_status(server: &Server, name: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).expect("a status");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the largest memory");
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("a figure of memory");
     line.trim().trim_end_matches(" kB").parse().expect("a number")
 }
 
@@ -31,6 +36,79 @@ fn descriptors_that_others_hold_keep_nobody_out_and_files_are_read_again() {
         assert_eq!(server.get("/readyz").0, 200);
     }
     drop(held);
+}
+
+/// A frame of HTTP/2.
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let mut out = (payload.len() as u32).to_be_bytes()[1..].to_vec();
+    out.extend([kind, flags]);
+    out.extend(stream.to_be_bytes());
+    out.extend(payload);
+    out
+}
+
+/// Answers that need no other thread: connections ask a hundred times each for an object of 30 KB, and take nothing.
+#[test]
+fn short_answers_on_many_streams_take_bounded_memory_which_is_given_back() {
+    /// KiB that may stay.
+    const LEFT: u64 = 96 << 10;
+    let connections = 300 / kubeshape_corpus::one_in(4) as u64;
+    // What all responses may hold, and a MiB for each connection.
+    let most = (512 + connections) << 10;
+    let folder = Folder::new();
+    folder.write("crds/gears.yaml", crd("a.example.com", "one"));
+    let lines = "a: b\\n".repeat(5_000);
+    let map =
+        r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"map","namespace":"default"},"data":{"a":"TEXT"}}"#;
+    folder.write("objects/map.yaml", map.replace("TEXT", &lines));
+    let server = Server::start(&folder, "crds --objects objects --max-connections 400");
+    let path = "/api/v1/namespaces/default/configmaps/map";
+    assert_eq!(server.get(path).0, 200);
+    let before = of_status(&server, "VmRSS:");
+    let mut block = vec![0x82, 0x86];
+    for (name, value) in [(":authority", "localhost"), (":path", path), ("accept", "application/yaml")] {
+        block.push(0);
+        for text in [name, value] {
+            block.push(text.len() as u8);
+            block.extend(text.as_bytes());
+        }
+    }
+    let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+    // No stream has room for its answer.
+    bytes.extend(frame(4, 0, 0, &[0, 4, 0, 0, 0, 0]));
+    (0..100).for_each(|n| bytes.extend(frame(1, 5, n * 2 + 1, &block)));
+    bytes.extend(frame(6, 0, 0, b"the-ping"));
+    let streams: Vec<TcpStream> = (0..connections)
+        .map(|_| {
+            let mut stream = TcpStream::connect(&server.address).expect("a connection");
+            stream.set_write_timeout(Some(Duration::from_secs(30))).expect("a timeout");
+            stream.write_all(&bytes).expect("sent");
+            stream
+        })
+        .collect();
+    // Connections of which the server takes no more may be ended.
+    for mut stream in &streams {
+        stream.set_read_timeout(Some(Duration::from_secs(5))).expect("a timeout");
+        let (mut got, mut buffer): (Vec<u8>, _) = (Vec::new(), [0; 4096]);
+        while !got.windows(8).any(|bytes| bytes == b"the-ping") {
+            match stream.read(&mut buffer) {
+                Ok(n) if n > 0 => got.extend(&buffer[..n]),
+                _ => break,
+            }
+        }
+    }
+    assert_eq!(server.get("/livez").0, 200);
+    let peak = memory(&server);
+    assert!(peak > before + (64 << 10), "{peak} KiB: the attack does nothing");
+    assert!(peak < before + most, "{peak} KiB, {before} KiB before");
+    drop(streams);
+    let began = Instant::now();
+    while of_status(&server, "VmRSS:") > before + LEFT {
+        let now = of_status(&server, "VmRSS:");
+        assert!(began.elapsed() < Duration::from_secs(60), "{now} KiB stay of {peak}, {before} KiB before");
+        // A thread gives back what it had when it works again.
+        (0..20).for_each(|_| assert_eq!(server.get(path).0, 200));
+    }
 }
 
 #[test]
@@ -64,13 +142,6 @@ fn many_ranges_on_many_streams_take_little_memory() {
     text(":authority", "localhost");
     text(":path", "/openapi/v3/apis/a.example.com/v1");
     text("range", &ranges);
-    let frame = |kind: u8, flags: u8, stream: u32, payload: &[u8]| {
-        let mut out = (payload.len() as u32).to_be_bytes()[1..].to_vec();
-        out.extend([kind, flags]);
-        out.extend(stream.to_be_bytes());
-        out.extend(payload);
-        out
-    };
     let mut streams = Vec::new();
     for _ in 0..5 {
         let mut stream = TcpStream::connect(&server.address).expect("a connection");
