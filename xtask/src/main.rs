@@ -10,6 +10,7 @@ mod package;
 mod recording;
 mod release;
 mod run;
+#[cfg(unix)]
 mod soak;
 mod tools;
 
@@ -44,9 +45,10 @@ usage: cargo xtask COMMAND [ARGUMENT…]
                      so many; or some of them only
   msrv               checks that the Rust that builds everything here is the oldest that Cargo.toml promises
   deny               checks licences, advisories and sources of dependencies with cargo-deny
-  soak [--minutes N] [--hostile N] [--honest N] [--program FILE]
+  soak [--minutes N] [--hostile N] [--bombs N] [--honest N] [--writers N] [--program FILE]
                      runs `kubeshape serve` with hostile and honest clients, files that change and an aggregated server
-                     that comes and goes; prints times and memory, and fails if an honest request does
+                     that comes and goes; prints times and memory, and fails if an honest request does, or if
+                     memory is not given back (Linux)
   ci                 does all of this as CI does it (.ci/run)";
 
 fn main() -> ExitCode {
@@ -93,6 +95,7 @@ fn command(arguments: &[&str]) -> Result {
         ["fuzz", arguments @ ..] => fuzz::run_all(arguments),
         ["msrv"] => tools::msrv(),
         ["deny"] => tools::deny(),
+        #[cfg(unix)]
         ["soak", options @ ..] => soak::soak(options),
         ["ci"] => run(Command::new("bash").arg(".ci/run")),
         [] | ["help" | "--help" | "-h"] => {

@@ -1,6 +1,7 @@
 //! Hostile clients. Each goes on with its attack, and connects again when the server ends the connection.
 
 use super::Shared;
+use super::client::{connect, hostile};
 use super::frames::{ACK, CONTINUATION, DATA, HEADERS, PING, RST_STREAM, SETTINGS, WINDOW_UPDATE};
 use super::frames::{fields, frame, get, request};
 use std::io::{Read, Write};
@@ -20,7 +21,7 @@ pub(super) fn run(shared: &Shared, number: usize) {
     // Clients elsewhere do not take the processors of the server.
     yield_to_others();
     while !shared.is_over() {
-        if let Ok(stream) = TcpStream::connect_timeout(&shared.address, STEP) {
+        if let Ok(stream) = connect(hostile(number), shared.address) {
             shared.attacks.fetch_add(1, Relaxed);
             let _ = stream.set_read_timeout(Some(STEP));
             let _ = stream.set_write_timeout(Some(STEP));

@@ -1,6 +1,6 @@
 //! An API server for aggregation that is well, silent and gone in turns.
 
-use crate::run::Result;
+use super::Result;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
