@@ -127,8 +127,7 @@ impl Run<'_> {
         let all = definitions(&was, &is);
         let proofs = if self.args.witness { witnesses(&was, &is, &Effort::default()) } else { Vec::new() };
         let (mut before, mut after) = (old.0.resolver().of_resource(name), new.0.resolver().of_resource(name));
-        let input = after.finding(&Note::new(Code::DiffDescription, new.1.node.index(), "")).input;
-        self.ui.compared(input.as_deref().unwrap_or_default(), name);
+        self.ui.compared(new.0.source().name(), name);
         self.changes(
             name,
             all.into_iter().zip(proofs.into_iter().chain(std::iter::repeat(Proof::NotNeeded))),
@@ -277,8 +276,7 @@ impl Run<'_> {
             effects: concerned.map(|consumer| (consumer, Class::Breaking)).to_vec(),
         };
         let (mut before, mut after) = (document.resolver().of_resource(name), document.resolver().of_resource(name));
-        let input = after.finding(&Note::new(change.code, change.new, "")).input;
-        self.ui.compared(input.as_deref().unwrap_or_default(), name);
+        self.ui.compared(document.source().name(), name);
         self.changes(
             name,
             std::iter::once((change, Proof::NotNeeded)),

@@ -195,7 +195,7 @@ fn memory_does_not_grow_with_inlined_results() {
 
 /// Processor time of a run in seconds, the best of so many.
 #[cfg(target_os = "linux")]
-fn work(folder: &Folder, line: &str, runs: usize) -> f64 {
+pub(crate) fn work(folder: &Folder, line: &str, runs: usize) -> f64 {
     let program = env!("CARGO_BIN_EXE_kubeshape");
     let script = format!("TIMEFORMAT='%U %S'; time {program} {line} >/dev/null 2>/dev/null");
     let run = || {
@@ -228,6 +228,12 @@ fn work_grows_with_the_input_and_not_faster() {
         folder.write(&format!("list{n}.yaml"), list("data: {a: b}"));
         folder.write(&format!("wrong{n}.yaml"), list("data: [a]"));
         folder.write(&format!("documents{n}.yaml"), "---\na: 1\n".repeat(5 * n));
+        let definition = |plural: String| crd(&plural, &["v1"]) + "              f: {type: string}\n---\n";
+        folder.write(
+            &format!("definitions{n}.yaml"),
+            (0..n / 4).map(|n| definition(format!("w{n}s"))).collect::<String>(),
+        );
+        folder.write(&format!("others{n}.yaml"), (0..n / 4).map(|n| definition(format!("x{n}s"))).collect::<String>());
         folder.write(&format!("objects{n}.json"), "{\"a\": 1} ".repeat(5 * n));
         // All on one line.
         folder.write(
@@ -248,6 +254,7 @@ fn work_grows_with_the_input_and_not_faster() {
         "validate documentsN.yaml --output-format short",
         "validate objectsN.json",
         "lifecycle warn documentsN.yaml",
+        "diff definitionsN.yaml othersN.yaml --output-format short",
         "convert lossyN.yaml --to smd -o out.yaml --report r.ndjson -q",
         "convert lossyN.yaml --to v2,v3,jsonschema,structural -o out --report r.ndjson -q",
         "convert lossyN.yaml --to v2 -o out --report r.sarif -q",

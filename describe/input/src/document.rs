@@ -68,7 +68,7 @@ impl Document {
     /// Makes findings of notes about this document.
     pub fn resolver(&self) -> Resolver<'_> {
         let (name, has_lines) = (self.source.name(), self.source.has_lines());
-        Resolver::new(name, (self.document(), &self.parents), has_lines, LinesOf::Own(Lines::default()))
+        Resolver::new(name, (self.document(), &self.parents), has_lines, LinesOf::Source(&self.source))
     }
 }
 
@@ -156,11 +156,11 @@ impl<'r> DocumentRef<'r> {
 
     /// Makes findings of notes about this document.
     pub fn resolver(self) -> Resolver<'r> {
-        Resolver::new(self.name, (self.document, self.parents), self.has_lines, LinesOf::Shared(self.lines))
+        Resolver::new(self.name, (self.document, self.parents), self.has_lines, LinesOf::Lent(self.lines))
     }
 
     /// Makes findings of notes about this document, for a while.
     pub fn resolver_mut(&mut self) -> Resolver<'_> {
-        Resolver::new(self.name, (self.document, self.parents), self.has_lines, LinesOf::Shared(self.lines))
+        Resolver::new(self.name, (self.document, self.parents), self.has_lines, LinesOf::Lent(self.lines))
     }
 }

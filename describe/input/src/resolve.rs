@@ -1,7 +1,7 @@
 //! From notes, which borrow and know nodes, to findings, which are owned and know places.
 
 use crate::advice;
-use crate::{Excerpt, Finding, Lines, Place, Shape};
+use crate::{Excerpt, Finding, Lines, Place, Shape, Source};
 use kubeshape_schema::Note;
 use kubeshape_yaml::{Document, Node, Parents};
 use std::ops::Range;
@@ -45,15 +45,23 @@ pub struct Resolver<'r> {
 
 #[derive(Debug)]
 pub(crate) enum LinesOf<'r> {
-    Own(Lines),
-    Shared(&'r mut Lines),
+    /// Those of the source, which all of its documents share.
+    Source(&'r Source),
+    Lent(&'r mut Lines),
 }
 
 impl LinesOf<'_> {
-    fn get(&mut self) -> &mut Lines {
+    fn place(&mut self, text: &str, offset: usize) -> Place {
         match self {
-            LinesOf::Own(lines) => lines,
-            LinesOf::Shared(lines) => lines,
+            LinesOf::Source(source) => source.milestones().place(text, offset),
+            LinesOf::Lent(lines) => lines.place(text, offset),
+        }
+    }
+
+    fn excerpt(&mut self, text: &str, range: Range<usize>) -> Excerpt {
+        match self {
+            LinesOf::Source(source) => source.milestones().excerpt(text, range),
+            LinesOf::Lent(lines) => lines.excerpt(text, range),
         }
     }
 }
@@ -146,8 +154,8 @@ impl<'r> Resolver<'r> {
     pub fn mark(&mut self, finding: &mut Finding, part: Range<usize>) {
         if self.has_lines {
             let source = self.document.source();
-            finding.place = Some(self.lines.get().place(source, part.start));
-            finding.excerpt = self.excerpts.then(|| self.lines.get().excerpt(source, part.clone()));
+            finding.place = Some(self.lines.place(source, part.start));
+            finding.excerpt = self.excerpts.then(|| self.lines.excerpt(source, part.clone()));
             finding.span = Some(part);
         }
     }
@@ -160,13 +168,13 @@ impl<'r> Resolver<'r> {
     /// Line and column of a node, if the input has lines.
     pub fn place(&mut self, at: u32) -> Option<Place> {
         let start = self.node(at).filter(|_| self.has_lines)?.span().start;
-        Some(self.lines.get().place(self.document.source(), start))
+        Some(self.lines.place(self.document.source(), start))
     }
 
     /// The line of a node, or a part of it.
     pub fn excerpt(&mut self, at: u32) -> Excerpt {
         let span = self.node(at).map(Node::span);
-        span.map(|span| self.lines.get().excerpt(self.document.source(), span)).unwrap_or_default()
+        span.map(|span| self.lines.excerpt(self.document.source(), span)).unwrap_or_default()
     }
 
     fn node(&self, at: u32) -> Option<Node<'r>> {

@@ -74,7 +74,8 @@ impl Source {
         finding
     }
 
-    fn milestones(&self) -> &Milestones {
+    /// The lines of the text.
+    pub(crate) fn milestones(&self) -> &Milestones {
         self.milestones.get_or_init(|| Milestones::of(&self.text))
     }
 }

@@ -720,3 +720,23 @@ pub(crate) fn implies_format(format: &str, other: &str) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Patterns of which each takes far more steps than there are.
+    #[test]
+    fn comparing_patterns_ends_when_its_steps_are_used_up() {
+        let mut memo = Memo { left: 100_000, ..Memo::default() };
+        let mut after = Vec::new();
+        for n in 0..8 {
+            let [old, new] = [60, 61].map(|length| format!(r"^(\pL{{{length}}}|x{n})+$"));
+            let texts = Texts { matched: &[&old], unmatched: &[&new], least: 3, most: None };
+            assert!(memo.shortest(&texts).is_err());
+            after.push(memo.left);
+        }
+        // The first one uses all of them, and the others are not looked at.
+        assert_eq!((&after[..], memo.limited), (&[0; 8][..], 1));
+    }
+}
