@@ -106,12 +106,11 @@ pub(crate) fn soak(arguments: &[&str]) -> Result {
             _ => return Err(format!("unknown option: {name}").into()),
         }
     }
-    options.program = match program {
-        Some(program) => program,
-        None => {
-            run(cargo("build").args(["--release", "--quiet", "-p", "kubeshape-cli"]))?;
-            fs::canonicalize("target/release/kubeshape")?
-        }
+    options.program = if let Some(program) = program {
+        program
+    } else {
+        run(cargo("build").args(["--release", "--quiet", "-p", "kubeshape-cli"]))?;
+        fs::canonicalize("target/release/kubeshape")?
     };
     let report = attacked(&options)?;
     print!("{report}");

@@ -50,7 +50,7 @@ pub(super) fn prepare(shared: &Shared) -> Result {
     }
     let began = Instant::now();
     while (Request { path: BOMBS, ..Request::default() }).ask(HONEST, shared.address)? != 200 {
-        if began.elapsed() > Duration::from_secs(60) {
+        if began.elapsed() > Duration::from_mins(1) {
             return Err("the definition of the attacks is not served".into());
         }
         sleep(Duration::from_millis(50));
@@ -157,7 +157,7 @@ fn one(shared: &Shared, number: usize, round: usize) -> Result {
             &bomb(&format!("a{number}"), &json!({"list": vec![json!({}); 200_000]})),
         ),
         6 => {
-            let default = "d".repeat(if round % 2 == 0 { 60 } else { 10_000 });
+            let default = "d".repeat(if round.is_multiple_of(2) { 60 } else { 10_000 });
             let path = "/spec/versions/0/schema/openAPIV3Schema/properties/list/items/properties/a/default";
             let step = json!([{"op": "add", "path": path, "value": default}]);
             ask("PATCH", BOMB, PATCH, &step.to_string())?;
@@ -185,7 +185,7 @@ fn one(shared: &Shared, number: usize, round: usize) -> Result {
             let rules: serde_json::Map<String, Value> = (0..2_000).map(|n| (format!("p{n}"), rule(n))).collect();
             let names: Vec<String> = (1..2_000).map(|n| format!("v{n}")).collect();
             let group = format!("d{number}.example.com");
-            let made = if round % 2 == 0 {
+            let made = if round.is_multiple_of(2) {
                 definition(&group, "Many", &[("v1", json!({"type": "object", "properties": rules}))])
             } else {
                 let versions: Vec<(&str, Value)> =

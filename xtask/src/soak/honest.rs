@@ -62,7 +62,9 @@ fn counted(shared: &Shared, shown: &str, also: Option<&Mutex<Vec<Answered>>>, ex
         Ok(code) if code == expected => {
             let answered = Answered { time, at: shared.began.elapsed() };
             lock(&shared.answered).push(answered);
-            also.into_iter().for_each(|also| lock(also).push(answered));
+            if let Some(also) = also {
+                lock(also).push(answered);
+            }
             return;
         }
         Ok(code) => code.to_string(),
