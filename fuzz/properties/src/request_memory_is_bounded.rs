@@ -29,6 +29,8 @@ const FORMS: [&str; 11] = [
     "application/json;as=DescriptionList;g=meta.k8s.io;v=v1",
     "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
 ];
+/// The media type of bodies that are not text.
+const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 /// Levels of repetitions.
 const DEPTH: usize = 4;
 
@@ -45,8 +47,8 @@ static API: LazyLock<Api> = LazyLock::new(|| {
 });
 
 /// Checks the property. Requests are separated by lines of `%%`. The first line of each is `METHOD TARGET MEDIA`, the rest
-/// is the body, in which `(*3:text*)` stands for `texttexttext`. A target of `/crd` stands for the path of the definitions.
-/// After each request, its path is read in all forms.
+/// is the body, in which `(*3:text*)` stands for `texttexttext`; a body of protobuf is written in hexadecimal digits. A target
+/// of `/crd` stands for the path of the definitions. After each request, its path is read in all forms.
 pub fn holds(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (mut api, mut store) = (API.clone(), Store::default());
@@ -58,10 +60,11 @@ pub fn holds(data: &[u8]) {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
         let path = path.strip_prefix("/crd").map_or_else(|| path.to_owned(), |rest| format!("{definitions}{rest}"));
-        let body = expanded(body.trim_end_matches('\n'));
+        let body = expanded(body.trim_end_matches('\n')).into_bytes();
+        let body = if media == PROTOBUF { bytes(&body) } else { body };
         let query = expanded(query);
         let base = Request { path: &path, query: &query, alternates: true, ..Request::default() };
-        let request = Request { method, content_type: media, body: body.as_bytes(), ..base };
+        let request = Request { method, content_type: media, body: &body, ..base };
         api = measured(&api, &mut store, &request);
         for accept in FORMS {
             let (accept, query) = accept.strip_suffix(";pretty=1").map_or((accept, &*query), |accept| (accept, "pretty=1"));
@@ -88,6 +91,12 @@ fn measured(api: &Api, store: &mut Store, request: &Request<'_>) -> Api {
         "{taken} bytes for a request that reads {read} ({code}): {method} {path} {accept}"
     );
     settled.map_or_else(|| api.clone(), |settled| settled.api)
+}
+
+/// The bytes that pairs of hexadecimal digits stand for.
+fn bytes(digits: &[u8]) -> Vec<u8> {
+    let digits: Vec<u8> = digits.iter().filter_map(|digit| Some((*digit as char).to_digit(16)? as u8)).collect();
+    digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect()
 }
 
 /// The text with its repetitions, and nothing beyond what a body may be.
