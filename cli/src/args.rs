@@ -14,6 +14,7 @@ mod policies;
 mod serve;
 mod show;
 mod ssa;
+mod stream;
 mod upgrade;
 mod validate;
 mod walk;
@@ -36,8 +37,10 @@ pub(crate) use ssa::{
     ApplyArgs, BlameArgs, CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, ResultArgs, TestArgs, TypeArgs,
     UpdateArgs, WriteArgs,
 };
+pub(crate) use stream::{StreamArgs, StreamCommand};
 pub(crate) use upgrade::UpgradeArgs;
-pub(crate) use validate::{FieldValidation, MissingSchemas, Printed, ValidateArgs};
+pub use validate::{FieldValidation, MissingSchemas};
+pub(crate) use validate::{Printed, ValidateArgs};
 pub(crate) use walk::{FilenameArgs, WalkArgs};
 
 use crate::output::Layout;
@@ -94,6 +97,13 @@ pub(crate) enum Command {
     Diff(Box<DiffArgs>),
     Upgrade(Box<UpgradeArgs>),
     Validate(Box<ValidateArgs>),
+    Stream(Box<StreamArgs>),
+    /// Validate the resources of a kustomize or kpt function
+    ///
+    /// Reads a ResourceList from standard input and writes it with results, as the specification of KRM functions has it.
+    /// `spec.schemas` and `spec.kubernetes` of the functionConfig are the options of `kubeshape validate`; in a ConfigMap
+    /// they are in `data`. A program with the name kubeshape-krm does the same without an argument.
+    Krm,
     Test(TestArgs),
     Apply(ApplyArgs),
     Update(UpdateArgs),

@@ -89,6 +89,8 @@ pub(crate) enum OutputFormat {
     Sarif,
     /// Annotations of GitHub Actions
     Github,
+    /// One JSON document, as GitLab reads it for code quality
+    Gitlab,
     /// One JUnit XML document, as CI servers read it
     Junit,
     /// One Markdown document, for a comment on a pull request

@@ -107,7 +107,7 @@ pub(crate) struct ValidateArgs {
 
 /// `--field-validation`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FieldValidation {
+pub enum FieldValidation {
     /// The object is refused, as kubectl asks for
     #[default]
     Strict,
@@ -119,7 +119,7 @@ pub(crate) enum FieldValidation {
 
 /// `--missing-schemas`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MissingSchemas {
+pub enum MissingSchemas {
     /// They are errors
     #[default]
     Error,

@@ -6,7 +6,11 @@
 mod fix;
 mod policies;
 mod result;
+mod texts;
 mod worker;
+
+pub(crate) use texts::answer;
+pub(crate) use worker::Worker;
 
 use crate::args::{AgainstStatus, CheckArgs, CheckLevel, OutputFormat, When};
 use crate::convert::{WINDOW, jobs, run_in_order};
@@ -27,11 +31,10 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
-use worker::Worker;
 
 /// What all workers share.
 #[derive(Debug)]
-pub(super) struct Context {
+pub(crate) struct Context {
     check: Check,
     releases: Releases,
     /// What is known of the clusters, for the lifecycles of fields.

@@ -21,7 +21,7 @@ const KEPT: usize = 1 << 20;
 
 /// Checks files one after the other and keeps its buffers.
 #[derive(Debug)]
-pub(super) struct Worker<'c> {
+pub(crate) struct Worker<'c> {
     context: &'c Context,
     bytes: input::Reader,
     documents: Reader,
@@ -29,17 +29,28 @@ pub(super) struct Worker<'c> {
 }
 
 impl<'c> Worker<'c> {
-    pub(super) fn new(context: &'c Context) -> Self {
+    pub(crate) fn new(context: &'c Context) -> Self {
         Worker { context, bytes: input::Reader::default(), documents: Reader::new(), arena: Bump::new() }
     }
 
     /// Checks a file.
     pub(super) fn file(&mut self, input: &Input) -> FileResult {
         let result = self.check(input);
+        self.give_back();
+        result
+    }
+
+    /// Checks a text in memory.
+    pub(super) fn text(&mut self, name: &Arc<str>, bytes: &[u8]) -> FileResult {
+        let result = Judged::of(self.context, name, bytes, None, &mut self.documents, &mut self.arena).result;
+        self.give_back();
+        result
+    }
+
+    fn give_back(&mut self) {
         if self.arena.allocated_bytes() > KEPT {
             *self = Worker::new(self.context);
         }
-        result
     }
 
     fn check(&mut self, input: &Input) -> FileResult {

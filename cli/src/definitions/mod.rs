@@ -56,6 +56,13 @@ impl Definitions {
         Ok(out)
     }
 
+    /// Reads a text in memory. What is wrong with it is told.
+    pub(crate) fn of_text(name: &str, text: &[u8], limits: Limits, mut tell: impl FnMut(&Finding)) -> Definitions {
+        let mut out = Definitions::default();
+        out.add(name, text, limits, &mut tell);
+        out
+    }
+
     fn files(
         &mut self,
         path: &Path,

@@ -1,5 +1,9 @@
 //! `kubeshape diff`: definitions in, findings out. `kubeshape-diff` knows what a change is for whom.
 
+mod texts;
+
+pub(crate) use texts::answer;
+
 use crate::args::{DiffArgs, When};
 use crate::definitions::Definitions;
 use crate::error::Fatal;
@@ -197,20 +201,9 @@ impl Run<'_> {
             let Some(class) = effects.iter().map(|(_, class)| *class).max() else { continue };
             counts[class as usize] += 1;
             self.worst = self.worst.max(Some(class));
-            let field = if change.path.is_empty() { String::new() } else { format!("{}: ", change.path) };
-            let detail = format!("{field}{}; {}", change.detail, whom(&effects));
-            let ((was, was_there), (is, is_there)) = (before(&change), after(&change));
-            let (old, new) = (was.location(), is.location());
-            changes.push(of_change(&change, &effects, &old, &new, &proof));
-            // What is removed is marked in the old definition.
-            let is_removed = was_there && !is_there;
-            let mut finding = if is_removed { was } else { is };
-            finding.detail = detail;
-            finding.version = (!change.version.is_empty()).then(|| change.version.clone());
-            if old != new && !old.is_empty() && !new.is_empty() && (is_removed || was_there || !is_there) {
-                let note = if is_removed { format!("compare {new}") } else { format!("it was at {old}") };
-                finding.notes.push(note);
-            }
+            let (was, is) = (before(&change), after(&change));
+            changes.push(of_change(&change, &effects, &was.0.location(), &is.0.location(), &proof));
+            let mut finding = of_finding(&change, &effects, was, is);
             match &proof {
                 Proof::NotNeeded => {}
                 Proof::Witness(witness) => finding.notes.push(summed_up(witness)),
@@ -263,18 +256,7 @@ impl Run<'_> {
             return;
         }
         self.compared += 1;
-        let concerned = [Consumer::Storage, Consumer::Writers, Consumer::Readers, Consumer::Meta];
-        let change = Change {
-            code: Code::DiffVersionGone,
-            version: String::new(),
-            path: String::new(),
-            old: manifest.node.index(),
-            new: manifest.node.index(),
-            part: Vec::new(),
-            marked_in: MarkedIn::Both,
-            detail: "the definition is gone; a server deletes all of its objects with it".to_owned(),
-            effects: concerned.map(|consumer| (consumer, Class::Breaking)).to_vec(),
-        };
+        let change = removal(manifest);
         let (mut before, mut after) = (document.resolver().of_resource(name), document.resolver().of_resource(name));
         self.ui.compared(document.source().name(), name);
         self.changes(
@@ -394,6 +376,43 @@ fn yaml(witness: &Witness) -> String {
 fn indented(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(|line| format!("    {line}")).collect();
     lines.join("\n")
+}
+
+/// The finding of a change, by its places in both definitions and whether these have the part that changed.
+fn of_finding(
+    change: &Change,
+    effects: &[(Consumer, Class)],
+    (was, was_there): (Finding, bool),
+    (is, is_there): (Finding, bool),
+) -> Finding {
+    let field = if change.path.is_empty() { String::new() } else { format!("{}: ", change.path) };
+    let (old, new) = (was.location(), is.location());
+    // What is removed is marked in the old definition.
+    let is_removed = was_there && !is_there;
+    let mut finding = if is_removed { was } else { is };
+    finding.detail = format!("{field}{}; {}", change.detail, whom(effects));
+    finding.version = (!change.version.is_empty()).then(|| change.version.clone());
+    if old != new && !old.is_empty() && !new.is_empty() && (is_removed || was_there || !is_there) {
+        let note = if is_removed { format!("compare {new}") } else { format!("it was at {old}") };
+        finding.notes.push(note);
+    }
+    finding
+}
+
+/// The change of a definition that the new side does not have.
+fn removal(manifest: &Manifest<'_>) -> Change {
+    let concerned = [Consumer::Storage, Consumer::Writers, Consumer::Readers, Consumer::Meta];
+    Change {
+        code: Code::DiffVersionGone,
+        version: String::new(),
+        path: String::new(),
+        old: manifest.node.index(),
+        new: manifest.node.index(),
+        part: Vec::new(),
+        marked_in: MarkedIn::Both,
+        detail: "the definition is gone; a server deletes all of its objects with it".to_owned(),
+        effects: concerned.map(|consumer| (consumer, Class::Breaking)).to_vec(),
+    }
 }
 
 fn of_change(change: &Change, effects: &[(Consumer, Class)], old: &str, new: &str, proof: &Proof) -> Value {

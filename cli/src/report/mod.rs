@@ -1,7 +1,7 @@
 //! Messages of the command: findings, progress and a summary on standard error, and the report file.
 //!
 //! A [`Finding`](kubeshape_input::Finding) is shown by [`Ui`] in the format that is asked for: to people by [`render`] and
-//! [`losses`], to programs by [`line`], [`sarif`], [`github`], [`junit`] and [`markdown`]. Its level is decided by
+//! [`losses`], to programs by [`line`], [`sarif`], [`github`], [`gitlab`], [`junit`] and [`markdown`]. Its level is decided by
 //! [`Levels`](kubeshape_schema::Levels), and [`Filter`] decides what is shown at all. In the [`Report`], a finding is a
 //! line. The commands make findings; nothing here knows the commands.
 
@@ -10,6 +10,7 @@ mod claims;
 pub(crate) mod clean;
 mod file;
 mod github;
+mod gitlab;
 mod junit;
 mod line;
 mod losses;

@@ -7,7 +7,7 @@ use super::markdown::Markdown;
 use super::render::{self, Appearance};
 use super::tally::{Tally, Totals};
 use super::wrap::{width_of_messages, width_of_output, wrap};
-use super::{github, sarif, write_line};
+use super::{github, gitlab, sarif, write_line};
 use crate::args::{LevelArgs, OutputFormat, When};
 use crate::error::Fatal;
 use crate::output::Stage;
@@ -156,7 +156,11 @@ impl Filter {
             _ if self.quiet => false,
             _ if code.kind().is_loss() => match self.format {
                 OutputFormat::Human => self.overview && before < examples(code) as u64,
-                OutputFormat::Json | OutputFormat::Sarif | OutputFormat::Junit | OutputFormat::Markdown => true,
+                OutputFormat::Json
+                | OutputFormat::Sarif
+                | OutputFormat::Gitlab
+                | OutputFormat::Junit
+                | OutputFormat::Markdown => true,
                 OutputFormat::Short | OutputFormat::Github => self.verbose || code.kind() == NoteKind::Narrowed,
             },
             Level::Note => {
@@ -213,6 +217,7 @@ pub(crate) struct Ui {
     losses: Losses,
     /// Results of a SARIF document.
     sarif: Vec<Value>,
+    gitlab: gitlab::Issues,
     /// What was tested, for a JUnit document.
     junit: Junit,
     /// A Markdown document.
@@ -262,6 +267,7 @@ impl Ui {
             seen: Tally::default(),
             losses: Losses::default(),
             sarif: Vec::new(),
+            gitlab: gitlab::Issues::default(),
             junit: Junit::default(),
             markdown: Markdown::default(),
             first_error: None,
@@ -416,6 +422,7 @@ impl Ui {
             OutputFormat::Github => self.line(&github::annotation(finding, how)),
             OutputFormat::Junit => self.junit.finding(finding, how),
             OutputFormat::Sarif => self.sarif.push(sarif::result(finding, how)),
+            OutputFormat::Gitlab => self.gitlab.finding(finding, how),
             OutputFormat::Markdown => self.markdown.finding(finding, how),
             OutputFormat::Json => {
                 let mut line = Vec::new();
@@ -565,6 +572,10 @@ impl Ui {
                 let document = sarif::document(std::mem::take(&mut self.sarif));
                 self.line(&serde_json::to_string_pretty(&document).unwrap_or_default());
             }
+            OutputFormat::Gitlab => {
+                let document = self.gitlab.document();
+                self.line(&document);
+            }
             OutputFormat::Junit => self.line(&self.junit.document()),
             OutputFormat::Markdown => self.line(&self.markdown.document()),
             OutputFormat::Short | OutputFormat::Json | OutputFormat::Github => {}
@@ -658,7 +669,7 @@ impl Ui {
     /// [`Ui::written`].
     fn line(&self, text: &str) {
         let text = match self.filter.format {
-            OutputFormat::Json | OutputFormat::Sarif => clean::json(text),
+            OutputFormat::Json | OutputFormat::Sarif | OutputFormat::Gitlab => clean::json(text),
             _ if self.look.styled => clean::styled(text),
             _ => clean::lines(text).into_owned(),
         };

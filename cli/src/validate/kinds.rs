@@ -1,6 +1,6 @@
 //! The kinds of the schemas, each prepared once, when the first object of it is judged.
 
-use super::schemas::{self, Read, Schemas, Versions, Waiting};
+use super::schemas::{self, Schemas, Versions, Waiting};
 use crate::session::groups::Groups;
 use kubeshape_builtin as builtin;
 use kubeshape_lifecycle::Version;
@@ -18,15 +18,15 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// So many API versions are named that have a kind.
 const MOST_VERSIONS: usize = 3;
 
-/// Something per kind and API version.
+/// Something per kind and API version, or per group and kind.
 type ByKind<T> = BTreeMap<String, BTreeMap<String, T>>;
 
 /// The kinds that objects are judged by.
 #[derive(Debug)]
-pub(super) struct Kinds<'a> {
-    schemas: &'a Schemas,
+pub(super) struct Kinds {
+    schemas: Schemas,
     /// Kinds of custom resources, by group and kind.
-    custom: BTreeMap<&'a str, BTreeMap<&'a str, Custom<'a>>>,
+    custom: ByKind<Custom>,
     /// The release of the built-in kinds, and of what is said about removed ones.
     asked: Option<Release>,
     /// Kubernetes' own kinds, if there are any of the release.
@@ -73,23 +73,26 @@ impl Documented {
 
 /// A kind, and what is made of its versions at first use.
 #[derive(Debug, Default)]
-struct Custom<'a> {
+struct Custom {
     /// Its files, if they are not read yet.
-    waiting: Option<&'a Waiting>,
+    waiting: Option<Arc<Waiting>>,
     versions: OnceLock<Versions>,
 }
 
-impl<'a> Kinds<'a> {
+impl Kinds {
     /// Returns the kinds of the schemas, and the built-in kinds of the release. Each is prepared when its first object comes.
     /// Without one, they are those of the default, unless the schemas have the documents of a cluster.
-    pub(super) fn new(schemas: &'a Schemas, asked: Option<Release>) -> Kinds<'a> {
-        let mut custom: BTreeMap<&str, BTreeMap<&str, Custom<'_>>> = BTreeMap::new();
+    pub(super) fn new(schemas: Schemas, asked: Option<Release>) -> Kinds {
+        let mut custom: ByKind<Custom> = BTreeMap::new();
+        let mut add = |group: &str, kind: &str, waiting: Option<&Arc<Waiting>>| {
+            let known = Custom { waiting: waiting.cloned(), ..Custom::default() };
+            custom.entry(group.to_owned()).or_default().insert(kind.to_owned(), known);
+        };
         for kind in schemas.registry().kinds().filter(|kind| kind.definition().is_custom_resource()) {
-            custom.entry(kind.group()).or_default().insert(kind.kind(), Custom::default());
+            add(kind.group(), kind.kind(), None);
         }
         for (group, kind, waiting) in schemas.waiting() {
-            let waiting = Custom { waiting: Some(waiting), ..Custom::default() };
-            custom.entry(group).or_default().insert(kind, waiting);
+            add(group, kind, Some(waiting));
         }
         let is_of_cluster = |kind: &Kind| kind.group().is_empty() && !kind.definition().is_custom_resource();
         let has_cluster = schemas.registry().kinds().any(is_of_cluster);
@@ -111,7 +114,7 @@ impl<'a> Kinds<'a> {
     pub(super) fn resource(&self, gvk: Gvk<'_>) -> Option<(&Resource<'_>, Option<&str>)> {
         let (group, kind) = (gvk.group(), gvk.kind());
         let custom = self.custom.get(group)?.get(kind)?;
-        let versions = custom.versions.get_or_init(|| match custom.waiting {
+        let versions = custom.versions.get_or_init(|| match &custom.waiting {
             Some(waiting) => waiting.read().versions(group, kind),
             None => schemas::versions(self.schemas.registry(), group, kind),
         });
@@ -137,8 +140,10 @@ impl<'a> Kinds<'a> {
     }
 
     /// What is to be told about the files of a kind; none if there is nothing.
-    pub(super) fn told(&self, gvk: Gvk<'_>) -> Option<&'a Read> {
-        self.schemas.of(gvk).filter(|read| read.unread || !read.findings.is_empty())
+    pub(super) fn told(&self, gvk: Gvk<'_>) -> Option<Arc<Waiting>> {
+        let waiting = self.schemas.waiting_of(gvk)?;
+        let read = waiting.read();
+        (read.unread || !read.findings.is_empty()).then(|| Arc::clone(waiting))
     }
 
     /// What an OpenAPI document says of objects; none if no document has their kind.
@@ -216,7 +221,7 @@ impl<'a> Kinds<'a> {
     }
 }
 
-impl Layers for Kinds<'_> {
+impl Layers for Kinds {
     fn of_group<'s>(&'s self, group: &str) -> Vec<&'s Layer> {
         std::iter::once(self.custom_layer())
             .chain(self.built_in.as_ref().and_then(|built_in| built_in.layer(group)))
@@ -229,7 +234,7 @@ impl Layers for Kinds<'_> {
     }
 }
 
-impl Kinds<'_> {
+impl Kinds {
     fn custom_layer(&self) -> &Layer {
         self.layer.get_or_init(|| Layer::new(self.schemas.registry()))
     }

@@ -10,6 +10,7 @@ mod releases;
 mod schemas;
 mod sops;
 mod stored;
+pub(crate) mod texts;
 mod worker;
 
 use crate::args::{OutputFormat, Printed, ValidateArgs, When};
@@ -65,21 +66,21 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
     }
     let admission = &args.admission;
     check_once(args.schemas.iter().chain(&args.old).chain(&admission.policies).chain(&admission.params).chain(&paths))?;
-    // What is prepared is kept to the end of the process, which gives back everything at once.
     let has_policies = !admission.policies.is_empty();
     let asked = args.kubernetes.or_else(|| has_policies.then(Releases::default));
     // The newest release says first what it has to say.
     let releases: Vec<Option<Release>> =
         asked.map_or_else(|| vec![None], |asked| asked.iter().rev().map(Some).collect());
-    let mut schemas = ManuallyDrop::new(Vec::new());
+    let mut schemas = Vec::new();
     for (at, release) in releases.iter().enumerate() {
         schemas.push(run.schemas(&filter, threads, release.unwrap_or_default(), at == 0)?);
     }
+    // What is prepared is kept to the end of the process, which gives back everything at once.
     let old = ManuallyDrop::new(run.old(&filter, threads)?);
     let objects = ManuallyDrop::new(run.policies(&filter, threads)?);
     let arena = ManuallyDrop::new(Bump::new());
     let mut contexts = ManuallyDrop::new(Vec::new());
-    for (at, (schemas, release)) in schemas.iter().zip(&releases).enumerate() {
+    for (at, (schemas, release)) in schemas.into_iter().zip(&releases).enumerate() {
         // Policies are about built-in kinds, and are some themselves.
         let kinds = Kinds::new(schemas, *release);
         let mut policies = None;
@@ -277,12 +278,12 @@ impl Run<'_> {
         self.ui.has_format(OutputFormat::Junit) || (self.args.verbose && self.ui.has_format(OutputFormat::Human))
     }
 
-    fn file(&mut self, input: &Input, result: FileResult<'_>) -> Result<(), Fatal> {
+    fn file(&mut self, input: &Input, result: FileResult) -> Result<(), Fatal> {
         self.counts.unread |= result.unreadable;
         for event in result.events {
             match event {
                 Event::Finding(finding) => self.finding(&finding),
-                Event::Schemas(read) => self.read(read),
+                Event::Schemas(waiting) => self.read(waiting.read()),
                 Event::Objects(Object { name, verdict, documented }, times) => {
                     match documented {
                         Some(Kinded { kind, has_rules: true }) => self.counts.built_in.add(kind, times),

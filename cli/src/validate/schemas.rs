@@ -136,6 +136,14 @@ impl Schemas {
         Ok((is_used, unread))
     }
 
+    /// Adds an input that is in memory. Returns what is wrong with it.
+    pub(super) fn add_text(&mut self, name: &str, bytes: &[u8]) -> Vec<Finding> {
+        let number = self.count;
+        self.count += 1;
+        let read = kubeshape_input::read(name, bytes, Limits::default());
+        set(&mut self.registry, &mut self.lifecycles, number, read).0
+    }
+
     /// Finds out which files are read together. Those of kinds that inputs define that are read already are read now: which of the
     /// definitions counts depends on all of them. Tells what is wrong with them, and returns whether one could not be read.
     pub(super) fn settle(&mut self, mut tell: impl FnMut(&Finding)) -> bool {
@@ -175,15 +183,20 @@ impl Schemas {
     }
 
     /// The kinds whose files wait, with their groups.
-    pub(super) fn waiting(&self) -> impl Iterator<Item = (&str, &str, &Waiting)> {
+    pub(super) fn waiting(&self) -> impl Iterator<Item = (&str, &str, &Arc<Waiting>)> {
         self.waiting.iter().flat_map(|(group, kinds)| {
-            kinds.iter().map(move |(kind, waiting)| (group.as_str(), kind.as_str(), &**waiting))
+            kinds.iter().map(move |(kind, waiting)| (group.as_str(), kind.as_str(), waiting))
         })
     }
 
     /// The definitions of a kind whose files waited. They are read now, if they are not yet.
     pub(super) fn of(&self, gvk: Gvk<'_>) -> Option<&Read> {
-        Some(self.waiting.get(gvk.group())?.get(gvk.kind())?.read())
+        Some(self.waiting_of(gvk)?.read())
+    }
+
+    /// The files of a kind, if they waited.
+    pub(super) fn waiting_of(&self, gvk: Gvk<'_>) -> Option<&Arc<Waiting>> {
+        self.waiting.get(gvk.group())?.get(gvk.kind())
     }
 }
 

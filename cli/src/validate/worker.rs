@@ -5,7 +5,7 @@ mod admission;
 use super::kinds::{Documented, Kinds};
 use super::policies::Policies;
 use super::releases;
-use super::schemas::Read;
+use super::schemas::Waiting;
 use super::sops;
 use super::stored;
 use crate::args::{FieldValidation, MissingSchemas};
@@ -25,6 +25,7 @@ use kubeshape_validate::strict::{Fields, duplicate_field, unknown_field};
 use kubeshape_yaml::{Kind, Node};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Errors that are shown of one object.
 const MOST: usize = 50;
@@ -34,10 +35,10 @@ const DUPLICATE: &str = "Keep one of the two. kubectl 1.27 to 1.33 sends the las
 
 /// What all workers share, for one release.
 #[derive(Debug)]
-pub(super) struct Context<'a> {
+pub(crate) struct Context<'a> {
     /// The release of the server.
     pub(super) release: Release,
-    pub(super) kinds: Kinds<'a>,
+    pub(super) kinds: Kinds,
     /// Admission policies.
     pub(super) policies: Option<Policies<'a>>,
     /// The objects that are replaced.
@@ -70,20 +71,20 @@ pub(super) type Identity = (String, String, String, String);
 
 /// What is to be reported about a file.
 #[derive(Debug, Default)]
-pub(super) struct FileResult<'a> {
-    pub(super) events: Vec<Event<'a>>,
+pub(super) struct FileResult {
+    pub(super) events: Vec<Event>,
     /// Whether its bytes could not be read.
     pub(super) unreadable: bool,
 }
 
 /// The events of a file that is being read. A file of a million documents has few of them.
 #[derive(Debug, Default)]
-struct Events<'a> {
-    list: Vec<Event<'a>>,
+struct Events {
+    list: Vec<Event>,
     capped: Capped,
 }
 
-impl<'a> Events<'a> {
+impl Events {
     fn finding(&mut self, finding: Box<Finding>) {
         self.list.extend(self.capped.admit(finding).map(Event::Finding));
     }
@@ -95,17 +96,17 @@ impl<'a> Events<'a> {
         }
     }
 
-    fn finish(self) -> impl Iterator<Item = Event<'a>> {
+    fn finish(self) -> impl Iterator<Item = Event> {
         self.list.into_iter().chain(self.capped.rest().map(Event::Finding))
     }
 }
 
 /// A finding, or the object that the findings before it are about.
 #[derive(Debug)]
-pub(super) enum Event<'a> {
+pub(super) enum Event {
     Finding(Box<Finding>),
     /// What was found when the files of the next object's kind were read.
-    Schemas(&'a Read),
+    Schemas(Arc<Waiting>),
     /// An object, and how many like it follow each other.
     Objects(Object, usize),
 }
@@ -156,7 +157,7 @@ pub(super) enum Verdict {
 }
 
 /// Judges files one after the other and keeps its buffers.
-pub(super) struct Worker<'c, 'a> {
+pub(crate) struct Worker<'c, 'a> {
     /// One for each release, the newest first.
     contexts: &'c [Context<'a>],
     bytes: input::Reader,
@@ -165,61 +166,73 @@ pub(super) struct Worker<'c, 'a> {
 }
 
 impl<'c, 'a> Worker<'c, 'a> {
-    pub(super) fn new(contexts: &'c [Context<'a>]) -> Self {
+    pub(crate) fn new(contexts: &'c [Context<'a>]) -> Self {
         let (bytes, documents) = (input::Reader::default(), kubeshape_input::Reader::new());
         Worker { contexts, bytes, documents, arena: Bump::new() }
     }
 
     /// Judges the objects of a file.
-    pub(super) fn file(&mut self, input: &Input) -> FileResult<'a> {
+    pub(super) fn file(&mut self, input: &Input) -> FileResult {
         let Worker { contexts, bytes, documents, arena } = self;
-        let mut out = FileResult::default();
-        let Some(newest) = contexts.first() else { return out };
-        let limits = Limits::default();
-        let bytes = match bytes.read(input, &limits) {
-            Ok(bytes) => bytes,
+        match bytes.read(input, &Limits::default()) {
+            Ok(bytes) => judged(contexts, documents, arena, input.name().into(), bytes, input.named),
             Err(finding) => {
-                out.unreadable = finding.code == Code::Unreadable;
-                out.events.push(Event::Finding(finding));
-                return out;
+                let unreadable = finding.code == Code::Unreadable;
+                FileResult { events: vec![Event::Finding(finding)], unreadable }
+            }
+        }
+    }
+
+    /// Judges the objects of a text, which has at least one.
+    pub(super) fn text(&mut self, name: Arc<str>, bytes: &[u8]) -> FileResult {
+        judged(self.contexts, &mut self.documents, &mut self.arena, name, bytes, true)
+    }
+}
+
+/// Judges the objects of a text. If it is `named` and has none, that is an error.
+fn judged(
+    contexts: &[Context<'_>],
+    documents: &mut kubeshape_input::Reader,
+    arena: &mut Bump,
+    name: Arc<str>,
+    bytes: &[u8],
+    named: bool,
+) -> FileResult {
+    let Some(newest) = contexts.first() else { return FileResult::default() };
+    // What is told about the objects comes behind what is told about the file.
+    let (mut read, mut judged) = (Events::default(), Events::default());
+    let (mut count, mut failed) = (0, false);
+    let mut documents = documents.documents(Arc::clone(&name), bytes, Limits::default());
+    while let Some(document) = documents.next() {
+        let mut document = match document {
+            Ok(document) => document,
+            Err(finding) => {
+                failed |= finding.is_error();
+                read.finding(finding);
+                continue;
             }
         };
-        // What is told about the objects comes behind what is told about the file.
-        let (mut read, mut judged) = (Events::default(), Events::default());
-        let (mut count, mut failed) = (0, false);
-        let mut documents = documents.documents(input.name().into(), bytes, limits);
-        while let Some(document) = documents.next() {
-            let mut document = match document {
-                Ok(document) => document,
-                Err(finding) => {
-                    failed |= finding.is_error();
-                    read.finding(finding);
-                    continue;
-                }
-            };
-            count += 1;
-            if let Some(ignored) = document.ignored() {
-                failed |= ignored.is_error();
-                read.finding(Box::new(ignored));
-            }
-            for node in document.objects() {
-                if node.kind() == Kind::Map {
-                    arena.reset();
-                    object(contexts, newest, &mut document, node, arena, &mut judged);
-                } else {
-                    let detail = format!("found {}, expected an object", describe(node));
-                    let finding = newest.finding(&mut document, Code::NotAnObject, node, detail);
-                    judged.finding(Box::new(finding));
-                }
+        count += 1;
+        if let Some(ignored) = document.ignored() {
+            failed |= ignored.is_error();
+            read.finding(Box::new(ignored));
+        }
+        for node in document.objects() {
+            if node.kind() == Kind::Map {
+                arena.reset();
+                object(contexts, newest, &mut document, node, arena, &mut judged);
+            } else {
+                let detail = format!("found {}, expected an object", describe(node));
+                let finding = newest.finding(&mut document, Code::NotAnObject, node, detail);
+                judged.finding(Box::new(finding));
             }
         }
-        if count == 0 && input.named && !failed {
-            let finding = Finding::new(Code::NotAnObject, "found nothing, expected an object");
-            read.finding(Box::new(finding.in_input(input.name())));
-        }
-        out.events = read.finish().chain(judged.finish()).collect();
-        out
     }
+    if count == 0 && named && !failed {
+        let finding = Finding::new(Code::NotAnObject, "found nothing, expected an object");
+        read.finding(Box::new(finding.in_input(name)));
+    }
+    FileResult { events: read.finish().chain(judged.finish()).collect(), unreadable: false }
 }
 
 fn object<'a>(
@@ -228,7 +241,7 @@ fn object<'a>(
     document: &mut DocumentRef<'_>,
     node: Node<'_>,
     arena: &Bump,
-    events: &mut Events<'a>,
+    events: &mut Events,
 ) {
     let value = in_list(Value::from_node(node, arena), node, arena);
     let decrypted = sops::without_metadata(value, arena);

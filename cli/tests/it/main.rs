@@ -41,6 +41,7 @@ mod serve_lifecycle;
 mod serve_names;
 mod serve_write_back;
 mod show;
+mod stream;
 mod suites;
 mod terminal;
 mod upgrade;

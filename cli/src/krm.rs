@@ -1,0 +1,209 @@
+//! `kubeshape krm`: validation as a function of kustomize and kpt.
+//!
+//! The input is a `ResourceList`, the output the same list with `results`. The specification is "KRM Functions
+//! Specification" of
+//! kustomize.
+
+use crate::args::When;
+use crate::convert::STACK;
+use crate::error::Fatal;
+use crate::report::{self, Setup, Ui};
+use crate::rows::{Answer, Row, Task, ValidateOptions, fatal};
+use kubeshape::Findings;
+use kubeshape_input::{Code, Finding, Limits};
+use kubeshape_schema::{Bump, NoteKind};
+use kubeshape_smd::Value;
+use kubeshape_yaml::{Kind, Node, Stream, Tape};
+use serde_json::{Value as Json, json};
+use std::io::Read;
+
+/// Bytes of the list that are read.
+const MOST_BYTES: u64 = 256 << 20;
+/// The kind that `kubeshape check` judges.
+const DEFINITION: &str = "CustomResourceDefinition";
+
+/// Runs the command. Returns whether every object is accepted.
+///
+/// # Errors
+/// Standard input is no list of resources, or the schemas cannot be read.
+pub(crate) fn run(setup: &Setup) -> Result<bool, Fatal> {
+    let mut bytes = Vec::new();
+    let input = std::io::stdin().lock().take(MOST_BYTES).read_to_end(&mut bytes);
+    let failed = |message: String| Fatal::Read { path: "-".into(), message };
+    input.map_err(|error| failed(error.to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|error| failed(error.to_string()))?;
+    let answered = std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || answer(&text))?;
+        thread.join().map_err(|_| Fatal::Internal { input: "-".to_owned() })
+    })?;
+    match answered {
+        Ok(Answered { output, errors }) => {
+            report::print(output.as_bytes())?;
+            let mut ui = Ui::new(setup.color, When::Never, false, false);
+            errors.iter().for_each(|finding| ui.finding(finding));
+            ui.end(None, "", "");
+            Ok(errors.is_empty())
+        }
+        Err(findings) => {
+            let mut ui = Ui::new(setup.color, When::Never, false, false);
+            findings.0.iter().for_each(|finding| ui.finding(finding));
+            ui.end(None, "", "");
+            Err(Fatal::Unread)
+        }
+    }
+}
+
+/// The output, and the findings for which the function fails.
+struct Answered {
+    output: String,
+    errors: Vec<Finding>,
+}
+
+fn answer(text: &str) -> Result<Answered, Findings> {
+    let mut tape = Tape::new();
+    let wrong = |detail: String| Findings(vec![Finding::new(Code::NotAnObject, detail)]);
+    let read = Stream::new(text.as_bytes(), Limits::default()).map(|mut stream| stream.next(&mut tape));
+    match read {
+        Ok(Some(Ok(()))) => {}
+        Ok(Some(Err(error))) | Err(error) => return Err(wrong(format!("standard input: {error}"))),
+        Ok(None) => return Err(wrong("found nothing on standard input, expected a ResourceList".to_owned())),
+    }
+    let root = tape.document(text).root().filter(|root| kind_of(*root) == "ResourceList");
+    let root = root.ok_or_else(|| wrong("expected a ResourceList on standard input".to_owned()))?;
+    let config = root.get("functionConfig");
+    let task = task(config)?;
+    let mut worker = task.worker();
+    let mut results: Vec<Json> = Vec::new();
+    let mut errors = Vec::new();
+    let items = root.get("items").into_iter().flat_map(Node::items);
+    for item in items.filter(|item| item.kind() == Kind::Map && kind_of(*item) != DEFINITION) {
+        let arena = Bump::new();
+        let object = Value::from_node(item, &arena).to_serde();
+        let name = object["metadata"]["annotations"]["config.kubernetes.io/path"].as_str();
+        let name = name.unwrap_or_else(|| object["metadata"]["name"].as_str().unwrap_or("item"));
+        let Answer { findings, .. } = worker.answer(Row::new(name, object.to_string().as_bytes()));
+        for mut finding in findings {
+            // Lines are those of the object on its own, which nobody has.
+            (finding.place, finding.span, finding.excerpt) = (None, None, None);
+            results.push(result(&finding, &object));
+            if finding.is_error() {
+                errors.push(finding);
+            }
+        }
+    }
+    Ok(Answered { output: output(text, root, &results), errors })
+}
+
+/// What the configuration of the function asks for: `schemas` and `kubernetes`, in `spec` or in `data` of a ConfigMap.
+fn task(config: Option<Node<'_>>) -> Result<Task, Findings> {
+    let member = |name: &str| {
+        let config = config?;
+        config
+            .get("spec")
+            .and_then(|spec| spec.get(name))
+            .or_else(|| config.get("data").and_then(|data| data.get(name)))
+    };
+    let mut options = ValidateOptions::default();
+    if let Some(schemas) = member("schemas") {
+        let one = schemas.as_str().map(|path| path.split(',').map(str::trim).map(Into::into).collect());
+        options.schemas = one.unwrap_or_else(|| schemas.items().filter_map(Node::as_str).map(Into::into).collect());
+    }
+    let release = member("kubernetes").and_then(Node::as_str).map(str::parse).transpose();
+    let unknown = |_| fatal(&Fatal::Usage("functionConfig: kubernetes is no release that is known".to_owned()));
+    options.kubernetes = Some(release.map_err(unknown)?.unwrap_or_default());
+    Task::validate(&options)
+}
+
+fn kind_of(node: Node<'_>) -> &str {
+    node.get("kind").and_then(Node::as_str).unwrap_or_default()
+}
+
+fn result(finding: &Finding, object: &Json) -> Json {
+    let severity = match finding.kind() {
+        NoteKind::Error => "error",
+        NoteKind::Warning => "warning",
+        _ => "info",
+    };
+    let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
+    let metadata = &object["metadata"];
+    let mut out = json!({
+        "message": format!("{} {}", finding.code, finding.message()),
+        "severity": severity,
+        "resourceRef": {
+            "apiVersion": text(&object["apiVersion"]),
+            "kind": text(&object["kind"]),
+            "name": text(&metadata["name"]),
+            "namespace": text(&metadata["namespace"]),
+        },
+    });
+    if let Some(pointer) = finding.pointer.as_deref().filter(|pointer| !pointer.is_empty()) {
+        out["field"] = json!({ "path": pointer.trim_start_matches('/').replace('/', ".") });
+    }
+    if let Some(path) = metadata["annotations"]["config.kubernetes.io/path"].as_str() {
+        out["file"] = json!({ "path": path });
+    }
+    out
+}
+
+/// The list with its results. A list in block style is left as it is, with its comments and the order of its fields.
+fn output(text: &str, root: Node<'_>, results: &[Json]) -> String {
+    if results.is_empty() {
+        return text.to_owned();
+    }
+    let arena = Bump::new();
+    let is_block = !text.trim_start().starts_with('{') && !text.contains("\n---") && !text.contains("\n...");
+    if is_block && root.get("results").is_none() {
+        let line = if text.ends_with('\n') { "" } else { "\n" };
+        return format!("{text}{line}results: {}\n", json!(results));
+    }
+    let mut list = Value::from_node(root, &arena).to_serde();
+    list["results"] = json!(results);
+    format!("{list}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIST: &str = "\
+apiVersion: config.kubernetes.io/v1
+kind: ResourceList
+items:
+- apiVersion: v1 # kept
+  kind: ConfigMap
+  metadata:
+    name: a
+    annotations: {config.kubernetes.io/path: a.yaml}
+";
+
+    #[test]
+    fn a_list_without_findings_is_returned_unchanged() {
+        let answered = answer(LIST).expect("a list");
+        assert_eq!((answered.output.as_str(), answered.errors.len()), (LIST, 0));
+    }
+
+    #[test]
+    fn findings_are_results_behind_the_items() {
+        let answered = answer(&format!("{LIST}  dat: {{}}\n")).expect("a list");
+        let result = json!({
+            "message": format!("KS8102 {}", answered.errors[0].message()),
+            "severity": "error",
+            "resourceRef": { "apiVersion": "v1", "kind": "ConfigMap", "name": "a", "namespace": "" },
+            "field": { "path": "dat" },
+            "file": { "path": "a.yaml" },
+        });
+        let expected = format!("{LIST}  dat: {{}}\nresults: [{result}]\n");
+        assert_eq!((answered.output, answered.errors.len()), (expected, 1));
+        let json = "{kind: ResourceList, items: [{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, dat: {}}]}";
+        let answered = answer(json).expect("a list");
+        let list: Json = serde_json::from_str(&answered.output).expect("JSON");
+        assert_eq!(list["results"][0]["field"]["path"], "dat");
+    }
+
+    #[test]
+    fn what_is_no_list_is_refused() {
+        for text in ["", "a: [", "kind: Pod", "[1]"] {
+            assert!(answer(text).is_err(), "{text}");
+        }
+    }
+}

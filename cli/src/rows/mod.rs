@@ -1,0 +1,223 @@
+//! The work of commands on texts in memory, one row after the other: what `kubeshape stream` does.
+//!
+//! A [`Task`] is prepared once and shared by threads; each thread has a [`Worker`]. A row never fails: what is wrong
+//! with it is in
+//! its [`Answer`].
+//!
+//! # Example: two objects
+//! ```
+//! use kubeshape_cli::rows::{Row, Task, ValidateOptions};
+//!
+//! let mut options = ValidateOptions::default();
+//! options.kubernetes = Some("1.36".parse()?);
+//! let task = Task::validate(&options)?;
+//! let mut worker = task.worker();
+//! let good = b"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}";
+//! assert_eq!(worker.answer(Row::new("a.yaml", good)).verdict, "accepted");
+//! let answer = worker.answer(Row::new("b.yaml", b"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, dat: {}}"));
+//! assert_eq!((answer.verdict, answer.findings[0].code.to_string().as_str()), ("refused", "KS8102"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod convert;
+pub(crate) mod json;
+
+use crate::validate::texts;
+use crate::{check, diff};
+use kubeshape::Findings;
+use kubeshape_check::Releases;
+use kubeshape_input::{Code, Finding};
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+pub use crate::args::{FieldValidation, MissingSchemas};
+pub use convert::{SHAPES, Shapes};
+pub use texts::ValidateOptions;
+
+/// Stack size that a thread needs for any row. Limits on depth bound the recursion.
+pub const STACK: usize = crate::convert::STACK;
+
+/// What is done with every row.
+#[derive(Debug)]
+pub struct Task {
+    work: Work,
+}
+
+#[derive(Debug)]
+enum Work {
+    Validate(Box<texts::Texts>),
+    Check(Box<check::Context>),
+    Convert(Shapes),
+    Diff,
+}
+
+impl Task {
+    /// Validates objects as an API server does: `kubeshape validate`. Verdicts are `accepted`, `refused`, and `not
+    /// judged`
+    /// for kinds that are not known and for CustomResourceDefinitions.
+    ///
+    /// # Errors
+    /// A schema cannot be read, or defines nothing.
+    pub fn validate(options: &ValidateOptions) -> Result<Task, Findings> {
+        Ok(Task { work: Work::Validate(Box::new(texts::Texts::new(options)?)) })
+    }
+
+    /// Says on which releases CustomResourceDefinitions install: `kubeshape check`. Verdicts are `accepted`,
+    /// `refused`, and
+    /// `nothing` if there is no definition in the row. With `advice`, findings include what makes trouble later.
+    pub fn check(releases: Releases, advice: bool) -> Task {
+        Task { work: Work::Check(Box::new(check::Context::of_rows(releases, advice))) }
+    }
+
+    /// Converts CustomResourceDefinitions and OpenAPI documents. Verdicts are `converted`, `refused`, and `nothing`
+    /// if there
+    /// is nothing to convert in the row.
+    pub fn convert(shapes: Shapes) -> Task {
+        Task { work: Work::Convert(shapes) }
+    }
+
+    /// Compares the definitions in [`Row::old`] with those in the text: `kubeshape diff`. The verdict is the worst
+    /// class of
+    /// all changes (`breaking`, `risky`, `compatible`, `cosmetic`), `same`, or `refused` if a text cannot be read.
+    pub fn diff() -> Task {
+        Task { work: Work::Diff }
+    }
+
+    /// Makes a worker for one thread. Its stack must have [`STACK`] bytes, unless rows are known to be flat.
+    pub fn worker(&self) -> Worker<'_> {
+        let work = match &self.work {
+            Work::Validate(texts) => Working::Validate(Box::new(texts.worker())),
+            Work::Check(context) => Working::Check(check::Worker::new(context)),
+            Work::Convert(shapes) => Working::Convert(*shapes),
+            Work::Diff => Working::Diff,
+        };
+        Worker { task: self, work }
+    }
+}
+
+/// Works on rows one after the other, and keeps its buffers.
+pub struct Worker<'t> {
+    task: &'t Task,
+    work: Working<'t>,
+}
+
+enum Working<'t> {
+    Validate(Box<texts::Worker<'t, 'static>>),
+    Check(check::Worker<'t>),
+    Convert(Shapes),
+    Diff,
+}
+
+impl Worker<'_> {
+    /// Works on a row.
+    pub fn answer(&mut self, row: Row<'_>) -> Answer {
+        let name = row.name;
+        let answered = catch_unwind(AssertUnwindSafe(|| match &mut self.work {
+            Working::Validate(worker) => texts::answer(worker, row),
+            Working::Check(worker) => check::answer(worker, row),
+            Working::Convert(shapes) => convert::answer(*shapes, row),
+            Working::Diff => diff::answer(row),
+        }));
+        // After a panic the state of a worker is unknown.
+        answered.unwrap_or_else(|_| {
+            self.work = self.task.worker().work;
+            Answer::refused("internal error while working on the row; please report it with the row", name)
+        })
+    }
+}
+
+/// A row.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'r> {
+    /// The name of the text in findings.
+    pub name: &'r str,
+    /// YAML or JSON, compressed or not.
+    pub text: &'r [u8],
+    /// What the text replaces, for [`Task::diff`].
+    pub old: &'r [u8],
+}
+
+impl<'r> Row<'r> {
+    /// Returns a row that replaces nothing.
+    pub fn new(name: &'r str, text: &'r [u8]) -> Row<'r> {
+        Row { name, text, old: b"" }
+    }
+}
+
+/// What came of a row.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// One word; [`Task`] has the list.
+    pub verdict: &'static str,
+    /// What was found, in order.
+    pub findings: Vec<Finding>,
+    /// What was made of the row.
+    pub results: Vec<Made>,
+}
+
+impl Answer {
+    /// An answer without results.
+    pub(crate) fn new(verdict: &'static str, findings: Vec<Finding>) -> Answer {
+        Answer { verdict, findings, results: Vec::new() }
+    }
+
+    /// An answer about a row that cannot be worked on.
+    pub fn refused(detail: &str, name: &str) -> Answer {
+        Answer::new("refused", vec![Finding::new(Code::Unreadable, detail).in_input(name)])
+    }
+}
+
+/// One result of [`Task::convert`], or the class of a definition that [`Task::diff`] compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// The name of the definition; empty for a document.
+    pub resource: String,
+    /// Its version; empty if the result is for all versions.
+    pub version: String,
+    /// The shape, as on the command line, or `class`.
+    pub shape: &'static str,
+    /// The result.
+    pub text: String,
+}
+
+impl Serialize for Made {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_struct("Made", 4)?;
+        out.serialize_field("resource", &self.resource)?;
+        out.serialize_field("version", &self.version)?;
+        out.serialize_field("shape", self.shape)?;
+        out.serialize_field("text", &self.text)?;
+        out.end()
+    }
+}
+
+/// The files and folders below these paths, as commands read them, with their names.
+///
+/// # Errors
+/// Something cannot be read.
+pub fn read_files(paths: &[std::path::PathBuf]) -> Result<Vec<(String, Vec<u8>)>, Findings> {
+    let filter = crate::input::Filter::new(&crate::args::WalkArgs::default()).map_err(|error| fatal(&error))?;
+    let gathered = crate::input::gather(paths, None, &filter);
+    let mut findings = Vec::new();
+    gathered.tell(|finding| findings.push(finding.clone()));
+    let mut reader = crate::input::Reader::default();
+    let mut out = Vec::new();
+    for input in &gathered.inputs {
+        match reader.read(input, &kubeshape_input::Limits::default()) {
+            Ok(bytes) => out.push((input.name(), bytes.to_vec())),
+            Err(finding) => findings.push(*finding),
+        }
+    }
+    if findings.iter().any(Finding::is_error) { Err(Findings(findings)) } else { Ok(out) }
+}
+
+pub(crate) fn fatal(error: &crate::error::Fatal) -> Findings {
+    Findings(vec![Finding::new(Code::Unreadable, error.to_string())])
+}
+
+/// The name of an input.
+pub(crate) fn shared(name: &str) -> Arc<str> {
+    Arc::from(name)
+}
