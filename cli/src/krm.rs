@@ -1,8 +1,7 @@
 //! `kubeshape krm`: validation as a function of kustomize and kpt.
 //!
 //! The input is a `ResourceList`, the output the same list with `results`. The specification is "KRM Functions
-//! Specification" of
-//! kustomize.
+//! Specification" of kustomize.
 
 use crate::args::When;
 use crate::convert::STACK;

@@ -14,15 +14,14 @@ use std::path::PathBuf;
 /// answer as every other row; it never ends the command.
 ///
 /// A row is {"id": …, "text": "…"}, with YAML or JSON as text, or has "object" with the object itself. For diff it is
-/// {"id": …, "old": "…", "new": "…"}. "name" is the name of the file in findings; without it, the id is. The answer
-/// has id,
-/// line, verdict and findings, and for convert and diff results.
+/// {"id": …, "old": "…", "new": "…"}. "name" is the name of the file in findings; without it, the id is. The answer has
+/// id, line, verdict and findings, and for convert and diff results.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  kubeshape stream validate --kubernetes 1.36 < rows.ndjson > answers.ndjson
+  kubeshape stream validate --kubernetes 1.37 < rows.ndjson > answers.ndjson
   kubeshape stream validate --schemas crds/ --ordered < rows.ndjson
-  kubeshape stream check --kubernetes 1.30..1.36 < rows.ndjson
+  kubeshape stream check --kubernetes 1.30..1.37 < rows.ndjson
   kubeshape stream convert --to v3,smd < rows.ndjson
   kubeshape stream diff < rows.ndjson
 
@@ -71,7 +70,7 @@ pub(crate) enum StreamCommand {
     },
     /// Say on which releases CustomResourceDefinitions install, as `kubeshape check`
     Check {
-        /// Releases to ask: 1.30, a range such as 1.28..1.36 with both ends, or all [default: 1.37]
+        /// Releases to ask: 1.30, a range such as 1.28..1.37 with both ends, or all [default: 1.37]
         #[arg(long, value_name = "RELEASES")]
         kubernetes: Option<Releases>,
         /// Also say what a server accepts, but makes trouble later

@@ -1,15 +1,14 @@
-//! The work of commands on texts in memory, one row after the other: what `kubeshape stream` does.
+//! The work of commands on texts in memory, one row after the other: what `kubeshape stream` and other programs do.
 //!
 //! A [`Task`] is prepared once and shared by threads; each thread has a [`Worker`]. A row never fails: what is wrong
-//! with it is in
-//! its [`Answer`].
+//! with it is in its [`Answer`].
 //!
 //! # Example: two objects
 //! ```
 //! use kubeshape_cli::rows::{Row, Task, ValidateOptions};
 //!
 //! let mut options = ValidateOptions::default();
-//! options.kubernetes = Some("1.36".parse()?);
+//! options.kubernetes = Some("1.37".parse()?);
 //! let task = Task::validate(&options)?;
 //! let mut worker = task.worker();
 //! let good = b"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}";
@@ -55,8 +54,7 @@ enum Work {
 
 impl Task {
     /// Validates objects as an API server does: `kubeshape validate`. Verdicts are `accepted`, `refused`, and `not
-    /// judged`
-    /// for kinds that are not known and for CustomResourceDefinitions.
+    /// judged` for kinds that are not known and for CustomResourceDefinitions.
     ///
     /// # Errors
     /// A schema cannot be read, or defines nothing.
@@ -64,23 +62,21 @@ impl Task {
         Ok(Task { work: Work::Validate(Box::new(texts::Texts::new(options)?)) })
     }
 
-    /// Says on which releases CustomResourceDefinitions install: `kubeshape check`. Verdicts are `accepted`,
-    /// `refused`, and
-    /// `nothing` if there is no definition in the row. With `advice`, findings include what makes trouble later.
+    /// Says on which releases CustomResourceDefinitions install: `kubeshape check`. Verdicts are `accepted`, `refused`,
+    /// and `nothing` if there is no definition in the row. With `advice`, findings include what makes trouble later.
     pub fn check(releases: Releases, advice: bool) -> Task {
         Task { work: Work::Check(Box::new(check::Context::of_rows(releases, advice))) }
     }
 
-    /// Converts CustomResourceDefinitions and OpenAPI documents. Verdicts are `converted`, `refused`, and `nothing`
-    /// if there
-    /// is nothing to convert in the row.
+    /// Converts CustomResourceDefinitions and OpenAPI documents. Verdicts are `converted`, `refused`, and `nothing` if
+    /// there is nothing to convert in the row.
     pub fn convert(shapes: Shapes) -> Task {
         Task { work: Work::Convert(shapes) }
     }
 
     /// Compares the definitions in [`Row::old`] with those in the text: `kubeshape diff`. The verdict is the worst
-    /// class of
-    /// all changes (`breaking`, `risky`, `compatible`, `cosmetic`), `same`, or `refused` if a text cannot be read.
+    /// class of all changes (`breaking`, `risky`, `compatible`, `cosmetic`), `same`, or `refused` if a text cannot be
+    /// read.
     pub fn diff() -> Task {
         Task { work: Work::Diff }
     }

@@ -1,9 +1,8 @@
 //! `kubeshape stream`: rows in, answers out.
 //!
 //! One thread reads portions of whole lines, workers answer them, and the calling thread writes. There is a fixed
-//! number of
-//! portions in flight: a portion is read when another one is written. So memory is bounded, and if nobody reads the
-//! answers, no rows are read.
+//! number of portions in flight: a portion is read when another one is written. So memory is bounded, and if nobody
+//! reads the answers, no rows are read.
 
 use crate::args::{StreamArgs, StreamCommand, When};
 use crate::convert::{STACK, jobs};
