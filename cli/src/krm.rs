@@ -39,13 +39,17 @@ pub(crate) fn run(setup: &Setup) -> Result<bool, Fatal> {
         Ok(Answered { output, errors }) => {
             report::print(output.as_bytes())?;
             let mut ui = Ui::new(setup.color, When::Never, false, false);
-            errors.iter().for_each(|finding| ui.finding(finding));
+            for finding in &errors {
+                ui.finding(finding);
+            }
             ui.end(None, "", "");
             Ok(errors.is_empty())
         }
         Err(findings) => {
             let mut ui = Ui::new(setup.color, When::Never, false, false);
-            findings.0.iter().for_each(|finding| ui.finding(finding));
+            for finding in &findings.0 {
+                ui.finding(finding);
+            }
             ui.end(None, "", "");
             Err(Fatal::Unread)
         }

@@ -85,7 +85,7 @@ impl Task {
     pub fn worker(&self) -> Worker<'_> {
         let work = match &self.work {
             Work::Validate(texts) => Working::Validate(Box::new(texts.worker())),
-            Work::Check(context) => Working::Check(check::Worker::new(context)),
+            Work::Check(context) => Working::Check(Box::new(check::Worker::new(context))),
             Work::Convert(shapes) => Working::Convert(*shapes),
             Work::Diff => Working::Diff,
         };
@@ -101,7 +101,7 @@ pub struct Worker<'t> {
 
 enum Working<'t> {
     Validate(Box<texts::Worker<'t, 'static>>),
-    Check(check::Worker<'t>),
+    Check(Box<check::Worker<'t>>),
     Convert(Shapes),
     Diff,
 }

@@ -35,7 +35,9 @@ pub(crate) fn run(args: &StreamArgs, setup: &Setup) -> Result<bool, Fatal> {
     let task = match task(&args.command) {
         Ok(task) => task,
         Err(findings) => {
-            findings.0.iter().for_each(|finding| ui.finding(finding));
+            for finding in &findings.0 {
+                ui.finding(finding);
+            }
             ui.end(None, "", "");
             return Err(Fatal::Unread);
         }
@@ -120,7 +122,7 @@ fn pump(task: &Task, input: impl Read + Send + 'static, output: &mut impl Write,
         }
         drop(answers);
         // The reader may wait for a row that never comes, and workers for the reader.
-        write(answered, free, output, how.ordered).inspect_err(|_| stop.store(true, Ordering::Relaxed))
+        write(answered, &free, output, how.ordered).inspect_err(|_| stop.store(true, Ordering::Relaxed))
     })?;
     match reader.join() {
         Ok(Ok(())) | Err(_) => Ok(counts),
@@ -135,7 +137,7 @@ fn read(mut input: impl Read, places: &Receiver<()>, portions: &SyncSender<Porti
     // Set while the rest of a line that is too long is passed over.
     let mut is_over = false;
     let mut send = |bytes: Vec<u8>, is_cut: bool| {
-        let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64 + u64::from(is_cut);
+        let lines = memchr::memchr_iter(b'\n', &bytes).count() as u64 + u64::from(is_cut);
         let is_taken = places.recv().is_ok() && portions.send(Portion { number, line, bytes, is_cut }).is_ok();
         number += 1;
         line += lines;
@@ -213,7 +215,7 @@ fn work(task: &Task, how: How, waiting: &Mutex<Receiver<Portion>>, stop: &Atomic
 /// it is gone.
 fn write(
     answered: Receiver<Answered>,
-    free: SyncSender<()>,
+    free: &SyncSender<()>,
     output: &mut impl Write,
     ordered: bool,
 ) -> Result<Counts, Fatal> {
@@ -225,7 +227,9 @@ fn write(
         while let Some(Answered { bytes, counts: own, .. }) = early.remove(&next) {
             next += 1;
             output.write_all(&bytes).and_then(|()| output.flush()).map_err(Fatal::Stdout)?;
-            own.into_iter().for_each(|(verdict, count)| *counts.entry(verdict).or_default() += count);
+            for (verdict, count) in own {
+                *counts.entry(verdict).or_default() += count;
+            }
             // Nobody reads any more at the end.
             let _ = free.try_send(());
         }
@@ -258,7 +262,8 @@ mod tests {
 
     #[test]
     fn answers_come_in_order_if_that_is_asked_for() {
-        let text: String = (0..500).map(|id| format!("{{\"id\": {id}, \"text\": \"a: {id}\"}}\n")).collect();
+        let lines: Vec<String> = (0..500).map(|id| format!("{{\"id\": {id}, \"text\": \"a: {id}\"}}")).collect();
+        let text = lines.join("\n");
         for (jobs, at_once) in [(1, 7), (3, 1000)] {
             let (counts, answers) = rows(&text, at_once, How { jobs, ordered: true, paths: false });
             assert_eq!(counts.into_iter().collect::<Vec<_>>(), [("nothing", 500)]);
