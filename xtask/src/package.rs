@@ -34,7 +34,7 @@ pub(crate) fn prove(is_run: bool) -> Result {
     manifest.push_str("\n[patch.crates-io]\n");
     for (name, archive) in &archives {
         let file = target.join("package").join(format!("{archive}.crate"));
-        run(Command::new("tar").arg("-xzf").arg(file).arg("-C").arg(&folder))?;
+        run(Command::new("tar").arg("-xzmf").arg(file).arg("-C").arg(&folder))?;
         if *name != "kubeshape-cli" {
             writeln!(manifest, "{name} = {{ path = \"{archive}\" }}")?;
         }

@@ -6,6 +6,7 @@
 
 mod write;
 
+use crate::MAX_BODY;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kubeshape_gotypes::members::{self, Kind, Messages, Shown};
@@ -19,8 +20,8 @@ const PREFIX: &[u8] = b"k8s\0";
 /// The maximum nesting of messages. A level of a schema takes three or four. Only the schemas of
 /// CustomResourceDefinitions nest deeply; JSON allows 255 levels of properties.
 const DEPTH: usize = 1024;
-/// The maximum size of the JSON: a field of two bytes can become a hundred bytes of JSON.
-const LARGEST: usize = 16 << 20;
+/// The maximum size of the JSON: a field of two bytes can become a hundred bytes of JSON. It is that of bodies in JSON.
+const LARGEST: usize = MAX_BODY;
 
 /// Returns whether objects of a kind can be read from and written as protobuf.
 pub(crate) fn knows(api_version: &str, kind: &str) -> bool {
@@ -31,7 +32,7 @@ pub(crate) fn knows(api_version: &str, kind: &str) -> bool {
 /// the JSON that Go prints. Returns `None` if the bytes have another format.
 ///
 /// # Errors
-/// The bytes are malformed, the kind is not built in, or the JSON would exceed 16 MiB.
+/// The bytes are malformed, the kind is not built in, or the JSON would exceed 3 MiB.
 ///
 /// # Example
 /// ```

@@ -134,7 +134,7 @@ impl Strategy {
     /// Decodes an object and inserts defaults: unknown fields are dropped, values are in their canonical form.
     ///
     /// # Errors
-    /// The text of the first value that does not fit its type.
+    /// The text of the first value that does not fit its type. Or the defaults exceed 8 MiB.
     pub fn decode<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
         self.decoded(object, self.types.decode(object), Typed::stored, arena)
     }
@@ -142,7 +142,7 @@ impl Strategy {
     /// Decodes an object of a request in JSON as [`decode`](Strategy::decode). The source says how its numbers are written.
     ///
     /// # Errors
-    /// The text of the first value that does not fit its type.
+    /// As [`decode`](Self::decode).
     pub fn decode_json<'a>(&self, object: Value<'a>, source: Node<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
         let decoded = self.types.decode_json(object, source);
         self.decoded(self.types.with_written_quantities(object, source, arena), decoded, Typed::stored, arena)
@@ -174,7 +174,8 @@ impl Strategy {
         arena: &'a Bump,
     ) -> Result<Object<'a>, String> {
         let Object { value, unknown } = self.decoded_types(object, decoded, print, arena)?;
-        Ok(Object { value: self.overlay.with_defaults(&self.types, value, arena), unknown })
+        let defaulted = self.overlay.with_defaults(&self.types, value, arena);
+        Ok(Object { value: defaulted.map_err(|error| error.to_string())?, unknown })
     }
 
     fn decoded_types<'a>(
@@ -355,7 +356,9 @@ impl Strategy {
     fn read_again<'a>(&self, object: Value<'a>, request: Request<'a>) -> Value<'a> {
         let object = self.overlay.run(&self.types, Phase::Allocate, object, request).unwrap_or(object);
         let object = without_repeated_owners(object, request.arena);
-        self.printed(self.overlay.with_defaults(&self.types, object, request.arena), request.arena)
+        // What was decoded has its defaults, so that few are missing.
+        let defaulted = self.overlay.with_defaults(&self.types, object, request.arena).unwrap_or(object);
+        self.printed(defaulted, request.arena)
     }
 
     /// An object with the metadata of the old one that requests do not change.

@@ -3,7 +3,7 @@
 use super::native::Request;
 use super::{Action, Overlay, Phase, Step, Steps};
 use crate::builtin::Assigned;
-use crate::object::{MAX_DEFAULTS, deep_equal};
+use crate::object::{MAX_DEFAULTS, TooManyDefaults, deep_equal};
 use crate::typed::{Below, Typed};
 use kubeshape_value::{Bump, Map, Value};
 use std::collections::BTreeSet;
@@ -11,17 +11,24 @@ use std::collections::BTreeSet;
 impl Overlay {
     /// Inserts the defaults of an object in the form that [`Typed::stored`] gives. A struct has its own before those in it.
     ///
-    /// After [`MAX_DEFAULTS`] bytes, the rest of the object gets none: it is far larger than what a server stores, and is refused.
-    pub(in crate::builtin) fn with_defaults<'a>(&self, types: &Typed, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    /// # Errors
+    /// They add more than [`MAX_DEFAULTS`] bytes: the object is far larger than what a server stores.
+    pub(in crate::builtin) fn with_defaults<'a>(
+        &self,
+        types: &Typed,
+        object: Value<'a>,
+        arena: &'a Bump,
+    ) -> Result<Value<'a>, TooManyDefaults> {
         let mut inserted = 0;
-        types.map(object, arena, &mut |below, value| {
+        let defaulted = types.map(object, arena, &mut |below, value| {
             if inserted > MAX_DEFAULTS {
                 return value;
             }
             let with = self.defaults(below, value, arena);
             inserted += json_of_members(with).saturating_sub(json_of_members(value));
             with
-        })
+        });
+        if inserted > MAX_DEFAULTS { Err(TooManyDefaults) } else { Ok(defaulted) }
     }
 
     fn defaults<'a>(&self, below: Below<'_>, value: Value<'a>, arena: &'a Bump) -> Value<'a> {
@@ -54,7 +61,8 @@ impl Overlay {
             steps.defaults.iter().rev().fold(value, |value, step| step.undone(value, arena))
         });
         // Of defaults that depend on each other, the object keeps all.
-        if deep_equal(self.with_defaults(types, bare, arena), object) { bare } else { object }
+        let is_whole = self.with_defaults(types, bare, arena).is_ok_and(|again| deep_equal(again, object));
+        if is_whole { bare } else { object }
     }
 
     /// Drops the fields of features that are off, unless the old object has them, too.
