@@ -6,7 +6,7 @@
 use crate::args::When;
 use crate::convert::STACK;
 use crate::error::Fatal;
-use crate::report::{self, Setup, Ui};
+use crate::report::{self, Capped, Setup, Ui};
 use crate::rows::{Answer, Row, Task, ValidateOptions, fatal};
 use kubeshape::Findings;
 use kubeshape_input::{Code, Finding, Limits};
@@ -24,12 +24,16 @@ const DEFINITION: &str = "CustomResourceDefinition";
 /// Runs the command. Returns whether every object is accepted.
 ///
 /// # Errors
-/// Standard input is no list of resources, or the schemas cannot be read.
+/// Standard input is not a list of resources, or is too long. Or the schemas cannot be read.
 pub(crate) fn run(setup: &Setup) -> Result<bool, Fatal> {
     let mut bytes = Vec::new();
-    let input = std::io::stdin().lock().take(MOST_BYTES).read_to_end(&mut bytes);
+    let input = std::io::stdin().lock().take(MOST_BYTES + 1).read_to_end(&mut bytes);
     let failed = |message: String| Fatal::Read { path: "-".into(), message };
-    input.map_err(|error| failed(error.to_string()))?;
+    let count = input.map_err(|error| failed(error.to_string()))?;
+    // A part of the list would be printed as the whole.
+    if count as u64 > MOST_BYTES {
+        return Err(failed(format!("the list has more than {MOST_BYTES} bytes")));
+    }
     let text = String::from_utf8(bytes).map_err(|error| failed(error.to_string()))?;
     let answered = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || answer(&text))?;
@@ -77,7 +81,7 @@ fn answer(text: &str) -> Result<Answered, Findings> {
     let task = task(config)?;
     let mut worker = task.worker();
     let mut results: Vec<Json> = Vec::new();
-    let mut errors = Vec::new();
+    let (mut errors, mut capped) = (Vec::new(), Capped::default());
     let items = root.get("items").into_iter().flat_map(Node::items);
     for item in items.filter(|item| item.kind() == Kind::Map && kind_of(*item) != DEFINITION) {
         let arena = Bump::new();
@@ -85,14 +89,19 @@ fn answer(text: &str) -> Result<Answered, Findings> {
         let name = object["metadata"]["annotations"]["config.kubernetes.io/path"].as_str();
         let name = name.unwrap_or_else(|| object["metadata"]["name"].as_str().unwrap_or("item"));
         let Answer { findings, .. } = worker.answer(Row::new(name, object.to_string().as_bytes()));
-        for mut finding in findings {
-            // Lines are those of the object on its own, which nobody has.
+        for mut finding in findings.into_iter().filter_map(|finding| capped.admit(Box::new(finding))) {
+            // The places are those in the object on its own, not in the list.
             (finding.place, finding.span, finding.excerpt) = (None, None, None);
             results.push(result(&finding, &object));
             if finding.is_error() {
-                errors.push(finding);
+                errors.push(*finding);
             }
         }
+    }
+    for mut rest in capped.rest() {
+        (rest.place, rest.span, rest.excerpt) = (None, None, None);
+        results.push(result(&rest, &Json::Null));
+        errors.extend(rest.is_error().then_some(*rest));
     }
     Ok(Answered { output: output(text, root, &results), errors })
 }
@@ -154,7 +163,11 @@ fn output(text: &str, root: Node<'_>, results: &[Json]) -> String {
         return text.to_owned();
     }
     let arena = Bump::new();
-    let is_block = !text.trim_start().starts_with('{') && !text.contains("\n---") && !text.contains("\n...");
+    // A member can follow if the list is a block mapping that begins in the first column.
+    let before = text.get(..root.span().start).unwrap_or_default();
+    let is_flow = text.get(root.span().start..).unwrap_or_default().starts_with('{');
+    let is_first_column = before.is_empty() || before.ends_with('\n');
+    let is_block = !is_flow && is_first_column && !text.contains("\n---") && !text.contains("\n...");
     if is_block && root.get("results").is_none() {
         let line = if text.ends_with('\n') { "" } else { "\n" };
         return format!("{text}{line}results: {}\n", json!(results));
@@ -201,6 +214,25 @@ items:
         let answered = answer(json).expect("a list");
         let list: Json = serde_json::from_str(&answered.output).expect("JSON");
         assert_eq!(list["results"][0]["field"]["path"], "dat");
+    }
+
+    #[test]
+    fn results_of_one_code_are_counted_beyond_a_bound() {
+        let item = "- {apiVersion: v1, kind: ConfigMap, metadata: {name: a}, dat: {}}\n";
+        let text = format!("kind: ResourceList\nitems:\n{}", item.repeat(1_500));
+        let answered = answer(&text).expect("a list");
+        assert_eq!(answered.errors.len(), 1_001);
+        assert!(answered.output.contains("500 more findings of this kind are not shown"));
+    }
+
+    #[test]
+    fn results_follow_only_a_block_mapping_in_the_first_column() {
+        let indented = format!("  {}", format!("{LIST}  dat: {{}}").replace('\n', "\n  "));
+        let flow = "# a comment\n{kind: ResourceList, items: [{apiVersion: v1, kind: ConfigMap, dat: {}}]}";
+        for text in [indented.as_str(), flow] {
+            let list: Json = serde_json::from_str(&answer(text).expect("a list").output).expect("JSON");
+            assert!(list["results"].is_array(), "{list}");
+        }
     }
 
     #[test]

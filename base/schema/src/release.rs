@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 /// Minor releases that had a fault in their first patch releases, and the newest patch release that has it.
 ///
-/// In 1.36.0 to 1.36.2, a map of which an apply leaves nothing stays, empty, so that null for a nullable field is refused if required
-/// fields are missing then (structured-merge-diff#330).
+/// 1.36.0 to 1.36.2 keep a map that an apply empties, as `{}`. If the schema requires fields in it, they refuse null for a nullable
+/// field (structured-merge-diff#330).
 const FAULTY: [(u8, u8); 1] = [(36, 2)];
 
 /// A minor release of Kubernetes 1, or one of the first patch releases that had a fault.

@@ -80,9 +80,13 @@ impl<'t> Lines<'t> {
                 _ => Cow::Borrowed(node.as_str().unwrap_or_default()),
             })
         };
+        // A number is a mistake, not an empty text.
+        let is_text = |node: Node<'_>| matches!(node.kind(), Kind::Map | Kind::Seq) || node.as_str().is_some();
+        let has_texts = ["text", "object", "new", "old"].iter().filter_map(|name| member(name)).all(is_text);
         let old = text(&["old"]).unwrap_or_default();
         let row = |text| Row { name: &name, text, old: old.as_bytes() };
         let answer = match (text(&["text", "object", "new"]), member("path").and_then(Node::as_str)) {
+            _ if !has_texts => Answer::refused("text, object, old and new must be strings or objects", &name),
             (Some(text), _) => self.worker.answer(row(text.as_bytes())),
             (None, Some(_)) if !self.paths => Answer::refused("rows may name files only with --paths", &name),
             (None, Some(path)) => match self.files.read_file(Path::new(path), &Limits::default()) {

@@ -109,7 +109,7 @@ fn pump(task: &Task, input: impl Read + Send + 'static, output: &mut impl Write,
         let _ = free.send(());
     });
     let (portions, waiting) = sync_channel(window);
-    // The thread may wait for a line that never comes: if the output breaks, nobody waits for it.
+    // If the output breaks, the command ends although this thread still waits for input.
     let reader = std::thread::Builder::new().name("rows".to_owned());
     let reader = reader.spawn(move || read(input, &places, &portions))?;
     let (waiting, stop) = (Mutex::new(waiting), AtomicBool::new(false));
@@ -125,7 +125,8 @@ fn pump(task: &Task, input: impl Read + Send + 'static, output: &mut impl Write,
         write(answered, &free, output, how.ordered).inspect_err(|_| stop.store(true, Ordering::Relaxed))
     })?;
     match reader.join() {
-        Ok(Ok(())) | Err(_) => Ok(counts),
+        Ok(Ok(())) => Ok(counts),
+        Err(_) => Err(Fatal::Internal { input: "-".to_owned() }),
         Ok(Err(error)) => Err(Fatal::Read { path: "-".into(), message: error.to_string() }),
     }
 }
@@ -277,7 +278,7 @@ mod tests {
         let long = "x".repeat(LONGEST + PORTION);
         let text = format!(
             "{{\"id\": \"a\", \"text\": \"\"}}\n{{\"id\": \"b\n\n[1]\n{{\"id\": \"{long}\"}}\n{{\"id\": [2]}}\n\
-             {{\"id\": \"p\", \"path\": \"/etc/passwd\"}}"
+             {{\"id\": \"p\", \"path\": \"/etc/passwd\"}}\n{{\"id\": 7, \"text\": 5}}"
         );
         let (_, answers) = rows(&text, 1 << 20, How { jobs: 2, ordered: true, paths: false });
         let told: Vec<String> = answers
@@ -297,6 +298,7 @@ mod tests {
                 "5 null \"refused\": the row has more than 16777216 bytes",
                 "6 [2] \"refused\": the row has none of text, object, path and new",
                 "7 \"p\" \"refused\": rows may name files only with --paths",
+                "8 7 \"refused\": text, object, old and new must be strings or objects",
             ]
         );
     }

@@ -67,7 +67,8 @@ fn join(groups: Vec<Group<'_, '_>>) -> Opinion {
             }
         }
         verdict = Some(match (verdict, opinion.verdict) {
-            (Some(Verdict::Accepted(_) | Verdict::Unknown), Verdict::Refused) => Verdict::Refused,
+            (Some(Verdict::Accepted(_)), other @ (Verdict::Refused | Verdict::Unknown)) => other,
+            (Some(Verdict::Unknown), Verdict::Refused) => Verdict::Refused,
             (Some(newer), _) => newer,
             (None, newest) => newest,
         });
