@@ -1,4 +1,4 @@
-//! Prints how long functions run for what they cost:
+//! Prints the running time of functions in relation to their cost:
 //! `cargo run --release -p kubeshape-cel --example time_per_cost`.
 #![allow(clippy::print_stdout, clippy::cast_precision_loss)]
 

@@ -15,46 +15,46 @@
 use crate::{Env, Program, Release, Type};
 use std::collections::BTreeMap;
 
-/// Levels of the type of a variable. What is deeper is not known.
+/// How deep the type of a variable is kept. Deeper levels become `dyn`.
 const MAX_TYPE_LEVELS: usize = 64;
-/// The name of the variable that has the variables of the policy.
+/// The name of the variable that holds the variables of the policy.
 pub const VARIABLES: &str = "variables";
-/// Its type.
+/// The type of [`VARIABLES`].
 const VARIABLES_TYPE: &str = "kubernetes.variables";
 
-/// How many variables of a policy are compiled: each of them can use all before it. Upstream has no such bound.
+/// How many variables of a policy are compiled. Each can use all variables before it. Upstream has no such bound.
 pub const MAX_VARIABLES: usize = 1_000;
 
-/// What expressions of one kind can use.
+/// What the expressions of one kind can use.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// The release of the server.
+    /// The server's release.
     pub release: Release,
-    /// `params`
+    /// Whether `params` exists.
     pub has_params: bool,
-    /// `authorizer`
+    /// Whether `authorizer` exists.
     pub has_authorizer: bool,
-    /// Constructors of patches: `Object`, `JSONPatch`.
+    /// Whether patches can be constructed: `Object`, `JSONPatch`.
     pub has_patches: bool,
 }
 
 impl Options {
-    /// What all expressions of a release can use, and nothing else.
+    /// Returns the options that only set a release.
     pub fn new(release: Release) -> Options {
         Options { release, has_params: false, has_authorizer: false, has_patches: false }
     }
 }
 
-/// The environment of expressions about objects of any kind: `object`, `oldObject`, `request`, `namespaceObject` and what
-/// the options say.
+/// Returns the environment of expressions about objects of any kind: `object`, `oldObject`, `request`,
+/// `namespaceObject`, and whatever the options add.
 pub fn environment(options: Options) -> Env {
     with_types(Env::new(options.release), options)
         .with_variable("object", Type::Dyn)
         .with_variable("oldObject", Type::Dyn)
 }
 
-/// Declares what does not depend on the kind of the object: the types of `request` and `namespaceObject`, and their
-/// variables.
+/// Declares everything that does not depend on the kind of the object: the types of `request` and `namespaceObject`,
+/// and their variables.
 pub fn with_types(env: Env, options: Options) -> Env {
     let text = Type::String;
     let texts = || Type::list(Type::String);
@@ -140,25 +140,27 @@ pub fn with_types(env: Env, options: Options) -> Env {
     if options.has_patches { env.with_patches() } else { env }
 }
 
-/// Declares variables of a policy that have types already.
+/// Declares variables of a policy whose types are known.
 pub fn with_variables(env: Env, types: &BTreeMap<String, Type>) -> Env {
     env.with_object_type(VARIABLES_TYPE, types.iter().map(|(name, ty)| (name.clone(), ty.clone())))
         .with_variable(VARIABLES, Type::object(VARIABLES_TYPE))
 }
 
-/// Declares the variables that an expression can name. Declaring all of them for each variable would take quadratic time.
+/// Declares only the variables that an expression can name. Declaring all of them for each variable would take
+/// quadratic time.
 pub fn with_variables_of(env: Env, types: &BTreeMap<String, Type>, expression: &str) -> Env {
     let words = expression.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
     let used = words.filter_map(|word| types.get_key_value(word));
     with_variables(env, &used.map(|(name, ty)| (name.clone(), ty.clone())).collect())
 }
 
-/// The type that a variable of a policy has in other expressions (`convertCelTypeToDeclType`).
+/// Returns the type that a variable of a policy has in other expressions (`convertCelTypeToDeclType`).
 pub fn kept_type(ty: &Type) -> Type {
     within(ty, MAX_TYPE_LEVELS)
 }
 
-/// Returns the type with `dyn` in place of what is deeper than `levels`: each variable can nest the type of the one before it.
+/// Returns the type with everything deeper than `levels` replaced by `dyn`. Without this bound, each variable could
+/// nest the type of the one before it.
 fn within(ty: &Type, levels: usize) -> Type {
     let Some(below) = levels.checked_sub(1) else { return Type::Dyn };
     match ty {
@@ -196,7 +198,7 @@ pub enum Returns {
 }
 
 impl Returns {
-    /// Whether a result of this type is allowed. `dyn` is not.
+    /// Returns whether a result of this type is allowed. `dyn` is not.
     fn takes(self, ty: &Type) -> bool {
         let is_named = |ty: &Type, wanted: &str| matches!(ty, Type::Struct(name) if **name == *wanted);
         match self {
@@ -224,16 +226,16 @@ impl Returns {
 /// Why an expression cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompileError {
-    /// The detail of the error of the field.
+    /// The detail of the field error.
     pub detail: String,
-    /// Whether the server cannot make a program of it: the error is an internal one.
+    /// Whether the expression checks but the server cannot build a program from it. The error is an internal one.
     pub is_internal: bool,
 }
 
 /// An expression with its program.
 #[derive(Clone, Debug)]
 pub struct Compiled<'a> {
-    /// The expression as it is written.
+    /// The expression as written.
     pub expression: &'a str,
     /// The program, or the error that prevents one.
     pub program: Result<Program, CompileError>,
@@ -264,7 +266,7 @@ impl<'a> Compiled<'a> {
     }
 }
 
-/// The variables of a policy. Of those with the same name the last one is used.
+/// The variables of a policy. If several have the same name, the last one is used.
 #[derive(Clone, Debug, Default)]
 pub struct Variables<'a> {
     /// The expressions by name.
@@ -274,7 +276,7 @@ pub struct Variables<'a> {
 }
 
 impl<'a> Variables<'a> {
-    /// Compiles variables in their order; each can use those before it.
+    /// Compiles variables in order. Each can use the ones before it.
     pub fn new(declared: &[(&'a str, &'a str)], env: &Env) -> Variables<'a> {
         let mut variables = Variables::default();
         for (name, expression) in declared {
@@ -283,7 +285,7 @@ impl<'a> Variables<'a> {
         variables
     }
 
-    /// Compiles one more variable, which can use those before it.
+    /// Compiles one more variable. It can use the ones before it.
     pub fn add(&mut self, name: &'a str, expression: &'a str, env: &Env) {
         let compiled = if self.compiled.len() < MAX_VARIABLES {
             Compiled::new(expression, &with_variables_of(env.clone(), &self.types, expression), Returns::Any)

@@ -4,7 +4,7 @@ use crate::decls::{Function, Functions, Name};
 use crate::value::{Text, Value};
 use std::sync::{Arc, LazyLock};
 
-/// The number of a node. Positions, types and references are found by it.
+/// The number of a node. It is the key for positions, types and references.
 pub(crate) type Id = u32;
 
 /// A literal.
@@ -44,7 +44,7 @@ pub(crate) enum Called {
 }
 
 impl Called {
-    /// The function of a name, if there is one.
+    /// Returns the known function of this name, or the name itself.
     pub(crate) fn named(text: &str) -> Called {
         Functions::all().named(text).map_or_else(|| Called::Unknown(text.into()), Called::Known)
     }
@@ -92,10 +92,10 @@ pub(crate) struct Expr {
     pub(crate) kind: Kind,
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
-    /// Left behind by an error of the parser.
+    /// A placeholder after a parser error.
     Unspecified,
     Literal(Literal),
     Ident(Arc<str>),
@@ -151,10 +151,10 @@ pub(crate) struct Fold {
     pub(crate) result: Expr,
 }
 
-/// The hidden variable that comprehensions gather their result in.
+/// The hidden variable in which comprehensions accumulate their result.
 pub(crate) const ACCUMULATOR: &str = "@result";
 
-/// [`ACCUMULATOR`] as names are kept.
+/// [`ACCUMULATOR`] as a shared string.
 pub(crate) fn accumulator() -> Arc<str> {
     static NAME: LazyLock<Arc<str>> = LazyLock::new(|| ACCUMULATOR.into());
     NAME.clone()
@@ -184,7 +184,8 @@ impl Expr {
         }
     }
 
-    /// A variable, its fields and items as they are written, such as `self.limits[key]`; `None` for other expressions.
+    /// Returns a variable with its fields and indexes as written, such as `self.limits[key]`; `None` for other
+    /// expressions.
     pub(crate) fn path(&self) -> Option<String> {
         let mut steps = Vec::new();
         let mut at = self;
@@ -215,7 +216,7 @@ impl Expr {
         Some(steps.iter().rev().map(String::as_str).collect())
     }
 
-    /// Passes the direct children on, in the order in which upstream visits them.
+    /// Calls `on` with each direct child, in the order in which upstream visits them.
     pub(crate) fn each_child<'e>(&'e self, mut on: impl FnMut(&'e Expr)) {
         match &self.kind {
             Kind::Unspecified | Kind::Literal(_) | Kind::Ident(_) => {}

@@ -1,8 +1,8 @@
-//! Objects that expressions look at.
+//! Objects that expressions read.
 
 use std::borrow::Cow;
 
-/// A JSON-like tree. Strings are borrowed from where the object was read.
+/// A JSON-like tree. Strings can borrow from the source of the object.
 ///
 /// # Example: an object
 /// ```
@@ -16,7 +16,7 @@ pub enum Data<'a> {
     Null,
     /// A boolean.
     Bool(bool),
-    /// A number without point or exponent.
+    /// A number without decimal point or exponent.
     Int(i64),
     /// Any other number.
     Float(f64),
@@ -24,12 +24,12 @@ pub enum Data<'a> {
     String(Cow<'a, str>),
     /// A list.
     List(Vec<Data<'a>>),
-    /// An object. The keys are sorted and differ: [`Data::map`] sees to it.
+    /// An object. Its keys are sorted and unique: [`Data::map`] ensures that.
     Map(Vec<(Cow<'a, str>, Data<'a>)>),
 }
 
 impl<'a> Data<'a> {
-    /// An object. Of keys that occur more than once the last counts.
+    /// Creates an object. If a key occurs more than once, its last value is used.
     pub fn map<K: Into<Cow<'a, str>>>(entries: impl IntoIterator<Item = (K, Data<'a>)>) -> Data<'a> {
         let mut entries: Vec<(Cow<'a, str>, Data<'a>)> =
             entries.into_iter().map(|(key, value)| (key.into(), value)).collect();
@@ -39,12 +39,12 @@ impl<'a> Data<'a> {
         Data::Map(entries)
     }
 
-    /// A string.
+    /// Creates a string.
     pub fn string(text: impl Into<Cow<'a, str>>) -> Data<'a> {
         Data::String(text.into())
     }
 
-    /// A value of an object.
+    /// Returns the value of a key of an object.
     pub fn get(&self, key: &str) -> Option<&Data<'a>> {
         match self {
             Data::Map(entries) => Data::find(entries, key),

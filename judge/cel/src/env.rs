@@ -1,4 +1,4 @@
-//! Environments, and what expressions become in them.
+//! Environments, and the steps from a string to a program.
 
 use crate::ast::Kind;
 use crate::check::{self, Checked, Declarations};
@@ -25,7 +25,7 @@ pub struct Env {
     release: AskedRelease,
     container: String,
     variables: Vec<(Arc<str>, Type)>,
-    /// The declared types whose objects have names, and the names that these begin with.
+    /// Declared types whose object types have names, with the prefix of those names.
     objects: Vec<(Arc<str>, Arc<DeclType>)>,
     /// Object types by name.
     named: BTreeMap<Arc<str>, Arc<BTreeMap<String, Type>>>,
@@ -34,7 +34,7 @@ pub struct Env {
 }
 
 impl Env {
-    /// An environment without variables.
+    /// Creates an environment without variables.
     pub fn new(release: impl Into<AskedRelease>) -> Env {
         Env {
             release: release.into(),
@@ -46,7 +46,7 @@ impl Env {
         }
     }
 
-    /// Names are looked up in this container first: `b` may be `a.b` in the container `a`.
+    /// Sets the container in which names are looked up first: `b` may be `a.b` in the container `a`.
     #[must_use]
     pub fn with_container(mut self, container: &str) -> Env {
         container.clone_into(&mut self.container);
@@ -61,7 +61,7 @@ impl Env {
         self
     }
 
-    /// Declares the object types inside a type. Their names begin with `name`.
+    /// Declares the object types inside a type. `name` is the prefix of their names.
     #[must_use]
     pub fn with_objects(mut self, name: &Arc<str>, ty: &Arc<DeclType>) -> Env {
         self.objects.push((name.clone(), ty.clone()));
@@ -76,15 +76,15 @@ impl Env {
         self
     }
 
-    /// Lets expressions construct patches: `Object{…}` with all fields, `Object.spec{…}`, `JSONPatch{op, path, from, value}`, and the
-    /// function `jsonpatch.escapeKey`.
+    /// Lets expressions construct patches: `Object{…}` with all fields, `Object.spec{…}`,
+    /// `JSONPatch{op, path, from, value}`, and the function `jsonpatch.escapeKey`.
     #[must_use]
     pub fn with_patches(mut self) -> Env {
         self.makes_patches = true;
         self
     }
 
-    /// Whether `self` is of a declared type.
+    /// Returns whether the name is `self` and `self` has a declared type.
     fn is_self(&self, name: &str) -> bool {
         self.variables.iter().any(|(own, ty)| &**own == "self" && matches!(ty, Type::Struct(ty) if **ty == *name))
     }
@@ -97,7 +97,7 @@ impl Env {
     /// Parses and checks an expression.
     ///
     /// # Errors
-    /// Every mistake with its place, worded as upstream words it.
+    /// Returns all errors with their locations, in upstream's words.
     pub fn compile(&self, source: &str) -> Result<Ast, Issues> {
         let parsed = parse::parse(source, &self.release)?;
         let checked = check::check(parsed, self, source)?;
@@ -107,7 +107,7 @@ impl Env {
     }
 }
 
-/// The release from which on a field whose name is a reserved word is found under its own name, too.
+/// The first release in which a field whose name is a reserved word is also found under its own name.
 const RESERVED_FIELDS: u8 = 31;
 
 impl Declarations for Env {
@@ -180,7 +180,7 @@ pub struct Ast {
 pub struct Call<'e> {
     /// The function.
     pub function: &'e str,
-    /// The argument: a variable, its fields and items, such as `self.limits[key]`.
+    /// The argument: a variable with its fields and indexes, such as `self.limits[key]`.
     pub argument: String,
     /// Whether the type of the argument is known only when the expression is evaluated.
     pub is_dynamic: bool,
@@ -202,7 +202,8 @@ impl Ast {
         self.checked.types()
     }
 
-    /// Whether some part of the expression has no type before it is evaluated, so that it can fail for a type then.
+    /// Returns whether the type of some part is known only at evaluation, so that evaluation can fail with a type
+    /// error.
     pub fn is_dynamic(&self) -> bool {
         self.checked.types().any(Type::holds_dyn)
     }
@@ -237,26 +238,26 @@ impl Ast {
         out
     }
 
-    /// What an evaluation can cost.
+    /// Estimates the cost of an evaluation.
     pub fn estimate(&self, sizes: &dyn Sizes) -> Range {
         self.estimate_in(sizes, &self.release)
     }
 
-    /// The first call whose result the estimate knows no size for, in bytes of the expression: the name of the function.
+    /// Returns the range of bytes of the first function whose result has no known size in the estimate.
     pub fn endless_part(&self, source: &str, sizes: &dyn Sizes) -> Option<std::ops::Range<usize>> {
         let call = cost::endless(&self.checked, sizes, &self.release)?;
         part::at(source, self.checked.places.of(call))
     }
 
-    /// What an evaluation can cost in another release that checks the expression in the same way.
+    /// Estimates the cost in another release that checks the expression in the same way.
     pub(crate) fn estimate_in(&self, sizes: &dyn Sizes, release: &AskedRelease) -> Range {
         cost::estimate(&self.checked, sizes, release)
     }
 
-    /// Makes a program.
+    /// Builds a program.
     ///
     /// # Errors
-    /// Upstream's text for a constant that is wrong, such as `int("x")`.
+    /// Returns upstream's message about an invalid constant, such as `int("x")`.
     pub fn program(&self) -> Result<Program, String> {
         let (node, slots) = eval::plan(&self.checked, &self.variables, &self.release)?;
         Ok(Program { node, slots, variables: self.variables.clone(), patterns: Patterns::default() })
@@ -273,8 +274,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Evaluates the expression. Variables that are not given are unset. The evaluation ends with an error as soon as
-    /// it costs more than `limit`.
+    /// Evaluates the expression. Variables without a value are unset. The evaluation ends with an error as soon as it
+    /// costs more than `limit`.
     pub fn evaluate<'a>(
         &'a self,
         variables: impl IntoIterator<Item = (&'a str, Value<'a>)>,
@@ -283,7 +284,7 @@ impl Program {
         self.evaluate_until(variables, limit, Stop::NEVER)
     }
 
-    /// As [`evaluate`](Self::evaluate). The evaluation also ends with an error when the flag is set.
+    /// Like [`evaluate`](Self::evaluate), but also ends with an error when the flag is set.
     pub fn evaluate_until<'a>(
         &'a self,
         variables: impl IntoIterator<Item = (&'a str, Value<'a>)>,
@@ -296,9 +297,8 @@ impl Program {
         })
     }
 
-    /// As [`evaluate`](Self::evaluate), with one more variable whose fields are evaluated when they are first looked at.
-    /// The cost of that is not part of the outcome. `fields` returns the value of a field, and `None` if there is no
-    /// such field.
+    /// Like [`evaluate`](Self::evaluate), with one more variable whose fields are evaluated at their first use. The
+    /// outcome does not include their cost. `fields` returns the value of a field, or `None` if there is no such field.
     pub fn evaluate_lazily<'a>(
         &'a self,
         variables: impl IntoIterator<Item = (&'a str, Value<'a>)>,
@@ -313,7 +313,7 @@ impl Program {
         eval::run(&self.node, self.slots, &self.patterns, &values, bounds, Some(lazy))
     }
 
-    /// The program with values of its variables, to evaluate it more than once.
+    /// Returns the program with the values of its variables, for more than one evaluation.
     pub fn bind<'a>(&'a self, variables: impl IntoIterator<Item = (&'a str, Value<'a>)>) -> Bound<'a> {
         let mut values = vec![None; self.variables.len()];
         self.set(&mut values, variables);
@@ -337,7 +337,7 @@ pub struct Bound<'a> {
 }
 
 impl<'a> Bound<'a> {
-    /// As [`Program::evaluate`].
+    /// Like [`Program::evaluate`].
     pub fn evaluate(&self, limit: u64) -> Outcome<'a> {
         let program = self.program;
         let bounds = Bounds { limit, stop: Stop::NEVER };

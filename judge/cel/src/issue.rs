@@ -4,20 +4,21 @@ use crate::part;
 use std::fmt;
 use std::ops::Range;
 
-/// One error at a place of the source.
+/// One error with its location in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issue {
-    /// The line from 1; -1 if the error has no place.
+    /// The line from 1; -1 if the error has no location.
     pub line: i32,
-    /// The column from 0, in characters; -1 if the error has no place.
+    /// The column from 0, in characters; -1 if the error has no location.
     pub column: i32,
-    /// The text.
+    /// The message.
     pub message: String,
-    /// Names that may be meant instead of an unknown one, as expressions write them, the nearest first.
+    /// Names similar to an unknown one, as expressions write them, the nearest first.
     pub meant: Vec<String>,
 }
 
-/// Why an expression does not compile. `Display` gives upstream's text: every error with the line and a mark below it.
+/// Why an expression does not compile. `Display` prints upstream's message: every error with its line and a mark below
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Issues {
     reported: Vec<Issue>,
@@ -25,15 +26,15 @@ pub struct Issues {
     source: String,
 }
 
-/// The errors that were found so far.
+/// The errors found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Reports(Issues);
 
-/// How the message about a field begins that an object does not have.
+/// The beginning of the message about a field that an object does not have.
 pub(crate) const UNDEFINED_FIELD: &str = "undefined field '";
-/// Further errors are only counted.
+/// Further errors are only counted, not kept.
 const MAX_ISSUES: usize = 100;
-/// Longer lines are not shown.
+/// Longer lines are not shown, in bytes.
 const MAX_SNIPPET: usize = 16384;
 
 impl Reports {
@@ -41,7 +42,7 @@ impl Reports {
         self.report_name(place, message, Vec::new);
     }
 
-    /// Reports a name that does not exist. `meant` gives the names that may be meant.
+    /// Reports an unknown name. `meant` returns similar names.
     pub(crate) fn report_name(
         &mut self,
         (line, column): (i32, i32),
@@ -58,7 +59,7 @@ impl Reports {
         self.0.reported.is_empty()
     }
 
-    /// The errors of a source in the order of their places.
+    /// Returns the errors of a source, sorted by location.
     pub(crate) fn of(mut self, source: &str) -> Issues {
         self.0.reported.sort_by_key(|issue| (issue.line, issue.column));
         source.clone_into(&mut self.0.source);
@@ -67,13 +68,13 @@ impl Reports {
 }
 
 impl Issues {
-    /// The errors in the order of their places.
+    /// The errors, sorted by location.
     pub fn issues(&self) -> &[Issue] {
         &self.reported
     }
 
-    /// The part of the expression that an error is about, in bytes: the name, literal or operator at its place. `None` if
-    /// the error has no place.
+    /// Returns the byte range of the part of the expression that an error is about: the name, literal or operator at
+    /// its location. `None` if the error has no location.
     pub fn part(&self, issue: &Issue) -> Option<Range<usize>> {
         let place = (issue.line, issue.column);
         let field = issue.message.strip_prefix(UNDEFINED_FIELD).and_then(|rest| rest.strip_suffix('\''));
@@ -81,8 +82,8 @@ impl Issues {
         field.or_else(|| part::at(&self.source, place))
     }
 
-    /// The first escape sequence in a string of the expression that the language does not have. The lexer reports it as
-    /// several errors of syntax.
+    /// Returns the first unknown escape sequence in a string of the expression. The lexer reports it as several syntax
+    /// errors.
     pub fn unknown_escape(&self) -> Option<Range<usize>> {
         part::unknown_escape(&self.source)
     }
@@ -98,7 +99,7 @@ impl fmt::Display for Issues {
             let Some(line) = usize::try_from(issue.line - 1).ok().and_then(|n| self.source.split('\n').nth(n)) else {
                 continue;
             };
-            // Nothing of an empty text is shown either.
+            // An empty source has no line to show.
             if self.source.is_empty() || line.len() > MAX_SNIPPET {
                 continue;
             }

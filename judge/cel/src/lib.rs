@@ -1,9 +1,9 @@
 //! The Common Expression Language as a Kubernetes API server runs it.
 //!
-//! An [`Env`] says what expressions can use. It compiles a string to an [`Ast`], which knows its type and what it may
-//! cost. The ast makes a [`Program`], which evaluates the expression over borrowed values within a budget. Messages,
-//! types, costs and values are compared with recorded answers of cel-go in the environments of Kubernetes 1.36, and the
-//! rules of definitions with those of ten releases.
+//! An [`Env`] says what expressions can use. It compiles a string to an [`Ast`], which has the type and the estimated
+//! cost. The `Ast` is turned into a [`Program`], which evaluates the expression over borrowed values within a budget.
+//! Messages, types, costs and values are compared with recorded answers of cel-go in the environments of Kubernetes
+//! 1.36, and the rules of definitions with those of ten releases.
 //!
 //! # What is not here
 //! Messages of protobuf other than its well-known ones, and `google.protobuf.Empty`, cannot be values; objects of

@@ -1,8 +1,8 @@
-//! Parts of an expression that messages are about.
+//! Finds the part of an expression that a message is about.
 
 use std::ops::Range;
 
-/// The byte at a line from 1 and a column from 0, which counts characters.
+/// Returns the byte offset of a line (from 1) and a column (from 0, in characters).
 fn offset(source: &str, (line, column): (i32, i32)) -> Option<usize> {
     let (line, column) = (usize::try_from(line - 1).ok()?, usize::try_from(column).ok()?);
     let start = match line {
@@ -14,8 +14,8 @@ fn offset(source: &str, (line, column): (i32, i32)) -> Option<usize> {
     Some(start + at)
 }
 
-/// The name, literal or operator at a place. The place of a call is its parenthesis, and that of a field its dot: then it
-/// is the name of the function or of the field.
+/// Returns the range of the name, literal or operator at a location. The location of a call is its parenthesis and that
+/// of a field its dot: for these, the range is that of the name of the function or of the field.
 pub(crate) fn at(source: &str, place: (i32, i32)) -> Option<Range<usize>> {
     let at = offset(source, place)?;
     let rest = &source[at..];
@@ -48,7 +48,7 @@ pub(crate) fn at(source: &str, place: (i32, i32)) -> Option<Range<usize>> {
     })
 }
 
-/// The name of a field, which a place is at or before.
+/// Returns the range of the name of a field, at a location or after it.
 pub(crate) fn field(source: &str, place: (i32, i32), field: &str) -> Option<Range<usize>> {
     let from = offset(source, place)?;
     let is_name = |start: &usize| {
@@ -64,7 +64,8 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// The length of a string or bytes literal at the beginning of a text; one without an end has the rest of its line.
+/// Returns the length of a string or bytes literal at the beginning of a string. An unterminated literal ends with its
+/// line.
 fn literal(text: &str) -> Option<usize> {
     let string = Literal::of(text)?;
     Some(string.end)
@@ -73,7 +74,7 @@ fn literal(text: &str) -> Option<usize> {
 /// A string or bytes literal.
 struct Literal {
     is_raw: bool,
-    /// Where the text between the quotes is.
+    /// The range between the quotes.
     inner: Range<usize>,
     end: usize,
 }
@@ -104,7 +105,7 @@ impl Literal {
     }
 }
 
-/// The first escape sequence in a string that the language does not have.
+/// Returns the range of the first unknown escape sequence in a string literal.
 pub(crate) fn unknown_escape(source: &str) -> Option<Range<usize>> {
     let mut at = 0;
     let mut is_in_name = false;
@@ -127,7 +128,7 @@ pub(crate) fn unknown_escape(source: &str) -> Option<Range<usize>> {
     None
 }
 
-/// The first unknown escape sequence of a text between quotes.
+/// Returns the range of the first unknown escape sequence between quotes.
 fn unknown(inner: &str) -> Option<Range<usize>> {
     let mut chars = inner.char_indices();
     while let Some((at, c)) = chars.next() {

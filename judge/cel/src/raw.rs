@@ -1,4 +1,4 @@
-//! One view of the two kinds of objects that expressions look at: [`Data`] and [`kubeshape_value::Value`].
+//! One view of the two kinds of objects that expressions read: [`Data`] and [`kubeshape_value::Value`].
 
 use crate::data::Data;
 use crate::value::{List, Map, Text, Value};
@@ -15,7 +15,7 @@ pub enum Raw<'a> {
     Null,
     /// A boolean.
     Bool(bool),
-    /// A number without point or exponent.
+    /// A number without decimal point or exponent.
     Int(i64),
     /// Any other number.
     Float(f64),
@@ -30,18 +30,18 @@ pub enum Raw<'a> {
 /// The items of a list of an object.
 #[derive(Clone, Copy, Debug)]
 pub enum Items<'a> {
-    /// Of [`Data`].
+    /// Items of [`Data`].
     Data(&'a [Data<'a>]),
-    /// Of a value of structured merge diff.
+    /// Items of a value of structured merge diff.
     Object(&'a [Object<'a>]),
 }
 
 /// The fields of an object, sorted by name.
 #[derive(Clone, Copy, Debug)]
 pub enum Fields<'a> {
-    /// Of [`Data`].
+    /// Fields of [`Data`].
     Data(&'a [(Cow<'a, str>, Data<'a>)]),
-    /// Of a value of structured merge diff.
+    /// Fields of a value of structured merge diff.
     Object(ObjectMap<'a>),
 }
 
@@ -75,7 +75,7 @@ impl<'a> From<Object<'a>> for Raw<'a> {
 }
 
 impl Raw<'_> {
-    /// How Go names the type of the value.
+    /// Returns Go's name for the type of the value.
     pub(crate) fn go_type(self) -> &'static str {
         match self {
             Raw::Null => "<nil>",
@@ -90,7 +90,7 @@ impl Raw<'_> {
 }
 
 impl<'a> Items<'a> {
-    /// How many items there are.
+    /// Returns the number of items.
     #[inline]
     pub fn len(self) -> usize {
         match self {
@@ -99,12 +99,12 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no items.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// An item.
+    /// Returns an item.
     #[inline]
     pub fn get(self, index: usize) -> Option<Raw<'a>> {
         match self {
@@ -113,7 +113,7 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// The items.
+    /// Iterates over the items.
     pub fn iter(self) -> impl Iterator<Item = Raw<'a>> {
         (0..self.len()).filter_map(move |index| self.get(index))
     }
@@ -126,7 +126,7 @@ impl PartialEq for Items<'_> {
 }
 
 impl<'a> Fields<'a> {
-    /// How many fields there are.
+    /// Returns the number of fields.
     #[inline]
     pub fn len(self) -> usize {
         match self {
@@ -135,12 +135,12 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no fields.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// The value of a field.
+    /// Returns the value of a field.
     #[inline]
     pub fn get(self, name: &str) -> Option<Raw<'a>> {
         match self {
@@ -156,7 +156,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Names and values in the order of the names.
+    /// Iterates over names and values, sorted by name.
     pub fn iter(self) -> impl Iterator<Item = (&'a str, Raw<'a>)> {
         (0..self.len()).filter_map(move |index| self.at(index))
     }
@@ -168,7 +168,7 @@ impl PartialEq for Fields<'_> {
     }
 }
 
-/// A scalar by which lists of type set and map are looked up, as Go's maps look up an `interface{}`.
+/// A scalar as a key in lists of type set and map, compared as Go's maps compare an `interface{}`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RawKey<'a> {
     Null,
@@ -179,10 +179,10 @@ pub(crate) enum RawKey<'a> {
 }
 
 impl<'a> RawKey<'a> {
-    /// The key that an item is.
+    /// Returns the key of an item.
     ///
     /// # Errors
-    /// The type of a list or an object, for which Go's maps have no hash.
+    /// Returns the type of a list or an object: Go's maps cannot hash them.
     pub(crate) fn of(raw: Raw<'a>) -> Result<RawKey<'a>, &'static str> {
         Ok(match raw {
             Raw::Null => RawKey::Null,
@@ -194,10 +194,10 @@ impl<'a> RawKey<'a> {
         })
     }
 
-    /// What Go's `Value()` of a value gives; `None` for values that no object holds as they are.
+    /// Returns the key for Go's `Value()` of a value; `None` for values that objects do not contain.
     ///
     /// # Errors
-    /// As [`RawKey::of`].
+    /// See [`RawKey::of`].
     pub(crate) fn of_value(value: &Value<'a>) -> Result<Option<RawKey<'a>>, &'static str> {
         Ok(Some(match value {
             Value::Null => RawKey::Null,

@@ -1,5 +1,5 @@
-//! Releases of Kubernetes, in which of them the language changed, and between which of them nothing did that was asked
-//! for.
+//! Releases of Kubernetes, the language changes of each, and the range of releases for which recorded answers are the
+//! same.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 /// The release of a server, and the functions that exist in it.
 ///
-/// The value of the oldest release counts for older ones too, and that of the newest for newer ones.
+/// Older releases are treated as the oldest one, newer releases as the newest one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Release {
     minor: u8,
@@ -20,13 +20,14 @@ impl Release {
     /// 1.37, the newest.
     pub const NEWEST: Release = Release { minor: 37, functions: 37 };
 
-    /// What expressions that are stored already can use: everything that the release knows.
+    /// Returns the release for expressions that are already stored: all functions exist.
     pub fn stored(minor: u8) -> Release {
         let minor = minor.clamp(Release::OLDEST.minor, Release::NEWEST.minor);
         Release { minor, functions: minor }
     }
 
-    /// What new expressions can use: the functions of the release before, so that the server can be rolled back to it.
+    /// Returns the release for new expressions: only the functions of the release before exist, so that the server can
+    /// be rolled back to it.
     pub fn new_expressions(minor: u8) -> Release {
         let stored = Release::stored(minor);
         Release { functions: stored.minor - 1, ..stored }
@@ -43,7 +44,7 @@ impl Release {
     }
 }
 
-/// The minor releases that answer as one of them did, whatever it was asked.
+/// The range of minor releases for which every recorded question has the same answer.
 ///
 /// It begins with all releases, and every question narrows it. It can be shared by threads.
 #[derive(Debug)]
@@ -59,7 +60,7 @@ impl Default for SameAnswers {
 }
 
 impl SameAnswers {
-    /// Whether the release `1.minor` has what came with `1.since`.
+    /// Returns whether the release `1.minor` has something that came with `1.since`, and records the question.
     pub fn has(&self, minor: u8, since: u8) -> bool {
         let has = minor >= since;
         let kept = if has { since..=u8::MAX } else { 0..=since.saturating_sub(1) };
@@ -67,14 +68,14 @@ impl SameAnswers {
         has
     }
 
-    /// The minor releases.
+    /// The range of minor releases.
     pub fn range(&self) -> RangeInclusive<u8> {
         self.from.load(Ordering::Relaxed)..=self.to.load(Ordering::Relaxed)
     }
 
-    /// Only releases within `kept` answer so.
+    /// Narrows the range to `kept`.
     pub fn narrow(&self, kept: &RangeInclusive<u8>) {
-        // Most questions change nothing, and threads that only read do not disturb each other.
+        // Most questions change nothing. Then threads only read and do not disturb each other.
         if self.from.load(Ordering::Relaxed) < *kept.start() {
             self.from.fetch_max(*kept.start(), Ordering::Relaxed);
         }
@@ -86,7 +87,7 @@ impl SameAnswers {
 
 /// A release that records the questions about it.
 ///
-/// Whatever depends on a release asks one of these, so that no question can be missed: there is no other way to ask.
+/// All code that depends on a release asks this type. The release itself is private, so that no question is missed.
 #[derive(Clone, Debug)]
 pub struct AskedRelease {
     release: Release,
@@ -94,17 +95,17 @@ pub struct AskedRelease {
 }
 
 impl AskedRelease {
-    /// A release whose questions narrow `same`.
+    /// Creates a release whose questions narrow `same`.
     pub fn new(release: Release, same: &Arc<SameAnswers>) -> AskedRelease {
         AskedRelease { release, same: same.clone() }
     }
 
-    /// Whether the server has a change.
+    /// Returns whether the server has a change.
     pub(crate) fn has(&self, change: Change) -> bool {
         self.same.has(self.release.minor, change.since())
     }
 
-    /// Whether functions exist that came with a release.
+    /// Returns whether the functions that came with a release exist.
     pub(crate) fn knows(&self, since: impl Into<Since>) -> bool {
         let since = match since.into() {
             Since { minor, of_server: true } => return self.same.has(self.release.minor, minor),
@@ -126,14 +127,15 @@ impl From<Release> for AskedRelease {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Since {
     minor: u8,
-    /// New expressions can use it at once, because it came with a new version of a library that older releases have.
+    /// Whether new expressions can use it immediately, because it came with a new version of a library that older
+    /// releases also have.
     of_server: bool,
 }
 
 impl Since {
     pub(crate) const NEVER: Since = Since { minor: u8::MAX, of_server: true };
 
-    /// `33`, or `33+` if it depends on the server.
+    /// Parses `33`, or `33+` if it depends on the server.
     pub(crate) fn parse(text: &str) -> Option<Since> {
         let minor = text.strip_suffix('+').unwrap_or(text);
         Some(Since { minor: minor.parse().ok()?, of_server: minor != text })
@@ -146,7 +148,7 @@ impl From<u8> for Since {
     }
 }
 
-/// Makes the enumeration of what changed, from the releases with which it did.
+/// Defines the enum of changes, grouped by the release that made them.
 macro_rules! changes {
     ($($minor:literal { $($(#[doc = $text:literal])+ $name:ident,)+ })+) => {
         /// What changed for every expression with a release of the server, whichever functions exist.

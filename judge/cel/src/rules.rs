@@ -20,37 +20,37 @@ pub struct RuleEnv {
 /// A rule that compiles.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// What is evaluated.
+    /// The program to evaluate.
     pub program: Program,
-    /// Whether the rule is about a change.
+    /// Whether the rule is a transition rule.
     pub uses_old_self: bool,
-    /// What one evaluation can cost at most.
+    /// The maximum cost of one evaluation.
     pub max_cost: u64,
 }
 
-/// A rule or a message that is checked, without a program. Its cost can be estimated in several releases.
+/// A checked rule or message without a program. Its cost can be estimated in several releases.
 #[derive(Clone, Debug)]
 pub struct CheckedRule {
     ast: Ast,
-    /// Whether it is about a change.
+    /// Whether it is a transition rule.
     pub uses_old_self: bool,
 }
 
 impl CheckedRule {
-    /// What one evaluation can cost at most in a release, on values of the type that the rule was checked with.
+    /// Returns the maximum cost of one evaluation in a release, for values of the type with which the rule was checked.
     pub fn max_cost(&self, decl: &DeclType, release: impl Into<AskedRelease>) -> u64 {
         self.ast.estimate_in(decl, &release.into()).max
     }
 }
 
-/// Why an expression cannot be used. `Display` gives upstream's text.
+/// Why an expression cannot be used. `Display` prints upstream's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleError {
-    /// Upstream's text.
+    /// Upstream's message.
     pub detail: String,
-    /// Whether the expression is about a change; `false` if its types are not known.
+    /// Whether the expression uses `oldSelf`; `false` if its types are not known.
     pub uses_old_self: bool,
-    /// The mistakes with their places, if the expression does not compile.
+    /// The errors with their locations, if the expression does not compile.
     pub issues: Option<Issues>,
 }
 
@@ -63,8 +63,8 @@ impl fmt::Display for RuleError {
 impl std::error::Error for RuleError {}
 
 impl RuleEnv {
-    /// The environments of a node; `None` if rules cannot see its values. `type_name` begins the names of its object
-    /// types in messages: upstream calls it `selfType` with a number.
+    /// Creates the environments of a node; `None` if rules cannot see its values. `type_name` is the prefix of its
+    /// object types in messages: upstream calls it `selfType` with a number.
     pub fn new(
         schema: &Schema<'_>,
         is_resource_root: bool,
@@ -75,7 +75,7 @@ impl RuleEnv {
         Some(RuleEnv::of_type(&Arc::new(decl), release, type_name))
     }
 
-    /// The environments of a node whose declared type is known already.
+    /// Creates the environments of a node whose declared type is known.
     pub fn of_type(decl: &Arc<DeclType>, release: impl Into<AskedRelease>, type_name: &str) -> RuleEnv {
         let name: Arc<str> = type_name.into();
         let ty = decl.cel_type(&name);
@@ -85,12 +85,12 @@ impl RuleEnv {
         RuleEnv { decl: decl.clone(), env, optional_env }
     }
 
-    /// How many bytes of JSON a value of the node takes at least.
+    /// Returns the minimum size of a value in bytes of JSON.
     pub fn min_serialized_size(&self) -> i64 {
         self.decl.min_serialized_size()
     }
 
-    /// How often the node can occur in one object.
+    /// Returns how often the node can occur in one object.
     pub fn max_cardinality(&self) -> u64 {
         self.decl.max_cardinality()
     }
@@ -98,23 +98,23 @@ impl RuleEnv {
     /// Compiles a rule.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns the error of the rule.
     pub fn rule(&self, source: &str, optional_old_self: bool) -> Result<Rule, RuleError> {
         self.compile(source, optional_old_self, &RULE)
     }
 
-    /// Checks a rule, and that a program can be made of it.
+    /// Checks a rule, and that a program can be built from it.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns the error of the rule.
     pub fn checked_rule(&self, source: &str, optional_old_self: bool) -> Result<CheckedRule, RuleError> {
         Ok(self.checked(source, optional_old_self, &RULE)?.0)
     }
 
-    /// Checks a message expression, and that a program can be made of it.
+    /// Checks a message expression, and that a program can be built from it.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns the error of the expression.
     pub fn checked_message(&self, source: &str, optional_old_self: bool) -> Result<CheckedRule, RuleError> {
         Ok(self.checked(source, optional_old_self, &MESSAGE)?.0)
     }
@@ -122,7 +122,7 @@ impl RuleEnv {
     /// Compiles a message expression.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns the error of the expression.
     pub fn message(&self, source: &str, optional_old_self: bool) -> Result<Rule, RuleError> {
         self.compile(source, optional_old_self, &MESSAGE)
     }
@@ -130,7 +130,7 @@ impl RuleEnv {
     /// Checks an expression of any type.
     ///
     /// # Errors
-    /// Every mistake with its place.
+    /// Returns all errors with their locations.
     pub fn ast(&self, source: &str, optional_old_self: bool) -> Result<Ast, Issues> {
         let env = if optional_old_self { &self.optional_env } else { &self.env };
         env.compile(source)
@@ -164,7 +164,7 @@ impl RuleEnv {
     }
 }
 
-/// What an expression is for, and how messages about it are worded.
+/// The purpose of an expression, and the wording of messages about it.
 struct Purpose {
     result: Type,
     compiling: &'static str,

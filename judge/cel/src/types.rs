@@ -12,9 +12,9 @@ use std::sync::{Arc, LazyLock};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
-    /// The type of an expression that does not check.
+    /// The type of an expression with a type error.
     Error,
-    /// Any value; checked when it is evaluated.
+    /// Any value. It is checked at evaluation.
     Dyn,
     /// `google.protobuf.Any`.
     Any,
@@ -71,7 +71,7 @@ impl Type {
         Type::Opaque(NAME.clone(), Arc::from([inner]))
     }
 
-    /// An object type. The names of protobuf's well-known types give the types that stand for them.
+    /// Returns an object type. Names of protobuf's well-known types return their CEL types.
     pub fn object(name: &str) -> Type {
         let wrapper = |inner| Type::Wrapper(Arc::new(inner));
         match name {
@@ -92,13 +92,13 @@ impl Type {
         }
     }
 
-    /// Reads a type as [`Type`] prints it. A single capital letter is a type parameter.
+    /// Parses a type as [`Type`] prints it. A single capital letter is a type parameter.
     pub fn parse(text: &str) -> Option<Type> {
         let (ty, rest) = parse(text.trim())?;
         rest.trim().is_empty().then_some(ty)
     }
 
-    /// The type parameter of an optional.
+    /// Returns the type parameter of an optional.
     pub fn as_optional(&self) -> Option<&Type> {
         match self {
             Type::Opaque(name, parameters) if &**name == "optional_type" => parameters.first(),
@@ -106,22 +106,22 @@ impl Type {
         }
     }
 
-    /// Whether values of the type are checked only when they are evaluated.
+    /// Returns whether values of the type are checked only at evaluation.
     pub fn is_dyn(&self) -> bool {
         matches!(self, Type::Dyn | Type::Any)
     }
 
-    /// Whether values of all types are of this one when they are looked at.
+    /// Returns whether values of all types may be of this type, so that they are checked at evaluation.
     pub(crate) fn takes_all(&self) -> bool {
         matches!(self, Type::Dyn | Type::Any | Type::Param(_) | Type::Var(_))
     }
 
-    /// Whether the type or one of its parameters is `dyn`.
+    /// Returns whether the type or one of its parameters is `dyn`.
     pub(crate) fn holds_dyn(&self) -> bool {
         self.is_dyn() || self.parameters().into_iter().any(Type::holds_dyn)
     }
 
-    /// The parameters of the type.
+    /// Returns the parameters of the type.
     pub fn parameters(&self) -> Vec<&Type> {
         match self {
             Type::List(element) => vec![element],
@@ -132,7 +132,7 @@ impl Type {
         }
     }
 
-    /// The name of the type without parameters, as values report it.
+    /// Returns the name of the type without parameters, as values report it.
     pub fn name(&self) -> &str {
         match self {
             Type::Error => "!error!",
@@ -156,7 +156,7 @@ impl Type {
         }
     }
 
-    /// The type as it is in the messages of the checker.
+    /// Returns the type as the checker's messages print it.
     pub fn in_message(&self) -> String {
         match self {
             Type::Any => "any".to_owned(),

@@ -1,4 +1,4 @@
-//! Advice: what a server accepts, and what causes trouble later. Each piece has a page that names its source.
+//! Advice: what a server accepts but causes trouble later. Each piece has a page that names its source.
 
 mod columns;
 mod dead;
@@ -18,7 +18,7 @@ use kubeshape_yaml::Node;
 
 pub use size::{ANNOTATION, OBJECT};
 
-/// Advice about a definition that is read, in no particular order.
+/// Returns advice about a decoded definition, in no particular order.
 pub fn about<'a>(definition: &Definition<'a>, arena: &'a Bump) -> Vec<Note<'static>> {
     let mut notes = Vec::new();
     let spec = &definition.spec;
@@ -40,18 +40,18 @@ pub fn about<'a>(definition: &Definition<'a>, arena: &'a Bump) -> Vec<Note<'stat
     notes
 }
 
-/// The schemas of a definition, one for all versions or each version's.
+/// Returns the schemas of a definition: one for all versions, or one per version.
 fn schemas<'a>(spec: &Spec<'a>) -> impl Iterator<Item = &'a Schema<'a>> {
     let of_all = spec.validation.and_then(|validation| validation.schema);
     of_all.into_iter().chain(spec.versions.iter().filter_map(|version| version.schema?.schema))
 }
 
-/// The schema of a version.
+/// Returns the schema of a version.
 fn schema_of<'a>(spec: &Spec<'a>, version: &Version<'a>) -> Option<&'a Schema<'a>> {
     version.schema.or(spec.validation)?.schema
 }
 
-/// The place of a member, or that of the node if it has no such member.
+/// Returns the location of a member, or that of the node if it lacks the member.
 fn place(node: Node<'_>, member: &str) -> u32 {
     node.get(member).unwrap_or(node).index()
 }

@@ -1,4 +1,4 @@
-//! Asking releases about a definition.
+//! Checks a definition against releases.
 
 use crate::{Answer, Costs, Problem, Releases, Report, advice, code, costs, dropped, expressions, place};
 use kubeshape_discovery::{ClaimedNames, CustomResource};
@@ -21,54 +21,56 @@ const VALUE: usize = 200;
 /// The API version that servers dropped in 1.22.
 const BETA: &str = "apiextensions.k8s.io/v1beta1";
 
-/// What is asked of which releases.
+/// What is checked, and for which releases.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Check {
     releases: Releases,
     advice: bool,
     costs: bool,
-    /// Whether an old definition without the condition `Established` is not established.
+    /// Whether an old definition without the condition `Established` is treated as not established.
     as_written: bool,
 }
 
-/// What tells one error of a release from its others.
+/// Identifies one error of a release.
 type Key = (ErrorType, String, u32);
 
 impl Check {
-    /// Asks these releases.
+    /// Checks for these releases.
     pub fn new(releases: Releases) -> Check {
         Check { releases, ..Check::default() }
     }
 
-    /// The same, with or without [`advice`].
+    /// Sets whether the report includes [`advice`].
     #[must_use]
     pub fn with_advice(self, advice: bool) -> Check {
         Check { advice, ..self }
     }
 
-    /// The same, with or without the costs of rules.
+    /// Sets whether the report includes the costs of rules.
     #[must_use]
     pub fn with_costs(self, costs: bool) -> Check {
         Check { costs, ..self }
     }
 
-    /// The same, with or without the assumption that an old definition is established, if its status does not say. By default, it is
-    /// assumed, because a server establishes each definition that it installs. Scope and kind of an established definition are
+    /// Sets whether an old definition is assumed to be established if its status does not say. By default it is,
+    /// because a server establishes each definition that it installs. Scope and kind of an established definition are
     /// immutable (`requireImmutableNames` in apiextensions' `ValidateCustomResourceDefinitionUpdate`).
     #[must_use]
     pub fn with_established(self, established: bool) -> Check {
         Check { as_written: !established, ..self }
     }
 
-    /// What the releases say to a request to create the definition.
+    /// Reports the releases' responses to a request that creates the definition.
     pub fn definition<'a>(&self, manifest: Manifest<'a>, arena: &'a Bump) -> Report {
         self.check(manifest, None, arena)
     }
 
-    /// What the releases say to a request to replace `old` by the definition. Both must have the same name.
+    /// Reports the releases' responses to a request that replaces `old` by the definition. Both must have the same
+    /// name.
     ///
-    /// What the old one does wrong already may stay wrong, as far as a server permits it. If `old` has a status, its
-    /// stored versions hold; otherwise its storage version is the only one. [`Check::with_established`] says whether it is established.
+    /// Existing errors of the old definition may remain, as far as a server permits it. If `old` has a status, its
+    /// stored versions are used; otherwise its storage version is the only one. [`Check::with_established`] says
+    /// whether it is established.
     pub fn replacement<'a>(&self, manifest: Manifest<'a>, old: Manifest<'a>, arena: &'a Bump) -> Report {
         self.check(manifest, Some(old), arena)
     }
@@ -78,7 +80,7 @@ impl Check {
         let old = old.and_then(|old| Some((old, self.old(old, arena)?)));
         let mut findings = Findings::default();
         for note in read.notes {
-            // Without versions, the server's own error says more.
+            // If there are no versions, the server's own error says more.
             if read.value.is_none() || note.code != Code::NoVersions {
                 findings.always(note.into_owned());
             }
@@ -128,7 +130,7 @@ impl Check {
 }
 
 impl Check {
-    /// Reads the definition that is replaced.
+    /// Decodes the definition to be replaced.
     fn old<'a>(self, manifest: Manifest<'a>, arena: &'a Bump) -> Option<Definition<'a>> {
         let mut old = Definition::read(manifest, Defaults::Set, arena).value?;
         if !self.as_written {
@@ -137,8 +139,8 @@ impl Check {
         Some(old)
     }
 
-    /// Asks every release, the newest first, because it words what several say. A release that gives the same answers as the one
-    /// that was asked last is not asked itself.
+    /// Evaluates the releases, the newest first, because its wording is used for errors of several releases. A release
+    /// that certainly gives the same answers as the last evaluated one is skipped.
     fn ask<'a>(
         self,
         definition: &Definition<'a>,
@@ -193,7 +195,7 @@ impl Check {
     }
 }
 
-/// What a release says, and all others that give the same answers.
+/// The answers of a release, and of all others that give the same ones.
 struct Verdict {
     release: AskedRelease,
     errors: Vec<Error>,
@@ -223,7 +225,7 @@ impl Verdict {
     }
 }
 
-/// The old definition as a server holds it.
+/// Returns the old definition as stored by a server.
 fn stored<'a>(old: &Definition<'a>, node: Node<'a>, release: &AskedRelease, arena: &'a Bump) -> Definition<'a> {
     let has_status = node
         .get("status")
@@ -236,7 +238,7 @@ fn stored<'a>(old: &Definition<'a>, node: Node<'a>, release: &AskedRelease, aren
     stored
 }
 
-/// The new definition as an unconditional update has it: what the server assigned is taken from the old one.
+/// Returns the new definition as an unconditional update sends it: fields assigned by the server come from the old one.
 fn sent<'a>(new: &Definition<'a>, old: &Definition<'a>) -> Definition<'a> {
     let kept = old.metadata;
     let version = if kept.resource_version.is_empty() { "1" } else { kept.resource_version };
@@ -251,7 +253,7 @@ fn sent<'a>(new: &Definition<'a>, old: &Definition<'a>) -> Definition<'a> {
     Definition { metadata, ..*new }
 }
 
-/// The names that a definition asks for.
+/// Returns the names that a definition requests.
 fn claim(definition: &Definition<'_>) -> CustomResource {
     let Definition { spec, status, .. } = definition;
     CustomResource {
@@ -264,7 +266,7 @@ fn claim(definition: &Definition<'_>) -> CustomResource {
     }
 }
 
-/// `metadata.name`, else `PLURAL.GROUP`.
+/// Returns `metadata.name`, or else `PLURAL.GROUP`.
 fn name(node: Node<'_>) -> String {
     let written = node.get("metadata").map(|metadata| text(metadata, "name")).unwrap_or_default();
     if !written.is_empty() {
@@ -286,11 +288,11 @@ fn always(note: Note<'static>) -> Problem {
     Problem { note, releases: Vec::new(), error: None, advice: None, part: None }
 }
 
-/// The problems of several releases, each once.
+/// The problems of several releases, without duplicates.
 #[derive(Default)]
 struct Findings {
     problems: Vec<Problem>,
-    /// The problems with the same type, path and place, in their order. It is never iterated over.
+    /// The problems with the same type, path and location, in order. It is never iterated over.
     known: HashMap<Key, Vec<usize>>,
 }
 
@@ -300,7 +302,8 @@ impl Findings {
     }
 
     fn errors(&mut self, errors: &[Error], root: Node<'_>, release: Release) {
-        // Of several errors with one key, each release's first is the same, its second, and so on.
+        // If a release has several errors with one key, its first error matches the first one of other releases, its
+        // second the second, and so on.
         let mut seen: HashMap<Key, usize> = HashMap::new();
         for error in errors {
             let key = (error.error_type, error.path.clone(), error.at);
@@ -344,7 +347,7 @@ impl Findings {
     }
 }
 
-/// The text of an error. A long value is left out, because the place shows it.
+/// Returns the message of an error. A long value is left out, because the location shows it.
 fn brief(error: &Error) -> String {
     let long = match &error.value {
         BadValue::Text(value) | BadValue::Json(value) | BadValue::Printed(value) => value.len() > VALUE,

@@ -1,12 +1,12 @@
-//! The code of an error: the rule that it belongs to.
+//! The code of an error, which names the violated rule.
 
 use kubeshape_schema::Code;
 use kubeshape_schema::field::{Error, ErrorType};
 
-/// Where the schema of a version begins in a path.
+/// The path element at which the schema of a version begins.
 const SCHEMA: &str = "openAPIV3Schema";
 
-/// The code of an error of the server.
+/// Returns the code of a server error.
 pub(crate) fn of(error: &Error) -> Code {
     let path = error.path.as_str();
     if error.detail == "field is immutable" {
@@ -34,7 +34,7 @@ pub(crate) fn of(error: &Error) -> Code {
     }
 }
 
-/// The code of an error in a schema; `tail` is its path from there.
+/// Returns the code of an error in a schema. `tail` is its path below the schema.
 fn of_schema(tail: &str, error: &Error) -> Code {
     let (detail, kind) = (error.detail.as_str(), error.error_type);
     if tail.is_empty() && kind == ErrorType::Required {
@@ -71,7 +71,7 @@ fn of_schema(tail: &str, error: &Error) -> Code {
     if is_structural { Code::CrdStructural } else { Code::CrdKeyword }
 }
 
-/// The name of the last field of a path: that behind its last dot which is in no brackets.
+/// Returns the last field of a path: the name after its last dot outside brackets.
 fn last_field(path: &str) -> &str {
     let mut depth = 0_u32;
     let mut start = 0;
@@ -86,7 +86,7 @@ fn last_field(path: &str) -> &str {
     path[start..].split('[').next().unwrap_or_default()
 }
 
-/// Whether a path leads to a default, as opposed to a property of that name.
+/// Returns whether a path leads to the keyword `default`, not to a property of that name.
 fn is_below_default(path: &str) -> bool {
     path.match_indices(".default").any(|(i, name)| {
         let rest = &path[i + name.len()..];

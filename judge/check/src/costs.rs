@@ -1,4 +1,4 @@
-//! What to do about rules that cost too much.
+//! Advice about rules that cost too much.
 
 use crate::{Part, Problem};
 use kubeshape_schema::{Bump, Code};
@@ -7,11 +7,11 @@ use kubeshape_yaml::Document;
 use std::fmt::Write;
 use std::ops::Range;
 
-/// A definition with more expressions over their limit gets the general advice: each bound is tried on all of them.
+/// With more expressions over the limit, a definition gets only the general advice: each bound is tried on all of them.
 const MOST: usize = 100;
 
-/// Says for each error about costs which bound drives it, and for the first of a schema which bounds are enough. They are
-/// looked for in the newest release that has such an error.
+/// Adds to each error about costs which bound drives it, and to the first one of a schema which bounds suffice. They
+/// are computed for the newest release with such an error.
 pub(crate) fn advise(problems: &mut [Problem], definition: &Definition<'_>, document: Document<'_>, arena: &Bump) {
     let about_costs = |problem: &&mut Problem| problem.note.code == Code::CrdCelCost && problem.error.is_some();
     let mut count = 0;
@@ -40,7 +40,7 @@ pub(crate) fn advise(problems: &mut [Problem], definition: &Definition<'_>, docu
     }
 }
 
-/// The advice for the error at a path; `None` if no bound helps.
+/// Returns advice about the error at a path; `None` if no bound helps.
 fn advice(diagnosis: &Diagnosis, expensive: Option<&Expensive>, is_first: bool) -> Option<String> {
     let mut out = String::new();
     if let Some(driver) = expensive.and_then(|expensive| expensive.driver.as_ref()) {
@@ -80,11 +80,11 @@ fn advice(diagnosis: &Diagnosis, expensive: Option<&Expensive>, is_first: bool) 
     (!out.is_empty()).then_some(out)
 }
 
-/// When the bounds of names in metadata count.
+/// When the bounds of names in metadata are used.
 const NAMES: &str = "Before 1.37, the maxLength of a name in `metadata` counts only if the schema declares `apiVersion`, `kind`, \
                      `metadata.name` and `metadata.generateName`, each with its type.";
 
-/// The call whose result the estimate knows no size for, if no bound helps because of it.
+/// Returns the range of a call whose result has no known size, if that is why no bound helps.
 fn endless(expensive: &Expensive) -> Option<Range<usize>> {
     expensive.obstacles.iter().find_map(|obstacle| match obstacle {
         Obstacle::Endless(call) => Some(call.clone()),
@@ -92,15 +92,15 @@ fn endless(expensive: &Expensive) -> Option<Range<usize>> {
     })
 }
 
-/// What to do about a call whose result the estimate knows no size for.
+/// Returns advice about a call whose result has no known size.
 fn no_bound_helps(call: &str, is_message: bool) -> String {
     let what =
         if is_message { "Leave the call out, or write a fixed `message`." } else { "Write the rule without the call." };
     format!("No bound helps: the estimate takes the result of `{call}` as a value of any size. {what}")
 }
 
-/// The field of an object to which a path below a schema leads: `.spec.items[].name`, where `[]` stands for every item of a list
-/// and `{}` for every value of a map.
+/// Returns the field of an object for a path below a schema: `.spec.items[].name`, where `[]` stands for every item of
+/// a list and `{}` for every value of a map.
 fn field(path: &str, schema: &str) -> String {
     let mut rest = path.strip_prefix(schema).unwrap_or(path);
     let mut out = String::new();

@@ -1,11 +1,11 @@
-//! Fields that older releases do not know, or know and drop.
+//! Fields that older releases do not know, or drop.
 
 use kubeshape_schema::{Additional, Code, Flags, Items, Note, Schema};
 use kubeshape_validate::crd::Definition;
 use kubeshape_validate::{Change, Release};
 use kubeshape_yaml::Node;
 
-/// What the definition says in vain to releases before a change, and the first release that uses it.
+/// Returns fields that releases before a change ignore, and the first release that uses each.
 pub(crate) fn of(definition: &Definition<'_>) -> Vec<(Note<'static>, Release)> {
     let mut out = Vec::new();
     let spec = &definition.spec;
@@ -33,7 +33,7 @@ pub(crate) fn of(definition: &Definition<'_>) -> Vec<(Note<'static>, Release)> {
     out
 }
 
-/// Visits the schemas with a rule that says `optionalOldSelf`. The reader bounds how deep they are.
+/// Visits the schemas with a rule that sets `optionalOldSelf`. The reader bounds the nesting.
 fn rules(schema: &Schema<'_>, visit: &mut impl FnMut(u32)) {
     if !schema.subtree.any(Flags::VALIDATIONS) {
         return;

@@ -1,4 +1,4 @@
-//! What to do about expressions that do not compile, and which part of them is wrong.
+//! Advice about expressions that do not compile, and the location of their errors.
 
 use crate::{Part, Problem};
 use kubeshape_cel::{Issue, Issues, escape};
@@ -9,10 +9,10 @@ use kubeshape_validate::crd::Kept;
 use kubeshape_yaml::{Document, Node};
 use std::ops::Range;
 
-/// Further mistakes of an expression are only counted.
+/// Further errors of an expression are only counted.
 const MOST: usize = 3;
 
-/// Finds the wrong part of each expression that does not compile, and what to do about it.
+/// Finds the part of each expression that does not compile, and adds advice.
 pub(crate) fn explain(problems: &mut [Problem], kept: &Kept, document: Document<'_>) {
     for problem in problems {
         let (Some(error), Some(release)) = (&problem.error, problem.releases.iter().max()) else { continue };
@@ -38,7 +38,7 @@ pub(crate) fn explain(problems: &mut [Problem], kept: &Kept, document: Document<
     }
 }
 
-/// The first mistake of an expression.
+/// The first error of an expression.
 struct Mistake {
     part: Part,
     advice: Option<String>,
@@ -72,10 +72,10 @@ impl Mistake {
     }
 }
 
-/// How messages about syntax begin.
+/// The prefix of messages about syntax errors.
 const SYNTAX: &str = "Syntax error: ";
 
-/// A keyword that is selected like a field, which is a mistake of syntax, and the message about it.
+/// Returns a keyword that is selected like a field, which is a syntax error, and the message about it.
 fn keyword(issues: &Issues, text: &str) -> Option<(Range<usize>, String)> {
     ["in", "true", "false", "null"].iter().find_map(|word| {
         let selected = format!(".{word}");
@@ -92,7 +92,7 @@ fn keyword(issues: &Issues, text: &str) -> Option<(Range<usize>, String)> {
     })
 }
 
-/// What to do about an escape sequence that does not exist.
+/// Returns advice about an unknown escape sequence.
 fn double(escape: &str, node: Node<'_>) -> String {
     let is_double_quoted = node.document().source()[node.span()].starts_with('"');
     if is_double_quoted {
@@ -104,7 +104,7 @@ fn double(escape: &str, node: Node<'_>) -> String {
     format!("Write `\\{escape}`, or put `r` before the quote: `r'{escape}'`. Such a text has no escapes.")
 }
 
-/// What to do about a mistake. `None` if the page of the code says all.
+/// Returns advice about an error; `None` if the page of the code says everything.
 fn advice(issue: &Issue, text: &str, part: &Range<usize>) -> Option<String> {
     let message = issue.message.as_str();
     let quoted = |before: &str| message.strip_prefix(before)?.split('\'').next();
@@ -154,7 +154,7 @@ fn advice(issue: &Issue, text: &str, part: &Range<usize>) -> Option<String> {
     syntax(message.strip_prefix(SYNTAX)?, text, part)
 }
 
-/// What to do about a mistake of syntax.
+/// Returns advice about a syntax error.
 fn syntax(message: &str, text: &str, part: &Range<usize>) -> Option<String> {
     let unknown = message.strip_prefix("token recognition error at: '").unwrap_or_default();
     let single = |operator: char| unknown.starts_with(operator);
@@ -172,7 +172,7 @@ fn syntax(message: &str, text: &str, part: &Range<usize>) -> Option<String> {
     })
 }
 
-/// How a field is written that has another name in expressions.
+/// Returns the escaped spelling of a field.
 fn escaped(name: &str, chain: &str) -> String {
     let own = escape::unescape(name).unwrap_or_default();
     if escape::is_reserved(&own) {
@@ -182,7 +182,7 @@ fn escaped(name: &str, chain: &str) -> String {
     }
 }
 
-/// The names with dots before a place: `self.spec.`
+/// Returns the dotted names before a position: `self.spec.`
 fn chain(text: &str, at: usize) -> String {
     let before = &text[..at];
     let start = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.')).len();

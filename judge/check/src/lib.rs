@@ -1,9 +1,9 @@
 //! Which releases of Kubernetes install a CustomResourceDefinition, and what each of them refuses.
 //!
-//! [`Check`] asks several releases about one manifest, and merges their answers into a [`Report`]: a [`Problem`] for each
-//! error and warning, with the releases that have it and its place in the manifest, and an [`Answer`] per release.
-//! What the releases check is in [`kubeshape_validate::crd`]; this crate decides which code an error has, where it stands,
-//! and what it means for the definition as a whole.
+//! [`Check`] evaluates one manifest for several releases, and merges the answers into a [`Report`]: a [`Problem`] for
+//! each error and warning, with the releases that have it and its location in the manifest, and an [`Answer`] per
+//! release. The rules of the releases are in [`kubeshape_validate::crd`]; this crate decides which code an error has,
+//! its location, and what it means for the definition as a whole.
 //!
 //! # Example
 //! ```

@@ -1,30 +1,31 @@
-//! From the path of an error to the place in the manifest.
+//! Maps the path of an error to its location in the manifest.
 //!
-//! The server names fields by the path of its internal form: the schema of a definition with one version is
-//! `spec.validation`. An error knows the value in which the field is, and the end of its path leads on from there.
+//! The server's paths are those of its internal form: the schema of a definition with one version is `spec.validation`.
+//! An error knows the value around its field, and the end of its path is followed from there.
 
 use kubeshape_schema::field::{Error, ErrorType};
 use kubeshape_yaml::{Kind, Node};
 
-/// So many steps at the end of a path are followed at most. An error knows a value that is nearer than that to its field.
+/// The maximum number of steps at the end of a path that are followed. An error knows a value closer to its field.
 const STEPS: usize = 8;
-/// Of so many errors about a definition the place is looked for. Further ones have the place of the value around it.
+/// The maximum number of errors per definition with an exact location. Further errors have that of the value around
+/// them.
 pub(crate) const EXACT: usize = 1000;
 
-/// The place of the field that an error is about: the most exact one that the manifest has.
+/// Returns the most exact location of the field of an error.
 pub(crate) fn of(error: &Error, start: Node<'_>) -> u32 {
     let steps = steps(&error.path);
     if let Some(node) = deepest(&steps, start) {
         return node.index();
     }
-    // What is missing is told where it should be.
+    // A missing field is reported where it should be.
     match (error.error_type, steps.split_last()) {
         (ErrorType::Required, Some((_, rest))) => deepest(rest, start).unwrap_or(start).index(),
         _ => start.index(),
     }
 }
 
-/// The node to which the longest end of the path leads.
+/// Returns the node for the longest suffix of the path that can be followed.
 fn deepest<'a>(steps: &[Step<'_>], start: Node<'a>) -> Option<Node<'a>> {
     (steps.len().saturating_sub(STEPS)..steps.len()).find_map(|from| {
         steps[from..].iter().try_fold(start, |node, step| match (*step, node.kind()) {
@@ -36,7 +37,7 @@ fn deepest<'a>(steps: &[Step<'_>], start: Node<'a>) -> Option<Node<'a>> {
     })
 }
 
-/// A member. Two of them have another name in the internal form.
+/// Returns a member. Two members have other names in the internal form.
 fn child<'a>(node: Node<'a>, name: &str) -> Option<Node<'a>> {
     node.get(name).or_else(|| match name {
         "JSONPath" => node.get("jsonPath"),
@@ -54,7 +55,7 @@ enum Step<'t> {
     Bracket(&'t str),
 }
 
-/// The steps of a path as `field.Path` prints it. Names in brackets may hold any character but `]`.
+/// Returns the steps of a path in the format of `field.Path`. Names in brackets may contain any character but `]`.
 fn steps(path: &str) -> Vec<Step<'_>> {
     let mut steps = Vec::new();
     let mut rest = path;
@@ -80,7 +81,7 @@ mod tests {
     use super::{Step, steps};
 
     #[test]
-    fn a_path_is_cut_at_dots_and_brackets() {
+    fn paths_are_split_at_dots_and_brackets() {
         let expected = [Step::Child("spec"), Step::Bracket("a.b"), Step::Child("anyOf"), Step::Bracket("1")];
         assert_eq!(steps("spec[a.b].anyOf[1]"), expected);
         assert_eq!(steps(".a[").len(), 2);

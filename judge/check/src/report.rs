@@ -1,4 +1,4 @@
-//! What the releases say about a definition.
+//! Reports of the releases' answers.
 
 use crate::Releases;
 use kubeshape_discovery::CustomResource;
@@ -12,110 +12,111 @@ use std::ops::Range;
 /// One error, warning or piece of advice, with the releases that have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The code, the place and the text. The text is the server's, but for values that would not fit into a message.
+    /// The code, the location and the message. The message is the server's, except for values that are too long.
     pub note: Note<'static>,
-    /// The releases that say it, the oldest first. Empty if it holds for every release.
+    /// The releases that report it, the oldest first. Empty if it applies to every release.
     pub releases: Vec<Release>,
-    /// The server's own error, if it is one. If the releases word it differently, it is that of the newest of them.
+    /// The server's error, if it is one. If releases word it differently, it is that of the newest of them.
     pub error: Option<Error>,
-    /// What to do in this case. `None` if the page of the code says all.
+    /// Advice for this case. `None` if the page of the code says everything.
     pub advice: Option<String>,
-    /// The part of an expression that is wrong, if it is known.
+    /// The invalid part of an expression, if known.
     pub part: Option<Part>,
 }
 
-/// The part of an expression that is wrong.
+/// The invalid part of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Where it is in the input, in bytes.
+    /// Its range in the input, in bytes.
     pub source: Range<usize>,
-    /// What is wrong with it, without the path and the expression. `None` if the text of the problem is about it.
+    /// The error without the path and the expression. `None` if the message of the problem is about this part.
     pub message: Option<String>,
-    /// Further mistakes of the expression, at most three, and how many more there are.
+    /// Further errors of the expression, at most three, and the number of remaining ones.
     pub others: Vec<String>,
 }
 
 impl Problem {
-    /// Whether a server refuses the definition because of it.
+    /// Returns whether a server refuses the definition because of it.
     pub fn is_error(&self) -> bool {
         self.note.code.kind() == NoteKind::Error
     }
 
-    /// Whether a release says it.
+    /// Returns whether a release reports it.
     pub fn is_of(&self, release: Release) -> bool {
         self.releases.is_empty() || self.releases.contains(&release)
     }
 
-    /// The releases in words, if they are not all of those that were asked: `1.28 to 1.30 and 1.37`.
+    /// Returns the releases in words, if they are not all of `asked`: `1.28 to 1.30 and 1.37`.
     pub fn where_from(&self, asked: Releases) -> Option<String> {
         let every = self.releases.is_empty() || asked.iter().all(|release| self.releases.contains(&release));
         (!every).then(|| runs(&self.releases))
     }
 }
 
-/// What one release says.
+/// The answer of one release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The release.
     pub release: Release,
-    /// The number of errors. With none, the release takes the definition.
+    /// The number of errors. If it is 0, the release accepts the definition.
     pub errors: usize,
-    /// The number of warnings that it sends with its answer.
+    /// The number of warnings in the response.
     pub warnings: usize,
 }
 
 impl Answer {
-    /// Whether the release takes the definition.
+    /// Returns whether the release accepts the definition.
     pub fn accepts(self) -> bool {
         self.errors == 0
     }
 }
 
-/// What the rules of a definition and their messages cost in some releases.
+/// The costs of the rules of a definition and their messages, in releases in which they are the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Costs {
     /// The releases, the oldest first.
     pub releases: Vec<Release>,
-    /// Each expression. One that does not compile costs nothing.
+    /// Each expression. An expression that does not compile costs nothing.
     pub expressions: Vec<ExpressionCost>,
 }
 
-/// What the releases say about one definition.
+/// The answers of the releases about one definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// `metadata.name`, or `PLURAL.GROUP` if it is absent.
+    /// `metadata.name`, or `PLURAL.GROUP` if it is missing.
     pub name: String,
-    /// Place of the name.
+    /// The location of the name.
     pub at: u32,
     /// Whether the definition was checked as one that replaces another.
     pub replaces: bool,
-    /// The releases that were asked.
+    /// The releases that were evaluated.
     pub asked: Releases,
     /// One answer per release, the oldest first.
     pub answers: Vec<Answer>,
     /// All problems, in the order of the manifest.
     pub problems: Vec<Problem>,
-    /// The names that the definition asks for, without its resources, for
-    /// [`name_conflicts`](kubeshape_discovery::name_conflicts). `None` if it cannot be read.
+    /// The names that the definition requests, without its resources, for
+    /// [`name_conflicts`](kubeshape_discovery::name_conflicts). `None` if it cannot be decoded.
     pub claim: Option<CustomResource>,
-    /// The costs of rules, by releases in which they are the same. Empty without rules, or if they were not asked for.
+    /// The costs of rules, grouped by releases with the same costs. Empty without rules, or if costs were not
+    /// requested.
     pub costs: Vec<Costs>,
 }
 
 impl Report {
-    /// Whether every release that was asked takes the definition.
+    /// Returns whether every evaluated release accepts the definition.
     pub fn is_accepted(&self) -> bool {
         self.answers.iter().all(|answer| answer.accepts())
     }
 
-    /// The oldest release from which on all releases that were asked take the definition.
+    /// Returns the oldest release from which on all evaluated releases accept the definition.
     pub fn oldest(&self) -> Option<Release> {
         self.answers.iter().rev().take_while(|answer| answer.accepts()).last().map(|answer| answer.release)
     }
 
-    /// The answer in one line, without the name: `installs on 1.31 and newer; 1.30 refuses it: WHY at WHERE`.
+    /// Returns the answer in one line, without the name: `installs on 1.31 and newer; 1.30 refuses it: WHY at WHERE`.
     ///
-    /// `place` gives the text for the place of a node.
+    /// `place` formats the location of a node.
     pub fn verdict(&self, mut place: impl FnMut(u32) -> String) -> String {
         let (verb, none) =
             if self.replaces { ("can be updated", "takes the update of") } else { ("installs", "installs") };

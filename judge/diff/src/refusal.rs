@@ -10,7 +10,7 @@ use kubeshape_value::Value;
 
 /// Values to try per schema.
 const TRIED: usize = 8;
-/// Schemas to make values from.
+/// Schemas from which values are created.
 const SHAPES: usize = 24;
 /// Additional numbers and strings to try.
 const PROBES: usize = 96;

@@ -1,4 +1,4 @@
-//! The type checker: what every node's type is, and which overloads calls can reach.
+//! The type checker: the type of every node, and the overloads that calls can reach.
 
 mod unify;
 mod validate;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use unify::{NO_TYPE, Unifier, instantiate, is_open, most_general, never_assignable};
 pub(crate) use validate::validate;
 
-/// What an environment says the checker.
+/// What the checker asks of an environment.
 pub(crate) trait Declarations {
     /// The release whose functions and types exist.
     fn release(&self) -> &AskedRelease;
@@ -28,9 +28,9 @@ pub(crate) trait Declarations {
     fn has_function(&self, name: Name) -> bool;
     /// The type of a field of an object type.
     fn field(&self, object: &str, field: &str) -> Option<Type>;
-    /// The fields of an object type that may be meant by a name that it does not have.
+    /// The fields of an object type that are similar to an unknown name.
     fn meant_fields(&self, object: &str, field: &str) -> Vec<String>;
-    /// The names that may be meant by one that does not exist: variables, and fields of `self`.
+    /// The names that are similar to an unknown one: variables, and fields of `self`.
     fn meant_names(&self, name: &str) -> Vec<String>;
 }
 
@@ -39,9 +39,9 @@ pub(crate) trait Declarations {
 pub(crate) enum Reference {
     /// A variable or a type, by its full name.
     Ident(Arc<str>),
-    /// The only overload that may be reached.
+    /// The only overload that can be reached.
     Overload(&'static Overload),
-    /// Overloads that may be reached.
+    /// The overloads that can be reached.
     Overloads(Vec<&'static Overload>),
 }
 
@@ -119,7 +119,7 @@ struct Checker<'a> {
     unifier: Unifier,
     issues: Reports,
     scopes: Vec<(Arc<str>, Type)>,
-    /// A name with dots is put together here.
+    /// A buffer in which dotted names are built.
     name: String,
 }
 
@@ -150,7 +150,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What the first of the names is that a name can mean in the container, the longest first.
+    /// Looks up each name that the given one can mean in the container, longest first. Returns the first match.
     fn look_up<T>(&self, name: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
         if let Some(absolute) = name.strip_prefix('.') {
             return find(absolute);
@@ -186,7 +186,7 @@ impl Checker<'_> {
         function.exists_in(self.declarations.release()) && self.declarations.has_function(function.name)
     }
 
-    /// The function of a name, if it exists in the release.
+    /// Returns the function of a name, if the release has it.
     fn function(&self, name: &Called) -> Option<&'static Function> {
         let exists = |function: &&Function| self.exists(function);
         match name.known() {
@@ -195,7 +195,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The function `prefix.name`, if the expression before a call is a name.
+    /// Returns the function `prefix.name`, if the expression before a call is a dotted name.
     fn function_of(&mut self, receiver: &Expr, name: &str) -> Option<&'static Function> {
         let mut text = std::mem::take(&mut self.name);
         text.clear();
@@ -208,7 +208,7 @@ impl Checker<'_> {
         found.flatten()
     }
 
-    /// The variable or type of a name with dots, if the expression is one.
+    /// Returns the variable or type of a dotted name, if the expression is one.
     fn qualified(&mut self, expr: &Expr) -> Option<(Arc<str>, Type)> {
         let mut text = std::mem::take(&mut self.name);
         text.clear();
@@ -252,12 +252,12 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether errors are left out that only follow from others. A call of an unknown method has no type otherwise.
+    /// Returns whether follow-up errors are left out. If not, a call of an unknown method has no type.
     fn reports_once(&self) -> bool {
         self.declarations.release().has(Change::ErrorsOnce)
     }
 
-    /// Reports a name that does not exist. `meant` gives the names that may be meant.
+    /// Reports an unknown name. `meant` returns similar names.
     fn undeclared(&mut self, id: Id, name: &str, meant: impl FnOnce() -> Vec<String>) {
         let container = self.declarations.container();
         let message = format!("undeclared reference to '{name}' (in container '{container}')");
@@ -389,7 +389,7 @@ impl Checker<'_> {
                 self.count_variables(overload);
                 continue;
             }
-            // Whether a signature exists matters only if it takes the arguments.
+            // An overload that the release does not have matters only if it accepts the arguments.
             let mark = self.unifier.mark();
             let found = self.result_of(overload, given());
             let Some(ty) = found.filter(|_| overload.exists_in(self.declarations.release())) else {
@@ -432,13 +432,13 @@ impl Checker<'_> {
         }
     }
 
-    /// The type of a call by a signature, if it takes the arguments.
+    /// Returns the type of a call by a signature, if it accepts the arguments.
     fn result_of(&mut self, overload: &'static Overload, given: impl Iterator<Item = Id> + Clone) -> Option<Type> {
         const UNKNOWN: &Type = &Type::Error;
         let types = &self.types;
         let type_of = |id: Id| types.get(id as usize).and_then(Option::as_ref).unwrap_or(UNKNOWN);
         let unifier = &mut self.unifier;
-        // Most signatures fail here, without a copy of a type.
+        // Most signatures fail here, before any type is copied.
         if given.clone().zip(&overload.args).any(|(id, ty)| never_assignable(unifier.known(type_of(id)), ty)) {
             return None;
         }
@@ -456,14 +456,14 @@ impl Checker<'_> {
         takes.then(|| unifier.substitute(&instantiate(&overload.result, first), false))
     }
 
-    /// Makes the variables of a signature that does not fit: their numbers are seen in messages.
+    /// Creates the variables of a signature that does not fit: their numbers appear in messages.
     fn count_variables(&mut self, overload: &Overload) {
         if overload.parameters > 0 && overload.exists_in(self.declarations.release()) {
             self.unifier.fresh_all(overload.parameters);
         }
     }
 
-    /// Reports the arguments of `&&` and `||` that are no booleans.
+    /// Reports arguments of `&&` and `||` that are not booleans.
     fn no_bools(&mut self, id: Id, args: &[Expr]) {
         for arg in args {
             let ty = self.get(arg.id);
@@ -474,7 +474,7 @@ impl Checker<'_> {
         self.set(id, Type::Error);
     }
 
-    /// The type inside an optional element; reports one that is not optional.
+    /// Returns the type inside an optional element. Reports an element that is not optional.
     fn unwrap(&mut self, id: Id, ty: Type) -> Type {
         if let Some(inner) = ty.as_optional() {
             return inner.clone();

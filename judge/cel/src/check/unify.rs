@@ -1,12 +1,12 @@
-//! Whether a type can stand where another is expected, and what type variables must be for it.
+//! Whether a type is assignable to another, and what type variables must be for that.
 
 use crate::types::Type;
 use std::sync::Arc;
 
-/// The name of what has no type: calls of unknown methods in the oldest releases.
+/// The name of a missing type: calls of unknown methods have none in the oldest releases.
 pub(super) const NO_TYPE: &str = "<nil>";
 
-/// What type variables stand for. Attempts that fail are undone.
+/// The types that variables are bound to. Failed attempts are undone.
 #[derive(Debug, Default)]
 pub(super) struct Unifier {
     variables: Vec<Option<Type>>,
@@ -19,14 +19,14 @@ impl Unifier {
         Type::Var(self.variables.len() as u32 - 1)
     }
 
-    /// Makes this many variables, and returns the number of the first one.
+    /// Creates `count` variables, and returns the number of the first one.
     pub(super) fn fresh_all(&mut self, count: usize) -> u32 {
         let first = self.variables.len() as u32;
         self.variables.resize(self.variables.len() + count, None);
         first
     }
 
-    /// What a type is as far as that is known: a variable that stands for nothing, or the type itself.
+    /// Follows variables to what they are bound to. Returns an unbound variable or a type that is not a variable.
     pub(super) fn known<'t>(&'t self, mut ty: &'t Type) -> &'t Type {
         while let Some(found) = self.find(ty) {
             ty = found;
@@ -34,12 +34,12 @@ impl Unifier {
         ty
     }
 
-    /// The state that [`Unifier::reset`] goes back to.
+    /// Returns the state for [`Unifier::reset`].
     pub(super) fn mark(&self) -> (usize, usize) {
         (self.trail.len(), self.variables.len())
     }
 
-    /// Forgets what was found and which variables were made since the mark.
+    /// Undoes all bindings and variables since the mark.
     pub(super) fn reset(&mut self, (trail, variables): (usize, usize)) {
         self.undo(trail);
         self.variables.truncate(variables);
@@ -75,12 +75,12 @@ impl Unifier {
         self.attempt(|unifier| pairs.all(|(to, from)| unifier.internal(to, from)))
     }
 
-    /// A part of an [`attempt`](Unifier::attempt).
+    /// One step of an [`attempt`](Unifier::attempt).
     pub(super) fn assignable_step(&mut self, to: &Type, from: &Type) -> bool {
         self.internal(to, from)
     }
 
-    /// Tries something, and undoes what it found if it fails.
+    /// Tries something, and undoes its bindings if it fails.
     pub(super) fn attempt(&mut self, what: impl FnOnce(&mut Unifier) -> bool) -> bool {
         let mark = self.trail.len();
         let ok = what(self);
@@ -122,7 +122,7 @@ impl Unifier {
         }
     }
 
-    /// Whether variable `t2` can be `t1`, and whether it already stood for something.
+    /// Returns whether variable `t2` can be bound to `t1`, and whether it was bound before.
     fn substitution(&mut self, t1: &Type, t2: &Type) -> (bool, bool) {
         if t1 == t2 {
             return (true, true);
@@ -163,8 +163,7 @@ impl Unifier {
         }
     }
 
-    /// The type with variables replaced by what they stand for; those that stand for nothing become `dyn` if
-    /// `free_to_dyn`.
+    /// Returns the type with variables replaced by their bindings. Unbound variables become `dyn` if `free_to_dyn`.
     pub(super) fn substitute(&self, ty: &Type, free_to_dyn: bool) -> Type {
         if let Some(found) = self.find(ty) {
             return self.substitute(found, free_to_dyn);
@@ -187,7 +186,7 @@ impl Unifier {
     }
 }
 
-/// Whether there is a variable in a type, or also a type parameter.
+/// Returns whether a type contains a variable, or a type parameter if `or_parameter`.
 pub(super) fn is_open(ty: &Type, or_parameter: bool) -> bool {
     match ty {
         Type::Var(_) => true,
@@ -199,7 +198,7 @@ pub(super) fn is_open(ty: &Type, or_parameter: bool) -> bool {
     }
 }
 
-/// A declared type with variables of the checker from `first` on.
+/// Returns a declared type with its parameters replaced by the checker's variables from `first` on.
 pub(super) fn instantiate(ty: &Type, first: u32) -> Type {
     match ty {
         Type::Var(number) => Type::Var(first + number),
@@ -214,8 +213,7 @@ pub(super) fn instantiate(ty: &Type, first: u32) -> Type {
     }
 }
 
-/// Whether two types can never stand for each other, whatever their variables are. It need not report all such
-/// types.
+/// Returns `true` if neither type is assignable to the other, whatever their variables are. `false` means unknown.
 pub(super) fn never_assignable(a: &Type, b: &Type) -> bool {
     let is_special = |ty: &Type| is_variable(ty) || dyn_or_error(ty) || matches!(ty, Type::Null | Type::Wrapper(_));
     std::mem::discriminant(a) != std::mem::discriminant(b) && !is_special(a) && !is_special(b)
@@ -257,7 +255,7 @@ fn equal_or_less_specific(t1: &Type, t2: &Type) -> bool {
             a == b && ap.len() == bp.len() && ap.iter().zip(bp.iter()).all(|(a, b)| equal_or_less_specific(a, b))
         }
         (Type::Type(_), Type::Type(_)) => true,
-        // Wrappers count as the scalars they wrap.
+        // A wrapper is treated as the scalar in it.
         (Type::Wrapper(a), b) => **a == *b || t1 == t2,
         (a, Type::Wrapper(b)) => **b == *a,
         (a, b) => a == b,

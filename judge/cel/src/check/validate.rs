@@ -1,5 +1,5 @@
-//! Checks of literals after the types are known: durations, moments, regular expressions, lists and maps of one type,
-//! and format strings.
+//! Checks of literals after type checking: durations, timestamps, regular expressions, lists and maps with elements of
+//! one type, and format strings.
 
 use super::Checked;
 use crate::ast::{Entry, Expr, Id, Kind, Literal};
@@ -10,10 +10,10 @@ use crate::release::AskedRelease;
 use crate::types::Type;
 use crate::value::convert;
 
-/// The release in which strings began to be checked that stand for something else, and not only the types of elements.
+/// The first release that checks the contents of literal strings. Older ones check only the types of elements.
 const TEXTS: u8 = 29;
 
-/// Reports what is wrong with the literals of a checked expression.
+/// Reports invalid literals of a checked expression.
 pub(crate) fn validate(checked: &Checked, release: &AskedRelease, source: &str) -> Result<(), Issues> {
     let mut found = Found::default();
     gather(&checked.expr, false, &mut found);
@@ -72,12 +72,12 @@ pub(crate) fn validate(checked: &Checked, release: &AskedRelease, source: &str) 
     if issues.is_empty() { Ok(()) } else { Err(issues.of(source)) }
 }
 
-/// What is looked at, children first.
+/// What is checked, children first.
 #[derive(Default)]
 struct Found<'e> {
-    /// Literals that stand for something else, by the function that takes them.
+    /// Literals that a function parses, with that function.
     literals: Vec<(Name, Id, &'e Literal)>,
-    /// Lists and maps of several elements that are not inside a call of `format`.
+    /// Lists and maps with several elements, outside calls of `format`.
     lists: Vec<(&'e [Expr], &'e [usize])>,
     maps: Vec<&'e [Entry]>,
     /// Calls of `format`.
@@ -118,7 +118,8 @@ fn mismatch(expected: &Type, actual: &Type) -> String {
     format!("expected type '{}' but found '{}'", expected.in_message(), actual.in_message())
 }
 
-/// Whether a call of a function with a literal succeeds (cel-go: `evalCall` and `compileRegex` of its validators).
+/// Returns whether a call of a function with a literal succeeds (cel-go: `evalCall` and `compileRegex` of its
+/// validators).
 fn literal_fits(function: Name, literal: &Literal) -> bool {
     let converts = |to: &Type| !convert::convert(&literal.value(), to).is_error();
     match (function, literal) {
@@ -163,7 +164,7 @@ fn format_call(checked: &Checked, expr: &Expr, report: &mut dyn FnMut(Id, String
     }
 }
 
-/// The first node inside that a string clause does not take.
+/// Returns the first node inside that a string clause does not accept.
 fn wrong_string(checked: &Checked, expr: &Expr) -> Option<Id> {
     if !format::Clause::String.takes(checked.ty(expr.id)) {
         return Some(expr.id);

@@ -1,6 +1,6 @@
-//! What calls of library functions may cost.
+//! The estimated cost of calls of library functions.
 
-// What is cast is not negative.
+// The casts are of numbers that are not negative.
 #![allow(clippy::cast_sign_loss)]
 
 use super::Range;
@@ -23,7 +23,7 @@ impl Operand {
         self.size.unwrap_or(Range::UNKNOWN)
     }
 
-    /// A literal number that is not negative, or the default.
+    /// Returns the value of a literal number that is not negative, or the default.
     fn number(&self, default: u64) -> u64 {
         self.literal.map_or(default, |value| u64::try_from(value).unwrap_or(0))
     }
@@ -33,7 +33,7 @@ type Estimate = Option<(Range, Option<Range>)>;
 
 const ONE: Range = Range::fixed(1);
 
-// Estimates of calls are optional, as those of the functions that call this.
+// It returns an `Option` only because its callers do.
 #[allow(clippy::unnecessary_wraps)]
 fn list_call(factor: f64, size: Range) -> Estimate {
     Some((size.scaled(factor).plus(ONE).plus(Range::fixed(10)), Some(size)))
@@ -66,7 +66,7 @@ fn extension(overload: &str, target: Option<&Operand>, args: &[Operand]) -> Esti
     }
 }
 
-/// The estimate of a function that is not of the standard library, and the size of its result.
+/// Estimates the cost of a function outside the standard library, and the size of its result.
 pub(super) fn estimate(
     function: &str,
     overload: &str,

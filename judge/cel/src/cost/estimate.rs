@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 type Path = Arc<[Arc<str>]>;
 
-/// What is known about the entries of a list or a map.
+/// The known sizes of the entries of a list or a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entries {
     list: bool,
@@ -22,7 +22,7 @@ struct Entries {
 /// A variable.
 struct Local {
     known: Known,
-    /// What was known before the sizes of variables were.
+    /// What was known in releases that do not know the sizes of variables.
     before: Option<Known>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn estimate(checked: &Checked, sizes: &dyn Sizes, release: &AskedRele
     Estimator::new(checked, sizes, release).cost(&checked.expr)
 }
 
-/// The first call whose result is a text or a list of unknown size.
+/// Returns the first call whose result is a string or a list of unknown size.
 pub(crate) fn endless(checked: &Checked, sizes: &dyn Sizes, release: &AskedRelease) -> Option<Id> {
     let mut estimator = Estimator::new(checked, sizes, release);
     estimator.cost(&checked.expr);
@@ -54,7 +54,7 @@ struct Estimator<'a> {
     computed: HashMap<Id, Range>,
     entries: HashMap<Id, Entries>,
     locals: HashMap<Arc<str>, Vec<Local>>,
-    /// The first call of unknown size.
+    /// The first call whose result has an unknown size.
     endless: Option<Id>,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Estimator<'a> {
         }
     }
 
-    /// Something about a variable. The release matters only if it changed.
+    /// Returns a property of a variable. The release is asked only if the property differs between releases.
     fn local<T: PartialEq>(&self, name: &str, of: impl Fn(&Known) -> T) -> Option<T> {
         let Local { known, before } = self.locals.get(name)?.last()?;
         let now = of(known);
@@ -354,7 +354,7 @@ impl<'a> Estimator<'a> {
         }
     }
 
-    /// Declares a variable of a loop.
+    /// Declares a loop variable.
     fn push(&mut self, name: &Arc<str>, path: Path, size: Option<Range>) {
         let known = Known { path, size, entries: None };
         self.locals.entry(name.clone()).or_default().push(Local { known, before: None });

@@ -1,4 +1,4 @@
-//! What an expression may cost at most, before any object is seen.
+//! The estimated cost of an expression, before any object is known.
 
 mod calls;
 mod estimate;
@@ -18,12 +18,12 @@ pub struct Range {
 }
 
 impl Range {
-    /// One number.
+    /// Returns a range of one number.
     pub const fn fixed(value: u64) -> Range {
         Range { min: value, max: value }
     }
 
-    /// From nothing to no bound.
+    /// From zero to unbounded.
     pub const UNKNOWN: Range = Range { min: 0, max: u64::MAX };
 
     pub(crate) fn plus(self, other: Range) -> Range {
@@ -54,13 +54,14 @@ fn scale(value: u64, factor: f64) -> u64 {
     if scaled >= TWO_TO_64 { u64::MAX } else { scaled as u64 }
 }
 
-/// Tells how large values are, by the path that leads to them from a variable: `self`, `spec`, `@items`.
+/// Returns the sizes of values. A value is named by the path that leads to it from a variable: `self`, `spec`,
+/// `@items`.
 pub trait Sizes {
-    /// The size of the value at a path in the release whose costs are estimated; `None` if nothing is known.
+    /// Returns the size of the value at a path, in the release whose costs are estimated; `None` if it is unknown.
     fn size(&self, path: &[&str], release: &AskedRelease) -> Option<Range>;
 }
 
-/// Nothing is known about any size.
+/// No size is known.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UnknownSizes;
 
@@ -70,7 +71,7 @@ impl Sizes for UnknownSizes {
     }
 }
 
-/// Whether a function of Kubernetes' libraries costs one, whatever its arguments are.
+/// Returns whether a function of Kubernetes' libraries costs 1 for all arguments.
 pub(crate) fn is_flat(function: &str) -> bool {
     matches!(
         function,
@@ -115,7 +116,7 @@ pub(crate) fn is_flat(function: &str) -> bool {
     )
 }
 
-/// Whether a signature goes through the shorter one of two values.
+/// Returns whether a signature walks through the shorter one of two values.
 pub(crate) fn compares(overload: &str) -> bool {
     matches!(
         overload,
@@ -132,7 +133,7 @@ pub(crate) fn compares(overload: &str) -> bool {
     )
 }
 
-/// Whether values of the type have the size 1.
+/// Returns whether values of the type have the size 1.
 fn is_scalar(ty: &Type) -> bool {
     match ty {
         Type::Bool | Type::Double | Type::Duration | Type::Int | Type::Timestamp | Type::Uint => true,

@@ -1,4 +1,4 @@
-//! The functions that exist, and since which release.
+//! The declared functions, and the releases that have them.
 
 mod name;
 
@@ -14,17 +14,16 @@ pub(crate) use name::Name;
 #[derive(Debug)]
 pub(crate) struct Overload {
     pub(crate) id: &'static str,
-    /// When it appeared; 0 for those that always existed.
+    /// When it appeared; 0 if it always existed.
     since: Since,
     /// The change that removed it.
     removed: Option<Change>,
     pub(crate) member: bool,
     pub(crate) args: Vec<Type>,
     pub(crate) result: Type,
-    /// How many type parameters there are. They stand in `args` and `result` as the variables from 0 on, in the order
-    /// in which they occur.
+    /// The number of type parameters. In `args` and `result` they are the variables from 0 on, in order of occurrence.
     pub(crate) parameters: usize,
-    /// What a call costs when it runs.
+    /// The runtime cost of a call.
     pub(crate) charge: Charge,
 }
 
@@ -36,7 +35,7 @@ pub(crate) struct Function {
     pub(crate) overloads: Vec<Overload>,
     /// When the first signature appeared.
     since: Since,
-    /// What a call costs when it runs, if more than one signature can be reached.
+    /// The runtime cost of a call, if more than one signature can be reached.
     pub(crate) charge: Charge,
 }
 
@@ -56,12 +55,12 @@ impl Function {
 
 /// Functions that exist in some release.
 pub(crate) struct Functions {
-    /// By the number of their name.
+    /// Indexed by the number of the name.
     all: Vec<Function>,
     by_text: HashMap<&'static str, Name>,
 }
 
-/// All functions of all releases: one signature a line, as upstream declares them.
+/// All functions of all releases: one signature per line, in upstream's notation.
 static TABLE: &str = include_str!("overloads.txt");
 
 impl Functions {
@@ -95,13 +94,13 @@ impl Functions {
         &self.all[name as usize]
     }
 
-    /// The names of the functions that exist in a release, without operators.
+    /// Returns the names of the functions that exist in a release, without operators.
     pub(crate) fn in_release(&'static self, release: &AskedRelease) -> impl Iterator<Item = &'static str> {
         let is_name = |function: &&Function| function.text.starts_with(|c: char| c.is_ascii_alphabetic());
         self.all.iter().filter(is_name).filter(|function| function.exists_in(release)).map(|function| function.text)
     }
 
-    /// A function by the text of its name, whether it exists in a release or not.
+    /// Returns a function of any release by its name.
     pub(crate) fn named(&'static self, text: &str) -> Option<&'static Function> {
         Some(self.get(*self.by_text.get(text)?))
     }
@@ -123,7 +122,7 @@ fn read(line: &'static str) -> Option<(&'static str, Overload)> {
     Some((text, Overload { id, since, removed, member, args, result, parameters: parameters.len(), charge }))
 }
 
-/// The type with variables in place of type parameters.
+/// Returns the type with its type parameters replaced by numbered variables.
 fn numbered(ty: &Type, parameters: &mut Vec<Arc<str>>) -> Type {
     match ty {
         Type::Param(name) => {
@@ -144,7 +143,7 @@ fn numbered(ty: &Type, parameters: &mut Vec<Arc<str>>) -> Type {
     }
 }
 
-/// The types that have names, such as `int` and `list`.
+/// Returns the type of a name such as `int` or `list`.
 pub(crate) fn named_type(name: &str, release: &AskedRelease) -> Option<Type> {
     let parameter = |name: &str| Type::Param(name.into());
     Some(match name {
@@ -167,7 +166,7 @@ pub(crate) fn named_type(name: &str, release: &AskedRelease) -> Option<Type> {
     })
 }
 
-/// The messages of protobuf that always exist.
+/// The protobuf messages that always exist.
 const WELL_KNOWN: [&str; 16] = [
     "google.protobuf.Any",
     "google.protobuf.BoolValue",

@@ -1,9 +1,9 @@
-//! The names of all functions, so that nothing compares strings when an expression is evaluated.
+//! The names of all functions as an enum, so that evaluation compares no strings.
 
 macro_rules! names {
     ($($name:ident = $text:literal,)*) => {
         /// The name of a function.
-        #[allow(clippy::enum_variant_names)] // They are those of the functions.
+        #[allow(clippy::enum_variant_names)] // The variants have the names of the functions.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Name {
             $($name,)*

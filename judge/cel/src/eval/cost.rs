@@ -1,11 +1,11 @@
-//! What calls cost when they run.
+//! Runtime costs of calls.
 
 use crate::cost::{compares, is_flat};
 use crate::library::Kube;
 use crate::release::{AskedRelease, Change};
 use crate::value::{List, Value};
 
-/// A tenth of the length: what going through a string costs.
+/// The cost of walking through a string: a tenth of its length.
 #[allow(clippy::cast_precision_loss, clippy::cast_sign_loss)]
 pub(crate) fn traverse(size: u64, factor: f64) -> u64 {
     (size as f64 * factor).ceil() as u64
@@ -18,7 +18,7 @@ fn size(value: &Value<'_>) -> u64 {
     value.size().unwrap_or(1)
 }
 
-/// As [`size`], but of what an optional holds.
+/// Like [`size`], for the value inside an optional.
 fn inner_size(value: &Value<'_>) -> u64 {
     match value {
         Value::Optional(Some(inner)) => inner_size(inner),
@@ -51,7 +51,7 @@ fn list_call(size: u64, factor: f64) -> u64 {
     cost.wrapping_add(11)
 }
 
-/// What upstream's cost of sorting does to a value that is not a list: the whole evaluation fails.
+/// Reproduces upstream's cost of sorting, which fails the whole evaluation if the value is not a list.
 fn self_compare(list: &Value<'_>) -> Result<u64, String> {
     if !matches!(list, Value::List(_)) {
         let method = match list {
@@ -78,64 +78,64 @@ fn first<'a>(list: &List<'a>) -> Option<Value<'a>> {
     list.get(0)
 }
 
-/// What the cost of a call follows from, found once for each signature.
+/// How the cost of a call is computed. Determined once for each signature.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Charge {
     own: Own,
-    /// What counts if `own` says nothing of the arguments.
+    /// Used if `own` has no cost for the arguments.
     standard: Standard,
 }
 
-/// What functions of libraries cost.
+/// Costs of library functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Own {
     Nothing,
     Fixed(u64),
-    /// Both lists, this many times.
+    /// Both lists, multiplied by this number.
     Pairs(u64),
-    /// The list that is made.
+    /// The resulting list.
     MadeList,
     /// The list.
     Flatten,
-    /// The list, as often as the second argument says.
+    /// The list, multiplied by the second argument.
     FlattenTo,
-    /// The square of the list with this number.
+    /// The square of the size of the argument with this number.
     Square(usize),
-    /// Everything that the receiver holds.
+    /// Everything inside the receiver.
     All,
-    /// The first string, this many times.
+    /// The first string, multiplied by this number.
     Text(u8),
-    /// As `Text(1)`, from [`Change::QuantitiesCost`] on.
+    /// Like `Text(1)`, from [`Change::QuantitiesCost`] on.
     Quantity,
-    /// The text that is made.
+    /// The resulting string.
     Join,
     /// A string and a regular expression.
     Search,
-    /// A network and an address; whether the address is a string.
+    /// A network and an address. The flag says that the address is a string.
     Address(bool),
-    /// Two networks; whether the second one is a string.
+    /// Two networks. The flag says that the second one is a string.
     Network(bool),
     /// A named format and a string.
     Validate,
-    /// Values of Kubernetes' types.
+    /// A comparison of values of Kubernetes' types.
     Equality,
 }
 
-/// What functions of the standard library cost.
+/// Costs of functions of the standard library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standard {
     One,
     First,
     Second,
-    /// The shorter one.
+    /// The shorter argument.
     Compare,
-    /// Both.
+    /// Both arguments.
     Join,
     Matches,
-    /// As `Matches`, from [`Change::MatchesAsFunction`] on.
+    /// Like `Matches`, from [`Change::MatchesAsFunction`] on.
     MatchesFunction,
     Contains,
-    /// The second, and before [`Change::PrefixesCost`] the first one.
+    /// The second argument; before [`Change::PrefixesCost`], the first one.
     Affix,
 }
 
@@ -145,7 +145,7 @@ impl Charge {
     /// `a != b`
     pub(crate) const NOT_EQUALS: Charge = Charge { own: Own::Nothing, standard: Standard::Compare };
 
-    /// The charge of a signature; no signature is named if several can be reached.
+    /// Returns the charge of a signature. `overload` is empty if several can be reached.
     pub(crate) fn of(function: &str, overload: &str) -> Charge {
         let own = match overload {
             "list_sets_contains_list" | "list_sets_intersects_list" => Own::Pairs(1),
@@ -172,7 +172,7 @@ impl Charge {
         Charge { own, standard }
     }
 
-    /// The charge in a release.
+    /// Returns the charge in a release.
     pub(crate) fn in_release(self, release: &AskedRelease) -> Charge {
         let own = match self.own {
             Own::Quantity if !release.has(Change::QuantitiesCost) => Own::Nothing,
@@ -186,28 +186,28 @@ impl Charge {
         Charge { own, standard }
     }
 
-    /// What comparing two strings of these sizes costs.
+    /// Returns the cost of comparing two strings of these sizes.
     pub(crate) fn shorter(a: usize, b: usize) -> u64 {
         traverse(a.min(b) as u64, STRING_FACTOR)
     }
 
-    /// Whether every call costs one.
+    /// Returns whether every call costs 1.
     pub(crate) fn is_one(self) -> bool {
         self.own == Own::Nothing && self.standard == Standard::One
     }
 
-    /// Whether the cost depends on the result. All others are charged before they run, so that one that costs too much
-    /// does not run.
+    /// Returns whether the cost depends on the result. All other calls are charged before they run, so that a call that
+    /// costs too much does not run.
     pub(crate) fn needs_result(self) -> bool {
         matches!(self.own, Own::MadeList | Own::Join)
     }
 
-    /// Whether the cost follows from everything that the receiver holds.
+    /// Returns whether the cost depends on everything inside the receiver.
     pub(crate) fn goes_through(self) -> bool {
         self.own == Own::All
     }
 
-    /// The cost of a call whose arguments are known, and its result if [`needs_result`](Charge::needs_result) says so.
+    /// Returns the cost of a call. `result` is used only if [`needs_result`](Charge::needs_result).
     #[inline]
     pub(crate) fn call(self, args: &[Value<'_>], result: &Value<'_>) -> Result<u64, String> {
         if self.own != Own::Nothing
@@ -253,7 +253,7 @@ impl Own {
         }
     }
 
-    /// None if it follows from something else.
+    /// Returns `None` if this table has no cost for the arguments.
     fn call(self, args: &[Value<'_>], result: &Value<'_>) -> Result<Option<u64>, String> {
         let text = |index: usize, factor: f64| args.get(index).map(|arg| traverse(size(arg), factor));
         Ok(match self {

@@ -1,5 +1,5 @@
-//! What an evaluation takes in addition to its cost. Upstream's costs do not count what nested values hold, nor what
-//! memory results take, so that a cheap expression can run for hours or fill all memory.
+//! Work and memory of an evaluation that its cost does not include. Upstream's costs ignore nested values and the
+//! memory of results, so that a cheap expression can run for hours or fill all memory.
 
 use crate::decls::Name;
 use crate::library::Kube;
@@ -8,24 +8,24 @@ use crate::value::{List, Map, Value};
 use kubeshape_structural::regex::compiled_size;
 use std::sync::Arc;
 
-/// What was taken so far.
+/// The amounts used so far.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
-    /// Values looked at, and 64 bytes of a string as one.
+    /// The number of visited values. 64 bytes of a string are one value.
     pub(super) steps: u64,
-    /// Bytes of strings and lists that were made, also of those that are gone.
+    /// Bytes of strings and lists created so far, including those already freed.
     made: u64,
 }
 
-/// Bytes of a string that count as one step.
+/// Bytes of a string per step.
 const STEP: u64 = 64;
-/// What a step counts for in functions that take several times as long for it as others.
+/// The factor for functions that take several times as long per step.
 const SLOW: u64 = 4;
-/// Bytes of a compiled pattern that count as one step.
+/// Bytes of a compiled pattern per step.
 const COMPILED_STEP: u64 = 8;
 
 impl Meter {
-    /// Before a call. `compiles`: whether a pattern is compiled for it.
+    /// Charges a call before it runs. `compiles` says that the call compiles a pattern.
     pub(super) fn before(&mut self, function: Name, args: &[Value<'_>], compiles: bool) -> Result<(), String> {
         let left = MAX_STEPS.saturating_sub(self.steps);
         let steps = match (function, args) {
@@ -37,11 +37,11 @@ impl Meter {
                 pairs(a, b, left).saturating_add(pairs(b, a, left))
             }
             (Name::Distinct, [list]) => pairs(list, list, left),
-            // Printing and comparing takes longer than looking.
+            // Printing and comparing take longer than visiting.
             (Name::Format | Name::Sum | Name::Min | Name::Max | Name::IsSorted, _) => {
                 args.iter().map(|arg| deep(arg, left)).sum::<u64>().saturating_mul(SLOW)
             }
-            // Upstream counts the length of a pattern. What is compiled can be far more.
+            // Upstream charges the length of a pattern. The compiled pattern can be far larger.
             (Name::Matches | Name::Find | Name::FindAll, [text, Value::String(pattern), ..]) if compiles => {
                 flat(text).saturating_add(compiled_size(pattern) as u64 / COMPILED_STEP)
             }
@@ -58,7 +58,7 @@ impl Meter {
         Ok(())
     }
 
-    /// Before a list grows by another one. A list that no one else holds grows in place.
+    /// Charges joining two lists before it happens. A list with one owner grows in place.
     pub(super) fn join(&mut self, a: &Value<'_>, b: &Value<'_>) -> Result<(), String> {
         let in_place = match a {
             Value::List(List::Made(items) | List::Added(items)) => Arc::strong_count(items) == 1,
@@ -68,13 +68,13 @@ impl Meter {
         self.make(length(b) + if in_place { 0 } else { length(a) }, size_of::<Value<'_>>() as u64)
     }
 
-    /// Before a list grows by one.
+    /// Charges appending one element before it happens.
     pub(super) fn append(&mut self, items: &Arc<Vec<Value<'_>>>) -> Result<(), String> {
         let copied = if Arc::strong_count(items) == 1 { 0 } else { items.len() as u64 };
         self.make(1 + copied, size_of::<Value<'_>>() as u64)
     }
 
-    /// After a value was made.
+    /// Charges a result.
     pub(super) fn after(&mut self, result: &Value<'_>) -> Result<(), String> {
         match result {
             Value::String(text) => self.make(text.len() as u64, 1),
@@ -86,7 +86,7 @@ impl Meter {
         }
     }
 
-    /// Before a list of this many items is made.
+    /// Charges a list of this length before it is created.
     pub(super) fn list(&mut self, length: usize) -> Result<(), String> {
         self.make(length as u64, size_of::<Value<'_>>() as u64)
     }
@@ -100,7 +100,8 @@ impl Meter {
     }
 }
 
-/// What looking at a string or a quantity takes, and finding an element of a list in parts; other values are free.
+/// Returns the steps for reading a string or a quantity, or for finding an element of a list in parts. Other values are
+/// free.
 fn flat(value: &Value<'_>) -> u64 {
     match value {
         Value::List(List::Parts(parts)) => parts.len() as u64,
@@ -111,7 +112,7 @@ fn flat(value: &Value<'_>) -> u64 {
     }
 }
 
-/// Reading and printing a long number takes the square of its length.
+/// Returns the steps for reading or printing a long number: the square of its length.
 fn digits(count: u64) -> u64 {
     (count / 128).saturating_pow(2)
 }
@@ -120,7 +121,7 @@ fn is_nested(value: &Value<'_>) -> bool {
     matches!(value, Value::List(_) | Value::Map(_) | Value::Optional(_))
 }
 
-/// What comparing two values takes at most: no more than going through one of them.
+/// Returns the maximum steps for comparing two values: at most a walk through one of them.
 fn equality(a: &Value<'_>, b: &Value<'_>, left: u64) -> u64 {
     if !is_nested(a) || !is_nested(b) {
         return flat(a).min(flat(b));
@@ -131,13 +132,13 @@ fn equality(a: &Value<'_>, b: &Value<'_>, left: u64) -> u64 {
     }
 }
 
-/// What comparing each element of a list with each of another one takes.
+/// Returns the steps for comparing each element of a list with each element of another.
 fn pairs(a: &Value<'_>, b: &Value<'_>, left: u64) -> u64 {
     let Value::List(others) = b else { return 0 };
     deep(a, left).saturating_mul(others.len() as u64)
 }
 
-/// Everything that a value holds, however often it holds it; counting ends when there is more than is left.
+/// Returns the steps for walking through a value, shared parts once per use. Stops when more than `left` are counted.
 fn deep(value: &Value<'_>, left: u64) -> u64 {
     fn count(value: &Value<'_>, left: &mut u64) -> Option<()> {
         *left = left.checked_sub(1 + flat(value))?;

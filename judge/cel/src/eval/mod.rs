@@ -1,4 +1,4 @@
-//! Programs: what is made of a checked expression, and how it is evaluated.
+//! Programs: built from checked expressions, and evaluated.
 
 mod cost;
 mod meter;
@@ -32,7 +32,7 @@ pub(crate) enum Node {
         sides: Box<[Node; 2]>,
     },
     Call(Box<Call>),
-    /// `accumulator + [item]`, as a call and the item.
+    /// `accumulator + [item]`, with the call as a fallback.
     Append {
         call: Box<Call>,
         item: Box<Node>,
@@ -57,7 +57,7 @@ pub(crate) enum Node {
     },
     /// The accumulator, moved out of its variable.
     Take(Attr),
-    /// A message of protobuf that stands for a value.
+    /// A protobuf message that evaluates to another value.
     Message {
         name: Arc<str>,
         fields: Vec<(Arc<str>, Node, bool)>,
@@ -74,7 +74,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// Whether nothing is evaluated after the first argument that fails.
+    /// Returns whether evaluation stops at the first argument that fails.
     fn ends_early(&self) -> bool {
         self.function.name != Name::NotStrictlyFalse
             && match &self.kind {
@@ -85,16 +85,16 @@ impl Call {
     }
 }
 
-/// How the implementation is found.
+/// How the implementation of a call is found.
 #[derive(Clone)]
 pub(crate) enum CallKind {
     /// One implementation for all overloads.
     Singleton(Singleton),
-    /// An overload whose arguments are tested. The flag says that evaluation stops at the first argument that fails.
+    /// An overload whose arguments are tested. `early` says that evaluation stops at the first argument that fails.
     Guarded { overload: &'static Overload, unguarded: bool, early: bool },
-    /// The first overload that takes the arguments.
+    /// The first overload that accepts the arguments.
     Dispatch(Vec<&'static Overload>),
-    /// A regular expression that is a constant.
+    /// A constant regular expression.
     Regex(Constant),
 }
 
@@ -109,7 +109,7 @@ impl std::fmt::Debug for CallKind {
     }
 }
 
-/// A comprehension. Its variables are slots.
+/// A comprehension. Its variables are numbered slots.
 #[derive(Clone, Debug)]
 pub(crate) struct Fold {
     pub(crate) range: Node,
@@ -124,11 +124,11 @@ pub(crate) struct Fold {
 /// Where a value is looked up.
 #[derive(Clone, Debug)]
 pub(crate) enum Attr {
-    /// A variable of the environment, by its place among them.
+    /// A variable of the environment, by its index.
     Variable { name: Arc<str>, index: Option<usize>, release: AskedRelease, path: Vec<Qualifier> },
     /// A variable of a comprehension.
     Local { slot: usize, release: AskedRelease, path: Vec<Qualifier> },
-    /// An accumulator. It is made when it is first looked at.
+    /// An accumulator. It is created at its first use.
     Accu { slot: usize, init: Arc<Node>, path: Vec<Qualifier> },
     /// The value of another step.
     Relative { operand: Box<Node>, path: Vec<Qualifier> },
@@ -146,13 +146,13 @@ pub(crate) struct Qualifier {
 #[derive(Clone, Debug)]
 pub(crate) enum QualifierKind {
     Const(Value<'static>),
-    /// Only whether it is there.
+    /// Tests only whether the value exists.
     Present(Value<'static>),
     Attr(Arc<Attr>),
 }
 
 impl Attr {
-    /// Adds a qualifier at the end.
+    /// Appends a qualifier.
     pub(crate) fn push(&mut self, qualifier: Qualifier) {
         match self {
             Attr::Variable { path, .. }

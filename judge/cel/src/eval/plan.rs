@@ -1,4 +1,4 @@
-//! Checked expressions to programs: variables become slots, and constants are folded as upstream folds them.
+//! Compiles checked expressions to programs: variables become slots, and constants are folded as upstream folds them.
 
 // CEL compares doubles exactly.
 #![allow(clippy::float_cmp)]
@@ -14,10 +14,10 @@ use crate::types::Type;
 use crate::value::{Key, Text, Value, print};
 use std::sync::Arc;
 
-/// Makes a program. `variables` are the names of the environment's variables.
+/// Builds a program. `variables` are the names of the environment's variables.
 ///
 /// # Errors
-/// Upstream's text for a constant that cannot be folded.
+/// Returns upstream's message about a constant that cannot be folded.
 pub(crate) fn plan(checked: &Checked, variables: &[Arc<str>], release: &AskedRelease) -> Result<(Node, usize), String> {
     let mut planner = Planner { checked, variables, release, scopes: Vec::new(), slots: 0, most: 0 };
     let node = planner.plan(&checked.expr)?;
@@ -36,7 +36,7 @@ struct Planner<'a> {
 /// The variables of a comprehension.
 struct Scope {
     accu: (Arc<str>, usize, Arc<Node>),
-    /// Empty where the result is planned.
+    /// Empty while the result is planned.
     vars: Vec<(Arc<str>, usize)>,
 }
 
@@ -195,7 +195,7 @@ impl Planner<'_> {
     }
 }
 
-/// A call of a function that has no node of its own.
+/// Plans a call of a function that has no node of its own.
 fn call_of(
     function: &'static Function,
     overload: Option<&'static Overload>,
@@ -260,7 +260,7 @@ fn call_of(
     Ok(node)
 }
 
-/// The attribute inside `has(…)`, when it is a branch of a choice.
+/// Returns the attribute inside `has(…)`, when it is a branch of a choice.
 fn inner(node: Node) -> Node {
     match node {
         Node::Has(attr) => Node::Attr(attr),
@@ -268,7 +268,7 @@ fn inner(node: Node) -> Node {
     }
 }
 
-/// The type without parameters, as values have it.
+/// Returns the type without parameters, as values report it.
 fn plain(ty: Type) -> Type {
     match ty {
         Type::List(_) => Type::list(Type::Dyn),
@@ -277,7 +277,7 @@ fn plain(ty: Type) -> Type {
     }
 }
 
-/// `x in […]` over constants as a look-up.
+/// Plans `x in […]` with constants as a look-up.
 fn in_set(args: &[Node]) -> Option<Node> {
     let [item, Node::Const(Value::List(list))] = args else { return None };
     if list.is_empty() {
@@ -314,7 +314,7 @@ fn in_set(args: &[Node]) -> Option<Node> {
     Some(Node::InSet { item: Box::new(item.clone()), set: Arc::new(set) })
 }
 
-/// Lets a step move the accumulator where it only adds to it, so that lists and maps grow in place.
+/// Moves the accumulator where a step only adds to it, so that lists and maps grow in place.
 fn owning(step: Node, accu: usize) -> Node {
     match step {
         Node::Call(mut call) if matches!(call.function.name, Name::Plus | Name::MapInsert) => {
@@ -346,7 +346,7 @@ fn owning(step: Node, accu: usize) -> Node {
     }
 }
 
-/// A node as something that qualifiers can be added to.
+/// Returns a node as an attribute to which qualifiers can be added.
 fn as_attr(node: Node) -> Attr {
     match node {
         Node::Attr(attr) => attr,
@@ -354,7 +354,7 @@ fn as_attr(node: Node) -> Attr {
     }
 }
 
-/// An element of a list or a map.
+/// Plans the access to an element of a list or a map.
 fn index_of(operand: Node, index: Node, optional: bool) -> Planned {
     let mut attr = as_attr(operand);
     let kind = match index {

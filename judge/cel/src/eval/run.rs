@@ -1,4 +1,4 @@
-//! Evaluation, within a budget.
+//! Evaluation within a budget.
 
 // Lengths and sizes are far below the largest int.
 #![allow(clippy::cast_possible_wrap)]
@@ -15,33 +15,33 @@ use crate::value::{Key, List, Map, PANIC, Text, Value, message, object, print};
 use kubeshape_value::Stop;
 use std::sync::Arc;
 
-/// What an evaluation gave.
+/// The outcome of an evaluation.
 #[derive(Clone, Debug)]
 pub struct Outcome<'a> {
-    /// The value, or upstream's text for why there is none.
+    /// The value, or upstream's error message.
     pub result: Result<Value<'a>, String>,
-    /// What the evaluation cost, also if it failed.
+    /// The cost of the evaluation, also if it failed.
     pub cost: u64,
-    /// How many values it looked at that the cost does not count, at most [`MAX_STEPS`](crate::MAX_STEPS).
+    /// The number of visited values that the cost does not include, at most [`MAX_STEPS`](crate::MAX_STEPS).
     pub steps: u64,
 }
 
-/// The text of an evaluation that cost too much.
+/// The message of an evaluation that exceeded its cost limit.
 pub(crate) const LIMIT: &str = "operation cancelled: actual cost limit exceeded";
 
-/// The text of an evaluation that was stopped.
+/// The message of an evaluation that was stopped.
 const STOPPED: &str = "operation cancelled: the evaluation was stopped";
 
-/// What ends an evaluation early.
+/// The bounds of an evaluation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds<'s> {
-    /// The most that it may cost.
+    /// The maximum cost.
     pub(crate) limit: u64,
-    /// Looked at before each call and each round of a comprehension.
+    /// Checked before each call and each iteration of a comprehension.
     pub(crate) stop: Stop<'s>,
 }
 
-/// A variable whose fields are evaluated when they are first looked at.
+/// A variable whose fields are evaluated at their first use.
 pub(crate) struct Lazy<'l, 'a> {
     /// The name of the variable.
     pub(crate) variable: &'static str,
@@ -71,7 +71,7 @@ pub(crate) fn run<'a>(
     })
 }
 
-/// Calls something with this many empty places for values. Few of them are not allocated.
+/// Calls `call` with `count` empty slots for values. A small number of slots is on the stack.
 #[inline]
 pub(crate) fn with_places<'a, T>(count: usize, call: impl FnOnce(&mut [Option<Value<'a>>]) -> T) -> T {
     const FEW: usize = 8;
@@ -85,7 +85,7 @@ pub(crate) fn with_places<'a, T>(count: usize, call: impl FnOnce(&mut [Option<Va
     }
 }
 
-/// The value of a node that depends on nothing.
+/// Evaluates a node that uses no variables.
 pub(super) fn constant(node: &Node) -> Value<'static> {
     let patterns = Patterns::default();
     let mut runner = Runner::new(&[], &mut [], &patterns, Bounds { limit: u64::MAX, stop: Stop::NEVER });
@@ -93,20 +93,20 @@ pub(super) fn constant(node: &Node) -> Value<'static> {
     runner.ended.map_or_else(|| value.into_owned(), |End { reason, .. }| Value::error(reason))
 }
 
-/// Texts of fewer bytes count as no step.
+/// Strings of fewer bytes cost no step.
 const SHORT: usize = 64;
 
-/// Why the whole evaluation ended, above all that it cost too much, and what it had cost.
+/// Why the whole evaluation ended (most often the cost limit), and its cost until then.
 struct End {
     reason: String,
     cost: u64,
 }
 
-/// Evaluates nodes. All functions return values, and no results in which values would have to be moved: a value is
-/// large, and moving one that was just written takes longer than most functions.
+/// Evaluates nodes. Its functions return values instead of `Result`s of values: a value is large, and moving one that
+/// was just written takes longer than most functions.
 ///
-/// Where the whole evaluation ends, the value is an error. After that, nothing can be paid for, so that all that is
-/// still evaluated is an error as well.
+/// When the whole evaluation ends, its value is an error. From then on every charge fails, so that everything still
+/// being evaluated becomes an error as well.
 struct Runner<'l, 'v, 'a> {
     variables: &'v [Option<Value<'a>>],
     slots: &'v mut [Option<Value<'a>>],
@@ -119,7 +119,7 @@ struct Runner<'l, 'v, 'a> {
     lazy: Option<Lazy<'l, 'a>>,
 }
 
-/// Pays for something, or returns because the evaluation has ended.
+/// Charges a cost. Returns from the function if the evaluation has ended.
 macro_rules! pay {
     ($runner:expr, $cost:expr) => {
         if !$runner.pays($cost) {
@@ -128,7 +128,7 @@ macro_rules! pay {
     };
 }
 
-/// Goes on, or ends the evaluation for the reason in the error.
+/// Ends the evaluation if the result is an error, with the error as the reason.
 macro_rules! attempt {
     ($runner:expr, $result:expr) => {
         if let Err(reason) = $result {
@@ -147,7 +147,7 @@ impl<'l, 'v, 'a> Runner<'l, 'v, 'a> {
         Runner { variables, slots, patterns, cost: 0, limit, stop, meter: Meter::default(), ended: None, lazy: None }
     }
 
-    /// Ends the evaluation if its caller wants that. Returns whether it goes on.
+    /// Ends the evaluation if its caller requests that. Returns whether it continues.
     #[inline]
     fn goes_on(&mut self) -> bool {
         if self.stop.is_set() {
@@ -188,8 +188,8 @@ impl<'l, 'v, 'a> Runner<'l, 'v, 'a> {
         Value::no_such_overload()
     }
 
-    /// A result, unless it is the error of an operation that ends upstream's evaluation, which then does not cost
-    /// anything.
+    /// Returns whether the result is an error that ends upstream's evaluation, and ends this one then. The cost goes
+    /// back to `cost_before`: such an operation is not charged.
     fn ends(&mut self, cost_before: u64, result: &Value<'a>) -> bool {
         if let Value::Error(error) = result
             && error.starts_with(PANIC)
@@ -202,7 +202,7 @@ impl<'l, 'v, 'a> Runner<'l, 'v, 'a> {
     }
 
     fn eval(&mut self, node: &'a Node) -> Value<'a> {
-        // These are most of all, and what they need of the stack is little.
+        // These are the most frequent nodes, and they need little stack.
         match node {
             Node::Const(value) => value.lent(),
             Node::Call(call) => self.call(call),
@@ -254,7 +254,7 @@ impl<'l, 'v, 'a> Runner<'l, 'v, 'a> {
             }
             Node::Has(attr) => {
                 let value = self.attr(attr);
-                // A presence test costs one less than what it looks at, and a condition costs nothing itself.
+                // A presence test costs one less than the path that it tests, and a condition itself costs nothing.
                 pay!(self, if matches!(attr, Attr::Choice { .. }) { u64::MAX } else { 0 });
                 match value {
                     Value::Optional(inner) => Value::Bool(inner.is_some()),
@@ -428,7 +428,7 @@ impl<'l, 'v, 'a> Runner<'l, 'v, 'a> {
     }
 
     fn call(&mut self, call: &'a Call) -> Value<'a> {
-        // Nearly all functions take few arguments, for which nothing is allocated.
+        // Most functions have few arguments, which need no allocation.
         match call.args.as_slice() {
             [] => self.apply(call, &mut []),
             [only] => {
@@ -445,12 +445,12 @@ impl<'l, 'v, 'a> Runner<'l, 'v, 'a> {
         }
     }
 
-    /// `args` has a place for each argument.
+    /// Calls a function. `args` has a slot for each argument.
     fn call_with(&mut self, call: &'a Call, args: &mut [Value<'a>]) -> Value<'a> {
         let early = call.ends_early();
         for (i, arg) in call.args.iter().enumerate() {
             args[i] = self.eval(arg);
-            // The arguments that are not evaluated are missing on upstream's stack, so nothing is charged.
+            // Upstream's stack lacks the arguments that are not evaluated, so nothing is charged.
             if early && args[i].is_error() && i + 1 < call.args.len() {
                 return args[i].clone();
             }
@@ -458,7 +458,7 @@ impl<'l, 'v, 'a> Runner<'l, 'v, 'a> {
         self.apply(call, args)
     }
 
-    /// `list + [item]`, which makes no list of the item if it need not.
+    /// Evaluates `list + [item]`, without creating a list for the item if possible.
     #[inline(never)]
     fn append(&mut self, call: &'a Call, item: &'a Node) -> Value<'a> {
         let list = self.eval(&call.args[0]);
@@ -480,9 +480,9 @@ impl<'l, 'v, 'a> Runner<'l, 'v, 'a> {
         Value::List(List::Made(items))
     }
 
-    /// A call whose arguments are evaluated.
+    /// Calls a function with evaluated arguments.
     fn apply(&mut self, call: &Call, args: &mut [Value<'a>]) -> Value<'a> {
-        // Such calls are most of all, and there is nothing to count.
+        // These are the most frequent calls, and they have nothing to count.
         if call.charge.is_one() && args.iter().all(is_plain) {
             pay!(self, 1);
             let result = invoke(call, self.patterns, args);
@@ -513,7 +513,7 @@ impl<'l, 'v, 'a> Runner<'l, 'v, 'a> {
             }
             _ => {}
         }
-        // Lists and maps grow in place, so their sizes are looked at before.
+        // Lists and maps grow in place, so their sizes are read before the call.
         if let CallKind::Singleton((wanted, f)) = &call.kind
             && name == Name::Plus
             && matches!(args[0], Value::List(_))
@@ -541,8 +541,8 @@ impl<'l, 'v, 'a> Runner<'l, 'v, 'a> {
             return result;
         }
         let compiles = !matches!(call.kind, CallKind::Regex(_));
-        // What costs too much does not run; where the cost itself follows from all that a value holds, that is counted
-        // before.
+        // A call that costs too much must not run. If computing the cost itself walks through a whole value, that walk
+        // is charged first.
         let before = self.cost;
         let costs_follow = call.charge.goes_through();
         if costs_follow {
@@ -609,7 +609,7 @@ impl<'l, 'v, 'a> Runner<'l, 'v, 'a> {
         result
     }
 
-    /// One round of a comprehension; whether another one follows.
+    /// Runs one iteration of a comprehension. Returns whether another one follows.
     fn step(&mut self, fold: &'a Fold) -> bool {
         let always = matches!(fold.condition, Node::Const(Value::Bool(true)));
         if !always && matches!(self.eval(&fold.condition), Value::Bool(false)) {
@@ -671,7 +671,7 @@ impl<'l, 'v, 'a> Runner<'l, 'v, 'a> {
         self.lazy.as_ref().is_some_and(|lazy| lazy.variable == variable)
     }
 
-    /// What a path leads to whose first field is evaluated when it is first looked at.
+    /// Returns the value at a path whose first field is evaluated at its first use.
     fn lazy_field(&mut self, path: &'a [Qualifier]) -> Value<'a> {
         let Some(([first, rest @ ..], lazy)) = Some(path).zip(self.lazy.as_mut()) else {
             return Value::no_such_overload();
@@ -715,7 +715,7 @@ impl<'l, 'v, 'a> Runner<'l, 'v, 'a> {
         self.qualified(&value, path)
     }
 
-    /// What a path leads to from a value.
+    /// Returns the value at a path from a value.
     fn qualified(&mut self, value: &Value<'a>, path: &'a [Qualifier]) -> Value<'a> {
         match value {
             Value::Error(_) => value.clone(),
@@ -778,10 +778,10 @@ impl<'l, 'v, 'a> Runner<'l, 'v, 'a> {
     }
 }
 
-/// What an optional holds after upstream took it as a plain Go value and made a value of it again.
+/// Returns the value inside an optional after upstream's conversion to a plain Go value and back.
 ///
 /// # Errors
-/// The evaluation makes too much.
+/// Returns an error if the evaluation creates too much.
 fn through_go<'a>(value: &Value<'a>, meter: &mut Meter) -> Result<Value<'a>, String> {
     let go = match value {
         Value::Optional(None) => return Ok(Value::Null),
@@ -793,10 +793,10 @@ fn through_go<'a>(value: &Value<'a>, meter: &mut Meter) -> Result<Value<'a>, Str
         Value::Kube(Kube::Semver(_)) => "semver.Version",
         Value::Error(_) => "*errors.errorString",
         Value::Type(ty) => return Ok(Value::text(ty.name())),
-        // A schema is forgotten, and with it that names of fields are escaped.
+        // The schema is lost, and with it the escaping of field names.
         Value::List(List::Typed(_, items)) => return Ok(Value::List(List::Data(*items))),
         Value::List(List::Joined(_, items)) => return Ok(Value::List(List::Made(items.clone()))),
-        // Of two lists that were added, the items become plain Go values, too (`concatList.Value`).
+        // The items of two added lists become plain Go values, too (`concatList.Value`).
         Value::List(list @ (List::Added(_) | List::Parts(_))) => {
             meter.list(list.len())?;
             let items = list.iter().map(|item| through_go(&item, meter)).collect::<Result<_, _>>()?;
@@ -812,7 +812,7 @@ fn wrong_entry<'a>(key: &str, value: &Value<'_>) -> Value<'a> {
     Value::error(format!("cannot initialize optional entry '{key}' from non-optional value {}", print::plain(value)))
 }
 
-/// The value of a key or an index; `None` if there is none and `test` says that this is not an error.
+/// Returns the value of a key or an index; `None` if there is none and `test` says that this is not an error.
 fn find<'a>(value: &Value<'a>, key: &Value<'a>, test: bool) -> Result<Option<Value<'a>>, Value<'a>> {
     let missing = |what: &str| {
         if test { Ok(None) } else { Err(Value::error(format!("{what}: {}", print::plain(key)))) }
@@ -864,12 +864,12 @@ fn find<'a>(value: &Value<'a>, key: &Value<'a>, test: bool) -> Result<Option<Val
     }
 }
 
-/// Whether a value has the size 1 and holds no other one.
+/// Returns whether a value has the size 1 and contains no other values.
 fn is_plain(value: &Value<'_>) -> bool {
     matches!(value, Value::Null | Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Double(_))
 }
 
-/// Upstream keeps what it makes in Go's maps, and those end the evaluation at a key that they cannot hash.
+/// Upstream stores results in Go maps. A key that Go cannot hash ends the evaluation.
 fn hashable(key: &Value<'_>) -> Result<(), String> {
     if matches!(key, Value::Bytes(_) | Value::Kube(Kube::Semver(_) | Kube::Format(_))) {
         let ty = print::go_type(key);
@@ -878,12 +878,12 @@ fn hashable(key: &Value<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Calls the implementation.
+/// Calls the implementation of a function.
 fn invoke<'a>(call: &Call, patterns: &Patterns, args: &mut [Value<'a>]) -> Value<'a> {
     let takes = |overload: &Overload, args: &[Value<'a>]| {
         overload.args.len() == args.len() && overload.args.iter().zip(args).all(|(ty, arg)| arg.is_of(ty))
     };
-    // A pattern that an evaluation made: most of the others that it makes are the same.
+    // A pattern computed by an evaluation. Most later evaluations compute the same one.
     if let (Name::Matches | Name::Find | Name::FindAll, [Value::String(text), Value::String(pattern), rest @ ..]) =
         (call.function.name, &*args)
         && matches!(rest, [] | [Value::Int(_)])
@@ -926,8 +926,8 @@ fn invoke<'a>(call: &Call, patterns: &Patterns, args: &mut [Value<'a>]) -> Value
     }
 }
 
-/// The string that a constant pattern is matched against. Upstream's `MatchesRegexOptimization` takes every value whose Go value is
-/// a string: names of types, and what optionals hold.
+/// Returns the string that a constant pattern is matched against. Upstream's `MatchesRegexOptimization` accepts every
+/// value whose Go value is a string: names of types, and the values in optionals.
 fn inner_text<'a>(value: &Value<'a>) -> Option<Value<'a>> {
     match value {
         Value::String(_) => Some(value.clone()),
@@ -937,7 +937,7 @@ fn inner_text<'a>(value: &Value<'a>) -> Option<Value<'a>> {
     }
 }
 
-/// What a regular expression finds. `most` is how many matches are wanted.
+/// Returns the matches of a regular expression, at most `most`.
 fn searched<'a>(function: Name, regex: &Regex, text: &Text<'a>, most: Option<&Value<'a>>) -> Value<'a> {
     let part = |part: &str| Value::String(text.part(part));
     match (function, most) {

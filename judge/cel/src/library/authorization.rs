@@ -1,4 +1,5 @@
-//! What a user may do, as expressions check it: `library/authz.go` of `k8s.io/apiserver`.
+//! The authorization library, with which expressions check what a user may do: `library/authz.go` of
+//! `k8s.io/apiserver`.
 
 use crate::decls::Name;
 use crate::value::Value;
@@ -6,19 +7,19 @@ use kubeshape_schema::names;
 use std::fmt;
 use std::sync::Arc;
 
-/// A user, as `user.Info` has it.
+/// A user (`user.Info`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct User {
     /// The name.
     pub name: String,
-    /// The uid; empty if there is none.
+    /// The uid, or empty.
     pub uid: String,
     /// The groups.
     pub groups: Vec<String>,
 }
 
 impl User {
-    /// The user that a service account is (`serviceaccount.ServiceAccountInfo`).
+    /// Returns the user of a service account (`serviceaccount.ServiceAccountInfo`).
     pub fn of_service_account(namespace: &str, name: &str) -> User {
         User {
             name: format!("system:serviceaccount:{namespace}:{name}"),
@@ -28,14 +29,14 @@ impl User {
     }
 }
 
-/// A question to an authorizer.
+/// The attributes of an authorization check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Access {
-    /// Who wants to do it.
+    /// The user.
     pub user: Arc<User>,
     /// `get`
     pub verb: String,
-    /// The path of a request that is about no resource.
+    /// The path of a non-resource request.
     pub path: Option<String>,
     /// The group of the resource.
     pub group: String,
@@ -47,26 +48,26 @@ pub struct Access {
     pub namespace: String,
     /// The name of the object.
     pub name: String,
-    /// As it is written in the expression.
+    /// The field selector, as written in the expression.
     pub field_selector: String,
-    /// As it is written in the expression.
+    /// The label selector, as written in the expression.
     pub label_selector: String,
 }
 
-/// What an authorizer decides.
+/// The decision of an authorizer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// Whether it is allowed.
+    /// Whether the access is allowed.
     pub allowed: bool,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// What went wrong.
+    /// The error, if the check failed.
     pub error: Option<String>,
 }
 
 /// Decides what users may do.
 pub trait Authorizer: fmt::Debug + Send + Sync {
-    /// Decides a question.
+    /// Decides whether the access is allowed.
     fn decide(&self, access: &Access) -> Verdict;
 }
 
@@ -128,7 +129,7 @@ impl Authorization {
     }
 }
 
-/// Calls a function of the library; `None` if it takes no such arguments.
+/// Calls a function of the library. Returns `None` if it does not accept the arguments.
 pub(crate) fn call<'a>(name: Name, of: &Authorization, args: &[Value<'a>]) -> Option<Value<'a>> {
     let made = |made: Authorization| Some(Value::Kube(super::Kube::Authorization(Arc::new(made))));
     let texts: Vec<&str> = args.iter().filter_map(Value::as_str).collect();

@@ -1,4 +1,4 @@
-//! What overloads do.
+//! The implementations of overloads.
 
 // Lengths and sizes are far below the largest int.
 #![allow(clippy::cast_possible_wrap)]
@@ -14,7 +14,7 @@ use crate::value::{Map, Value, convert};
 use kubeshape_yaml::go::Url;
 use std::sync::Arc;
 
-/// The error of a function that no overload takes the arguments of.
+/// Returns the error of a call whose arguments fit no overload.
 pub(crate) fn unmatched<'a>(function: &Function, args: &[Value<'a>]) -> Value<'a> {
     let shown: Vec<String> = args.iter().map(|arg| arg.type_of().name().to_owned()).collect();
     Value::error(format!("no such overload: {}({})", function.text, shown.join(", ")))
@@ -102,7 +102,7 @@ pub(crate) fn call<'a>(function: &Function, overload: &Overload, args: &mut [Val
         (Name::Flatten, [Value::List(list), Value::Int(depth)]) => lists::flatten(list, *depth),
         (Name::Flatten, [first, ..]) if first.is_error() => first.clone(),
         (Name::Flatten, args) => {
-            // Upstream prints the Go values of types: only maps show their parameters.
+            // Upstream prints the Go types of values: only those of maps have parameters.
             let shown = |arg: &Value<'_>| match arg {
                 Value::Map(_) => arg.type_of().to_string(),
                 _ => arg.type_of().name().to_owned(),
@@ -269,7 +269,7 @@ fn kube<'a>(function: &Function, args: &[Value<'a>]) -> Value<'a> {
         (Name::ContainsIp, [Value::Kube(Kube::Cidr(cidr)), Value::Kube(Kube::Ip(ip))]) => {
             Value::Bool(cidr.contains(*ip))
         }
-        // An address that does not parse is reported as the wrong argument.
+        // An address that does not parse is reported as an argument of the wrong type.
         (Name::ContainsIp, [Value::Kube(Kube::Cidr(cidr)), Value::String(text)]) => {
             Addr::parse(text).map_or_else(|_| Value::no_such_overload(), |ip| Value::Bool(cidr.contains(ip)))
         }
@@ -327,10 +327,11 @@ fn kube<'a>(function: &Function, args: &[Value<'a>]) -> Value<'a> {
     }
 }
 
-/// Upstream reads the text as the URL of a request, and then once more, because that takes no fragment.
+/// Parses a URL like upstream: as the URL of a request, and then again, because that parser does not split off a
+/// fragment.
 fn parse_url(text: &str) -> Result<Url, String> {
     let url = Url::parse_request_uri(text)?;
-    // Without a fragment, only what follows two slashes at the beginning is another part of the URL.
+    // Without `#`, the two results differ only if the URL begins with two slashes.
     if text.contains('#') || text.starts_with("//") { Url::parse(text) } else { Ok(url) }
 }
 

@@ -1,4 +1,4 @@
-//! `string.format`: the clauses, their checks and their strings.
+//! `string.format`: its clauses, their checks and their output.
 
 use super::strings::too_long;
 use crate::limits::MAX_TEXT;
@@ -17,9 +17,9 @@ pub(crate) enum Clause {
     Octal,
 }
 
-/// Digits after the point if a clause does not say.
+/// The default number of digits after the decimal point.
 const PRECISION: usize = 6;
-/// More digits after the point are refused: they would only cost memory.
+/// The maximum number of digits after the decimal point. More would only cost memory.
 const MAX_PRECISION: usize = 100_000;
 
 /// A piece of a format string.
@@ -28,8 +28,8 @@ pub(crate) enum Piece<'t> {
     Clause(Clause),
 }
 
-/// Goes through a format string. `count` is how many arguments there are. The callback gets the number of the argument.
-/// A format string without end is found before a missing argument only if it is `checked` without arguments.
+/// Calls `each` with the pieces of a format string and the index of the argument. `count` is the number of arguments.
+/// An incomplete clause is reported before a missing argument only if `checked` (no arguments are known).
 pub(crate) fn walk(
     format: &str,
     count: usize,
@@ -54,7 +54,7 @@ pub(crate) fn walk(
         }
         let (clause, after) =
             clause(&rest[1..]).map_err(|error| format!("could not parse formatting clause: {error}"))?;
-        // What ends upstream's evaluation has no other words around it.
+        // Errors that end upstream's evaluation have no prefix.
         let formatting =
             |error: String| if error.starts_with(PANIC) { error } else { format!("error during formatting: {error}") };
         each(Piece::Clause(clause), used).map_err(formatting)?;
@@ -103,7 +103,7 @@ fn clause(text: &str) -> Result<(Clause, &str), String> {
 }
 
 impl Clause {
-    /// What is said to a value of a type that the clause does not take.
+    /// Returns the message about a value of a type that the clause does not accept.
     pub(crate) fn refusal(self, ty: &str) -> String {
         let takes = match self {
             Clause::String => {
@@ -120,7 +120,7 @@ impl Clause {
         format!("{takes}, was given {ty}")
     }
 
-    /// Whether values of a type may be given; strings may name special doubles.
+    /// Returns whether the clause accepts values of a type. Strings are accepted because they may name special doubles.
     pub(crate) fn takes(self, ty: &Type) -> bool {
         let ty = match ty {
             Type::Dyn => return true,
@@ -151,7 +151,7 @@ impl Clause {
     }
 }
 
-/// The text of a format string with its arguments.
+/// Formats the arguments.
 pub(crate) fn format<'a>(format: &str, args: &[Value<'a>]) -> Value<'a> {
     let mut out = String::with_capacity(format.len() + 16 * args.len());
     let result = walk(format, args.len(), false, &mut |piece, index| match piece {
@@ -173,7 +173,7 @@ fn push(out: &mut String, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A string with blanks in front of it, so that it has at least `width` characters.
+/// Pads a string on the left to at least `width` characters.
 fn aligned(text: &str, width: usize) -> String {
     let blanks = width.saturating_sub(crate::value::chars(text));
     " ".repeat(blanks) + text
@@ -186,7 +186,7 @@ fn one(clause: Clause, value: &Value<'_>) -> Result<String, String> {
         (Clause::Decimal, Value::Int(i)) => i.to_string(),
         (Clause::Decimal, Value::Uint(u)) => u.to_string(),
         (Clause::Fixed(precision), Value::Double(d)) => fixed(*d, precision),
-        // Upstream gives the precision as a width.
+        // Upstream uses the precision as a width.
         (Clause::Scientific(width), Value::Double(d)) => aligned(&scientific(*d, PRECISION), width),
         (Clause::Fixed(_), Value::String(text)) if special(text) => {
             fixed(convert::parse_double(text).unwrap_or(f64::NAN), 0)
@@ -277,7 +277,7 @@ fn string(value: &Value<'_>, out: &mut String) -> Result<(), String> {
     }
 }
 
-/// A value inside a list or a map.
+/// Formats a value inside a list or a map.
 fn nested(value: &Value<'_>, out: &mut String) -> Result<(), String> {
     let quoted = |value: &Value<'_>| {
         let mut text = String::new();
@@ -298,7 +298,7 @@ fn nested(value: &Value<'_>, out: &mut String) -> Result<(), String> {
     push(out, &text)
 }
 
-/// The digits of a double and where its point is: `0.d1d2… * 10^point`.
+/// Returns the digits of a double and the position of its decimal point: `0.d1d2… * 10^point`.
 fn decimal(value: f64) -> (Vec<u8>, i32) {
     let text = format!("{:e}", value.abs());
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -306,7 +306,7 @@ fn decimal(value: f64) -> (Vec<u8>, i32) {
     (digits, exponent.parse::<i32>().unwrap_or(0) + 1)
 }
 
-/// Rounds digits to a count, halves to even.
+/// Rounds to `keep` digits, halves to even.
 fn round(digits: &mut Vec<u8>, keep: usize, point: &mut i32) {
     if keep >= digits.len() {
         return;
@@ -336,12 +336,12 @@ fn not_finite(value: f64) -> Option<String> {
     value.is_infinite().then(|| if value > 0.0 { "∞".to_owned() } else { "-∞".to_owned() })
 }
 
-/// A double with a fixed number of digits, as Go's `x/text` prints it in English: exactly, as far as the digits go.
+/// Prints a double with a fixed number of digits, as Go's `x/text` prints it in English: exact to the last digit.
 fn fixed(value: f64, precision: usize) -> String {
     if let Some(text) = not_finite(value) {
         return text;
     }
-    // No double has more digits after the point than that.
+    // No double has more digits after the point.
     let exact = precision.min(1_074);
     let digits = format!("{:.exact$}", value.abs());
     let whole = digits.find('.').unwrap_or(digits.len());
@@ -360,7 +360,7 @@ fn fixed(value: f64, precision: usize) -> String {
     out
 }
 
-/// A double with an exponent, as Go's `x/text` prints it in English.
+/// Prints a double with an exponent, as Go's `x/text` prints it in English.
 fn scientific(value: f64, precision: usize) -> String {
     const SUPERSCRIPTS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     if let Some(text) = not_finite(value) {

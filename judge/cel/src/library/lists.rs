@@ -2,7 +2,7 @@
 
 // Lengths and sizes are far below the largest int.
 #![allow(clippy::cast_possible_wrap)]
-// What is cast is not negative.
+// The casts are of numbers that are not negative.
 #![allow(clippy::cast_sign_loss)]
 
 use crate::limits::MAX_ELEMENTS;
@@ -67,7 +67,7 @@ pub(crate) fn sum<'a>(list: &List<'a>, zero: Value<'a>) -> Value<'a> {
     total
 }
 
-/// The least element, or the greatest.
+/// Returns the least or the greatest element.
 pub(crate) fn extreme<'a>(list: &List<'a>, greatest: bool) -> Value<'a> {
     let mut best: Option<Value<'a>> = None;
     let replace = if greatest { Ordering::Less } else { Ordering::Greater };
@@ -168,7 +168,7 @@ pub(crate) fn distinct<'a>(list: &List<'a>) -> Value<'a> {
     Value::list(out)
 }
 
-/// `true`, or what the first element that the list does not have gives.
+/// Returns `true`, or the result for the first of `elements` that `list` does not contain.
 pub(crate) fn contains_all<'a>(list: &List<'a>, elements: &List<'a>) -> Value<'a> {
     let missing = |item| Some(list.contains(&item)).filter(|found| !matches!(found, Value::Bool(true)));
     elements.iter().find_map(missing).unwrap_or(Value::Bool(true))

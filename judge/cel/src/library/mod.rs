@@ -19,10 +19,10 @@ pub use quantity::Quantity;
 use std::fmt;
 use std::sync::Arc;
 
-/// A value of a type of Kubernetes.
+/// A value of a Kubernetes type.
 #[derive(Clone, Debug)]
 pub enum Kube {
-    /// A quantity. The flag marks results of `add` and `sub`, which upstream cannot compare from the right.
+    /// A quantity. The flag marks results of `add` and `sub`, which upstream cannot compare as the right operand.
     Quantity(Arc<quantity::Quantity>, bool),
     /// An address.
     Ip(net::Addr),
@@ -34,7 +34,7 @@ pub enum Kube {
     Semver(Arc<semver::Version>),
     /// A named format.
     Format(&'static named::Format),
-    /// What a user may do.
+    /// An authorization check.
     Authorization(Arc<authorization::Authorization>),
 }
 

@@ -9,13 +9,13 @@ use kubeshape_yaml::go::Url;
 
 /// A named format.
 pub struct Format {
-    /// The function that gives it.
+    /// The function that returns it.
     constructor: Name,
     /// The name of its function, after `format.`.
     pub(crate) function: &'static str,
-    /// The name that it prints.
+    /// The name that is printed.
     pub name: &'static str,
-    /// How long the longest expression is that it matches, for costs.
+    /// The size of the longest regular expression of the format, for cost estimates.
     pub(crate) regex_size: u64,
     check: fn(&str) -> Vec<String>,
 }
@@ -27,17 +27,17 @@ impl std::fmt::Debug for Format {
 }
 
 impl Format {
-    /// What is wrong with a string.
+    /// Returns the errors of a string.
     pub fn validate(&self, text: &str) -> Vec<String> {
         (self.check)(text)
     }
 
-    /// The format that a function gives.
+    /// Returns the format that a function creates.
     pub(crate) fn of(constructor: Name) -> Option<&'static Format> {
         FORMATS.iter().find(|format| format.constructor == constructor)
     }
 
-    /// The format of a name, as `format.named` takes it.
+    /// Returns the format with a name, as `format.named` does.
     pub(crate) fn find(function: &str) -> Option<&'static Format> {
         FORMATS.iter().find(|format| format.function == function)
     }
@@ -93,18 +93,18 @@ fn is_uuid(text: &str) -> bool {
     rest.is_empty()
 }
 
-/// Base64 with padding, as the format `byte` has it.
+/// Decodes base64 with padding, as in the format `byte`.
 fn decode_base64(text: &str) -> Option<Vec<u8>> {
     decode(text, *b"+/").ok()
 }
 
-/// Base64 with padding and `-_` in place of `+/`, which is how upstream reads values of the format `byte` for rules. An
-/// error is the place of the first byte that is wrong, as Go's `base64.CorruptInputError` has it.
+/// Decodes base64 with padding and `-_` in place of `+/`: upstream reads values of the format `byte` so for rules. An
+/// error is the position of the first invalid byte, as in Go's `base64.CorruptInputError`.
 pub(crate) fn decode_base64_url(text: &str) -> Result<Vec<u8>, usize> {
     decode(text, *b"-_")
 }
 
-/// Base64 with padding, of which `last` are the last two digits. Line breaks are passed over (Go:
+/// Decodes base64 with padding. `last` are the last two digits of the alphabet. Line breaks are skipped (Go:
 /// `base64.Encoding.Decode`).
 fn decode(text: &str, last: [u8; 2]) -> Result<Vec<u8>, usize> {
     let text = text.as_bytes();
@@ -150,17 +150,17 @@ fn decode(text: &str, last: [u8; 2]) -> Result<Vec<u8>, usize> {
     if digits == 0 { Ok(out) } else { Err(text.len() - digits) }
 }
 
-/// Whether a string is base64 with padding, in one line.
+/// Returns whether a string is base64 with padding and without line breaks.
 fn is_base64(text: &str) -> bool {
     !text.is_empty() && !text.contains(['\r', '\n']) && decode_base64(text).is_some()
 }
 
-/// Whether strfmt takes the text as a date and time.
+/// Returns whether strfmt accepts the string as a date and time.
 fn is_date_time(text: &str) -> bool {
     parse_date_time(text).is_some()
 }
 
-/// A date and time as strfmt reads it: RFC 3339, with small letters, without zone or seconds too.
+/// Parses a date and time as strfmt does: RFC 3339, also with lower-case letters, and without zone or seconds.
 pub(crate) fn parse_date_time(text: &str) -> Option<Timestamp> {
     let upper = text.to_ascii_uppercase();
     match Timestamp::parse(&upper) {
@@ -173,9 +173,9 @@ pub(crate) fn parse_date_time(text: &str) -> Option<Timestamp> {
 mod tests {
     use super::*;
 
-    /// What Go's `base64.URLEncoding.DecodeString` answers.
+    /// Expected values are those of Go's `base64.URLEncoding.DecodeString`.
     #[test]
-    fn places_of_errors_in_base64_are_those_of_go() {
+    fn base64_error_positions_are_those_of_go() {
         for (text, expected) in [
             ("", Ok(&b""[..])),
             ("_wA=", Ok(&[255, 0])),

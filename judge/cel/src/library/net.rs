@@ -1,13 +1,13 @@
 //! Addresses and networks.
 
-// What is cast is not negative.
+// The casts are of numbers that are not negative.
 #![allow(clippy::cast_sign_loss)]
 
 use crate::value::print::quoted;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// An address, as Go's `netip.Addr` without a zone.
+/// An IP address, like Go's `netip.Addr` without a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Addr {
     /// IPv4.
@@ -16,16 +16,16 @@ pub enum Addr {
     V6([u8; 16]),
 }
 
-/// An address and how many of its bits name the network.
+/// A network: an address and the length of its prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cidr {
     /// The address.
     pub addr: Addr,
-    /// The length of the prefix.
+    /// The length of the prefix in bits.
     pub bits: u8,
 }
 
-/// An address with its zone.
+/// Parses an address with its zone.
 fn address(text: &str) -> Result<(Addr, &str), String> {
     let (address, zone) = kubeshape_yaml::go::address::parse(text)?;
     let address = match address {
@@ -36,10 +36,10 @@ fn address(text: &str) -> Result<(Addr, &str), String> {
 }
 
 impl Addr {
-    /// Reads an address.
+    /// Parses an address.
     ///
     /// # Errors
-    /// Upstream's text for what is wrong, or for an address with a zone or an IPv4 address in IPv6.
+    /// Returns upstream's message about the error, or about an address with a zone or an IPv4 address in IPv6.
     pub fn parse(text: &str) -> Result<Addr, String> {
         let (addr, zone) = address(text).map_err(|error| {
             format!("IP Address {} parse error during conversion from string: {error}", quoted(text))
@@ -152,10 +152,10 @@ impl fmt::Display for Addr {
 }
 
 impl Cidr {
-    /// Reads a network.
+    /// Parses a network.
     ///
     /// # Errors
-    /// Upstream's text for what is wrong.
+    /// Returns upstream's message about the error.
     pub fn parse(text: &str) -> Result<Cidr, String> {
         let go = |message: &str| {
             Err(format!(

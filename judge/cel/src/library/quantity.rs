@@ -2,20 +2,20 @@
 
 // Lengths and sizes are far below the largest int.
 #![allow(clippy::cast_possible_wrap)]
-// What is cast is not negative.
+// The casts are of numbers that are not negative.
 #![allow(clippy::cast_sign_loss)]
 
 use num_bigint::{BigInt, Sign};
 use std::cmp::Ordering;
 use std::fmt;
 
-/// A quantity, as `resource.Quantity` of apimachinery.
+/// A quantity (`resource.Quantity` of apimachinery).
 #[derive(Clone, Debug)]
 pub struct Quantity {
     unscaled: BigInt,
     /// The value is `unscaled * 10^exponent`.
     exponent: i32,
-    /// Whether upstream holds it as a big decimal, which is not an integer to it.
+    /// Whether upstream stores it as a big decimal, which it does not treat as an integer.
     big: bool,
     format: Format,
     text: Option<String>,
@@ -64,17 +64,17 @@ fn suffix(text: &str) -> Option<(u32, i32, Format)> {
     }
 }
 
-/// By how many powers of ten two numbers may differ that are added. Upstream writes all their digits, for hours if need
-/// be.
+/// The maximum distance of the exponents of two numbers that are added. Upstream has no bound: it writes all digits,
+/// which can take hours.
 const MAX_DISTANCE: u32 = 100_000;
 
 const TOO_FAR: &str = "the exponents of the quantities are too far apart";
 
 impl Quantity {
-    /// Reads a quantity.
+    /// Parses a quantity.
     ///
     /// # Errors
-    /// Upstream's text for what is wrong.
+    /// Returns upstream's message about the error.
     pub fn parse(text: &str) -> Result<Quantity, &'static str> {
         if text.is_empty() {
             return Err(WRONG);
@@ -125,7 +125,7 @@ impl Quantity {
         if precision >= 0 {
             scale = scale.saturating_sub(fraction.len() as i32);
             if scale >= -9 {
-                // So few digits are no overflow.
+                // This number of digits does not overflow.
                 let digits = number.bytes().chain(fraction.bytes());
                 let value = digits.fold(0i64, |value, digit| value * 10 + i64::from(digit - b'0'));
                 if let Some(result) = value.checked_mul(mantissa) {
@@ -198,12 +198,12 @@ impl Quantity {
         self
     }
 
-    /// Whether two quantities have the same value, however they are written.
+    /// Returns whether two quantities have the same value, in any notation.
     pub fn is_same(&self, other: &Quantity) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 
-    /// Returns the nearest number with thousandths, rounded away from zero.
+    /// Returns the nearest floating-point number, after rounding to thousandths away from zero.
     pub fn approximate(&self) -> f64 {
         let rounded = self.clone().rounded_up(-3);
         let digits = rounded.unscaled.to_string();
@@ -215,7 +215,7 @@ impl Quantity {
         self.cmp(other)
     }
 
-    /// Rounds away from zero to an exponent; says whether nothing was lost.
+    /// Rounds away from zero to an exponent. Returns whether the result is exact.
     fn round_up(&mut self, exponent: i32) -> bool {
         if self.exponent > exponent {
             self.unscaled *= power(10, (self.exponent - exponent) as u32);
@@ -246,7 +246,8 @@ impl Quantity {
         }
     }
 
-    /// How many decimal digits the unscaled number has at most: one more than it has at least.
+    /// Returns an upper bound of the number of decimal digits of the unscaled number; the bound is at most one too
+    /// high.
     pub(crate) fn digits(&self) -> u32 {
         // log10(2) lies between 0.30102 and 0.30103.
         u32::try_from(self.unscaled.bits() * 30_103 / 100_000).unwrap_or(u32::MAX - 1) + 1
@@ -259,7 +260,7 @@ impl Quantity {
         if signs != Ordering::Equal || self.unscaled == BigInt::ZERO {
             return signs;
         }
-        // Numbers whose first digits stand far apart are not written out: their exponents can be large.
+        // Numbers of very different sizes are compared without writing all digits: exponents can be large.
         let most = |quantity: &Quantity| i64::from(quantity.digits()) + i64::from(quantity.exponent);
         let (a, b) = (most(self), most(other));
         if a.abs_diff(b) > 2 {
@@ -339,8 +340,8 @@ impl Quantity {
         Ok(Quantity { unscaled, exponent: least, big: true, format, text: None })
     }
 
-    /// The sum in 64 bits, as a multiple of ten to the power `least`; `None` where Go needs more bits:
-    /// `int64Amount.Add`. Its `Sub` adds the negative number, which for the smallest one is that number again.
+    /// Adds in 64 bits, as a multiple of ten to the power `least`: `int64Amount.Add`. Returns `None` if Go needs more
+    /// bits. Go's `Sub` adds the negative number, which for the smallest number is that number itself.
     fn add_small(&self, other: &Quantity, subtract: bool, least: i32) -> Option<i64> {
         if self.big || other.big {
             return None;

@@ -1,4 +1,4 @@
-//! Regular expressions with Go's language, matched in linear time.
+//! Regular expressions of Go's syntax, matched in linear time.
 
 use kubeshape_structural::regex::{self as go, CompileError, Room, compile};
 use std::sync::OnceLock;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 #[derive(Clone, Debug)]
 pub(crate) enum Regex {
     Compiled(regex::Regex),
-    /// A string without special characters, which is not empty; whether it is at the beginning, and at the end.
+    /// A non-empty string without special characters, and whether it is anchored at the beginning and at the end.
     Literal {
         text: Box<str>,
         start: bool,
@@ -17,7 +17,7 @@ pub(crate) enum Regex {
 }
 
 impl Regex {
-    /// Compiles an expression; the error is Go's.
+    /// Compiles an expression. The error is Go's.
     pub(crate) fn new(pattern: &str) -> Result<Regex, String> {
         if let Some(literal) = Regex::literal(pattern) {
             return Ok(literal);
@@ -38,10 +38,10 @@ impl Regex {
         plain.then(|| Regex::Literal { text: text.into(), start, end })
     }
 
-    /// Compiles an expression when it is first needed, if it is certain that this succeeds.
+    /// Compiles an expression at its first use if it is certain to compile, and immediately otherwise.
     ///
     /// # Errors
-    /// As [`Regex::new`].
+    /// See [`Regex::new`].
     pub(crate) fn constant(pattern: &str) -> Result<Constant, String> {
         let compiled = OnceLock::new();
         if let Some(literal) = Regex::literal(pattern) {
@@ -73,14 +73,14 @@ impl Regex {
         match self {
             Regex::Compiled(regex) => regex.find(searched).map(|found| found.as_str()),
             Regex::Literal { text, end, .. } => {
-                // All places hold the same text, so it does not matter which one is found.
+                // All matches are the same string, so any of them will do.
                 let start = if *end { searched.len().checked_sub(text.len()) } else { searched.find(&**text) };
                 start.filter(|_| self.is_match(searched)).and_then(|start| searched.get(start..start + text.len()))
             }
         }
     }
 
-    /// At most `most` matches that do not overlap; all of them if it is negative.
+    /// Returns at most `most` matches that do not overlap; all of them if `most` is negative.
     pub(crate) fn find_all<'t>(&self, searched: &'t str, most: i64) -> Vec<&'t str> {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         match self {
@@ -91,20 +91,20 @@ impl Regex {
     }
 }
 
-/// An expression of this many bytes without counted repetitions never takes more than it may.
+/// An expression of at most this many bytes without counted repetitions is never too large.
 const SMALL: usize = 256;
 
-/// An expression that is a constant. Compiling it takes longer than checking everything around it, and not every
-/// program is run.
+/// A constant expression. Compiling it takes longer than all checks around it, and not every program is run. So it is
+/// compiled at its first use.
 #[derive(Debug)]
 pub(crate) struct Constant {
     pattern: Box<str>,
-    /// With the room that it takes. It is kept if there is room.
+    /// The compiled expression with its share of the memory for patterns. It is kept if there is room.
     compiled: OnceLock<(Result<Regex, String>, Option<Room>)>,
 }
 
 impl Clone for Constant {
-    /// A copy compiles the expression again: it needs room of its own.
+    /// A clone compiles the expression again, because it needs its own room.
     fn clone(&self) -> Constant {
         let compiled = OnceLock::new();
         if let Some((Ok(literal @ Regex::Literal { .. }), _)) = self.compiled.get() {
@@ -115,8 +115,8 @@ impl Clone for Constant {
 }
 
 impl Constant {
-    /// Calls something with the compiled expression, or with why there is none: it is too large, which is found before unless it is
-    /// small.
+    /// Calls `call` with the compiled expression, or with the error if it is too large. Large expressions are checked
+    /// when [`Regex::constant`] is called.
     pub(crate) fn with<T>(&self, call: impl FnOnce(Result<&Regex, &str>) -> T) -> T {
         if let Some((compiled, _)) = self.compiled.get() {
             return call(compiled.as_ref().map_err(String::as_str));
@@ -132,19 +132,19 @@ impl Constant {
     }
 }
 
-/// How many patterns that evaluations make are kept for each program, and for all programs of the process.
+/// The number of computed patterns that are kept, per program and per process.
 const KEPT: usize = 4;
 const KEPT_IN_ALL: usize = 1024;
-/// No longer pattern is kept.
+/// Longer patterns are not kept, in bytes.
 const SHORT: usize = 64;
 
 static IN_ALL: AtomicUsize = AtomicUsize::new(0);
 
-/// The first few patterns that the evaluations of a program make. A cell is filled once.
+/// The first few patterns that the evaluations of a program compute. A cell is filled once.
 #[derive(Debug, Default)]
 pub(crate) struct Patterns([OnceLock<Kept>; KEPT]);
 
-/// A pattern that counts among those of the process.
+/// A kept pattern. It counts towards the limit of the process.
 #[derive(Debug)]
 struct Kept {
     pattern: Box<str>,
@@ -158,17 +158,17 @@ impl Drop for Kept {
 }
 
 impl Clone for Patterns {
-    /// A copy of a program keeps patterns of its own.
+    /// A clone has its own patterns.
     fn clone(&self) -> Patterns {
         Patterns::default()
     }
 }
 
 impl Patterns {
-    /// Calls something with the compiled pattern.
+    /// Calls `call` with the compiled pattern.
     ///
     /// # Errors
-    /// As [`Regex::new`].
+    /// See [`Regex::new`].
     pub(crate) fn with<T>(&self, pattern: &str, call: impl FnOnce(&Regex) -> T) -> Result<T, String> {
         let free = self.0.iter().find(|cell| cell.get().is_none_or(|kept| *kept.pattern == *pattern));
         if let Some(kept) = free.and_then(OnceLock::get) {
@@ -176,13 +176,13 @@ impl Patterns {
         }
         let regex = Regex::new(pattern)?;
         let result = call(&regex);
-        // Classes of all of Unicode and counted repetitions take much memory.
+        // Unicode classes and counted repetitions need much memory.
         if let Some(cell) = free
             && pattern.len() <= SHORT
             && !pattern.contains(['{', 'p', 'P'])
             && IN_ALL.fetch_update(Relaxed, Relaxed, |count| (count < KEPT_IN_ALL).then_some(count + 1)).is_ok()
         {
-            // If another thread was first, this one goes and is not counted any more.
+            // If another thread was first, this pattern is dropped and no longer counted.
             let _ = cell.set(Kept { pattern: pattern.into(), regex });
         }
         Ok(result)
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_found_as_expressions_find_them() {
+    fn literals_match_as_expressions_do() {
         for pattern in ["a", "^a", "a$", "^a$", "ab", "^ab", "ab$", "^ab$", "\u{e9}", "a-b", "a b"] {
             let literal = Regex::new(pattern).unwrap();
             assert!(matches!(literal, Regex::Literal { .. }), "{pattern}");

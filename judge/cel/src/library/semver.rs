@@ -4,7 +4,7 @@ use crate::value::print::quoted;
 use std::cmp::Ordering;
 use std::fmt;
 
-/// A version, as `semver.Version` of blang/semver.
+/// A version (`semver.Version` of blang/semver).
 #[derive(Clone, Debug)]
 pub struct Version {
     /// `1` of `1.2.3`.
@@ -41,10 +41,10 @@ fn is_identifier(text: &str) -> bool {
 }
 
 impl Version {
-    /// Reads a version.
+    /// Parses a version.
     ///
     /// # Errors
-    /// Upstream's text for what is wrong.
+    /// Returns upstream's message about the error.
     pub fn parse(text: &str) -> Result<Version, String> {
         if text.is_empty() {
             return Err("Version string empty".to_owned());
@@ -84,10 +84,10 @@ impl Version {
         Ok(Version { major, minor, patch, pre: pres, build: builds })
     }
 
-    /// Reads a version after adding what is missing and removing what is too much, such as `v1.02`.
+    /// Parses a version after adding missing parts and removing extra characters, such as those of `v1.02`.
     ///
     /// # Errors
-    /// Upstream's text for what is wrong.
+    /// Returns upstream's message about the error.
     pub fn parse_normalized(text: &str) -> Result<Version, String> {
         let text = text.strip_prefix('v').unwrap_or(text);
         let mut parts: Vec<String> = text

@@ -8,10 +8,10 @@ use crate::types::Type;
 use crate::value::{Map, Timestamp, Value, arithmetic, convert, time};
 use std::cmp::Ordering;
 
-/// A function that every value of a kind has: which kind, and what it does.
+/// A function with one implementation for all values of a trait.
 pub(crate) type Singleton = (Trait, for<'a> fn(&mut [Value<'a>]) -> Value<'a>);
 
-/// What a type can do, as upstream's traits.
+/// Upstream's traits of types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trait {
     /// Any value.
@@ -48,7 +48,7 @@ pub(crate) fn has(value: &Value<'_>, wanted: Trait) -> bool {
     wanted == Trait::None || own.contains(&wanted)
 }
 
-/// Whether functions may be called on the value by name when nothing else takes it.
+/// Returns whether functions may be called on the value by name if nothing else accepts it.
 pub(crate) fn receives(value: &Value<'_>) -> bool {
     matches!(value, Value::String(_) | Value::Duration(_) | Value::Timestamp(_))
 }
@@ -76,7 +76,7 @@ fn contains_key<'a>(map: &Map<'a>, key: &Value<'a>) -> Value<'a> {
     }
 }
 
-/// The functions that one implementation serves, whatever the overload.
+/// Returns the implementation of a function that has the same one for all overloads.
 pub(crate) fn singleton(function: Name) -> Option<Singleton> {
     Some(match function {
         Name::Not => (Trait::None, |args| match &args[0] {
@@ -103,7 +103,7 @@ pub(crate) fn singleton(function: Name) -> Option<Singleton> {
         }
         Name::Type => (Trait::None, |args| convert::convert(&args[0], &Type::Type(None))),
         Name::Dyn => (Trait::None, |args| args[0].clone()),
-        // Patterns that are strings are matched where they are kept.
+        // String patterns are matched elsewhere, where compiled patterns are kept.
         Name::Matches => (Trait::Matcher, |args| match &args[1] {
             other if other.is_error() => other.clone(),
             _ => Value::no_such_overload(),
@@ -120,7 +120,7 @@ pub(crate) fn singleton(function: Name) -> Option<Singleton> {
     })
 }
 
-/// Whether a function says a part of a moment, or how many of a unit a duration has.
+/// Returns whether a function returns a part of a timestamp, or the number of units of a duration.
 pub(crate) fn is_part(function: Name) -> bool {
     matches!(
         function,
@@ -137,7 +137,7 @@ pub(crate) fn is_part(function: Name) -> bool {
     )
 }
 
-/// A part of a moment in a zone: `getHours("Europe/Berlin")`.
+/// Returns a part of a timestamp in a time zone: `getHours("Europe/Berlin")`.
 pub(crate) fn part_of<'a>(at: Timestamp, zone: &str, part: Name) -> Value<'a> {
     let offset = match time::offset_of(at, zone) {
         Ok(offset) => offset,
@@ -158,13 +158,13 @@ pub(crate) fn part_of<'a>(at: Timestamp, zone: &str, part: Name) -> Value<'a> {
     })
 }
 
-/// How many of a unit a duration has: upstream cuts off the fraction of a double, which may have been rounded up.
+/// Returns the number of units of a duration. Upstream truncates a double, which may have been rounded up.
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)]
 fn units(nanos: i64, unit: i64) -> i64 {
     ((nanos / unit) as f64 + (nanos % unit) as f64 / unit as f64) as i64
 }
 
-/// A duration as whole units.
+/// Returns a duration in whole units.
 pub(crate) fn whole<'a>(nanos: i64, unit: Name) -> Value<'a> {
     Value::Int(match unit {
         Name::GetHours => units(nanos, 3_600_000_000_000),

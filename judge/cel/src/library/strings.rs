@@ -2,13 +2,13 @@
 
 // Lengths and sizes are far below the largest int.
 #![allow(clippy::cast_possible_wrap)]
-// What is cast is not negative.
+// The casts are of numbers that are not negative.
 #![allow(clippy::cast_sign_loss)]
 
 use crate::limits::MAX_TEXT;
 use crate::value::{Text, Value, print};
 
-/// The error of a call that would make a string of more than [`MAX_TEXT`] bytes.
+/// Returns the error of a call that would build a string of more than [`MAX_TEXT`] bytes.
 pub(crate) fn too_long(function: &str) -> String {
     format!("{function}: a text has at most {MAX_TEXT} bytes")
 }
@@ -90,11 +90,11 @@ pub(crate) fn substring<'a>(text: &Text<'a>, start: i64, end: Option<i64>) -> Va
     }
 }
 
-/// `replace` with at most `most` replacements; all of them if it is negative.
+/// Does `replace` with at most `most` replacements; all of them if `most` is negative.
 pub(crate) fn replace<'a>(text: &str, old: &str, new: &str, most: i64) -> Value<'a> {
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     if new.len() > old.len() {
-        // An empty text is found before each character and at the end.
+        // An empty string is found before each character and at the end.
         let found = if old.is_empty() { crate::value::chars(text) + 1 } else { text.matches(old).count() };
         let longer = found.min(most).saturating_mul(new.len() - old.len());
         if text.len().saturating_add(longer) > MAX_TEXT {
@@ -104,7 +104,7 @@ pub(crate) fn replace<'a>(text: &str, old: &str, new: &str, most: i64) -> Value<
     Value::text(text.replacen(old, new, most))
 }
 
-/// `split` into at most `most` parts; all of them if it is negative.
+/// Splits into at most `most` parts; all of them if `most` is negative.
 pub(crate) fn split<'a>(text: &Text<'a>, separator: &str, most: i64) -> Value<'a> {
     let part = |part: &str| Value::String(text.part(part));
     if most == 0 {
@@ -145,7 +145,7 @@ pub(crate) fn join<'a>(list: &Value<'a>, separator: &str) -> Value<'a> {
     Value::text(out)
 }
 
-/// Whether Go's `unicode.IsSpace` holds.
+/// Go's `unicode.IsSpace`.
 fn is_space(c: char) -> bool {
     c.is_whitespace()
 }

@@ -1,4 +1,4 @@
-//! The tree of the grammar to numbered nodes, with macros expanded.
+//! Builds numbered nodes from the syntax tree, and expands macros.
 
 use super::TOO_DEEP;
 use super::lexer::{Lexeme, Token};
@@ -12,7 +12,7 @@ use crate::limits::MAX_DEPTH;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Words that cannot be names.
+/// Reserved words.
 pub(crate) const RESERVED: [&str; 17] = [
     "as",
     "break",
@@ -38,7 +38,7 @@ const NO_NAME: &str = "unsupported ident kind";
 
 pub(super) struct Builder<'a> {
     source: &'a [char],
-    /// The source, if each character is a byte of it.
+    /// The source, if it is ASCII.
     ascii: Option<&'a str>,
     pub(super) macros: Macros<'a>,
     pub(super) places: &'a mut Places,
@@ -46,7 +46,7 @@ pub(super) struct Builder<'a> {
     depth: usize,
 }
 
-/// The text nests too deeply; it is reported.
+/// The expression nests too deeply. The error was reported.
 pub(super) struct TooDeep;
 
 type Built<T = Expr> = Result<T, TooDeep>;
@@ -65,7 +65,7 @@ impl<'a> Builder<'a> {
 
     fn text(&self, lexeme: Lexeme) -> Cow<'a, str> {
         if lexeme.start == lexeme.end {
-            // ANTLR's text of a name that it assumes.
+            // ANTLR's text for a name that it inserts.
             return Cow::Borrowed("<missing undefined>");
         }
         let range = lexeme.start as usize..lexeme.end as usize;
@@ -83,7 +83,7 @@ impl<'a> Builder<'a> {
         Expr::new(self.id(pos), kind)
     }
 
-    /// Reports an error; the node stands for what was wrong.
+    /// Reports an error and returns a placeholder node.
     pub(super) fn error(&mut self, pos: Pos, message: impl Into<String>) -> Expr {
         let node = self.node(pos, Kind::Unspecified);
         self.issues.report(self.places.of_offset(pos), message);
@@ -281,8 +281,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A call of an operator.
-    #[allow(clippy::unused_self)] // As `call`.
+    /// Returns a call of an operator.
+    #[allow(clippy::unused_self)] // For symmetry with `call`.
     fn call_of(&self, id: Id, function: Name, args: Vec<Expr>) -> Expr {
         Expr::new(id, Kind::Call { function: function.into(), target: None, args })
     }
@@ -333,7 +333,7 @@ fn with_dot(dot: bool, text: &str) -> Arc<str> {
     if dot { format!(".{text}").into() } else { text.into() }
 }
 
-/// Where an element begins, as far as messages about `?` need it.
+/// Returns the start of an element, as messages about `?` need it.
 fn element_start(syntax: &Syntax) -> Pos {
     match syntax {
         Syntax::Logic { .. } | Syntax::Missing | Syntax::TooDeep => u32::MAX,
@@ -350,8 +350,8 @@ fn element_start(syntax: &Syntax) -> Pos {
     }
 }
 
-/// A chain of `&&` or `||` as a balanced tree, as upstream builds it: the terms `low..=high` with the operators
-/// between.
+/// Builds a balanced tree from a chain of `&&` or `||`, as upstream does: the terms `low..=high` with the operators
+/// between them.
 fn balanced(function: &Called, terms: &mut [Option<Expr>], ids: &[Id], low: usize, high: usize) -> Expr {
     if low == high {
         return terms[low].take().unwrap_or(Expr::new(0, Kind::Unspecified));

@@ -1,5 +1,5 @@
-//! Text to tokens, as the lexer that ANTLR generates from cel-go's grammar: the longest match wins, and text that no
-//! token takes is reported and skipped.
+//! The lexer, as ANTLR generates it from cel-go's grammar: the longest match wins. Characters that match no token are
+//! reported and skipped.
 
 use super::macros::{Macros, Quoted};
 
@@ -90,7 +90,7 @@ impl Token {
         Token::EscapedIdentifier,
     ];
 
-    /// How ANTLR names it in messages.
+    /// Returns ANTLR's name in messages.
     pub(crate) fn name(self) -> &'static str {
         const NAMES: [&str; 38] = [
             "<EOF>",
@@ -136,7 +136,7 @@ impl Token {
     }
 }
 
-/// A token and the characters it takes.
+/// A token and its range of characters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lexeme {
     pub(crate) token: Token,
@@ -144,16 +144,16 @@ pub(crate) struct Lexeme {
     pub(crate) end: u32,
 }
 
-/// Text that is not a token: the characters that the message shows.
+/// Characters that are not a token, as the message shows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unrecognized {
     pub(crate) start: u32,
     pub(crate) end: u32,
-    /// How many tokens come before it.
+    /// The number of tokens before it.
     pub(crate) before: usize,
 }
 
-/// The tokens without white space and comments, ended by one of the kind `Eof`.
+/// Returns the tokens without white space and comments. The last one is `Eof`.
 pub(crate) fn lex(source: &[char], macros: Macros<'_>) -> (Vec<Lexeme>, Vec<Unrecognized>) {
     let mut tokens = Vec::with_capacity(source.len() / 3 + 1);
     let mut errors = Vec::new();
@@ -179,13 +179,13 @@ pub(crate) fn lex(source: &[char], macros: Macros<'_>) -> (Vec<Lexeme>, Vec<Unre
     (tokens, errors)
 }
 
-/// One attempt to match a token.
+/// An attempt to match a token.
 struct Scan<'a> {
     source: &'a [char],
     macros: Macros<'a>,
     start: usize,
     accepted: Option<(Token, usize)>,
-    /// Where the last alternative failed.
+    /// The position where the last alternative failed.
     furthest: usize,
 }
 
@@ -343,7 +343,7 @@ impl Scan<'_> {
         }
     }
 
-    /// A string whose first quote is at `quote_at`.
+    /// Scans a string whose first quote is at `quote_at`.
     fn string(&mut self, quote_at: usize, token: Token, raw: bool) {
         let Some(quote) = self.at(quote_at) else { return };
         let mut at = quote_at + 1;
@@ -386,7 +386,7 @@ impl Scan<'_> {
         }
     }
 
-    /// The end of the escape sequence at `at`, or where it goes wrong.
+    /// Returns the end of the escape sequence at `at`, or the position of its error.
     fn escape(&self, at: usize) -> Result<usize, usize> {
         let digits = |from: usize, count: usize, test: fn(char) -> bool| {
             (from..from + count).find(|index| !self.at(*index).is_some_and(test)).map_or(Ok(from + count), Err)

@@ -1,4 +1,4 @@
-//! Macros: calls that stand for other expressions.
+//! Macros: calls that are replaced by other expressions.
 
 use super::build::Builder;
 use crate::ast::{ACCUMULATOR, Entry, Expr, Fold, Id, Kind, Literal, accumulator};
@@ -6,7 +6,7 @@ use crate::decls::Name;
 use crate::release::{AskedRelease, Change};
 use std::sync::Arc;
 
-/// Which macros and which syntax a release has in addition to the standard ones.
+/// The macros and the syntax of a release in addition to the standard ones.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Macros<'r>(pub(crate) &'r AskedRelease);
 
@@ -38,7 +38,7 @@ impl Macros<'_> {
     }
 }
 
-/// What becomes of names of fields in backticks.
+/// How field names in backticks are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quoted {
     /// The grammar does not have them.
@@ -54,14 +54,14 @@ const UNUSED: &str = "#unused";
 const OLD_ACCUMULATOR: &str = "__result__";
 const SORT_INPUT: &str = "@__sortBy_input__";
 
-/// The place of an error, as the number of the node, and its text.
+/// An error: the number of its node, and its message.
 type Wrong = (Id, String);
 
-/// What a macro did not take.
+/// The target and the arguments of a call that is not a macro.
 type Untaken = (Option<Expr>, Vec<Expr>);
 
 impl Builder<'_> {
-    /// Expands a call if it is a macro, and gives its parts back otherwise.
+    /// Expands a call if it is a macro. Returns its parts otherwise.
     pub(super) fn expand(
         &mut self,
         id: Id,
@@ -101,7 +101,7 @@ impl Builder<'_> {
     }
 }
 
-/// Makes the nodes of an expansion. All of them stand at the place of the macro's call.
+/// Creates the nodes of an expansion. All of them have the position of the macro's call.
 struct Maker<'b, 'a> {
     builder: &'b mut Builder<'a>,
     id: Id,
@@ -202,7 +202,7 @@ impl Maker<'_, '_> {
         self.gather_list(range, var, var2, args.into_iter().skip(2).collect())
     }
 
-    /// `parts`: an optional filter, and what becomes an element.
+    /// Builds a list. `parts` has an optional filter and the expression of an element.
     fn gather_list(
         &mut self,
         range: Expr,
@@ -211,7 +211,7 @@ impl Maker<'_, '_> {
         mut parts: Vec<Expr>,
     ) -> Result<Expr, Wrong> {
         let transform = parts.pop().ok_or_else(|| (self.id, String::new()))?;
-        // Upstream makes the nodes of `map` and of `transformList` in different orders.
+        // Upstream creates the nodes of `map` and of `transformList` in different orders.
         let early = var2.is_none().then(|| (self.list(Vec::new()), self.literal(Literal::Bool(true))));
         let (accu, element) = (self.accu(), self.list(vec![transform]));
         let step = self.call(Name::Plus, vec![accu, element]);
@@ -318,7 +318,7 @@ impl Maker<'_, '_> {
         }))
     }
 
-    /// A copy with numbers of its own, at the places of the original.
+    /// Copies an expression with new numbers, at the positions of the original.
     fn copy(&mut self, expr: &Expr) -> Expr {
         let place = self.builder.places.offset(expr.id);
         let id = self.builder.places.add(place);
@@ -390,7 +390,7 @@ fn free(arg: &Expr, name: &str) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// The variables of a comprehension: one, or two if there are more arguments than `rest`.
+/// Returns the variables of a comprehension: one, or two if there are more arguments than `rest`.
 fn variables(args: &[Expr], rest: usize) -> Result<(Arc<str>, Option<Arc<str>>), Wrong> {
     const SIMPLE: &str = "argument must be a simple name";
     let first = variable(&args[0], SIMPLE)?;

@@ -1,4 +1,4 @@
-//! Text to expressions.
+//! The parser.
 
 // Lengths and sizes are far below the largest int.
 #![allow(clippy::cast_possible_wrap)]
@@ -21,22 +21,22 @@ use syntax::Reader;
 /// The error about a tree that is too deep.
 const TOO_DEEP: &str = "max recursion depth exceeded";
 
-/// The offset of a node that stands for what is missing.
+/// The offset of a node that stands for a missing part.
 const NOWHERE: u32 = u32::MAX - 1;
 
-/// A parsed expression, with the places of its nodes.
+/// A parsed expression with the positions of its nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Parsed {
     pub(crate) expr: Expr,
     pub(crate) places: Places,
 }
 
-/// Where nodes begin, by their number.
+/// The start positions of nodes, by their number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Places {
-    /// By number; `u32::MAX` if the node has no place.
+    /// By number; `u32::MAX` if the node has no position.
     offsets: Vec<u32>,
-    /// Where lines begin.
+    /// The offsets at which lines begin.
     lines: Vec<u32>,
 }
 
@@ -45,17 +45,17 @@ impl Places {
         let lines = std::iter::once(0)
             .chain(source.iter().enumerate().filter(|(_, c)| **c == '\n').map(|(i, _)| i as u32 + 1))
             .collect();
-        // Number 0 stands for no node.
+        // Number 0 is not used.
         Places { offsets: vec![u32::MAX], lines }
     }
 
-    /// The number that a new node gets.
+    /// Adds a node, and returns its number.
     pub(crate) fn add(&mut self, offset: u32) -> Id {
         self.offsets.push(offset);
         self.offsets.len() as Id - 1
     }
 
-    /// How many numbers there are, with the unused 0.
+    /// The number of entries, including the unused 0.
     pub(crate) fn len(&self) -> usize {
         self.offsets.len()
     }
@@ -72,7 +72,7 @@ impl Places {
         }
     }
 
-    /// Line from 1 and column from 0 of a node.
+    /// Returns the line (from 1) and the column (from 0) of a node.
     pub(crate) fn of(&self, id: Id) -> (i32, i32) {
         self.of_offset(self.offset(id))
     }
@@ -107,7 +107,7 @@ pub(crate) fn parse(text: &str, release: &AskedRelease) -> Result<Parsed, Issues
     let syntax = read.or_else(|| {
         let (reports, syntax) = recovery::recover(&source, &tokens, &unrecognized);
         for (at, message) in reports {
-            // Upstream's lexer puts the end of an empty text before its beginning.
+            // Upstream's lexer puts the end of an empty source before its beginning.
             let at = if source.is_empty() { Some(NOWHERE) } else { at };
             issues.report(at.map_or((-1, -1), |at| places.of_offset(at)), message);
         }

@@ -1,12 +1,12 @@
-//! The tree of the grammar, before macros are expanded and nodes are numbered.
+//! The syntax tree, before macros are expanded and nodes are numbered.
 
 use super::lexer::{Lexeme, Token};
 use crate::limits::MAX_DEPTH;
 
-/// A place in the source, in characters.
+/// A position in the source, in characters.
 pub(crate) type Pos = u32;
 
-/// A node of the grammar.
+/// A node of the syntax tree.
 #[derive(Debug)]
 pub(crate) enum Syntax {
     Conditional(Box<[Syntax; 3]>, Pos),
@@ -26,7 +26,7 @@ pub(crate) enum Syntax {
         count: usize,
         operand: Box<Syntax>,
     },
-    /// With the name is where it begins, with what was skipped before it.
+    /// The position of the name includes what was skipped before it.
     Select {
         operand: Box<Syntax>,
         pos: Pos,
@@ -65,7 +65,7 @@ pub(crate) enum Syntax {
         pos: Pos,
         entries: Vec<(bool, Syntax, Pos, Syntax)>,
     },
-    /// `list` is where the fields begin.
+    /// `list` is the position of the fields.
     Message {
         dot: bool,
         names: Vec<Lexeme>,
@@ -78,25 +78,25 @@ pub(crate) enum Syntax {
         start: Pos,
         token: Lexeme,
     },
-    /// Nothing was found where an expression is needed.
+    /// An expression is missing.
     Missing,
-    /// Something was found that no operand begins with.
+    /// A token that cannot begin an operand.
     Unreadable(Pos),
     /// Operators nest too deeply.
     TooDeep,
 }
 
-/// The text does not follow the grammar, or nests too deeply.
+/// The source does not follow the grammar, or nests too deeply.
 #[derive(Debug)]
 pub(crate) struct Failure;
 
 type Read<T> = Result<T, Failure>;
 
-/// Reads tokens that follow the grammar.
+/// Parses tokens that follow the grammar.
 pub(crate) struct Reader<'a> {
     tokens: &'a [Lexeme],
     at: usize,
-    /// How deeply the rules `expr`, `relation`, `calc`, `unary` and `member` nest now. Upstream bounds each of them.
+    /// The current nesting of the rules `expr`, `relation`, `calc`, `unary` and `member`. Upstream bounds each of them.
     depth: [usize; 5],
 }
 
@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
         Ok(Syntax::Logic { or, terms, ops })
     }
 
-    /// `relation` or, if `calc`, `calc`: left-recursive rules, by precedence.
+    /// Parses `calc` if `calc`, else `relation`: left-recursive rules, by precedence.
     fn binary(&mut self, calc: bool, least: u8) -> Read<Syntax> {
         let rule = if calc { CALC } else { RELATION };
         let before = self.depth[rule];
@@ -287,7 +287,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether a dotted name and `{` follow.
+    /// Returns whether a dotted name and `{` follow.
     fn message_follows(&self) -> bool {
         let mut ahead = usize::from(self.peek() == Token::Dot);
         loop {

@@ -1,10 +1,9 @@
-//! The text of string and bytes literals.
+//! The contents of string and bytes literals.
 
 const NOT_A_STRING: &str = "unable to unescape string";
 const NO_CODE_POINT: &str = "invalid unicode code point";
 
-/// The text of a string literal in single quotes or double quotes without escapes and carriage returns, which is in
-/// the source as it is.
+/// Returns the contents of a quoted string literal without escapes and carriage returns, borrowed from the source.
 pub(crate) fn plain(text: &str) -> Option<&str> {
     let (quote @ (b'"' | b'\''), inner) = text.as_bytes().split_first()? else { return None };
     let inner = inner.strip_suffix(&[*quote])?;
@@ -14,7 +13,7 @@ pub(crate) fn plain(text: &str) -> Option<&str> {
     text.get(1..text.len() - 1)
 }
 
-/// The bytes that a literal stands for. `bytes` says that it is a bytes literal; its `b` is not part of `text`.
+/// Returns the bytes of a literal. `bytes` says that it is a bytes literal; its `b` is not part of `text`.
 pub(crate) fn unescape(text: &str, bytes: bool) -> Result<Vec<u8>, &'static str> {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let (raw, quoted) = match text.strip_prefix(['r', 'R']) {

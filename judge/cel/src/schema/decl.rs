@@ -1,4 +1,4 @@
-//! The types that schemas declare, with the sizes that costs are estimated by.
+//! The types that schemas declare, with the sizes for cost estimates.
 
 // Lengths and sizes are far below the largest int.
 #![allow(clippy::cast_possible_wrap)]
@@ -17,11 +17,11 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeclType {
     shape: Shape,
-    /// How many elements, characters or bytes a value may have at most.
+    /// The maximum number of elements, characters or bytes of a value.
     max_elements: i64,
-    /// What it was before a change.
+    /// The maximum before a change.
     before: Option<(Change, i64)>,
-    /// How many bytes of JSON a value takes at least.
+    /// The minimum size of a value in bytes of JSON.
     min_serialized_size: i64,
 }
 
@@ -33,11 +33,11 @@ enum Shape {
     Object(BTreeMap<String, Arc<DeclType>>),
 }
 
-/// How the names of the types of items and of values end.
+/// The suffix of the names of the types of items and of values.
 const ITEM: &str = ".@idx";
 const VALUE: &str = ".@elem";
 
-/// The smallest values in JSON.
+/// The sizes of the smallest values in JSON, in bytes.
 const MIN_STRING: i64 = 2;
 const MIN_BOOL: i64 = 4;
 const MIN_NUMBER: i64 = 1;
@@ -45,7 +45,7 @@ const MIN_DURATION: i64 = 3;
 const DATE: i64 = 12;
 const MIN_DATE_TIME: i64 = 21;
 const MAX_DATE_TIME: i64 = 32;
-/// The most characters in the name of a resource.
+/// The maximum length of the name of a resource, in characters.
 const LONGEST_NAME: i64 = 253;
 
 fn scalar(ty: Type, min_serialized_size: i64, max_elements: i64) -> DeclType {
@@ -53,20 +53,20 @@ fn scalar(ty: Type, min_serialized_size: i64, max_elements: i64) -> DeclType {
 }
 
 impl DeclType {
-    /// The same type with another size before a change.
+    /// Returns the same type with another maximum before a change.
     fn before(self, change: Change, max_elements: i64) -> DeclType {
         let before = (max_elements != self.max_elements).then_some((change, max_elements));
         DeclType { before, ..self }
     }
 }
 
-/// The length of the longest text of `enum` in bytes; `None` without an enum.
+/// Returns the length of the longest string of `enum` in bytes; `None` without an enum.
 fn longest_of_enum(schema: &Schema<'_>) -> Option<i64> {
     schema.enumeration.iter().map(|value| value.as_str().map_or(0, |text| text.len() as i64)).max()
 }
 
-/// Whether a schema declares `apiVersion`, `kind` and the two names of `metadata` with the types that they have. Only
-/// then the bounds there count (upstream: `WithTypeAndObjectMeta`).
+/// Returns whether a schema declares `apiVersion`, `kind` and the two names of `metadata` with their types. Only then
+/// are its bounds of them used (upstream: `WithTypeAndObjectMeta`).
 pub fn declares_metadata(schema: &Schema<'_>) -> bool {
     let is = |schema: Option<&Schema<'_>>, ty: SchemaType| schema.is_some_and(|schema| schema.ty == ty);
     let metadata = schema.property("metadata");
@@ -79,7 +79,7 @@ pub fn declares_metadata(schema: &Schema<'_>) -> bool {
         })
 }
 
-/// What every resource has.
+/// Returns the fields that every resource has.
 ///
 /// `schema` may bound the two names further.
 fn type_and_object_meta(schema: &Schema<'_>) -> [(&'static str, DeclType); 3] {
@@ -105,15 +105,15 @@ fn is_embedded(schema: &Schema<'_>) -> bool {
     schema.flags.any(Flags::EMBEDDED_RESOURCE)
 }
 
-/// The types that are declared so far. Schemas that are made of the same parts share a type.
+/// The types declared so far. Schemas with the same parts share a type.
 #[derive(Default)]
 struct Declared {
-    /// By schema, and whether it is that of a resource.
+    /// Keyed by schema, and whether it is that of a resource.
     known: HashMap<(Identity, bool), Option<Arc<DeclType>>>,
 }
 
 impl Declared {
-    /// Schemas nest as deep as their reader allows.
+    /// Recursion is bounded: schemas nest only as deep as their reader allows.
     fn declare(&mut self, schema: &Schema<'_>, is_resource_root: bool) -> Option<Arc<DeclType>> {
         let is_scalar = schema.properties.is_empty() && schema.items.is_none() && schema.additional.is_none();
         if is_scalar {
@@ -203,27 +203,27 @@ impl Declared {
 }
 
 impl DeclType {
-    /// A type without parts.
+    /// Returns a type without parts.
     pub fn scalar_of(ty: Type) -> DeclType {
         scalar(ty, MIN_NUMBER, MAX_REQUEST)
     }
 
-    /// A list.
+    /// Returns a list type.
     pub fn list_of(items: Arc<DeclType>) -> DeclType {
         DeclType { shape: Shape::List(items), max_elements: MAX_REQUEST, before: None, min_serialized_size: 2 }
     }
 
-    /// A map with strings as keys.
+    /// Returns a map type with string keys.
     pub fn map_of(values: Arc<DeclType>) -> DeclType {
         DeclType { shape: Shape::Map(values), max_elements: MAX_REQUEST, before: None, min_serialized_size: 2 }
     }
 
-    /// An object type of fields, by their names in expressions.
+    /// Returns an object type with fields, keyed by their names in expressions.
     pub fn object_of(fields: BTreeMap<String, Arc<DeclType>>) -> DeclType {
         DeclType { shape: Shape::Object(fields), max_elements: 0, before: None, min_serialized_size: 2 }
     }
 
-    /// The fields of an object type, by their names in expressions.
+    /// Returns the fields of an object type, keyed by their names in expressions.
     pub fn fields(&self) -> Option<&BTreeMap<String, Arc<DeclType>>> {
         match &self.shape {
             Shape::Object(fields) => Some(fields),
@@ -231,12 +231,12 @@ impl DeclType {
         }
     }
 
-    /// The type that a schema declares; `None` if rules cannot see such values. Upstream's `SchemaDeclType`.
+    /// Returns the type that a schema declares; `None` if rules cannot see such values. Upstream's `SchemaDeclType`.
     pub fn of(schema: &Schema<'_>, is_resource_root: bool) -> Option<DeclType> {
         Declared::default().make(schema, is_resource_root)
     }
 
-    /// The type as the checker has it, if the names of its object types begin with `name`.
+    /// Returns the checker's type. `name` is the prefix of its object types.
     pub fn cel_type(&self, name: &str) -> Type {
         match &self.shape {
             Shape::Scalar(ty) => ty.clone(),
@@ -246,7 +246,7 @@ impl DeclType {
         }
     }
 
-    /// The object type whose name is `rest` behind the name of this type, as [`DeclType::cel_type`] gives names.
+    /// Returns the object type with the name `rest` after the name of this type, as in [`DeclType::cel_type`].
     pub(crate) fn named(&self, mut rest: &str) -> Option<&DeclType> {
         let mut node = self;
         loop {
@@ -271,17 +271,17 @@ impl DeclType {
         }
     }
 
-    /// How many bytes of JSON a value takes at least.
+    /// Returns the minimum size of a value in bytes of JSON.
     pub fn min_serialized_size(&self) -> i64 {
         self.min_serialized_size
     }
 
-    /// How often values can occur in one object.
+    /// Returns how often values can occur in one object.
     pub fn max_cardinality(&self) -> u64 {
         u64::try_from(MAX_REQUEST / (self.min_serialized_size + 1)).unwrap_or(0)
     }
 
-    /// The type of a field of an object, by its name in expressions.
+    /// Returns the type of a field of an object, by its name in expressions.
     pub fn field(&self, name: &str) -> Option<&Arc<DeclType>> {
         match &self.shape {
             Shape::Object(fields) => fields.get(name),
@@ -289,7 +289,7 @@ impl DeclType {
         }
     }
 
-    /// The names of fields that may be meant by one that does not exist: those that stand for it, else the nearest.
+    /// Returns the fields similar to an unknown name: those that escape to it, else the nearest.
     pub(crate) fn meant(&self, field: &str) -> Vec<String> {
         const MOST: usize = 3;
         let Shape::Object(fields) = &self.shape else { return Vec::new() };
@@ -298,7 +298,7 @@ impl DeclType {
         if written.is_empty() { nearest(field, fields.keys().map(String::as_str)) } else { written }
     }
 
-    /// The type of the items of a list or of the values of a map.
+    /// Returns the type of the items of a list or of the values of a map.
     pub fn element(&self) -> Option<&Arc<DeclType>> {
         match &self.shape {
             Shape::List(inner) | Shape::Map(inner) => Some(inner),

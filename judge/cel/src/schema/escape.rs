@@ -1,24 +1,25 @@
-//! Names of properties as names in expressions.
+//! Escapes names of properties for expressions.
 
 use crate::parse::RESERVED;
 use std::borrow::Cow;
 
-/// Words of the grammar that cannot be names either.
+/// Other words of the grammar that cannot be names.
 const LITERALS: [&str; 4] = ["true", "false", "null", "in"];
 
-/// Whether a name is a word of the language.
+/// Returns whether a name is a reserved word.
 pub fn is_reserved(name: &str) -> bool {
     LITERALS.contains(&name) || RESERVED.contains(&name)
 }
 
-/// Whether a name can be written in an expression as it is: an identifier that is not [reserved](is_reserved).
+/// Returns whether an expression can contain the name without escapes: an identifier that is not
+/// [reserved](is_reserved).
 pub fn is_identifier(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         && !is_reserved(name)
 }
 
-/// The name under which a rule reaches a property; `None` if it cannot.
+/// Returns the name by which a rule reaches a property; `None` if it cannot.
 ///
 /// # Example
 /// ```
@@ -67,7 +68,7 @@ pub fn escape(name: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(out))
 }
 
-/// The property that a name in a rule stands for; `None` if no property has this name.
+/// Returns the property for a name in a rule; `None` if no property has this name.
 pub fn unescape(name: &str) -> Option<Cow<'_, str>> {
     let mut out = String::new();
     let mut rest = name;
@@ -91,15 +92,15 @@ pub fn unescape(name: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(out))
 }
 
-/// Whether a name in a rule stands for a property of this name, or for one whose name begins with it and goes on with a
-/// character that must be escaped: `a__dash__b` for `a`, because `self.a-b` is read as a difference.
+/// Returns whether a name in a rule means a property, or one whose name begins with it and continues with a character
+/// that must be escaped: `a__dash__b` for `a`, because `self.a-b` is parsed as a difference.
 pub fn is_written_for(name: &str, property: &str) -> bool {
     unescape(name).is_some_and(|own| {
         own.strip_prefix(property).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-', '/']))
     })
 }
 
-/// The first escape sequence, two underscores on both sides of a word without any, with what is around it.
+/// Splits at the first escape sequence: a word without underscores between two double underscores.
 fn sequence(text: &str) -> Option<(&str, &str, &str)> {
     let mut from = 0;
     loop {

@@ -1,4 +1,4 @@
-//! Structural schemas, as rules see them: the types they declare, and objects read through them.
+//! Structural schemas as rules see them: declared types, and objects read through schemas.
 
 mod decl;
 pub mod escape;
@@ -7,5 +7,5 @@ mod typed;
 pub use decl::{DeclType, declares_metadata};
 pub use typed::Typed;
 
-/// What a request may have at most, in bytes.
+/// The maximum size of a request, in bytes.
 pub(crate) const MAX_REQUEST: i64 = 3 * 1024 * 1024;

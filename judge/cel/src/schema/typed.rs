@@ -1,6 +1,6 @@
 //! Objects read through their schemas.
 
-// Go converts so, too.
+// Go converts in the same way.
 #![allow(clippy::cast_precision_loss)]
 
 use super::{decl, escape};
@@ -16,15 +16,15 @@ use std::sync::Arc;
 const NO_MAP: &str = "invalid data, expected a map for the provided schema with type=object";
 const NO_ARRAY: &str = "invalid data, expected an array for the provided schema with type=array";
 
-/// The schema of a list, a map or an object that a value shows.
+/// The schema through which a list, a map or an object is read.
 #[derive(Clone, Copy, Debug)]
 pub struct Typed<'a> {
     schema: &'a Schema<'a>,
-    /// Whether the object is a resource, which has type and object metadata whatever its schema says.
+    /// Whether the object is a resource: it has type and object metadata, declared or not.
     resource: bool,
 }
 
-/// A string of a resource, and its metadata: what every resource has.
+/// The schema of a string, and that of metadata: every resource has these.
 static TEXT: Schema<'static> = Schema::of_type(Type::String);
 static METADATA: Schema<'static> = Schema {
     properties: &[
@@ -35,13 +35,12 @@ static METADATA: Schema<'static> = Schema {
 };
 
 impl<'a> Value<'a> {
-    /// A value of an object, read through its schema. Upstream's `UnstructuredToVal`.
+    /// Returns a value of an object, read through its schema. Upstream's `UnstructuredToVal`.
     pub fn of(raw: impl Into<Raw<'a>>, schema: &'a Schema<'a>) -> Value<'a> {
         Value::read(raw.into(), schema, schema.flags.any(Flags::EMBEDDED_RESOURCE))
     }
 
-    /// A whole resource, read through its schema: it has type and object metadata, whether the schema declares them or
-    /// not.
+    /// Returns a whole resource, read through its schema: it has type and object metadata, declared or not.
     pub fn of_resource(raw: impl Into<Raw<'a>>, schema: &'a Schema<'a>) -> Value<'a> {
         Value::read(raw.into(), schema, true)
     }
@@ -116,7 +115,7 @@ fn text_of<'a>(text: &'a str, format: &str) -> Value<'a> {
         ),
         "date-time" => named::parse_date_time(text).map_or_else(
             || {
-                // The error about the last of the layouts that upstream tries.
+                // The error is that of the last layout that upstream tries.
                 let reason = parse_error(text, "2006-01-02T15:04:05");
                 Value::error(format!("Invalid date-time formatted string {text}: {reason}"))
             },
@@ -133,7 +132,7 @@ fn text_of<'a>(text: &'a str, format: &str) -> Value<'a> {
     }
 }
 
-/// Durations in words, such as `3 days`, which strfmt takes too.
+/// Parses durations in words, such as `3 days`, which strfmt also accepts.
 fn long_duration(text: &str) -> Option<i64> {
     const HOUR: i64 = 3_600_000_000_000;
     let (mut total, mut rest, mut any) = (0i64, text.trim(), false);
@@ -168,7 +167,7 @@ impl<'a> Typed<'a> {
         }
     }
 
-    /// Upstream's name for what a list of an object is.
+    /// Returns upstream's name for the type of a list of an object.
     pub(crate) fn go_type_of_list(self) -> &'static str {
         match self.schema.extra().list_type {
             Some("set") => "*common.unstructuredSetList",
@@ -269,7 +268,7 @@ impl<'a> Typed<'a> {
         Ok(Value::Bool(true))
     }
 
-    /// The keys of a map list. Upstream looks them up under their escaped names.
+    /// Returns the keys of a map list. Upstream looks them up by their escaped names.
     fn key_names(self) -> Vec<Cow<'a, str>> {
         let name = |name: &&'a str| escape::escape(name).unwrap_or(Cow::Borrowed(*name));
         self.schema.extra().list_map_keys.iter().map(name).collect()
@@ -307,8 +306,8 @@ impl<'a> Typed<'a> {
         Value::Bool(true)
     }
 
-    /// A list of this schema and another list after it. A set takes what it does not have yet, a list of type map
-    /// replaces items by their keys.
+    /// Returns a list of this schema followed by another list. A set adds only new items, a list of type map replaces
+    /// items by their keys.
     pub(crate) fn concatenate(self, own: &List<'a>, other: &List<'a>) -> Value<'a> {
         let mut items = match own {
             List::Joined(_, items) => items.clone(),
@@ -358,13 +357,13 @@ impl<'a> Typed<'a> {
         Ok(())
     }
 
-    /// An item of another list as an item of this one: upstream takes it as a plain Go value and reads it through the
-    /// schema.
+    /// Returns an item of another list as an item of this one: upstream converts it to a plain Go value and reads it
+    /// through the schema.
     fn read_again(self, value: Value<'a>) -> Value<'a> {
         let items = self.schema.item().filter(|schema| !schema.flags.any(Flags::INT_OR_STRING));
         let Some(schema) = items else { return value };
         let go_type = match &value {
-            // What is wrong with the item of the other list is all that is left of it.
+            // If the item of the other list is an error, only the error is left.
             Value::Error(_) => "*errors.errorString",
             Value::Timestamp(_) => "time.Time",
             Value::Duration(_) => "time.Duration",
@@ -390,7 +389,7 @@ impl<'a> Typed<'a> {
     }
 }
 
-/// Whether a schema says nothing of a value, which expressions then cannot reach.
+/// Returns whether a schema declares nothing about a value, so that expressions cannot reach it.
 fn is_unknown(schema: &Schema<'_>) -> bool {
     schema.flags.any(Flags::PRESERVE_UNKNOWN)
         && !schema.flags.any(Flags::INT_OR_STRING)
@@ -400,16 +399,16 @@ fn is_unknown(schema: &Schema<'_>) -> bool {
         )
 }
 
-/// Whether two values of one place are equal of which its schema says nothing: they are compared as Go values, to which
-/// 1 and 1.0 differ. `None` if the schema says something or one of them is null.
+/// Compares two values at a place where the schema declares nothing: as Go values, for which 1 and 1.0 differ. Returns
+/// `None` if the schema declares something or one of the values is null.
 fn unknown_equal<'a>(schema: Option<&Schema<'a>>, own: Option<Raw<'a>>, other: Option<Raw<'a>>) -> Option<bool> {
     let known = |raw: &Raw<'a>| *raw != Raw::Null;
     let (own, other) = (own.filter(known)?, other.filter(known)?);
     schema.is_some_and(is_unknown).then(|| own == other)
 }
 
-/// The keys of the items of a list of type set. What an object holds counts, also where its schema reads something else
-/// in it.
+/// Returns the keys of the items of a list of type set. The raw values of the object are used, also where the schema
+/// reads them as another type.
 fn set_of<'a>(list: &List<'a>) -> Result<BTreeSet<RawKey<'a>>, &'static str> {
     match list {
         List::Typed(_, items) => items.iter().map(RawKey::of).collect(),
@@ -427,12 +426,12 @@ fn set_equal<'a>(own: &List<'a>, other: &List<'a>) -> Result<bool, &'static str>
     Ok(true)
 }
 
-/// Upstream's maps end the evaluation at a key that they cannot hash.
+/// Returns upstream's error for a key that Go's maps cannot hash, which ends the evaluation.
 fn unhashable<'a>(ty: &str) -> Value<'a> {
     Value::error(format!("{PANIC}hash of unhashable type {ty}"))
 }
 
-/// The key of an item of a map list; `None` if it is not an object, and so equal to none.
+/// Returns the key of an item of a map list; `None` if it is not an object, so that it equals no other item.
 fn key_of<'a>(names: &[Cow<'_, str>], item: &Value<'a>) -> Result<Option<Vec<RawKey<'a>>>, &'static str> {
     let Value::Map(Map::Typed(_, fields) | Map::Data(fields)) = item else { return Ok(None) };
     names.iter().map(|name| RawKey::of(fields.get(name).unwrap_or(Raw::Null))).collect::<Result<_, _>>().map(Some)

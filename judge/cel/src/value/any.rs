@@ -1,9 +1,9 @@
-//! What `google.protobuf.Any` holds, read from protobuf's wire format.
+//! Reads the value in a `google.protobuf.Any` from protobuf's wire format.
 
 use super::{Value, message};
 use std::fmt::Write;
 
-/// How deeply messages may nest in the bytes.
+/// The maximum nesting of messages in the bytes.
 const MAX_DEPTH: usize = 100;
 
 /// A field of a message on the wire.
@@ -16,15 +16,15 @@ enum Wire<'w> {
 
 type Field<'w> = (u64, Wire<'w>);
 
-/// The value of a message whose type a URL names.
+/// Returns the value of a message whose type is given by a URL.
 ///
 /// # Errors
-/// cel-go's, if the type is not one of the well-known ones or the bytes are not of the type.
+/// Returns cel-go's error if the type is not a well-known one or the bytes are not of the type.
 pub(super) fn unpack(url: &str, bytes: &[u8]) -> Result<Value<'static>, String> {
     named(url, bytes, 0).ok_or_else(|| unsupported(url, bytes))
 }
 
-/// Go prints the message as protobuf's text format has it.
+/// Returns Go's error, which prints the message in protobuf's text format.
 fn unsupported(url: &str, bytes: &[u8]) -> String {
     let mut parts = Vec::new();
     if !url.is_empty() {
@@ -137,7 +137,7 @@ fn read(name: &str, bytes: &[u8], depth: usize) -> Option<Value<'static>> {
     })
 }
 
-/// A field that occurs more than once has its last value.
+/// Returns the last value of a field, which may occur more than once.
 fn last<'w, T>(fields: &[Field<'w>], number: u64, value: impl Fn(&Wire<'w>) -> Option<T>) -> Option<T> {
     fields.iter().rev().filter(|(own, _)| *own == number).find_map(|(_, wire)| value(wire))
 }
@@ -158,7 +158,7 @@ fn read_entry(bytes: &[u8], depth: usize) -> Option<(Value<'static>, Value<'stat
     Some((Value::text(key), value))
 }
 
-/// The fields of a message with their numbers; nothing if the bytes are no message.
+/// Returns the fields of a message with their numbers; `None` if the bytes are not a message.
 fn fields(mut bytes: &[u8]) -> Option<Vec<Field<'_>>> {
     let mut out = Vec::new();
     while !bytes.is_empty() {

@@ -1,4 +1,4 @@
-//! Arithmetic and order of numbers.
+//! Arithmetic and comparison of numbers.
 
 use super::{List, Text, Value, time};
 use std::cmp::Ordering;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 const INT_OVERFLOW: &str = "integer overflow";
 const UINT_OVERFLOW: &str = "unsigned integer overflow";
 
-/// The order of two numbers; `None` if one is not a number.
+/// Compares two numbers. Returns `None` if one is not a number.
 pub(crate) fn compare_numbers(a: &Value<'_>, b: &Value<'_>) -> Option<Ordering> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
@@ -61,7 +61,7 @@ fn unmatched<'a>(other: &Value<'a>) -> Value<'a> {
     if other.is_error() { other.clone() } else { Value::no_such_overload() }
 }
 
-/// `a + b`. Lists that no one else holds grow in place.
+/// Returns `a + b`. Lists with one owner grow in place.
 pub(crate) fn add<'a>(a: Value<'a>, b: &Value<'a>) -> Value<'a> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => int(a.checked_add(*b)),
@@ -97,7 +97,7 @@ pub(crate) fn add<'a>(a: Value<'a>, b: &Value<'a>) -> Value<'a> {
 }
 
 fn joined<'a>(a: Text<'a>, b: &Text<'a>) -> Value<'a> {
-    // A short text is put together on the stack, so that memory is requested once.
+    // A short string is built on the stack, so that memory is allocated once.
     const SHORT: usize = 128;
     if b.is_empty() {
         return Value::String(a);

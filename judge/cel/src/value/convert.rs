@@ -17,7 +17,7 @@ pub(crate) fn double_to_uint(value: f64) -> Option<u64> {
     (0.0..TWO_TO_64).contains(&value).then_some(value as u64)
 }
 
-/// A string as Go's `strconv.ParseFloat` reads it.
+/// Parses a string like Go's `strconv.ParseFloat`.
 pub(crate) fn parse_double(text: &str) -> Option<f64> {
     let joined;
     let text = if text.contains('_') {
@@ -38,7 +38,7 @@ pub(crate) fn parse_double(text: &str) -> Option<f64> {
     (value.is_finite() || matches!(lower.as_str(), "inf" | "infinity" | "nan")).then_some(value)
 }
 
-/// Whether underscores stand between digits only, or between the mark of a base and a digit, as Go allows them.
+/// Returns whether underscores are only between digits, or between a base prefix and a digit, as Go allows them.
 fn has_underscores_between_digits(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let hex = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X"));
@@ -82,7 +82,7 @@ fn parse_bool(text: &str) -> Option<bool> {
     }
 }
 
-/// The value as another type, or upstream's error.
+/// Converts the value to another type, or returns upstream's error.
 pub(crate) fn convert<'a>(value: &Value<'a>, to: &Type) -> Value<'a> {
     if matches!(to, Type::Type(_)) {
         return Value::Type(value.type_of());

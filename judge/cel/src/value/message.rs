@@ -1,4 +1,4 @@
-//! Protobuf's well-known messages as values: cel-go keeps none of them as a message.
+//! Protobuf's well-known messages as values: cel-go converts all of them to other values.
 
 use super::time::{Timestamp, seconds_text};
 use super::{Value, any};
@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 type Converted<T> = Result<T, String>;
 
-/// The fields of a message in the order of the expression.
+/// The fields of a message, in the order of the expression.
 pub(crate) type Fields<'f, 'a> = &'f [(&'f str, Value<'a>)];
 
-/// Numbers beyond it are strings in JSON, as upstream has it.
+/// Larger numbers are strings in JSON, as in upstream.
 const MAX_JSON_INT: u64 = (1 << 53) - 1;
 
-/// A well-known message of some fields, or the error that cel-go gives.
+/// Returns the value of a well-known message, or cel-go's error.
 pub(crate) fn make<'a>(name: &str, fields: Fields<'_, 'a>) -> Value<'a> {
     match message(name, fields) {
         Ok(value) => value,
@@ -74,7 +74,7 @@ struct Message<'f, 'a> {
 }
 
 impl<'a> Message<'_, 'a> {
-    /// A field that is given twice has its last value.
+    /// Returns a field. If it is given twice, the last value is used.
     fn last(&self, field: &str) -> Option<&Value<'a>> {
         self.fields.iter().rev().find(|(name, _)| *name == field).map(|(_, value)| value)
     }
@@ -95,20 +95,20 @@ impl<'a> Message<'_, 'a> {
     }
 }
 
-/// A moment; protobuf does not refuse those that CEL's `timestamp()` refuses.
+/// Returns a timestamp. Protobuf accepts timestamps that CEL's `timestamp()` refuses.
 pub(super) fn timestamp<'a>(seconds: i64, nanos: i32) -> Value<'a> {
     let carry = i64::from(nanos.div_euclid(1_000_000_000));
     let nanos = nanos.rem_euclid(1_000_000_000).unsigned_abs();
     Value::Timestamp(Timestamp { seconds: seconds.wrapping_add(carry), nanos, offset: 0 })
 }
 
-/// A duration; what is too long is as long as a duration can be.
+/// Returns a duration, limited to the longest possible one.
 pub(super) fn duration<'a>(seconds: i64, nanos: i32) -> Value<'a> {
     let total = seconds.checked_mul(1_000_000_000).and_then(|total| total.checked_add(i64::from(nanos)));
     Value::Duration(total.unwrap_or(if seconds < 0 { i64::MIN } else { i64::MAX }))
 }
 
-/// The value of an optional.
+/// Returns the value inside an optional.
 fn inner<'v, 'a>(mut value: &'v Value<'a>) -> Converted<&'v Value<'a>> {
     while let Value::Optional(inner) = value {
         value = inner.as_deref().ok_or("optional.none() dereference")?;
@@ -116,7 +116,7 @@ fn inner<'v, 'a>(mut value: &'v Value<'a>) -> Converted<&'v Value<'a>> {
     Ok(value)
 }
 
-/// The error of a value that is not a Go value of this type.
+/// Returns the error about a value that is not of this Go type.
 fn wrong<T>(value: &Value<'_>, go: &str) -> Converted<T> {
     let name = match value {
         Value::Null => "'null_type'",
@@ -165,7 +165,7 @@ fn string(value: &Value<'_>) -> Converted<String> {
 fn bytes(value: &Value<'_>) -> Converted<Arc<[u8]>> {
     match inner(value)? {
         Value::Bytes(bytes) => Ok(bytes.clone()),
-        // No element of a list is a byte.
+        // Elements of a list are never bytes.
         Value::List(list) => match list.iter().next() {
             Some(first) => wrong(inner(&first)?, "uint8"),
             None => Ok(Arc::from([])),
@@ -236,17 +236,17 @@ fn structure<'a>(value: &Value<'a>) -> Converted<Value<'a>> {
 }
 
 impl<'a> Value<'a> {
-    /// The value as JSON has it, as a conversion to `google.protobuf.Value` gives it: numbers are doubles, and integers beyond
-    /// 2^53 are strings, as bytes, durations and moments are.
+    /// Returns the value as JSON, as the conversion to `google.protobuf.Value` does: numbers become doubles, and
+    /// integers beyond 2^53, bytes, durations and timestamps become strings.
     ///
     /// # Errors
-    /// The value has no form in JSON: upstream's text.
+    /// Returns upstream's message if the value has no JSON form.
     pub fn to_json(&self) -> Result<Value<'a>, String> {
         json(self)
     }
 }
 
-/// A value as JSON has it: what `google.protobuf.Value` can hold.
+/// Returns the value as JSON, as `google.protobuf.Value` represents it.
 #[allow(clippy::cast_precision_loss, reason = "numbers that lose something are texts")]
 fn json<'a>(value: &Value<'a>) -> Converted<Value<'a>> {
     Ok(match inner(value)? {

@@ -1,6 +1,6 @@
-//! What expressions evaluate to.
+//! Values of expressions.
 
-// Go converts so, too.
+// Go converts in the same way.
 #![allow(clippy::cast_precision_loss)]
 // CEL compares doubles exactly.
 #![allow(clippy::float_cmp)]
@@ -24,17 +24,17 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 pub use time::Timestamp;
 
-/// A string: borrowed from the object or the program, or made by an evaluation.
+/// A string: borrowed from the object or the program, or created by an evaluation.
 #[derive(Clone, Debug)]
 pub enum Text<'a> {
     /// Borrowed from the object.
     Borrowed(&'a str),
-    /// Made by an evaluation.
+    /// Created by an evaluation.
     Shared(Arc<str>),
 }
 
 impl<'a> Text<'a> {
-    /// A part of the text, borrowed if the text is.
+    /// Returns a part of the string, borrowed if the string is.
     pub(crate) fn part(&self, part: &str) -> Text<'a> {
         let Text::Borrowed(whole) = *self else { return Text::Shared(part.into()) };
         let start = part.as_ptr().addr().wrapping_sub(whole.as_ptr().addr());
@@ -52,7 +52,7 @@ impl std::ops::Deref for Text<'_> {
     }
 }
 
-/// What begins the error of an operation that ends upstream's evaluation.
+/// The prefix of errors that end upstream's evaluation.
 pub(crate) const PANIC: &str = "internal error: runtime error: ";
 
 impl PartialEq for Text<'_> {
@@ -75,7 +75,7 @@ impl Ord for Text<'_> {
     }
 }
 
-/// A value. What comes from the object is borrowed from it.
+/// A value. Values of the object are borrowed from it.
 #[derive(Clone, Debug)]
 pub enum Value<'a> {
     /// `null`
@@ -94,7 +94,7 @@ pub enum Value<'a> {
     Bytes(Arc<[u8]>),
     /// A duration in nanoseconds.
     Duration(i64),
-    /// A moment.
+    /// A timestamp.
     Timestamp(Timestamp),
     /// A type, such as that of `type(1)`.
     Type(Type),
@@ -104,46 +104,46 @@ pub enum Value<'a> {
     Map(Map<'a>),
     /// An optional.
     Optional(Option<Arc<Value<'a>>>),
-    /// A value of a type of Kubernetes.
+    /// A value of a Kubernetes type.
     Kube(Kube),
     /// An object of a patch.
     Object(Arc<Object<'a>>),
-    /// What went wrong, as upstream words it.
+    /// An error, in upstream's words.
     Error(Arc<str>),
 }
 
 /// A list.
 #[derive(Clone, Debug)]
 pub enum List<'a> {
-    /// Made by an evaluation.
+    /// Created by an evaluation.
     Made(Arc<Vec<Value<'a>>>),
-    /// Made of two lists that an evaluation added. Upstream keeps both (`concatList`), which shows where its type is
-    /// named and where it becomes a plain Go value.
+    /// The sum of two lists that were created by an evaluation. Upstream keeps both (`concatList`), which is visible
+    /// when its type is named and when it is converted to a plain Go value.
     Added(Arc<Vec<Value<'a>>>),
-    /// Of an object, without schema.
+    /// A list of an object, without schema.
     Data(Items<'a>),
-    /// Of an object, with its schema.
+    /// A list of an object, with its schema.
     Typed(Typed<'a>, Items<'a>),
-    /// A list of an object to which another list was added. It still has the schema.
+    /// A list of an object to which another list was added. It keeps the schema.
     Joined(Typed<'a>, Arc<Vec<Value<'a>>>),
-    /// Lists one after the other, of which one is of an object and has items that are not of their type. They are only
-    /// kept apart because such items are compared differently.
+    /// Lists one after the other. One of them is of an object and has items that are not of their declared type. They
+    /// are kept apart because such items are compared differently.
     Parts(Arc<Vec<List<'a>>>),
 }
 
 /// A map or an object.
 #[derive(Clone, Debug)]
 pub enum Map<'a> {
-    /// Made by an evaluation: by key, with the key as it was written.
+    /// Created by an evaluation. The entries also have the key as written.
     Made(Arc<Entries<'a>>),
-    /// Of an object, without schema.
+    /// A map of an object, without schema.
     Data(Fields<'a>),
-    /// Of an object, with its schema.
+    /// A map or an object of an object, with its schema.
     Typed(Typed<'a>, Fields<'a>),
 }
 
-/// The entries of a map that an evaluation made. Most maps are small, and so are the nodes of the tree if entries are
-/// boxed.
+/// The entries of a map that an evaluation created. Most maps are small; boxed entries keep the nodes of the tree
+/// small.
 pub type Entries<'a> = BTreeMap<Key<'a>, Box<(Value<'a>, Value<'a>)>>;
 
 /// A key of a map. Keys of different types differ, even `1` and `1u`.
@@ -161,16 +161,16 @@ enum KeyKind<'a> {
     Duration(i64),
     Timestamp(i64, u32),
     Other(String),
-    /// One that nothing else is equal to. These are the last ones.
+    /// A key that equals no other key. These keys are sorted last.
     Distinct(usize),
 }
 
 impl<'a> Key<'a> {
-    /// The key under which a value that an expression made gets into a map. Upstream's maps compare lists, maps,
-    /// optionals, quantities and URLs as pointers, so such a key is never found again.
+    /// Returns the key under which a map literal stores a value. Upstream's maps compare lists, maps, optionals,
+    /// quantities and URLs as pointers, so such a key is never found again.
     pub(crate) fn made(value: &Value<'a>, entries: &Entries<'a>) -> Key<'a> {
         match value {
-            // Go's maps do not find NaN either. All optionals without a value are one.
+            // Go's maps do not find NaN either. All optionals without a value are the same key.
             Value::List(_)
             | Value::Map(_)
             | Value::Optional(Some(_))
@@ -189,7 +189,7 @@ impl<'a> Key<'a> {
         Key(KeyKind::Distinct(number))
     }
 
-    /// The key that a value is.
+    /// Returns the key for a value.
     pub fn of(value: &Value<'a>) -> Key<'a> {
         Key(match value {
             Value::Null => KeyKind::Null,
@@ -206,23 +206,23 @@ impl<'a> Key<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// A string that an evaluation made.
+    /// Creates a string.
     pub fn text(text: impl Into<Arc<str>>) -> Value<'a> {
         Value::String(Text::Shared(text.into()))
     }
 
-    /// A list that an evaluation made.
+    /// Creates a list.
     pub fn list(items: Vec<Value<'a>>) -> Value<'a> {
         Value::List(List::Made(Arc::new(items)))
     }
 
-    /// A map that an evaluation made.
+    /// Creates a map.
     pub fn map(entries: impl IntoIterator<Item = (Value<'a>, Value<'a>)>) -> Value<'a> {
         let entries = entries.into_iter().map(|(key, value)| (Key::of(&key), Box::new((key, value)))).collect();
         Value::Map(Map::Made(Arc::new(entries)))
     }
 
-    /// The value for as long as it is borrowed, without a count of who shares a string.
+    /// Returns a copy with the lifetime of the borrow, which does not touch the reference count of a string.
     #[inline]
     pub(crate) fn lent(&'a self) -> Value<'a> {
         match self {
@@ -231,7 +231,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value with copies of all that it borrows.
+    /// Returns the value with copies of everything that it borrows.
     pub(crate) fn into_owned(self) -> Value<'static> {
         match self {
             Value::Null => Value::Null,
@@ -261,7 +261,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// An error.
+    /// Creates an error.
     pub fn error(message: impl Into<Arc<str>>) -> Value<'a> {
         Value::Error(message.into())
     }
@@ -270,13 +270,13 @@ impl<'a> Value<'a> {
         Value::Optional(Some(Arc::new(value)))
     }
 
-    /// The error that upstream gives for a value that a function does not take.
+    /// Returns upstream's error for a call whose arguments fit no overload.
     pub(crate) fn no_such_overload() -> Value<'a> {
         static TEXT: LazyLock<Arc<str>> = LazyLock::new(|| "no such overload".into());
         Value::Error(TEXT.clone())
     }
 
-    /// Whether the value is an error.
+    /// Returns whether the value is an error.
     pub fn is_error(&self) -> bool {
         matches!(self, Value::Error(_))
     }
@@ -288,7 +288,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The type of the value, with no parameters.
+    /// Returns the type of the value, without parameters.
     pub fn type_of(&self) -> Type {
         static LIST: LazyLock<Type> = LazyLock::new(|| Type::list(Type::Dyn));
         static MAP: LazyLock<Type> = LazyLock::new(|| Type::map(Type::Dyn, Type::Dyn));
@@ -313,7 +313,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The size as costs count it; `None` for values without a size.
+    /// Returns the size for costs; `None` for values without a size.
     pub(crate) fn size(&self) -> Option<u64> {
         Some(match self {
             Value::String(text) => chars(text) as u64,
@@ -325,7 +325,7 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// Whether a type names the value's type, as overloads are chosen when they run.
+    /// Returns whether the value is of a type, as far as upstream checks it when it chooses an overload at runtime.
     pub(crate) fn is_of(&self, ty: &Type) -> bool {
         match (ty, self) {
             (ty, _) if ty.takes_all() => true,
@@ -365,7 +365,7 @@ pub(crate) fn chars(text: &str) -> usize {
 }
 
 impl<'a> List<'a> {
-    /// How many elements there are.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         match self {
             List::Made(items) | List::Added(items) | List::Joined(_, items) => items.len(),
@@ -374,12 +374,12 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// An element.
+    /// Returns an element.
     pub fn get(&self, index: usize) -> Option<Value<'a>> {
         match self {
             List::Made(items) | List::Added(items) | List::Joined(_, items) => items.get(index).cloned(),
@@ -398,7 +398,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// The schema of a list of an object.
+    /// Returns the schema of a list of an object.
     pub(crate) fn typed(&self) -> Option<Typed<'a>> {
         match self {
             List::Made(_) | List::Added(_) | List::Data(_) | List::Parts(_) => None,
@@ -406,13 +406,13 @@ impl<'a> List<'a> {
         }
     }
 
-    /// The elements.
+    /// Iterates over the elements.
     pub fn iter(&self) -> impl Iterator<Item = Value<'a>> + '_ {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
-    /// Whether an element is equal to a value. Lists of an object tell what is wrong with their first item that cannot
-    /// be compared, if no other one is equal.
+    /// Returns whether an element equals a value. For lists of an object: if no item is equal, but some cannot be
+    /// compared, the first such error is returned.
     pub(crate) fn contains(&self, value: &Value<'a>) -> Value<'a> {
         match self {
             List::Typed(..) | List::Joined(..) => {
@@ -426,7 +426,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// This list and another one after it, if they have to be kept apart.
+    /// Returns this list followed by another one, if they must be kept apart.
     pub(crate) fn parts(&self, other: &List<'a>) -> Option<List<'a>> {
         let apart = |list: &List<'a>| match list {
             List::Parts(_) => true,
@@ -447,7 +447,7 @@ impl<'a> List<'a> {
     }
 }
 
-/// `true` if one of the comparisons says so, or else the first of them that is an error.
+/// Returns `true` if a comparison does, or else the first error among them.
 fn first_equal<'a>(comparisons: impl Iterator<Item = Value<'a>>) -> Value<'a> {
     let mut wrong = None;
     for compared in comparisons {
@@ -463,7 +463,7 @@ fn first_equal<'a>(comparisons: impl Iterator<Item = Value<'a>>) -> Value<'a> {
 }
 
 impl<'a> Map<'a> {
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         match self {
             Map::Made(entries) => entries.len(),
@@ -472,12 +472,12 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The value of a key. Numbers of other types that are equal find it too.
+    /// Returns the value of a key. Equal numbers of other types match, too.
     pub fn get(&self, key: &Value<'a>) -> Option<Value<'a>> {
         match self {
             Map::Made(entries) => {
@@ -498,16 +498,16 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// As many keys and values as there are entries, as upstream walks over them: fields that the schema of an object
-    /// does not know come last, with null for their keys (`unstructuredMap.Iterator`, which makes room for all of
-    /// them).
+    /// Iterates over keys and values like upstream: fields that the schema of an object does not know come last, with
+    /// null as their keys (`unstructuredMap.Iterator` allocates room for all fields). So there are as many pairs as
+    /// entries.
     pub(crate) fn walk(&self) -> impl Iterator<Item = (Value<'a>, Value<'a>)> + '_ {
         let mut known = self.iter();
         (0..self.len()).map(move |_| known.next().unwrap_or_else(|| (Value::Null, Value::no_such_overload())))
     }
 
-    /// Keys and values in the order of the keys.
-    // `&Map` is not an iterator: entries are made as they are requested.
+    /// Iterates over keys and values, sorted by key.
+    // `&Map` is not an iterator: entries are created on request.
     #[allow(clippy::iter_without_into_iter)]
     pub fn iter(&self) -> impl Iterator<Item = (Value<'a>, Value<'a>)> + '_ {
         let made =
@@ -550,7 +550,7 @@ impl<'a> From<kubeshape_value::Value<'a>> for Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// Whether two values are equal, as `==` has it: a bool, or the error of values that cannot be compared.
+    /// Compares two values like `==`. Returns a bool, or the error of values that cannot be compared.
     #[must_use]
     pub fn equals(&self, other: &Value<'a>) -> Value<'a> {
         match (self, other) {
@@ -560,7 +560,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// As [`Value::equals`], but null is compared as any other value.
+    /// Like [`Value::equals`], but null is compared like any other value.
     pub(crate) fn equal(&self, other: &Value<'a>) -> Value<'a> {
         Value::Bool(match (self, other) {
             (Value::Error(_), _) => return self.clone(),
@@ -613,7 +613,7 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// The order of two values, as `<` has it.
+    /// Compares two values like `<`.
     pub(crate) fn compare(&self, other: &Value<'a>) -> Result<Ordering, Value<'a>> {
         Ok(match (self, other) {
             (Value::Bool(a), Value::Bool(b)) => a.cmp(b),

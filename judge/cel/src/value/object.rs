@@ -1,5 +1,5 @@
-//! Objects that expressions construct for patches: `Object{…}`, `Object.spec{…}` and `JSONPatch{…}`, as
-//! `cel/mutation` of `k8s.io/apiserver` has them.
+//! Objects that expressions construct for patches: `Object{…}`, `Object.spec{…}` and `JSONPatch{…}` (`cel/mutation` of
+//! `k8s.io/apiserver`).
 
 use super::Value;
 use crate::types::Type;
@@ -18,12 +18,12 @@ pub struct Object<'a> {
     fields: BTreeMap<Arc<str>, Value<'a>>,
 }
 
-/// Whether objects of a name are constructed as they are.
+/// Returns whether a name is one of the types of patches.
 pub(crate) fn is_patch_type(name: &str) -> bool {
     name == JSON_PATCH || name.strip_prefix(OBJECT).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// The type of a field of such an object.
+/// Returns the type of a field of such an object.
 pub(crate) fn field_type(name: &str, field: &str) -> Option<Type> {
     match (name, field) {
         (JSON_PATCH, "op" | "path" | "from") => Some(Type::String),
@@ -39,17 +39,17 @@ pub(crate) fn make<'a>(name: &Arc<str>, fields: Vec<(Arc<str>, Value<'a>)>) -> V
 }
 
 impl<'a> Object<'a> {
-    /// `Object.spec`
+    /// The name of the type, such as `Object.spec`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// A field.
+    /// Returns a field.
     pub fn get(&self, field: &str) -> Option<&Value<'a>> {
         self.fields.get(field)
     }
 
-    /// The fields, sorted by name.
+    /// Returns the fields, sorted by name.
     pub fn fields(&self) -> impl Iterator<Item = (&str, &Value<'a>)> {
         self.fields.iter().map(|(name, value)| (&**name, value))
     }
@@ -71,8 +71,8 @@ impl<'a> Object<'a> {
             })
     }
 
-    /// What a field is when it is selected: of a patch operation, texts that are not set are empty. `None`: the field
-    /// does not exist.
+    /// Returns the value of a selected field; `None` if the field does not exist. Unset string fields of a patch
+    /// operation are empty strings.
     pub(crate) fn select(&self, field: &str, tests: bool) -> Option<Value<'a>> {
         match (self.get(field), field_type(&self.name, field)) {
             (Some(Value::String(text)), Some(Type::String)) if tests && text.is_empty() => None,

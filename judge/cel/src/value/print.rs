@@ -1,9 +1,9 @@
-//! Values in messages, as Go's `%v` prints them, and numbers as Go prints them.
+//! Prints values like Go's `%v`, and numbers like Go.
 
 use super::{List, Map, Value};
 use kubeshape_yaml::go::escape::GoQuoted;
 
-/// A double as Go's `%g` prints it.
+/// Prints a double like Go's `%g`.
 pub(crate) fn double(value: f64) -> String {
     if value.is_nan() {
         return "NaN".to_owned();
@@ -20,10 +20,10 @@ pub(crate) fn double(value: f64) -> String {
     format!("{value}")
 }
 
-/// A list or map that takes more bytes is cut in messages: it can hold one value any number of times.
+/// A list or map of more bytes is cut in messages: it can contain one value any number of times.
 const MAX_SHOWN: usize = 1 << 20;
 
-/// A value as Go's `%v` prints it.
+/// Prints a value like Go's `%v`.
 pub(crate) fn plain(value: &Value<'_>) -> String {
     let mut out = String::new();
     write(value, &mut out);
@@ -83,7 +83,7 @@ fn write(value: &Value<'_>, out: &mut String) {
     }
 }
 
-/// The name of the Go type that upstream holds the value in.
+/// Returns the Go type in which upstream stores the value.
 pub(crate) fn go_type(value: &Value<'_>) -> &'static str {
     match value {
         Value::Null => "types.Null",
@@ -109,7 +109,7 @@ pub(crate) fn go_type(value: &Value<'_>) -> &'static str {
     }
 }
 
-/// A string as Go's `%q` prints it.
+/// Prints a string like Go's `%q`.
 pub(crate) fn quoted(text: &str) -> String {
     GoQuoted(text).to_string()
 }

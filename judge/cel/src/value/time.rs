@@ -1,18 +1,18 @@
-//! Durations and moments, read and printed as Go does.
+//! Durations and timestamps, parsed and printed like Go.
 
 use super::Value;
 use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 use std::cmp::Ordering;
 use std::fmt::Write;
 
-/// A moment, with the offset of the zone in which it was written.
+/// A timestamp, with the offset of the zone in which it was written.
 #[derive(Clone, Copy, Debug)]
 pub struct Timestamp {
     /// Seconds since 1970 in UTC.
     pub seconds: i64,
     /// Nanoseconds within the second.
     pub nanos: u32,
-    /// The zone in which it is printed, in seconds east of UTC.
+    /// The offset of the zone in which it is printed, in seconds east of UTC.
     pub offset: i32,
 }
 
@@ -77,7 +77,7 @@ fn days_in(year: i64, month: i64) -> i64 {
 }
 
 impl Timestamp {
-    /// A moment in UTC, or the error of one outside the years 1 to 9999.
+    /// Returns a timestamp in UTC, or an error if it is outside the years 1 to 9999.
     pub(crate) fn of_seconds<'a>(seconds: i64) -> Value<'a> {
         Timestamp { seconds, nanos: 0, offset: 0 }.checked()
     }
@@ -90,7 +90,7 @@ impl Timestamp {
         }
     }
 
-    /// The date and time in a zone with this offset.
+    /// Returns the date and time in a zone with this offset.
     pub(crate) fn civil(self, offset: i32) -> Civil {
         let local = self.seconds.saturating_add(i64::from(offset));
         let (days, time) = (local.div_euclid(DAY), local.rem_euclid(DAY));
@@ -129,7 +129,7 @@ impl Timestamp {
         out
     }
 
-    /// As Go prints it for `RFC3339Nano`.
+    /// Prints it in Go's format `RFC3339Nano`.
     pub(crate) fn rfc3339(self) -> String {
         let mut out = self.date_time('T');
         if self.offset == 0 {
@@ -142,7 +142,7 @@ impl Timestamp {
         out
     }
 
-    /// As Go's `%v` prints it.
+    /// Prints it like Go's `%v`.
     pub(crate) fn go(self) -> String {
         let mut out = self.date_time(' ');
         if self.offset == 0 {
@@ -156,12 +156,12 @@ impl Timestamp {
         out
     }
 
-    /// The moment in UTC, whatever zone it was written in.
+    /// Prints it in UTC.
     pub fn to_utc(self) -> String {
         Timestamp { offset: 0, ..self }.rfc3339()
     }
 
-    /// Reads a moment as Go reads RFC 3339. The inner `None` says that it is outside the years 1 to 9999.
+    /// Parses a timestamp like Go parses RFC 3339. Returns an error value if it is outside the years 1 to 9999.
     pub(crate) fn parse(text: &str) -> Option<Value<'static>> {
         let mut reader = Reader { rest: text };
         let year = reader.digits(4)?;
@@ -190,7 +190,7 @@ impl Timestamp {
         Some(Timestamp { seconds, nanos, offset }.checked())
     }
 
-    /// Midnight of a date, `2006-01-02`.
+    /// Parses a date, `2006-01-02`, as midnight.
     pub(crate) fn parse_date(text: &str) -> Option<Timestamp> {
         let mut reader = Reader { rest: text };
         let year = reader.digits(4)?;
@@ -264,7 +264,7 @@ impl Reader<'_> {
     }
 }
 
-/// A moment later by some nanoseconds.
+/// Adds nanoseconds to a timestamp.
 pub(crate) fn add<'a>(at: Timestamp, nanos: i64) -> Value<'a> {
     let total = i128::from(at.seconds) * i128::from(NANOS) + i128::from(at.nanos) + i128::from(nanos);
     let Ok(seconds) = i64::try_from(total.div_euclid(i128::from(NANOS))) else {
@@ -274,20 +274,20 @@ pub(crate) fn add<'a>(at: Timestamp, nanos: i64) -> Value<'a> {
     Timestamp { seconds, nanos, offset: at.offset }.checked()
 }
 
-/// The nanoseconds from `b` to `a`.
+/// Returns the nanoseconds from `b` to `a`.
 pub(crate) fn between(a: Timestamp, b: Timestamp) -> Option<i64> {
     let seconds = a.seconds.checked_sub(b.seconds)?.checked_mul(NANOS)?;
     seconds.checked_add(i64::from(a.nanos) - i64::from(b.nanos))
 }
 
-/// A duration in seconds, as CEL prints it.
+/// Prints a duration in seconds, like CEL.
 #[allow(clippy::cast_precision_loss)]
 pub(crate) fn seconds_text(nanos: i64) -> String {
     let seconds = (nanos / NANOS) as f64 + (nanos % NANOS) as f64 / 1e9;
     format!("{seconds}s")
 }
 
-/// A duration as Go's `time.Duration` prints it.
+/// Prints a duration like Go's `time.Duration`.
 pub(crate) fn go_duration(nanos: i64) -> String {
     let magnitude = nanos.unsigned_abs();
     let sign = if nanos < 0 { "-" } else { "" };
@@ -318,7 +318,7 @@ pub(crate) fn go_duration(nanos: i64) -> String {
     }
 }
 
-/// The offset of a zone, `Europe/Berlin` or `+01:00`, at a moment; or Go's error.
+/// Returns the offset of a zone, `Europe/Berlin` or `+01:00`, at a timestamp; or Go's error.
 pub(crate) fn offset_of(at: Timestamp, zone: &str) -> Result<i32, String> {
     let Some(colon) = zone.find(':') else {
         if zone.is_empty() || zone == "UTC" {

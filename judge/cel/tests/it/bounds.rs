@@ -3,7 +3,7 @@
 use super::evaluate;
 use kubeshape_cel::{Env, Outcome, Release};
 
-/// A list that holds another one twice, and so on.
+/// Returns an expression for a list that contains another one twice, and so on.
 fn doubled(times: usize) -> String {
     format!("['']{}", ".map(x, [x, x])".repeat(times))
 }
@@ -14,13 +14,13 @@ fn is_refused(source: &str, reason: &str) {
 }
 
 #[test]
-fn values_that_are_held_often_are_not_gone_through() {
+fn shared_values_are_not_walked_through() {
     let list = doubled(40);
     is_refused(&format!("{list} == {list}"), "looks at more than");
     is_refused(&format!("[{list}].indexOf({list}) == 0"), "looks at more than");
     is_refused(&format!("sets.contains([{list}], [{list}])"), "looks at more than");
     is_refused(&format!("'%s'.format([{list}]) == ''"), "looks at more than");
-    // One side is short, so this is not a work.
+    // One side is short, so this takes little work.
     assert_eq!(evaluate(&format!("dyn({list}) == ['']")), Ok("Bool(false)".to_owned()));
 }
 
@@ -50,7 +50,7 @@ fn a_call_that_costs_too_much_does_not_run() {
 }
 
 #[test]
-fn quantities_far_apart_are_compared_and_not_written_out() {
+fn distant_quantities_are_compared_without_writing_all_digits() {
     let cases = [
         "quantity('1e999999999').isGreaterThan(quantity('999e999999'))",
         "quantity('-1e999999999').isLessThan(quantity('1'))",
@@ -69,8 +69,7 @@ fn quantities_far_apart_are_compared_and_not_written_out() {
     is_refused("quantity('12345678901234567890e999999').isInteger()", "too far apart");
 }
 
-/// `int64Amount.Sub` takes the negative of a number in 64 bits, and a sum that needed more of them is not an integer
-/// any more.
+/// `int64Amount.Sub` negates a number in 64 bits, and a sum that does not fit 64 bits is no longer an integer.
 #[test]
 fn quantities_are_added_in_64_bits_as_in_go() {
     let smallest = "-9223372036854775808";
@@ -88,7 +87,7 @@ fn quantities_are_added_in_64_bits_as_in_go() {
     }
 }
 
-/// `concatList` is what Go names the sum of two lists, and its items become plain Go values where an optional holds it.
+/// Go names the sum of two lists `concatList`. Its items become plain Go values in an optional.
 #[test]
 fn lists_that_were_added_show_it() {
     let error = "({})[[1] + [2]] == 1";

@@ -19,7 +19,7 @@ fn a_key_that_go_cannot_hash_ends_the_evaluation() {
 }
 
 #[test]
-fn keys_that_are_pointers_and_not_a_number_are_never_the_same() {
+fn pointer_keys_and_nan_keys_are_never_equal() {
     for (source, size) in [
         ("{[]: 1, []: 2}", 2),
         ("{optional.of(1): 1, optional.of(1): 2}", 2),
@@ -64,13 +64,13 @@ fn a_presence_test_of_a_condition_costs_one_less() {
 }
 
 #[test]
-fn nothing_of_an_empty_text_is_shown() {
+fn an_empty_source_is_not_shown() {
     let text = evaluate("").unwrap_err();
     assert!(text.starts_with("ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>'") && !text.contains('\n'));
 }
 
 #[test]
-fn flatten_shows_the_type_of_what_is_no_list() {
+fn flatten_shows_the_type_of_other_values_than_lists() {
     for (source, shown) in [
         ("dyn({}).flatten()", "map(dyn, dyn).flatten()"),
         ("dyn({'a': 1}).flatten(2)", "map(dyn, dyn).flatten(int)"),
@@ -82,7 +82,7 @@ fn flatten_shows_the_type_of_what_is_no_list() {
 }
 
 #[test]
-fn a_constant_pattern_matches_names_of_types_and_what_optionals_hold() {
+fn a_constant_pattern_matches_names_of_types_and_values_in_optionals() {
     for (source, matches) in [
         ("dyn(type(1)).matches('^int$')", true),
         ("dyn(type({})).matches('list')", false),

@@ -1,4 +1,4 @@
-//! Rules that hold for every expression, and laws that generated ones are tried on.
+//! Rules that hold for every expression, and properties that are tested on generated ones.
 #![allow(clippy::unwrap_used)]
 
 mod bounds;
@@ -18,7 +18,7 @@ fn evaluate(source: &str) -> Result<String, String> {
 }
 
 #[test]
-fn a_mistake_is_shown_at_its_place() {
+fn an_error_is_shown_at_its_location() {
     let error = Env::new(Release::NEWEST).compile("1 + 'a'").unwrap_err();
     let text =
         "ERROR: <input>:1:3: found no matching overload for '_+_' applied to '(int, string)'\n | 1 + 'a'\n | ..^";
@@ -98,7 +98,7 @@ fn a_rule_sees_properties_under_escaped_names() {
 
 proptest! {
     #[test]
-    fn no_text_panics(source in "[-a-z0-9 .,:?!(){}\\[\\]'\"<>=&|+*/%]{0,40}") {
+    fn no_source_panics(source in "[-a-z0-9 .,:?!(){}\\[\\]'\"<>=&|+*/%]{0,40}") {
         if let Ok(ast) = Env::new(Release::NEWEST).with_variable("x", Type::Dyn).compile(&source)
             && let Ok(program) = ast.program()
         {

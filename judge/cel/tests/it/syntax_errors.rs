@@ -1,4 +1,4 @@
-//! Every syntax error of a string, as cel-go's parser reports them (asked from cel-go 0.26).
+//! Every syntax error of a string, as cel-go's parser reports them (recorded from cel-go 0.26).
 
 use kubeshape_cel::{Env, Release};
 
@@ -13,7 +13,7 @@ const OPERAND: &str = "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', N
 const NAME: &str = "{IDENTIFIER, ESC_IDENTIFIER}";
 
 #[test]
-fn a_token_too_many_is_skipped() {
+fn an_extra_token_is_skipped() {
     let expected = [
         "1:4 Syntax error: extraneous input '2' expecting ')'".to_owned(),
         "1:9 Syntax error: mismatched input '<EOF>' expecting ".to_owned() + &OPERAND.replace("'(',", "'(', ')',"),
@@ -36,7 +36,7 @@ fn a_missing_token_is_assumed() {
 }
 
 #[test]
-fn a_rule_ends_where_its_callers_can_go_on() {
+fn a_rule_ends_where_its_callers_can_continue() {
     let expected = [
         format!("1:5 Syntax error: mismatched input ')' expecting {OPERAND}"),
         "1:11 Syntax error: mismatched input '<EOF>' expecting {']', ','}".to_owned(),
@@ -45,7 +45,7 @@ fn a_rule_ends_where_its_callers_can_go_on() {
 }
 
 #[test]
-fn what_was_read_is_checked_too() {
+fn the_part_that_was_read_is_checked() {
     let expected = ["1:0 reserved identifier: as", "1:6 Syntax error: mismatched input 'true' expecting IDENTIFIER"];
     assert_eq!(errors("as + .true"), expected);
     let expected = [

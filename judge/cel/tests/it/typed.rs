@@ -1,4 +1,4 @@
-//! Values that are not of their declared types, which rules see where nothing has validated an object yet. The answers
+//! Values that are not of their declared types: rules see them in objects that nothing has validated yet. The answers
 //! and costs are those of apiserver 0.36.
 
 use kubeshape_cel::{Data, Release, RuleEnv, Value};
@@ -178,7 +178,7 @@ fn with_schema(text: &str, test: impl FnOnce(&Schema<'_>)) {
 }
 
 #[test]
-fn rules_meet_values_of_other_types() {
+fn rules_see_values_of_other_types() {
     with_schema(SCHEMA, |schema| {
         let env = RuleEnv::new(schema, true, Release::NEWEST, "selfType1").unwrap();
         let object = object();
@@ -195,7 +195,7 @@ fn rules_meet_values_of_other_types() {
 }
 
 #[test]
-fn what_a_schema_says_nothing_of_is_compared_as_go_values() {
+fn values_outside_the_schema_are_compared_as_go_values() {
     let schema = "{type: object, properties: {u: {x-kubernetes-preserve-unknown-fields: true}}}";
     with_schema(schema, |schema| {
         let env = RuleEnv::new(schema, false, Release::NEWEST, "selfType1").unwrap();

@@ -6,7 +6,7 @@ use kubeshape_schema::{Code, Note, Schema, Type};
 use kubeshape_validate::crd::{Spec, Version};
 use kubeshape_yaml::Node;
 
-/// Columns that are always empty.
+/// Reports columns that are always empty.
 pub(super) fn about(spec: &Spec<'_>, version: &Version<'_>, notes: &mut Vec<Note<'static>>) {
     const FIELD: &str = "additionalPrinterColumns";
     let Some(schema) = schema_of(spec, version) else { return };
@@ -14,7 +14,7 @@ pub(super) fn about(spec: &Spec<'_>, version: &Version<'_>, notes: &mut Vec<Note
     let node = version.node.get(FIELD).or_else(|| spec.member(FIELD));
     let is_first = spec.versions.first().is_some_and(|first| first.node.index() == version.node.index());
     if version.node.get(FIELD).is_none() && !is_first {
-        // v1beta1 may have the columns of all versions in one place.
+        // v1beta1 may define the columns of all versions in one place.
         return;
     }
     let mut nodes = node.into_iter().flat_map(Node::items);
@@ -41,7 +41,7 @@ pub(super) fn about(spec: &Spec<'_>, version: &Version<'_>, notes: &mut Vec<Note
     }
 }
 
-/// Whether a column of this type shows some values of a field (upstream: `cellForJSONValue`).
+/// Returns whether a column of this type shows some values of a field (upstream: `cellForJSONValue`).
 fn is_shown(column_type: &str, field: &Schema<'_>) -> bool {
     match column_type {
         "integer" | "number" => matches!(field.ty, Type::Integer | Type::Number | Type::Absent),

@@ -1,16 +1,16 @@
-//! Advice about keywords that refuse nothing, whatever the value is.
+//! Advice about keywords that never reject a value.
 
 use super::place;
 use kubeshape_schema::{Additional, Code, Extra, Flags, Items, Json, Note, Schema, Type};
 use kubeshape_yaml::{Document, Node};
 
-/// The types of values that a keyword looks at.
+/// The types of values that a keyword checks.
 const NUMBERS: &[Type] = &[Type::Integer, Type::Number];
 const STRINGS: &[Type] = &[Type::String];
 const LISTS: &[Type] = &[Type::Array];
 const OBJECTS: &[Type] = &[Type::Object];
 
-/// Dead keywords of a schema and of those in it. The reader bounds how deep they are.
+/// Reports dead keywords of a schema and its subschemas. The reader bounds the nesting.
 pub(super) fn about(schema: &Schema<'_>, document: Document<'_>, notes: &mut Vec<Note<'static>>) {
     of_value(schema, document, notes);
     let mut inner = |schema: &Schema<'_>| about(schema, document, notes);
@@ -25,7 +25,7 @@ pub(super) fn about(schema: &Schema<'_>, document: Document<'_>, notes: &mut Vec
     }
 }
 
-/// Keywords of one schema that are dead by its type, or beside another keyword.
+/// Reports keywords of one schema that are dead because of its type or another keyword.
 fn of_value(schema: &Schema<'_>, document: Document<'_>, notes: &mut Vec<Note<'static>>) {
     let types: &[Type] = match schema.ty {
         _ if schema.flags.any(Flags::INT_OR_STRING) => &[Type::Integer, Type::String],
@@ -46,7 +46,7 @@ fn of_value(schema: &Schema<'_>, document: Document<'_>, notes: &mut Vec<Note<'s
     }
 }
 
-/// Dead keywords of a schema, and of those in its junctors, which describe the same value.
+/// Reports keywords of a schema that its type makes dead, also in its junctors, which describe the same value.
 fn of_type(
     schema: &Schema<'_>,
     typed: &Schema<'_>,
@@ -86,7 +86,7 @@ fn of_type(
     }
 }
 
-/// The keywords of a schema that look at values of some types only.
+/// Returns the keywords of a schema that check values of only some types.
 fn keywords(schema: &Schema<'_>) -> Vec<(&'static str, &'static [Type])> {
     let Extra { minimum, maximum, multiple_of, min_length, max_length, pattern, .. } = *schema.extra();
     let Extra { min_items, max_items, min_properties, max_properties, .. } = *schema.extra();
@@ -107,7 +107,7 @@ fn keywords(schema: &Schema<'_>) -> Vec<(&'static str, &'static [Type])> {
     all.into_iter().filter(|(.., is_there)| *is_there).map(|(keyword, types, _)| (keyword, types)).collect()
 }
 
-/// Whether a value of an enum has a type. Null has none: no value is equal to it.
+/// Returns whether an enum value has a type. Null has none: no value equals it.
 fn is_of(value: &Json<'_>, ty: Type) -> bool {
     match (value, ty) {
         (Json::Bool(_), ty) => ty == Type::Boolean,
@@ -120,7 +120,7 @@ fn is_of(value: &Json<'_>, ty: Type) -> bool {
     }
 }
 
-/// The value as it is shown; lists and objects by their kind.
+/// Formats the value for a message; lists and objects only by their kind.
 fn text(value: &Json<'_>) -> String {
     match value {
         Json::Null => "null".to_owned(),
@@ -133,7 +133,7 @@ fn text(value: &Json<'_>) -> String {
     }
 }
 
-/// Whether a value must be one of a list.
+/// Returns whether an enum restricts the value.
 fn has_enum(schema: &Schema<'_>) -> bool {
     !schema.enumeration.is_empty() || schema.extra().all_of.iter().any(has_enum)
 }

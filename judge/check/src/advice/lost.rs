@@ -3,7 +3,7 @@
 use kubeshape_schema::{Bump, Code, Note, Schema};
 use kubeshape_structural::openapi_v2;
 
-/// Where the fields of a schema are not in the OpenAPI v2 document that a server makes of it.
+/// Reports schemas whose fields are missing in the server's OpenAPI v2 document.
 pub(super) fn about<'a>(schema: &'a Schema<'a>, arena: &'a Bump, notes: &mut Vec<Note<'static>>) {
     let mut losses = Vec::new();
     openapi_v2(schema, arena, Some(&mut losses));

@@ -1,18 +1,19 @@
-//! Where simple JSON paths lead in a schema.
+//! Resolves simple JSON paths in a schema.
 
 use kubeshape_schema::{Additional, Flags, Schema, Type};
 
-/// What a path leads to.
+/// The target of a path.
 pub(super) enum Found<'p, 's> {
     /// Objects never have this field of the path.
     Missing(&'p str),
     /// A value of this schema.
     Schema(&'s Schema<'s>),
-    /// Something that the schema does not say.
+    /// The schema does not describe the target.
     Unknown,
 }
 
-/// Follows a path such as `.spec.ports[0].name` or `.status.conditions[?(@.type=="Ready")].status` as far as it is simple.
+/// Follows a path such as `.spec.ports[0].name` or `.status.conditions[?(@.type=="Ready")].status`, as long as it is
+/// simple.
 pub(super) fn find<'p, 's>(path: &'p str, root: &'s Schema<'s>) -> Found<'p, 's> {
     if [".metadata", ".apiVersion", ".kind"].iter().any(|own| path.starts_with(own)) {
         return Found::Unknown;
@@ -45,7 +46,7 @@ enum Step<'p> {
     Item,
 }
 
-/// The first step of a path, if it is simple, and the rest of the path.
+/// Returns the first step of a path, if it is simple, and the rest of the path.
 fn step(path: &str) -> Option<(Step<'_>, &str)> {
     if let Some(rest) = path.strip_prefix('.') {
         let end = rest.find(['.', '[', '\\', '*', '?', '(', '{', '\'', '"', ' ']).unwrap_or(rest.len());

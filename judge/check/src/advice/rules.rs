@@ -1,4 +1,4 @@
-//! Advice about rules in CEL that let values pass, or fail, where their authors do not expect it.
+//! Advice about CEL rules that pass or fail unexpectedly.
 
 use kubeshape_cel::RuleEnv;
 use kubeshape_schema::{Additional, Code, Flags, Items, Note, Property, Schema};
@@ -6,7 +6,7 @@ use kubeshape_validate::Release;
 use kubeshape_yaml::Document;
 use std::collections::HashSet;
 
-/// Functions that fail for a number.
+/// Functions that fail for numbers.
 const OF_STRINGS: [&str; 12] = [
     "quantity",
     "isQuantity",
@@ -22,7 +22,7 @@ const OF_STRINGS: [&str; 12] = [
     "timestamp",
 ];
 
-/// Rules of a schema and of those in it. The reader bounds how deep they are.
+/// Checks the rules of a schema and its subschemas. The reader bounds the nesting.
 pub(super) fn about(root: &Schema<'_>, document: Document<'_>, notes: &mut Vec<Note<'static>>) {
     Walk { document, notes }.schema(root, true, false);
 }
@@ -33,7 +33,7 @@ struct Walk<'w, 'd> {
 }
 
 impl Walk<'_, '_> {
-    /// Visits a schema whose value may or may not be unset and set again.
+    /// Checks a schema. `is_optional` says that its value may be removed and set again.
     fn schema(&mut self, schema: &Schema<'_>, is_root: bool, is_optional: bool) {
         if !schema.subtree.any(Flags::VALIDATIONS) {
             return;
@@ -47,7 +47,7 @@ impl Walk<'_, '_> {
             let may_be_unset = is_optional || !is_part && is_unset_at_will(schema, property);
             self.schema(&property.schema, false, may_be_unset && !is_guarded(schema, property.name));
         }
-        // Items and entries come and go.
+        // Items and entries can always be removed and added.
         match schema.items {
             Some(Items::One(item)) => self.schema(item, false, false),
             Some(Items::Many(items)) => items.iter().for_each(|item| self.schema(item, false, false)),
@@ -58,7 +58,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Transition rules of a value that is optional.
+    /// Reports transition rules of an optional value.
     fn transitions(&mut self, schema: &Schema<'_>) {
         for (at, rule) in schema.extra().validations.iter().enumerate() {
             if rule.optional_old_self != Some(true) && words(rule.rule).any(|word| word == "oldSelf") {
@@ -68,7 +68,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Functions of strings in rules that see an integer or a string.
+    /// Reports string functions in rules whose value is an integer or a string.
     fn numbers(&mut self, schema: &Schema<'_>, is_root: bool) {
         let mut env = None;
         for (at, rule) in schema.extra().validations.iter().enumerate() {
@@ -102,23 +102,23 @@ impl Walk<'_, '_> {
     }
 }
 
-/// The newest release, in which every function is known.
+/// Returns the newest release, which has every function.
 fn newest() -> kubeshape_cel::Release {
     kubeshape_cel::Release::new_expressions(u8::try_from(Release::NEWEST.minor()).unwrap_or(u8::MAX))
 }
 
-/// Whether a client can remove a property: it is not required, and no default takes its place.
+/// Returns whether a client can remove a property: it is not required and has no default.
 fn is_unset_at_will(schema: &Schema<'_>, property: &Property<'_>) -> bool {
     !schema.required.contains(&property.name) && property.schema.default.is_none()
 }
 
-/// Whether a transition rule of an object speaks of one of its properties.
+/// Returns whether a transition rule of an object mentions one of its properties.
 fn is_guarded(schema: &Schema<'_>, property: &str) -> bool {
     let speaks = |rule: &str| words(rule).any(|word| word == "oldSelf") && words(rule).any(|word| word == property);
     schema.extra().validations.iter().any(|rule| speaks(rule.rule))
 }
 
-/// The names in an expression.
+/// Returns the names in an expression.
 fn words(expression: &str) -> impl Iterator<Item = &str> {
     expression.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
 }

@@ -5,14 +5,14 @@ use super::{place, schema_of};
 use kubeshape_schema::{Code, Flags, Note, Type};
 use kubeshape_validate::crd::{Spec, Version};
 
-/// Paths that lead to no field, or to one of another type than a scale has.
+/// Reports paths to missing fields, or to fields of another type than a scale needs.
 pub(super) fn about(spec: &Spec<'_>, version: &Version<'_>, notes: &mut Vec<Note<'static>>) {
     let Some(schema) = schema_of(spec, version) else { return };
     let own = version.node.get("subresources");
     let node = own.or_else(|| spec.member("subresources"));
     let is_first = spec.versions.first().is_some_and(|first| first.node.index() == version.node.index());
     if own.is_none() && !is_first {
-        // v1beta1 may have the subresources of all versions in one place.
+        // v1beta1 may define the subresources of all versions in one place.
         return;
     }
     let subresources = version.subresources.or(spec.subresources);

@@ -2,9 +2,9 @@
 
 use kubeshape_schema::{Additional, Code, Flags, Items, Json, Note, Schema, Type};
 
-/// Fields by which the items of a list are told apart, those that say it most clearly first.
+/// Fields that usually identify the items of a list, the clearest first.
 const NAMES: [&str; 3] = ["name", "key", "id"];
-/// What YAML 1.1 reads as a boolean without quotes.
+/// Words that YAML 1.1 reads as booleans if they are not quoted.
 const BOOLEANS: [&str; 22] = [
     "y", "Y", "yes", "Yes", "YES", "n", "N", "no", "No", "NO", "true", "True", "TRUE", "false", "False", "FALSE", "on",
     "On", "ON", "off", "Off", "OFF",
@@ -12,7 +12,7 @@ const BOOLEANS: [&str; 22] = [
 /// The fields of `metav1.Condition` that clients read.
 const CONDITION: [&str; 5] = ["lastTransitionTime", "message", "reason", "status", "type"];
 
-/// Advice about a schema and those in it. The reader bounds how deep they are.
+/// Reports advice about a schema and its subschemas. The reader bounds the nesting.
 pub(super) fn about(root: &Schema<'_>, notes: &mut Vec<Note<'static>>) {
     let conditions = root.property("status").and_then(|status| status.property("conditions"));
     if let Some(list) = conditions {
@@ -44,7 +44,7 @@ fn walk(schema: &Schema<'_>, conditions: Option<u32>, notes: &mut Vec<Note<'stat
     }
 }
 
-/// A list of objects without a list type.
+/// Reports a list of objects without a list type.
 fn list(schema: &Schema<'_>, notes: &mut Vec<Note<'static>>) {
     let Some(item) = schema.item().filter(|item| item.ty == Type::Object) else { return };
     if schema.extra().list_type.is_some() {
@@ -63,7 +63,7 @@ fn list(schema: &Schema<'_>, notes: &mut Vec<Note<'static>>) {
     }
 }
 
-/// A list or map without bound around rules.
+/// Reports an unbounded list or map around rules.
 fn bounds(schema: &Schema<'_>, notes: &mut Vec<Note<'static>>) {
     let extra = schema.extra();
     let (inner, what) = match schema.ty {
@@ -76,7 +76,7 @@ fn bounds(schema: &Schema<'_>, notes: &mut Vec<Note<'static>>) {
     }
 }
 
-/// An enum of nothing but words for true and false.
+/// Reports an enum of words that are all booleans in YAML 1.1.
 fn enumeration(schema: &Schema<'_>, notes: &mut Vec<Note<'static>>) {
     let is_word = |text: &str| BOOLEANS.iter().any(|word| word.eq_ignore_ascii_case(text));
     let values = schema.enumeration;
@@ -86,7 +86,7 @@ fn enumeration(schema: &Schema<'_>, notes: &mut Vec<Note<'static>>) {
     }
 }
 
-/// `status.conditions` without what clients read.
+/// Reports `status.conditions` without the fields that clients read.
 fn conditions(list: &Schema<'_>, notes: &mut Vec<Note<'static>>) {
     let Some(item) = list.item().filter(|item| !item.flags.any(Flags::PRESERVE_UNKNOWN)) else { return };
     let missing: Vec<&str> = CONDITION.into_iter().filter(|name| item.property(name).is_none()).collect();

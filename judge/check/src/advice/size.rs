@@ -4,14 +4,14 @@ use kubeshape_schema::{Additional, Code, Items, Note, Schema};
 use kubeshape_validate::crd::Definition;
 use kubeshape_yaml::{Kind, Node};
 
-/// The annotations of an object have at most so many bytes; `kubectl apply` keeps the manifest in one of them.
+/// The limit of all annotations of an object, in bytes. `kubectl apply` keeps the manifest in one of them.
 pub const ANNOTATION: usize = 256 << 10;
-/// etcd takes objects of so many bytes, unless it is configured otherwise.
+/// etcd's default limit for an object, in bytes.
 pub const OBJECT: usize = 3 << 19;
-/// `"description":"",`
+/// The bytes of `"description":"",`.
 const DESCRIPTION: usize = 17;
 
-/// A definition that `kubectl apply` or etcd refuses.
+/// Reports a definition that `kubectl apply` or etcd refuses.
 pub(super) fn about(definition: &Definition<'_>, notes: &mut Vec<Note<'static>>) {
     let size = json(definition.node);
     if size <= ANNOTATION {
@@ -24,7 +24,7 @@ pub(super) fn about(definition: &Definition<'_>, notes: &mut Vec<Note<'static>>)
     notes.push(Note::new(Code::AdviceSize, definition.node.index(), detail));
 }
 
-/// The bytes of a value as JSON, without what is escaped in texts.
+/// Returns the bytes of a value as JSON, without escapes in strings.
 fn json(root: Node<'_>) -> usize {
     let mut size = 0;
     let mut todo = vec![root];
@@ -49,7 +49,7 @@ fn json(root: Node<'_>) -> usize {
     size
 }
 
-/// The bytes of the descriptions below a schema. The reader bounds how deep it is.
+/// Returns the bytes of the descriptions below a schema. The reader bounds the nesting.
 fn descriptions(schema: &Schema<'_>) -> usize {
     let own = if schema.description.is_empty() { 0 } else { schema.description.len() + DESCRIPTION };
     let properties = schema.properties.iter().map(|property| descriptions(&property.schema));

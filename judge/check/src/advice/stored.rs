@@ -7,11 +7,11 @@ use kubeshape_schema::{Code, Note};
 use kubeshape_yaml::{Kind, Node};
 use std::collections::BTreeMap;
 
-/// Members whose value is Go's zero value, by their text: the first place, and how many there are.
+/// Members whose value is Go's zero value, keyed by their text: the first location, and the count.
 type Found = BTreeMap<String, (u32, usize)>;
 
-/// Members with Go's zero value, which the JSON of the stored definition does not contain; each text once. The status is
-/// the server's own.
+/// Reports members with Go's zero value, which the JSON of the stored definition does not contain; each text once.
+/// Skips the status: the server writes it.
 pub(super) fn about(root: Node<'_>, notes: &mut Vec<Note<'static>>) {
     let is_v1 = root.get("apiVersion").and_then(Node::as_str) == Some("apiextensions.k8s.io/v1");
     if !is_v1 {
@@ -45,7 +45,7 @@ pub(super) fn about(root: Node<'_>, notes: &mut Vec<Note<'static>>) {
     }
 }
 
-/// The members of a struct: those that are not stored are found, the others are looked through.
+/// Collects members of a struct that are not stored, and queues the others.
 fn members<'a>(node: Node<'a>, of: &Struct, todo: &mut Vec<(Node<'a>, Type)>, found: &mut Found) {
     for (name, value) in node.pairs() {
         let Some(field) = of.field(name.text()) else { continue };
@@ -65,7 +65,7 @@ fn members<'a>(node: Node<'a>, of: &Struct, todo: &mut Vec<(Node<'a>, Type)>, fo
     }
 }
 
-/// How a value is written that is Go's zero value, or an empty list or map.
+/// Returns the text of a value that is Go's zero value, or an empty list or map.
 fn zero(value: Node<'_>) -> Option<&'static str> {
     match value.kind() {
         Kind::Null => Some("null"),

@@ -1,16 +1,16 @@
-//! Advice about values that stand twice where the order and number of values mean nothing.
+//! Advice about duplicate values where order and number of values have no meaning.
 
 use kubeshape_schema::{Additional, Code, Items, Note, Schema};
 use kubeshape_yaml::{Document, Node};
 use std::collections::HashSet;
 
-/// Values that stand again in the enums and among the required fields of a schema. The reader bounds how deep it is.
+/// Reports duplicates in the enums and required fields of a schema. The reader bounds the nesting.
 pub(super) fn about(schema: &Schema<'_>, document: Document<'_>, notes: &mut Vec<Note<'static>>) {
     let lists = [("enum", schema.enumeration.len()), ("required", schema.required.len())];
     for (keyword, length) in lists {
         let list = document.node(schema.at).get(keyword).filter(|_| length > 1);
         let mut seen = HashSet::new();
-        // Equal texts of one kind are equal values. Others, such as `1` and `1.0`, are left alone.
+        // Equal texts of one kind are equal values. Others, such as `1` and `1.0`, are not compared.
         for item in list.into_iter().flat_map(Node::items).filter(|item| !item.entry().is_container()) {
             if !seen.insert((item.kind(), item.text())) {
                 let detail = format!("`{}` stands already in `{keyword}`", item.text());

@@ -4,12 +4,13 @@ use super::{place, schema_of};
 use kubeshape_schema::{Additional, Code, Flags, Note, Schema, Type};
 use kubeshape_validate::crd::Spec;
 
-/// How many fields a note names.
+/// The maximum number of fields that a note names.
 const NAMED: usize = 3;
-/// What every object has.
+/// The fields of every object.
 const OWN: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// Served versions whose fields differ from those of the storage version. A webhook may keep such fields elsewhere.
+/// Reports served versions whose fields differ from those of the storage version. A webhook may keep such fields
+/// elsewhere.
 pub(super) fn about(spec: &Spec<'_>, notes: &mut Vec<Note<'static>>) {
     let has_webhook = spec.conversion.is_some_and(|conversion| conversion.strategy == "Webhook");
     if has_webhook || spec.preserve_unknown_fields == Some(true) {
@@ -35,11 +36,11 @@ pub(super) fn about(spec: &Spec<'_>, notes: &mut Vec<Note<'static>>) {
     }
 }
 
-/// Fields of one schema that another one prunes.
+/// The fields of one schema that another one prunes.
 #[derive(Default)]
 struct Missing {
     count: usize,
-    /// The first of them.
+    /// The first paths.
     paths: Vec<String>,
 }
 
@@ -71,7 +72,7 @@ impl Missing {
         out
     }
 
-    /// The reader bounds how deep schemas are.
+    /// Recursion is bounded: schemas nest only as deep as their reader allows.
     fn compare<'s>(&mut self, from: &Schema<'s>, to: &Schema<'s>, path: &mut Vec<&'s str>) {
         let is_open = to.flags.any(Flags::PRESERVE_UNKNOWN) || from.flags.any(Flags::EMBEDDED_RESOURCE);
         let is_root = path.is_empty();

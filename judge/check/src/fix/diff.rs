@@ -1,13 +1,13 @@
-//! Edits as a unified diff.
+//! Prints edits as a unified diff.
 
 use super::Edit;
 use std::fmt::Write;
 use std::ops::Range;
 
-/// So many unchanged lines stand around a change.
+/// The number of unchanged lines around a change.
 const CONTEXT: usize = 3;
 
-/// The edits of a text as a unified diff with these names. They are in the order of the text and do not overlap.
+/// Returns the edits as a unified diff with these names. Edits are sorted and do not overlap.
 pub fn diff(old_name: &str, new_name: &str, text: &str, edits: &[Edit]) -> String {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let starts: Vec<usize> = lines
@@ -24,7 +24,7 @@ pub fn diff(old_name: &str, new_name: &str, text: &str, edits: &[Edit]) -> Strin
     let mut changes: Vec<Change> = Vec::new();
     for (i, edit) in edits.iter().enumerate() {
         let first = line_of(edit.range.start);
-        // An edit that ends where a line begins leaves that line alone, if it begins at the start of one.
+        // An edit from the beginning of a line to the beginning of another one does not change the latter.
         let is_whole = edit.range.start == start_of(first) && start_of(line_of(edit.range.end)) == edit.range.end;
         let is_whole = is_whole && edit.text.is_empty() && !edit.range.is_empty();
         let last = if is_whole { line_of(edit.range.end - 1) } else { line_of(edit.range.end) };
@@ -63,7 +63,7 @@ pub fn diff(old_name: &str, new_name: &str, text: &str, edits: &[Edit]) -> Strin
             let old = &lines[change.lines.clone()];
             let new: Vec<&str> = new.split_inclusive('\n').collect();
             new_lines += new.len();
-            // Lines that are the same in both are no change.
+            // Lines that are the same in both are not part of the change.
             let head = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
             let tails = old[head..].iter().rev().zip(new[head..].iter().rev());
             let tail = tails.take_while(|(old, new)| old == new).count();
@@ -76,7 +76,7 @@ pub fn diff(old_name: &str, new_name: &str, text: &str, edits: &[Edit]) -> Strin
         lines[at..to].iter().for_each(|line| put(&mut body, ' ', line));
         new_lines += to - at;
         let begin = from.saturating_add_signed(shift);
-        // A range without lines names the line before it.
+        // An empty range names the line before it.
         let number = |start: usize, count: usize| if count == 0 { start } else { start + 1 };
         let (old, new) = (number(from, to - from), number(begin, new_lines));
         let _ = writeln!(out, "@@ -{old},{} +{new},{new_lines} @@", to - from);

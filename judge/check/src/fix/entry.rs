@@ -1,13 +1,13 @@
-//! What holds a node, and what aliases repeat.
+//! The parents of nodes, and the nodes that aliases repeat.
 
 use super::Edit;
 use kubeshape_yaml::{Flags, Node};
 
-/// What edits must know about the nodes of a document.
+/// What edits need to know about the nodes of a document.
 pub(super) struct Entries {
-    /// By node, the mapping or sequence around it.
+    /// The mapping or sequence around each node.
     parents: Vec<u32>,
-    /// Where nodes stand in the text that came in through an alias or a merge key, sorted.
+    /// The positions of nodes that came from an alias or a merge key, sorted.
     repeated: Vec<usize>,
     aliased: Vec<bool>,
 }
@@ -44,17 +44,17 @@ impl Entries {
         out
     }
 
-    /// The mapping or sequence around a node that stands where it is read.
+    /// Returns the mapping or sequence around a node that is not from an alias.
     pub(super) fn parent(&self, at: u32) -> Option<u32> {
         self.parents.get(at as usize).copied().filter(|parent| *parent != u32::MAX)
     }
 
-    /// Whether a node stands where it is read.
+    /// Returns whether a node is not from an alias or a merge key.
     pub(super) fn is_own(&self, node: Node<'_>) -> bool {
         !self.aliased.get(node.index() as usize).copied().unwrap_or(true)
     }
 
-    /// Whether nothing that edits touch stands elsewhere, too.
+    /// Returns whether no edit touches something that an alias repeats elsewhere.
     pub(super) fn are_free(&self, edits: &[Edit]) -> bool {
         edits.iter().all(|edit| {
             let next = self.repeated.partition_point(|start| *start < edit.range.start);

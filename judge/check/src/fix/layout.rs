@@ -1,11 +1,12 @@
-//! Where entries begin and end in a text, so that their neighbours keep their layout.
+//! The source ranges of entries, so that their neighbors keep their layout.
 
 use super::Edit;
 use kubeshape_yaml::{Flags, Kind, Node};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Without some of the entries of a mapping or sequence, named by their keys or items. `None` if the text does not allow it.
+/// Removes entries of a mapping or sequence, named by their keys or items. Returns `None` if the layout does not allow
+/// it.
 pub(super) fn remove(container: Node<'_>, gone: &BTreeSet<u32>) -> Option<Vec<Edit>> {
     let text = container.document().source();
     let entries: Vec<Entry> = match container.kind() {
@@ -23,7 +24,7 @@ pub(super) fn remove(container: Node<'_>, gone: &BTreeSet<u32>) -> Option<Vec<Ed
         let empty = match (is_flow, container.kind()) {
             (true, _) => "",
             (false, Kind::Map) => "{}",
-            // An empty sequence never comes about, because one of equal values stays.
+            // A sequence never becomes empty: one of the duplicates remains.
             _ => return None,
         };
         let end = text.get(..last.range.end)?.trim_end().len();
@@ -32,12 +33,12 @@ pub(super) fn remove(container: Node<'_>, gone: &BTreeSet<u32>) -> Option<Vec<Ed
     if is_flow { from_flow(text, &entries) } else { from_block(text, &entries, container.kind()) }
 }
 
-/// An entry in the text.
+/// An entry in the source.
 struct Entry {
     /// From the key, or the item, to the end of its value.
     range: Range<usize>,
     is_gone: bool,
-    /// Whether it stands where it is read.
+    /// Whether it is not from an alias or a merge key.
     is_own: bool,
 }
 
@@ -53,10 +54,10 @@ impl Entry {
     }
 }
 
-/// Entries between brackets go with one comma each.
+/// Removes entries between brackets, each with one comma.
 fn from_flow(text: &str, entries: &[Entry]) -> Option<Vec<Edit>> {
     let mut edits = Vec::new();
-    // The end of the last entry that stays, or of one that goes with the comma before it.
+    // The end of the last entry that remains, or of a removed one whose preceding comma is removed.
     let mut before: Option<&Entry> = None;
     for (i, entry) in entries.iter().enumerate() {
         if !entry.is_gone {
@@ -83,7 +84,7 @@ fn from_flow(text: &str, entries: &[Entry]) -> Option<Vec<Edit>> {
     Some(edits)
 }
 
-/// Entries with lines of their own go with them.
+/// Removes entries on lines of their own, with the lines.
 fn from_block(text: &str, entries: &[Entry], kind: Kind) -> Option<Vec<Edit>> {
     let mut edits = Vec::new();
     let mut rest = entries;
@@ -102,7 +103,7 @@ fn from_block(text: &str, entries: &[Entry], kind: Kind) -> Option<Vec<Edit>> {
             edits.push(Edit { range: line..end_of_line(text, entry.range.end)?, text: String::new() });
             continue;
         }
-        // The first entry stands behind the dash of an item. The next one that stays takes its place.
+        // The first entry follows the dash of an item. The next remaining entry moves to its position.
         if kind != Kind::Map || !lead.bytes().all(|byte| matches!(byte, b' ' | b'-')) {
             return None;
         }
@@ -127,7 +128,7 @@ fn start_of_line(text: &str, at: usize) -> usize {
     text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1)
 }
 
-/// The end of the line behind a value, if nothing but a comment follows it.
+/// Returns the end of the line after a value, if only a comment follows it.
 fn end_of_line(text: &str, end: usize) -> Option<usize> {
     if text.get(..end)?.ends_with('\n') {
         return Some(end);
@@ -138,7 +139,7 @@ fn end_of_line(text: &str, end: usize) -> Option<usize> {
     (behind.is_empty() || behind.starts_with('#')).then_some(end + line.len())
 }
 
-/// With `type` as the first member of a mapping, before the first one that stays.
+/// Writes `type` as the first member of a mapping, before the first member that remains.
 pub(super) fn write_type(schema: Node<'_>, ty: &str, gone: &BTreeSet<u32>) -> Option<Edit> {
     let document = schema.document();
     let text = document.source();
@@ -149,7 +150,7 @@ pub(super) fn write_type(schema: Node<'_>, ty: &str, gone: &BTreeSet<u32>) -> Op
         let is_json = document.is_json() || text.as_bytes().get(at) == Some(&b'"');
         let line = start_of_line(text, at);
         let lead = text.get(line..at)?;
-        // A member per line stays a member per line.
+        // Keep one member per line if that is the layout.
         let gap = if line > schema.span().start && lead.trim().is_empty() {
             format!("{}{lead}", newline(text, line))
         } else {
@@ -166,7 +167,7 @@ pub(super) fn write_type(schema: Node<'_>, ty: &str, gone: &BTreeSet<u32>) -> Op
     insert(format!("type: {ty}{}{}", newline(text, end), " ".repeat(lead.len())))
 }
 
-/// The end of the line before an offset.
+/// Returns the line break before an offset.
 fn newline(text: &str, at: usize) -> &'static str {
     if text.get(..at).is_some_and(|before| before.ends_with("\r\n")) { "\r\n" } else { "\n" }
 }

@@ -1,16 +1,16 @@
 //! Edits of a manifest after which a server accepts and refuses the same objects.
 //!
-//! [`plan`] finds the edits of a document, [`apply`] makes those of a text, [`is_made`] tells whether the text that came out
-//! reads as the old one with exactly these changes, and [`diff`] shows them. An edit is made for four findings:
+//! [`plan`] finds the edits of a document, [`apply`] applies them to a source, [`is_made`] checks that the result
+//! parses as the old document with exactly these changes, and [`diff`] shows them. Four kinds of findings have edits:
 //!
-//! | finding | edit | why objects are judged as before |
+//! | finding | edit | why objects are validated as before |
 //! |---|---|---|
-//! | an unknown field (KS1006) | the field is removed | a server drops it when it reads the definition |
-//! | a key that stands twice (KS1003) | all but the last are removed | the last one is what a server reads |
-//! | a value that stands twice (KS3310) | all but the first are removed | an enum and a list of required fields are sets |
-//! | `properties` or `items` without `type` (KS3110) | the type is written | no server takes the definition without it, so that there are no objects yet |
+//! | an unknown field (KS1006) | the field is removed | a server drops it when it decodes the definition |
+//! | a duplicate key (KS1003) | all but the last are removed | a server uses the last one |
+//! | a duplicate value (KS3310) | all but the first are removed | an enum and a list of required fields are sets |
+//! | `properties` or `items` without `type` (KS3110) | the type is written | no server accepts the definition without it, so that there are no objects yet |
 //!
-//! What is changed keeps its layout; comments at the end of a removed line go with it.
+//! Edits keep the layout; comments at the end of a removed line are removed with it.
 //!
 //! # Example
 //! ```
@@ -61,37 +61,36 @@ pub use diff::diff;
 pub use kubeshape_yaml::edit::{Edit, apply};
 pub use same::is_made;
 
-/// The codes of findings for which there are edits.
+/// The codes of findings that have edits.
 pub const CODES: [Code; 4] = [Code::UnknownField, Code::DuplicateKey, Code::CrdStructural, Code::AdviceTwice];
 
-/// Whether types that are missing are written.
+/// Whether missing types are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Types {
-    /// They are. The definition is a new one, so that there are no objects that another type would refuse.
+    /// Yes: the definition is new, so that there are no objects that another type would reject.
     Written,
-    /// They are not. A server may hold the definition as it is, with objects of any type.
+    /// No: a server may have this definition, with objects of any type.
     Kept,
 }
 
 /// The edits of one document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// In the order of the text. None overlaps another.
+    /// Sorted by position. They do not overlap.
     pub edits: Vec<Edit>,
-    /// The places of the findings that are mended.
+    /// The locations of the fixed findings.
     pub mended: BTreeSet<u32>,
-    /// The places of findings that stay, and why.
+    /// The locations of the remaining findings, and the reasons.
     pub left: BTreeMap<u32, &'static str>,
-    /// What is not in the value any more: keys and items.
+    /// The keys and items that are removed.
     removed: BTreeSet<u32>,
-    /// The mappings that have a type now.
+    /// The mappings that get a type.
     typed: BTreeMap<u32, &'static str>,
 }
 
-/// The edits of a document for the problems of its definitions.
+/// Returns the edits of a document for the problems of its definitions.
 ///
-/// What came in through an alias or a merge key, and what an alias names, is not edited. Takes time in proportion to the
-/// document.
+/// Nodes from an alias or a merge key, and nodes that an alias repeats, are not edited. Takes linear time.
 pub fn plan(root: Node<'_>, problems: &[Problem], types: Types) -> Plan {
     let mut plan = Plan::default();
     let wanted = problems.iter().filter(|problem| CODES.contains(&problem.note.code) && problem.is_of_all());
@@ -99,12 +98,12 @@ pub fn plan(root: Node<'_>, problems: &[Problem], types: Types) -> Plan {
     if wanted.peek().is_none() {
         return plan;
     }
-    // Servers before 1.22 took definitions of v1beta1 without types, so that there may be objects.
+    // Servers before 1.22 accepted definitions of v1beta1 without types, so that there may be objects.
     let is_beta = problems.iter().any(|problem| problem.note.code == Code::CrdBeta);
     let types = if is_beta { Types::Kept } else { types };
     let document = root.document();
     let entries = Entries::of(root);
-    // By mapping or sequence: the keys and items that go, and the finding that asks for it.
+    // By mapping or sequence: the keys and items to remove, and the finding that requires it.
     let mut going: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
     let mut doubled = BTreeSet::new();
     for problem in wanted {
@@ -169,7 +168,7 @@ pub fn plan(root: Node<'_>, problems: &[Problem], types: Types) -> Plan {
         }
     }
     edits.sort_by_key(|edit| (edit.range.start, std::cmp::Reverse(edit.range.end)));
-    // What stands in a value that goes needs no edit.
+    // Edits inside a removed value are not needed.
     let mut end = 0;
     edits.retain(|edit| {
         let is_apart = edit.range.start >= end;
@@ -180,19 +179,20 @@ pub fn plan(root: Node<'_>, problems: &[Problem], types: Types) -> Plan {
     plan
 }
 
-/// The members of a mapping whose key stands again, each with the next place of the key.
+/// Returns the members of a mapping whose key is repeated later, each with the next location of the key.
 fn doubles(mapping: Node<'_>) -> Vec<((Node<'_>, Node<'_>), u32)> {
     let mut last = HashMap::new();
     let pairs = mapping.pairs();
     pairs.filter_map(|pair| last.insert(pair.0.text(), pair).map(|earlier| (earlier, pair.0.index()))).collect()
 }
 
-/// Why an edit is not made.
+/// Why an edit is impossible.
 const HARD: &str = "--fix does not edit it: an alias, a comment or the layout stands in the way";
 
-/// Whether problems after edits are those before, without the mended ones. A problem that had the same cause may be gone, too.
+/// Returns whether the problems after the edits are those before without the fixed ones. A problem with the same cause
+/// may disappear, too.
 pub fn is_expected(before: &[Problem], after: &[Problem], plan: &Plan) -> bool {
-    // A place is not compared, because edits move it; that of a repeated key stands in the text.
+    // Locations are not compared, because edits move them. The location of a duplicate key is part of its message.
     let key = |problem: &Problem| match problem.note.code {
         Code::DuplicateKey => (Code::DuplicateKey, String::new(), problem.releases.clone()),
         code => (code, problem.note.detail.to_string(), problem.releases.clone()),
@@ -200,7 +200,7 @@ pub fn is_expected(before: &[Problem], after: &[Problem], plan: &Plan) -> bool {
     let mut known: HashMap<_, usize> = HashMap::new();
     for problem in before {
         let (code, at) = (problem.note.code, problem.note.at);
-        // A repeated key may be mended where an unknown field of that key stays.
+        // A duplicate key may be fixed although an unknown field of that name remains.
         let stays = code == Code::UnknownField && plan.left.contains_key(&at);
         let is_mended = CODES.contains(&code) && plan.mended.contains(&at) && !stays;
         if !is_mended || (problem.note.code == Code::CrdStructural && !is_missing_type(problem)) {
@@ -216,7 +216,7 @@ pub fn is_expected(before: &[Problem], after: &[Problem], plan: &Plan) -> bool {
     })
 }
 
-/// Whether a problem is a type that a structural schema must have.
+/// Returns whether a problem is a type that a structural schema requires.
 fn is_missing_type(problem: &Problem) -> bool {
     let is_type = |path: &str| path.rsplit('.').next() == Some("type");
     let error = problem.error.as_ref();
@@ -224,7 +224,7 @@ fn is_missing_type(problem: &Problem) -> bool {
         && error.is_some_and(|error| error.error_type == ErrorType::Required && is_type(&error.path))
 }
 
-/// The only type under which the keywords of a schema say anything.
+/// Returns the only type for which the keywords of a schema have an effect.
 fn type_of(schema: Node<'_>) -> Option<&'static str> {
     let has = |name: &str, kind: Kind| schema.get(name).is_some_and(|value| value.kind() == kind);
     if schema.get("type").is_some() {
@@ -239,7 +239,7 @@ fn type_of(schema: Node<'_>) -> Option<&'static str> {
 }
 
 impl Problem {
-    /// Whether it is no matter of single releases.
+    /// Returns whether the problem does not depend on the release.
     fn is_of_all(&self) -> bool {
         self.releases.is_empty() || self.error.is_some()
     }

@@ -1,10 +1,10 @@
-//! Whether a text reads as it should after edits.
+//! Checks the result of edits.
 
 use super::Plan;
 use kubeshape_yaml::{Kind, Node};
 
-/// Whether a document after edits holds what it held before, but for what the plan removes and writes. The readers bound how
-/// deep both are.
+/// Returns whether a document after the edits is equal to the one before, except for the removals and additions of the
+/// plan. The readers bound the nesting of both.
 pub fn is_made(before: Node<'_>, after: Node<'_>, plan: &Plan) -> bool {
     if before.kind() != after.kind() {
         return false;

@@ -1,11 +1,11 @@
-//! Advice: what is said, and what is not.
+//! When advice is given, and when not.
 
 use crate::report;
 use kubeshape_check::Problem;
 use kubeshape_schema::Code;
 use kubeshape_validate::Release;
 
-/// A definition with these members of its only version, and this root schema.
+/// Returns a definition whose only version has these members and this root schema.
 fn of_version(version: &str, schema: &str) -> String {
     definition(&format!("[{{name: v1, served: true, storage: true, {version} schema: {{openAPIV3Schema: {schema}}}}}]"))
 }
@@ -17,7 +17,7 @@ fn definition(versions: &str) -> String {
     )
 }
 
-/// The advice with a code: the detail, and the text of its place.
+/// Returns the advice with a code: the detail, and the source at its location.
 fn said(text: &str, code: Code) -> Vec<(String, String)> {
     let mut tape = kubeshape_yaml::Tape::new();
     let mut stream = kubeshape_yaml::Stream::new(text.as_bytes(), kubeshape_yaml::Limits::default()).unwrap();
@@ -30,7 +30,7 @@ fn said(text: &str, code: Code) -> Vec<(String, String)> {
     of_code.map(|problem| (problem.note.detail.to_string(), place(problem.note.at))).collect()
 }
 
-/// The details of advice about a schema of `spec`, which is required.
+/// Returns the details of advice about a schema of `spec`, which is required.
 fn about_spec(spec: &str, code: Code) -> Vec<String> {
     let text = of_version("", &format!("{{type: object, required: [spec], properties: {{spec: {spec}}}}}"));
     said(&text, code).into_iter().map(|(detail, _)| detail).collect()
@@ -38,7 +38,7 @@ fn about_spec(spec: &str, code: Code) -> Vec<String> {
 
 const NOTHING: [String; 0] = [];
 
-/// Two versions of which the second one is the storage version.
+/// Returns a definition with two versions. The second one is the storage version.
 fn of_versions(served: &str, stored: &str, conversion: &str) -> Vec<String> {
     let schema = |spec: &str| format!("schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {spec}}}}}}}");
     let text = definition(&format!(
@@ -75,7 +75,7 @@ fn fields_that_versions_lose() {
         ["v1beta1 lacks `spec.a`, `spec.b`, `spec.c` and 2 more fields of v1: an update through v1beta1 deletes what \
           they hold"]
     );
-    // Equal fields, a version that keeps what it does not know, and a webhook.
+    // Equal fields, a version that keeps unknown fields, and a webhook.
     assert_eq!(of_versions(more, more, ""), NOTHING);
     assert_eq!(of_versions("{type: object, x-kubernetes-preserve-unknown-fields: true}", more, ""), NOTHING);
     let webhook = ", conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], \
@@ -97,7 +97,7 @@ fn transition_rules_that_can_be_avoided() {
     let whole = "{type: object, x-kubernetes-validations: [{rule: self.b == oldSelf.b}], required: [b], \
         properties: {b: {type: string}}}";
     assert_eq!(with("", whole), [AVOIDED]);
-    // A required field, one with a default, one that the rule of its object speaks of, and a rule that always runs.
+    // A required field, one with a default, one that the rule of its object mentions, and a rule that always runs.
     assert_eq!(with("required: [a],", fixed), NOTHING);
     assert_eq!(with("", &fixed.replace("type: string", "type: string, default: x")), NOTHING);
     let guard = "x-kubernetes-validations: [{rule: has(oldSelf.a) == has(self.a)}],";
@@ -109,12 +109,12 @@ fn transition_rules_that_can_be_avoided() {
 }
 
 #[test]
-fn transition_rules_of_items_are_left_alone() {
+fn transition_rules_of_items_get_no_advice() {
     let list = "{type: object, properties: {list: {type: array, maxItems: 3, x-kubernetes-list-type: map, \
         x-kubernetes-list-map-keys: [name], items: {type: object, required: [name], properties: {name: {type: string, \
         maxLength: 9, x-kubernetes-validations: [{rule: self == oldSelf}]}}}}}}";
     assert_eq!(about_spec(list, Code::AdviceTransition), NOTHING);
-    // The spec itself is seldom required.
+    // The spec itself is rarely required.
     let text = of_version(
         "",
         "{type: object, properties: {spec: {type: object, required: [a], properties: {a: {type: string, \
@@ -154,7 +154,7 @@ fn functions_of_strings_that_see_numbers() {
 }
 
 #[test]
-fn keywords_that_the_type_makes_dead() {
+fn keywords_that_the_type_disables() {
     let with =
         |field: &str| about_spec(&format!("{{type: object, properties: {{a: {field}}}}}"), Code::AdviceDeadKeyword);
     let dead = |keyword: &str, ty: &str| format!("`{keyword}` means nothing for a value of type {ty}");
@@ -182,7 +182,7 @@ fn keywords_that_the_type_makes_dead() {
 }
 
 #[test]
-fn nullable_beside_an_enum() {
+fn nullable_next_to_an_enum() {
     let with = |field: &str| {
         about_spec(&format!("{{type: object, properties: {{a: {field}}}}}"), Code::AdviceNullableEnum).len()
     };

@@ -32,7 +32,7 @@ fn a_definition_without_errors_installs_on_all_releases() {
 }
 
 #[test]
-fn what_older_releases_refuse_is_said_with_its_reason() {
+fn errors_of_older_releases_are_reported_with_their_reason() {
     let schema = "{type: object, oneOf: [{additionalProperties: false}]}";
     let report = of_schema(schema);
     assert_eq!(
@@ -45,7 +45,7 @@ fn what_older_releases_refuse_is_said_with_its_reason() {
 }
 
 #[test]
-fn a_problem_that_releases_word_differently_is_one() {
+fn a_problem_with_different_wordings_is_reported_once() {
     let text =
         format!("{HEAD}{{type: object}}}}}}\n").replace("schema: {openAPIV3Schema: {type: object}}", "schema: {}");
     let report = report(&text, false);
@@ -55,7 +55,7 @@ fn a_problem_that_releases_word_differently_is_one() {
 }
 
 #[test]
-fn an_update_may_keep_what_is_wrong_already() {
+fn an_update_may_keep_existing_errors() {
     let wrong = format!("{HEAD}{{type: object}}}}}}\n").replace("tabs, kind: Tab", "tabs, kind: Tab, singular: T_b");
     assert!(!report(&wrong, false).is_accepted());
     let kept = report(&format!("{wrong}---{wrong}"), false);
@@ -66,7 +66,7 @@ fn an_update_may_keep_what_is_wrong_already() {
 }
 
 #[test]
-fn what_cannot_be_decoded_is_refused() {
+fn an_undecodable_definition_is_refused() {
     let text = format!("{HEAD}{{type: object}}}}}}\n").replace("example.com\n  scope", "[example.com]\n  scope");
     let report = report(&text, false);
     assert_eq!(report.answers.iter().filter(|answer| answer.accepts()).count(), 0);
@@ -74,7 +74,7 @@ fn what_cannot_be_decoded_is_refused() {
 }
 
 #[test]
-fn what_older_releases_drop_is_a_warning_of_theirs() {
+fn fields_that_older_releases_drop_are_warnings_of_these() {
     let schema = "{type: object, properties: {spec: {type: object, x-kubernetes-validations: [{rule: \"self == oldSelf\", optionalOldSelf: false}]}}}";
     let report = of_schema(schema);
     let found: Vec<String> = report
@@ -86,7 +86,7 @@ fn what_older_releases_drop_is_a_warning_of_theirs() {
 }
 
 #[test]
-fn a_rule_that_costs_too_much_gets_bounds_with_which_it_is_taken() {
+fn a_rule_that_costs_too_much_gets_bounds_that_suffice() {
     let schema = |items: &str, length: &str| {
         format!(
             "{{type: object, properties: {{tabs: {{type: array{items}, items: {{type: string{length}, \

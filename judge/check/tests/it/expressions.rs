@@ -1,9 +1,9 @@
-//! The part of an expression that is wrong, and what to do about its cause.
+//! The invalid part of an expression, and advice about its cause.
 
 use crate::compare;
 use kubeshape_check::{Check, Problem, Releases};
 
-/// A definition with this text under `openAPIV3Schema`, indented by eight spaces.
+/// Returns a definition with this schema under `openAPIV3Schema`, indented by eight spaces.
 fn definition(schema: &str) -> String {
     let mut out = "apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -28,7 +28,7 @@ spec:
     out
 }
 
-/// A definition with a rule in `spec`, as it is written in YAML.
+/// Returns a definition with a rule in `spec`, as written in YAML.
 fn ruled(rule: &str) -> String {
     let fields = "{namespace: {type: string}, a-b: {type: string}, a__b: {type: string}, replicas: {type: integer}, 1st: {type: \
                   string}, when: {type: string, format: date-time}}";
@@ -43,7 +43,7 @@ fn problems(text: &str, release: &str) -> Vec<Problem> {
     compare(text, Check::new(releases)).problems
 }
 
-/// The line and the text of the wrong part of the first problem, and what to do.
+/// Returns the line and the source of the invalid part of the first problem, and its advice.
 fn first(text: &str, release: &str) -> (usize, String, String) {
     let found = problems(text, release);
     let problem = found.iter().find(|problem| problem.part.is_some()).unwrap_or_else(|| panic!("{found:?}"));
@@ -52,7 +52,7 @@ fn first(text: &str, release: &str) -> (usize, String, String) {
     (line, text[part.source].to_owned(), problem.advice.clone().unwrap_or_default())
 }
 
-/// Checks the line, below that of the key, and the text of the wrong part, and a piece of the advice.
+/// Checks the line (relative to the line of the key), the source of the invalid part, and a part of the advice.
 fn is(rule: &str, line: usize, part: &str, advice: &str) {
     let text = ruled(rule);
     let own = text.lines().position(|line| line.contains(" rule: ")).expect("a rule") + 1;
@@ -87,7 +87,7 @@ fn the_nearest_name_is_proposed() {
 }
 
 #[test]
-fn escapes_are_one_mistake() {
+fn an_unknown_escape_is_reported_once() {
     let advice = "Write `\\\\d`, or put `r` before the quote: `r'\\d'`";
     is(r"rule: self.a__dash__b.matches('^\d+\.\d+$')", 0, r"\d", advice);
     is("rule: |\n        self.replicas > 1 &&\n          self.a__dash__b.matches('^\\d+$')", 2, r"\d", advice);
@@ -99,7 +99,7 @@ fn escapes_are_one_mistake() {
 }
 
 #[test]
-fn other_mistakes_have_their_own_help() {
+fn other_errors_have_their_own_help() {
     is("rule: self.replicas == 'a'", 0, "==", "types in the message");
     is("rule: self['replicas'] == 1", 0, "[", "Fields of an object are named");
     is("rule: self.replicas.count == 1", 0, "count", "Only objects and maps have fields");
@@ -124,7 +124,7 @@ fn parts_of_folded_and_quoted_expressions_are_found() {
 }
 
 #[test]
-fn further_mistakes_are_listed() {
+fn further_errors_are_listed() {
     let found = problems(&ruled("rule: self.a1 + self.a2 + self.a3 + self.a4 + self.a5 > 1"), "1.36");
     let part = found[0].part.as_ref().expect("a part");
     assert_eq!(part.message.as_deref(), Some("undefined field 'a1'"));
@@ -145,7 +145,7 @@ fn no_bound_helps_against_a_call_of_unknown_size() {
     assert_eq!((part.as_str(), advice.contains("Write the rule without the call")), ("string", true), "{advice}");
 }
 
-/// The advice of the first problem about a schema of `spec.names` and `metadata`.
+/// Returns the advice of the first problem about a schema of `spec.names` and `metadata`.
 fn advice(names: &str, metadata: &str, rule: &str) -> String {
     let text = definition(&format!(
         "type: object\nproperties:\n  {metadata}\n  spec:\n    type: object\n    properties: {{names: {names}}}\n\
@@ -157,7 +157,7 @@ fn advice(names: &str, metadata: &str, rule: &str) -> String {
 }
 
 #[test]
-fn bounds_that_do_not_count_are_named() {
+fn unused_bounds_are_named() {
     let rule = "self.spec.names.all(x, self.spec.names.all(y, x.contains(y)))";
     for (names, expected) in [
         (
@@ -181,7 +181,7 @@ fn bounds_that_do_not_count_are_named() {
 }
 
 #[test]
-fn bounds_of_names_count_only_beside_all_others() {
+fn bounds_of_names_are_used_only_with_all_others() {
     let rule = "self.spec.names.all(x, self.metadata.name.contains(x) || self.metadata.generateName.contains(x))";
     let names = "{type: array, maxItems: 100, items: {type: string, maxLength: 9}}";
     let bounded = "{type: string, maxLength: 9}";

@@ -42,7 +42,8 @@ fn plan(text: &str, tape: &Tape) -> (Plan, Vec<Problem>) {
     (fix::plan(root, &problems, Types::Written), problems)
 }
 
-/// The text after edits, which reads as it should and needs no more edits; the diff; and how many findings stay.
+/// Returns the source after edits (which parses as expected and needs no further edits), the diff, and the number of
+/// remaining findings.
 fn fixed(text: &str) -> (String, String, usize) {
     let before = tape(text);
     let (made, problems) = plan(text, &before);
@@ -57,21 +58,21 @@ fn fixed(text: &str) -> (String, String, usize) {
 }
 
 #[test]
-fn a_repeated_key_goes_where_a_misspelt_one_stays() {
+fn a_duplicate_key_is_removed_although_a_misspelt_one_remains() {
     let text = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.b}\nspec-: {group: a}\nspec-: {group: b}\n";
     let (out, _, left) = fixed(text);
     assert_eq!(out, text.replace("spec-: {group: a}\n", ""));
     assert!(left > 0);
 }
 
-/// What stands under `spec:` in the schema, after edits.
+/// Returns the part under `spec:` in the schema, after edits.
 fn schema(spec: &str) -> String {
     let (out, ..) = fixed(&format!("{HEAD}{spec}"));
     out.strip_prefix(HEAD).unwrap_or(&out).to_owned()
 }
 
 #[test]
-fn fields_that_the_api_does_not_know_go_with_their_lines() {
+fn unknown_fields_are_removed_with_their_lines() {
     let spec = "            # about the type\n            type: object\n            const: {a: [1,\n              2]} # no such field\n            # about the fields\n            properties:\n              a: {type: string, xyz: 1}\n              b: {xyz: 1, type: string}\n              c: {xyz: 1, uvw: 2, type: string, rst: 3 , qpo: 4}\n              d:\n                readOnly2: |\n                  text\n\n                type: string # stays\n                qpo:\n";
     let expected = "            # about the type\n            type: object\n            # about the fields\n            properties:\n              a: {type: string}\n              b: {type: string}\n              c: {type: string}\n              d:\n\n                type: string # stays\n";
     assert_eq!(schema(spec), expected);
@@ -96,7 +97,7 @@ fn the_first_field_of_an_item_is_replaced_by_the_next() {
 }
 
 #[test]
-fn of_a_key_and_of_a_value_that_stand_twice_the_one_that_counts_stays() {
+fn the_effective_one_of_duplicate_keys_and_values_remains() {
     let spec = "            type: string\n            maxLength: 1\n            enum:\n            - a # first\n            - b\n            - a # again\n            maxLength: 2\n";
     let expected = "            type: string\n            enum:\n            - a # first\n            - b\n            maxLength: 2\n";
     assert_eq!(schema(spec), expected);
@@ -121,7 +122,7 @@ fn a_type_is_written_where_only_one_fits() {
 }
 
 #[test]
-fn what_may_be_misspelt_or_is_repeated_by_an_alias_stays() {
+fn misspelt_and_aliased_nodes_remain() {
     let spec = "            type: object\n            properties:\n              a: &a {type: string, xyz: 1}\n              b: *a\n              c: {type: integer, minimun: 1}\n              d: &d\n                type: string\n                uvw: 1\n              e:\n                <<: *d\n                maxLength: 3\n";
     assert_eq!(schema(spec), spec);
     let (_, _, left) = fixed(&format!("{HEAD}{spec}"));
@@ -165,7 +166,7 @@ fn the_diff_has_the_changed_lines_and_three_around_them() {
 }
 
 #[test]
-fn edits_take_time_in_proportion_to_the_definition() {
+fn edits_take_linear_time() {
     let mut text = format!("{HEAD}            type: object\n            properties:\n");
     for i in 0..5000 {
         text.push_str("              same: {type: string}\n");

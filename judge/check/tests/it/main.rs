@@ -1,4 +1,4 @@
-//! Tests of what releases say about definitions.
+//! Tests of the releases' answers about definitions.
 #![allow(clippy::unwrap_used)]
 
 mod advice;
@@ -16,12 +16,14 @@ use kubeshape_schema::Bump;
 use kubeshape_structural::read::manifests;
 use kubeshape_yaml::{Limits, Stream, Tape};
 
-/// What all releases say about the first definition of a text; if there is another document, that replaces it.
+/// Returns the answers of all releases about the first definition of a stream. A second document is the definition that
+/// it replaces.
 fn report(text: &str, advice: bool) -> Report {
     compare(text, Check::new(Releases::ALL).with_advice(advice))
 }
 
-/// What a check says about the first definition of a text; if there is another document, that replaces it.
+/// Returns a check's answers about the first definition of a stream. A second document is the definition that it
+/// replaces.
 fn compare(text: &str, check: Check) -> Report {
     let mut tapes = Vec::new();
     let mut stream = Stream::new(text.as_bytes(), Limits::default()).expect("a text");

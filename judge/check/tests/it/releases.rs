@@ -1,4 +1,5 @@
-//! A release is asked only if it can answer otherwise than one that was asked. The verdicts are those of asking each.
+//! A release is evaluated only if its answer can differ from one that is known. The verdicts are those of evaluating
+//! each.
 
 use kubeshape_check::{Check, Problem, Releases, Report};
 use kubeshape_corpus::generate::{Draw, definition};
@@ -24,7 +25,7 @@ fn update<'a>(old: &Definition<'a>, new: &Definition<'a>, release: &AskedRelease
     (validate_update(&new, &old, release), warnings_of_update(&new, &old, release))
 }
 
-/// Asks every release, and counts the answers that hold for no other release.
+/// Evaluates every release. Returns how many must be evaluated to know all answers.
 fn each_release(name: &str, ask: &dyn Fn(&AskedRelease) -> Answers) -> usize {
     let all: Vec<(Release, AskedRelease, Answers)> = Release::all()
         .map(|release| {
@@ -50,7 +51,7 @@ fn each_release(name: &str, ask: &dyn Fn(&AskedRelease) -> Answers) -> usize {
     count
 }
 
-/// What a release says in a report, without the words, which are those of the newest release.
+/// Returns the answers of a release in a report, without the wording, which is that of the newest release.
 fn said(report: &Report, release: Release) -> Vec<String> {
     let mut out: Vec<String> = report
         .problems
@@ -78,7 +79,7 @@ fn reports(name: &str, manifest: Manifest<'_>, old: Option<Manifest<'_>>) {
         let one = ask(Releases::one(release));
         assert_eq!(one.answers, [*answer], "{name}");
         assert_eq!(said(&one, release), said(&all, release), "{name}, {release}");
-        // The newest release words a problem.
+        // The wording of a problem is that of the newest release.
         let worded = |problem: &&Problem| problem.releases.last() == Some(&release);
         for problem in all.problems.iter().filter(worded) {
             let is_same = |own: &Problem| own.note == problem.note && own.error == problem.error;
@@ -87,8 +88,8 @@ fn reports(name: &str, manifest: Manifest<'_>, old: Option<Manifest<'_>>) {
     }
 }
 
-/// Checks the definitions of a text, and that each may replace the one before it. Returns how many definitions there were, and
-/// how many releases had to be asked to create them.
+/// Checks the definitions of a stream, and that each may replace the one before it. Returns the number of definitions,
+/// and of the releases evaluated for their creation.
 fn holds(name: &str, text: &[u8]) -> (usize, usize) {
     let mut stream = Stream::new(text, Limits::default()).unwrap();
     let source = stream.source();
@@ -132,7 +133,7 @@ fn files(folder: &Path, visit: &mut dyn FnMut(&str, &[u8])) {
 }
 
 #[test]
-fn releases_that_are_not_asked_answer_as_the_one_that_was() {
+fn skipped_releases_answer_as_the_evaluated_one() {
     files(&kubeshape_corpus::folder().join("crds"), &mut |name, text| {
         holds(name, text);
     });
@@ -168,6 +169,6 @@ fn definitions_of_the_corpus_are_judged_as_by_each_release() {
         });
     }
     assert!(count > 700 / step, "only {count} definitions");
-    // Ten releases are asked at the price of less than two.
+    // Ten releases cost less than two evaluations.
     assert!(asked < 2 * count, "{asked} releases were asked about {count} definitions");
 }

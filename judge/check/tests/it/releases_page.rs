@@ -3,7 +3,7 @@
 use kubeshape_validate::{Change, Release};
 use std::fmt::Write;
 
-/// The rows of a table: the release, and what is so since then.
+/// Returns the rows of a table: the release, and its change.
 fn table<'t>(changes: impl Iterator<Item = (Release, &'t str)>) -> String {
     let mut out = String::from("| since | what |\n|---|---|\n");
     for (release, text) in changes {
@@ -14,7 +14,7 @@ fn table<'t>(changes: impl Iterator<Item = (Release, &'t str)>) -> String {
 }
 
 #[test]
-fn what_changed_in_the_rules_is_on_the_page() {
+fn changes_of_rules_are_on_the_page() {
     let rules = table(Change::ALL.iter().map(|change| (change.since(), change.text())));
     kubeshape_corpus::page::check_section("releases.md", "rules", &rules);
     let all = kubeshape_cel::Change::ALL.iter();

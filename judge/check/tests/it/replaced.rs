@@ -19,7 +19,7 @@ const PENDING: &str = "status: {conditions: [{type: Established, status: 'False'
 /// The status that old generators write.
 const EMPTY: &str = "status: {acceptedNames: {kind: '', plural: ''}, conditions: [], storedVersions: []}\n";
 
-/// The fields of the errors when `new` replaces a definition with this status.
+/// Returns the fields of the errors when `new` replaces a definition with this status.
 fn fields(new: &str, status: &str, check: Check) -> Vec<String> {
     let report: Report = compare(&format!("{MOVER}{status}---\n{new}"), check);
     let path = |problem: &kubeshape_check::Problem| problem.error.as_ref().map(|error| error.path.clone());
@@ -56,7 +56,7 @@ fn group_and_plural_never_change() {
 }
 
 #[test]
-fn a_status_without_stored_versions_is_as_no_status() {
+fn a_status_without_stored_versions_is_ignored() {
     let v2 = MOVER.replace("name: v1,", "name: v2,");
     for status in ["", EMPTY, ESTABLISHED] {
         assert!(

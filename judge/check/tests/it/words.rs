@@ -1,9 +1,9 @@
-//! Messages change with releases: each release uses its own words.
+//! Messages change with releases: each release has its own wording.
 
 use crate::compare;
 use kubeshape_check::{Check, Releases};
 
-/// A definition with more metadata and with these properties of `spec`.
+/// Returns a definition with more metadata and with these properties of `spec`.
 fn definition(metadata: &str, properties: &str) -> String {
     format!(
         "apiVersion: apiextensions.k8s.io/v1
@@ -22,7 +22,7 @@ spec:
     )
 }
 
-/// The errors of a release, from its field on.
+/// Returns the errors of a release, from their field on.
 fn errors(text: &str, release: &str) -> Vec<String> {
     let releases: Releases = release.parse().expect("a release");
     let report = compare(text, Check::new(releases));
@@ -127,7 +127,7 @@ fn equal_errors_about_metadata_are_one_since_1_37() {
 }
 
 #[test]
-fn a_version_that_is_stored_must_remain() {
+fn a_stored_version_must_remain() {
     let old = definition("", "");
     let text = format!("{old}---\n{}", old.replace("name: v1", "name: v2"));
     let path = "status.storedVersions[0]: Invalid value: \"v1\": ";
@@ -162,10 +162,10 @@ fn numbers_of_defaults_have_ranges_since_1_36() {
         ("f: {type: number, format: float, default: 3.5e+38}", 0, 1),
         ("f: {type: integer, minimum: 18446744073709551615, default: 5}", 0, 2),
         ("f: {type: integer, maximum: 1.5, default: 1}", 0, 1),
-        // The type counts in all releases, and the format names it.
+        // The type is checked in all releases, and the format names it.
         ("f: {type: integer, format: int64, default: 1.5}", 1, 2),
         ("f: {type: integer, default: 9223372036854775808}", 1, 2),
-        // Integers of 64 bits are exact.
+        // 64-bit integers are exact.
         ("f: {type: integer, format: int64, default: 9223372036854775807}", 0, 0),
         ("f: {type: integer, enum: [9007199254740993], default: 9007199254740993}", 0, 0),
         ("f: {type: integer, enum: [9007199254740993], default: 9007199254740992}", 1, 1),

@@ -30,8 +30,8 @@ pub(super) struct Keeper<'a> {
     pub(super) preserves: bool,
 }
 
-/// Returns the fields of objects that the first version keeps and the second one drops. Fields that
-/// `x-kubernetes-preserve-unknown-fields` keeps below a field known to the second version are taken to be kept.
+/// Returns the fields of objects that the first version keeps and the second one drops. Below a field that the second
+/// version knows, fields kept by `x-kubernetes-preserve-unknown-fields` are assumed to be kept.
 pub(super) fn dropped(from: Keeper<'_>, to: Keeper<'_>) -> Dropped {
     let mut out = Dropped::default();
     if to.preserves {

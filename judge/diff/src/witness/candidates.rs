@@ -1,4 +1,4 @@
-//! Makes values that may show a change.
+//! Creates values that may show a change.
 
 use super::proof::{Effort, is_about_stored};
 use crate::findings::{Spot, Subject};

@@ -10,14 +10,14 @@ use kubeshape_validate::object::Resource;
 use kubeshape_value::ToValue;
 use serde_json::{Value, json};
 
-/// Schemas that are drawn for each law. `KUBESHAPE_LAWS` names another number.
+/// The number of schemas generated for each law. `KUBESHAPE_LAWS` sets another number.
 const ROUNDS: u64 = 300;
 
 fn rounds() -> u64 {
     std::env::var("KUBESHAPE_LAWS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS)
 }
 
-/// A schema of a value, of which some keywords can be widened.
+/// Generates a schema of a value. Some of its keywords can be widened.
 fn schema(draw: &mut Draw, depth: usize) -> Value {
     match draw.below(if depth == 0 { 6 } else { 9 }) {
         0 => json!({"type": "string", "minLength": 1 + draw.below(3), "maxLength": 4 + draw.below(9)}),
@@ -44,7 +44,7 @@ fn schema(draw: &mut Draw, depth: usize) -> Value {
     }
 }
 
-/// The schema with one keyword that accepts more, strictly.
+/// Returns the schema with one keyword that accepts strictly more.
 fn widened(draw: &mut Draw, schema: &Value) -> Value {
     let mut out = schema.clone();
     let below = |draw: &mut Draw, value: &mut Value| *value = widened(draw, &value.clone());
@@ -95,7 +95,7 @@ fn between<T>(old: &Value, new: &Value, then: impl FnOnce(&Crd<'_>, &Crd<'_>) ->
 }
 
 #[test]
-fn a_schema_is_no_change_of_itself() {
+fn a_schema_is_equal_to_itself() {
     for seed in 0..rounds() {
         let schema = schema(&mut Draw::new(seed), 2);
         assert_eq!(between(&schema, &schema, definitions), [], "{schema}");
@@ -103,7 +103,7 @@ fn a_schema_is_no_change_of_itself() {
 }
 
 #[test]
-fn what_is_wider_breaks_no_writer() {
+fn a_wider_schema_breaks_no_writer() {
     for seed in 0..rounds() {
         let mut draw = Draw::new(seed);
         let old = schema(&mut draw, 2);
@@ -114,7 +114,7 @@ fn what_is_wider_breaks_no_writer() {
 }
 
 #[test]
-fn what_is_narrower_has_a_witness() {
+fn a_narrower_schema_has_a_witness() {
     for seed in 0..rounds() {
         let mut draw = Draw::new(seed);
         let new = schema(&mut draw, 2);
@@ -128,7 +128,7 @@ fn what_is_narrower_has_a_witness() {
     }
 }
 
-/// Whether a definition refuses an object.
+/// Returns whether a definition refuses an object.
 fn refuses(crd: &Crd<'_>, object: &Value) -> bool {
     let arena = Bump::new();
     let mut resource = Resource::new(crd, &crd.versions[0], Release::DEFAULT, &arena);
@@ -139,16 +139,16 @@ fn refuses(crd: &Crd<'_>, object: &Value) -> bool {
     }
 }
 
-/// Of three definitions, what the step to the second one breaks is broken by both steps together, or is repaired by the second:
-/// each witness of the first step that the third definition refuses is told from the first to the third. And two steps that break
-/// nobody together break nobody.
+/// Compares three definitions. A change of the first step is also found between the first and the third definition,
+/// unless the second step repairs it: each witness of the first step that the third definition refuses must be reported
+/// for both steps together. And two steps that break no consumer break none together.
 #[test]
 fn verdicts_compose() {
     let (mut told, mut reverted, mut kept) = (0, 0, 0);
     for seed in 0..3 * rounds() {
         let mut draw = Draw::new(seed);
         let first = schema(&mut draw, 2);
-        // Up, down or aside.
+        // Wider, narrower, or different.
         let mut step = |from: &Value| match draw.below(3) {
             0 => widened(&mut draw, from),
             1 => schema(&mut draw, 2),

@@ -1,4 +1,4 @@
-//! What changes of definitions are, for whom.
+//! The changes of definitions, and their class for each consumer.
 #![allow(clippy::unwrap_used)]
 
 mod laws;
@@ -49,7 +49,7 @@ fn with_definitions<T>(old: &str, new: &str, then: impl FnOnce(&Crd<'_>, &Crd<'_
     then(&old, &new)
 }
 
-/// The pairs of `corpus/diff`: name, old definition, new definition, and the changes that are expected.
+/// Returns the pairs of `corpus/diff`: name, old definition, new definition, and the expected changes.
 fn pairs() -> Vec<(String, String, String, Vec<String>)> {
     let folder = kubeshape_corpus::folder().join("diff");
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -99,7 +99,7 @@ fn changes_of_definitions() {
         (&crd(&second(true), "{type: string}"), &crd(&second(false), "{type: string}"), &["KS8424 v2: meta breaking"]),
         (&crd(&second(true), "{type: string}"), &stored, &["KS8426 : storage risky"]),
         (&stored, &plain, &["KS8424 v2: storage breaking, meta breaking", "KS8426 : storage risky"]),
-        // There is no status that anybody could write.
+        // There is no status that a client could write.
         (&plain, &status, &["KS8429 v1: writers compatible, meta compatible"]),
         (&seen, &seen_with_status, &["KS8429 v1: writers breaking, meta compatible"]),
         (&seen_with_status, &seen, &["KS8429 v1: writers breaking, meta breaking"]),
@@ -121,9 +121,9 @@ fn changes_of_definitions() {
     }
 }
 
-/// A server refuses it. What is compared is the first version of the name, on both sides.
+/// A server refuses a duplicate version. The first version of the name is compared, on both sides.
 #[test]
-fn a_version_that_is_there_twice_is_compared_once() {
+fn a_duplicate_version_is_compared_once() {
     let twice = crd(
         "  - {name: v1, served: true, storage: false, \
          schema: {openAPIV3Schema: {type: object, properties: {a: {type: integer}}}}}\n",
@@ -134,7 +134,7 @@ fn a_version_that_is_there_twice_is_compared_once() {
 }
 
 #[test]
-fn a_change_has_a_class_for_each_whom_it_concerns() {
+fn a_change_has_a_class_for_each_affected_consumer() {
     let found = changes(&crd("", "{type: string}"), &crd("", "{type: string, maxLength: 3}"));
     assert_eq!(found[0].class_for(Consumer::Storage), Some(Class::Risky));
     assert_eq!(found[0].class_for(Consumer::Writers), Some(Class::Breaking));
@@ -144,7 +144,7 @@ fn a_change_has_a_class_for_each_whom_it_concerns() {
 }
 
 #[test]
-fn a_default_is_a_risk_for_writers_where_something_looks_at_the_values_around() {
+fn a_default_is_risky_for_writers_if_something_validates_the_value_around_it() {
     let object = |keyword: &str, default: &str| {
         crd(
             "",
@@ -163,7 +163,7 @@ fn a_default_is_a_risk_for_writers_where_something_looks_at_the_values_around() 
         assert_eq!(found.len(), 1, "{keyword}: {found:?}");
         assert_eq!(found[0].class_for(Consumer::Writers), Some(expected), "{keyword}: {found:?}");
     }
-    // Of a list that is a map, only its keys.
+    // In a list of type map, only the keys matter.
     let list = |fields: &str| {
         let item = format!("{{type: object, required: [k], properties: {{k: {{type: string}}, {fields}}}}}");
         crd(
@@ -183,8 +183,8 @@ fn a_default_is_a_risk_for_writers_where_something_looks_at_the_values_around() 
 }
 
 #[test]
-fn what_is_large_stays_linear() {
-    // A long name would stand in the path of every field below it.
+fn large_definitions_take_linear_time() {
+    // A long name would be part of the path of every field below it.
     let fields = |keyword: &str| {
         let fields: Vec<String> = (0..2_000).map(|at| format!("f{at}: {{type: string, {keyword}}}")).collect();
         format!(
@@ -208,7 +208,7 @@ fn what_is_large_stays_linear() {
 
 #[test]
 fn logic_stays_within_its_limits() {
-    // Each branch holds branches, and all of them patterns that have many states together.
+    // Branches are nested, and all of them have patterns that have many states together.
     let branches = |depth: usize, letter: char| {
         let mut inner = format!("{{pattern: '[pq]*{letter}[pq]{{300}}$'}}");
         for level in 0..depth {
@@ -234,7 +234,7 @@ fn logic_stays_within_its_limits() {
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
 
-/// What a reader sees marked: the side, the line, and the text of the key or item.
+/// Returns the marked part: the side, the line, and the text of the key or item.
 fn mark(change: &Change, old: &str, new: &str) -> String {
     let (mut old_tape, mut new_tape) = (Tape::new(), Tape::new());
     Stream::new(old.as_bytes(), Limits::default()).unwrap().next(&mut old_tape).unwrap().unwrap();
@@ -306,7 +306,7 @@ fn many_changes_are_marked_in_linear_time() {
         Stream::new(source.as_bytes(), Limits::default()).unwrap().next(tape).unwrap().unwrap();
     }
     let [was, is] = [tapes[0].document(&old), tapes[1].document(&new)];
-    // Each change begins at its field, or marks an item near the beginning of a list: no member or item is searched for long.
+    // Each change begins at its field, or marks an item near the beginning of a list: no long search is needed.
     for change in &changes {
         for (at, document) in [(change.old, was), (change.new, is)] {
             let searched = change.part.first().map_or(0, |first| match first.as_str() {
@@ -321,7 +321,7 @@ fn many_changes_are_marked_in_linear_time() {
 }
 
 #[test]
-fn all_versions_share_what_comparing_patterns_may_take() {
+fn all_versions_share_the_limits_of_comparing_patterns() {
     let definition = |letter: char| {
         let version = |at: usize| {
             format!(

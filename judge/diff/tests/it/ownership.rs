@@ -1,5 +1,6 @@
-//! What is said of server-side apply, held by the engine: for each claim there is an object that the old definition accepts, and
-//! whose apply ends otherwise under the new one. Either other fields are owned, or one of the two refuses it.
+//! Claims about server-side apply, checked with the engine: for each claim there is an object that the old definition
+//! accepts and whose apply has another result under the new one. Either other fields are owned, or one of the two
+//! refuses it.
 
 use kubeshape_diff::{Class, Consumer, definitions};
 use kubeshape_input::Limits;
@@ -12,7 +13,7 @@ use kubeshape_validate::object::Resource;
 use kubeshape_value::Value;
 use std::time::SystemTime;
 
-/// Values that are tried for a claim.
+/// The number of values tried for a claim.
 const VALUES: usize = 24;
 
 /// The steps of a path of a change in old objects, and the schema of the value there: the old one, or else the new one.
@@ -34,7 +35,7 @@ fn steps<'a>(old: &'a Schema<'a>, new: &'a Schema<'a>, path: &'a str) -> (Vec<St
     (steps, old.or(new))
 }
 
-/// What becomes of an apply: the fields that are owned, or the refusal.
+/// Returns the result of an apply: the owned fields, or the error.
 fn applied(registry: &Registry, object: &Object) -> String {
     let options = WriteOptions::new("somebody", SystemTime::UNIX_EPOCH);
     match registry.apply(None, object, &options) {
@@ -51,7 +52,7 @@ fn registry(text: &str) -> Registry {
     registry
 }
 
-/// Whether an object shows that apply does something else.
+/// Returns whether an object shows that apply has another result.
 fn is_held(old: &Crd<'_>, new: &Crd<'_>, version: &str, path: &str, registries: (&Registry, &Registry)) -> bool {
     let named = |crd: &Crd<'_>| crd.versions.iter().position(|found| found.name == version);
     let (Some(was), Some(is)) = (named(old), named(new)) else { return false };
@@ -75,7 +76,7 @@ fn is_held(old: &Crd<'_>, new: &Crd<'_>, version: &str, path: &str, registries: 
     })
 }
 
-/// Checks all claims of a pair. Returns how many there are.
+/// Checks all claims of a pair. Returns their number.
 fn check(name: &str, texts: (&str, &str), old: &Crd<'_>, new: &Crd<'_>, wrong: &mut Vec<String>) -> usize {
     let changes = definitions(old, new);
     let claims: Vec<_> =
@@ -93,7 +94,7 @@ fn check(name: &str, texts: (&str, &str), old: &Crd<'_>, new: &Crd<'_>, wrong: &
 }
 
 #[test]
-fn claims_about_apply_are_held_by_the_engine() {
+fn claims_about_apply_are_confirmed_by_the_engine() {
     let (mut claims, mut wrong) = (0, Vec::new());
     for (name, old, new, _) in crate::pairs() {
         crate::with_definitions(&old, &new, |was, is| claims += check(&name, (&old, &new), was, is, &mut wrong));
@@ -103,7 +104,7 @@ fn claims_about_apply_are_held_by_the_engine() {
 }
 
 #[test]
-fn claims_about_real_changes_are_held_by_the_engine() {
+fn claims_about_real_changes_are_confirmed_by_the_engine() {
     let Some(folder) = kubeshape_corpus::folder_named_by("KUBESHAPE_CORPUS") else { return };
     let (mut claims, mut wrong) = (0, Vec::new());
     crate::upgrades::pairs_with_texts(&folder, |name, texts, old, new| {

@@ -1,4 +1,4 @@
-//! Plans of upgrades. That they lead to their ends is tested where there is a server.
+//! Plans of upgrades. The tests with a server check that plans reach their goal.
 
 use kubeshape_diff::upgrade::{Cluster, Obstacle, Plan, When, plan};
 use kubeshape_structural::read::manifests;
@@ -34,7 +34,7 @@ fn version(name: &str, storage: bool, spec: &str) -> String {
     )
 }
 
-/// The fields that are lost from v1 to v2.
+/// Returns the fields that are lost from v1 to v2.
 fn lost(was: &str, is: &str) -> Vec<String> {
     let (old, new) = (definition("tabs", &version("v1", true, was)), definition("tabs", &version("v2", true, is)));
     let plan = planned(&old, &new, &Cluster::default());
@@ -43,7 +43,7 @@ fn lost(was: &str, is: &str) -> Vec<String> {
 }
 
 #[test]
-fn fields_are_lost_where_pruning_drops_them() {
+fn pruned_fields_are_lost() {
     let object = |fields: &str| format!("{{type: object, properties: {{{fields}}}}}");
     let cases = [
         ("a: {type: string}, b: {type: string}", "a: {type: string}", &["spec.b"][..]),
@@ -87,7 +87,7 @@ fn fields_are_lost_where_pruning_drops_them() {
 }
 
 #[test]
-fn what_is_large_stays_small_in_a_plan() {
+fn large_definitions_have_small_plans() {
     let fields: Vec<String> = (0..2_000).map(|at| format!("f{at}: {{type: string}}")).collect();
     let spec = format!(
         "{{type: object, properties: {{{}: {{type: object, properties: {{{}}}}}}}}}",
@@ -100,7 +100,7 @@ fn what_is_large_stays_small_in_a_plan() {
     let plan = planned(&old, &new, &Cluster::default());
     assert_eq!((plan.losses[0].fields.len(), plan.losses[0].more), (20, 1_980));
     assert!(plan.losses[0].fields.iter().all(|field| field.len() < 210), "{:?}", plan.losses[0].fields);
-    // An annotation cannot hold a large definition.
+    // A large definition does not fit into an annotation.
     assert!(!plan.steps[0].commands[0].contains("--server-side"), "{plan}");
     let described = format!("{{type: object, description: {}}}", "d".repeat(300_000));
     let plan = planned(&old, &definition("tabs", &version("v1", true, &described)), &Cluster::default());
@@ -108,7 +108,7 @@ fn what_is_large_stays_small_in_a_plan() {
 }
 
 #[test]
-fn names_that_no_server_takes_reach_no_command() {
+fn invalid_names_reach_no_command() {
     let hostile = definition("$(reboot)", &version("v1", true, "{type: object}"));
     let plan = planned(&hostile, &hostile.replace("v1,", "v2,"), &Cluster::default());
     assert!(matches!(plan.obstacle, Some(Obstacle::Refused { .. })) && plan.steps.is_empty(), "{plan}");
@@ -121,7 +121,7 @@ fn names_that_no_server_takes_reach_no_command() {
 }
 
 #[test]
-fn a_migration_of_the_cluster_goes_through_the_version_that_it_prefers() {
+fn a_migration_by_the_cluster_uses_its_preferred_version() {
     let both = |first: bool| {
         let of = |name: &str, storage| version(name, storage, "{type: object}");
         definition("tabs", &format!("{}, {}", of("v1", first), of("v2", !first)))

@@ -1,4 +1,4 @@
-//! Definitions as real projects changed them, where `KUBESHAPE_CORPUS` names the folder that holds them.
+//! Definitions as real projects changed them. `KUBESHAPE_CORPUS` is their folder.
 
 use flate2::read::GzDecoder;
 use kubeshape_diff::{Class, Consumer, Effort, Proof, definitions, witnesses};
@@ -20,7 +20,7 @@ pub(crate) fn pairs(folder: &Path, mut each: impl FnMut(&str, &Crd<'_>, &Crd<'_>
     pairs_with_texts(folder, |name, _, old, new| each(name, old, new));
 }
 
-/// The same, with the files that hold them.
+/// Like [`pairs`], with the contents of the files.
 pub(crate) fn pairs_with_texts(folder: &Path, mut each: impl FnMut(&str, (&str, &str), &Crd<'_>, &Crd<'_>)) {
     let folder = folder.join("upgrades");
     let list = std::fs::read_to_string(folder.join("pairs.ndjson")).unwrap();
@@ -64,7 +64,7 @@ fn find<'a>(text: &'a str, name: &str, tapes: &'a mut Vec<Tape>, arena: &'a Bump
         .find(|crd| crd.name == name)
 }
 
-/// What is told does not depend on the order of pairs, nor on who tells it. Every tenth pair gets witnesses, too.
+/// The changes do not depend on the order of pairs or on the thread. Every tenth pair gets witnesses, too.
 #[test]
 fn orders_and_workers_change_nothing() {
     const WORKERS: usize = 4;
@@ -97,7 +97,7 @@ fn orders_and_workers_change_nothing() {
     });
 }
 
-/// Objects that are drawn for each pair. `KUBESHAPE_DRAWS` names another number.
+/// The number of objects generated for each pair. `KUBESHAPE_DRAWS` sets another number.
 const DRAWS: usize = 8;
 
 #[test]
@@ -122,7 +122,7 @@ fn breaking_claims_have_witnesses() {
     assert!(missing.is_empty(), "{missing:#?}");
 }
 
-/// Numbers that follow from the first one.
+/// Pseudo-random numbers from a seed.
 struct Choice(u64);
 
 impl Choice {
@@ -132,7 +132,7 @@ impl Choice {
     }
 }
 
-/// A place in a schema, and a value for it.
+/// Returns a place in a schema, and a value for it.
 fn draw<'a>(root: &'a Schema<'a>, choice: &mut Choice, arena: &'a Bump) -> (Vec<Step<'a>>, Option<Value<'a>>) {
     let mut schema = root;
     let mut steps = Vec::new();
@@ -164,7 +164,7 @@ fn draw<'a>(root: &'a Schema<'a>, choice: &mut Choice, arena: &'a Bump) -> (Vec<
     (steps, given)
 }
 
-/// Whether a field of a change is the one of an error, or above it.
+/// Returns whether the field of a change is that of an error, or above it.
 fn is_above(change: &str, error: &str) -> bool {
     let steps = |path: &str| {
         let path = path.replace(['[', ']'], ".");
@@ -176,7 +176,7 @@ fn is_above(change: &str, error: &str) -> bool {
 }
 
 #[test]
-fn what_is_refused_is_told() {
+fn refusals_are_reported() {
     let Some(folder) = kubeshape_corpus::folder_named_by("KUBESHAPE_CORPUS") else { return };
     let draws = std::env::var("KUBESHAPE_DRAWS").ok().and_then(|draws| draws.parse().ok()).unwrap_or(DRAWS);
     let (mut accepted, mut refused) = (0, 0);
@@ -193,7 +193,7 @@ fn what_is_refused_is_told() {
             let arena = Bump::new();
             let (mut old, mut new) =
                 (Resource::new(old, was, Release::DEFAULT, &arena), Resource::new(new, is, Release::DEFAULT, &arena));
-            // So that the status is drawn, too.
+            // So that the status is generated, too.
             (old.status, new.status) = (false, false);
             let Some(schema) = old.schema else { continue };
             for _ in 0..usize::div_ceil(draws, kept.len()) {

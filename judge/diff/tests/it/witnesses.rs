@@ -3,7 +3,7 @@
 use crate::crd;
 use kubeshape_diff::{Class, Consumer, Effort, Outcome, Proof, definitions, witnesses};
 
-/// A change of the field `a`, what becomes of the witness, and the value of the field in it.
+/// A change of the field `a`, the outcome, and the value of the field in the witness.
 const CHANGES: &[(&str, &str, Outcome, &str)] = &[
     ("{type: string}", "{type: integer}", Outcome::Refused, r#""example""#),
     ("{type: number}", "{type: integer}", Outcome::Refused, "0.5"),

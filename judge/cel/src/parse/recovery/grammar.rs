@@ -25,10 +25,10 @@ pub(super) enum Rule {
     Literal,
 }
 
-/// What a child is to its rule: the labels of the grammar.
+/// The role of a child in its rule: the labels of the grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Label {
-    /// No part of the tree needs it.
+    /// The tree does not use it.
     None,
     /// The operand, or the first one.
     E,
@@ -44,7 +44,7 @@ pub(super) enum Label {
     Id,
     /// The dot before a name.
     LeadingDot,
-    /// What is in the brackets of a call, list, map or message.
+    /// The contents of the brackets of a call, list, map or message.
     Inner,
     /// A colon.
     Col,
@@ -58,7 +58,7 @@ pub(super) enum Label {
     Tok,
 }
 
-/// A set of tokens: the bit of each token's number.
+/// A set of tokens, with one bit per token number.
 pub(super) type TokenSet = u64;
 
 /// One part of a rule.
@@ -70,11 +70,11 @@ pub(super) enum Item {
     Star(&'static [Item]),
     Plus(&'static [Item]),
     Choice(&'static [&'static [Item]]),
-    /// The links of a rule that was left-recursive: each with the precedence that it has.
+    /// The links of a rule that was left-recursive, each with its precedence.
     Links(&'static [(u8, &'static [Item])]),
 }
 
-/// The set of some tokens.
+/// Returns a set of tokens.
 pub(super) const fn set(tokens: &[Token]) -> TokenSet {
     let (mut out, mut i) = (0, 0);
     while i < tokens.len() {
@@ -117,7 +117,7 @@ const RIGHT_PAREN: Item = one(Token::RightParen, Label::None);
 const RIGHT_BRACKET: Item = one(Token::RightBracket, Label::None);
 const RIGHT_BRACE: Item = one(Token::RightBrace, Label::None);
 
-/// The rules with what they consist of, in the order of [`Rule`].
+/// The rules with their parts, in the order of [`Rule`].
 pub(super) const GRAMMAR: [(Rule, &[Item]); 17] = [
     (Rule::Start, &[rule(Rule::Expr, Label::E), one(Token::Eof, Label::None)]),
     (

@@ -1,5 +1,6 @@
-//! Texts that do not follow the grammar: every error, as the parser that ANTLR generates from cel-go's grammar reports
-//! it and recovers from it (`DefaultErrorStrategy` of its Go runtime, with cel-go's limits).
+//! Error recovery for expressions that do not follow the grammar. Reports every error as the parser that ANTLR
+//! generates from cel-go's grammar reports it and recovers from it (`DefaultErrorStrategy` of its Go runtime, with
+//! cel-go's limits).
 
 mod grammar;
 mod network;
@@ -13,18 +14,18 @@ use grammar::{Label, Rule, TokenSet};
 use network::{EPSILON, Edge, Kind, Network, StateId};
 use predict::{Cache, EMPTY, MAX_WORK, NoViable, Predictor, Stack, Stacks};
 
-/// How many syntax errors are reported, as upstream.
+/// The maximum number of reported syntax errors, as upstream.
 const MAX_ERRORS: usize = 100;
-/// How often the parser recovers from an error, as upstream.
+/// The maximum number of recoveries, as upstream.
 const MAX_RECOVERIES: usize = 30;
-/// How many tokens one recovery may skip, as upstream.
+/// The maximum number of tokens that one recovery may skip, as upstream.
 const MAX_SKIPPED: usize = 256;
 
-/// An error and where it is, in characters; without a place it concerns the whole text.
+/// An error and its position in characters; without a position it concerns the whole expression.
 pub(super) type Report = (Option<u32>, String);
 
-/// Reads a string that does not follow the grammar. The tree has what could be read; there is none if a limit was
-/// exceeded.
+/// Parses a string that does not follow the grammar. Returns the tree of everything that could be read, or `None` if a
+/// limit was exceeded.
 pub(super) fn recover(
     source: &[char],
     tokens: &[Lexeme],
@@ -38,7 +39,7 @@ pub(super) fn recover(
     (walker.reports, tree)
 }
 
-/// A rule as it was read.
+/// A rule that was read.
 #[derive(Debug)]
 struct Node {
     rule: Rule,
@@ -59,17 +60,17 @@ struct Frame {
     node: usize,
     rule: Rule,
     precedence: u8,
-    /// The state that called it.
+    /// The state from which the rule was called.
     invoking: StateId,
     label: Label,
-    /// Where it and its callers return to.
+    /// The states to which the rule and its callers return.
     stack: Stack,
 }
 
 /// Why a rule ends early.
 enum Raised {
     Mismatch,
-    /// The first token, and the one that does not fit.
+    /// No alternative fits: the first token, and the one that does not fit.
     NoViable(usize, usize),
     Stop,
 }
@@ -94,9 +95,9 @@ struct Walker<'a> {
     frames: Vec<Frame>,
     /// How deeply each rule nests.
     depth: [usize; 17],
-    /// The next token.
+    /// The index of the next token.
     at: usize,
-    /// How many of `unrecognized` are reported.
+    /// The number of reported entries of `unrecognized`.
     reported: usize,
     state: StateId,
     recovering: bool,
@@ -146,7 +147,7 @@ impl<'a> Walker<'a> {
             if self.network.states[at].kind == Kind::RuleStop {
                 let Some(next) = self.exit() else { return Ok(()) };
                 (from, at) = (None, next);
-                // Rules that end together end one after the other.
+                // Rules that end at the same token end one after the other.
                 while self.network.states[at].kind == Kind::RuleStop {
                     let Some(next) = self.exit() else { return Ok(()) };
                     at = next;
@@ -184,14 +185,14 @@ impl<'a> Walker<'a> {
         *depth = depth.saturating_sub(1);
     }
 
-    /// Ends the rule; gives the state of the caller where it goes on.
+    /// Ends the rule. Returns the state of the caller to continue with.
     fn exit(&mut self) -> Option<StateId> {
         let frame = self.frames.pop()?;
         self.uncount(frame.rule);
         (!self.frames.is_empty()).then(|| self.network.follow(frame.invoking))
     }
 
-    /// What was read of a left-recursive rule becomes the operand of the next link.
+    /// Turns the part of a left-recursive rule that was read into the operand of the next link.
     fn link(&mut self, alt: usize) -> Result<(), Stop> {
         let Some(frame) = self.frames.last() else { return Ok(()) };
         let (operand, rule, label) = (frame.node, frame.rule, frame.label);
@@ -210,7 +211,7 @@ impl<'a> Walker<'a> {
         self.count(rule)
     }
 
-    /// One state of the network; gives the next one.
+    /// Runs one state of the network. Returns the next state.
     fn step(&mut self, at: StateId, from: Option<StateId>) -> Result<StateId, Raised> {
         let network = self.network;
         let node = &network.states[at];
@@ -261,7 +262,7 @@ impl<'a> Walker<'a> {
                 Ok(network.start(rule))
             }
             Edge::Precedence { to, .. } => {
-                // Which link it is, counted from the block before it.
+                // The number of the link, counted from its block.
                 let alt = from.and_then(|from| network.states[from].edges.iter().position(|edge| target(*edge) == at));
                 self.link(alt.unwrap_or(0))?;
                 Ok(to)
@@ -298,12 +299,12 @@ impl<'a> Walker<'a> {
         predicted.map_err(|NoViable(ahead)| Raised::NoViable(at, at + ahead))
     }
 
-    /// The token after the next `ahead` ones.
+    /// Returns the token after the next `ahead` ones.
     fn token(&self, ahead: usize) -> Lexeme {
         self.tokens[(self.at + ahead).min(self.tokens.len() - 1)]
     }
 
-    /// The lexer makes tokens when they are first needed, and then reports what is not a token.
+    /// Fetches a token. Invalid characters are reported at this moment, as in a lexer that runs on demand.
     fn fetch(&mut self, index: usize) -> Result<(), Stop> {
         while let Some(next) = self.unrecognized.get(self.reported).filter(|next| next.before <= index) {
             self.reported += 1;
@@ -329,7 +330,7 @@ impl<'a> Walker<'a> {
         self.fetch(self.at)
     }
 
-    /// A token was read as expected: the next error is reported again.
+    /// Notes that an expected token was read: the next error is reported again.
     fn matched(&mut self) {
         self.recovering = false;
         self.last_error = None;
@@ -386,7 +387,7 @@ impl<'a> Walker<'a> {
         Ok(true)
     }
 
-    /// Before a decision: the next token must be one that the rule can read, or that may follow it.
+    /// Runs before a decision: the next token must be one that the rule can read, or that may follow it.
     fn sync(&mut self) -> Result<(), Raised> {
         if self.recovering {
             return Ok(());
@@ -448,7 +449,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// What may follow the rules that are open.
+    /// Returns the tokens that may follow the open rules.
     fn recovery_set(&self) -> TokenSet {
         let follows =
             self.frames[1..].iter().map(|frame| self.network.states[self.network.follow(frame.invoking)].next);
@@ -459,7 +460,7 @@ impl<'a> Walker<'a> {
         self.expected_at(self.state)
     }
 
-    /// What may be read at a state, and after the rules that may end there.
+    /// Returns the tokens that may be read at a state, and after the rules that may end there.
     fn expected_at(&self, state: StateId) -> TokenSet {
         let mut out = self.network.states[state].next;
         for frame in self.frames[1..].iter().rev() {
@@ -491,7 +492,7 @@ impl<'a> Walker<'a> {
     fn no_viable(&self, start: usize, offending: usize) -> String {
         let eof = self.tokens[start].token == Token::Eof;
         let text = if eof { "<EOF>".to_owned() } else { escape(&self.text(start, offending)) };
-        // cel-go words the message about a reserved word after one other character as it did before ANTLR.
+        // cel-go's message about a reserved word after one other character is that of its parser before ANTLR.
         let mut rest = text.chars();
         if rest.next().is_some()
             && let word @ ("true" | "false" | "null") = rest.as_str()
@@ -507,7 +508,7 @@ impl<'a> Walker<'a> {
         })
     }
 
-    /// Reports at the next token, unless the parser recovers from an error that it has reported.
+    /// Reports an error at the next token, unless the parser is recovering from a reported error.
     fn report_once(&mut self, text: impl Fn(&Self) -> String) -> Result<(), Stop> {
         if self.recovering {
             return Ok(());
@@ -526,7 +527,7 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    /// A token in quotes.
+    /// Returns a token in quotes.
     fn shown(&self, index: usize) -> String {
         let lexeme = self.tokens[index.min(self.tokens.len() - 1)];
         if lexeme.token == Token::Eof {
@@ -536,7 +537,7 @@ impl<'a> Walker<'a> {
         format!("'{}'", escape(&text))
     }
 
-    /// The tokens from one to another, with the white space between them.
+    /// Returns the source between two tokens, with white space.
     fn text(&self, first: usize, last: usize) -> String {
         let last = self.tokens[last.min(self.tokens.len() - 1)];
         let from = self.tokens[first].start as usize;
@@ -567,7 +568,7 @@ fn first(set: TokenSet) -> Token {
     Token::ALL.into_iter().find(|token| set & (1 << *token as TokenSet) != 0).unwrap_or(Token::Eof)
 }
 
-/// Tokens as ANTLR names them.
+/// Returns the names of tokens in ANTLR's format.
 fn names(set: TokenSet) -> String {
     let names: Vec<&str> =
         Token::ALL.into_iter().filter(|token| set & (1 << *token as TokenSet) != 0).map(Token::name).collect();
@@ -582,7 +583,7 @@ mod tests {
     use crate::parse::macros::Macros;
     use crate::release::Release;
 
-    /// How many tokens a string has, what predictions looked at, and the last error if a limit was exceeded.
+    /// Returns the number of tokens, the steps of predictions, and the last error if a limit was exceeded.
     fn work(text: &str) -> (u64, u64, Option<String>) {
         let source: Vec<char> = text.chars().collect();
         let (tokens, unrecognized) = lexer::lex(&source, Macros(&Release::NEWEST.into()));
@@ -593,7 +594,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_texts_take_work_that_grows_as_they_do() {
+    fn work_on_damaged_sources_grows_linearly() {
         let nested = |count: usize, inner: &str| format!("{}{inner}{}", "-1[".repeat(count), "]".repeat(count));
         let forms: [(&str, &dyn Fn(usize) -> String); 12] = [
             ("names", &|n| format!("a{} }}", ".b".repeat(n))),
@@ -611,14 +612,14 @@ mod tests {
         ];
         for (name, form) in forms {
             let ((few, small, _), (many, large, _)) = (work(&form(1_000)), work(&form(10_000)));
-            // At most half as much again for a token, and ten steps.
+            // At most 50 % more steps per token, plus ten.
             let (before, after) = (small * 100 / few, large * 100 / many);
             assert!(after < before * 3 / 2 + 1_000, "{name}: {before} and {after} hundredths a token");
         }
     }
 
     #[test]
-    fn what_takes_too_much_work_ends_with_an_error() {
+    fn too_much_work_ends_with_an_error() {
         let source = format!("{}{}{}{} )", "-1[".repeat(240), "[".repeat(40_000), "]".repeat(40_000), "]".repeat(240));
         let (_, work, error) = work(&source);
         assert!(work <= MAX_WORK + 100_000, "{work}");

@@ -1,18 +1,18 @@
-//! The grammar as a network of states, as ANTLR builds it, with what each state may read next.
+//! The grammar as a network of states, as ANTLR builds it, with the tokens that each state may read.
 
 use super::grammar::{GRAMMAR, Item, Label, Rule, TokenSet};
 use std::sync::OnceLock;
 
 pub(super) type StateId = usize;
 
-/// The bit that says: the rule may end here.
+/// The bit for: the rule may end here.
 pub(super) const EPSILON: TokenSet = 1 << 63;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Basic,
     RuleStop,
-    /// Before alternatives; an optional part is one alternative and none.
+    /// Before alternatives. An optional part is a block of one alternative and an empty one.
     BlockStart,
     PlusBlockStart,
     PlusLoopBack,
@@ -23,7 +23,7 @@ pub(super) enum Kind {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Edge {
-    /// `outermost` is the rule that ends here, if it is left-recursive and its caller takes any precedence.
+    /// `outermost` is the rule that ends here, if it is left-recursive and its caller accepts any precedence.
     Epsilon {
         to: StateId,
         outermost: Option<Rule>,
@@ -39,7 +39,7 @@ pub(super) enum Edge {
         follow: StateId,
         label: Label,
     },
-    /// Only if the rule was called with at most this precedence.
+    /// Passes only if the rule was called with at most this precedence.
     Precedence {
         precedence: u8,
         to: StateId,
@@ -51,13 +51,13 @@ pub(super) struct State {
     pub(super) kind: Kind,
     pub(super) rule: Rule,
     pub(super) edges: Vec<Edge>,
-    /// What may be read here, up to the end of the rule.
+    /// The tokens that may be read here, up to the end of the rule.
     pub(super) next: TokenSet,
-    /// What each alternative may read first, if one token says which to take.
+    /// The first tokens of each alternative, if one token decides between them.
     pub(super) first: Option<Vec<TokenSet>>,
     /// Whether the alternatives are those of the whole rule.
     pub(super) outer: bool,
-    /// Whether it is the loop of a left-recursive rule.
+    /// Whether this is the loop of a left-recursive rule.
     pub(super) precedence: bool,
 }
 
@@ -75,7 +75,7 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// The network of the grammar, built once.
+    /// Returns the network of the grammar, built once.
     pub(super) fn get() -> &'static Network {
         static NETWORK: OnceLock<Network> = OnceLock::new();
         NETWORK.get_or_init(Network::build)
@@ -89,7 +89,7 @@ impl Network {
         self.stops[rule as usize]
     }
 
-    /// Where the caller goes on after the rule that it calls at a state.
+    /// Returns the state in which the caller continues after the rule that it calls at `invoking`.
     pub(super) fn follow(&self, invoking: StateId) -> StateId {
         match self.states[invoking].edges.first() {
             Some(Edge::Rule { follow, .. }) => *follow,
@@ -174,7 +174,7 @@ impl Network {
         entry
     }
 
-    /// Alternatives, with the precedence that each needs.
+    /// Adds alternatives with the precedence that each needs.
     fn block(&mut self, kind: Kind, rule: Rule, alternatives: &[(Option<u8>, &[Item])], end: StateId) -> StateId {
         let start = self.add(kind, rule);
         let block_end = self.add(Kind::BlockEnd, rule);
@@ -191,7 +191,7 @@ impl Network {
         start
     }
 
-    /// Ends of rules lead to whatever follows where they are called.
+    /// Links the ends of rules to the states after each call of the rule.
     fn link_ends(&mut self) {
         let recursive: Vec<Rule> =
             self.states.iter().filter(|state| state.precedence).map(|state| state.rule).collect();
@@ -226,8 +226,8 @@ impl Network {
         }
     }
 
-    /// What may be read at a state: to the end of the rule, or, if `beyond`, also after it. Beyond, a precedence that
-    /// decides gives `None`.
+    /// Returns the tokens that may be read at a state, up to the end of the rule or, if `beyond`, also after it.
+    /// Returns `None` if `beyond` and a precedence decides.
     fn next(&self, state: StateId, beyond: bool) -> Option<TokenSet> {
         let mut seen = vec![false; self.states.len()];
         let (mut todo, mut out) = (vec![state], 0);
@@ -242,7 +242,7 @@ impl Network {
             for edge in &self.states[state].edges {
                 match *edge {
                     Edge::Token { set, .. } => out |= set,
-                    // No rule of the grammar can be empty, so what follows it is not reached.
+                    // No rule of the grammar can be empty, so the states after it are not reached.
                     Edge::Rule { rule, .. } => todo.push(self.starts[rule as usize]),
                     Edge::Precedence { .. } if beyond => return None,
                     Edge::Epsilon { to, .. } | Edge::Precedence { to, .. } => todo.push(to),
@@ -259,7 +259,7 @@ mod tests {
 
     /// cel-go's generated parser predicts twelve decisions with more than one token.
     #[test]
-    fn one_token_tells_the_other_decisions() {
+    fn one_token_decides_the_other_decisions() {
         let network = Network::get();
         let decisions = network.states.iter().filter(|state| state.edges.len() > 1 && state.kind != Kind::RuleStop);
         assert_eq!(decisions.clone().count(), 36);

@@ -1,4 +1,4 @@
-//! Which alternative to take where one token does not decide: ANTLR's prediction, first without the callers of the rule
+//! Prediction of the alternative if one token does not decide: ANTLR's algorithm, first without the callers of the rule
 //! (SLL) and, if that is ambiguous, with them (LL).
 
 use super::grammar::Rule;
@@ -6,13 +6,13 @@ use super::network::{Edge, Kind, Network, StateId};
 use crate::parse::lexer::Token;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// The states to return to, as the number of a list in [`Stacks`].
+/// A list of states to return to, as its number in [`Stacks`].
 pub(super) type Stack = u32;
 
-/// No state to return to: in SLL any caller, in LL the end of the text.
+/// No state to return to: any caller in SLL, the end of the source in LL.
 pub(super) const EMPTY: Stack = 0;
 
-/// Lists of states to return to, each once.
+/// Interned lists of states to return to.
 #[derive(Debug, Default)]
 pub(super) struct Stacks {
     entries: Vec<(Stack, StateId)>,
@@ -32,7 +32,7 @@ impl Stacks {
         self.entries.get((stack as usize).checked_sub(1)?).copied()
     }
 
-    /// Whether the top of `long` is all of `short`.
+    /// Returns whether `short` is the top of `long`.
     fn covers(&self, mut short: Stack, mut long: Stack) -> bool {
         while short != long
             && let Some((below, state)) = self.pop(short)
@@ -46,22 +46,22 @@ impl Stacks {
     }
 }
 
-/// Where an alternative has come to.
+/// The position of an alternative in the network.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Config {
     state: StateId,
     alt: usize,
-    /// In order.
+    /// Sorted.
     stacks: Vec<Stack>,
     /// Whether it left the rule of the decision.
     outside: bool,
-    /// Whether it left the rule towards a caller that takes any precedence.
+    /// Whether it left the rule towards a caller that accepts any precedence.
     suppressed: bool,
 }
 
 type Configs = BTreeMap<(StateId, usize), Config>;
 
-/// What the next token leads to.
+/// The result of reading the next token.
 #[derive(Clone, Debug)]
 enum Next {
     State(usize),
@@ -70,24 +70,24 @@ enum Next {
     Alt(usize),
     /// SLL cannot decide.
     Conflict,
-    /// Nothing reads the token; the alternative is one that may end before it.
+    /// No configuration reads the token. The alternative is one that may end before it.
     Dead(Option<usize>),
 }
 
-/// Sets of configurations that were computed, and what tokens lead to.
+/// Computed sets of configurations, and their transitions.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
     without_callers: Known,
     with_callers: Known,
-    /// Configurations and tokens that were looked at.
+    /// The number of visited configurations and tokens.
     pub(super) work: u64,
 }
 
-/// How much is looked at for one text. ANTLR has no such bound: where it needs callers, it reads on to the end of the
-/// text again and again.
+/// The maximum work for one expression. ANTLR has no such bound: if it needs callers, it reads to the end of the source
+/// for each decision.
 pub(super) const MAX_WORK: u64 = 20_000_000;
 
-/// Sets with more configurations together are not kept.
+/// Sets are no longer kept when all kept sets have more configurations together.
 const MAX_KEPT: usize = 200_000;
 
 #[derive(Debug, Default)]
@@ -100,7 +100,7 @@ struct Known {
 }
 
 impl Known {
-    /// The number of a set; the set itself if there is no room for it.
+    /// Returns the number of a set, or the set itself if there is no room for it.
     fn add(&mut self, configs: Configs) -> Result<usize, Configs> {
         let key: Vec<Config> = configs.values().cloned().collect();
         if let Some(number) = self.numbers.get(&key) {
@@ -128,13 +128,13 @@ pub(super) struct Predictor<'a> {
     pub(super) stacks: &'a mut Stacks,
     pub(super) cache: &'a mut Cache,
     pub(super) decision: StateId,
-    /// The precedence that the rule was called with.
+    /// The precedence with which the rule was called.
     pub(super) precedence: u8,
     /// Whether all callers are known (LL).
     pub(super) full: bool,
 }
 
-/// What is to be explored.
+/// A configuration to explore.
 struct Work {
     state: StateId,
     alt: usize,
@@ -144,16 +144,16 @@ struct Work {
     depth: i32,
 }
 
-/// No alternative fits: how many tokens after the first the one is that does not fit.
+/// No alternative fits. The number is the distance of the token that does not fit from the first one.
 pub(super) struct NoViable(pub(super) usize);
 
 impl Predictor<'_> {
-    /// The alternative, from 1. `callers` is where the rules that are open return to.
+    /// Returns the alternative, from 1. `callers` are the states to which the open rules return.
     pub(super) fn predict(&mut self, callers: Stack, look: &mut impl FnMut(usize) -> Token) -> Result<usize, NoViable> {
         let from = if self.full { callers } else { EMPTY };
         let mut place = self.first(from);
         let mut ahead = 0;
-        // The caller sees that the work is too much.
+        // The caller reports when the limit is exceeded.
         while self.cache.work <= MAX_WORK {
             let token = look(ahead);
             self.cache.work += 1;
@@ -165,7 +165,7 @@ impl Predictor<'_> {
                     self.full = true;
                     return self.predict(callers, look);
                 }
-                // With callers, the Go runtime names the first token here, not the one that does not fit.
+                // With callers, the Go runtime reports the first token here, not the one that does not fit.
                 Next::Dead(alt) => return alt.ok_or(NoViable(if self.full { 0 } else { ahead })),
             }
             ahead += usize::from(self.full || token != Token::Eof);
@@ -241,7 +241,7 @@ impl Predictor<'_> {
             }
         }
         if self.network.states[self.decision].precedence && !self.full {
-            // What the loop reads is not also read after it.
+            // Tokens that the loop reads are not also read after it.
             let entered: HashMap<StateId, Vec<Stack>> = out
                 .values()
                 .filter(|config| config.alt == 1)
@@ -262,7 +262,7 @@ impl Predictor<'_> {
         configs.keys().all(|(state, _)| self.stopped(*state))
     }
 
-    /// Where a token leads to, or nothing.
+    /// Returns the configurations after a token, or `None`.
     fn reach(&mut self, previous: &Configs, token: Token) -> Option<Configs> {
         let end = token == Token::Eof;
         let mut skipped = Vec::new();
@@ -321,7 +321,7 @@ impl Predictor<'_> {
                     own.stacks.insert(at, stack);
                 }
             } else if !own.stacks.iter().any(|short| self.stacks.covers(*short, stack)) {
-                // Any caller stands for each.
+                // A stack that stands for any caller replaces more specific ones.
                 own.stacks.retain(|long| !self.stacks.covers(stack, *long));
                 own.stacks.push(stack);
                 own.stacks.sort_unstable();
@@ -329,8 +329,8 @@ impl Predictor<'_> {
         }
     }
 
-    /// Follows everything that reads no token. `first` is whether precedences decide here; `end` is whether the end of
-    /// the text was read.
+    /// Follows all transitions that read no token. `first` says that precedences decide here; `end`, that the end of
+    /// the source was read.
     fn close(&mut self, mut todo: Vec<Work>, out: &mut Configs, first: bool, end: bool) {
         let network = self.network;
         let mut seen = HashSet::new();
@@ -387,7 +387,7 @@ impl Predictor<'_> {
         }
     }
 
-    /// Whether the loop of a left-recursive rule need not be entered, because the caller is the same loop.
+    /// Returns whether the loop of a left-recursive rule can be skipped because the caller is the same loop.
     fn returns_to_loop(&self, state: StateId, stack: Stack) -> bool {
         let node = &self.network.states[state];
         node.precedence
@@ -404,7 +404,7 @@ fn unique(configs: &Configs) -> Option<usize> {
     alts.all(|alt| alt == first).then_some(first)
 }
 
-/// The alternatives that have come to the same place.
+/// Groups alternatives by their position.
 fn subsets(configs: &Configs) -> BTreeMap<(StateId, &[Stack]), BTreeSet<usize>> {
     let mut out: BTreeMap<_, BTreeSet<usize>> = BTreeMap::new();
     for config in configs.values() {
@@ -413,7 +413,7 @@ fn subsets(configs: &Configs) -> BTreeMap<(StateId, &[Stack]), BTreeSet<usize>> 
     out
 }
 
-/// Whether more tokens would not help SLL.
+/// Returns whether more tokens would not help SLL.
 fn conflicts(configs: &Configs) -> bool {
     let mut by_state: BTreeMap<StateId, usize> = BTreeMap::new();
     for (state, _) in configs.keys() {
@@ -422,7 +422,7 @@ fn conflicts(configs: &Configs) -> bool {
     subsets(configs).values().any(|alts| alts.len() > 1) && by_state.values().all(|alts| *alts > 1)
 }
 
-/// The first alternative that may have ended its rule.
+/// Returns the first alternative that may have ended its rule.
 fn finished(network: &Network, configs: &Configs) -> Option<usize> {
     let ended = |config: &&Config| {
         config.outside || network.states[config.state].kind == Kind::RuleStop && config.stacks.contains(&EMPTY)

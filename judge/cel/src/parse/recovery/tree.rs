@@ -1,4 +1,4 @@
-//! What could be read of a string, as the tree that is built from strings without errors.
+//! Builds the same tree from damaged strings as from strings without errors.
 
 use super::grammar::{Label, Rule};
 use super::{Child, Node};
@@ -6,7 +6,7 @@ use crate::limits::MAX_DEPTH;
 use crate::parse::lexer::{Lexeme, Token};
 use crate::parse::syntax::Syntax;
 
-/// The tree of an expression.
+/// Returns the tree of an expression.
 pub(super) fn syntax(nodes: &[Node]) -> Syntax {
     Tree { nodes }.node(0, 0)
 }
@@ -42,7 +42,7 @@ impl Tree<'_> {
         self.children(id, label).map(|child| self.node(child, depth)).collect()
     }
 
-    /// A rule at a depth of operators.
+    /// Converts a rule at a depth of operators.
     fn node(&self, mut id: usize, depth: usize) -> Syntax {
         loop {
             let node = &self.nodes[id];
@@ -119,7 +119,7 @@ impl Tree<'_> {
         }
     }
 
-    /// The rule `escapeIdent`; a token of the kind `Eof` if there is no name.
+    /// Reads the rule `escapeIdent`. Returns a token of the kind `Eof` if there is no name.
     fn name(&self, id: usize) -> Lexeme {
         let start = self.nodes[id].start;
         self.token(id, Label::Id).unwrap_or(Lexeme { token: Token::Eof, start, end: start })
@@ -165,7 +165,7 @@ impl Tree<'_> {
         }
     }
 
-    /// The keys, colons and values of a list of entries.
+    /// Returns the keys, colons and values of a list of entries.
     fn entries(&self, id: usize) -> impl Iterator<Item = (usize, u32, usize)> {
         let cols = self.tokens(id, Label::Col).map(|col| col.start);
         let keys = self.children(id, Label::Key);
