@@ -1,4 +1,4 @@
-//! What changed in the lifecycle of fields and kinds between two releases.
+//! Lifecycle changes of fields and kinds between two releases.
 
 use crate::fields::{self, Field};
 use crate::kinds::{self, Declared};
@@ -7,29 +7,29 @@ use crate::{Features, Json, Options, Stage, Types, Version};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// What happened to a field.
+/// The change of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeKind {
     /// It is new, and not generally available.
     Added,
-    /// It is more stable than before; generally available, if it has no stage any more.
+    /// It is more stable than before; generally available if it no longer has a stage.
     Promoted,
     /// It is less stable than before.
     Demoted,
-    /// It is deprecated now.
+    /// It is now deprecated.
     Deprecated,
-    /// It is not deprecated any more.
+    /// It is no longer deprecated.
     Restored,
-    /// It has a tag now, and had none before.
+    /// It now has a tag, and had none before.
     Tagged,
     /// Another gate guards it.
     Regated,
-    /// It is not there any more.
+    /// It was removed.
     Removed,
 }
 
 impl ChangeKind {
-    /// The word for it.
+    /// The name of the change.
     pub fn name(self) -> &'static str {
         match self {
             ChangeKind::Added => "added",
@@ -44,23 +44,23 @@ impl ChangeKind {
     }
 }
 
-/// One release: its types, its gates, and the folder that they come from.
+/// One release: its types, its gates, and its source folder.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'t> {
     /// The types.
     pub types: &'t Types,
     /// The gates.
     pub features: &'t Features,
-    /// The folder that precedes the paths of packages in this release.
+    /// The folder before the paths of packages in this release.
     pub root: &'t str,
-    /// The release whose stages count.
+    /// The release whose stages are used.
     pub release: Option<Version>,
 }
 
 /// One change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// What happened.
+    /// The kind of change.
     pub kind: ChangeKind,
     /// The folder of the package below the root.
     pub package: String,
@@ -68,13 +68,13 @@ pub struct Change {
     pub type_name: String,
     /// The property.
     pub property: String,
-    /// The stage before; none without a stage.
+    /// The old stage, if any.
     pub old: Option<Stage>,
-    /// The stage now; none without a stage.
+    /// The new stage, if any.
     pub new: Option<Stage>,
-    /// The gates, of the new release if the field is there.
+    /// The gates, of the new release if the field exists there.
     pub gates: String,
-    /// `FILE:LINE:COLUMN` of the field, in the new release if it is there.
+    /// `FILE:LINE:COLUMN` of the field, in the new release if it exists there.
     pub place: String,
 }
 
@@ -99,7 +99,7 @@ impl<'t> Side<'t> {
             .collect()
     }
 
-    /// The places of all properties.
+    /// Returns the locations of all properties.
     fn all(&self) -> BTreeMap<Key<'t>, String> {
         let mut out = BTreeMap::new();
         for place in self.types.types() {
@@ -113,7 +113,7 @@ impl<'t> Side<'t> {
     }
 }
 
-/// Compares the fields of two releases that have a lifecycle in one of them.
+/// Compares the fields of two releases that have a lifecycle in at least one of them.
 pub fn diff(old: Side<'_>, new: Side<'_>) -> Vec<Change> {
     let (before, after) = (old.tagged(), new.tagged());
     let (all_before, all_after) = (old.all(), new.all());
@@ -158,20 +158,20 @@ pub fn diff(old: Side<'_>, new: Side<'_>) -> Vec<Change> {
     out
 }
 
-/// What happened to a kind.
+/// The change of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KindChange {
-    /// What happened: `added`, `removed`, `deprecated`, `restored` or, if its releases are other ones, `planned`.
+    /// What happened: `added`, `removed`, `deprecated`, `restored` or, if its releases changed, `planned`.
     pub kind: KindChangeKind,
     /// The folder of the package below the root.
     pub package: String,
     /// The kind.
     pub name: String,
-    /// Its releases before: `v1.20, deprecated in v1.23, removed in v1.26`; none if it was not there.
+    /// Its releases before: `v1.20, deprecated in v1.23, removed in v1.26`; `None` if it did not exist.
     pub old: Option<String>,
-    /// Its releases now; none if it is gone.
+    /// Its releases now; `None` if it was removed.
     pub new: Option<String>,
-    /// `FILE:LINE:COLUMN` of the type, in the new release if it is there.
+    /// `FILE:LINE:COLUMN` of the type, in the new release if it exists there.
     pub place: String,
 }
 
@@ -180,18 +180,18 @@ pub struct KindChange {
 pub enum KindChangeKind {
     /// It is new.
     Added,
-    /// The new release warns of it, and the old one does not.
+    /// The new release warns about it, and the old one does not.
     Deprecated,
-    /// The new release does not serve it, or the type is gone.
+    /// The new release does not serve it, or the type was removed.
     Removed,
-    /// The new release does not warn of it any more.
+    /// The new release no longer warns about it.
     Restored,
-    /// Its tags say other releases or another replacement than before.
+    /// Its tags have other releases or another replacement than before.
     Planned,
 }
 
 impl KindChangeKind {
-    /// The word for it.
+    /// The name of the change.
     pub fn name(self) -> &'static str {
         match self {
             KindChangeKind::Added => "added",
@@ -203,7 +203,7 @@ impl KindChangeKind {
     }
 }
 
-/// What the tags of a kind say, in words.
+/// Returns the tags of a kind in words.
 fn releases(kind: &Declared<'_>) -> String {
     let mut out = kind.introduced.to_string();
     for (word, release) in [("deprecated", kind.deprecated), ("removed", kind.removed)] {
@@ -217,8 +217,8 @@ fn releases(kind: &Declared<'_>) -> String {
     out
 }
 
-/// Compares the kinds of two releases by their tags `+k8s:prerelease-lifecycle-gen`. What is deprecated and what is
-/// served is known if both sides have a release. Lists go with their kinds and are left out.
+/// Compares the kinds of two releases by their tags `+k8s:prerelease-lifecycle-gen`. Deprecations and removals are
+/// known only if both sides have a release. Lists change with their kinds and are left out.
 pub fn kinds(old: Side<'_>, new: Side<'_>) -> Vec<KindChange> {
     fn all<'t>(side: &Side<'t>) -> BTreeMap<Key<'t>, Declared<'t>> {
         let declared = kinds::declared(side.types).into_iter().filter(|kind| !kind.is_list());
@@ -261,7 +261,7 @@ fn is_open(stage: Option<Stage>) -> bool {
     stage.is_some_and(|stage| stage != Stage::Ga)
 }
 
-/// A field without a stage is generally available.
+/// Returns the rank of a stage. A field without a stage is generally available.
 fn rank(stage: Option<Stage>) -> u8 {
     match stage {
         Some(Stage::Deprecated) => 0,

@@ -9,15 +9,16 @@ use crate::{Features, GoField, GoFile, Json, Options, Stage, Step, TypeRef, Type
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// How deep fields are followed.
+/// The maximum depth of fields.
 const MAX_DEPTH: usize = 64;
-/// Types that stand for one another.
+/// The maximum number of alias types in a row.
 const MAX_ALIASES: usize = 16;
-/// Bytes of the fields of a page, and of all pages. Types may name one another in more ways than anybody can list.
+/// The maximum bytes of the fields of a page, and of all pages. Types can refer to each other in more ways than can be
+/// listed.
 const MAX_PAGE: usize = 8 << 20;
 const MAX_PAGES: usize = 512 << 20;
 
-/// How many fields have a stage.
+/// The numbers of fields by stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Alpha fields.
@@ -39,17 +40,17 @@ pub struct Page {
     pub kind: String,
     /// `FILE:LINE:COLUMN` of its type.
     pub place: String,
-    /// How many fields it lists.
+    /// The numbers of its fields.
     pub counts: Counts,
-    /// Whether fields are left out, because there are too many.
+    /// Whether fields are left out because there are too many.
     pub is_cut: bool,
     /// The page in Markdown.
     pub text: String,
 }
 
-/// The pages of all kinds, by package and name: of the types that embed `TypeMeta`, or that have tags of their
-/// releases, in packages that are named like a version. A list of a kind has no page. Pages are made one by one, when
-/// the iterator comes to them.
+/// Returns the pages of all kinds, sorted by package and name: of the types that embed `TypeMeta`, or that have tags of
+/// their releases, in packages named like a version. A list of a kind has no page. Pages are created one by one as the
+/// iterator advances.
 ///
 /// # Example
 /// ```
@@ -89,7 +90,7 @@ fn has_page(place: TypePlace<'_>) -> bool {
     is_version && !is_list && (kinds::is_kind(place) || kinds::of_type(place).is_some())
 }
 
-/// The page that leads to the others: pages with their addresses.
+/// Returns the index page. It lists pages with their addresses.
 pub fn index<'p>(pages: impl IntoIterator<Item = (&'p Page, String)>) -> String {
     let mut out = "# Kinds and their fields\n\n".to_owned();
     out.push_str("| kind | API version | alpha | beta | deprecated | fields |\n|---|---|---|---|---|---|\n");
@@ -159,7 +160,7 @@ struct Walk<'t> {
     /// The rows of fields with a stage, and those of all fields.
     open: String,
     all: String,
-    /// The types on the way to the field: none is entered twice.
+    /// The types on the way to the field. None is entered twice.
     stack: Vec<(*const Package, &'t str)>,
     is_cut: bool,
 }
@@ -208,8 +209,7 @@ impl<'t> Walk<'t> {
         let _ = writeln!(self.all, "{row} {} |", escaped(&description(place.file, &field.comments)));
     }
 
-    /// The struct of a field, behind lists, maps and types that stand for others. What leads to it is added to the
-    /// path.
+    /// Returns the struct of a field, inside lists, maps and aliases. Appends their steps to the path.
     fn below(&self, from: TypePlace<'t>, of: &'t TypeRef, path: &mut String) -> Option<TypePlace<'t>> {
         let (mut from, mut of) = (from, of);
         for _ in 0..MAX_ALIASES {
@@ -229,7 +229,7 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// The type of a field as Go writes it, without pointers.
+/// Returns the type of a field in Go syntax, without pointers.
 fn type_text(of: &TypeRef) -> String {
     let mut out = String::new();
     for step in &of.steps {
@@ -242,8 +242,8 @@ fn type_text(of: &TypeRef) -> String {
     out
 }
 
-/// The text of a comment for readers, on one line: without tags, and up to a line of hyphens (upstream: `fmtRawDoc` of
-/// apimachinery).
+/// Returns the text of a comment for readers, on one line: without tags, and up to a line of hyphens (upstream:
+/// `fmtRawDoc` of apimachinery).
 fn description(file: &GoFile, comments: &Range<usize>) -> String {
     let mut out = String::new();
     let lines = file.lines(comments).take_while(|line| line.text != "---");
@@ -258,7 +258,7 @@ fn description(file: &GoFile, comments: &Range<usize>) -> String {
     out
 }
 
-/// Text that Markdown shows as it is.
+/// Escapes a string so that Markdown shows it unchanged.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in printable(text).chars() {
@@ -272,7 +272,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Without characters that control a terminal.
+/// Removes characters that control a terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

@@ -1,5 +1,5 @@
-//! What the entries of `x-kubernetes-api-lifecycle` in a document say: what is not written correctly, and which fields
-//! of a CustomResourceDefinition are not generally available in a release.
+//! Checks the entries of `x-kubernetes-api-lifecycle` in a document: which are malformed, and which fields of a
+//! CustomResourceDefinition are not generally available in a release.
 
 use crate::annotate::{self, EXTENSION};
 use crate::roots::{Root, roots, versions};
@@ -11,10 +11,10 @@ use kubeshape_schema::read::describe;
 use kubeshape_yaml::{Kind as Type, Node};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many characters a string has at most. Names and values of a document may have any length.
+/// The maximum number of characters of a string in a message. Names and values of a document may be longer.
 pub const LONGEST: usize = 400;
 
-/// A string without control characters, cut.
+/// Shortens a string and removes control characters.
 fn short(text: &str) -> String {
     let mut out = printable(text);
     if let Some((end, _)) = out.char_indices().nth(LONGEST - 1) {
@@ -24,8 +24,8 @@ fn short(text: &str) -> String {
     out
 }
 
-/// What is not written correctly in the entries of a document, in the order of the text, at most [`MAX_WARNINGS`]. Such
-/// an entry counts as far as it is understood.
+/// Returns the malformed entries of a document, in source order, at most [`MAX_WARNINGS`]. The valid parts of such an
+/// entry are still used.
 ///
 /// # Example
 /// ```
@@ -46,7 +46,7 @@ pub fn faults(document: &Document) -> Vec<Note<'static>> {
     out.notes
 }
 
-/// As [`faults`], as findings at their places.
+/// Like [`faults`], as findings with locations.
 pub fn findings(document: &Document) -> Vec<Finding> {
     if !may_be_in(document.document()) {
         return Vec::new();
@@ -55,19 +55,20 @@ pub fn findings(document: &Document) -> Vec<Finding> {
     faults(document).iter().map(|note| resolver.finding(note)).collect()
 }
 
-/// As [`faults`], of one CustomResourceDefinition of a document.
+/// Like [`faults`], for one CustomResourceDefinition of a document.
 pub fn faults_of(definition: Node<'_>) -> Vec<Note<'static>> {
     let mut out = Faults::default();
     walk(versions(definition), |schema, field| out.schema(schema, field));
     out.notes
 }
 
-/// Whether a string may have entries. Most have none, and need no walk.
+/// Returns whether a string may have entries. Most have none, and need no walk.
 pub fn are_in(text: &str) -> bool {
     text.contains(EXTENSION)
 }
 
-/// Whether a document may have entries. It searches the text of the document only: an input can have a million documents.
+/// Returns whether a document may have entries. Searches only the source of the document: an input can have a million
+/// documents.
 pub fn may_be_in(document: kubeshape_yaml::Document<'_>) -> bool {
     let text = document.root().and_then(|root| document.source().get(root.span()));
     text.is_none_or(are_in)
@@ -76,8 +77,7 @@ pub fn may_be_in(document: kubeshape_yaml::Document<'_>) -> bool {
 /// A field of a CustomResourceDefinition that is not generally available.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Which finding: [`Code::DefinedField`], or [`Code::DefinedOff`] if every object must have or gets a field that is
-    /// off.
+    /// The code: [`Code::DefinedField`], or [`Code::DefinedOff`] if a field that is off is required or has a default.
     pub code: Code,
     /// The entry in the tape of the document.
     pub at: u32,
@@ -86,14 +86,14 @@ pub struct Field {
 }
 
 impl Field {
-    /// The note about it.
+    /// Returns it as a note.
     pub fn note(self) -> Note<'static> {
         Note::new(self.code, self.at, self.text)
     }
 }
 
-/// The fields of a CustomResourceDefinition that are alpha, beta, deprecated or off in a cluster, in the order of the
-/// text, at most [`MAX_WARNINGS`].
+/// Returns the fields of a CustomResourceDefinition that are alpha, beta, deprecated or off in a cluster, in source
+/// order, at most [`MAX_WARNINGS`].
 ///
 /// # Example
 /// ```
@@ -135,8 +135,8 @@ pub fn fields(definition: Node<'_>, cluster: &Cluster) -> Vec<Field> {
     out
 }
 
-/// As [`fields`], asked for several releases: each field with the releases that say the same of it. The release of the
-/// cluster does not count.
+/// Like [`fields`], for several releases: each field with the releases that have the same result. The release of the
+/// cluster is not used.
 pub fn fields_by_release(definition: Node<'_>, releases: &[Version], cluster: &Cluster) -> Vec<(Field, Vec<Version>)> {
     let mut known: BTreeMap<(u32, usize), (Field, Vec<Version>)> = BTreeMap::new();
     for (number, release) in releases.iter().enumerate() {
@@ -152,7 +152,7 @@ pub fn fields_by_release(definition: Node<'_>, releases: &[Version], cluster: &C
     known.into_values().collect()
 }
 
-/// A property whose schema is looked at.
+/// A property whose schema is visited.
 struct Property<'p, 'd> {
     key: Node<'d>,
     is_required: bool,
@@ -162,7 +162,7 @@ struct Property<'p, 'd> {
 
 /// A step from one schema to another.
 struct Step<'d> {
-    /// The name of a property; none for items and values.
+    /// The name of a property; `None` for items and values.
     name: Option<&'d str>,
     /// The step before it.
     before: Option<usize>,
@@ -189,17 +189,17 @@ impl Property<'_, '_> {
     }
 }
 
-/// Of repeated keys, the last one counts.
+/// Returns the last entry of a key. It is used if a key is repeated.
 fn last<'d>(node: Node<'d>, key: &str) -> Option<(Node<'d>, Node<'d>)> {
     node.pairs().filter(|(name, _)| name.text() == key).last()
 }
 
-/// Visits schemas, each once, in the order of the text: those of properties with the property.
+/// Visits each schema once, in source order: those of properties with the property.
 fn walk<'d>(roots: Vec<(Root<'d>, Node<'d>)>, mut visit: impl FnMut(Node<'d>, Option<&Property<'_, 'd>>)) {
     /// A schema to visit.
     struct Next<'d> {
         schema: Node<'d>,
-        /// If it is a property's.
+        /// The key, if it is the schema of a property.
         key: Option<Node<'d>>,
         is_required: bool,
         /// The last step to it.
@@ -210,7 +210,7 @@ fn walk<'d>(roots: Vec<(Root<'d>, Node<'d>)>, mut visit: impl FnMut(Node<'d>, Op
     let mut todo: Vec<Next<'d>> =
         roots.into_iter().rev().map(|(_, schema)| Next { schema, key: None, is_required: false, at: None }).collect();
     while let Some(Next { schema, key, is_required, at }) = todo.pop() {
-        // Aliases lead to a schema again.
+        // Aliases lead to the same schema again.
         if !seen.insert(schema.index()) {
             continue;
         }

@@ -9,14 +9,14 @@ use std::ops::Range;
 use std::sync::Arc;
 use tree_sitter::Node;
 
-/// Specs of a gate, and lines about stages in its comment, that are read: more than there are releases. Each field that
-/// names the gate looks at all of them.
+/// The maximum number of specs of a gate, and of stage lines in its comment: more than there are releases. Each field
+/// with the gate reads all of them.
 const MAX_STAGES: usize = 128;
 
-/// What a gate is from one release on.
+/// The state of a gate from one release on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spec {
-    /// The release; none in files without versioned specs.
+    /// The release; `None` in files without versioned specs.
     pub version: Option<Version>,
     /// Whether the feature is on by default.
     pub default: bool,
@@ -33,30 +33,31 @@ pub struct Gate {
     pub name: String,
     /// The file of the constant, or of the specs if there is no constant.
     pub source: Arc<Source>,
-    /// The bytes of the name there.
+    /// The byte range of the name.
     pub span: Range<usize>,
     /// The specs in the order of the file, which is that of the releases.
     pub specs: Vec<Spec>,
-    /// The gates without which it cannot be on.
+    /// The gates that must be on for it to be on.
     pub dependencies: Vec<String>,
-    /// Stages with their releases, as the comment above the constant has them: `alpha: v1.20`.
+    /// Stages with their releases, from the comment above the constant: `alpha: v1.20`.
     pub comments: Vec<(Stage, Version, Range<usize>)>,
     /// The owner in the comment: `@you`.
     pub owner: Option<String>,
 }
 
 impl Gate {
-    /// The specs in force in a release: those of the release and of earlier ones. Without a release: all.
+    /// Returns the specs in force in a release: those of the release and of earlier ones. Without a release: all.
     fn until(&self, release: Option<Version>) -> impl DoubleEndedIterator<Item = &Spec> {
         self.specs.iter().filter(move |spec| spec.version.is_none() || release.is_none() || spec.version <= release)
     }
 
-    /// What the gate is in a release (none: the newest one that the file knows); none if the release does not have it.
+    /// Returns the spec of the gate in a release, or in the newest known release if `None`; `None` if the release does
+    /// not have the gate.
     pub fn spec(&self, release: Option<Version>) -> Option<Spec> {
         self.until(release).next_back().copied()
     }
 
-    /// The stage in a release, and the first release of the stage where the file or the comment says it.
+    /// Returns the stage in a release, and the first release of the stage if the specs or the comment have it.
     ///
     /// # Example
     /// ```
@@ -110,7 +111,7 @@ struct Constant {
     comments: Range<usize>,
 }
 
-/// What a map literal says about a gate.
+/// An entry of a map literal about a gate.
 struct Entry {
     /// The name of the constant.
     constant: String,
@@ -121,7 +122,7 @@ struct Entry {
 }
 
 impl Features {
-    /// Reads Go files. What is not Go is reported, and what can be read of it counts.
+    /// Reads Go files. Invalid Go is reported, and the valid parts are used.
     pub fn read(sources: impl IntoIterator<Item = Source>) -> (Features, Vec<Finding>) {
         let mut findings = Vec::new();
         let mut features = Features::default();
@@ -176,7 +177,7 @@ impl Features {
                 comments: Vec::new(),
                 owner: None,
             });
-            // A gate of another component is in the file of the component, too: the first file counts.
+            // A gate of another component is also in the file of that component. The first file is used.
             if gate.specs.is_empty() {
                 gate.specs = entry.specs;
             }
@@ -189,17 +190,17 @@ impl Features {
         (features, findings)
     }
 
-    /// The gate of this name.
+    /// Returns the gate of this name.
     pub fn get(&self, name: &str) -> Option<&Gate> {
         self.gates.get(name)
     }
 
-    /// All gates by name.
+    /// Iterates over all gates, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = &Gate> {
         self.gates.values()
     }
 
-    /// Whether there is no gate.
+    /// Returns whether there are no gates.
     pub fn is_empty(&self) -> bool {
         self.gates.is_empty()
     }
@@ -268,7 +269,7 @@ fn constant(node: Node<'_>, file: usize, comments: Range<usize>, text: &str) -> 
     Some((go::text(name, text).to_owned(), constant))
 }
 
-/// Reads a literal of a map from gates to specs or dependencies; says whether it is one.
+/// Reads a literal of a map from gates to specs or dependencies. Returns whether it is one.
 fn read_literal(node: Node<'_>, file: usize, text: &str, entries: &mut Vec<Entry>) -> bool {
     let kind = node.child_by_field_name("type").filter(|kind| kind.kind() == "map_type");
     let Some(value) = kind.and_then(|kind| kind.child_by_field_name("value")) else { return false };
@@ -301,7 +302,7 @@ fn read_literal(node: Node<'_>, file: usize, text: &str, entries: &mut Vec<Entry
     true
 }
 
-/// Keys and values of a literal's body.
+/// Returns the keys and values in the body of a literal.
 fn keyed(body: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
     let mut cursor = body.walk();
     let pairs = body.named_children(&mut cursor).filter(|child| child.kind() == "keyed_element");
@@ -313,7 +314,7 @@ fn last_named(node: Node<'_>) -> Option<Node<'_>> {
     node.named_children(&mut cursor).filter(|child| child.kind() != "comment").last()
 }
 
-/// The items of a literal's body.
+/// Returns the items in the body of a literal.
 fn elements(body: Node<'_>) -> Vec<Node<'_>> {
     let mut cursor = body.walk();
     let items = body.named_children(&mut cursor).filter(|child| child.kind() == "literal_element");
@@ -324,7 +325,7 @@ fn element(node: Node<'_>) -> Node<'_> {
     if node.kind() == "literal_element" { node.named_child(0).unwrap_or(node) } else { node }
 }
 
-/// The body of a literal with or without a type.
+/// Returns the body of a literal with or without a type.
 fn literal(node: Node<'_>) -> Option<Node<'_>> {
     match node.kind() {
         "literal_value" => Some(node),
@@ -333,7 +334,7 @@ fn literal(node: Node<'_>) -> Option<Node<'_>> {
     }
 }
 
-/// `X` of `X` and `features.X`.
+/// Returns `X` for `X` and `features.X`.
 fn last_name<'s>(node: Node<'_>, text: &'s str) -> &'s str {
     let text = go::text(node, text);
     text.rsplit('.').next().unwrap_or(text).trim()
@@ -348,7 +349,7 @@ fn spec(body: Node<'_>, text: &str) -> Option<Spec> {
             "Default" => out.default = said == "true",
             "LockToDefault" => out.locked = said == "true",
             "PreRelease" => {
-                // `featuregate.GA` is the empty text.
+                // `featuregate.GA` is the empty string.
                 out.stage = Stage::of_word(last_name(value, text)).unwrap_or(Stage::Ga);
             }
             "Version" => out.version = said.split('"').nth(1).and_then(Version::parse),

@@ -1,4 +1,4 @@
-//! The lifecycle of each field: what its tags and its feature gates say.
+//! The lifecycle of each field, from its tags and its feature gates.
 
 use crate::tag::{self, KUBERNETES, LifecycleTag, Line};
 use crate::types::TypePlace;
@@ -6,17 +6,17 @@ use crate::{Features, GoField, GoFile, Json, Stage, Types, Version};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What decides how tags and gates are read.
+/// How tags and gates are evaluated.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// The release whose stages count; without one, what the tags say, and the newest specs of the gates.
+    /// The release whose stages are used; if `None`, the tags as written, and the newest specs of the gates.
     pub release: Option<Version>,
 }
 
-/// What one project says about a field: an entry of `x-kubernetes-api-lifecycle`.
+/// An entry of `x-kubernetes-api-lifecycle`: the lifecycle of a field in one project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lifecycle {
-    /// Since which release.
+    /// The first release with this status.
     pub min_version: Option<String>,
     /// `alpha`, `beta` or `deprecated`.
     pub status: Option<String>,
@@ -30,7 +30,7 @@ impl Lifecycle {
     }
 }
 
-/// In words: `alpha since v1.20, behind the feature gate Frobber2D`.
+/// Prints it in words: `alpha since v1.20, behind the feature gate Frobber2D`.
 impl fmt::Display for Lifecycle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.status.as_deref().unwrap_or("new"))?;
@@ -44,7 +44,7 @@ impl fmt::Display for Lifecycle {
     }
 }
 
-/// Everything that comments say about the lifecycle of a field.
+/// The tags about the lifecycle in the comments of a field.
 #[derive(Clone, Debug, Default)]
 pub struct Tags<'t> {
     /// The tags of KEP-2558 with their lines.
@@ -61,7 +61,7 @@ impl<'t> Tags<'t> {
     /// Reads the comments of a field.
     pub fn of(file: &'t GoFile, field: &GoField) -> Tags<'t> {
         let mut out = Tags::default();
-        // A paragraph begins at the start, behind an empty line, or behind tags.
+        // A paragraph begins at the start, after an empty line, or after tags.
         let mut begins = true;
         for line in file.lines(&field.comments) {
             if let Some(tag) = LifecycleTag::parse(line.text) {
@@ -78,13 +78,13 @@ impl<'t> Tags<'t> {
         out
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no tags.
     pub fn is_empty(&self) -> bool {
         self.lifecycle.is_empty() && self.gates.is_empty() && self.conditions.is_empty() && self.deprecated.is_none()
     }
 
-    /// The names of the gates on which the field depends: of the tag of Kubernetes, else of `+featureGate`, else of
-    /// `+k8s:ifEnabled`; each once.
+    /// Returns the names of the gates on which the field depends: those of the tag of Kubernetes, else of
+    /// `+featureGate`, else of `+k8s:ifEnabled`; without duplicates.
     pub fn gate_names(&self) -> Vec<&str> {
         let tagged = self.lifecycle.iter().filter(|(tag, _)| tag.project == KUBERNETES);
         let mut names: Vec<&str> = tagged.filter_map(|(tag, _)| tag.feature_gate.as_deref()).collect();
@@ -102,20 +102,20 @@ impl<'t> Tags<'t> {
     }
 }
 
-/// What is known of a field.
+/// The evaluated lifecycle of a field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
-    /// How stable it is in Kubernetes; none if no tag is about Kubernetes, the gate is not known, or the release does
-    /// not have it.
+    /// The stage in Kubernetes; `None` if no tag is about Kubernetes, the gate is unknown, or the release does not have
+    /// it.
     pub stage: Option<Stage>,
-    /// The entries of the extension by project. Kubernetes has none if the field is generally available.
+    /// The entries of the extension by project. There is none for Kubernetes if the field is generally available.
     pub projects: BTreeMap<String, Lifecycle>,
 }
 
-/// Decides what the tags of a field mean.
+/// Evaluates the tags of a field.
 ///
-/// A tag of KEP-2558 goes before a `Deprecated:` paragraph, that before `+featureGate`, and that before
-/// `+k8s:ifEnabled`. Of several gates, the least stable decides.
+/// A tag of KEP-2558 has precedence over a `Deprecated:` paragraph, that over `+featureGate`, and that over
+/// `+k8s:ifEnabled`. Of several gates, the least stable one is used.
 pub fn state(tags: &Tags<'_>, features: &Features, options: &Options) -> State {
     let mut out = State::default();
     for (tag, _) in &tags.lifecycle {
@@ -143,8 +143,8 @@ pub fn state(tags: &Tags<'_>, features: &Features, options: &Options) -> State {
     out
 }
 
-/// Evaluates an entry that is written in a tag or in a schema. The gate decides when it is generally available, and for
-/// a release.
+/// Evaluates an entry of a tag or of a schema. Its gate is used when the gate is generally available, and if a release
+/// is given.
 pub(crate) fn tagged(
     mut entry: Lifecycle,
     features: &Features,
@@ -191,7 +191,7 @@ fn gated(names: &[&str], features: &Features, options: &Options, out: &mut State
     if stage == Stage::Ga {
         return;
     }
-    // All must be on, so the field has the stage since the last of them has it.
+    // All gates must be on, so the stage begins when the last of them has it.
     let alike = stages.iter().filter(|(other, _)| *other == stage).map(|(_, since)| *since);
     let since = alike.max().unwrap_or(since);
     let open = names.iter().zip(&stages).filter(|(_, (stage, _))| *stage != Stage::Ga);
@@ -213,14 +213,14 @@ pub struct Field<'t> {
     pub place: TypePlace<'t>,
     /// The field.
     pub field: &'t GoField,
-    /// What the comments say.
+    /// The tags in its comments.
     pub tags: Tags<'t>,
-    /// What it means.
+    /// Their evaluation.
     pub state: State,
 }
 
 impl Field<'_> {
-    /// The name of the property; none if the field is not serialized or its members stand in the object around it.
+    /// Returns the name of the property; `None` if the field is not serialized or is inlined in its parent.
     pub fn property(&self) -> Option<&str> {
         match &self.field.json {
             Json::Member(name) => Some(name),
@@ -234,7 +234,7 @@ impl Field<'_> {
     }
 }
 
-/// All fields with tags, by package, type and place.
+/// Returns all fields with tags, sorted by package, type and position.
 ///
 /// # Example
 /// ```

@@ -1,4 +1,4 @@
-//! Go files, as far as they are about types and feature gates: read with tree-sitter's grammar.
+//! Reads types and feature gates from Go files, with tree-sitter's grammar.
 
 use crate::tag::{self, Line};
 use kubeshape_input::Source;
@@ -7,62 +7,62 @@ use std::ops::Range;
 use std::sync::Arc;
 use tree_sitter::{Node, Parser, Tree, TreeCursor};
 
-/// Lines of a comment that are read. Every field of a declaration has them.
+/// The maximum number of lines of a comment. Every field of a declaration has them.
 const MAX_LINES: usize = 1024;
-/// Names of one declaration that are fields: `A, B int`.
+/// The maximum number of names in one field declaration: `A, B int`.
 const MAX_NAMES: usize = 16;
-/// How deep the types of fields are followed through pointers, lists and maps.
+/// The maximum depth of pointers, lists and maps in the type of a field.
 const MAX_TYPE_DEPTH: usize = 64;
 
-/// A struct type, or a type that stands for another one.
+/// A struct type or an alias.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoType {
     /// The name.
     pub name: String,
-    /// The bytes of the name.
+    /// The byte range of the name.
     pub span: Range<usize>,
-    /// The bytes of the comments before it, also of a block that an empty line separates.
+    /// The byte range of the comments before it, including a block that is separated by an empty line.
     pub comments: Range<usize>,
-    /// The fields; none of a type that is not a struct.
+    /// The fields; empty if it is not a struct.
     pub fields: Vec<GoField>,
-    /// The type that it stands for, unless it is a struct.
+    /// The aliased type, unless it is a struct.
     pub alias: Option<TypeRef>,
 }
 
 /// A field of a struct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoField {
-    /// The name in Go; of an embedded field the name of its type.
+    /// The name in Go; for an embedded field the name of its type.
     pub name: String,
-    /// The bytes of the name.
+    /// The byte range of the name.
     pub span: Range<usize>,
-    /// The bytes of the comments before it.
+    /// The byte range of the comments before it.
     pub comments: Range<usize>,
-    /// How it is written in JSON.
+    /// Its JSON form.
     pub json: Json,
     /// Its type.
     pub type_ref: TypeRef,
 }
 
-/// How a field is written in JSON.
+/// The JSON form of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Json {
     /// As a member of this name.
     Member(String),
-    /// Its members stand in the object around it.
+    /// Its members are inlined in the parent.
     Inline,
-    /// It is not: its tag is `-`, or its name is not exported.
+    /// It is not serialized: its tag is `-`, or its name is not exported.
     None,
 }
 
 /// The type of a field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TypeRef {
-    /// What leads from the field to the named type: lists and maps, from the outside.
+    /// The lists and maps around the named type, from the outside.
     pub steps: Vec<Step>,
-    /// The name before the dot, of a type of another package.
+    /// The package name before the dot, for a type of another package.
     pub package: Option<String>,
-    /// The name of the type; empty if it has none.
+    /// The name of the type, or empty.
     pub name: String,
 }
 
@@ -78,47 +78,47 @@ pub enum Step {
 /// A Go file that was read for its types.
 #[derive(Clone, Debug)]
 pub struct GoFile {
-    /// The text with its name.
+    /// The source with its name.
     pub source: Arc<Source>,
     /// The name in the package clause.
     pub package: String,
-    /// The bytes before the package clause.
+    /// The byte range before the package clause.
     pub header: Range<usize>,
     /// Names of imported packages with their paths.
     pub imports: BTreeMap<String, String>,
-    /// The types in the order of the file.
+    /// The types in source order.
     pub types: Vec<GoType>,
-    /// The first place that is not Go.
+    /// The first syntax error.
     pub broken: Option<Range<usize>>,
 }
 
-/// Parses Go. `None` is for strings that are too long for the parser (4 GB).
+/// Parses Go. Returns `None` for strings that are too long for the parser (4 GB).
 pub(crate) fn parse(parser: &mut Parser, text: &str) -> Option<Tree> {
     parser.parse(text, None)
 }
 
-/// A parser of Go.
+/// Returns a parser of Go.
 ///
 /// # Errors
-/// The grammar does not fit the parser, which is a fault of the build.
+/// The grammar does not fit the parser, which is a build error.
 pub(crate) fn parser() -> Result<Parser, tree_sitter::LanguageError> {
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_go::LANGUAGE.into())?;
     Ok(parser)
 }
 
-/// The text of a node.
+/// Returns the source of a node.
 pub(crate) fn text<'s>(node: Node<'_>, source: &'s str) -> &'s str {
     source.get(node.byte_range()).unwrap_or_default()
 }
 
-/// The content of a string literal without escapes, which neither tags nor names of gates have.
+/// Returns the content of a string literal without escapes. Neither tags nor names of gates have any.
 pub(crate) fn unquoted<'s>(node: Node<'_>, source: &'s str) -> &'s str {
     let text = text(node, source);
     text.get(1..text.len().saturating_sub(1)).unwrap_or_default()
 }
 
-/// The first error of a tree.
+/// Returns the first error of a tree.
 pub(crate) fn broken(tree: &Tree) -> Option<Range<usize>> {
     let root = tree.root_node();
     if !root.has_error() {
@@ -141,11 +141,11 @@ pub(crate) fn broken(tree: &Tree) -> Option<Range<usize>> {
     }
 }
 
-/// The comments before a node: the last block of lines that ends right before it, and, if `second`, also the block
+/// The comments before a node: the last block of lines that ends directly before it, and, if `second`, also the block
 /// above an empty line (as gengo reads the comments of types).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Comments {
-    /// Each block's bytes, and the row behind its end.
+    /// The byte range of each block, and the row after its end.
     blocks: Vec<(Range<usize>, usize)>,
 }
 
@@ -161,7 +161,7 @@ impl Comments {
         }
     }
 
-    /// Forgets what is on the same row as the end of `node`, which is about that node, and everything before it.
+    /// Drops everything before the end of `node`, and comments on the same row, which belong to that node.
     pub(crate) fn clear(&mut self) {
         self.blocks.clear();
     }
@@ -182,7 +182,7 @@ impl Comments {
 }
 
 impl GoFile {
-    /// Reads a file. What is not Go is passed over; [`GoFile::broken`] says where it begins.
+    /// Reads a file. Invalid Go is skipped; [`GoFile::broken`] is its first location.
     pub(crate) fn read(parser: &mut Parser, source: Arc<Source>) -> GoFile {
         let mut file = GoFile {
             source,
@@ -202,7 +202,7 @@ impl GoFile {
         file
     }
 
-    /// The lines of the comments in a range of the file, the first 1024.
+    /// Returns the lines of the comments in a range of the file, at most 1024.
     pub fn lines(&self, comments: &Range<usize>) -> impl Iterator<Item = Line<'_>> {
         let text = self.source.text().get(comments.clone()).unwrap_or_default();
         tag::lines(text, comments.start).take(MAX_LINES)
@@ -310,7 +310,7 @@ impl GoFile {
     }
 }
 
-/// Reads the fields of the list at which the cursor stands.
+/// Reads the fields of the list at the cursor.
 fn fields(cursor: &mut TreeCursor<'_>, text: &str, out: &mut Vec<GoField>) {
     if !cursor.goto_first_child() {
         return;
@@ -343,7 +343,7 @@ fn field(node: Node<'_>, comments: &Range<usize>, text: &str, out: &mut Vec<GoFi
     let names: Vec<Node<'_>> = node.children_by_field_name("name", &mut cursor).collect();
     let mut push = |name: &str, span: Range<usize>, json: Json| {
         let is_exported = name.chars().next().is_some_and(char::is_uppercase);
-        // The members of an embedded struct count even if its name is not exported.
+        // The members of an embedded struct are serialized even if its name is not exported.
         let json = if is_exported || json == Json::Inline { json } else { Json::None };
         out.push(GoField { name: name.to_owned(), span, comments: comments.clone(), json, type_ref: type_ref.clone() });
     };
@@ -368,7 +368,7 @@ fn field(node: Node<'_>, comments: &Range<usize>, text: &str, out: &mut Vec<GoFi
     }
 }
 
-/// Name and options of the key `json` in a struct tag.
+/// Returns name and options of the key `json` in a struct tag.
 fn json_tag(tag: &str) -> Option<(&str, &str)> {
     let mut rest = tag;
     loop {
@@ -377,7 +377,7 @@ fn json_tag(tag: &str) -> Option<(&str, &str)> {
         let (value, next) = after.split_once('"')?;
         if key == "json" {
             let (name, options) = value.split_once(',').unwrap_or((value, ""));
-            // The name of `-,` is a hyphen; of `-` alone the field is left out.
+            // The tag `-,` means the name `-`; `-` alone omits the field.
             return Some(if value == "-," { ("-", ",") } else { (name, options) });
         }
         rest = next;

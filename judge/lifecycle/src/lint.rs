@@ -8,10 +8,10 @@ use crate::{Features, Gate, GoField, Json, Options, Stage, Types, Version};
 use kubeshape_input::{Code, Finding};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The shortest name of a gate that is looked for in comments; shorter ones may be ordinary words.
+/// The shortest name of a gate that is searched for in comments; shorter ones may be ordinary words.
 const MIN_GATE_NAME: usize = 6;
 
-/// Checks the tags of all fields and kinds, and the gates. Without any gate, what needs gates is not checked.
+/// Checks the tags of all fields and kinds, and the gates. If there are no gates, checks that need them are skipped.
 ///
 /// # Example
 /// ```
@@ -54,7 +54,7 @@ fn about(field: &Field<'_>, code: Code, line: Line<'_>, detail: impl Into<String
     field.place.file.source.finding(code, line.span(), detail).of_resource(name(field))
 }
 
-/// `Type.property`
+/// Returns `Type.property`.
 fn name(field: &Field<'_>) -> String {
     format!("{}.{}", field.place.of.name, field.property().unwrap_or(&field.field.name))
 }
@@ -104,7 +104,7 @@ impl<'l> Lint<'l> {
         }
     }
 
-    /// The gate of a tag, if it is known; else it is reported. A gate that is generally available is reported, too.
+    /// Returns the gate of a tag. Reports an unknown gate, and one that is generally available.
     fn known(&mut self, field: &Field<'_>, name: &str, line: Line<'_>) -> Option<&'l Gate> {
         if self.features.is_empty() {
             return None;
@@ -123,7 +123,7 @@ impl<'l> Lint<'l> {
     }
 
     fn kubernetes(&mut self, field: &Field<'_>, tag: &LifecycleTag, line: Line<'_>) {
-        // What is missing is said once.
+        // A missing part is reported once.
         let is_told = |key| tag.faults.iter().any(|fault| *fault == Fault::NoMembers || *fault == Fault::NoValue(key));
         if tag.min_version.is_none() && !is_told(Key::MinVersion) {
             self.findings.push(about(
@@ -173,7 +173,7 @@ impl<'l> Lint<'l> {
         }
     }
 
-    /// Gates in comments that no tag names.
+    /// Reports gates in comments that no tag names.
     fn untagged(&mut self, types: &Types) {
         if self.features.is_empty() {
             return;
@@ -211,13 +211,13 @@ impl<'l> Lint<'l> {
         }
     }
 
-    /// Versions of one group that disagree.
+    /// Reports versions of one group that disagree.
     fn versions(&mut self, fields: &[Field<'_>]) {
         type Key<'k> = (&'k str, &'k str, &'k str);
         let mut known: BTreeMap<Key<'_>, &Field<'_>> = BTreeMap::new();
         for field in fields {
             let Some(property) = field.property() else { continue };
-            // A version is a folder in the folder of the group.
+            // Versions are folders in the folder of the group.
             let Some((group, version)) = field.place.package.folder.rsplit_once('/') else { continue };
             if !version.starts_with('v') {
                 continue;
@@ -264,7 +264,7 @@ impl<'l> Lint<'l> {
         }
     }
 
-    /// Tags about the releases of kinds.
+    /// Checks tags about the releases of kinds.
     fn kinds(&mut self, types: &Types) {
         for place in types.types() {
             let tags = kinds::tags(place);
@@ -297,7 +297,7 @@ impl<'l> Lint<'l> {
                 let detail = "introduced is missing; add +k8s:prerelease-lifecycle-gen:introduced=RELEASE".to_owned();
                 self.findings.push(finding(Code::LifecycleKindTag, place.of.span.clone(), detail));
             }
-            // What is not understood is in no order.
+            // Malformed tags have no order.
             let Some(kind) = kinds::of_type(place).filter(|_| count == self.findings.len()) else { continue };
             let span = |key: KindKey| {
                 let tag = tags.iter().find(|tag| tag.key == key);
@@ -337,12 +337,12 @@ impl<'l> Lint<'l> {
     }
 }
 
-/// What is reported of a release that Kubernetes does not have.
+/// Returns the message about a release that Kubernetes does not have.
 fn no_release(version: Version) -> String {
     format!("Kubernetes has no release {version}; write one such as v1.20")
 }
 
-/// The words of a string and where they begin.
+/// Returns the words of a string with their positions.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     text.split(|c: char| !c.is_ascii_alphanumeric()).map(move |word| {
@@ -358,7 +358,7 @@ fn speaks_of_gates(text: &str) -> bool {
     words(text).any(|(_, word)| known.iter().any(|known| word.eq_ignore_ascii_case(known)))
 }
 
-/// The stage that a gate had in a release, if its specs or its comment say another one than `status`.
+/// Returns the stage of a gate in a release, if its specs or its comment have another one than `status`.
 fn other_stage(gate: &Gate, version: Version, status: Stage) -> Option<&'static str> {
     let then = if gate.specs.iter().any(|spec| spec.version.is_some()) {
         gate.stage(Some(version)).map(|(stage, _)| stage)
@@ -371,7 +371,7 @@ fn other_stage(gate: &Gate, version: Version, status: Stage) -> Option<&'static 
     (then != Some(status)).then(|| then.map_or("unknown", Stage::name))
 }
 
-/// How the specs of a gate disagree with a line of its comment.
+/// Returns how the specs of a gate disagree with a line of its comment.
 fn disagreement(gate: &Gate, stage: Stage, version: Version) -> Option<String> {
     let versions: Vec<Version> =
         gate.specs.iter().filter(|spec| spec.stage == stage).filter_map(|spec| spec.version).collect();
@@ -385,7 +385,7 @@ fn disagreement(gate: &Gate, stage: Stage, version: Version) -> Option<String> {
             None => Some(format!("found {stage} since {version}, and no spec has that stage; correct the comment")),
         };
     }
-    // Without versions, the last line of the comment says the stage of today.
+    // Without versions, the last line of the comment has the current stage.
     let newest = gate.comments.iter().max_by_key(|(_, version, _)| *version)?;
     let now = gate.specs.last()?.stage;
     (newest.0 == stage && newest.1 == version && now != stage)

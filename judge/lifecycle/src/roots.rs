@@ -1,9 +1,9 @@
-//! Where the schemas of a document begin.
+//! Finds the root schemas of a document.
 
 use kubeshape_input::Document;
 use kubeshape_yaml::Node;
 
-/// What a schema is of.
+/// What a root schema describes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Root<'d> {
     /// A definition of an OpenAPI document.
@@ -12,14 +12,14 @@ pub(crate) enum Root<'d> {
     Version { group: &'d str, version: &'d str, kind: &'d str },
 }
 
-/// Which OpenAPI a document is.
+/// The OpenAPI version of a document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Openapi<'d> {
     V2(Option<Node<'d>>),
     V3(Option<Node<'d>>),
 }
 
-/// The OpenAPI version of a document and its definitions; none if it is not an OpenAPI document.
+/// Returns the OpenAPI version of a document and its definitions; `None` if it is not an OpenAPI document.
 pub(crate) fn openapi(root: Node<'_>) -> Option<Openapi<'_>> {
     if root.get("swagger").is_some() {
         Some(Openapi::V2(root.get("definitions")))
@@ -30,7 +30,7 @@ pub(crate) fn openapi(root: Node<'_>) -> Option<Openapi<'_>> {
     }
 }
 
-/// The schemas of an OpenAPI document or of its CustomResourceDefinitions, in the order of the text.
+/// Returns the root schemas of an OpenAPI document or of its CustomResourceDefinitions, in source order.
 pub(crate) fn roots(document: &Document) -> Vec<(Root<'_>, Node<'_>)> {
     if let Some(Openapi::V2(definitions) | Openapi::V3(definitions)) = openapi(document.root()) {
         let all = definitions.into_iter().flat_map(Node::pairs);
@@ -39,12 +39,12 @@ pub(crate) fn roots(document: &Document) -> Vec<(Root<'_>, Node<'_>)> {
     document.objects().into_iter().filter(|object| is_definition(*object)).flat_map(versions).collect()
 }
 
-/// Whether an object is a CustomResourceDefinition.
+/// Returns whether an object is a CustomResourceDefinition.
 pub(crate) fn is_definition(object: Node<'_>) -> bool {
     text(object.get("kind")) == "CustomResourceDefinition"
 }
 
-/// The schemas of a CustomResourceDefinition, with the one that v1beta1 has for all versions.
+/// Returns the schemas of a CustomResourceDefinition, including the v1beta1 schema for all versions.
 pub(crate) fn versions(definition: Node<'_>) -> Vec<(Root<'_>, Node<'_>)> {
     let Some(spec) = definition.get("spec") else { return Vec::new() };
     let (group, kind) = (text(spec.get("group")), text(spec.get("names").and_then(|names| names.get("kind"))));
@@ -61,7 +61,7 @@ pub(crate) fn versions(definition: Node<'_>) -> Vec<(Root<'_>, Node<'_>)> {
     out
 }
 
-/// A string, and "" for everything else.
+/// Returns a string, or "" for everything else.
 pub(crate) fn text(node: Option<Node<'_>>) -> &str {
     node.and_then(Node::as_str).unwrap_or_default()
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 /// The project whose releases are used here; tags may also name other projects.
 pub const KUBERNETES: &str = "kubernetes";
 
-/// A line of a Go comment: its text without the slashes and spaces around it, and where it is.
+/// A line of a Go comment: its text without slashes and surrounding spaces, and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'s> {
     /// The text.
@@ -17,13 +17,13 @@ pub struct Line<'s> {
 }
 
 impl Line<'_> {
-    /// The bytes of the text.
+    /// The byte range of the text.
     pub fn span(&self) -> Range<usize> {
         self.at..self.at + self.text.len()
     }
 }
 
-/// The lines of a comment or of several comments, `//` or `/* */`, that begins at byte `base` of its file.
+/// Returns the lines of one or more comments, `//` or `/* */`, that begin at byte `base` of their file.
 pub(crate) fn lines(text: &str, base: usize) -> impl Iterator<Item = Line<'_>> {
     let mut at = base;
     text.split('\n').map(move |line| {
@@ -64,7 +64,7 @@ impl Key {
     }
 }
 
-/// What is not understood of a tag.
+/// An error in a tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// No project precedes the members.
@@ -101,13 +101,13 @@ impl fmt::Display for Fault {
 pub struct LifecycleTag {
     /// The project: `kubernetes`, `istio`.
     pub project: String,
-    /// Since which release of the project the field has this status.
+    /// The first release of the project in which the field has this status.
     pub min_version: Option<String>,
     /// The status as written.
     pub status: Option<String>,
     /// The feature gate.
     pub feature_gate: Option<String>,
-    /// What is not understood.
+    /// The errors.
     pub faults: Vec<Fault>,
 }
 
@@ -165,33 +165,33 @@ impl LifecycleTag {
         Some(tag)
     }
 
-    /// The version, if it is one of Kubernetes.
+    /// Returns the version, if it is a release of Kubernetes.
     pub fn version(&self) -> Option<Version> {
         self.min_version.as_deref().and_then(Version::strict)
     }
 
-    /// The status, if it is one of the three.
+    /// Returns the status, if it is one of the three.
     pub fn stage(&self) -> Option<Stage> {
         self.status.as_deref().and_then(Stage::of_status)
     }
 }
 
-/// The gates of `+featureGate=A,B`.
+/// Returns the gates of `+featureGate=A,B`.
 pub(crate) fn feature_gates(text: &str) -> Option<impl Iterator<Item = &str>> {
     let rest = text.strip_prefix("+featureGate=")?;
-    // What follows a space is a remark.
+    // Text after a space is a remark.
     let value = rest.split([' ', '\t']).next().unwrap_or_default();
     Some(value.split(',').map(str::trim).filter(|gate| !gate.is_empty()))
 }
 
-/// The gate of `+k8s:ifEnabled(Gate)=…`.
+/// Returns the gate of `+k8s:ifEnabled(Gate)=…`.
 pub(crate) fn if_enabled(text: &str) -> Option<&str> {
     let rest = text.strip_prefix("+k8s:ifEnabled(")?;
     let gate = rest.split(')').next()?.trim().trim_matches(['"', '`', '\'']).trim();
     (!gate.is_empty()).then_some(gate)
 }
 
-/// The text behind the name of a tag without colons: `+groupName=apps`.
+/// Returns the value of a tag without colons in its name: `+groupName=apps`.
 pub(crate) fn value<'s>(text: &'s str, name: &str) -> Option<&'s str> {
     text.strip_prefix('+')?.strip_prefix(name)?.strip_prefix('=').map(str::trim)
 }

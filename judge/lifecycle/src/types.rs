@@ -7,34 +7,34 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How many embedded structs one type may take in, with those that they embed.
+/// The maximum number of structs that one type embeds, directly or not.
 const MAX_EMBEDDED: usize = 256;
 
 /// The types of a folder.
 #[derive(Clone, Debug)]
 pub struct Package {
-    /// The folder of its files, with `/`; empty if the names of the files have none.
+    /// The folder of its files, with `/`; empty if the file names have none.
     pub folder: String,
     /// The name in the package clause: `v1`.
     pub name: String,
-    /// The name that its definitions have in OpenAPI: `+k8s:openapi-model-package`.
+    /// The name of its definitions in OpenAPI: `+k8s:openapi-model-package`.
     pub model: Option<String>,
     /// The API group: `+groupName`. The core group is empty.
     pub group: Option<String>,
-    /// Whether its kinds say in which releases they are: `+k8s:prerelease-lifecycle-gen=true`.
+    /// Whether its kinds declare their releases: `+k8s:prerelease-lifecycle-gen=true`.
     pub tells_releases: bool,
     types: BTreeMap<String, (usize, usize)>,
 }
 
 impl Package {
-    /// The API version of its kinds, `GROUP/VERSION`. Without `+groupName`, the group is the folder around that of the
-    /// version, as for client-gen.
+    /// Returns the API version of its kinds, `GROUP/VERSION`. Without `+groupName`, the group is the parent folder of
+    /// the version, as in client-gen.
     pub fn api_version(&self) -> String {
         let group = self.group.as_deref().or_else(|| self.segments().rev().nth(1)).unwrap_or_default();
         if group.is_empty() { self.name.clone() } else { format!("{group}/{}", self.name) }
     }
 
-    /// Whether it has a type of this name.
+    /// Returns whether it has a type of this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.types.contains_key(name)
     }
@@ -43,7 +43,8 @@ impl Package {
         self.folder.split('/').filter(|segment| !segment.is_empty() && *segment != ".")
     }
 
-    /// How many segments at the end of a name agree with the folder. If there is no folder, the package's name is one.
+    /// Returns how many segments at the end of a name are equal to those of the folder. Without a folder, the package
+    /// name is the only segment.
     fn agreement(&self, name: &[&str]) -> usize {
         if self.segments().next().is_none() {
             return usize::from(name.last() == Some(&self.name.as_str()));
@@ -52,7 +53,7 @@ impl Package {
     }
 }
 
-/// A type and where it is.
+/// A type and its location.
 #[derive(Clone, Copy, Debug)]
 pub struct TypePlace<'t> {
     /// The package.
@@ -68,27 +69,26 @@ pub struct TypePlace<'t> {
 pub struct Types {
     files: Vec<GoFile>,
     packages: Vec<Package>,
-    /// Packages that have a type of this name.
+    /// The packages that have a type of this name.
     by_name: BTreeMap<String, Vec<usize>>,
 }
 
-/// What is reported of a file that is not Go.
+/// Returns the finding about a file that is not Go.
 pub(crate) fn not_go(source: &Source, broken: Range<usize>) -> Finding {
     let begin = broken.start;
-    // One line shows the place; what is wrong may be the rest of the file.
+    // Show only one line: the error may extend to the end of the file.
     let line = source.text().get(begin..).and_then(|rest| rest.lines().next()).map_or(0, str::len);
     let detail = "the text is not Go from here on; mend it (gofmt shows what is wrong)";
     source.finding(Code::LifecycleSource, begin..broken.end.min(begin + line).max(begin), detail)
 }
 
-/// Whether a folder has devices and descriptors, and no packages.
+/// Returns whether a folder has devices and descriptors, and not packages.
 fn is_device(folder: &str) -> bool {
     folder == "/dev" || folder.starts_with("/dev/")
 }
 
 impl Types {
-    /// Reads Go files; the names of the sources are their paths. What is not Go is reported, and what can be read of it
-    /// counts.
+    /// Reads Go files; the names of the sources are their paths. Invalid Go is reported, and the valid parts are used.
     pub fn read(sources: impl IntoIterator<Item = Source>) -> (Types, Vec<Finding>) {
         let mut out = Types::default();
         let mut findings = Vec::new();
@@ -103,7 +103,7 @@ impl Types {
                 findings.push(not_go(&file.source, broken.clone()));
             }
             let path = file.source.name().replace('\\', "/");
-            // What a descriptor is read from (`/dev/stdin`, `/dev/fd/63`) is in no folder.
+            // A file descriptor (`/dev/stdin`, `/dev/fd/63`) is in no folder.
             let folder = path.rsplit_once('/').map(|(folder, _)| folder).filter(|folder| !is_device(folder));
             let folder = folder.unwrap_or_default().to_owned();
             let at = *folders.entry((folder.clone(), file.package.clone())).or_insert_with(|| {
@@ -125,7 +125,7 @@ impl Types {
                 } else if let Some(group) = tag::value(line.text, "groupName") {
                     package.group = Some(group.to_owned());
                 } else if let Some(tells) = tag::value(line.text, "k8s:prerelease-lifecycle-gen") {
-                    // As strconv.ParseBool reads it.
+                    // Like strconv.ParseBool.
                     package.tells_releases = matches!(tells, "1" | "t" | "T" | "true" | "TRUE" | "True");
                 }
             }
@@ -139,34 +139,35 @@ impl Types {
         (out, findings)
     }
 
-    /// The files in the order in which they were read.
+    /// Returns the files in the order in which they were read.
     pub fn files(&self) -> &[GoFile] {
         &self.files
     }
 
-    /// The packages in the order in which they were read.
+    /// Returns the packages in the order in which they were read.
     pub fn packages(&self) -> &[Package] {
         &self.packages
     }
 
-    /// All types, by package and name.
+    /// Returns all types, sorted by package and name.
     pub fn types(&self) -> impl Iterator<Item = TypePlace<'_>> {
         self.packages
             .iter()
             .flat_map(move |package| package.types.keys().filter_map(|name| self.in_package(package, name)))
     }
 
-    /// The type of a package.
+    /// Returns a type of a package.
     pub fn in_package<'t>(&'t self, package: &'t Package, name: &str) -> Option<TypePlace<'t>> {
         let (file, index) = *package.types.get(name)?;
         let file = &self.files[file];
         Some(TypePlace { package, file, of: file.types.get(index)? })
     }
 
-    /// The type of a definition: `io.k8s.api.core.v1.Pod`, or `k8s.io/api/core/v1.Pod`.
+    /// Returns the type of a definition: `io.k8s.api.core.v1.Pod`, or `k8s.io/api/core/v1.Pod`.
     ///
-    /// If the package says its name in OpenAPI, that decides. Otherwise the folder of the package ends like the name of
-    /// the definition's package, in two segments at least; one package alone is taken if one segment agrees.
+    /// If the package declares its OpenAPI name, that decides. Otherwise at least the last two segments of the
+    /// package's folder must be equal to those of the definition's package; if there is only one candidate, one equal
+    /// segment suffices.
     pub fn of_definition(&self, name: &str) -> Option<TypePlace<'_>> {
         let (package, short) = name.rsplit_once('.').unwrap_or(("", name));
         let candidates = self.by_name.get(short)?;
@@ -179,7 +180,7 @@ impl Types {
         self.in_package(&self.packages[at], short)
     }
 
-    /// The type of a kind of a CustomResourceDefinition.
+    /// Returns the type of a kind of a CustomResourceDefinition.
     pub fn of_kind(&self, group: &str, version: &str, kind: &str) -> Option<TypePlace<'_>> {
         let candidates = self.by_name.get(kind)?;
         let of_version = |at: &&usize| {
@@ -187,13 +188,13 @@ impl Types {
         };
         let in_version: Vec<usize> = candidates.iter().filter(of_version).copied().collect();
         let in_group = in_version.iter().find(|at| self.packages[**at].group.as_deref() == Some(group));
-        // A package that names another group is not meant.
+        // A package that names another group is not a candidate.
         let mut unnamed = in_version.iter().filter(|at| self.packages[**at].group.is_none());
         let at = in_group.or_else(|| unnamed.next().filter(|_| unnamed.next().is_none()))?;
         self.in_package(&self.packages[*at], kind)
     }
 
-    /// The best of some packages by the segments of a name, with this agreement at least; none if two are equally good.
+    /// Returns the candidate that shares most segments with a name, at least `least`; `None` if two are equally good.
     fn best(&self, candidates: &[usize], segments: &[&str], least: usize) -> Option<usize> {
         let mut best: Option<(usize, usize)> = None;
         let mut is_tied = false;
@@ -211,7 +212,7 @@ impl Types {
         best.filter(|(agreement, _)| *agreement >= least && !is_tied).map(|(_, at)| at)
     }
 
-    /// The type that a field names.
+    /// Returns the type that a field names.
     pub fn resolve<'t>(&'t self, from: TypePlace<'t>, of: &TypeRef) -> Option<TypePlace<'t>> {
         let Some(alias) = &of.package else { return self.in_package(from.package, &of.name) };
         let path = from.file.imports.get(alias)?;
@@ -220,7 +221,7 @@ impl Types {
         self.in_package(&self.packages[at], &of.name)
     }
 
-    /// The fields whose members a JSON object of the type has: its own and those of the structs that it embeds, each
+    /// Returns the fields that are members of a JSON object of the type: its own and those of embedded structs, each
     /// with the type that declares it. As in Go, an outer field hides inner ones of its name.
     pub fn members<'t>(&'t self, of: TypePlace<'t>) -> Vec<(TypePlace<'t>, &'t GoField)> {
         let mut out = Vec::new();
@@ -228,7 +229,7 @@ impl Types {
         let mut seen: BTreeSet<(*const Package, &str)> = BTreeSet::new();
         let mut todo = VecDeque::from([of]);
         while let Some(mut place) = todo.pop_front() {
-            // A type may stand for another one.
+            // Follow aliases.
             while let Some(alias) = &place.of.alias {
                 if !seen.insert((std::ptr::from_ref(place.package), &place.of.name)) || !alias.steps.is_empty() {
                     break;

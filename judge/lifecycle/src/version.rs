@@ -15,15 +15,16 @@ use std::fmt;
 pub struct Version {
     /// The number before the dot, 1 or more.
     pub major: u32,
-    /// The number behind the dot.
+    /// The number after the dot.
     pub minor: u32,
 }
 
-/// The newest minor release that may be written down: that of today is v1.37, and a year has three.
+/// The last accepted minor release: the current one is v1.37, and a year has three.
 const LAST_MINOR: u32 = 49;
 
 impl Version {
-    /// Whether Kubernetes has this release, or has it within the next four years. Tags are about it in advance.
+    /// Returns whether Kubernetes has this release, or will have it within the next four years. Tags name releases in
+    /// advance.
     ///
     /// # Example
     /// ```
@@ -36,7 +37,7 @@ impl Version {
         self.major == 1 && self.minor <= LAST_MINOR
     }
 
-    /// A version as tags have it: `^v[1-9][0-9]*\.(0|[1-9][0-9]*)$` (KEP-2558).
+    /// Parses a version of a tag: `^v[1-9][0-9]*\.(0|[1-9][0-9]*)$` (KEP-2558).
     pub fn strict(text: &str) -> Option<Version> {
         let (major, minor) = text.strip_prefix('v')?.split_once('.')?;
         let number = |digits: &str| {
@@ -48,7 +49,7 @@ impl Version {
         (version.major > 0).then_some(version)
     }
 
-    /// A version as comments and specs have it: also without the `v`, and with a patch release, which is left out.
+    /// Parses a version of a comment or a spec: the `v` is optional, and a patch release is ignored.
     pub fn parse(text: &str) -> Option<Version> {
         let text = text.strip_prefix('v').unwrap_or(text);
         let mut parts = text.splitn(3, '.');
@@ -66,18 +67,18 @@ impl fmt::Display for Version {
 /// How stable a feature or a field is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Stage {
-    /// It may change or go at any time.
+    /// It may change or be removed at any time.
     Alpha,
     /// It is tested, and may still change.
     Beta,
     /// It is generally available.
     Ga,
-    /// It is going to be removed.
+    /// It will be removed.
     Deprecated,
 }
 
 impl Stage {
-    /// The word in tags, and `ga` for what is generally available.
+    /// The word in tags, and `ga` for general availability.
     pub fn name(self) -> &'static str {
         match self {
             Stage::Alpha => "alpha",
@@ -87,12 +88,13 @@ impl Stage {
         }
     }
 
-    /// The status of a tag; `ga` means no status.
+    /// Returns the stage of a status in a tag. `ga` is not a status.
     pub fn of_status(text: &str) -> Option<Stage> {
         [Stage::Alpha, Stage::Beta, Stage::Deprecated].into_iter().find(|stage| stage.name() == text)
     }
 
-    /// The stage of a constant of the package `featuregate`, or of the word before a version in a gate's comment.
+    /// Returns the stage of a constant of the package `featuregate`, or of the word before a version in a gate's
+    /// comment.
     pub(crate) fn of_word(text: &str) -> Option<Stage> {
         match text.to_ascii_lowercase().as_str() {
             "alpha" => Some(Stage::Alpha),

@@ -1,22 +1,22 @@
-//! What is answered to a request.
+//! The response to a request.
 
 use crate::kinds::Gvr;
 use crate::request::Request;
 
-/// A refusal, as `metav1.Status` has it.
+/// A refusal (`metav1.Status`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Status {
-    /// The status code of HTTP.
+    /// The HTTP status code.
     pub code: u16,
     /// `Forbidden`
     pub reason: String,
     /// The message.
     pub message: String,
-    /// What it is about.
+    /// The object that it is about.
     pub details: Option<Details>,
 }
 
-/// What a refusal is about.
+/// The object that a refusal is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Details {
     /// The name of the object.
@@ -30,7 +30,7 @@ pub struct Details {
 }
 
 impl Status {
-    /// `admission.NewForbidden`.
+    /// Returns `admission.NewForbidden`.
     pub(crate) fn forbidden(request: &Request<'_>, text: &str) -> Status {
         let name = request.shown_name();
         let resource = request.resource.group_resource();
@@ -42,7 +42,7 @@ impl Status {
         Status::new(403, "Forbidden", message, Some(details(&request.resource, name)))
     }
 
-    /// `errors.NewForbidden`, which leaves out an empty name.
+    /// Returns `errors.NewForbidden`, which leaves out an empty name.
     pub(crate) fn forbidden_resource(resource: &Gvr, name: &str, text: &str) -> Status {
         let shown = resource.group_resource();
         let message = if name.is_empty() {
@@ -53,19 +53,19 @@ impl Status {
         Status::new(403, "Forbidden", message, Some(details(resource, name.to_owned())))
     }
 
-    /// `errors.NewNotFound` of a namespace.
+    /// Returns `errors.NewNotFound` of a namespace.
     pub(crate) fn no_namespace(name: &str) -> Status {
         let details = Details { name: name.to_owned(), kind: "namespaces".to_owned(), ..Details::default() };
         Status::new(404, "NotFound", format!("namespaces \"{name}\" not found"), Some(details))
     }
 
-    /// `errors.NewInternalError`.
+    /// Returns `errors.NewInternalError`.
     pub(crate) fn internal(text: &str) -> Status {
         let details = Details { causes: vec![text.to_owned()], ..Details::default() };
         Status::new(500, "InternalError", format!("Internal error occurred: {text}"), Some(details))
     }
 
-    /// `errors.NewServiceUnavailable`.
+    /// Returns `errors.NewServiceUnavailable`.
     pub(crate) fn unavailable(text: &str) -> Status {
         Status::new(503, "ServiceUnavailable", text.to_owned(), None)
     }
@@ -84,7 +84,7 @@ fn details(resource: &Gvr, name: String) -> Details {
     Details { name, group: resource.group.clone(), kind: resource.resource.clone(), causes: Vec::new() }
 }
 
-/// The code of a reason (`reasonToCode` of validating policies).
+/// Returns the code of a reason (`reasonToCode` of validating policies).
 pub(crate) fn code_of(reason: &str) -> u16 {
     match reason {
         "Forbidden" => 403,

@@ -1,4 +1,4 @@
-//! Values of the variables of expressions, and groups of expressions that share a budget: `admission/plugin/cel` of
+//! The values of variables, and groups of expressions that share a budget: `admission/plugin/cel` of
 //! `k8s.io/apiserver`.
 
 use crate::kinds::{Gvk, Gvr};
@@ -10,12 +10,12 @@ use kubeshape_value::{Bump, Map, Value as Object};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What expressions can use that are stored already: those that are evaluated.
+/// Returns the CEL release for stored expressions, which are evaluated.
 pub(crate) fn stored(release: Release) -> kubeshape_cel::Release {
     kubeshape_cel::Release::stored(minor(release))
 }
 
-/// What expressions can use that are written now.
+/// Returns the CEL release for new expressions.
 pub(crate) fn new_expressions(release: Release) -> kubeshape_cel::Release {
     kubeshape_cel::Release::new_expressions(minor(release))
 }
@@ -24,40 +24,40 @@ fn minor(release: Release) -> u8 {
     u8::try_from(release.minor()).unwrap_or(u8::MAX)
 }
 
-/// What an expression may cost (`PerCallLimit`).
+/// The cost limit of an expression (`PerCallLimit`).
 const MAX_CALL: u64 = 1_000_000;
-/// What a group of expressions may cost (`RuntimeCELCostBudget`).
+/// The cost limit of a group of expressions (`RuntimeCELCostBudget`).
 pub(crate) const BUDGET: i64 = 10_000_000;
-/// What match conditions may cost (`RuntimeCELCostBudgetMatchConditions`).
+/// The cost limit of match conditions (`RuntimeCELCostBudgetMatchConditions`).
 pub(crate) const CONDITION_BUDGET: i64 = 2_500_000;
-/// How many variables may use one another in a row. Upstream has no such bound.
+/// The maximum nesting of variables that use one another. Upstream has no such bound.
 const MAX_NESTED: usize = 100;
-/// Levels of the value of a variable, and values that variables have together.
+/// The maximum nesting of the value of a variable, and the maximum number of values in all variables.
 const MAX_LEVELS: usize = 512;
 const MAX_LOOKS: usize = 10_000_000;
 /// The error of a group that costs too much.
 pub(crate) const OUT_OF_BUDGET: &str =
     "validation failed due to running out of cost budget, no further validation rules will be run";
 
-/// Values of the variables of expressions.
+/// The values of variables.
 pub(crate) type Bindings<'a> = Vec<(&'static str, Value<'a>)>;
 
-/// What one expression gave.
+/// The result of one expression.
 pub(crate) type Evaluated<'a> = Result<Value<'a>, String>;
 
-/// A group is out of budget.
+/// The group exceeded its budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OutOfBudget;
 
-/// Expressions that are evaluated together: they share a budget, and variables of the policy are evaluated once.
+/// Expressions that are evaluated together: they share a budget, and each variable of the policy is evaluated once.
 pub(crate) struct Group<'v, 'a> {
     bindings: &'v Bindings<'a>,
     variables: Option<&'a Variables<'a>>,
     known: BTreeMap<&'a str, Option<Value<'a>>>,
-    /// What variables cost that were evaluated for the current expression.
+    /// The cost of variables that were evaluated for the current expression.
     cost_of_variables: u64,
     depth: usize,
-    /// Values of variables that are looked at for their depth.
+    /// The number of values in variables that may still be visited.
     looks: usize,
     pub(crate) budget: i64,
 }
@@ -92,7 +92,7 @@ impl<'v, 'a> Group<'v, 'a> {
         program.evaluate_lazily(bindings, VARIABLES, &mut |name| self.variable(name), MAX_CALL)
     }
 
-    /// The value of a variable of the policy.
+    /// Returns the value of a variable of the policy.
     fn variable(&mut self, name: &str) -> Option<Value<'a>> {
         let (name, compiled) = self.variables?.compiled.get_key_value(name)?;
         match self.known.get(name) {
@@ -127,8 +127,8 @@ impl<'v, 'a> Group<'v, 'a> {
     }
 }
 
-/// Returns `false` if a value nests deeper than `levels`, or has more parts than `looks` allows. Each variable can nest the one
-/// before it, and functions that walk values recurse.
+/// Returns `false` if a value nests deeper than `levels`, or has more parts than `looks` allows. Each variable can nest
+/// the one before it, and functions that walk values recurse.
 fn is_shallow(value: &Value<'_>, levels: usize, looks: &mut usize) -> bool {
     let Some(left) = looks.checked_sub(1) else { return false };
     *looks = left;
@@ -142,7 +142,7 @@ fn is_shallow(value: &Value<'_>, levels: usize, looks: &mut usize) -> bool {
     }
 }
 
-/// The variable `request` (`CreateAdmissionRequest`).
+/// Returns the variable `request` (`CreateAdmissionRequest`).
 pub(crate) fn request_value<'a>(request: &Request<'a>, resource: &Gvr, kind: &Gvk, arena: &'a Bump) -> Object<'a> {
     let text = |text: &str| Object::String(arena.alloc_str(text));
     let map = |entries: Vec<(&'a str, Object<'a>)>| Object::Map(Map::from_entries(entries, arena));
@@ -196,7 +196,7 @@ pub(crate) fn request_value<'a>(request: &Request<'a>, resource: &Gvr, kind: &Gv
     map(members)
 }
 
-/// The variable `namespaceObject` (`CreateNamespaceObject`).
+/// Returns the variable `namespaceObject` (`CreateNamespaceObject`).
 pub(crate) fn namespace_value<'a>(namespace: Object<'a>, arena: &'a Bump) -> Object<'a> {
     const KEPT: [&str; 12] = [
         "name",
@@ -223,7 +223,7 @@ pub(crate) fn namespace_value<'a>(namespace: Object<'a>, arena: &'a Bump) -> Obj
     Object::Map(Map::from_entries(members, arena))
 }
 
-/// The variables `authorizer` and `authorizer.requestResource`.
+/// Returns the variables `authorizer` and `authorizer.requestResource`.
 pub(crate) fn authorizer_values<'a>(request: &Request<'a>, authorizer: &Arc<dyn Authorizer>) -> Bindings<'a> {
     let access = Access {
         user: request.user.clone(),

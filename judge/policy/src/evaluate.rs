@@ -1,4 +1,4 @@
-//! Requests judged with policies.
+//! Evaluates requests with policies.
 
 use crate::answer::Status;
 use crate::environment::{Bindings, authorizer_values, request_value};
@@ -32,11 +32,11 @@ pub struct Undecoded {
     pub kind: String,
     /// Its name.
     pub name: String,
-    /// The text of the error.
+    /// The message of the error.
     pub error: String,
 }
 
-/// What a server makes of a request.
+/// The response of a server to a request.
 #[derive(Clone, Debug, Default)]
 pub struct Decision<'a> {
     /// The refusal; `None` if the request is allowed.
@@ -51,11 +51,11 @@ pub struct Decision<'a> {
     pub warnings: Vec<String>,
     /// Annotations of the audit event.
     pub audit_annotations: BTreeMap<String, String>,
-    /// What validating policies gave.
+    /// The results of validating policies.
     pub validations: Vec<Validated>,
-    /// What mutating policies did.
+    /// The results of mutating policies.
     pub mutations: Vec<Mutated>,
-    /// Which webhooks would be called.
+    /// The webhooks that would be called.
     pub webhooks: Vec<Called>,
 }
 
@@ -64,24 +64,24 @@ pub struct Decision<'a> {
 pub struct DeniedBy {
     /// The policy.
     pub policy: String,
-    /// The binding; `None` if the policy itself is not usable.
+    /// The binding; `None` if the policy itself is invalid.
     pub binding: Option<String>,
-    /// The place of the validation in the policy.
+    /// The index of the validation in the policy.
     pub expression: Option<usize>,
     /// The message.
     pub message: String,
 }
 
-/// Whether a webhook would be called.
+/// A webhook, and whether it would be called.
 #[derive(Clone, Debug)]
 pub struct Called {
     /// The configuration.
     pub configuration: String,
     /// The webhook.
     pub name: String,
-    /// The resource and the kind that it would be sent; `None` if it is not called.
+    /// The resource and the kind that would be sent to it; `None` if it is not called.
     pub as_kind: Option<(crate::kinds::Gvr, Gvk)>,
-    /// The refusal, if a condition is an error.
+    /// The refusal, if a condition fails with an error.
     pub error: Option<Status>,
 }
 
@@ -96,7 +96,7 @@ impl Decision<'_> {
         self.status = Some(status);
     }
 
-    /// Adds an annotation. The first value of a key stays (`AddAnnotation`).
+    /// Adds an annotation. If the key exists, its value is kept (`AddAnnotation`).
     pub(crate) fn annotate(&mut self, key: String, value: String) {
         if is_annotation_key(&key) {
             self.audit_annotations.entry(key).or_insert(value);
@@ -104,7 +104,7 @@ impl Decision<'_> {
     }
 }
 
-/// What all evaluations of a request need.
+/// The context of all evaluations of a request.
 #[derive(Clone, Copy)]
 pub(crate) struct Evaluator<'e, 'a> {
     pub(crate) request: &'e Request<'a>,
@@ -113,16 +113,16 @@ pub(crate) struct Evaluator<'e, 'a> {
 }
 
 impl<'a> Evaluator<'_, 'a> {
-    /// The variables `object` and `oldObject`.
+    /// Returns the variables `object` and `oldObject`.
     pub(crate) fn objects(&self, kind: &Gvk) -> [(&'static str, Value<'a>); 2] {
         let value = |object| self.request.in_version(object, kind, self.arena).map_or(Value::Null, Value::from);
         [("object", value(self.request.object)), ("oldObject", value(self.request.old_object))]
     }
 
-    /// The namespace of the request.
+    /// Returns the namespace of the request.
     ///
     /// # Errors
-    /// It does not exist.
+    /// The namespace does not exist.
     pub(crate) fn namespace(&self) -> Result<Option<Object<'a>>, Status> {
         let name = &self.request.namespace;
         if name.is_empty() || self.request.kind.is_core_namespace() {
@@ -133,7 +133,7 @@ impl<'a> Evaluator<'_, 'a> {
 }
 
 impl<'a> Policies<'a> {
-    /// Reads policies, bindings and webhook configurations, as a server of a release reads them. Other objects are ignored.
+    /// Reads policies, bindings and webhook configurations like a server of a release. Other objects are ignored.
     /// Objects that the server would not decode are left out, see [`undecoded`](Self::undecoded).
     pub fn read(
         objects: impl IntoIterator<Item = Object<'a>>,
@@ -182,7 +182,7 @@ impl<'a> Policies<'a> {
         policies
     }
 
-    /// Whether no policy is bound, and there is no webhook.
+    /// Returns whether no policy is bound, and there is no webhook.
     pub fn is_empty(&self) -> bool {
         self.webhooks.is_empty() && self.all.iter().all(|policy| policy.bindings.is_empty())
     }
@@ -192,9 +192,9 @@ impl<'a> Policies<'a> {
         &self.undecoded
     }
 
-    /// Judges a request as admission does: mutating policies, once more if one of them wants that, then validating
-    /// policies. Policies, bindings and parameters are used in the order in which they were read; a server uses a random
-    /// order.
+    /// Evaluates a request as admission does: mutating policies, again if one of them requests reinvocation, then
+    /// validating policies. Policies, bindings and parameters are used in the order in which they were read; a server
+    /// uses a random order.
     pub fn evaluate(&'a self, request: &Request<'a>, world: World<'_, 'a>, arena: &'a Bump) -> Decision<'a> {
         let mut decision = self.mutate(request, world, arena);
         if decision.status.is_some() {
@@ -206,8 +206,8 @@ impl<'a> Policies<'a> {
         decision
     }
 
-    /// Changes the object of a request as mutating policies do, once more if one of them wants that. What a server does then
-    /// with the object, and what [`validate`](Self::validate) is given, is up to the caller.
+    /// Changes the object of a request as mutating policies do, again if one of them requests reinvocation. The caller
+    /// handles the object as a server does, and calls [`validate`](Self::validate).
     pub fn mutate(&'a self, request: &Request<'a>, world: World<'_, 'a>, arena: &'a Bump) -> Decision<'a> {
         let mut decision = Decision::default();
         if is_exempt(request) || request.operation == Operation::Delete || !self.has(Form::Mutating) {
@@ -220,7 +220,7 @@ impl<'a> Policies<'a> {
         decision
     }
 
-    /// Judges a request with validating policies.
+    /// Evaluates a request with validating policies.
     pub fn validate(&'a self, request: &Request<'a>, world: World<'_, 'a>, arena: &'a Bump) -> Decision<'a> {
         let mut decision = Decision::default();
         self.validate_into(request, world, arena, &mut decision);
@@ -239,19 +239,19 @@ impl<'a> Policies<'a> {
         }
     }
 
-    /// Whether a policy of a form is bound.
+    /// Returns whether a policy of a form is bound.
     fn has(&self, form: Form) -> bool {
         self.all.iter().any(|policy| policy.is(form) && !policy.bindings.is_empty())
     }
 
-    /// Says which webhooks would be called for a request.
+    /// Finds the webhooks that would be called for a request.
     pub fn webhooks(&'a self, request: &Request<'a>, world: World<'_, 'a>, arena: &'a Bump) -> Vec<Called> {
         let evaluator = Evaluator { request, world, arena };
         self.webhooks.iter().map(|webhook| called(&evaluator, webhook)).collect()
     }
 }
 
-/// `ShouldCallHook`
+/// Upstream: `ShouldCallHook`.
 fn called<'a>(evaluator: &Evaluator<'_, 'a>, compiled: &'a CompiledWebhook<'a>) -> Called {
     let Evaluator { request, world, arena } = *evaluator;
     let webhook = &compiled.webhook;
@@ -287,7 +287,7 @@ fn called<'a>(evaluator: &Evaluator<'_, 'a>, compiled: &'a CompiledWebhook<'a>) 
     called
 }
 
-/// Requests that no admission plugin for policies sees (`exclusion.Excluded`).
+/// Returns whether a request reaches no admission plugin for policies (`exclusion.Excluded`).
 fn is_excluded(request: &Request<'_>) -> bool {
     let resource = &request.resource;
     matches!(
@@ -303,7 +303,7 @@ fn is_excluded(request: &Request<'_>) -> bool {
     )
 }
 
-/// Requests about policies are not judged with policies (`Plugin.Dispatch`).
+/// Returns whether a request is about policies: such requests are not checked with policies (`Plugin.Dispatch`).
 fn is_exempt(request: &Request<'_>) -> bool {
     let is_policy = request.resource.group == GROUP
         && matches!(

@@ -12,7 +12,7 @@ const MAX_WORK: usize = 50_000_000;
 /// The reason why a patch cannot be applied, and the status code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatchError {
-    /// The status code with which a server answers.
+    /// The status code of the response.
     pub code: u16,
     /// The message.
     pub message: String,
@@ -32,7 +32,7 @@ enum Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    /// Converts a value. Values below it stay leaves until an operation enters them.
+    /// Converts a value. Nested values are converted only when an operation enters them.
     fn open(&mut self) {
         match *self {
             Node::Leaf(Value::List(items)) => *self = Node::List(items.iter().map(|item| Node::Leaf(*item)).collect()),
@@ -75,7 +75,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns whether it is equal to a value as JSON. Takes no longer than the value is large.
+    /// Returns whether it equals a value as JSON. Takes at most linear time in the size of the value.
     fn equals(&self, other: Value<'_>) -> bool {
         match (self, other) {
             (Node::Leaf(value), other) => same(*value, other),
@@ -227,7 +227,7 @@ fn same(a: Value<'_>, b: Value<'_>) -> bool {
     }
 }
 
-/// The steps of a JSON pointer.
+/// Splits a JSON pointer into steps.
 fn steps<'a>(pointer: &'a str, arena: &'a Bump) -> Vec<&'a str> {
     let unescaped = |step: &'a str| -> &'a str {
         if step.contains('~') { arena.alloc_str(&step.replace("~1", "/").replace("~0", "~")) } else { step }
@@ -243,7 +243,7 @@ fn index(step: &str, length: usize) -> Option<usize> {
     }
 }
 
-/// What a list or map has under a step.
+/// Returns the child of a list or map.
 fn child<'n, 'a>(node: &'n mut Node<'a>, step: &str) -> Option<&'n mut Node<'a>> {
     node.open();
     match node {
@@ -253,7 +253,7 @@ fn child<'n, 'a>(node: &'n mut Node<'a>, step: &str) -> Option<&'n mut Node<'a>>
     }
 }
 
-/// Opens the list or map that has a pointer's target, and returns it with the last step (`findObject`).
+/// Converts the list or map that contains a pointer's target, and returns it with the last step (`findObject`).
 fn parent<'n, 'a>(root: &'n mut Node<'a>, pointer: &'a str, arena: &'a Bump) -> Option<(&'n mut Node<'a>, &'a str)> {
     let mut steps = steps(pointer, arena);
     let last = steps.pop()?;
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn invalid_operations_are_refused() {
         let old = json!({"a": [1]});
         for (patch, why) in [
             (json!([{"op": "replace", "path": "/a/-", "value": 1}]), "doc is missing key: /a/-: missing value"),

@@ -1,4 +1,4 @@
-//! What a policy needs to know of the kinds that a server serves.
+//! What a policy needs to know about the kinds that a server serves.
 
 use kubeshape_cel::DeclType;
 use kubeshape_value::{Bump, Value};
@@ -33,7 +33,7 @@ fn split(api_version: &str) -> (&str, &str) {
 }
 
 impl Gvk {
-    /// Of `apiVersion` and `kind`.
+    /// Creates it from `apiVersion` and `kind`.
     pub fn of(api_version: &str, kind: &str) -> Gvk {
         let (group, version) = split(api_version);
         Gvk { group: group.to_owned(), version: version.to_owned(), kind: kind.to_owned() }
@@ -50,14 +50,14 @@ impl Gvk {
 }
 
 impl fmt::Display for Gvk {
-    /// As Go's `schema.GroupVersionKind` prints it.
+    /// Prints it like Go's `schema.GroupVersionKind`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}, Kind={}", self.group, self.version, self.kind)
     }
 }
 
 impl Gvr {
-    /// A resource.
+    /// Creates it from its parts.
     pub fn new(group: &str, version: &str, resource: &str) -> Gvr {
         Gvr { group: group.to_owned(), version: version.to_owned(), resource: resource.to_owned() }
     }
@@ -68,7 +68,7 @@ impl Gvr {
     }
 }
 
-/// What is known of a kind.
+/// The properties of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
     /// `pods`
@@ -79,42 +79,42 @@ pub struct Known {
     pub is_built_in: bool,
 }
 
-/// An object as the server has it after decoding.
+/// An object after decoding by the server.
 #[derive(Clone, Debug)]
 pub struct Decoded<'a> {
     /// The object with defaults.
     pub value: Value<'a>,
-    /// Paths of fields that the kind does not have.
+    /// The paths of unknown fields.
     pub unknown: Vec<String>,
 }
 
 /// Why a patch cannot be merged into an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MergeError {
-    /// The server has no schemas of the group and version.
+    /// The server has no schemas for the group and version.
     NoSchemas,
-    /// The error of the merge, as upstream words it.
+    /// The error of the merge, in upstream's words.
     Refused(String),
 }
 
 /// The kinds that a server serves.
 pub trait Kinds {
-    /// What is known of a kind.
+    /// Returns the properties of a kind.
     fn kind(&self, gvk: &Gvk) -> Option<Known>;
 
-    /// The kind of a resource.
+    /// Returns the kind of a resource.
     fn of_resource(&self, resource: &Gvr) -> Option<Gvk>;
 
-    /// The kinds of resources of a name and version, whatever their group.
+    /// Returns the kinds of resources with a name and version, in any group.
     fn of_any_group(&self, version: &str, resource: &str) -> Vec<Gvk>;
 
-    /// All resources with the same objects as this one, in the order in which a server registers them.
+    /// Returns all resources with the same objects as this one, in the order in which a server registers them.
     fn equivalents(&self, resource: &Gvr) -> Vec<Gvr>;
 
-    /// Decodes an object and inserts defaults.
+    /// Decodes an object and adds defaults.
     ///
     /// # Errors
-    /// The text of the first value that does not fit its type.
+    /// Returns the message about the first value that does not fit its type.
     fn decode<'a>(&self, gvk: &Gvk, object: Value<'a>, arena: &'a Bump) -> Result<Decoded<'a>, String>;
 
     /// Merges a patch into an object, as server-side apply merges fields, without owners.
@@ -124,6 +124,6 @@ pub trait Kinds {
     fn merge<'a>(&self, gvk: &Gvk, live: Value<'a>, patch: Value<'a>, arena: &'a Bump)
     -> Result<Value<'a>, MergeError>;
 
-    /// The type with which expressions are checked; `None` if the server has no schema of the kind.
+    /// Returns the type with which expressions are checked; `None` if the server has no schema of the kind.
     fn declared(&self, gvk: &Gvk) -> Option<Arc<DeclType>>;
 }

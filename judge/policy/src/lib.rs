@@ -1,8 +1,8 @@
-//! Admission policies as an API server judges requests with them: ValidatingAdmissionPolicies,
-//! MutatingAdmissionPolicies, and the match conditions of webhooks, without a cluster.
+//! Admission policies without a cluster: ValidatingAdmissionPolicies, MutatingAdmissionPolicies, and the match
+//! conditions of webhooks, evaluated like in an API server.
 //!
-//! [`Policies`] reads the objects, [`Policies::evaluate`] judges a [`Request`]. What a server knows otherwise is in
-//! [`World`]: kinds, namespaces, parameters and who may do what.
+//! [`Policies`] reads the objects, [`Policies::evaluate`] evaluates a [`Request`]. [`World`] has everything else that a
+//! server knows: kinds, namespaces, parameters and permissions.
 
 // A request has at most one refusal.
 #![allow(clippy::result_large_err)]

@@ -1,4 +1,4 @@
-//! Which requests policies, bindings and webhooks are about: `policy/matching` and `webhook/predicates` of
+//! Matches requests with policies, bindings and webhooks: `policy/matching` and `webhook/predicates` of
 //! `k8s.io/apiserver`.
 
 use crate::answer::Status;
@@ -9,17 +9,17 @@ use crate::selector::Selector;
 use kubeshape_value::Map;
 use std::cell::LazyCell;
 
-/// As what a request is matched.
+/// The resource and the kind as which a request matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Matched {
     pub(crate) resource: Gvr,
     pub(crate) kind: Gvk,
 }
 
-/// Returns as what a request matches; `None` if it does not.
+/// Returns the resource and the kind as which a request matches; `None` if it does not match.
 ///
 /// # Errors
-/// A selector is unusable, or the namespace does not exist.
+/// A selector is invalid, or the namespace does not exist.
 pub(crate) fn matches(
     criteria: &Match<'_>,
     request: &Request<'_>,
@@ -33,7 +33,7 @@ pub(crate) fn matches(
     if by_object == Ok(false) {
         return Ok(None);
     }
-    // Most policies are about other resources, so this is not looked up for them.
+    // Most policies are about other resources, so this is computed only if needed.
     let equivalents =
         LazyCell::new(|| if criteria.is_exact { Vec::new() } else { world.kinds.equivalents(&request.resource) });
     if find(&criteria.excludes, request, &equivalents, world).is_some() {
@@ -50,7 +50,7 @@ pub(crate) fn matches(
     Ok(matched)
 }
 
-/// As [`matches`] for webhooks: without rules, nothing matches.
+/// Like [`matches`], for webhooks: without rules, nothing matches.
 pub(crate) fn webhook_matches(
     criteria: &Match<'_>,
     request: &Request<'_>,
@@ -79,7 +79,7 @@ fn find<F: FnOnce() -> Vec<Gvr>>(
     None
 }
 
-/// The kind of an equivalent resource. That of a subresource with a kind of its own stays.
+/// Returns the kind of an equivalent resource. The kind of a subresource with its own kind is kept.
 fn kind_of(resource: &Gvr, request: &Request<'_>, world: World<'_, '_>) -> Gvk {
     let own = world.kinds.of_resource(&request.resource);
     match world.kinds.of_resource(resource) {
@@ -110,7 +110,8 @@ impl Rule<'_> {
             && self.names_resource(request, resource)
     }
 
-    /// Whether one of the resources is this one, whatever its group and version. Equivalent resources have one name.
+    /// Returns whether one of the resources is this one, in any group and version. Equivalent resources have the same
+    /// name.
     fn names_resource(&self, request: &Request<'_>, resource: &Gvr) -> bool {
         self.resources.iter().any(|item| {
             let (own, sub) = item.split_once('/').unwrap_or((item, ""));

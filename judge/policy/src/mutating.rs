@@ -16,7 +16,7 @@ use kubeshape_cel::Value;
 use kubeshape_value::{Bump, Map, Value as Object};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a mutating policy did.
+/// The result of a mutating policy.
 #[derive(Clone, Debug, Default)]
 pub struct Mutated {
     /// 1, or 2 when policies are invoked again.
@@ -27,13 +27,13 @@ pub struct Mutated {
     pub binding: String,
     /// `namespace/name`
     pub param: Option<String>,
-    /// What the match conditions gave, if this is about them.
+    /// The result of the match conditions, if this is about them.
     pub conditions: Option<Conditional>,
-    /// The place of the mutation in the policy, if this is about one.
+    /// The index of the mutation in the policy, if this is about one.
     pub mutation: Option<usize>,
-    /// What it cost; `None` if it does not compile or cost too much.
+    /// The cost; `None` if it does not compile or costs too much.
     pub cost: Option<i64>,
-    /// What went wrong.
+    /// The error.
     pub error: Option<String>,
 }
 
@@ -53,7 +53,7 @@ impl<'a> Invocation<'a> {
 
 type Key<'a> = (&'a str, &'a str, Option<String>);
 
-/// Which policies are invoked again (`policyReinvokeContext`).
+/// The policies that are invoked again (`policyReinvokeContext`).
 #[derive(Default)]
 struct Reinvocation<'a> {
     invoked: BTreeSet<Key<'a>>,
@@ -74,7 +74,7 @@ struct PolicyError {
     reason: &'static str,
 }
 
-/// Changes the object of a request. Returns whether it is another one afterwards.
+/// Changes the object of a request. Returns whether it changed.
 pub(crate) fn mutate<'a>(
     request: &mut Request<'a>,
     world: World<'_, 'a>,
@@ -97,7 +97,7 @@ pub(crate) fn mutate<'a>(
     before != request.object
 }
 
-/// All policies once.
+/// One pass over all policies.
 struct Pass<'p, 'a> {
     world: World<'p, 'a>,
     arena: &'a Bump,
@@ -145,7 +145,7 @@ impl<'a> Pass<'_, 'a> {
         self.errors.push(PolicyError { message, reason });
     }
 
-    /// The invocations of a policy (`policyDispatcher.Dispatch`).
+    /// Collects the invocations of a policy (`policyDispatcher.Dispatch`).
     fn collect(&mut self, request: &Request<'a>, policy: &'a Policy<'a>, out: &mut Vec<Invocation<'a>>) {
         let world = self.world;
         let of_policy = |text: String| format!("failed to configure policy: {text}");
@@ -189,7 +189,7 @@ impl<'a> Pass<'_, 'a> {
         }
     }
 
-    /// `dispatcher.dispatchInvocations`
+    /// Upstream: `dispatcher.dispatchInvocations`.
     fn dispatch(
         &mut self,
         request: &mut Request<'a>,
@@ -371,7 +371,7 @@ impl<'a> Pass<'_, 'a> {
         }
     }
 
-    /// An operation of a JSON patch.
+    /// Converts an operation of a JSON patch.
     fn operation(&self, value: &Value<'a>) -> Result<Object<'a>, String> {
         let Value::Object(operation) = value else {
             return Err("type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch".to_owned());
@@ -416,12 +416,12 @@ impl<'a> Pass<'_, 'a> {
     }
 }
 
-/// Whether a string that Go quotes is one of JSON: upstream writes operations with `strconv.Quote`.
+/// Returns whether a string quoted by Go is valid JSON: upstream writes operations with `strconv.Quote`.
 fn is_read_again(text: &str) -> bool {
     text.chars().all(|c| !c.is_control() || matches!(c, '\u{8}' | '\u{c}' | '\n' | '\r' | '\t'))
 }
 
-/// The error of a conversion to Go's types, in which numbers are decoded already.
+/// Returns the error of a conversion to Go's types, in which numbers are already decoded.
 fn conversion_error(text: &str) -> String {
     let is_number = text.starts_with("json: cannot unmarshal number ");
     match text.rsplit_once(" of type ") {
@@ -436,7 +436,7 @@ enum Failure {
     Policy(String),
     /// Its result is not an object of the kind.
     Conversion(String),
-    /// The request ends.
+    /// The request fails.
     Api(Box<Status>),
 }
 
@@ -452,7 +452,7 @@ impl From<Full> for Failure {
     }
 }
 
-/// A parameter of a built-in kind has no apiVersion and kind here.
+/// Removes apiVersion and kind from a parameter of a built-in kind.
 fn untyped_param<'a>(param: Object<'a>, kind: Option<&ParamKind>, arena: &'a Bump) -> Object<'a> {
     match (kind, param) {
         (Some(kind), Object::Map(map)) if kind.is_built_in => {
@@ -462,7 +462,7 @@ fn untyped_param<'a>(param: Object<'a>, kind: Option<&ParamKind>, arena: &'a Bum
     }
 }
 
-/// A patch with apiVersion and kind of the object.
+/// Returns a patch with the apiVersion and kind of the object.
 fn with_kind<'a>(patch: Object<'a>, object: Object<'a>, arena: &'a Bump) -> Object<'a> {
     let Object::Map(mut map) = patch else { return patch };
     for key in ["apiVersion", "kind"] {

@@ -1,16 +1,16 @@
-//! Policies, bindings and webhook configurations as they are read: `admissionregistration.k8s.io/v1` with defaults.
+//! Decoded policies, bindings and webhook configurations: `admissionregistration.k8s.io/v1` with defaults.
 
 use crate::kinds::Gvk;
 use kubeshape_value::Value;
 
-/// What errors of a policy do.
+/// How errors of a policy are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FailurePolicy {
     Fail,
     Ignore,
 }
 
-/// Which kind of policy.
+/// The kind of policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Validating,
@@ -33,7 +33,7 @@ pub(crate) struct Condition<'a> {
     pub(crate) expression: &'a str,
 }
 
-/// A rule of a policy: an expression that must be true.
+/// A validation of a policy: an expression that must be true.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Validation<'a> {
     pub(crate) expression: &'a str,
@@ -104,7 +104,7 @@ pub(crate) struct Webhook<'a> {
     pub(crate) conditions: Vec<Condition<'a>>,
 }
 
-/// Which requests something is about.
+/// The match constraints of a policy, binding or webhook.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Match<'a> {
     pub(crate) namespace_selector: Option<Value<'a>>,
@@ -145,12 +145,12 @@ pub(crate) fn namespace_of(object: Value<'_>) -> &str {
     text(object.get("metadata").and_then(|metadata| metadata.get("namespace")))
 }
 
-/// A value that is there and is not null.
+/// Returns a value that is present and not null.
 pub(crate) fn present<'a>(value: Value<'a>, key: &str) -> Option<Value<'a>> {
     value.get(key).filter(|value| !value.is_null())
 }
 
-/// A text that is there.
+/// Returns a string if it is present.
 fn optional<'a>(value: Value<'a>, key: &str) -> Option<&'a str> {
     value.get(key).and_then(Value::as_str)
 }
@@ -251,7 +251,7 @@ impl<'a> BindingSpec<'a> {
     }
 }
 
-/// The webhooks of a configuration.
+/// Returns the webhooks of a configuration.
 pub(crate) fn webhooks<'a>(object: Value<'a>) -> Vec<Webhook<'a>> {
     let webhook = |value: &Value<'a>| Webhook {
         configuration: name(object),
@@ -263,7 +263,7 @@ pub(crate) fn webhooks<'a>(object: Value<'a>) -> Vec<Webhook<'a>> {
     items(object.get("webhooks")).iter().map(webhook).collect()
 }
 
-/// The kind of an object.
+/// Returns the kind of an object.
 pub(crate) fn gvk_of(object: Value<'_>) -> Gvk {
     Gvk::of(text(object.get("apiVersion")), text(object.get("kind")))
 }

@@ -15,10 +15,10 @@ pub(crate) struct ParamKind {
 }
 
 impl ParamKind {
-    /// The kind that a policy names.
+    /// Returns the kind that a policy names.
     ///
     /// # Errors
-    /// `None`: the policy is skipped, because its apiVersion does not parse. Else the error of its configuration.
+    /// `None`: the policy is skipped, because its apiVersion does not parse. Otherwise its configuration error.
     pub(crate) fn of((api_version, kind): (&str, &str), world: World<'_, '_>) -> Result<ParamKind, Option<String>> {
         if api_version.matches('/').count() > 1 {
             return Err(None);
@@ -33,7 +33,7 @@ impl ParamKind {
     }
 }
 
-/// How a parameter is named in traces: `namespace/name`.
+/// Returns the name of a parameter in traces: `namespace/name`.
 pub(crate) fn shown(param: Value<'_>) -> String {
     match namespace_of(param) {
         "" => name(param).to_owned(),
@@ -41,10 +41,10 @@ pub(crate) fn shown(param: Value<'_>) -> String {
     }
 }
 
-/// The parameters with which a policy is evaluated for a binding; `None` is an evaluation without one.
+/// Returns the parameters with which a policy is evaluated for a binding; `None` is an evaluation without one.
 ///
 /// # Errors
-/// The binding is not usable for this request.
+/// The binding cannot be used for this request.
 pub(crate) fn collect<'a>(
     kind: Option<&ParamKind>,
     param_ref: Option<ParamRef<'a>>,

@@ -1,13 +1,13 @@
-//! Patches that expressions evaluate to, as plain values: `cel/mutation` and `policy/mutating/patch` of
+//! Converts patches that expressions evaluate to, to plain values: `cel/mutation` and `policy/mutating/patch` of
 //! `k8s.io/apiserver`.
 
 use kubeshape_cel::{Fields, Items, List, Map as CelMap, Object, Raw, Value};
 use kubeshape_value::{Bump, Map, Value as Plain};
 
-/// The names of objects that are not those of the fields that have them (`CheckTypeNamesMatchFieldPathNames`).
+/// Checks that object types have the names of the fields that contain them (`CheckTypeNamesMatchFieldPathNames`).
 ///
 /// # Errors
-/// One line for each of them.
+/// Returns one line for each other name.
 pub(crate) fn check_names(object: &Object<'_>) -> Result<(), String> {
     let mut errors = Vec::new();
     check_object(object, &mut vec![object.name().to_owned()], &mut errors);
@@ -38,10 +38,10 @@ fn check(value: &Value<'_>, path: &mut Vec<String>, errors: &mut Vec<String>) {
     }
 }
 
-/// What null is in an object: protobuf's `NullValue`, which structured merge diff takes for a scalar.
+/// Null in an object: protobuf's `NullValue`, which structured merge diff treats as a scalar.
 const NULL: &str = "NULL_VALUE";
 
-/// The paths of nulls in an object.
+/// Returns the paths of nulls in an object.
 pub(crate) fn nulls(object: &Object<'_>) -> Vec<String> {
     let mut found = Vec::new();
     collect_nulls(object, "", &mut found);
@@ -63,10 +63,10 @@ fn collect_nulls(object: &Object<'_>, path: &str, out: &mut Vec<String>) {
 pub(crate) struct Converter<'a>(pub(crate) &'a Bump);
 
 impl<'a> Converter<'a> {
-    /// The value of a patch operation: what protobuf's `Value` can hold.
+    /// Returns the value of a patch operation: what protobuf's `Value` can represent.
     ///
     /// # Errors
-    /// The value has no form in JSON.
+    /// The value has no JSON form.
     pub(crate) fn json(self, value: &Value<'a>) -> Result<Plain<'a>, String> {
         match value {
             Value::Object(object) => self.object(object),
@@ -74,10 +74,10 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// The fields of an object as plain values.
+    /// Returns the fields of an object as plain values.
     ///
     /// # Errors
-    /// A value has no form in JSON.
+    /// A value has no JSON form.
     pub(crate) fn object(self, object: &Object<'a>) -> Result<Plain<'a>, String> {
         let mut entries = Vec::new();
         for (name, value) in object.fields() {
@@ -137,7 +137,7 @@ impl<'a> Converter<'a> {
     }
 }
 
-/// JSON does not tell whole doubles from integers.
+/// Converts a double. JSON does not distinguish whole doubles from integers.
 #[expect(clippy::cast_possible_truncation, reason = "whole and within the range")]
 fn double<'a>(d: f64) -> Plain<'a> {
     if d.fract() == 0.0 && d.abs() < 9_007_199_254_740_992.0 { Plain::Int(d as i64) } else { Plain::Float(d) }

@@ -1,4 +1,4 @@
-//! Who may do what, as far as it was given.
+//! Permissions, as far as they are given.
 
 use kubeshape_cel::{Access, Authorizer, Verdict};
 use std::collections::BTreeSet;
@@ -7,11 +7,11 @@ use std::sync::{Mutex, PoisonError};
 
 /// The group whose members may do everything (`user.SystemPrivilegedGroup`).
 const PRIVILEGED: &str = "system:masters";
-/// Questions that are remembered.
+/// The maximum number of recorded questions.
 const MAX_UNKNOWN: usize = 20;
 
-/// A permission: `USER:VERB:RESOURCE`. Each part may be `*`. The user may be a group and may have colons; the resource is
-/// `deployments.apps` or `pods/log`, of the core group without a group.
+/// A permission: `USER:VERB:RESOURCE`. Each part may be `*`. The user may be a group and may contain colons; the
+/// resource is `deployments.apps` or `pods/log`; without a group, it is in the core group.
 ///
 /// # Example
 /// ```
@@ -58,7 +58,7 @@ impl Permission {
     }
 }
 
-/// `pods/log`, `deployments.apps`, or a path.
+/// Returns `pods/log`, `deployments.apps`, or a path.
 fn resource_of(access: &Access) -> String {
     if let Some(path) = &access.path {
         return path.clone();
@@ -68,8 +68,8 @@ fn resource_of(access: &Access) -> String {
     format!("{}{dot}{}{slash}{}", access.resource, access.group, access.subresource)
 }
 
-/// Decides by permissions. Members of `system:masters` may do everything, as on a server. What is neither given nor theirs
-/// is not allowed, and is remembered: a server may know more.
+/// Decides by permissions. Members of `system:masters` may do everything, as on a server. Everything else that is not
+/// given is denied, and recorded: a server may decide otherwise.
 #[derive(Debug, Default)]
 pub struct Permissions {
     given: Vec<Permission>,
@@ -77,12 +77,12 @@ pub struct Permissions {
 }
 
 impl Permissions {
-    /// These permissions.
+    /// Creates it from these permissions.
     pub fn new(given: Vec<Permission>) -> Permissions {
         Permissions { given, unknown: Mutex::default() }
     }
 
-    /// Returns the first questions that no permission answers, as permissions would, and forgets them.
+    /// Returns the first unanswered questions in the format of permissions, and forgets them.
     pub fn take_unknown(&self) -> BTreeSet<String> {
         std::mem::take(&mut *self.unknown.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_given_is_denied_and_remembered() {
+    fn missing_permissions_are_denied_and_recorded() {
         let given: Vec<Permission> =
             ["alice:get:*", "devs:*:deployments.apps/scale"].map(|p| p.parse().expect("a permission")).into();
         let permissions = Permissions::new(given);

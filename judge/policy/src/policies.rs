@@ -1,4 +1,4 @@
-//! Policies, compiled.
+//! Compiled policies.
 
 use crate::environment::{Bindings, CONDITION_BUDGET, Group, OUT_OF_BUDGET, stored};
 use crate::objects::{BindingSpec, Condition, FailurePolicy, Form, PatchType, PolicySpec, Webhook};
@@ -13,7 +13,7 @@ pub(crate) struct Policy<'a> {
     pub(crate) variables: Variables<'a>,
     pub(crate) conditions: Conditions<'a>,
     pub(crate) validations: Vec<Compiled<'a>>,
-    /// One for each validation that has one.
+    /// The message expression of each validation, if it has one.
     pub(crate) messages: Vec<Option<Compiled<'a>>>,
     pub(crate) audit_annotations: Vec<Compiled<'a>>,
     pub(crate) mutations: Vec<Compiled<'a>>,
@@ -101,16 +101,16 @@ pub(crate) struct Conditions<'a> {
     failure_policy: FailurePolicy,
 }
 
-/// What match conditions gave.
+/// The result of match conditions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conditional {
     /// Whether the request matches.
     pub matches: bool,
     /// The name of the first condition that is false.
     pub failed: Option<String>,
-    /// What went wrong.
+    /// The error.
     pub error: Option<String>,
-    /// What they cost; `None` if they cost too much.
+    /// The cost; `None` if they cost too much.
     pub cost: Option<i64>,
 }
 

@@ -1,4 +1,4 @@
-//! Requests, and what a server knows when it judges them.
+//! Requests, and the state of the server when it evaluates them.
 
 use crate::kinds::{Gvk, Gvr, Kinds};
 use crate::objects::{gvk_of, namespace_of, text};
@@ -6,7 +6,7 @@ use kubeshape_cel::{Authorizer, User};
 use kubeshape_value::{Bump, Map, Stop, Value};
 use std::sync::Arc;
 
-/// What is done to an object.
+/// The operation on an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// It is created.
@@ -30,7 +30,7 @@ impl Operation {
         }
     }
 
-    /// The operation of a name.
+    /// Returns the operation with a name.
     pub fn named(name: &str) -> Option<Operation> {
         [Operation::Create, Operation::Update, Operation::Delete, Operation::Connect]
             .into_iter()
@@ -38,10 +38,10 @@ impl Operation {
     }
 }
 
-/// A request, as admission plugins get it: objects are decoded and have their defaults.
+/// A request as admission plugins receive it: objects are decoded and have their defaults.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
     /// The resource of the path.
     pub resource: Gvr,
@@ -53,7 +53,7 @@ pub struct Request<'a> {
     pub name: String,
     /// The namespace; empty for cluster-scoped objects.
     pub namespace: String,
-    /// Who sends the request.
+    /// The user who sends the request.
     pub user: Arc<User>,
     /// `userInfo.extra`
     pub extra: Vec<(String, Vec<String>)>,
@@ -67,17 +67,17 @@ pub struct Request<'a> {
     pub options: Option<Value<'a>>,
 }
 
-/// The objects that exist when a request is judged.
+/// The objects that exist when a request is evaluated.
 pub trait Objects<'a> {
-    /// A namespace, decoded; `None` if it does not exist.
+    /// Returns a decoded namespace; `None` if it does not exist.
     fn namespace(&self, name: &str) -> Option<Value<'a>>;
 
-    /// The objects of a kind that can be parameters, decoded: of a namespace, unless that is empty, and with a name, unless that is
-    /// empty.
+    /// Returns the decoded objects of a kind that can be parameters. `namespace` and `name` restrict them, unless they
+    /// are empty.
     fn params(&self, kind: &Gvk, namespace: &str, name: &str) -> Vec<Value<'a>>;
 }
 
-/// Objects that are given.
+/// Objects given as lists.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Given<'w, 'a> {
     /// The namespaces.
@@ -101,16 +101,16 @@ impl<'a> Objects<'a> for Given<'_, 'a> {
     }
 }
 
-/// What a server knows when it judges a request.
+/// Everything outside the request that a server needs to evaluate it.
 #[derive(Clone, Copy)]
 pub struct World<'w, 'a> {
     /// The kinds.
     pub kinds: &'w dyn Kinds,
     /// The objects that exist.
     pub objects: &'w dyn Objects<'a>,
-    /// Who may do what.
+    /// Decides permissions.
     pub authorizer: &'w Arc<dyn Authorizer>,
-    /// Ends the work early. The decision is then not complete.
+    /// Stops the work early. The decision is then incomplete.
     pub stop: Stop<'w>,
 }
 
@@ -121,7 +121,7 @@ impl std::fmt::Debug for World<'_, '_> {
 }
 
 impl<'a> Request<'a> {
-    /// An object of the request in another version. Only `apiVersion` differs.
+    /// Returns an object of the request in another version. Only `apiVersion` differs.
     pub(crate) fn in_version(&self, object: Option<Value<'a>>, kind: &Gvk, arena: &'a Bump) -> Option<Value<'a>> {
         let object = object?;
         if kind.group == self.kind.group && kind.version == self.kind.version {
@@ -132,7 +132,7 @@ impl<'a> Request<'a> {
         Some(Value::Map(map.with("apiVersion", Some(version), arena)))
     }
 
-    /// The name in the status of a refusal: `admission.NewForbidden` with `extractResourceName`.
+    /// Returns the name in the status of a refusal: `admission.NewForbidden` with `extractResourceName`.
     pub(crate) fn shown_name(&self) -> String {
         if !self.name.is_empty() {
             return self.name.clone();
@@ -152,7 +152,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// The labels of an object; `None` if it has no metadata.
+/// Returns the labels of an object; `None` if it has no metadata.
 pub(crate) fn labels_of(object: Value<'_>) -> Option<Map<'_>> {
     let metadata = object.get("metadata")?;
     Some(metadata.get("labels").and_then(Value::as_map).unwrap_or(Map::EMPTY))

@@ -1,25 +1,26 @@
-//! What mutations may make for a request: expressions that name a value again and again make much of little.
+//! Limits of the memory for mutations: expressions that use a value many times build large results from small inputs.
 
 use kubeshape_cel::Value;
 use kubeshape_value::Value as Object;
 use std::cell::Cell;
 use std::fmt::{self, Display};
 
-/// Bytes that the mutations of a request make at most: the values of their expressions, and an object after each.
+/// The maximum number of bytes that the mutations of a request create: the values of their expressions, and an object
+/// after each.
 pub const MAX_MUTATED: usize = 256 << 20;
-/// Bytes of JSON of an object after a mutation.
+/// The maximum JSON size of an object after a mutation, in bytes.
 const MAX_OBJECT: usize = 3 << 20;
-/// Bytes of JSON of all objects after mutations of a request.
+/// The maximum JSON size of all objects after mutations of a request, in bytes.
 const MAX_OBJECTS: usize = 64 << 20;
-/// What a value takes besides its text.
+/// The bytes of a value in addition to its text.
 const EACH: usize = 32;
 
-/// What is left for the mutations of a request.
+/// The remaining bytes for the mutations of a request.
 #[derive(Debug)]
 pub(crate) struct Room {
-    /// Of [`MAX_MUTATED`].
+    /// Part of [`MAX_MUTATED`].
     values: Cell<usize>,
-    /// Of [`MAX_OBJECTS`].
+    /// Part of [`MAX_OBJECTS`].
     objects: Cell<usize>,
 }
 
@@ -29,7 +30,7 @@ impl Default for Room {
     }
 }
 
-/// Which bound is exceeded.
+/// The exceeded bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Full {
     /// [`MAX_MUTATED`]
@@ -59,10 +60,10 @@ impl Room {
         left.map(|_| ()).ok_or(Full::Values)
     }
 
-    /// Counts the value of an expression, before it is copied. What it names twice counts twice.
+    /// Counts the value of an expression before it is copied. Shared parts are counted for each use.
     ///
     /// # Errors
-    /// There is no room for it.
+    /// The value exceeds the limit.
     pub(crate) fn value(&self, value: &Value<'_>) -> Result<(), Full> {
         self.take(match value {
             Value::String(text) => text.len(),
@@ -84,10 +85,10 @@ impl Room {
         }
     }
 
-    /// Counts an object that a mutation made.
+    /// Counts the object after a mutation.
     ///
     /// # Errors
-    /// There is no room for it.
+    /// The object exceeds a limit.
     pub(crate) fn object(&self, object: &Object<'_>) -> Result<(), Full> {
         let length = object.json_len(MAX_OBJECT).ok_or(Full::Object)?;
         let left = self.objects.get().checked_sub(length).ok_or(Full::Objects)?;

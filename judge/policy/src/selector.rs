@@ -29,7 +29,7 @@ impl<'a> Selector<'a> {
     /// Reads a selector.
     ///
     /// # Errors
-    /// Upstream's text of the first requirement that is invalid.
+    /// Returns upstream's message about the first invalid requirement.
     pub(crate) fn read(selector: Value<'a>) -> Result<Selector<'a>, String> {
         let mut requirements = Vec::new();
         for (key, value) in selector.get("matchLabels").and_then(Value::as_map).unwrap_or(Map::EMPTY).entries() {
@@ -69,7 +69,7 @@ impl<'a> Selector<'a> {
 }
 
 impl Requirement<'_> {
-    /// `labels.NewRequirement`.
+    /// Upstream: `labels.NewRequirement`.
     fn checked(self) -> Result<Self, String> {
         let mut errors = Vec::new();
         let messages = names::qualified_name(self.key);

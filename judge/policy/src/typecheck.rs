@@ -1,4 +1,4 @@
-//! Expressions checked with the types of the kinds that a policy matches: `validating.TypeChecker`.
+//! Checks expressions with the types of the kinds that a policy matches: `validating.TypeChecker`.
 
 use crate::environment::stored;
 use crate::kinds::{Gvk, Gvr, Kinds};
@@ -10,13 +10,13 @@ use kubeshape_value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// How many kinds of one rule are checked.
+/// The maximum number of checked kinds of one rule.
 const MAX_KINDS: usize = 10;
 
-/// How many times an expression is compiled for a kind. Later expressions are not checked. Upstream has no such bound.
+/// The maximum number of compilations. Later expressions are not checked. Upstream has no such bound.
 const MAX_COMPILED: usize = 10_000;
 
-/// What `status.typeChecking.expressionWarnings` has.
+/// An entry of `status.typeChecking.expressionWarnings`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeWarning {
     /// `spec.validations[0].expression`
@@ -25,8 +25,8 @@ pub struct TypeWarning {
     pub text: String,
 }
 
-/// Returns the warnings of a ValidatingAdmissionPolicy's expressions. Other objects have none. The name of a type in the texts
-/// is that of its kind; upstream appends a random number.
+/// Returns the warnings of a ValidatingAdmissionPolicy's expressions. Other objects have none. In the messages, the
+/// name of a type is that of its kind; upstream appends a random number.
 pub fn type_warnings(object: Value<'_>, kinds: &dyn Kinds, release: Release) -> Vec<TypeWarning> {
     if text(object.get("kind")) != Form::Validating.kind() {
         return Vec::new();
@@ -60,7 +60,7 @@ pub fn type_warnings(object: Value<'_>, kinds: &dyn Kinds, release: Release) -> 
     warnings
 }
 
-/// An environment for each kind.
+/// Returns an environment for each kind.
 fn environments(spec: &PolicySpec<'_>, kinds: &dyn Kinds, release: Release) -> Vec<(Gvk, Env)> {
     let params = spec.param_kind.filter(|(api_version, kind)| {
         api_version.matches('/').count() < 2 && !(api_version.is_empty() && kind.is_empty())
@@ -106,7 +106,7 @@ fn environment(
     with_variables(env, &types)
 }
 
-/// The kinds that a policy is about (`typesToCheck`), sorted.
+/// Returns the kinds that a policy matches (`typesToCheck`), sorted.
 fn kinds_of(spec: &PolicySpec<'_>, kinds: &dyn Kinds) -> BTreeSet<Gvk> {
     let mut found = BTreeSet::new();
     for rule in spec.constraints.iter().flat_map(|constraints| &constraints.rules) {
@@ -126,7 +126,7 @@ fn kinds_of(spec: &PolicySpec<'_>, kinds: &dyn Kinds) -> BTreeSet<Gvk> {
         for group in sorted(&rule.groups) {
             for version in &versions {
                 for resource in &resources {
-                    // The mapper takes no group for any group.
+                    // For the mapper, an empty group is any group.
                     let of_resource = if group.is_empty() {
                         kinds.of_any_group(version, resource)
                     } else {

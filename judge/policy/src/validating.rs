@@ -22,7 +22,7 @@ const MAX_ANNOTATION: usize = 10 * 1024;
 /// The audit annotation of failed validations.
 const VALIDATION_FAILURE: &str = "validation.policy.admission.k8s.io/validation_failure";
 
-/// What a policy makes of a request with one binding and one parameter.
+/// The result of a policy for a request with one binding and one parameter.
 #[derive(Clone, Debug, Default)]
 pub struct Validated {
     /// The policy.
@@ -31,47 +31,48 @@ pub struct Validated {
     pub binding: String,
     /// `namespace/name`
     pub param: Option<String>,
-    /// As what kind the object was judged: `apps/v1 Deployment`.
+    /// The kind as which the object was evaluated: `apps/v1 Deployment`.
     pub kind: String,
-    /// What the match conditions gave, if there are any.
+    /// The result of the match conditions, if there are any.
     pub conditions: Option<Conditional>,
     /// One for each validation, or a single error.
     pub decisions: Vec<Judged>,
     /// The audit annotations.
     pub audit_annotations: Vec<Annotation>,
-    /// What validations, messageExpressions and auditAnnotations cost, where there are any; `Err` if they cost too much.
+    /// The costs of validations, messageExpressions and auditAnnotations, if there are any; `Err` if they cost too
+    /// much.
     pub costs: Vec<(&'static str, Result<i64, String>)>,
 }
 
-/// What a validation gave.
+/// The result of a validation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judged {
     /// Whether the action is `deny`.
     pub denies: bool,
-    /// Whether it is because of an error.
+    /// Whether it is caused by an error.
     pub is_error: bool,
     /// The message.
     pub message: String,
     /// The reason.
     pub reason: Option<String>,
-    /// The expression, by its place among the validations.
+    /// The expression, by its index in the validations.
     pub expression: Option<usize>,
 }
 
-/// What an audit annotation gave.
+/// The result of an audit annotation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Annotation {
     /// The key.
     pub key: String,
-    /// The value if it is published.
+    /// The value, if it is published.
     pub value: Option<String>,
-    /// What went wrong.
+    /// The error.
     pub error: Option<String>,
     /// Whether the request is refused because of it.
     pub denies: bool,
 }
 
-/// A remembered denial.
+/// A recorded denial.
 struct Denial<'a> {
     policy: &'a str,
     binding: Option<&'a str>,
@@ -87,7 +88,7 @@ impl Judged {
     }
 }
 
-/// Judges a request with all validating policies (`dispatcher.Dispatch`).
+/// Evaluates a request with all validating policies (`dispatcher.Dispatch`).
 pub(crate) fn validate<'a>(evaluator: &Evaluator<'_, 'a>, policies: &'a [Policy<'a>], decision: &mut Decision<'a>) {
     let mut denials: Vec<Denial<'a>> = Vec::new();
     for policy in policies.iter().filter(|policy| policy.is(Form::Validating) && !policy.bindings.is_empty()) {
@@ -211,7 +212,7 @@ fn validate_policy<'a>(
     Ok(())
 }
 
-/// A parameter of a built-in kind has apiVersion and kind put in (`wrappedParam`).
+/// Adds apiVersion and kind to a parameter of a built-in kind (`wrappedParam`).
 fn typed_param<'a>(param: Object<'a>, kind: Option<&ParamKind>, evaluator: &Evaluator<'_, 'a>) -> Object<'a> {
     match (kind, param) {
         (Some(kind), Object::Map(map)) if kind.is_built_in => {
@@ -224,7 +225,7 @@ fn typed_param<'a>(param: Object<'a>, kind: Option<&ParamKind>, evaluator: &Eval
     }
 }
 
-/// The first bytes of a value. What is left of a character that is cut is shown as Go's JSON shows it.
+/// Returns the first bytes of a value. Part of a cut character is printed like in Go's JSON.
 fn cut(value: &str) -> String {
     if value.len() <= MAX_ANNOTATION {
         return value.to_owned();
@@ -232,7 +233,7 @@ fn cut(value: &str) -> String {
     String::from_utf8_lossy(value.as_bytes().get(..MAX_ANNOTATION).unwrap_or_default()).into_owned()
 }
 
-/// What becomes of the decisions of one evaluation.
+/// Applies the decisions of one evaluation.
 fn act<'a>(
     policy: &'a Policy<'a>,
     binding: &'a BindingSpec<'a>,
@@ -278,7 +279,7 @@ fn act<'a>(
     }
 }
 
-/// `publishValidationFailureAnnotation`
+/// Upstream: `publishValidationFailureAnnotation`.
 fn failure(judged: &Judged, binding: &BindingSpec<'_>, index: usize) -> String {
     let mut out = Vec::new();
     let texts = [
@@ -307,7 +308,7 @@ fn evaluate_all<'a>(
     compiled.map(|compiled| compiled.map(|compiled| group.evaluate(compiled)).transpose()).collect()
 }
 
-/// `validator.Validate`
+/// Upstream: `validator.Validate`.
 fn evaluate<'a>(
     evaluator: &Evaluator<'_, 'a>,
     policy: &'a Policy<'a>,
@@ -413,7 +414,7 @@ fn evaluate<'a>(
     result
 }
 
-/// The message of a validation that is not true.
+/// Returns the message of a validation that is not true.
 fn message(validation: &Validation<'_>, evaluated: Option<&Evaluated<'_>>) -> String {
     if let Some(Ok(Value::String(text))) = evaluated {
         let text = text.trim();
@@ -427,7 +428,7 @@ fn message(validation: &Validation<'_>, evaluated: Option<&Evaluated<'_>>) -> St
     }
 }
 
-/// Whether a key of an audit annotation is kept.
+/// Returns whether an audit annotation may have this key.
 pub(crate) fn is_annotation_key(key: &str) -> bool {
     names::qualified_name(key).is_empty()
 }

@@ -1,4 +1,4 @@
-//! Errors when policies, bindings and webhook configurations are created: `pkg/apis/admissionregistration/validation` of
+//! Errors of policies, bindings and webhook configurations on creation: `pkg/apis/admissionregistration/validation` of
 //! `k8s.io/kubernetes`.
 
 use crate::environment::new_expressions;
@@ -11,15 +11,15 @@ use kubeshape_validate::Release;
 use kubeshape_validate::builtin::BuiltInKind;
 use kubeshape_value::{Map, Value};
 
-/// How many match conditions there may be.
+/// The maximum number of match conditions.
 const MAX_CONDITIONS: usize = 64;
-/// How many audit annotations there may be.
+/// The maximum number of audit annotations.
 const MAX_ANNOTATIONS: usize = 20;
 /// The longest expression of an audit annotation, in bytes.
 const MAX_ANNOTATION: usize = 5 * 1024;
 
-/// Returns the errors with which a server refuses to create a policy, a binding or a webhook configuration. The object is decoded,
-/// with defaults. Other objects have no errors.
+/// Returns the errors with which a server refuses to create a policy, a binding or a webhook configuration. The object
+/// must be decoded, with defaults. Other objects have no errors.
 pub fn errors(object: Value<'_>, release: Release) -> Vec<Error> {
     let kind = text(object.get("kind"));
     let mut found = Found::new(release);
@@ -30,8 +30,8 @@ pub fn errors(object: Value<'_>, release: Release) -> Vec<Error> {
     found.all
 }
 
-/// Returns those of the [errors](errors) that say that an expression does not compile, or gives a wrong type. `old` is the
-/// object that is replaced: its match conditions are not checked again (`ignoreMatchConditions`).
+/// Returns only the [errors](errors) about expressions that do not compile or have a wrong type. `old` is the replaced
+/// object: its match conditions are not checked again (`ignoreMatchConditions`).
 pub fn expression_errors(object: Value<'_>, old: Option<Value<'_>>, release: Release) -> Vec<Error> {
     if !text(object.get("apiVersion")).starts_with("admissionregistration.k8s.io/") {
         return Vec::new();
@@ -44,7 +44,8 @@ pub fn expression_errors(object: Value<'_>, old: Option<Value<'_>>, release: Rel
     found.of_expressions
 }
 
-/// Whether nothing is changed that match conditions of a policy, or of the webhooks of a configuration, depend on.
+/// Returns whether everything is unchanged that the match conditions of a policy, or of the webhooks of a
+/// configuration, depend on.
 fn has_same_conditions(object: Value<'_>, old: Value<'_>) -> bool {
     let conditions = |value: Value<'_>| value.get("matchConditions").map(|conditions| conditions.to_string());
     if let (Some(new), Some(old)) = (object.get("spec"), old.get("spec")) {
@@ -58,9 +59,9 @@ fn has_same_conditions(object: Value<'_>, old: Value<'_>) -> bool {
 
 struct Found {
     all: Vec<Error>,
-    /// Those of `all` about what an expression compiles to.
+    /// The errors in `all` about the compilation of an expression.
     of_expressions: Vec<Error>,
-    /// What new expressions can use.
+    /// The CEL release for new expressions.
     release: kubeshape_cel::Release,
 }
 
@@ -434,7 +435,7 @@ impl Found {
         }
     }
 
-    /// `validateRuleWithOperations`
+    /// Upstream: `validateRuleWithOperations`.
     fn rule(&mut self, rule: Value<'_>, path: &str) {
         const OPERATIONS: [&str; 5] = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
         for (key, others) in
@@ -503,7 +504,7 @@ impl Found {
         }
     }
 
-    /// `ValidateLabelSelector`
+    /// Upstream: `ValidateLabelSelector`.
     fn selector(&mut self, selector: Value<'_>, path: &str) {
         for (key, value) in selector.get("matchLabels").and_then(Value::as_map).unwrap_or(Map::EMPTY).entries() {
             let at = format!("{path}.matchLabels");
@@ -561,7 +562,7 @@ impl Found {
         }
     }
 
-    /// What is checked of webhooks: their rules, names and conditions.
+    /// Checks the rules, names and conditions of webhooks.
     fn webhooks(&mut self, object: Value<'_>) {
         let env = environment(Options { has_authorizer: true, ..Options::new(self.release) });
         let mut known: Vec<&str> = Vec::new();

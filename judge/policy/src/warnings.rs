@@ -1,11 +1,11 @@
 //! Warnings as headers: `endpoints/filters/warning.go` of `k8s.io/apiserver`.
 
-/// How many characters all headers may have before texts are cut.
+/// The maximum number of characters of all headers before messages are cut.
 const MAX_TOTAL: usize = 4096;
-/// How many characters a text keeps when it is cut.
+/// The maximum number of characters of a cut message.
 const MAX_EACH: usize = 256;
 
-/// Returns the headers of recorded warnings: each text once, all cut when they are too long together.
+/// Returns the headers of recorded warnings: each message once, all cut if they are too long together.
 ///
 /// # Example
 /// ```
@@ -56,7 +56,7 @@ impl<'t> Recorder<'t> {
     }
 }
 
-/// Whether a text can be a header (`net.NewWarningHeader`).
+/// Returns whether a string can be a header (`net.NewWarningHeader`).
 fn is_header(text: &str) -> bool {
     !text.chars().any(char::is_control)
 }

@@ -1,4 +1,4 @@
-//! Values from schemas.
+//! Builds values from schemas.
 
 use super::definitions::Definitions;
 use super::go_rules;
@@ -11,20 +11,20 @@ use kubeshape_value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// How many values are made for a sample, those that did not fit included.
+/// The maximum number of values built for a sample, including those that did not fit.
 const MAX_VALUES: usize = 200_000;
 /// The same for a sample of a definition of an OpenAPI document, whose references multiply values.
 const MAX_VALUES_OF_DOCUMENT: usize = 20_000;
-/// How many items a list of a sample has at most.
+/// The maximum number of items in a list of a sample.
 pub const MAX_ITEMS: usize = 1_000;
-/// How many combinations of branches of `anyOf` and `oneOf` are tried.
+/// The maximum number of combinations of branches of `anyOf` and `oneOf` to try.
 const MAX_TRIES: usize = 16;
-/// What users write of the metadata of a template.
+/// The metadata of a template that users write.
 const METADATA: [&str; 3] = ["annotations", "labels", "name"];
-/// How deep a sample of a definition of an OpenAPI document may be.
+/// The maximum depth of a sample of a definition of an OpenAPI document.
 const MAX_DEPTH: usize = 48;
 
-/// Something that no value was found for.
+/// A field for which no value was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The path of the field, as in the server's errors: `spec.ports[0].name`.
@@ -33,33 +33,33 @@ pub struct Problem {
     pub text: String,
 }
 
-/// Makes values.
+/// Builds values.
 pub(super) struct Builder<'b, 'a> {
     pub(super) arena: &'a Bump,
     pub(super) maximal: bool,
-    /// Whether somebody reads the object: it has a `spec`, and what defaults hold.
+    /// Whether the sample is for readers: it has a `spec`, and the contents of defaults.
     pub(super) for_readers: bool,
-    /// Members and items of defaults, by their path.
+    /// Members and items of defaults, by path.
     pub(super) defaulted: BTreeMap<String, Value<'a>>,
-    /// Optional fields that are included against the rule, or left out.
+    /// Optional fields that are included or left out contrary to the default choice.
     pub(super) toggled: &'b BTreeSet<String>,
     pub(super) problems: Vec<Problem>,
     pub(super) values: usize,
-    /// What references lead to; none in a CustomResourceDefinition.
+    /// The definitions for references; `None` for a CustomResourceDefinition.
     pub(super) definitions: Option<&'b Definitions<'a>>,
-    /// The definitions whose values are being made, outermost first.
+    /// The definitions whose values are being built, outermost first.
     pub(super) open: Vec<&'a str>,
-    /// Fields that are included because of [`go_rules`], and the strings that they hold.
+    /// Fields that are included because of [`go_rules`], with the required string, if any.
     pub(super) asked: BTreeMap<String, Option<&'static str>>,
-    /// How many values are being made, one inside the other.
+    /// The nesting of the value that is being built.
     pub(super) depth: usize,
-    /// What the sample must hold, and must not hold.
+    /// What the sample must and must not contain.
     pub(super) wanted: Option<&'b Wanted<'a>>,
     /// The patterns of all validators. Each is compiled once.
     patterns: Patterns<'a>,
 }
 
-/// The schemas that describe one value: the one of the field, and what branches say of it.
+/// The schemas that describe one value: the one of the field, and those of branches.
 type Schemas<'a> = Vec<&'a Schema<'a>>;
 
 impl<'b, 'a> Builder<'b, 'a> {
@@ -95,7 +95,7 @@ impl<'b, 'a> Builder<'b, 'a> {
         self.problems.push(Problem { path: path.to_owned(), text: text.into() });
     }
 
-    /// A value that fits all the schemas, as far as one is found.
+    /// Returns a value that fits all the schemas, if one is found.
     pub(super) fn value(&mut self, schemas: &[&'a Schema<'a>], salt: usize, path: &str) -> Value<'a> {
         if let Some(value) = self.wanted.and_then(|wanted| wanted.value(path)) {
             return value;
@@ -110,7 +110,7 @@ impl<'b, 'a> Builder<'b, 'a> {
         if self.depth == MAX_DEPTH || self.values == MAX_VALUES_OF_DOCUMENT {
             let limits = format!("a sample has at most {MAX_DEPTH} levels and {MAX_VALUES_OF_DOCUMENT} values");
             self.problem(path, limits);
-            // Nothing more is made.
+            // No further values are built.
             self.values = MAX_VALUES_OF_DOCUMENT + 1;
             return Value::Null;
         }
@@ -133,7 +133,7 @@ impl<'b, 'a> Builder<'b, 'a> {
         value
     }
 
-    /// A value of a definition without these fields.
+    /// Returns a value of a definition, without these fields.
     pub(super) fn root(&mut self, definition: &str, without: &[&'static str]) -> Value<'a> {
         let found = self.definitions.and_then(|definitions| definitions.get(definition));
         let Some((name, schema)) = found else { return Value::Null };
@@ -144,11 +144,11 @@ impl<'b, 'a> Builder<'b, 'a> {
         value
     }
 
-    /// Notes the fields of a definition that servers demand in Go code.
+    /// Records the fields of a definition that servers require in Go code.
     fn ask(&mut self, definition: &str, path: &str) {
         for (field, text) in go_rules::of(definition) {
             let field = child(path, field);
-            // So are the fields above it.
+            // The fields above it are required, too.
             for (at, _) in field.match_indices(['.', '[']).filter(|(at, _)| *at > path.len()) {
                 self.asked.entry(field[..at].to_owned()).or_default();
             }
@@ -156,7 +156,7 @@ impl<'b, 'a> Builder<'b, 'a> {
         }
     }
 
-    /// As [`value`](Self::value), after references were followed.
+    /// Like [`value`](Self::value), after references are resolved.
     fn of_schemas(&mut self, schemas: &[&'a Schema<'a>], salt: usize, path: &str) -> Value<'a> {
         self.values += 1;
         if self.values > MAX_VALUES {
@@ -275,9 +275,9 @@ impl<'b, 'a> Builder<'b, 'a> {
         if least > MAX_ITEMS {
             self.problem(path, format!("the list needs {least} items; a sample has at most {MAX_ITEMS}"));
         }
-        // A list that a document requires is seldom allowed to be empty.
+        // A list that a document requires is rarely allowed to be empty.
         let some = self.maximal || self.definitions.is_some();
-        // A list that is added because of an error is of no use without items.
+        // A list that is added because of an error is useless without items.
         let is_wanted = self.wanted.is_some_and(|wanted| wanted.has_item(path)) || self.toggled.contains(path);
         let defaults = self.default_items(schemas, path);
         let count = least.max(usize::from(some)).max(defaults).min(most).min(MAX_ITEMS);
@@ -387,7 +387,7 @@ impl<'b, 'a> Builder<'b, 'a> {
 }
 
 impl<'a> Builder<'_, 'a> {
-    /// What every embedded resource has.
+    /// Adds the fields of every embedded resource.
     fn own_fields(&self, path: &str, entries: &mut Vec<(&'a str, Value<'a>)>) {
         let wanted = |name: &str| self.wanted.and_then(|wanted| wanted.value(&child(path, name)));
         let text = |name: &str, text: &'static str| wanted(name).unwrap_or(Value::String(text));
@@ -402,7 +402,7 @@ impl<'a> Builder<'_, 'a> {
         entries.extend(whole);
     }
 
-    /// Adds keys that are wanted and are no properties.
+    /// Adds wanted keys that are not properties.
     fn wanted_keys(
         &mut self,
         schemas: &[&'a Schema<'a>],
@@ -428,12 +428,12 @@ impl<'a> Builder<'_, 'a> {
     }
 }
 
-/// The path of a field.
+/// Returns the path of a field.
 pub(super) fn child(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// The schemas, and those of their `allOf`.
+/// Returns the schemas, including those of their `allOf`.
 fn with_all_of<'a>(schemas: &[&'a Schema<'a>]) -> Schemas<'a> {
     let mut out: Schemas<'a> = schemas.to_vec();
     let mut at = 0;
@@ -444,7 +444,7 @@ fn with_all_of<'a>(schemas: &[&'a Schema<'a>]) -> Schemas<'a> {
     out
 }
 
-/// Fields that a `not` forbids.
+/// Returns fields that a `not` forbids.
 fn excluded_by_not<'a>(schemas: &[&'a Schema<'a>]) -> BTreeSet<&'a str> {
     let mut out = BTreeSet::new();
     for not in schemas.iter().filter_map(|schema| schema.extra().not) {
@@ -454,7 +454,7 @@ fn excluded_by_not<'a>(schemas: &[&'a Schema<'a>]) -> BTreeSet<&'a str> {
     out
 }
 
-/// Whether this is what a variable holds in Go before something is assigned to it.
+/// Returns whether this is Go's zero value.
 fn is_zero(value: Value<'_>) -> bool {
     match value {
         Value::Null | Value::Bool(false) | Value::Int(0) => true,
@@ -463,7 +463,7 @@ fn is_zero(value: Value<'_>) -> bool {
     }
 }
 
-/// What schemas demand of a value, as the end of a message.
+/// Returns the requirements of schemas, as the end of a message.
 fn demands(schemas: &[&Schema<'_>]) -> String {
     let mut out = String::new();
     for schema in schemas {

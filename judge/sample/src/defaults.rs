@@ -1,4 +1,4 @@
-//! What defaults of objects and lists hold.
+//! The contents of the defaults of objects and lists.
 
 use super::build::{Builder, child};
 use kubeshape_schema::Schema;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 #[derive(Default)]
 pub(super) struct Defaults<'a> {
     properties: Vec<&'a str>,
-    /// Members that are no properties of the schema.
+    /// Members that are not properties of the schema.
     pub(super) others: Vec<(&'a str, Value<'a>)>,
 }
 
@@ -21,14 +21,14 @@ impl Defaults<'_> {
 }
 
 impl<'a> Builder<'_, 'a> {
-    /// The value without members that the default of something around it has here, if it fits.
+    /// Returns the scalar at this path in the default of an outer object or list, if it fits.
     pub(super) fn default_at(&mut self, schemas: &[&'a Schema<'a>], path: &str) -> Option<Value<'a>> {
         let value = *self.defaulted.get(path)?;
         let is_scalar = !matches!(value, Value::Map(_) | Value::List(_));
         (is_scalar && self.validators(schemas).iter().all(|validator| validator.is_valid(value))).then_some(value)
     }
 
-    /// What the default of an object holds. From then on, it is also the default of each member.
+    /// Returns the contents of the default of an object. They also become the defaults of its members.
     pub(super) fn default_members(
         &mut self,
         schemas: &[&'a Schema<'a>],
@@ -46,7 +46,7 @@ impl<'a> Builder<'_, 'a> {
         out
     }
 
-    /// How many items the default of a list has. From then on, each is the default of an item.
+    /// Returns the number of items in the default of a list. They also become the defaults of its items.
     pub(super) fn default_items(&mut self, schemas: &[&'a Schema<'a>], path: &str) -> usize {
         let Some(Value::List(items)) = self.default_of(schemas, path) else { return 0 };
         for (at, item) in items.iter().enumerate() {
@@ -55,7 +55,7 @@ impl<'a> Builder<'_, 'a> {
         items.len()
     }
 
-    /// The default that an object or a list has when it is absent: that of something around it, or its own.
+    /// Returns the default of a missing object or list: that of something around it, or its own.
     fn default_of(&self, schemas: &[&'a Schema<'a>], path: &str) -> Option<Value<'a>> {
         if !self.for_readers {
             return None;

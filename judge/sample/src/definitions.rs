@@ -1,4 +1,4 @@
-//! The definitions of an OpenAPI document, read as they are needed.
+//! The definitions of an OpenAPI document, read on demand.
 
 use kubeshape_schema::json::Json;
 use kubeshape_schema::read::{Reader, Rules};
@@ -9,9 +9,9 @@ use kubeshape_yaml::Node;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Definitions that describe one value, one by reference to the other.
+/// The maximum number of definitions that describe one value through references.
 const MAX_REFERENCES: usize = 64;
-/// Structs in structs that are looked through for required fields.
+/// The maximum nesting of structs that are searched for required fields.
 const MAX_STRUCTS: usize = 32;
 
 /// Definitions by name.
@@ -19,7 +19,7 @@ pub(super) struct Definitions<'a> {
     arena: &'a Bump,
     nodes: BTreeMap<&'a str, Node<'a>>,
     read: RefCell<BTreeMap<&'a str, Found<'a>>>,
-    /// Whether a value of the definition needs fields; while that is found out, it does not.
+    /// Whether a value of the definition needs fields; `false` while that is being computed.
     needs: RefCell<BTreeMap<&'a str, bool>>,
 }
 
@@ -31,23 +31,23 @@ struct Found<'a> {
 
 /// Schemas without references.
 pub(super) struct Resolved<'a> {
-    /// The schemas, those of `allOf` and those that references lead to included.
+    /// The schemas, including those of `allOf` and of references.
     pub(super) schemas: Vec<&'a Schema<'a>>,
     /// The definitions among them.
     pub(super) names: Vec<&'a str>,
-    /// The value, if the type reads its JSON itself.
+    /// The value, if the type has its own JSON decoder.
     pub(super) special: Option<Value<'a>>,
 }
 
 impl<'a> Definitions<'a> {
-    /// The definitions of a document of either version; none if it has none.
+    /// Returns the definitions of a v2 or v3 document; `None` if it has none.
     pub(super) fn new(root: Node<'a>, arena: &'a Bump) -> Option<Definitions<'a>> {
         let schemas = root.get("definitions").or_else(|| root.get("components")?.get("schemas"))?;
         let nodes = schemas.pairs().map(|(name, schema)| (name.text(), schema)).collect();
         Some(Definitions { arena, nodes, read: RefCell::default(), needs: RefCell::default() })
     }
 
-    /// The name of a definition as it lives in the document, and its schema.
+    /// Returns the name of a definition, borrowed from the document, and its schema.
     pub(super) fn get(&self, name: &str) -> Option<(&'a str, &'a Schema<'a>)> {
         self.find(name).map(|(name, found)| (name, found.schema))
     }
@@ -74,7 +74,7 @@ impl<'a> Definitions<'a> {
         let mut at = 0;
         while let Some(schema) = out.schemas.get(at).copied() {
             at += 1;
-            // What is in `allOf` is taken in later, except for what it refers to.
+            // Schemas in `allOf` are added later; only their references are followed here.
             let all_of = schema.extra().all_of.iter();
             for (name, found) in std::iter::once(schema).chain(all_of).filter_map(|schema| self.referred(schema)) {
                 if out.names.len() == MAX_REFERENCES || !seen.insert(name) {
@@ -93,7 +93,7 @@ impl<'a> Definitions<'a> {
         out
     }
 
-    /// Whether a value of these schemas, or the items of it, are of a definition that is being made.
+    /// Returns whether a value of these schemas, or its items, are of a definition that is being built.
     pub(super) fn lead_to(&self, schemas: &[&'a Schema<'a>], open: &[&'a str]) -> bool {
         let mut all: Vec<&'a Schema<'a>> = schemas.to_vec();
         let mut at = 0;
@@ -113,8 +113,8 @@ impl<'a> Definitions<'a> {
         false
     }
 
-    /// Whether an object must have a field: it is required, and no server fills it in; or it is a struct in Go, which
-    /// is always there, and something in it is required.
+    /// Returns whether an object must have a field: it is required and has no default; or it is a struct in Go, which
+    /// always exists, and one of its fields is required.
     pub(super) fn is_needed(&self, name: &str, schemas: &[&'a Schema<'a>], required: &BTreeSet<&str>) -> bool {
         self.is_needed_within(name, schemas, required, MAX_STRUCTS)
     }
@@ -135,7 +135,7 @@ impl<'a> Definitions<'a> {
         is_struct && self.resolve(schemas).names.iter().any(|name| self.needs(name, structs))
     }
 
-    /// Whether a value of the definition needs fields.
+    /// Returns whether a value of the definition needs fields.
     fn needs(&self, name: &'a str, structs: usize) -> bool {
         let Some(structs) = structs.checked_sub(1) else { return false };
         if let Some(known) = self.needs.borrow().get(name) {
@@ -152,7 +152,7 @@ impl<'a> Definitions<'a> {
     }
 }
 
-/// Whether this is what a variable holds in Go before something is assigned to it.
+/// Returns whether this is Go's zero value.
 fn is_zero(json: &Json<'_>) -> bool {
     match json {
         Json::Null | Json::Bool(false) | Json::Int(0) | Json::Str("") | Json::Array([]) | Json::Object([]) => true,

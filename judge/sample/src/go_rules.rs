@@ -1,10 +1,9 @@
-//! Fields without which a server refuses objects, although no document requires them: its Go code does.
+//! Fields that servers require in Go code although no document requires them.
 //!
-//! This covers the kinds that people write most often. What servers demand of other kinds is in
-//! `pkg/apis/*/validation` of Kubernetes.
+//! This covers the kinds that people write most often. The requirements of other kinds are in `pkg/apis/*/validation`
+//! of Kubernetes.
 
-/// The end of a definition's name, the path of a field in it, and the text that the field must hold, if it is a certain
-/// one.
+/// The end of a definition's name, the path of a field in it, and its required string, if any.
 type Rule = (&'static str, &'static str, Option<&'static str>);
 
 const RULES: [Rule; 24] = [
@@ -35,13 +34,13 @@ const RULES: [Rule; 24] = [
     ("policy.v1.PodDisruptionBudget", "spec.selector.matchLabels", None),
 ];
 
-/// The fields of a definition, and the strings that they must hold.
+/// Returns the fields of a definition, with their required strings.
 pub(super) fn of(definition: &str) -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
     let is_of = |end: &str| definition.strip_suffix(end).is_some_and(|rest| rest.ends_with("api."));
     RULES.iter().filter(move |(end, ..)| is_of(end)).map(|(_, field, text)| (*field, *text))
 }
 
-/// The key of the only entry of a map, where it must be a certain one.
+/// Returns the required key of the only entry of a map, if any.
 pub(super) fn key(path: &str, names: &[&str]) -> Option<&'static str> {
     let is_claim = names.iter().any(|name| name.ends_with("core.v1.VolumeResourceRequirements"));
     (is_claim && path.ends_with("requests")).then_some("storage")

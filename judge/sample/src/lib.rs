@@ -1,4 +1,4 @@
-//! Objects of a kind that a server accepts.
+//! Sample objects of a kind that a server accepts.
 
 mod build;
 mod defaults;
@@ -32,16 +32,16 @@ const NAME: &str = "example";
 pub struct Sample<'a> {
     /// The object, as a user would write it.
     pub value: Value<'a>,
-    /// Why the server would refuse it; empty if it accepts it.
+    /// Why the server would refuse it; empty if it is accepted.
     pub problems: Vec<Problem>,
 }
 
-/// Makes an object of a kind: the smallest one with a `spec`, or one with every field if it is `maximal`. Objects and
-/// lists with a default hold what the default holds.
+/// Builds an object of a kind: the smallest one with a `spec`, or one with every field if it is `maximal`. Objects and
+/// lists with a default have the contents of the default.
 ///
-/// Constraints of the schema are solved. The object is then checked as a server checks it, rules in CEL included. If it
-/// is refused, optional fields near the error are added or left out, the smallest first, as long as there are fewer
-/// errors afterwards.
+/// Constraints of the schema are solved. Then the object is validated like on a server, including CEL rules. If it is
+/// refused, optional fields near the error are added or left out, the smallest first, as long as that reduces the
+/// number of errors.
 ///
 /// The status is left out if it is a subresource: the server would ignore it.
 ///
@@ -91,8 +91,8 @@ pub fn sample<'a>(resource: &Resource<'a>, maximal: bool, arena: &'a Bump) -> Sa
     search::for_readers(resource, maximal, arena)
 }
 
-/// Makes the smallest object of a kind that holds what is wanted, as [`sample`] does. `rounds` says how often it is
-/// made again at most because the server would refuse it.
+/// Builds the smallest object of a kind that contains the wanted values, like [`sample`]. `rounds` is the maximum
+/// number of attempts after a refusal.
 ///
 /// # Example
 /// ```
@@ -138,12 +138,12 @@ pub fn sample_with<'a>(resource: &Resource<'a>, wanted: &Wanted<'a>, rounds: usi
     search::with(resource, wanted, rounds, arena)
 }
 
-/// Makes an object and asks what the server says about it.
+/// Builds an object and validates it.
 fn attempt<'a>(resource: &Resource<'a>, builder: Builder<'_, 'a>, arena: &'a Bump) -> Attempt<'a> {
     let mut builder = builder;
     let value = root(resource, &mut builder);
     let mut problems = builder.problems;
-    // What was said of a field once is enough.
+    // One message about a field is enough.
     let unsolved: BTreeSet<String> = problems.iter().map(|problem| problem.path.clone()).collect();
     match resource.decode(value, arena) {
         Err(text) => problems.push(Problem { path: String::new(), text }),
@@ -158,13 +158,13 @@ fn attempt<'a>(resource: &Resource<'a>, builder: Builder<'_, 'a>, arena: &'a Bum
     Attempt { sample: Sample { value, problems }, values: builder.values }
 }
 
-/// A sample, and how many values were made for it.
+/// A sample, and the number of values built for it.
 struct Attempt<'a> {
     sample: Sample<'a>,
     values: usize,
 }
 
-/// The object with its type and its metadata.
+/// Returns the object with its type and its metadata.
 fn root<'a>(resource: &Resource<'a>, builder: &mut Builder<'_, 'a>) -> Value<'a> {
     let arena = builder.arena;
     let wanted_prefix = builder.wanted.is_some_and(|wanted| wanted.holds("metadata.generateName"));
@@ -192,7 +192,7 @@ fn root<'a>(resource: &Resource<'a>, builder: &mut Builder<'_, 'a>) -> Value<'a>
     Value::Map(map.with("metadata", Some(Value::Map(metadata)), arena))
 }
 
-/// What a definition says about a field of the metadata.
+/// Returns the schema of a metadata field in a definition.
 fn metadata_property<'a>(schema: Option<&'a Schema<'a>>, name: &str) -> Option<&'a Schema<'a>> {
     let metadata = property(schema?, "metadata")?;
     property(metadata, name)

@@ -1,32 +1,32 @@
-//! Texts that a regular expression matches.
+//! Builds strings that match a regular expression.
 
 use kubeshape_structural::regex::translated;
 use regex_syntax::Parser;
 use regex_syntax::hir::{Class, ClassUnicodeRange, Hir, HirKind};
 use std::num::NonZero;
 
-/// The longest text that is made, in characters.
+/// The longest string, in characters.
 pub(super) const MAX_LENGTH: usize = 65_536;
 
-/// How a string is chosen among those that match.
+/// Selects one of the matching strings.
 #[derive(Clone, Copy)]
 pub(super) struct Choice {
-    /// Which alternative, and which character of a class.
+    /// Selects the alternative, and the character of a class.
     pub(super) pick: usize,
-    /// How often more than necessary something is repeated.
+    /// The number of additional repetitions.
     pub(super) more: usize,
 }
 
-/// A pattern that was read.
+/// A parsed pattern.
 pub(super) struct Pattern(Hir);
 
 impl Pattern {
-    /// Reads a pattern of Go. None if it cannot be read.
+    /// Parses a pattern of Go. Returns `None` if it is invalid.
     pub(super) fn new(pattern: &str) -> Option<Pattern> {
         Parser::new().parse(&translated(pattern).ok()?).ok().map(Pattern)
     }
 
-    /// A string that matches, apart from assertions such as word boundaries. None if it would be too long.
+    /// Returns a string that matches, apart from assertions such as word boundaries. `None` if it would be too long.
     pub(super) fn text(&self, choice: Choice) -> Option<String> {
         let mut out = String::new();
         write(&self.0, choice, &mut out)?;
@@ -60,7 +60,7 @@ fn write(hir: &Hir, choice: Choice, out: &mut String) -> Option<()> {
     Some(())
 }
 
-/// A character of a class: a letter or a digit where there is one.
+/// Returns a character of a class, preferably a letter or a digit.
 fn character(class: &Class, pick: usize) -> Option<char> {
     let holds = |c: &char| match class {
         Class::Unicode(class) => class.ranges().iter().any(|range| (range.start()..=range.end()).contains(c)),
@@ -84,7 +84,7 @@ mod tests {
     use super::{Choice, Pattern};
 
     #[test]
-    fn texts_match_their_patterns() {
+    fn strings_match_their_patterns() {
         for pattern in [
             r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
             r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$",

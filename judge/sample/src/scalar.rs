@@ -1,10 +1,10 @@
-//! Values without members: what may be tried for a schema.
+//! Candidates for values without members.
 
 use super::pattern::{Choice, MAX_LENGTH, Pattern};
 use kubeshape_schema::{Bump, Flags, Schema, Type};
 use kubeshape_value::Value;
 
-/// Values that the schemas name: defaults, examples and enumerations.
+/// Returns values that the schemas name: defaults, examples and enumerations.
 pub(super) fn named<'a>(schemas: &[&'a Schema<'a>], arena: &'a Bump) -> Vec<Value<'a>> {
     let mut out = Vec::new();
     for schema in schemas {
@@ -14,8 +14,8 @@ pub(super) fn named<'a>(schemas: &[&'a Schema<'a>], arena: &'a Bump) -> Vec<Valu
     out
 }
 
-/// The first value of those that may be tried for all these schemas, the likeliest first, that is taken; whether one
-/// fits is for the validator to say. Another `salt` gives other values, for items of lists that must differ.
+/// Returns the first candidate for all these schemas that `takes` accepts, the most likely first. The validator decides
+/// whether one fits. Another `salt` gives other values, for list items that must differ.
 pub(super) fn candidate<'a>(
     schemas: &[&'a Schema<'a>],
     ty: Type,
@@ -41,7 +41,7 @@ pub(super) fn candidate<'a>(
     }
 }
 
-/// The least and the greatest number.
+/// Returns the least and the greatest number.
 fn bounds(schemas: &[&Schema<'_>]) -> (Option<f64>, Option<f64>) {
     let least = schemas.iter().filter_map(|schema| schema.extra().minimum).reduce(f64::max);
     let most = schemas.iter().filter_map(|schema| schema.extra().maximum).reduce(f64::min);
@@ -82,7 +82,7 @@ fn numbers(schemas: &[&Schema<'_>]) -> Vec<f64> {
     least.into_iter().chain(most).chain(middle).chain(multiple).chain([0.5]).filter(|n| n.is_finite()).collect()
 }
 
-/// Makes strings, until one is taken: a pattern has many of them, and most are of no use.
+/// Generates strings until one is accepted: a pattern has many of them, and most do not fit.
 fn texts(schemas: &[&Schema<'_>], salt: usize, takes: &mut dyn FnMut(&str) -> bool) {
     let length = |n: i64| usize::try_from(n).unwrap_or_default();
     let least = schemas.iter().filter_map(|schema| schema.extra().min_length).max().map_or(0, length);
@@ -120,7 +120,7 @@ fn texts(schemas: &[&Schema<'_>], salt: usize, takes: &mut dyn FnMut(&str) -> bo
     let _ = ["", "a", "1", "1s", "/"].into_iter().any(takes);
 }
 
-/// The text with a length in the bounds; longer ones lose their beginning, so that what distinguishes strings stays.
+/// Adjusts the length of a string to the bounds. Long strings lose their beginning, so that strings remain distinct.
 fn fitted(text: &str, least: usize, most: usize) -> String {
     let length = text.chars().count();
     let mut out: String = text.chars().skip(length.saturating_sub(most)).collect();
@@ -128,7 +128,7 @@ fn fitted(text: &str, least: usize, most: usize) -> String {
     out
 }
 
-/// A string of a format.
+/// Returns a string of a format.
 fn of_format(format: &str, salt: usize) -> Option<String> {
     let hex = salt % 256;
     let name = format.replace('-', "");

@@ -1,4 +1,4 @@
-//! Which optional fields a sample has, so that the server accepts it.
+//! Searches for the optional fields with which the server accepts a sample.
 
 use super::build::{Builder, child};
 use super::{Attempt, Problem, Sample, Wanted, attempt};
@@ -7,26 +7,27 @@ use kubeshape_validate::object::Resource;
 use kubeshape_value::Value;
 use std::collections::BTreeSet;
 
-/// How often a sample is made again because the server would refuse it.
+/// The maximum number of attempts after a refusal.
 const MAX_ROUNDS: usize = 300;
-/// How often it is made again to give up larger parts.
+/// The maximum number of attempts that give up larger parts.
 const MAX_LARGE: usize = 60;
-/// How many values are made for all these samples together.
+/// The maximum number of values in all attempts together.
 const MAX_VALUES: usize = 1_000_000;
-/// How many fields below a problem are tried one by one, of those that a rule names and of the others each.
+/// The maximum number of fields below a problem that are tried one by one: of those that a rule names, and of the
+/// others.
 const SINGLES: usize = 20;
-/// How many of the fields that a rule names are tried two by two.
+/// The maximum number of fields named by a rule that are tried in pairs.
 const PAIRED: usize = 6;
-/// How deep below a problem the fields are that a rule names.
+/// The maximum depth below a problem of fields that a rule names.
 const DEPTH: usize = 4;
 
-/// The smallest or largest object, for somebody who reads it.
+/// Returns the smallest or largest object for readers.
 pub(super) fn for_readers<'a>(resource: &Resource<'a>, maximal: bool, arena: &'a Bump) -> Sample<'a> {
     let search = Search { resource, maximal, wanted: None, rounds: MAX_ROUNDS, values: MAX_VALUES, arena };
     search.run(MAX_LARGE)
 }
 
-/// The smallest object that holds what is wanted.
+/// Returns the smallest object with the wanted values.
 pub(super) fn with<'a>(resource: &Resource<'a>, wanted: &Wanted<'a>, rounds: usize, arena: &'a Bump) -> Sample<'a> {
     let search = Search { resource, maximal: false, wanted: Some(wanted), rounds, values: MAX_VALUES, arena };
     search.run(0)
@@ -36,18 +37,18 @@ struct Search<'s, 'a> {
     resource: &'s Resource<'a>,
     maximal: bool,
     wanted: Option<&'s Wanted<'a>>,
-    /// How often a sample may still be made.
+    /// The remaining attempts.
     rounds: usize,
-    /// How many values may still be made.
+    /// The remaining values.
     values: usize,
     arena: &'a Bump,
 }
 
-/// Optional fields that are included against the rule, or left out.
+/// Optional fields that are included or left out contrary to the default choice.
 type Toggled = BTreeSet<String>;
 
 impl<'a> Search<'_, 'a> {
-    /// Tries small changes, then with so many more rounds those that give up larger parts.
+    /// Tries small changes, then, with `large` more attempts, changes that give up larger parts.
     fn run(mut self, large: usize) -> Sample<'a> {
         let mut toggled = Toggled::new();
         let mut best = self.attempt(&toggled);
@@ -76,7 +77,7 @@ impl<'a> Search<'_, 'a> {
         sample
     }
 
-    /// The first of these changes after which there are fewer problems.
+    /// Returns the first of these changes that reduces the number of problems.
     fn better(
         &mut self,
         toggled: &Toggled,
@@ -102,8 +103,8 @@ impl<'a> Search<'_, 'a> {
         None
     }
 
-    /// Single fields with problems that are absent, and those below the problems, one by one, the smallest first. Then two
-    /// and two of those that a rule names: it may want both.
+    /// Returns single changes: missing fields with problems, and fields below the problems, the smallest first. Then
+    /// pairs of the fields that a rule names: it may need both.
     fn small(&self, best: &Sample<'a>) -> Vec<Vec<String>> {
         let Some(root) = self.resource.schema else { return Vec::new() };
         let mut out = Vec::new();
@@ -131,7 +132,7 @@ impl<'a> Search<'_, 'a> {
     }
 }
 
-/// The fields with problems, and those above them.
+/// Returns the fields with problems, and those above them.
 fn large_moves(best: &Sample<'_>) -> Vec<Vec<String>> {
     let mut out = Vec::new();
     for problem in &best.problems {
@@ -144,7 +145,7 @@ fn large_moves(best: &Sample<'_>) -> Vec<Vec<String>> {
     out
 }
 
-/// The words of a message, and of the rules at a path and above it.
+/// Returns the words of a message, and of the rules at a path and above it.
 fn words<'a>(root: &'a Schema<'a>, path: &'a str, text: &'a str) -> BTreeSet<&'a str> {
     let ends = path.char_indices().filter(|(_, c)| matches!(c, '.' | '[')).map(|(end, _)| end);
     let schemas = [0].into_iter().chain(ends).chain([path.len()]).filter_map(|end| at(root, path.get(..end)?));
@@ -153,7 +154,7 @@ fn words<'a>(root: &'a Schema<'a>, path: &'a str, text: &'a str) -> BTreeSet<&'a
     rules.chain([text]).flat_map(|text| text.split(move |c| !is_part(c))).filter(|word| !word.is_empty()).collect()
 }
 
-/// Optional fields below a schema that the words name. Fields are looked for in those that are named, and in items.
+/// Collects optional fields below a schema that the words name. Only named fields and list items are searched.
 fn named(schema: &Schema<'_>, path: &str, words: &BTreeSet<&str>, depth: usize, out: &mut Vec<String>) {
     let Some(depth) = depth.checked_sub(1) else { return };
     for property in schema.properties.iter().filter(|property| words.contains(property.name)) {
@@ -168,7 +169,7 @@ fn named(schema: &Schema<'_>, path: &str, words: &BTreeSet<&str>, depth: usize, 
     }
 }
 
-/// How many values a value holds, itself included.
+/// Returns the number of values in a value, including itself.
 fn count(value: Value<'_>) -> usize {
     match value {
         Value::Map(map) => 1 + map.entries().iter().map(|(_, value)| count(*value)).sum::<usize>(),
@@ -177,7 +178,7 @@ fn count(value: Value<'_>) -> usize {
     }
 }
 
-/// The value at a path such as `spec.ports[0].name`.
+/// Returns the value at a path such as `spec.ports[0].name`.
 fn value_at<'a>(value: Value<'a>, path: &str) -> Option<Value<'a>> {
     let mut value = value;
     for step in steps(path) {
@@ -190,7 +191,7 @@ fn value_at<'a>(value: Value<'a>, path: &str) -> Option<Value<'a>> {
     Some(value)
 }
 
-/// The schema at such a path.
+/// Returns the schema at such a path.
 fn at<'a>(schema: &'a Schema<'a>, path: &str) -> Option<&'a Schema<'a>> {
     let mut schema = schema;
     for step in steps(path) {

@@ -1,4 +1,4 @@
-//! Objects of kinds that OpenAPI documents define, such as Kubernetes' own.
+//! Samples of kinds that OpenAPI documents define, such as built-in kinds.
 
 use super::build::{Builder, Problem};
 use super::definitions::Definitions;
@@ -10,21 +10,20 @@ use kubeshape_value::Value;
 use kubeshape_yaml::Node;
 use std::collections::BTreeSet;
 
-/// Fields that are reported as missing.
+/// The maximum number of missing fields that are reported.
 const MAX_PROBLEMS: usize = 50;
 
-/// What users do not write: the server ignores it, or it is written in another way.
+/// Fields that users do not write: the server ignores them, or they are added separately.
 const LEFT_OUT: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
 
-/// Makes an object of a definition of an OpenAPI document: the smallest one, or one with every field if it is
-/// `maximal`. None if the document has no such definition.
+/// Builds an object of a definition of an OpenAPI document: the smallest one, or one with every field if it is
+/// `maximal`. Returns `None` if the document has no such definition.
 ///
-/// The smallest object has what the document requires, also in structs that are always there in Go. Of what servers
-/// require in Go code alone, it has the best-known parts, such as an image for each container. The problems are those
-/// of
-/// [`Typed::decode`]: an object without problems may still be refused by a server's Go code.
+/// The smallest object has the fields that the document requires, also in structs that always exist in Go. Of the
+/// fields that servers require only in Go code, it has the best-known ones, such as an image for each container. The
+/// problems are those of [`Typed::decode`]: an object without problems may still be refused by a server's Go code.
 ///
-/// The status and most of the metadata are left out, and fields below which their own definition would come again.
+/// The status and most of the metadata are left out, and fields whose own definition would occur again below them.
 ///
 /// # Example
 /// ```
@@ -65,7 +64,7 @@ pub fn sample_of_document<'a>(
         _ => Map::EMPTY,
     };
     for (name, text) in [("apiVersion", api_version), ("kind", kind)] {
-        // What is not a resource may lack them.
+        // Definitions that are not resources may lack these fields.
         if schema.properties.iter().any(|property| property.name == name) {
             map = map.with(name, Some(Value::String(text)), arena);
         }
@@ -73,7 +72,7 @@ pub fn sample_of_document<'a>(
     let metadata = schema.properties.iter().find(|property| property.name == "metadata");
     let metadata = metadata.map(|property| definitions.resolve(&[&property.schema]).schemas);
     let fields = metadata.iter().flatten().flat_map(|schema| schema.properties);
-    // Those of a list have no name.
+    // The metadata of a list has no name.
     if fields.into_iter().any(|property| property.name == "name") {
         let name = Map::from_entries(vec![("name", Value::String(NAME))], arena);
         map = map.with("metadata", Some(Value::Map(name)), arena);
@@ -84,7 +83,7 @@ pub fn sample_of_document<'a>(
     problems.extend(decoded.errors.into_iter().map(|error| Problem { path: error.path, text: error.message }));
     let unknown = decoded.unknown.into_iter();
     problems.extend(unknown.map(|path| Problem { path, text: "unknown field".to_owned() }));
-    // What no value was found for is reported once.
+    // A field for which no value was found is reported once.
     let departures = decoded.departures.into_iter().take(if problems.is_empty() { MAX_PROBLEMS } else { 0 });
     problems.extend(departures.map(|error| Problem { path: error.path.clone(), text: error.to_string() }));
     Some(Sample { value, problems })

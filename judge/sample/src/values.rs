@@ -9,11 +9,11 @@ use kubeshape_value::Map;
 use kubeshape_value::Value;
 use std::collections::BTreeSet;
 
-/// How many different strings and numbers are tried for each type.
+/// The maximum number of different strings and numbers per type.
 const SALTS: usize = 4;
 
-/// Values that a schema accepts, the likeliest first, at most `most`. Those of a list or a map are made as samples are;
-/// strings and numbers come from what the schema names, from its patterns, formats and bounds. Null is not among them.
+/// Returns values that a schema accepts, the most likely first, at most `most`. Lists and maps are built like in
+/// samples; strings and numbers come from the values, patterns, formats and bounds in the schema. Null is not included.
 ///
 /// # Example
 /// ```
@@ -68,7 +68,7 @@ pub fn values<'a>(schema: &'a Schema<'a>, most: usize, arena: &'a Bump) -> Vec<V
     out
 }
 
-/// Lists or maps.
+/// Returns lists or maps.
 fn composed<'a>(schema: &'a Schema<'a>, ty: Type, most: usize, arena: &'a Bump) -> Vec<Value<'a>> {
     let schema = if schema.ty == ty { schema } else { arena.alloc(Schema { ty, ..*schema }) };
     let toggled = BTreeSet::new();

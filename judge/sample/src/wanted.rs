@@ -1,10 +1,10 @@
-//! Values that a sample must hold.
+//! Values that a sample must contain.
 
 use super::build::child;
 use kubeshape_value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A step from a value to one that it holds.
+/// A step from a value to one inside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<'a> {
     /// The value of a property.
@@ -15,10 +15,10 @@ pub enum Step<'a> {
     Key(&'a str),
 }
 
-/// What a sample holds although it is optional, and what it does not hold.
+/// Optional parts that a sample must contain or must not contain.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted<'a> {
-    /// Values by path. Without a value, one is made.
+    /// Values by path. If `None`, a value is built.
     values: BTreeMap<String, Option<Value<'a>>>,
     /// The keys of maps, by the path of the map.
     keys: BTreeMap<String, Vec<&'a str>>,
@@ -28,8 +28,7 @@ pub struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    /// The value at the end of these steps is wanted, and so is everything above it. If a value is given, the sample
-    /// holds this one.
+    /// Requires a value at the end of these steps, and everything above it. If `value` is given, it is used.
     pub fn want(&mut self, steps: &[Step<'a>], value: Option<Value<'a>>) {
         let mut path = String::new();
         for step in steps {
@@ -52,7 +51,7 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// The value at the end of these steps must not be there, unless it is required.
+    /// Leaves out the value at the end of these steps, unless it is required.
     pub fn leave_out(&mut self, steps: &[Step<'a>]) {
         let mut path = String::new();
         for step in steps {

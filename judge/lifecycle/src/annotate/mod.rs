@@ -1,6 +1,6 @@
 //! `x-kubernetes-api-lifecycle` in OpenAPI documents and CustomResourceDefinitions.
 //!
-//! The strings are edited in place: what is not about the extension stays as it is, byte for byte.
+//! The strings are edited in place: everything else stays the same, byte for byte.
 
 mod text;
 
@@ -22,39 +22,39 @@ pub const EXTENSION: &str = "x-kubernetes-api-lifecycle";
 /// A document with the extension.
 #[derive(Clone, Debug, Default)]
 pub struct Annotated {
-    /// The text of the whole input.
+    /// The whole input after the edits.
     pub text: String,
-    /// Properties that have the extension now and did not have it before.
+    /// Properties that now have the extension and did not have it before.
     pub added: usize,
-    /// Properties whose extension says something else now.
+    /// Properties whose extension changed.
     pub changed: usize,
     /// Properties that lost the extension.
     pub removed: usize,
-    /// How many bytes longer the text is; negative if it is shorter.
+    /// The difference in bytes; negative if the result is shorter.
     pub bytes: i64,
-    /// Fields that have no place in the documents, and places that cannot be edited.
+    /// Fields without a property in the documents, and locations that cannot be edited.
     pub findings: Vec<Finding>,
-    /// The types that schemas of the documents are of.
+    /// The types for which the documents have schemas.
     pub types: BTreeSet<TypeName>,
 }
 
-/// The folder of a package, the package, and a type of it.
+/// The folder of a package, the package, and one of its types.
 pub type TypeName = (String, String, String);
 
-/// Which dialect wraps a reference.
+/// How a reference with other members is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Dialect {
-    /// Other members stand next to `$ref`, as in the documents of Kubernetes.
+    /// Other members are next to `$ref`, as in the documents of Kubernetes.
     V2,
-    /// Nothing is next to `$ref`: `allOf` holds it.
+    /// Nothing may be next to `$ref`: it is wrapped in `allOf`.
     V3,
 }
 
-/// The members that objects of a type have in JSON.
+/// The JSON members of objects of a type.
 struct Members<'w> {
     of: TypePlace<'w>,
     by_name: BTreeMap<&'w str, (TypePlace<'w>, &'w GoField)>,
-    /// Those with a lifecycle about which nothing was reported.
+    /// Those with a lifecycle that were not reported yet.
     untold: RefCell<Vec<&'w str>>,
 }
 
@@ -66,16 +66,16 @@ struct Walk<'w> {
     dialect: Dialect,
     edits: Vec<Edit>,
     members: BTreeMap<*const GoType, Rc<Members<'w>>>,
-    /// Where the edits of properties are. A node that several paths reach through aliases is edited once.
+    /// The positions of edits of properties. A node that several paths reach through aliases is edited once.
     seen: BTreeSet<usize>,
     out: Annotated,
 }
 
-/// Writes the lifecycle of fields into the documents of one input, whose strings are parts of one text.
+/// Writes the lifecycle of fields into the documents of one input, whose strings are parts of one source.
 ///
 /// OpenAPI definitions are found by their names ([`Types::of_definition`]), CustomResourceDefinitions by group, version
-/// and kind ([`Types::of_kind`]). What a document already says is evaluated again where no Go type says more, so the
-/// extension of a field goes when its gate is generally available.
+/// and kind ([`Types::of_kind`]). If no Go type has a lifecycle for a field, the existing extension is evaluated again,
+/// so that it is removed when its gate is generally available.
 pub fn annotate(documents: &[Document], types: &Types, features: &Features, options: &Options) -> Annotated {
     let mut out = Annotated::default();
     let Some(first) = documents.first() else { return out };
@@ -111,8 +111,8 @@ fn name_of(place: TypePlace<'_>) -> TypeName {
     (place.package.folder.clone(), place.package.name.clone(), place.of.name.clone())
 }
 
-/// The types with fields that have a lifecycle, each with whether it is one of `found` ([`Annotated::types`] of all
-/// documents). The lifecycles of the others are in no document.
+/// Returns the types with fields that have a lifecycle, each with whether it is one of `found` ([`Annotated::types`] of
+/// all documents). The lifecycles of the others are in no document.
 pub fn tagged<'t>(types: &'t Types, found: &BTreeSet<TypeName>) -> Vec<(TypePlace<'t>, bool)> {
     let has_tags = |place: &TypePlace<'_>| {
         let mut fields = place.of.fields.iter().filter(|field| matches!(field.json, Json::Member(_)));
@@ -121,7 +121,7 @@ pub fn tagged<'t>(types: &'t Types, found: &BTreeSet<TypeName>) -> Vec<(TypePlac
     types.types().filter(has_tags).map(|place| (place, found.contains(&name_of(place)))).collect()
 }
 
-/// The finding that no schema is of a type with fields that have a lifecycle.
+/// Returns the finding that no schema was found for a type with lifecycles.
 pub fn not_found(place: TypePlace<'_>) -> Finding {
     let package = if place.package.folder.is_empty() { &place.package.name } else { &place.package.folder };
     let detail = format!(
@@ -151,7 +151,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// Walks a schema next to the type that it is of, if it is known.
+    /// Walks a schema together with its type, if it is known.
     fn schema(&mut self, schema: Node<'w>, place: Option<TypePlace<'w>>) {
         let mut todo = vec![(schema, place)];
         while let Some((schema, place)) = todo.pop() {
@@ -168,7 +168,7 @@ impl<'w> Walk<'w> {
                         let inner = self.types.resolve(place, &field.type_ref);
                         todo.extend(below(property, &field.type_ref.steps).map(|schema| (schema, inner)));
                     }
-                    // Without a type, the extensions of the document count.
+                    // Without a type, the extensions of the document are used.
                     None => todo.extend(
                         [Some(property), property.get("items"), property.get("additionalProperties")]
                             .into_iter()
@@ -177,7 +177,7 @@ impl<'w> Walk<'w> {
                     ),
                 }
             }
-            // A field is reported once, so that the work is bounded by the properties that are there.
+            // A field is reported once, so that the work is bounded by the existing properties.
             if let Some(members) = members {
                 members.untold.borrow_mut().retain(|name| {
                     let is_found = found.contains(name);
@@ -190,7 +190,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// The members of a type, which are looked for once.
+    /// Returns the members of a type, cached.
     fn members(&mut self, place: TypePlace<'w>) -> Rc<Members<'w>> {
         if let Some(known) = self.members.get(&std::ptr::from_ref(place.of)) {
             return Rc::clone(known);
@@ -215,7 +215,7 @@ impl<'w> Walk<'w> {
         (!tags.is_empty()).then(|| fields::state(&tags, self.features, self.options))
     }
 
-    /// Tells of a field with a lifecycle that has no property.
+    /// Reports a field with a lifecycle that has no property.
     fn unplaced(&mut self, name: &str, place: TypePlace<'w>, field: &'w GoField, schema: Node<'w>) {
         let at = self.document.source().location(schema.span().start);
         let detail = format!(
@@ -225,9 +225,9 @@ impl<'w> Walk<'w> {
         self.out.findings.push(place.file.source.finding(Code::LifecycleUnplaced, field.span.clone(), detail));
     }
 
-    /// Gives a property the extension that it should have.
+    /// Adds, changes or removes the extension of a property.
     fn property(&mut self, key: Node<'w>, property: Node<'w>, known: Option<(TypePlace<'w>, &'w GoField)>) {
-        // Of repeated keys, the last one counts.
+        // If a key is repeated, the last one is used.
         let existing = property.pairs().filter(|(key, _)| key.text() == EXTENSION).last();
         let wanted = match known.and_then(|(place, field)| self.state(place, field)) {
             Some(state) => state.projects,
@@ -262,7 +262,7 @@ impl<'w> Walk<'w> {
         text::edits(source, property, &wanted, self.dialect == Dialect::V3, &mut self.edits);
     }
 
-    /// What an entry of a document says now: its gate may have changed.
+    /// Evaluates an existing entry again: its gate may have changed.
     fn again(&self, value: Node<'w>) -> BTreeMap<String, Lifecycle> {
         let mut projects = read(value);
         if let Some(entry) = projects.remove(KUBERNETES) {
@@ -272,7 +272,7 @@ impl<'w> Walk<'w> {
     }
 }
 
-/// The entries of an extension.
+/// Reads the entries of an extension.
 ///
 /// # Example
 /// ```
@@ -291,7 +291,7 @@ pub fn read(value: Node<'_>) -> BTreeMap<String, Lifecycle> {
     value.pairs().map(|(key, value)| (key.text().to_owned(), entry(value))).collect()
 }
 
-/// The stage of an entry, if it has one.
+/// Returns the stage of an entry, if it has one.
 pub fn stage(entry: &Lifecycle) -> Option<Stage> {
     entry.status.as_deref().and_then(Stage::of_status)
 }
@@ -303,7 +303,7 @@ fn step(schema: Node<'_>, step: Step) -> Option<Node<'_>> {
     }
 }
 
-/// The schema to which lists and maps lead.
+/// Returns the schema inside these lists and maps.
 fn below<'w>(schema: Node<'w>, steps: &[Step]) -> Option<Node<'w>> {
     steps.iter().try_fold(schema, |at, next| step(at, *next))
 }

@@ -1,4 +1,4 @@
-//! The edits of one schema's text, in block YAML, flow YAML and JSON.
+//! The source edits of one schema, in block YAML, flow YAML and JSON.
 
 use super::EXTENSION;
 use crate::Lifecycle;
@@ -6,12 +6,12 @@ use kubeshape_yaml::edit::Edit;
 use kubeshape_yaml::{Document, Flags, Kind, Node, json, plain_scalar};
 use std::collections::BTreeMap;
 
-/// Whether a mapping is written with braces.
+/// Returns whether a mapping is written with braces.
 pub(super) fn is_flow(node: Node<'_>) -> bool {
     node.kind() == Kind::Map && node.document().source().as_bytes().get(node.span().start) == Some(&b'{')
 }
 
-/// Why a schema cannot be edited, if it cannot.
+/// Returns why a schema cannot be edited, or `None` if it can.
 pub(super) fn hindrance(schema: Node<'_>) -> Option<&'static str> {
     let is_aliased = |node: Node<'_>| node.entry().flags.has(Flags::ALIASED);
     if is_aliased(schema) || schema.pairs().any(|(key, _)| is_aliased(key)) {
@@ -20,13 +20,13 @@ pub(super) fn hindrance(schema: Node<'_>) -> Option<&'static str> {
     if schema.kind() != Kind::Map || (schema.is_empty() && !is_flow(schema)) {
         return Some("is no object that can be edited");
     }
-    // What refers to the anchor would change, too.
+    // The aliases of the anchor would change, too.
     let before = schema.document().source().get(..schema.span().start).unwrap_or_default();
     let token = before.trim_end().rsplit(char::is_whitespace).next().unwrap_or_default();
     token.starts_with('&').then_some("has an anchor")
 }
 
-/// Adds the edits that give `schema` these entries, and take its extension away if there is none.
+/// Adds the edits that set the entries of `schema`, or remove its extension if there are no entries.
 pub(super) fn edits(
     document: Document<'_>,
     schema: Node<'_>,
@@ -54,16 +54,16 @@ pub(super) fn edits(
     out.push(style.insertion(&pairs, entries));
 }
 
-/// How the members of a mapping are written.
+/// The layout of the members of a mapping.
 struct Style<'s> {
     source: &'s str,
     is_flow: bool,
-    /// What is between the brace or comma and a key, or the end of a line and a key.
+    /// The characters between the brace or comma and a key, or between the line break and a key.
     lead: String,
-    /// One more level.
+    /// One more level of indentation.
     unit: String,
     colon: &'static str,
-    /// Behind the opening brace.
+    /// The offset after the opening brace.
     begin: usize,
 }
 
@@ -84,7 +84,7 @@ impl<'s> Style<'s> {
         let is_flow = is_flow(schema);
         if is_flow {
             let lead = first.and_then(|(key, _)| source.get(start + 1..key.span().start)).unwrap_or_default();
-            // A comment in front of the first key is not repeated.
+            // A comment before the first key is not repeated.
             let lead = if lead.trim().is_empty() { lead } else { " " };
             let close = source.get(..schema.span().end.saturating_sub(1)).unwrap_or_default();
             let is_pretty = lead.contains('\n');
@@ -100,7 +100,7 @@ impl<'s> Style<'s> {
         Style { source, is_flow, lead: format!("{newline}{indent}"), unit: "  ".to_owned(), colon, begin: start }
     }
 
-    /// The extension, without what precedes and behind it.
+    /// Formats the extension, without separators.
     fn member(&self, entries: &BTreeMap<String, Lifecycle>) -> String {
         if !self.is_flow {
             let (one, two) =
@@ -157,7 +157,7 @@ impl<'s> Style<'s> {
         out
     }
 
-    /// Puts the extension where the order of keys wants it: before the extensions that follow it, else at the end.
+    /// Inserts the extension at its sorted position: before the extensions that follow it, or else at the end.
     fn insertion(&self, pairs: &[(Node<'_>, Node<'_>)], entries: &BTreeMap<String, Lifecycle>) -> Edit {
         let member = self.member(entries);
         let next = pairs.iter().find(|(key, _)| key.text().starts_with("x-") && key.text() > EXTENSION);
@@ -177,7 +177,7 @@ impl<'s> Style<'s> {
         }
         let (at, is_behind_line) = self.line_end(end);
         let text = if is_behind_line {
-            // A block scalar ends behind the end of its line.
+            // A block scalar ends after its line break.
             let (newline, indent) = self.lead.split_at(self.lead.find(' ').unwrap_or(self.lead.len()));
             format!("{indent}{member}{newline}")
         } else {
@@ -186,8 +186,8 @@ impl<'s> Style<'s> {
         Edit { range: at..at, text }
     }
 
-    /// The end of the line that a value ends on, before its line break; or the value's own end if that is the start of
-    /// a line.
+    /// Returns the end of the line on which a value ends, before its line break; or the end of the value if that is the
+    /// start of a line.
     fn line_end(&self, end: usize) -> (usize, bool) {
         let bytes = self.source.as_bytes();
         if end > 0 && bytes.get(end - 1) == Some(&b'\n') {
@@ -215,7 +215,7 @@ impl<'s> Style<'s> {
         if let Some((next, _)) = pairs.get(at + 1) {
             return Edit { range: start..next.span().start, text: String::new() };
         }
-        // The last one: its lines, with the line break before them.
+        // The last member: its lines, with the line break before them.
         let (end, is_behind_line) = self.line_end(end);
         let line = self.source.get(..start).and_then(|before| before.rfind('\n')).unwrap_or(start);
         let line = if self.source.as_bytes().get(line.wrapping_sub(1)) == Some(&b'\r') { line - 1 } else { line };
@@ -223,7 +223,7 @@ impl<'s> Style<'s> {
         Edit { range: line..end, text: keeps }
     }
 
-    /// `$ref` in an `allOf`.
+    /// Wraps `$ref` in an `allOf`.
     fn wrapped(&self, key: Node<'_>, value: Node<'_>) -> Edit {
         let range = key.span().start..value.span().end;
         let pair = self.source.get(range.clone()).unwrap_or_default();
@@ -237,7 +237,7 @@ impl<'s> Style<'s> {
 }
 
 impl Lifecycle {
-    /// The members in the order of the proposal.
+    /// Returns the members in the order of the proposal.
     pub(crate) fn members(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let members =
             [("minVersion", &self.min_version), ("status", &self.status), ("featureGate", &self.feature_gate)];
@@ -245,7 +245,7 @@ impl Lifecycle {
     }
 }
 
-/// A string in block YAML: plain where every reader takes it for a string.
+/// Formats a string in block YAML: plain if every reader reads it as a string.
 fn scalar(text: &str) -> String {
     let is_plain = text.starts_with(|first: char| first.is_ascii_alphabetic())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/,".contains(&byte))

@@ -1,4 +1,4 @@
-//! Kinds that say in Go sources in which releases they are.
+//! Kinds whose Go sources declare their releases.
 //!
 //! The rules are those of `k8s.io/code-generator/cmd/prerelease-lifecycle-gen` (`argsFromType`,
 //! `extractKubeVersionTag`, `extractReplacementTag`).
@@ -7,11 +7,11 @@ use crate::tag::Line;
 use crate::types::TypePlace;
 use crate::{Json, Types, Version};
 
-/// What precedes the name of each tag.
+/// The prefix of each tag.
 const PREFIX: &str = "+k8s:prerelease-lifecycle-gen:";
 
-/// How many releases lie between the introduction of a kind and its deprecation, and between that and its end, unless
-/// tags say it.
+/// The default number of releases between the introduction of a kind and its deprecation, and between that and its
+/// removal.
 const STEP: u32 = 3;
 
 /// The tags `+k8s:prerelease-lifecycle-gen:…` of a type.
@@ -19,11 +19,11 @@ const STEP: u32 = 3;
 pub enum KindKey {
     /// The first release with the kind.
     Introduced,
-    /// The first release that warns of it.
+    /// The first release that warns about it.
     Deprecated,
     /// The first release that does not serve it.
     Removed,
-    /// What to use in its place.
+    /// The replacement.
     Replacement,
 }
 
@@ -47,14 +47,14 @@ impl KindKey {
 pub struct KindTag<'t> {
     /// Which tag.
     pub key: KindKey,
-    /// What follows `=`.
+    /// The value after `=`.
     pub value: &'t str,
     /// Where it is.
     pub line: Line<'t>,
 }
 
 impl<'t> KindTag<'t> {
-    /// Reads the text of a comment line; none if it is not such a tag.
+    /// Parses a comment line; `None` if it is not such a tag.
     ///
     /// # Example
     /// ```
@@ -69,10 +69,10 @@ impl<'t> KindTag<'t> {
         Some(KindTag { key, value, line })
     }
 
-    /// The release, of a tag that has one.
+    /// Returns the release of a tag.
     ///
     /// # Errors
-    /// What is wrong, as a sentence.
+    /// Returns what is wrong, as a sentence.
     pub fn release(&self) -> Result<Version, String> {
         let number = |digits: &str| digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
         let version = self
@@ -82,10 +82,10 @@ impl<'t> KindTag<'t> {
         version.ok_or_else(|| format!("found {:?}, expected two numbers such as 1.36; correct it", self.value))
     }
 
-    /// The replacement as `API_VERSION KIND`, of the tag that has one.
+    /// Returns the replacement as `API_VERSION KIND`.
     ///
     /// # Errors
-    /// What is wrong, as a sentence.
+    /// Returns what is wrong, as a sentence.
     pub fn replacement(&self) -> Result<String, String> {
         let wrong = || format!("found {:?}, expected GROUP,VERSION,KIND such as apps,v1,Deployment", self.value);
         let mut parts = self.value.split(',');
@@ -112,11 +112,11 @@ pub struct Declared<'t> {
     pub api_version: String,
     /// The first release that has it.
     pub introduced: Version,
-    /// The first release that warns of it; none if that is not planned, as for stable versions without a tag.
+    /// The first release that warns about it; `None` if that is not planned, as for stable versions without a tag.
     pub deprecated: Option<Version>,
-    /// The first release that does not serve it; none if that is not planned.
+    /// The first release that does not serve it; `None` if that is not planned.
     pub removed: Option<Version>,
-    /// What to use in its place: `discovery.k8s.io/v1 EndpointSlice`.
+    /// The replacement: `discovery.k8s.io/v1 EndpointSlice`.
     pub replacement: Option<String>,
 }
 
@@ -126,7 +126,7 @@ impl Declared<'_> {
         &self.place.of.name
     }
 
-    /// Whether it is the list of another kind of its package, with which it lives and ends.
+    /// Returns whether it is the list of another kind of its package. It is removed together with that kind.
     pub fn is_list(&self) -> bool {
         self.kind().strip_suffix("List").is_some_and(|of| self.place.package.has(of))
     }
@@ -137,24 +137,24 @@ impl Declared<'_> {
     }
 }
 
-/// The tags of a type, in the order of their lines.
+/// Returns the tags of a type, in source order.
 pub fn tags(place: TypePlace<'_>) -> Vec<KindTag<'_>> {
     place.file.lines(&place.of.comments).filter_map(KindTag::parse).collect()
 }
 
-/// Whether a type can be a kind: it is exported and embeds `TypeMeta` (upstream: `isAPIType`).
+/// Returns whether a type can be a kind: it is exported and embeds `TypeMeta` (upstream: `isAPIType`).
 pub(crate) fn is_kind(place: TypePlace<'_>) -> bool {
     let is_meta = |field: &crate::GoField| field.name == "TypeMeta" && field.json == Json::Inline;
     place.of.name.starts_with(char::is_uppercase) && place.of.fields.iter().any(is_meta)
 }
 
-/// Whether a version is stable: `v1`, `v2`.
+/// Returns whether a version is stable: `v1`, `v2`.
 fn is_stable(version: &str) -> bool {
     version.strip_prefix('v').is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// What the tags of a type say; none if it has no tag `introduced` with a release. Of a tag that appears twice, the
-/// first one counts, and one that is not understood does not count ([`lint`](crate::lint) says both).
+/// Returns the releases of a type from its tags; `None` without a tag `introduced` that has a release. If a tag appears
+/// twice, the first one is used. Malformed tags are ignored ([`lint`](crate::lint) reports both).
 pub fn of_type(place: TypePlace<'_>) -> Option<Declared<'_>> {
     let tags = tags(place);
     let tag = |key: KindKey| tags.iter().find(|tag| tag.key == key);
@@ -170,7 +170,7 @@ pub fn of_type(place: TypePlace<'_>) -> Option<Declared<'_>> {
     Some(Declared { place, api_version, introduced, deprecated, removed, replacement })
 }
 
-/// All kinds that say in which releases they are, by package and name.
+/// Returns all kinds that declare their releases, sorted by package and name.
 ///
 /// # Example
 /// ```

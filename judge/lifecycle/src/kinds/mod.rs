@@ -1,9 +1,9 @@
-//! Kinds that are deprecated or no longer served, in the words of the server's warnings.
+//! Kinds that are deprecated or no longer served, with the server's warnings.
 //!
-//! `builtin.txt` has the built-in kinds. Its source is the tags `+k8s:prerelease-lifecycle-gen:…` of `k8s.io/api` and
-//! its siblings, for kinds whose types are gone those of the last release that had them, and for `ComponentStatus` and
+//! `builtin.txt` has the built-in kinds. Its sources are the tags `+k8s:prerelease-lifecycle-gen:…` of `k8s.io/api` and
+//! its siblings; for removed types, the tags of the last release that had them; and for `ComponentStatus` and
 //! `Endpoints`, which have no tags, the warnings of the server. A kind without a tag for its end is deprecated three
-//! releases after it was introduced, and removed three releases later, as prerelease-lifecycle-gen decides.
+//! releases after its introduction, and removed three releases later, as prerelease-lifecycle-gen decides.
 //!
 //! [`declared`] reads the same from Go types.
 
@@ -16,12 +16,12 @@ pub(crate) use declared::is_kind;
 pub use declared::{Declared, KindKey, KindTag, declared, of_type, tags};
 pub use kubeshape_discovery::deprecated::{CustomVersion, best, custom_warning};
 
-/// The newest release whose sources the table is made from.
+/// The newest release in the table.
 pub const NEWEST: Version = Version { major: 1, minor: 36 };
 
 const BUILT_IN: &str = include_str!("builtin.txt");
 
-/// Since when a built-in kind is there, and how long.
+/// The releases of a built-in kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KindLifecycle<'t> {
     /// `policy/v1beta1`
@@ -30,15 +30,15 @@ pub struct KindLifecycle<'t> {
     pub kind: &'t str,
     /// The first release that has it.
     pub introduced: Version,
-    /// The first release that warns of it.
+    /// The first release that warns about it.
     pub deprecated: Version,
-    /// The first release that does not serve it; none if it stays.
+    /// The first release that does not serve it; `None` if it is not removed.
     pub removed: Option<Version>,
-    /// What to use in its place: `discovery.k8s.io/v1 EndpointSlice`.
+    /// The replacement: `discovery.k8s.io/v1 EndpointSlice`.
     pub replacement: Option<&'t str>,
 }
 
-/// All built-in kinds with a limited life, by API version and kind.
+/// Returns all built-in kinds with a limited lifetime, sorted by API version and kind.
 pub fn built_in() -> impl Iterator<Item = KindLifecycle<'static>> {
     BUILT_IN.lines().filter_map(line)
 }
@@ -51,7 +51,7 @@ fn line(text: &'static str) -> Option<KindLifecycle<'static>> {
     Some(KindLifecycle { api_version, kind, introduced, deprecated, removed, replacement: parts.next() })
 }
 
-/// What is known of a built-in kind.
+/// Returns the releases of a built-in kind.
 ///
 /// # Example
 /// ```
@@ -65,8 +65,8 @@ pub fn find(api_version: &str, kind: &str) -> Option<KindLifecycle<'static>> {
     built_in().find(|known| known.kind == kind && known.api_version == api_version)
 }
 
-/// Judges an object by its kind, in a release or, without one, in all that are known: whether it is not served any
-/// more, and the warning of the server. None if there is nothing to report.
+/// Returns whether the kind of an object is no longer served, and the warning of the server, in a release or, without
+/// one, in all known releases. `None` if there is nothing to report.
 pub fn judge(api_version: &str, kind: &str, release: Option<Version>) -> Option<(bool, String)> {
     let known = find(api_version, kind)?;
     let release = release.unwrap_or(NEWEST);
@@ -74,17 +74,17 @@ pub fn judge(api_version: &str, kind: &str, release: Option<Version>) -> Option<
 }
 
 impl KindLifecycle<'_> {
-    /// Whether a server of the release warns of it (upstream: `deprecation.IsDeprecated`).
+    /// Returns whether a server of the release warns about it (upstream: `deprecation.IsDeprecated`).
     pub fn is_deprecated(&self, release: Version) -> bool {
         release >= self.deprecated
     }
 
-    /// Whether a server of the release does not serve it any more.
+    /// Returns whether a server of the release no longer serves it.
     pub fn is_removed(&self, release: Version) -> bool {
         self.removed.is_some_and(|removed| release >= removed)
     }
 
-    /// The warning of the server (upstream: `deprecation.WarningMessage`).
+    /// Returns the warning of the server (upstream: `deprecation.WarningMessage`).
     pub fn warning(&self) -> String {
         let mut out = format!("{} {} is deprecated in {}+", self.api_version, self.kind, self.deprecated);
         if let Some(removed) = self.removed {

@@ -1,4 +1,4 @@
-//! The schemas of several inputs that change one by one, as those of a server do.
+//! The schemas of several inputs that change independently, as those of a server do.
 
 use super::{Cluster, Schemas, Warning};
 use crate::entries;
@@ -8,17 +8,17 @@ use kubeshape_yaml::Node;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Schemas by the names of their inputs. Of a kind that several inputs have, the first one by name counts.
+/// Schemas keyed by the name of their input. If several inputs have a kind, the first one by name is used.
 ///
-/// A clone shares what it holds.
+/// A clone shares the contents.
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
-    /// Of inputs with the extension: most have none.
+    /// Only inputs with the extension. Most do not have it.
     by_name: BTreeMap<Arc<str>, Arc<Schemas>>,
 }
 
 impl Inputs {
-    /// Takes in the documents of an input in place of those that it had before.
+    /// Replaces the documents of an input.
     pub fn set(&mut self, name: Arc<str>, documents: &[Document]) {
         let mut schemas = Schemas::default();
         for document in documents {
@@ -31,7 +31,7 @@ impl Inputs {
         }
     }
 
-    /// As [`set`](Self::set), of a string: it is read if it may have the extension.
+    /// Like [`set`](Self::set), for a string. It is parsed only if it may have the extension.
     pub fn read(&mut self, name: Arc<str>, bytes: &[u8]) {
         let has_none = std::str::from_utf8(bytes).is_ok_and(|text| !entries::are_in(text));
         if has_none {
@@ -42,29 +42,29 @@ impl Inputs {
         }
     }
 
-    /// The input that counts for a kind.
+    /// Returns the input that is used for a kind.
     fn of(&self, api_version: &str, kind: &str) -> Option<&Schemas> {
         self.by_name.values().find(|schemas| schemas.has(api_version, kind)).map(|schemas| &**schemas)
     }
 
-    /// Whether an input with the extension has the kind.
+    /// Returns whether an input with the extension has the kind.
     pub fn has(&self, api_version: &str, kind: &str) -> bool {
         self.of(api_version, kind).is_some()
     }
 
-    /// Whether a field of any input names a feature gate. `AllAlpha` and `AllBeta` name all of them.
+    /// Returns whether a field of any input names a feature gate. `AllAlpha` and `AllBeta` match all gates.
     pub fn has_gate(&self, gate: &str) -> bool {
         ["AllAlpha", "AllBeta"].contains(&gate) || self.by_name.values().any(|schemas| schemas.gates().contains(gate))
     }
 
-    /// The fields of an object that are not generally available, as [`Schemas::warnings`] says them.
+    /// Returns the fields of an object that are not generally available, as [`Schemas::warnings`] does.
     pub fn warnings<'o>(&self, object: Node<'o>, cluster: &Cluster) -> Vec<Warning<'o>> {
         let text = |key| object.get(key).and_then(Node::as_str).unwrap_or_default();
         self.of(text("apiVersion"), text("kind")).map_or_else(Vec::new, |schemas| schemas.warnings(object, cluster))
     }
 }
 
-/// The warnings about built-in kinds that a server sends with the answer of every request for them.
+/// The warnings about built-in kinds that a server sends with the response to every request for them.
 ///
 /// # Example
 /// ```
@@ -81,7 +81,7 @@ pub struct Deprecations {
 }
 
 impl Deprecations {
-    /// Those of a release; without one, of the newest that is known.
+    /// Returns the warnings of a release, or of the newest known one if `None`.
     pub fn new(release: Option<crate::Version>) -> Deprecations {
         let mut by_kind: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
         for known in kinds::built_in().filter(|known| known.is_deprecated(release.unwrap_or(kinds::NEWEST))) {
@@ -90,7 +90,7 @@ impl Deprecations {
         Deprecations { by_kind }
     }
 
-    /// The warning about a kind; none if it is not deprecated.
+    /// Returns the warning about a kind, if it is deprecated.
     pub fn of(&self, api_version: &str, kind: &str) -> Option<&str> {
         self.by_kind.get(api_version)?.get(kind).map(String::as_str)
     }

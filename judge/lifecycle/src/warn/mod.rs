@@ -1,7 +1,7 @@
-//! Which fields of an object are alpha, beta, deprecated or off in a cluster.
+//! Finds fields of an object that are alpha, beta, deprecated or off in a cluster.
 //!
-//! [`Schemas`] is prepared once from documents that carry `x-kubernetes-api-lifecycle`, [`Cluster`] says what is known of
-//! the cluster, and [`Schemas::warnings`] judges an object. [`Cluster::judge`] judges one field.
+//! [`Schemas`] is prepared once from documents with `x-kubernetes-api-lifecycle`, [`Cluster`] describes the cluster,
+//! and [`Schemas::warnings`] checks an object. [`Cluster::judge`] checks one field.
 
 mod inputs;
 mod schemas;
@@ -17,18 +17,18 @@ pub use kubeshape_yaml::go::warning::{header, headers};
 pub(crate) use schemas::printable;
 pub use schemas::{MAX_WARNINGS, Schemas, Warning};
 
-/// What is known of a cluster.
+/// The known facts about a cluster.
 #[derive(Clone, Debug, Default)]
 pub struct Cluster {
-    /// Its release; without one, fields are as their schemas say.
+    /// Its release; if `None`, fields have the status of their schemas.
     pub release: Option<Version>,
-    /// The gates that were turned on or off. `AllAlpha` and `AllBeta` stand for all gates of a stage, as on a server.
+    /// The gates that were turned on or off. `AllAlpha` and `AllBeta` mean all gates of a stage, as on a server.
     pub gates: BTreeMap<String, bool>,
-    /// The gates with their defaults. Of gates that are not among them, alpha ones are off and all others on.
+    /// The gates with their defaults. Of unknown gates, alpha ones are off and all others on.
     pub features: Features,
 }
 
-/// What is to be known of a field.
+/// The state of a field in a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// It is alpha, and on.
@@ -37,7 +37,7 @@ pub enum Kind {
     Beta,
     /// It is deprecated.
     Deprecated,
-    /// The cluster does not have it: its feature gate is off, or the release is too old.
+    /// It is missing in the cluster: its feature gate is off, or the release is too old.
     Off,
 }
 
@@ -53,10 +53,10 @@ impl Kind {
     }
 }
 
-/// Reads the value of `--feature-gates`: `Foo=true,Bar=false`. Of a duplicate gate, the last value is used.
+/// Parses the value of `--feature-gates`: `Foo=true,Bar=false`. If a gate is repeated, its last value is used.
 ///
 /// # Errors
-/// What is wrong, as a sentence.
+/// Returns what is wrong, as a sentence.
 ///
 /// # Example
 /// ```
@@ -69,7 +69,7 @@ pub fn gates(text: &str) -> Result<BTreeMap<String, bool>, String> {
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let expected = || format!("found {part:?}, expected GATE=true or GATE=false");
         let (gate, value) = part.split_once('=').ok_or_else(expected)?;
-        // As strconv.ParseBool reads it.
+        // Like strconv.ParseBool.
         let value = match value.trim() {
             "1" | "t" | "T" | "true" | "TRUE" | "True" => true,
             "0" | "f" | "F" | "false" | "FALSE" | "False" => false,
@@ -85,8 +85,8 @@ pub fn gates(text: &str) -> Result<BTreeMap<String, bool>, String> {
 }
 
 impl Cluster {
-    /// Judges a field by its entry for Kubernetes: what it is, and how a warning says so behind the path of the field.
-    /// None if it is generally available, or if the entry says nothing that is understood.
+    /// Returns the state of a field according to its entry for Kubernetes, and the text for a warning after the path of
+    /// the field. `None` if it is generally available, or if nothing in the entry is valid.
     ///
     /// # Example
     /// ```
@@ -128,8 +128,8 @@ impl Cluster {
         })
     }
 
-    /// Whether a gate is on (upstream: `featuregate.Enabled` with `AllAlpha` and `AllBeta`). The stage is that of the
-    /// field, for gates that are not known.
+    /// Returns whether a gate is on (upstream: `featuregate.Enabled` with `AllAlpha` and `AllBeta`). The stage of the
+    /// field is used for unknown gates.
     fn is_on(&self, gate: &str, stage: Stage) -> bool {
         let spec = self.features.get(gate).and_then(|gate| gate.spec(self.release));
         if let Some(spec) = spec.filter(|spec| spec.locked) {
@@ -148,7 +148,7 @@ impl Cluster {
     }
 }
 
-/// `alpha since v1.20`
+/// Returns `alpha since v1.20`.
 fn described(entry: &Lifecycle) -> String {
     let gateless = Lifecycle { feature_gate: None, ..entry.clone() };
     gateless.to_string()

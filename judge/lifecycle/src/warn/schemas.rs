@@ -1,4 +1,4 @@
-//! The schemas of kinds as far as they say something about lifecycles, and objects walked with them.
+//! The parts of schemas with lifecycles, and the walk over objects with them.
 
 use super::{Cluster, Kind};
 use crate::annotate::{self, EXTENSION};
@@ -11,19 +11,19 @@ use kubeshape_yaml::Node;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// How many warnings an object gets at most.
+/// The maximum number of warnings about an object.
 pub const MAX_WARNINGS: usize = 100;
 
-/// How many schemas one value is looked at with: its own, and those that `allOf` and `$ref` add.
+/// The maximum number of schemas for one value: its own, and those added by `allOf` and `$ref`.
 const MAX_SCHEMAS: usize = 32;
 
-/// How many lists and maps around a field are passed through.
+/// The maximum number of lists and maps around a field.
 const MAX_STEPS: usize = 64;
 
-/// A schema: what leads to fields with a lifecycle.
+/// A schema, reduced to the paths to fields with a lifecycle.
 #[derive(Clone, Debug, Default)]
 struct Prepared {
-    /// What the extension says about the property that has the schema.
+    /// The extension of the property with this schema.
     entry: Option<Lifecycle>,
     properties: BTreeMap<String, usize>,
     values: Option<usize>,
@@ -39,10 +39,10 @@ impl Prepared {
     }
 }
 
-/// What is known of a kind in a version.
+/// A kind in a version.
 #[derive(Clone, Debug, Default)]
 struct Known {
-    /// Where its schema is; none if no field has a lifecycle.
+    /// The number of its schema; `None` if no field has a lifecycle.
     schema: Option<usize>,
     /// The warning about the version.
     deprecated: Option<String>,
@@ -50,7 +50,7 @@ struct Known {
 
 /// The kinds of OpenAPI documents and CustomResourceDefinitions with the lifecycles of their fields.
 ///
-/// It owns what it holds: the documents are not needed any more.
+/// It owns its contents: the documents are no longer needed.
 #[derive(Clone, Debug, Default)]
 pub struct Schemas {
     /// By API version and kind.
@@ -58,12 +58,12 @@ pub struct Schemas {
     schemas: Vec<Prepared>,
 }
 
-/// What is to be known of a field of an object.
+/// A field of an object that is not generally available.
 #[derive(Clone, Debug)]
 pub struct Warning<'o> {
     /// The key of the field in the object.
     pub at: Node<'o>,
-    /// What the field is.
+    /// The state of the field.
     pub kind: Kind,
     /// `spec.width: deprecated since v1.20`
     pub text: String,
@@ -72,9 +72,9 @@ pub struct Warning<'o> {
 /// Reads the schemas of one document.
 struct Reader<'d, 's> {
     out: &'s mut Schemas,
-    /// The definitions that references name.
+    /// The definitions by name, for references.
     names: BTreeMap<&'d str, Node<'d>>,
-    /// The schemas by their nodes.
+    /// The numbers of schemas, by node.
     known: BTreeMap<u32, usize>,
     todo: Vec<(usize, Node<'d>)>,
 }
@@ -84,8 +84,8 @@ fn api_version(group: &str, version: &str) -> String {
 }
 
 impl Schemas {
-    /// Takes in a document. Of a kind that several documents have, the first one counts. What is neither an OpenAPI
-    /// document nor a CustomResourceDefinition has no kinds.
+    /// Adds a document. If several documents have a kind, the first one is used. Other documents than OpenAPI documents
+    /// and CustomResourceDefinitions have no kinds.
     pub fn add(&mut self, document: &Document) {
         let root = document.root();
         let before = self.schemas.len();
@@ -118,26 +118,26 @@ impl Schemas {
         self.prune(before);
     }
 
-    /// Takes in a document, if it has the extension. That costs a search in its text; most documents have none.
+    /// Adds a document if it has the extension. That costs a search in its source; most documents do not have it.
     pub fn add_annotated(&mut self, document: &Document) {
         if !document.source().has_lines() || entries::may_be_in(document.document()) {
             self.add(document);
         }
     }
 
-    /// Whether no field of any kind has a lifecycle.
+    /// Returns whether no field of any kind has a lifecycle.
     pub fn is_empty(&self) -> bool {
         self.schemas.is_empty()
     }
 
-    /// The feature gates that fields name.
+    /// Returns the feature gates that fields name.
     pub fn gates(&self) -> BTreeSet<&str> {
         let entries = self.schemas.iter().filter_map(|schema| schema.entry.as_ref());
         let gates = entries.flat_map(|entry| entry.feature_gate.as_deref().unwrap_or_default().split(','));
         gates.map(str::trim).filter(|gate| !gate.is_empty()).collect()
     }
 
-    /// Whether the kind is known.
+    /// Returns whether the kind is known.
     pub fn has(&self, api_version: &str, kind: &str) -> bool {
         self.kind(api_version, kind).is_some()
     }
@@ -146,13 +146,13 @@ impl Schemas {
         self.kinds.get(&(api_version.to_owned(), kind.to_owned()))
     }
 
-    /// The server's warning about a deprecated version of a custom resource.
+    /// Returns the server's warning about a deprecated version of a custom resource.
     pub fn deprecated(&self, api_version: &str, kind: &str) -> Option<&str> {
         self.kind(api_version, kind)?.deprecated.as_deref()
     }
 
-    /// The fields of an object that are not generally available, in the order of the object, at most [`MAX_WARNINGS`].
-    /// An object whose kind is not known has none.
+    /// Returns the fields of an object that are not generally available, in the order of the object, at most
+    /// [`MAX_WARNINGS`]. An object of an unknown kind has none.
     ///
     /// # Example
     /// ```
@@ -179,9 +179,8 @@ impl Schemas {
         walk.out
     }
 
-    /// The lifecycle of one field of a kind, by the names of properties on the way to it. Items of lists and values of
-    /// maps are passed through, as in the paths of `kubectl explain`. None if the field is generally available or not
-    /// known.
+    /// Returns the lifecycle of one field of a kind, by the names of properties on the way to it. Lists and maps need
+    /// no steps, as in the paths of `kubectl explain`. `None` if the field is generally available or unknown.
     ///
     /// # Example
     /// ```
@@ -208,8 +207,8 @@ impl Schemas {
         self.entry(&schemas)
     }
 
-    /// The lifecycle of the field at a JSON pointer into an object: `/spec/parts/0/width`. Of a map with values of one
-    /// type, any key will do. None if the field is generally available or not known.
+    /// Returns the lifecycle of the field at a JSON pointer into an object: `/spec/parts/0/width`. In a map with values
+    /// of one type, any key can be used. `None` if the field is generally available or unknown.
     pub fn at(&self, api_version: &str, kind: &str, pointer: &str) -> Option<&Lifecycle> {
         let mut schemas = vec![self.kind(api_version, kind)?.schema?];
         for step in pointer.split('/').skip(1) {
@@ -227,7 +226,7 @@ impl Schemas {
         self.entry(&schemas)
     }
 
-    /// The schemas of a property of a value, of items of a list, or of values of a map.
+    /// Returns the schemas of a property, of list items, or of map values.
     fn child(&self, mut schemas: Vec<usize>, name: &str) -> Option<Vec<usize>> {
         for _ in 0..MAX_STEPS {
             let all = self.united(&schemas);
@@ -251,7 +250,7 @@ impl Schemas {
         schemas.iter().find_map(|at| self.schemas.get(*at)?.entry.as_ref())
     }
 
-    /// All schemas of a value.
+    /// Returns all schemas of a value.
     fn united(&self, of: &[usize]) -> Vec<usize> {
         let mut out: Vec<usize> = Vec::new();
         let mut seen = BTreeSet::new();
@@ -265,7 +264,7 @@ impl Schemas {
         out
     }
 
-    /// Drops what leads to no field with a lifecycle, among the schemas from a number on.
+    /// Drops schemas that lead to no field with a lifecycle, among those from a number on.
     fn prune(&mut self, from: usize) {
         let mut users: Vec<Vec<usize>> = vec![Vec::new(); self.schemas.len() - from];
         for (at, schema) in self.schemas.iter().enumerate().skip(from) {
@@ -298,7 +297,7 @@ impl Schemas {
 
 type Found<'d> = ((String, String), Node<'d>, Option<String>);
 
-/// The kinds of a CustomResourceDefinition.
+/// Collects the kinds of a CustomResourceDefinition.
 fn custom<'d>(object: Node<'d>, kinds: &mut Vec<Found<'d>>) {
     let Some(spec) = object.get("spec") else { return };
     let (group, kind) = (text(spec.get("group")), text(spec.get("names").and_then(|names| names.get("kind"))));
@@ -324,7 +323,7 @@ fn custom<'d>(object: Node<'d>, kinds: &mut Vec<Found<'d>>) {
 }
 
 impl<'d> Reader<'d, '_> {
-    /// The number of a schema, which is read later.
+    /// Returns the number of a schema, which is read later.
     fn schema(&mut self, node: Node<'d>) -> usize {
         if let Some(known) = self.known.get(&node.index()) {
             return *known;
@@ -339,7 +338,7 @@ impl<'d> Reader<'d, '_> {
     fn read(&mut self) {
         while let Some((number, node)) = self.todo.pop() {
             let mut made = Prepared::default();
-            // Of repeated keys, the last one counts.
+            // If a key is repeated, the last one is used.
             for (key, value) in node.pairs() {
                 match key.text() {
                     EXTENSION => made.entry = annotate::read(value).remove(KUBERNETES),
@@ -387,7 +386,7 @@ struct Walk<'w, 'o> {
 }
 
 impl<'o> Walk<'_, 'o> {
-    /// The depth of objects is bounded by the limit of their reader.
+    /// The reader bounds the nesting of objects.
     fn value(&mut self, value: Node<'o>, schemas: &[usize]) {
         let schemas = self.schemas.united(schemas);
         let of = |at: &usize| &self.schemas.schemas[*at];
@@ -435,7 +434,7 @@ impl<'o> Walk<'_, 'o> {
         }
     }
 
-    /// As `field.Path` prints it.
+    /// Formats the path like `field.Path`.
     fn path(&self) -> String {
         let mut out = String::new();
         for step in &self.path {
@@ -450,7 +449,7 @@ impl<'o> Walk<'_, 'o> {
     }
 }
 
-/// Without control characters, which no header may have.
+/// Removes control characters, which headers must not have.
 pub(crate) fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! What becomes of documents.
+//! Documents with the extension.
 
 use crate::{features, types};
 use kubeshape_input::{Limits, read};
@@ -42,7 +42,7 @@ fn run_for(text: &str, release: Option<&str>) -> Annotated {
     assert_eq!(input.findings, Vec::new());
     let options = Options { release: release.and_then(Version::parse) };
     let out = annotate(&input.documents, &types, &features, &options);
-    // What is read again needs no edit, and differs in nothing else.
+    // A second run needs no edit, and has no other difference.
     let again = read("document", out.text.as_bytes(), Limits::default());
     assert_eq!(again.findings, Vec::new(), "{}", out.text);
     let twice = annotate(&again.documents, &types, &features, &options);
@@ -52,7 +52,7 @@ fn run_for(text: &str, release: Option<&str>) -> Annotated {
 }
 
 #[test]
-fn compact_v2_has_the_extension_beside_a_reference() {
+fn compact_v2_has_the_extension_next_to_a_reference() {
     let text = r##"{"swagger":"2.0","definitions":{"io.k8s.api.example.v1.WidgetSpec":{"properties":{"size":{"type":"integer"},"ref":{"$ref":"#/definitions/x"},"done":{"type":"integer"},"plain":{},"parts":{},"old":{"type":"string","x-kubernetes-map-type":"atomic"}}}}}"##;
     let lifecycle =
         r#""x-kubernetes-api-lifecycle":{"kubernetes":{"minVersion":"v1.33","status":"beta","featureGate":"One"}}"#;
@@ -188,7 +188,7 @@ fn a_definition_in_yaml_is_edited_in_its_own_style() {
 }
 
 #[test]
-fn windows_line_ends_stay() {
+fn windows_line_ends_are_kept() {
     let out = run(&CRD.replace('\n', "\r\n"));
     assert_eq!(out.text.replace("\r\n", "\n"), run(CRD).text);
     assert_eq!(out.text.matches('\n').count(), out.text.matches("\r\n").count());
@@ -223,7 +223,7 @@ definitions:
 }
 
 #[test]
-fn what_has_no_place_is_reported() {
+fn a_lifecycle_without_a_place_is_reported() {
     let text = "swagger: '2.0'
 x-size: &size {type: integer}
 definitions:

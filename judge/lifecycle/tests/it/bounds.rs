@@ -1,4 +1,4 @@
-//! Inputs that somebody made large.
+//! Malicious inputs that multiply.
 
 use crate::warn::document;
 use kubeshape_input::Source;

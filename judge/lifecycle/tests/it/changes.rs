@@ -1,4 +1,4 @@
-//! What changed between two releases.
+//! Changes between two releases.
 
 use crate::{features, types};
 use kubeshape_lifecycle::diff::{Side, diff};

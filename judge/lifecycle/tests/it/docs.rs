@@ -99,7 +99,7 @@ fn types_of_packages_without_a_version_have_no_page() {
     assert_eq!(pages(&types(&[("widgets/types.go", source)]), &Features::default()), Vec::new());
 }
 
-/// Each type has two fields of the next one, so there are more paths than anybody can list.
+/// Each type has two fields of the next type, so that the number of paths is exponential.
 #[test]
 fn a_page_is_bounded() {
     let mut source =

@@ -1,11 +1,11 @@
-//! Entries that are not written correctly, and the fields of definitions.
+//! Malformed entries, and the fields of definitions.
 
 use crate::warn::document;
 use kubeshape_input::Code;
 use kubeshape_lifecycle::warn::{Cluster, MAX_WARNINGS, gates};
 use kubeshape_lifecycle::{Version, entries};
 
-/// A CustomResourceDefinition with this schema, whose lines have no indentation.
+/// Returns a CustomResourceDefinition with this schema. The lines of the schema have no indentation.
 fn definition(schema: &str) -> String {
     let schema = format!("        {}\n", schema.replace('\n', "\n        "));
     format!(
@@ -29,7 +29,7 @@ fn faults(schema: &str) -> Vec<String> {
 }
 
 #[test]
-fn each_fault_is_told_with_what_was_found_and_expected() {
+fn each_fault_is_reported_with_found_and_expected_values() {
     let of = |entry: &str| faults(&format!("properties:\n  a:\n    x-kubernetes-api-lifecycle: {entry}"));
     assert_eq!(
         of("{kubernetes: {minVersion: v1.20, status: beta, featureGate: A}, istio: {minVersion: '3'}}"),
@@ -58,7 +58,7 @@ fn each_fault_is_told_with_what_was_found_and_expected() {
 }
 
 #[test]
-fn keys_that_stand_twice_are_told() {
+fn duplicate_keys_are_reported() {
     let text = "{\"swagger\": \"2.0\", \"definitions\": {\"A\": {\"properties\": {\"b\": {\"x-kubernetes-api-lifecycle\": \
                 {\"kubernetes\": {\"status\": \"alpha\", \"status\": \"beta\"}, \"kubernetes\": {\"status\": \"beta\"}}}}}}}";
     let document = document(text);
@@ -105,7 +105,7 @@ fn faults_are_bounded_and_control_characters_are_escaped() {
 }
 
 #[test]
-fn texts_are_short_whatever_names_and_values_are() {
+fn messages_are_short_for_all_names_and_values() {
     let (name, value) = ("n".repeat(100_000), "1".repeat(100_000));
     let ends = "}".repeat(7);
     let text = format!(
@@ -126,7 +126,7 @@ properties:
   d: {x-kubernetes-api-lifecycle: {istio: {status: deprecated}}}";
 
 #[test]
-fn fields_are_told_by_release() {
+fn fields_are_reported_by_release() {
     let document = document(&definition(FIELDS));
     let releases: Vec<Version> = ["1.29", "1.30", "1.31"].into_iter().filter_map(Version::parse).collect();
     let of = |cluster: &Cluster| -> Vec<(Code, String, Vec<String>)> {

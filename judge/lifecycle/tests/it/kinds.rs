@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 const GEN: &str = "+k8s:prerelease-lifecycle-gen";
 
-/// A package with a type `Widget` that has these tags.
+/// Returns a package with a type `Widget` that has these tags.
 fn widget(package: &str, tags: &[&str]) -> Types {
     let tags: Vec<String> = tags.iter().map(|tag| format!("// {GEN}:{tag}\n")).collect();
     let tags = tags.concat();
@@ -34,7 +34,7 @@ fn told(package: &str, tags: &[&str]) -> Option<String> {
 }
 
 #[test]
-fn what_no_tag_says_follows_from_the_version() {
+fn missing_tags_follow_from_the_version() {
     assert_eq!(told("v1beta1", &["introduced=1.20"]).as_deref(), Some("v1.20 v1.23 v1.26 -"));
     assert_eq!(told("v1beta1", &["introduced=1.20", "deprecated=1.30"]).as_deref(), Some("v1.20 v1.30 v1.33 -"));
     assert_eq!(told("v1beta1", &["introduced=1.20", "removed=1.30"]).as_deref(), Some("v1.20 v1.23 v1.30 -"));
@@ -97,7 +97,7 @@ fn lint_checks_tags_of_kinds() {
 }
 
 #[test]
-fn types_that_are_no_kinds_need_no_tags() {
+fn types_that_are_not_kinds_need_no_tags() {
     let text = format!("// {GEN}=true\npackage v1\ntype A struct {{\n\tB string `json:\"b\"`\n}}\n");
     let types = types(&[("a/v1/types.go", &text)]);
     assert_eq!(lint::lint(&types, &Features::default(), &Options::default()), Vec::new());
@@ -143,9 +143,9 @@ const UNREAD: [&str; 5] = [
     "policy/v1beta1 PodSecurityPolicy",
 ];
 
-/// The built-in table says what the sources of two releases say; of a kind that both have, the newer one counts.
+/// The built-in table must agree with the sources of two releases. For a kind in both, the newer one is used.
 #[test]
-fn the_built_in_table_is_what_the_sources_say() {
+fn the_built_in_table_agrees_with_the_sources() {
     let Some(corpus) = folder_named_by("KUBESHAPE_CORPUS") else { return };
     let mut expected: BTreeMap<String, String> = BTreeMap::new();
     for release in ["v1.34", "v1.36"] {

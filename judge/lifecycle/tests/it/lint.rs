@@ -1,4 +1,4 @@
-//! Each rule with an input that breaks it and one that keeps it.
+//! Each rule with an input that breaks it and one that follows it.
 
 use crate::features;
 use kubeshape_input::{Code, Source};
@@ -6,7 +6,7 @@ use kubeshape_lifecycle::{Features, Options, Types, lint};
 
 const GATES: &[(&str, &str)] = &[("Fresh", "1.30=Alpha 1.33=Beta"), ("Finished", "1.20=Alpha 1.25=GA")];
 
-/// The codes that comments above a field give, without notes about gates.
+/// Returns the codes for comments above a field, without notes about gates.
 fn codes(comment: &str) -> Vec<(Code, String)> {
     codes_of(&[("g/v1/types.go", &format!("package v1\ntype A struct {{\n{comment}\n\tB int `json:\"b\"`\n}}\n"))])
 }
@@ -66,13 +66,13 @@ fn the_gate_has_that_stage_in_that_release() {
 }
 
 #[test]
-fn the_tag_of_a_finished_gate_goes() {
+fn the_tag_of_a_finished_gate_is_removed() {
     one("\t// +featureGate=Finished", Code::LifecycleGraduated);
     one("\t// +lifecycle:kubernetes:minVersion=v1.20,status=alpha,featureGate=Finished", Code::LifecycleGraduated);
 }
 
 #[test]
-fn a_tag_stands_once() {
+fn a_tag_appears_once() {
     let twice = "\t// +lifecycle:istio:minVersion=v3\n\t// +lifecycle:istio:minVersion=v4";
     assert_eq!(codes(twice), [(Code::LifecycleDuplicate, "g/v1/types.go:4:5".to_owned())]);
     one("\t// +featureGate=Fresh,Fresh", Code::LifecycleDuplicate);

@@ -14,14 +14,14 @@ mod warn;
 use kubeshape_input::Source;
 use kubeshape_lifecycle::{Features, Types};
 
-/// Reads Go files of types; their names and strings.
+/// Reads Go files of types: names and contents.
 fn types(files: &[(&str, &str)]) -> Types {
     let (types, findings) = Types::read(files.iter().map(|(name, text)| Source::from_text(*name, *text)));
     assert_eq!(findings, Vec::new());
     types
 }
 
-/// The Go files of a folder, by path; their names begin with the path of the folder.
+/// Returns the Go files of a folder, sorted by path. Their names begin with the path of the folder.
 fn go_sources(folder: &std::path::Path) -> Vec<Source> {
     let mut paths = Vec::new();
     let mut todo = vec![folder.to_owned()];

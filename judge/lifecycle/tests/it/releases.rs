@@ -1,11 +1,11 @@
-//! Fields of two releases of Kubernetes; what is expected was read in their sources.
+//! Fields of two releases of Kubernetes. The expectations were read from their sources.
 
 use crate::go_sources;
 use kubeshape_corpus::folder_named_by;
 use kubeshape_lifecycle::{Features, Options, Types, fields};
 use std::path::Path;
 
-/// Package, type, property, stage, minVersion and gates. A hyphen is nothing.
+/// Package, type, property, stage, minVersion and gates. A hyphen means none.
 type Row = (&'static str, &'static str, &'static str, &'static str, &'static str, &'static str);
 
 const V1_34: [Row; 15] = [

@@ -1,10 +1,10 @@
-//! What tags and comments mean.
+//! The meaning of tags and comments.
 
 use crate::{features, types};
 use kubeshape_input::Source;
 use kubeshape_lifecycle::{Features, Json, Options, Stage, Step, Version, fields};
 
-/// `property stage minVersion gates` of every field with tags.
+/// Returns `property stage minVersion gates` of every field with tags.
 fn told(source: &str, gates: &[(&str, &str)], release: Option<&str>) -> Vec<String> {
     let types = types(&[("example/v1/types.go", source)]);
     let options = Options { release: release.and_then(Version::parse) };
@@ -76,7 +76,7 @@ type A struct {
 }
 
 #[test]
-fn a_gate_that_is_generally_available_leaves_nothing() {
+fn a_generally_available_gate_has_no_lifecycle() {
     let source = "package v1
 type A struct {
 	// +featureGate=One
@@ -173,7 +173,7 @@ var dependencies = map[featuregate.Feature][]featuregate.Feature{
 }
 
 #[test]
-fn what_is_not_go_is_reported_and_the_rest_is_read() {
+fn invalid_go_is_reported_and_the_rest_is_read() {
     let text = "package v1\ntype A struct {\n\t// Deprecated: no.\n\tB int `json:\"b\"`\n}\nfunc (((\n";
     let (types, findings) = kubeshape_lifecycle::Types::read([Source::from_text("a/types.go", text)]);
     assert_eq!(findings.len(), 1);

@@ -81,7 +81,7 @@ fn gates_and_releases_decide() {
 }
 
 #[test]
-fn versions_of_custom_resources_are_deprecated_in_the_words_of_the_server() {
+fn deprecated_versions_of_custom_resources_have_the_warnings_of_the_server() {
     let mut schemas = Schemas::default();
     schemas.add(&document(
         "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, spec: {group: example.com, names: {kind: Tab},
@@ -116,7 +116,7 @@ fn built_in_kinds_follow_the_table() {
 }
 
 #[test]
-fn headers_are_cut_if_they_are_long_together() {
+fn long_headers_are_cut() {
     assert_eq!(headers(["a", "b", "a", ""]), ["299 - \"a\"", "299 - \"b\""]);
     let long: Vec<String> = (0..100).map(|number| format!("{number} {}", "x".repeat(1000))).collect();
     let found = headers(long.iter().map(String::as_str));
@@ -124,7 +124,7 @@ fn headers_are_cut_if_they_are_long_together() {
     assert!(found.iter().all(|header| header.len() == 256 + "299 - \"\"".len()));
 }
 
-/// The text in a header, as a client reads it (upstream: `net.ParseWarningHeader`).
+/// Returns the text of a header as a client reads it (upstream: `net.ParseWarningHeader`).
 fn read_back(header: &str) -> String {
     let quoted = header.strip_prefix("299 - \"").and_then(|rest| rest.strip_suffix('"')).expect("a header");
     let mut out = String::new();
@@ -160,7 +160,7 @@ fn object(parts: usize) -> String {
 }
 
 #[test]
-fn each_field_is_told_whatever_else_the_object_has() {
+fn each_field_is_reported_independently_of_others() {
     for gates_text in ["", "Frobber2D=true"] {
         let cluster = Cluster { gates: gates(gates_text).expect("gates"), ..Cluster::default() };
         let all = texts(&object((1 << PARTS.len()) - 1), &cluster);
@@ -202,7 +202,7 @@ fn one_field_is_found_by_names_and_by_pointers() {
 }
 
 #[test]
-fn schemas_that_lead_to_themselves_end() {
+fn recursive_schemas_end() {
     let text = r##"{"swagger": "2.0", "definitions": {
         "A": {"x-kubernetes-group-version-kind": [{"group": "", "version": "v1", "kind": "A"}],
             "items": {"$ref": "#/definitions/B"}},

@@ -1,4 +1,4 @@
-//! Kinds for tests, and requests judged with them.
+//! Kinds for tests, and the evaluation of requests.
 
 use kubeshape_policy::{
     Access, Authorizer, DeclType, Decoded, Given, Gvk, Gvr, Kinds, Known, MergeError, Operation, Policies, Release,
@@ -8,7 +8,7 @@ use kubeshape_value::{Bump, Map, Stop, ToValue, Value};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
-/// ConfigMaps, and nothing else; objects are as they are.
+/// Serves only ConfigMaps; decoding does not change objects.
 pub(crate) struct ConfigMaps;
 
 impl Kinds for ConfigMaps {
@@ -63,7 +63,7 @@ impl Authorizer for Alice {
     }
 }
 
-/// What is asked for.
+/// A request and its policies.
 pub(crate) struct Asked {
     pub(crate) policies: Vec<Json>,
     pub(crate) object: Json,
@@ -71,7 +71,7 @@ pub(crate) struct Asked {
     pub(crate) params: Vec<Json>,
 }
 
-/// What a test looks at.
+/// The parts of a response that tests check.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) message: Option<String>,
@@ -81,7 +81,7 @@ pub(crate) struct Answer {
     pub(crate) annotations: Vec<(String, String)>,
 }
 
-/// A policy about ConfigMaps that are created, and its binding.
+/// Returns a policy about created ConfigMaps, and its binding.
 pub(crate) fn policy(kind: &str, name: &str, spec: Json) -> Vec<Json> {
     let mut spec = spec;
     let actions = spec.as_object_mut().and_then(|spec| spec.remove("actions")).unwrap_or(json!(["Deny"]));
@@ -100,7 +100,7 @@ pub(crate) fn policy(kind: &str, name: &str, spec: Json) -> Vec<Json> {
     ]
 }
 
-/// Judges a ConfigMap that is created in the namespace `default`.
+/// Evaluates the creation of a ConfigMap in the namespace `default`.
 pub(crate) fn judged(asked: &Asked) -> Answer {
     let arena = Bump::new();
     let objects = asked.policies.iter().map(|policy| policy.to_value(&arena));
@@ -135,12 +135,12 @@ pub(crate) fn judged(asked: &Asked) -> Answer {
     }
 }
 
-/// As [`judged`], for Alice and without parameters.
+/// Like [`judged`], for Alice and without parameters.
 pub(crate) fn judge(policies: Vec<Json>, object: Json) -> Answer {
     judged(&Asked { policies, object, user: "alice", params: Vec::new() })
 }
 
-/// A ConfigMap with data.
+/// Returns a ConfigMap with data.
 pub(crate) fn config_map(data: &Json) -> Json {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "default"}, "data": data})
 }

@@ -62,13 +62,13 @@ fn validation_sees_the_mutated_object() {
 }
 
 #[test]
-fn what_expressions_name_again_and_again_is_bounded() {
+fn repeated_uses_of_a_value_are_bounded() {
     let text = "x".repeat(1 << 20);
     let items = vec!["y".repeat(1000); 1000];
     let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "x": text, "l": items});
     let bounded = "the mutations of a request make at most 268435456 bytes";
     for expression in [
-        // A text a thousand times, in a list of strings and as the value of a patch.
+        // A string a thousand times, in a list of strings and as the value of a patch.
         "[JSONPatch{op: 'add', path: '/l', value: object.l.map(i, object.x)}]",
         "Object{l: object.l.map(i, object.x)}",
     ] {
@@ -109,15 +109,15 @@ fn variables_that_nest_one_another_are_bounded() {
 }
 
 #[test]
-fn small_policies_make_no_large_objects() {
-    // Each mutation copies what is there: the object doubles.
+fn small_policies_create_no_large_objects() {
+    // Each mutation copies everything: the object doubles.
     let double = "[JSONPatch{op: 'copy', from: '/data', path: '/data/x' + string(size(object.data))}]";
     let one = json!({"patchType": "JSONPatch", "jsonPatch": {"expression": double}});
     let doubling = json!({"reinvocationPolicy": "IfNeeded", "mutations": vec![one; 40]});
     let answer = judge(policy(KIND, "m", doubling), config_map(&json!({"x": "0123456789"})));
     assert_eq!(answer.code, 413, "{:?}", answer.message);
     assert!(answer.message.expect("a message").contains("makes an object larger than 3145728 bytes"));
-    // Many mutations of an object that is large already.
+    // Many mutations of an object that is already large.
     let one = json!({"patchType": "JSONPatch", "jsonPatch": {"expression": "[JSONPatch{op: 'add', path: '/data/y', value: 'y'}]"}});
     let many = json!({"reinvocationPolicy": "IfNeeded", "mutations": vec![one; 60]});
     let answer = judge(policy(KIND, "m", many), config_map(&json!({"x": "x".repeat(2 << 20)})));

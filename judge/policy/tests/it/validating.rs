@@ -31,7 +31,7 @@ fn an_error_refuses_unless_the_policy_ignores_it() {
 }
 
 #[test]
-fn variables_are_evaluated_when_they_are_used() {
+fn variables_are_evaluated_at_their_first_use() {
     let spec = json!({
         "variables": [
             {"name": "bad", "expression": "object.data.nope"},
@@ -63,7 +63,7 @@ fn variables_that_use_themselves_end() {
 }
 
 #[test]
-fn a_false_condition_counts_more_than_an_error_of_another_one() {
+fn a_false_condition_has_precedence_over_an_error() {
     let spec = |second: &str| {
         json!({"matchConditions": [{"name": "a", "expression": "object.data.nope == '1'"}, {"name": "b", "expression": second}],
             "validations": [{"expression": "false"}]})
@@ -125,7 +125,7 @@ fn a_group_that_costs_too_much_is_one_error() {
 }
 
 #[test]
-fn what_a_server_refuses_to_store_has_errors() {
+fn refused_policies_have_errors() {
     use kubeshape_value::{Bump, ToValue};
     let arena = Bump::new();
     let policies = policy(KIND, "p", json!({"validations": [{"expression": "object.data.x"}]}));
@@ -135,7 +135,7 @@ fn what_a_server_refuses_to_store_has_errors() {
 }
 
 #[test]
-fn match_conditions_that_are_not_changed_are_not_compiled_again() {
+fn unchanged_match_conditions_are_not_compiled_again() {
     use kubeshape_value::{Bump, ToValue};
     let arena = Bump::new();
     let webhook = |expression: &str, timeout: u8| {

@@ -1,11 +1,11 @@
-//! Definitions that would make a sample large.
+//! Definitions whose samples would become large.
 
 use kubeshape_sample::sample_of_document;
 use kubeshape_schema::Bump;
 use kubeshape_yaml::{Limits, Stream, Tape};
 use std::fmt::Write as _;
 
-/// The problems of the smallest sample of `D0`.
+/// Returns the problems of the smallest sample of `D0`.
 fn problems(definitions: &str) -> Vec<String> {
     let source = format!("{{\"definitions\": {{{definitions}}}}}");
     let mut tape = Tape::new();
@@ -45,7 +45,7 @@ fn a_sample_has_a_bounded_number_of_values() {
 }
 
 #[test]
-fn references_that_lead_nowhere_end() {
+fn dangling_references_end() {
     let mut chain = String::new();
     for at in 0..10_000 {
         let next = at + 1;

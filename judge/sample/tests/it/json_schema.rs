@@ -1,5 +1,5 @@
-//! The JSON Schema of a definition and the server have one verdict on objects, or the conversion reports a loss that explains
-//! the difference.
+//! The JSON Schema of a definition and the server have the same verdict on objects, or the conversion reports a loss
+//! that explains the difference.
 
 use crate::mutate::mutated;
 use jsonschema::{PatternOptions, Validator};
@@ -17,13 +17,14 @@ use kubeshape_yaml::{Limits, Stream, Tape};
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 
-/// Objects that are made: a sample, or all with `KUBESHAPE_ALL`. `KUBESHAPE_OBJECTS` names another number.
+/// Returns the number of objects per version: a few, or all with `KUBESHAPE_ALL`. `KUBESHAPE_OBJECTS` sets another
+/// number.
 pub(crate) fn objects() -> u64 {
     let all = if kubeshape_corpus::one_in(2) == 1 { 5_000 } else { 1_500 };
     std::env::var("KUBESHAPE_OBJECTS").ok().and_then(|number| number.parse().ok()).unwrap_or(all)
 }
 
-/// The schema without CEL rules, which JSON Schema has in no form.
+/// Returns the schema without CEL rules, which JSON Schema cannot express.
 fn without_rules<'a>(schema: &Schema<'a>, arena: &'a Bump) -> Schema<'a> {
     let mut out = *schema;
     if let Some(extra) = schema.extra {
@@ -42,15 +43,15 @@ fn without_rules<'a>(schema: &Schema<'a>, arena: &'a Bump) -> Schema<'a> {
     out
 }
 
-/// A version, as the server has it and as JSON Schema.
+/// A version as the server has it and as JSON Schema.
 pub(crate) struct Case<'a> {
     pub(crate) label: String,
     pub(crate) resource: Resource<'a>,
     lax: (Validator, Vec<Note<'a>>),
     strict: (Validator, Vec<Note<'a>>),
-    /// For kubeconform, which has the regular expressions of Go, and checks formats in draft 7 only.
+    /// For kubeconform, which uses Go's regular expressions and checks formats in draft 7 only.
     go: [(Validator, Vec<Note<'a>>); 2],
-    /// The same as texts.
+    /// The same as JSON.
     pub(crate) go_texts: [Vec<u8>; 2],
 }
 
@@ -84,12 +85,12 @@ impl<'a> Case<'a> {
         Some(Case { label, resource, lax, strict, go, go_texts })
     }
 
-    /// The notes of a conversion for kubeconform.
+    /// Returns the losses of a conversion for kubeconform.
     pub(crate) fn notes(&self, draft: usize) -> &[Note<'a>] {
         &self.go[draft].1
     }
 
-    /// The errors of the server on creation, and the fields that it drops.
+    /// Returns the errors of the server on creation, and the fields that it drops.
     pub(crate) fn server(&self, object: &Json) -> (Vec<String>, Vec<String>) {
         let arena = Bump::new();
         self.judged(object.to_value(&arena), &arena)
@@ -107,14 +108,14 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Whether a server may have the definition. A new one must not preserve unknown fields, an old one may.
+/// Returns whether a server may have the definition. A new one must not preserve unknown fields, an old one may.
 fn is_installed<'a>(manifest: Manifest<'a>, arena: &'a Bump) -> bool {
     let Some(definition) = Definition::read(manifest, Defaults::Set, arena).value else { return false };
     let errors = crd::validate(&definition.prepare_for_create(Release::NEWEST, arena), Release::NEWEST);
     errors.iter().all(|error| error.to_string().contains("preserveUnknownFields"))
 }
 
-/// The versions of definitions that the server uses.
+/// Calls `with` for the versions of definitions that the server uses.
 pub(crate) fn each_case(id: &str, source: &[u8], mut with: impl for<'a> FnMut(&Case<'a>, &'a Bump)) {
     let Ok(mut stream) = Stream::new(source, Limits::default()) else { return };
     let text = stream.source();
@@ -136,7 +137,7 @@ pub(crate) fn each_case(id: &str, source: &[u8], mut with: impl for<'a> FnMut(&C
     }
 }
 
-/// Whether a loss explains that JSON Schema accepts what the server refuses with this error.
+/// Returns whether a loss explains that JSON Schema accepts an object that the server refuses with this error.
 fn explains_wider(note: &Note<'_>, error: &str) -> bool {
     match note.code {
         Code::JsonSchemaListMap => error.contains("Duplicate value"),
@@ -150,24 +151,24 @@ fn explains_wider(note: &Note<'_>, error: &str) -> bool {
     }
 }
 
-/// Whether an error is about `oneOf`, `not` and their like, which may come from anything below them.
+/// Returns whether an error is about `oneOf`, `not` and the like. Its cause may be anything below them.
 fn is_of_logic(error: &str) -> bool {
     ["must validate", "must not validate"].iter().any(|words| error.contains(words))
 }
 
-/// Whether a loss explains that JSON Schema refuses what the server accepts.
+/// Returns whether a loss explains that JSON Schema refuses an object that the server accepts.
 fn explains_narrower(note: &Note<'_>) -> bool {
     let kind = note.code.kind();
     matches!(kind, NoteKind::Narrowed | NoteKind::Approximated) || note.code == Code::JsonSchemaNull
 }
 
-/// The errors of one verdict that no loss explains.
+/// Returns the errors of one side that no loss explains.
 fn silent((validator, notes): &(Validator, Vec<Note<'_>>), object: &Json, errors: &[String]) -> Vec<String> {
     let refused: Vec<String> = validator.iter_errors(object).map(|e| format!("{e} at {}", e.instance_path())).collect();
     unexplained(notes, refused, errors)
 }
 
-/// What the validator or the server refuses, and no loss explains why the other one accepts it.
+/// Returns the refusals of the validator or the server that no loss explains.
 pub(crate) fn unexplained(notes: &[Note<'_>], refused: Vec<String>, errors: &[String]) -> Vec<String> {
     match (errors.is_empty(), refused.is_empty()) {
         (true, false) if !notes.iter().any(explains_narrower) => refused,
@@ -179,7 +180,7 @@ pub(crate) fn unexplained(notes: &[Note<'_>], refused: Vec<String>, errors: &[St
     }
 }
 
-/// What was compared.
+/// The results of the comparison.
 #[derive(Default)]
 struct Compared {
     tried: u64,
@@ -189,7 +190,7 @@ struct Compared {
 }
 
 impl Compared {
-    /// Compares the verdicts on so many objects of each version.
+    /// Compares the verdicts on `each` objects of each version.
     fn definitions(&mut self, id: &str, source: &[u8], each: u64) {
         each_case(id, source, |case, arena| {
             let good = [true, false].map(|maximal| sample(&case.resource, maximal, arena).value.to_serde());
@@ -239,7 +240,7 @@ fn every_difference_to_the_server_is_reported() {
     compared.assert_nothing_is_silent();
 }
 
-/// Some files of a corpus of published definitions, if `KUBESHAPE_CORPUS` names one.
+/// Checks some files of a corpus of published definitions, if `KUBESHAPE_CORPUS` is set.
 #[test]
 fn every_difference_for_published_definitions_is_reported() {
     let Some(corpus) = kubeshape_corpus::folder_named_by("KUBESHAPE_CORPUS") else { return };
@@ -253,7 +254,7 @@ fn every_difference_for_published_definitions_is_reported() {
     compared.assert_nothing_is_silent();
 }
 
-/// All files below a folder, sorted.
+/// Returns all files below a folder, sorted.
 pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut out = Vec::new();
     for path in std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {

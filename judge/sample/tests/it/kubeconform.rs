@@ -1,4 +1,5 @@
-//! kubeconform and the server have one verdict on objects, or the conversion reports a loss that explains the difference.
+//! kubeconform and the server have the same verdict on objects, or the conversion reports a loss that explains the
+//! difference.
 
 use crate::json_schema::{each_case, files_below, objects, unexplained};
 use crate::mutate::mutated;
@@ -13,7 +14,7 @@ use std::process::Command;
 /// Where kubeconform finds the schemas below its folder.
 const LOCATION: &str = "schemas/{{ .Group }}/{{ .ResourceKind }}_{{ .ResourceAPIVersion }}.json";
 
-/// The program, named by `KUBESHAPE_KUBECONFORM` or on the path.
+/// Returns the program, named by `KUBESHAPE_KUBECONFORM` or on the path.
 fn kubeconform() -> Option<PathBuf> {
     let named = std::env::var_os("KUBESHAPE_KUBECONFORM").map(PathBuf::from);
     let found = || {
@@ -23,16 +24,16 @@ fn kubeconform() -> Option<PathBuf> {
     named.or_else(found)
 }
 
-/// An object, and what the server and the conversion say about it.
+/// An object, and the verdict of the server and the losses of the conversion.
 struct Asked {
     text: String,
     errors: Vec<String>,
     notes: Vec<Note<'static>>,
 }
 
-/// Schemas and objects in a folder of their own.
+/// A folder with schemas and objects.
 struct Folder {
-    /// Whether the schemas are of draft 7.
+    /// Whether the schemas are of draft 7, as an index.
     draft: usize,
     path: PathBuf,
     seen: BTreeSet<String>,
@@ -47,7 +48,7 @@ impl Folder {
         Folder { draft, path, seen: BTreeSet::new(), asked: Vec::new() }
     }
 
-    /// Writes the schema of each version that was not seen before, and so many objects of it.
+    /// Writes the schema of each new version, and `each` objects of it.
     fn add(&mut self, id: &str, source: &[u8], each: u64) {
         each_case(id, source, |case, arena| {
             let resource = &case.resource;
@@ -72,7 +73,7 @@ impl Folder {
         });
     }
 
-    /// The differences that no loss explains.
+    /// Returns the differences that no loss explains.
     fn silent(&self, kubeconform: &Path) -> Vec<String> {
         let mut command = Command::new(kubeconform);
         command.args(["-output", "json", "-verbose", "-schema-location", LOCATION, "objects"]);

@@ -1,9 +1,9 @@
-//! Objects that differ from a good one in a few places.
+//! Objects that differ from a valid one in a few places.
 
 use kubeshape_corpus::generate::Draw;
 use serde_json::{Map, Value, json};
 
-/// What is no part of the schema of a kind.
+/// Fields that are not part of the schema of a kind.
 const KEPT: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
 
 /// Changes one to three places below the fields of the object that its schema describes.
@@ -19,7 +19,7 @@ pub(crate) fn mutated(object: &Value, draw: &mut Draw) -> Value {
     out
 }
 
-/// The pointers to all values that may change.
+/// Returns the pointers to all values that may change.
 fn places(object: &Value) -> Vec<String> {
     let mut out = vec![String::new()];
     let mut at = 0;

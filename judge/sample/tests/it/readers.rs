@@ -1,9 +1,9 @@
-//! Samples show what somebody who reads them wants to see.
+//! Samples show what readers want to see.
 
 use crate::samples::each;
 use kubeshape_sample::sample;
 
-/// A definition with these fields beside `spec`, and this schema of `spec`.
+/// Returns a definition with these fields next to `spec`, and this schema of `spec`.
 fn definition(beside: &str, spec: &str) -> String {
     let head = "\
 apiVersion: apiextensions.k8s.io/v1
@@ -21,7 +21,7 @@ spec:
     format!("{head}{beside} properties: {{spec: {spec}}}}}}}\n")
 }
 
-/// The spec of the smallest and of the largest sample as JSON. Both are accepted.
+/// Returns the spec of the smallest and of the largest sample as JSON. Both are accepted.
 fn specs(definition: &str) -> Vec<String> {
     let mut out = Vec::new();
     each(definition.as_bytes(), |_, resource, arena| {
@@ -56,7 +56,7 @@ fn an_optional_spec_is_shown() {
 }
 
 #[test]
-fn a_spec_that_no_object_may_have_is_left_out() {
+fn a_forbidden_spec_is_left_out() {
     assert_eq!(
         specs(&definition("x-kubernetes-validations: [{rule: '!has(self.spec)'}],", "{type: string}")),
         ["", ""]
@@ -65,8 +65,8 @@ fn a_spec_that_no_object_may_have_is_left_out() {
 }
 
 #[test]
-fn objects_hold_what_their_default_holds() {
-    // The default of the spec goes before that of its field.
+fn objects_have_the_contents_of_their_default() {
+    // The default of the spec has precedence over that of its field.
     let spec = "{type: object, default: {mode: fast, retries: 3}, properties: {mode: {type: string}, \
         retries: {type: integer, default: 1}, note: {type: string}}}";
     assert_eq!(of_spec(spec), [r#"{"mode":"fast","retries":3}"#, r#"{"mode":"fast","note":"example","retries":3}"#]);
@@ -77,7 +77,7 @@ fn objects_hold_what_their_default_holds() {
 }
 
 #[test]
-fn maps_and_lists_hold_what_their_default_holds() {
+fn maps_and_lists_have_the_contents_of_their_default() {
     let spec = "{type: object, properties: {\
         labels: {type: object, default: {tier: web, app: shop}, additionalProperties: {type: string}},\
         ports: {type: array, default: [{port: 80}, {port: 443}], items: {type: object, properties: {\
@@ -90,7 +90,7 @@ fn maps_and_lists_hold_what_their_default_holds() {
     assert_eq!(of_spec(spec), ["{}", &most]);
 }
 
-/// The fields of the largest spec of a schema with these fields, strings, and these rules.
+/// Returns the fields of the largest spec of a schema with these fields, all strings, and these rules.
 fn kept(fields: &[&str], rules: &[&str]) -> Vec<String> {
     let rules: Vec<String> = rules.iter().map(|rule| format!("{{rule: {rule:?}}}")).collect();
     let fields: Vec<String> = fields.iter().map(|field| format!("{field}: {{type: string}}")).collect();

@@ -1,4 +1,4 @@
-//! Releases that a verdict names as the same have the same verdict.
+//! Releases that a verdict treats as the same have the same verdict.
 
 use crate::mutate::mutated;
 use crate::samples::each_version;
@@ -10,12 +10,12 @@ use kubeshape_validate::object::Resource;
 use kubeshape_value::{ToValue, Value};
 use serde_json::Value as Json;
 
-/// Objects of each version of a definition: a sample, or all with `KUBESHAPE_ALL`.
+/// Returns the number of objects per version: a few, or all with `KUBESHAPE_ALL`.
 fn each() -> u64 {
     if kubeshape_corpus::one_in(2) == 1 { 24 } else { 4 }
 }
 
-/// All that a server says of an object, which is created or replaces another one.
+/// Returns everything that a server reports about an object that is created or replaces another one.
 fn said<'a>(resource: &Resource<'a>, object: Value<'a>, old: Option<Value<'a>>, arena: &'a Bump) -> String {
     let decoded = match resource.decode(object, arena) {
         Ok(decoded) => decoded,

@@ -9,7 +9,7 @@ use kubeshape_validate::crd::{self, Defaults, Definition};
 use kubeshape_validate::object::Resource;
 use kubeshape_yaml::{Limits, Stream, Tape};
 
-/// Calls this with every version of the definitions that a server takes, prepared for the newest release.
+/// Calls `with` for every version that a server accepts, prepared for the newest release.
 pub(crate) fn each(source: &[u8], mut with: impl for<'a> FnMut(&str, &Resource<'a>, &'a Bump)) {
     each_version(source, |crd, version, arena| {
         let resource = Resource::new(crd, version, Release::NEWEST, arena);
@@ -17,7 +17,7 @@ pub(crate) fn each(source: &[u8], mut with: impl for<'a> FnMut(&str, &Resource<'
     });
 }
 
-/// Calls this with every version of the definitions that a server takes.
+/// Calls `with` for every version that a server accepts.
 pub(crate) fn each_version(source: &[u8], mut with: impl for<'a> FnMut(&Crd<'_>, &Version<'_>, &'a Bump)) {
     let Ok(mut stream) = Stream::new(source, Limits::default()) else { return };
     let text = stream.source();
@@ -41,8 +41,8 @@ pub(crate) fn each_version(source: &[u8], mut with: impl for<'a> FnMut(&Crd<'_>,
     }
 }
 
-/// Definitions of the corpus whose objects samples do not find: two have a rule that a sample would have to solve, one
-/// takes no objects at all.
+/// Definitions of the corpus for which no sample is found: two have a rule that a sample would have to solve, one
+/// accepts no objects.
 const UNSOLVED: [&str; 3] = [
     "realistic/trafficpolicies.yaml trafficpolicies.gateway.corpus.example.com v1beta1",
     "rules/intorstring-at-root.yaml atroots.intorstring.rules.example.com v1",
