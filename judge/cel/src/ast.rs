@@ -20,7 +20,7 @@ pub(crate) enum Literal {
 }
 
 impl Literal {
-    /// The value that it evaluates to.
+    /// Returns the value that it evaluates to.
     pub(crate) fn value(&self) -> Value<'static> {
         match self {
             Literal::Null => Value::Null,
@@ -49,7 +49,7 @@ impl Called {
         Functions::all().named(text).map_or_else(|| Called::Unknown(text.into()), Called::Known)
     }
 
-    /// The function, if there is one of this name.
+    /// Returns the function, if there is one of this name.
     pub(crate) fn known(&self) -> Option<&'static Function> {
         match self {
             Called::Known(function) => Some(function),
@@ -57,7 +57,7 @@ impl Called {
         }
     }
 
-    /// Whether it is the function of this name.
+    /// Returns whether it is the function of this name.
     pub(crate) fn is(&self, name: Name) -> bool {
         matches!(self, Called::Known(function) if function.name == name)
     }

@@ -89,7 +89,7 @@ impl Env {
         self.variables.iter().any(|(own, ty)| &**own == "self" && matches!(ty, Type::Struct(ty) if **ty == *name))
     }
 
-    /// The object type of a name.
+    /// Returns the object type of a name.
     fn object(&self, name: &str) -> Option<&DeclType> {
         self.objects.iter().find_map(|(prefix, ty)| ty.named(name.strip_prefix(&**prefix)?))
     }
@@ -187,17 +187,17 @@ pub struct Call<'e> {
 }
 
 impl Ast {
-    /// The type of the expression.
+    /// Returns the type of the expression.
     pub fn output_type(&self) -> &Type {
         self.checked.ty(self.checked.expr.id)
     }
 
-    /// Whether the expression uses a variable.
+    /// Returns whether the expression uses a variable.
     pub fn uses(&self, variable: &str) -> bool {
         self.checked.names().any(|name| name == variable)
     }
 
-    /// The types of all parts of the expression.
+    /// Returns the types of all parts of the expression.
     pub fn types(&self) -> impl Iterator<Item = &Type> {
         self.checked.types()
     }
@@ -208,8 +208,8 @@ impl Ast {
         self.checked.types().any(Type::holds_dyn)
     }
 
-    /// The calls of functions with one argument that is a path, such as `quantity(self.size)`, in the order of the
-    /// expression.
+    /// Returns the calls of functions with one argument that is a path, such as `quantity(self.size)`, in the order of
+    /// the expression.
     ///
     /// # Example
     /// ```

@@ -68,7 +68,7 @@ impl Reports {
 }
 
 impl Issues {
-    /// The errors, sorted by location.
+    /// Returns the errors, sorted by location.
     pub fn issues(&self) -> &[Issue] {
         &self.reported
     }

@@ -33,12 +33,12 @@ impl Release {
         Release { functions: stored.minor - 1, ..stored }
     }
 
-    /// The minor release of the server.
+    /// Returns the minor release of the server.
     pub fn minor(self) -> u8 {
         self.minor
     }
 
-    /// The minor release whose functions exist.
+    /// Returns the minor release whose functions exist.
     pub fn functions(self) -> u8 {
         self.functions
     }
@@ -68,7 +68,7 @@ impl SameAnswers {
         has
     }
 
-    /// The range of minor releases.
+    /// Returns the range of minor releases.
     pub fn range(&self) -> RangeInclusive<u8> {
         self.from.load(Ordering::Relaxed)..=self.to.load(Ordering::Relaxed)
     }
@@ -161,7 +161,7 @@ macro_rules! changes {
             /// All of them, by release.
             pub const ALL: &[Change] = &[$($(Change::$name,)+)+];
 
-            /// The first minor release with the change.
+            /// Returns the first minor release with the change.
             pub fn since(self) -> u8 {
                 match self {
                     $($(Change::$name => $minor,)+)+
@@ -184,8 +184,8 @@ changes! {
         FreePresenceTests,
         /// Errors about `has()` are placed at its argument.
         PlacesOfHas,
-        /// The checker reports no errors that only follow from others, and leaves elements of several types to the checks
-        /// of literals.
+        /// The checker reports no errors that only follow from others, and leaves elements of several types to the
+        /// checks of literals.
         ErrorsOnce,
         /// The longest value of an enum of strings is the bound of their length.
         EnumsBoundLength,

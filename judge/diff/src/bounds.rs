@@ -84,8 +84,8 @@ pub(crate) fn changes(old: &Schema<'_>, new: &Schema<'_>, types: Types) -> Vec<C
     out
 }
 
-/// Whether a bound is used as the number it is. Beyond 64 bits, upstream converts it to a different integer, or rejects
-/// all integers (kube-openapi: `IsValueValidAgainstRange`, `MinimumNativeType`).
+/// Returns whether a bound is used as the number it is. Beyond 64 bits, upstream converts it to a different integer, or
+/// rejects all integers (kube-openapi: `IsValueValidAgainstRange`, `MinimumNativeType`).
 pub(crate) fn is_number_of_go(bound: f64) -> bool {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     bound.abs() < LIMIT

@@ -127,12 +127,14 @@ impl Change {
         self.effects.iter().map(|(_, class)| *class).max().unwrap_or(Class::Cosmetic)
     }
 
-    /// Returns the part of the old definition that changed, if the old definition has it: its key or item, and the value.
+    /// Returns the part of the old definition that changed, if the old definition has it: its key or item, and the
+    /// value.
     pub fn old_part<'a>(&self, document: Document<'a>) -> Option<(Node<'a>, Node<'a>)> {
         if self.marked_in == MarkedIn::New { None } else { marked(document, self.old, &self.part) }
     }
 
-    /// Returns the part of the new definition that changed, if the new definition has it: its key or item, and the value.
+    /// Returns the part of the new definition that changed, if the new definition has it: its key or item, and the
+    /// value.
     pub fn new_part<'a>(&self, document: Document<'a>) -> Option<(Node<'a>, Node<'a>)> {
         if self.marked_in == MarkedIn::Old { None } else { marked(document, self.new, &self.part) }
     }
@@ -143,7 +145,8 @@ impl Change {
     }
 }
 
-/// Items of a list beyond this index are not marked on their own, but the list: finding an item takes as long as its index.
+/// Items of a list beyond this index are not marked on their own, but the list: finding an item takes as long as its
+/// index.
 pub(crate) const MAX_MARKED_ITEMS: usize = 1000;
 
 /// Follows steps from a node. Returns the key of the last member or the last item, and its value.

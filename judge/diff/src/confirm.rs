@@ -81,13 +81,13 @@ pub(crate) fn confirmed<'a>(old: &Crd<'a>, new: &Crd<'a>) -> Findings<'a> {
     found
 }
 
-/// Whether a change reports that accepted objects are now rejected.
+/// Returns whether a change reports that accepted objects are now rejected.
 fn is_claim(change: &Change) -> bool {
     let is_breaking = |consumer| change.class_for(consumer) == Some(Class::Breaking);
     is_breaking(Consumer::Writers) || is_breaking(Consumer::Storage)
 }
 
-/// Whether the old schema of a place certainly accepts a value that is now rejected.
+/// Returns whether the old schema of a place certainly accepts a value that is now rejected.
 fn is_plain(code: Code, spot: &Spot<'_>, is_root: bool, plain: &mut Satisfiability) -> bool {
     let (old, new) = (&spot.old, &spot.new);
     if spot.also.is_some() {
@@ -142,7 +142,7 @@ fn is_plain(code: Code, spot: &Spot<'_>, is_root: bool, plain: &mut Satisfiabili
     }
 }
 
-/// Whether CEL rules apply to a value or to parts of it.
+/// Returns whether CEL rules apply to a value or to parts of it.
 fn has_rules(schema: &Schema<'_>) -> bool {
     schema.subtree.any(Flags::VALIDATIONS)
 }

@@ -201,7 +201,7 @@ impl<'s> Prover<'s, '_> {
         Some(values.filter(|value| validators.iter().all(|validator| validator.is_valid(*value))).collect())
     }
 
-    /// Whether each keyword of a schema is implied.
+    /// Returns whether each keyword of a schema is implied.
     fn keywords(&mut self, all: &[&'s Schema<'s>], of: &'s Schema<'s>, depth: usize) -> bool {
         let taken = types(all);
         let known_type = !matches!(of.ty, Type::Other | Type::Several);
@@ -306,7 +306,7 @@ impl<'s> Prover<'s, '_> {
         true
     }
 
-    /// Whether a language is certainly empty.
+    /// Returns whether a language is certainly empty.
     fn has_none(&mut self, texts: &Texts<'_>) -> bool {
         match self.memo.shortest(texts) {
             Ok(found) => found.is_none(),
@@ -324,8 +324,8 @@ impl<'s> Prover<'s, '_> {
             || self.fail(|| format!("the format {format:?} is not implied"))
     }
 
-    /// Whether all numbers that some schemas accept fit the format of another schema, and its own bounds do. The numbers of a
-    /// format are a range, so the least and the greatest number decide.
+    /// Returns whether all numbers that some schemas accept fit the format of another schema, and its own bounds do.
+    /// The numbers of a format are a range, so the least and the greatest number decide.
     fn numbers_fit(&self, all: &[&'s Schema<'s>], of: &'s Schema<'s>) -> bool {
         if !matches!(of.ty, Type::Integer | Type::Number) {
             return false;
@@ -400,7 +400,7 @@ impl<'s> Prover<'s, '_> {
             })
     }
 
-    /// As [`Prover::implies`], for values of fields and items, which can be null.
+    /// Like [`Prover::implies`], for values of fields and items, which can be null.
     fn below(&mut self, all: &[&'s Schema<'s>], of: &'s Schema<'s>, depth: usize) -> bool {
         if !takes_null(of) && all.iter().all(|schema| takes_null(schema)) {
             return self.fail(|| "a field can be null".to_owned());
@@ -436,14 +436,14 @@ impl<'s> Prover<'s, '_> {
         self.fail(|| "no branch of oneOf alone accepts everything".to_owned())
     }
 
-    /// Whether a schema certainly accepts none of the values.
+    /// Returns whether a schema certainly accepts none of the values.
     fn excludes(&mut self, all: &[&'s Schema<'s>], of: &'s Schema<'s>, depth: usize) -> bool {
         let mut both = all.to_vec();
         both.push(of);
         self.is_empty(&both, depth + 1) || self.fail(|| "a value may match `not`".to_owned())
     }
 
-    /// Whether certainly no value satisfies all schemas, except null.
+    /// Returns whether certainly no value satisfies all schemas, except null.
     fn is_empty(&mut self, all: &[&'s Schema<'s>], depth: usize) -> bool {
         if !self.step(depth) {
             return false;
@@ -616,7 +616,7 @@ fn has(all: &[&Schema<'_>], flag: Flags) -> bool {
     all.iter().any(|schema| schema.flags.any(flag))
 }
 
-/// Whether an enumeration is a subset of another one.
+/// Returns whether an enumeration is a subset of another one.
 fn lists_less(schema: &Schema<'_>, of: &Schema<'_>) -> bool {
     let (own, others) = (schema.enumeration, of.enumeration);
     !own.is_empty() && own.len().max(others.len()) <= VALUES && own.iter().all(|value| others.contains(value))
@@ -634,7 +634,7 @@ fn values_of<'s>(all: &[&'s Schema<'s>], name: &str) -> Vec<&'s Schema<'s>> {
     all.iter().filter_map(|schema| schema.property(name).or_else(|| schema.additional_schema())).collect()
 }
 
-/// Whether null is accepted. As in kube-openapi, an enumeration never contains it.
+/// Returns whether null is accepted. As in kube-openapi, an enumeration never contains it.
 fn takes_null(schema: &Schema<'_>) -> bool {
     let has_type = schema.ty != Type::Absent || schema.flags.any(Flags::INT_OR_STRING);
     schema.enumeration.is_empty() && (!has_type || schema.flags.any(Flags::NULLABLE))
@@ -660,7 +660,7 @@ fn without_not<'s>(schema: &Schema<'s>, arena: &'s Bump) -> Schema<'s> {
     Schema { extra: Some(arena.alloc(Extra { not: None, ..*schema.extra() })), ..*schema }
 }
 
-/// Whether a schema has only a pattern, so that its complement is the strings that do not match.
+/// Returns whether a schema has only a pattern, so that its complement is the strings that do not match.
 fn is_only_pattern(schema: &Schema<'_>) -> bool {
     let extra = schema.extra();
     let rest = Extra { pattern: "", ..*extra };
@@ -690,7 +690,7 @@ pub(crate) fn checked_format<'s>(schema: &Schema<'s>) -> &'s str {
     if is_checked { format } else { "" }
 }
 
-/// The numbers that a server compares with numbers, which have to fit the format, too.
+/// Returns the numbers that a server compares with numbers, which have to fit the format, too.
 pub(crate) fn bounds_of(schema: &Schema<'_>) -> impl Iterator<Item = f64> {
     let extra = schema.extra();
     [extra.minimum, extra.maximum, extra.multiple_of].into_iter().flatten()
@@ -703,7 +703,7 @@ pub(crate) fn number<'a>(value: f64) -> Value<'a> {
     if value.fract() == 0.0 && value.abs() <= EXACT { Value::Int(value as i64) } else { Value::Float(value) }
 }
 
-/// Whether every string or number of one format satisfies another one.
+/// Returns whether every string or number of one format satisfies another one.
 pub(crate) fn implies_format(format: &str, other: &str) -> bool {
     match (Format::named(format), Format::named(other)) {
         _ if format == other => true,

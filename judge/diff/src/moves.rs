@@ -130,12 +130,12 @@ fn moved<'a>(gone: &[Field<'a>], came: &[Field<'a>]) -> Vec<(usize, String, Opti
     out
 }
 
-/// Whether two schemas are the same except for descriptions.
+/// Returns whether two schemas are the same except for descriptions.
 fn alike(a: &Schema<'_>, b: &Schema<'_>) -> bool {
     Schema { description: "", ..*a }.says_the_same(&Schema { description: "", ..*b })
 }
 
-/// Whether few fields have a schema like this one.
+/// Returns whether few fields have a schema like this one.
 fn is_telling(schema: &Schema<'_>) -> bool {
     let extra = schema.extra();
     !schema.properties.is_empty()
@@ -147,7 +147,7 @@ fn is_telling(schema: &Schema<'_>) -> bool {
         || schema.item().is_some_and(|item| !item.properties.is_empty() || item.ty != Type::String)
 }
 
-/// Whether two names share a word of four letters or more: `maxReplicas` and `replicaLimit`.
+/// Returns whether two names share a word of four letters or more: `maxReplicas` and `replicaLimit`.
 fn share_a_word(a: &str, b: &str) -> bool {
     const LONG: usize = 4;
     let words = |name: &str| {

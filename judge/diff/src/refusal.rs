@@ -98,7 +98,7 @@ pub(crate) fn refusal(taken: &Accepted<'_>, new: &Schema<'_>, keyword: &'static 
     if refused(old, (also, own), demand, &arena, memo).is_some() { Refusal::Certain } else { Refusal::Unknown(why) }
 }
 
-/// Whether only this keyword decides which values reach it.
+/// Returns whether only this keyword decides which values reach it.
 fn is_plain(old: &Schema<'_>, keyword: &str) -> bool {
     let extra = old.extra();
     let is_logic = !extra.all_of.is_empty()

@@ -29,12 +29,12 @@ fn address(schema: &Schema<'_>) -> usize {
     std::ptr::from_ref(schema).addr()
 }
 
-/// Whether only type and bounds constrain the value as a whole.
+/// Returns whether only type and bounds constrain the value as a whole.
 pub(crate) fn is_node(schema: &Schema<'_>) -> bool {
     !schema.flags.any(Flags::JUNCTOR.with(Flags::VALIDATIONS)) && schema.enumeration.is_empty()
 }
 
-/// Whether all strings of some length fit, so that enough distinct items exist for any list.
+/// Returns whether all strings of some length fit, so that enough distinct items exist for any list.
 fn is_any_text(schema: &Schema<'_>) -> bool {
     let extra = schema.extra();
     let int_or_string = schema.flags.any(Flags::INT_OR_STRING);
@@ -47,7 +47,7 @@ fn is_any_text(schema: &Schema<'_>) -> bool {
 }
 
 impl Satisfiability {
-    /// Whether a schema certainly accepts some value.
+    /// Returns whether a schema certainly accepts some value.
     pub(crate) fn has_value(&mut self, schema: &Schema<'_>) -> bool {
         self.value(schema, 0)
     }
@@ -87,7 +87,7 @@ impl Satisfiability {
         }
     }
 
-    /// As [`Satisfiability::value`], cached: for schemas that do not move.
+    /// Like [`Satisfiability::value`], cached: for schemas that do not move.
     fn known(&mut self, schema: &Schema<'_>, depth: usize) -> bool {
         if let Some(known) = self.values.get(&address(schema)) {
             return *known;
@@ -102,7 +102,7 @@ impl Satisfiability {
         schema.required.iter().filter(|name| !self.field(schema, name, depth)).count()
     }
 
-    /// Whether a field has a value: by default, or because one exists.
+    /// Returns whether a field has a value: by default, or because one exists.
     fn field(&mut self, schema: &Schema<'_>, name: &str, depth: usize) -> bool {
         match (schema.property(name), schema.additional) {
             (Some(property), _) => property.default.is_some() || self.known(property, depth + 1),
@@ -113,7 +113,7 @@ impl Satisfiability {
         }
     }
 
-    /// Whether a schema accepts a list with more items than `most`.
+    /// Returns whether a schema accepts a list with more items than `most`.
     pub(crate) fn has_longer_list(&mut self, schema: &Schema<'_>, most: i64) -> bool {
         let extra = schema.extra();
         let count = most.saturating_add(1).max(extra.min_items.unwrap_or_default());
@@ -133,7 +133,7 @@ impl Satisfiability {
         differ && self.known(item, 0)
     }
 
-    /// Whether an object can have an additional field with some value.
+    /// Returns whether an object can have an additional field with some value.
     pub(crate) fn takes(&mut self, schema: &Schema<'_>, name: &str, is_root: bool) -> bool {
         is_node(schema)
             && (is_root || !schema.flags.any(Flags::EMBEDDED_RESOURCE))
@@ -141,7 +141,7 @@ impl Satisfiability {
             && schema.additional_schema().is_none_or(|schema| self.has_value(schema))
     }
 
-    /// Whether objects with a value at the end of these steps exist, if the last schema accepts the value.
+    /// Returns whether objects with a value at the end of these steps exist, if the last schema accepts the value.
     pub(crate) fn leads(&mut self, root: &Schema<'_>, steps: &[Step<'_>]) -> bool {
         if !is_root(root) {
             return false;
@@ -183,7 +183,7 @@ impl Satisfiability {
         true
     }
 
-    /// Whether a schema requires a field.
+    /// Returns whether a schema requires a field.
     pub(crate) fn requires(&mut self, schema: &Schema<'_>, name: &str) -> bool {
         if schema.required.len() < 8 {
             return schema.required.contains(&name);
@@ -193,7 +193,7 @@ impl Satisfiability {
         names.or_insert_with(|| schema.required.iter().map(|name| Box::from(*name)).collect()).contains(name)
     }
 
-    /// Whether an object can have a field in addition to the required ones.
+    /// Returns whether an object can have a field in addition to the required ones.
     fn is_free_beside(&mut self, schema: &Schema<'_>, name: &str, is_root: bool) -> bool {
         let extra = schema.extra();
         // Every object has these three.
@@ -218,7 +218,7 @@ impl Satisfiability {
     }
 }
 
-/// Whether the schema does not restrict the fields that a server handles itself.
+/// Returns whether the schema does not restrict the fields that a server handles itself.
 fn is_root(schema: &Schema<'_>) -> bool {
     let is_text = |name| {
         schema
@@ -231,7 +231,7 @@ fn is_root(schema: &Schema<'_>) -> bool {
     is_text("apiVersion") && is_text("kind") && is_object
 }
 
-/// Whether a schema does not restrict values.
+/// Returns whether a schema does not restrict values.
 fn is_free(schema: &Schema<'_>) -> bool {
     let extra = schema.extra();
     is_node(schema)
@@ -248,7 +248,7 @@ fn is_free(schema: &Schema<'_>) -> bool {
         && !schema.flags.any(Flags::EMBEDDED_RESOURCE)
 }
 
-/// Whether an integer exists within the bounds of a schema.
+/// Returns whether an integer exists within the bounds of a schema.
 fn has_number(schema: &Schema<'_>) -> bool {
     let extra = schema.extra();
     let step = |flag: Flags| if schema.flags.any(flag) { 1.0 } else { 0.0 };
@@ -265,7 +265,7 @@ fn has_number(schema: &Schema<'_>) -> bool {
         && least.zip(most).is_none_or(|(least, most)| least <= most)
 }
 
-/// Whether numbers outside the bounds exist.
+/// Returns whether numbers outside the bounds exist.
 pub(crate) fn is_exact(schema: &Schema<'_>) -> bool {
     let extra = schema.extra();
     [extra.minimum, extra.maximum].into_iter().flatten().all(|bound| bound.abs() < EXACT)

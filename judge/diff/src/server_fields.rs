@@ -63,7 +63,7 @@ impl Role {
         }
     }
 
-    /// Whether a field has the same role for two servers.
+    /// Returns whether a field has the same role for two servers.
     pub(crate) fn is_alike(self, other: Role, name: &str) -> bool {
         self == other || self.below(name, false) == other.below(name, false)
     }
@@ -113,7 +113,7 @@ impl Role {
         }))
     }
 
-    /// Whether fields without a schema are kept because they are metadata.
+    /// Returns whether fields without a schema are kept because they are metadata.
     pub(crate) fn is_metadata(self) -> bool {
         matches!(self, Role::RootMetadata | Role::Metadata)
     }

@@ -33,7 +33,7 @@ impl Types {
         })
     }
 
-    /// Whether server-side apply sees the same types: it has one type for numbers.
+    /// Returns whether server-side apply sees the same types: it has one type for numbers.
     pub(crate) fn owned(self) -> Types {
         let numbers = Types::INTEGER | Types::FRACTION;
         if self.has_numbers() { Types(self.0 | numbers) } else { self }

@@ -29,7 +29,7 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    /// The name of the change.
+    /// Returns the name of the change.
     pub fn name(self) -> &'static str {
         match self {
             ChangeKind::Added => "added",
@@ -191,7 +191,7 @@ pub enum KindChangeKind {
 }
 
 impl KindChangeKind {
-    /// The name of the change.
+    /// Returns the name of the change.
     pub fn name(self) -> &'static str {
         match self {
             KindChangeKind::Added => "added",

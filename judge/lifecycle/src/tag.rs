@@ -17,7 +17,7 @@ pub struct Line<'s> {
 }
 
 impl Line<'_> {
-    /// The byte range of the text.
+    /// Returns the byte range of the text.
     pub fn span(&self) -> Range<usize> {
         self.at..self.at + self.text.len()
     }
@@ -50,7 +50,7 @@ pub enum Key {
 }
 
 impl Key {
-    /// The name in a tag and in the extension.
+    /// Returns the name in a tag and in the extension.
     pub fn name(self) -> &'static str {
         match self {
             Key::MinVersion => "minVersion",

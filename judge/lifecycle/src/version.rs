@@ -78,7 +78,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// The word in tags, and `ga` for general availability.
+    /// Returns the word in tags, and `ga` for general availability.
     pub fn name(self) -> &'static str {
         match self {
             Stage::Alpha => "alpha",

@@ -86,7 +86,7 @@ pub struct Called {
 }
 
 impl Decision<'_> {
-    /// Whether the request is allowed.
+    /// Returns whether the request is allowed.
     pub fn is_allowed(&self) -> bool {
         self.status.is_none()
     }

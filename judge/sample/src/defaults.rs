@@ -14,7 +14,7 @@ pub(super) struct Defaults<'a> {
 }
 
 impl Defaults<'_> {
-    /// Whether the default has a property.
+    /// Returns whether the default has a property.
     pub(super) fn has(&self, name: &str) -> bool {
         self.properties.contains(&name)
     }

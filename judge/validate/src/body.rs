@@ -1,4 +1,4 @@
-//! What a server refuses of a request before it decodes the object in it, and because of what the URL says.
+//! Refusals of a request before its object is decoded, and because of its URL.
 //!
 //! # Example
 //! ```
@@ -14,26 +14,26 @@ use kubeshape_yaml::go::escape::GoQuoted;
 use kubeshape_yaml::go::syntax;
 use kubeshape_yaml::{Kind, Node};
 
-/// Bytes of the body that a message shows.
+/// The number of bytes of the body that a message shows.
 const SHOWN: usize = 30;
 /// The message for an update with an old revision (`OptimisticLockErrorMsg`).
 const MODIFIED: &str = "the object has been modified; please apply your changes to the latest version and try again";
-/// Where the server registers its types, as messages name it.
+/// The location at which the server registers its types, as in messages.
 const SCHEME: &str = "pkg/runtime/scheme.go:111";
 
-/// Refuses a body that is not JSON, in the words of Go's decoder.
+/// Refuses a body that is not JSON, with the message of Go's decoder.
 ///
 /// # Errors
-/// The server's message.
+/// Returns the server's message.
 pub fn check_syntax(kind: &str, body: &[u8]) -> Result<(), String> {
     syntax::check(body)
         .map_err(|error| unrecognized(kind, &format!("couldn't get version/kind; json parse error: {error}"), body))
 }
 
-/// Refuses an object without a kind or version that Go can read (`SimpleMetaFactory.Interpret`).
+/// Refuses an object without a kind or version that Go can decode (`SimpleMetaFactory.Interpret`).
 ///
 /// # Errors
-/// The server's message.
+/// Returns the server's message.
 pub fn check_type(kind: &str, object: Node<'_>, body: &[u8]) -> Result<(), String> {
     let refused = |found: Node<'_>, target: &str| {
         let found = match found.kind() {
@@ -69,7 +69,7 @@ pub fn check_type(kind: &str, object: Node<'_>, body: &[u8]) -> Result<(), Strin
     }
 }
 
-/// The message about a body without a kind and a version (`transformDecodeError`, `summarizeData`).
+/// Returns the message about a body without a kind and a version (`transformDecodeError`, `summarizeData`).
 pub fn unrecognized(kind: &str, why: &str, body: &[u8]) -> String {
     let head = body.get(..SHOWN).unwrap_or(body);
     let rest = if body.len() > SHOWN { " ..." } else { "" };
@@ -84,11 +84,11 @@ pub fn unrecognized(kind: &str, why: &str, body: &[u8]) -> String {
     format!("the object provided is unrecognized (must be of type {kind}): {why} ({summary})")
 }
 
-/// Refuses an object of another kind or version than those of the endpoint (`UseOrCreateObject`, and the handlers' check of
-/// the version). What the object lacks is that of the endpoint.
+/// Refuses an object of another kind or version than those of the endpoint (`UseOrCreateObject`, and the handlers'
+/// check of the version). Missing values are those of the endpoint.
 ///
 /// # Errors
-/// The server's message.
+/// Returns the server's message.
 pub fn check_kind(api_version: &str, kind: &str, object: Value<'_>) -> Result<(), String> {
     let said = |key: &str, own: &'static str| match object.get(key).and_then(Value::as_str) {
         Some(text) if !text.is_empty() => text.to_owned(),
@@ -100,7 +100,7 @@ pub fn check_kind(api_version: &str, kind: &str, object: Value<'_>) -> Result<()
     let found_kind = if found_kind.is_empty() { kind.to_owned() } else { found_kind };
     let version = found.rsplit('/').next().unwrap_or_default();
     let group = own_group(&found);
-    // Whether the server has a type of this name is known only if there is none in the group, or no such group.
+    // Whether the server has a type of this name is known only if the name or the group does not exist.
     let has_kind = |name: &str| crate::builtin::BuiltInKind::new(&group, name, crate::Release::DEFAULT).is_some();
     let is_version = if group.is_empty() { version == "v1" } else { has_versions(&group) };
     let is_registered = is_version && (has_kind(&found_kind) || is_shared(&group, &found_kind));
@@ -120,12 +120,12 @@ pub fn check_kind(api_version: &str, kind: &str, object: Value<'_>) -> Result<()
     Ok(())
 }
 
-/// Whether a server has types of a group, of those that it serves and those that it only reads.
+/// Returns whether a server has types of a group, whether it serves them or only decodes them.
 fn has_versions(group: &str) -> bool {
     group == "extensions" || crate::builtin::has_group(group)
 }
 
-/// Kinds that are not stored: lists of a group's kinds, and what requests of all groups have.
+/// Returns whether a kind is not stored: the list of another kind, or a kind of requests of all groups.
 fn is_shared(group: &str, kind: &str) -> bool {
     const SHARED: [&str; 8] = [
         "APIGroup",
@@ -147,20 +147,20 @@ fn is_shared(group: &str, kind: &str) -> bool {
         || matches!(kind, "Binding" | "Eviction" | "Scale" | "TokenRequest" | "Status" | "PodExecOptions")
 }
 
-/// What the URL of a request says of its object.
+/// The parts of a request's URL that name its object.
 #[derive(Clone, Copy, Debug)]
 pub struct Url<'u> {
     /// The name; `None` if the request creates an object.
     pub name: Option<&'u str>,
-    /// The namespace; `None` if objects of the kind have none.
+    /// The namespace; `None` if the kind is cluster-scoped.
     pub namespace: Option<&'u str>,
 }
 
-/// Refuses a name that no path can have, and an object that is not the one that the URL names
+/// Refuses a name that no path can contain, and an object other than the one that the URL names
 /// (`EnsureObjectNamespaceMatchesRequestNamespace`, `checkName`).
 ///
 /// # Errors
-/// The server's message.
+/// Returns the server's message.
 pub fn check_url(url: Url<'_>, object: Value<'_>) -> Result<(), String> {
     check_name(url)?;
     let own = |key: &str| object.get("metadata")?.get(key)?.as_str();
@@ -179,10 +179,10 @@ pub fn check_url(url: Url<'_>, object: Value<'_>) -> Result<(), String> {
     }
 }
 
-/// Refuses a name that no path can have: the server does not read the body then.
+/// Refuses a name that no path can contain: the server does not read the body then.
 ///
 /// # Errors
-/// The server's message.
+/// Returns the server's message.
 pub fn check_name(url: Url<'_>) -> Result<(), String> {
     let name = url.name.unwrap_or_default();
     match names::path_segment(name, false).as_slice() {
@@ -196,11 +196,11 @@ pub fn check_name(url: Url<'_>) -> Result<(), String> {
 pub enum Conflict {
     /// The version is not a number: code 500 with this message.
     NoVersion(String),
-    /// The object is another one: code 409 with this reason.
+    /// It is another object: code 409 with this reason.
     Other(String),
 }
 
-/// Returns why an update does not fit the stored object, which is stored at `key` (`/registry/pods/default/a`).
+/// Returns why an update does not fit the object stored at `key` (`/registry/pods/default/a`).
 pub fn conflict(object: Value<'_>, old: Value<'_>, key: &str) -> Option<Conflict> {
     let of = |object: Value<'_>, field: &str| {
         let found = object.get("metadata").and_then(|metadata| metadata.get(field)?.as_str().map(str::to_owned));
@@ -214,7 +214,7 @@ pub fn conflict(object: Value<'_>, old: Value<'_>, key: &str) -> Option<Conflict
         )));
     }
     let (version, old_version) = (of(object, "resourceVersion"), of(old, "resourceVersion"));
-    // Go's `ParseUint` takes no sign.
+    // Go's `ParseUint` accepts no sign.
     if !version.bytes().all(|byte| byte.is_ascii_digit()) {
         let message = format!("strconv.ParseUint: parsing {}: invalid syntax", GoQuoted(&version));
         return Some(Conflict::NoVersion(message));

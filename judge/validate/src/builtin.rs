@@ -1,5 +1,5 @@
-//! The metadata of built-in kinds. Upstream, each kind has Go code for it (`pkg/apis/*/validation` of
-//! `k8s.io/kubernetes`); here, the kinds are a table (`kinds`).
+//! The metadata of built-in kinds. Upstream has Go code for each kind (`pkg/apis/*/validation` of `k8s.io/kubernetes`);
+//! here, the kinds are a table (`kinds`).
 //!
 //! # Example: the names of two kinds
 //! ```
@@ -36,7 +36,7 @@ use kubeshape_schema::field::{BadValue, Error, Errors, Path};
 use kubeshape_value::{Bump, Value};
 pub use strategy::{Assigned, Expressions, Strategy, User, repeated_owners, without_repeated_owners};
 
-/// What names of objects look like.
+/// The form of names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Naming {
     /// Labels of RFC 1123 between dots: `NameIsDNSSubdomain`.
@@ -46,16 +46,16 @@ pub enum Naming {
     Label,
     /// A label of RFC 1035 before 1.36, then one of RFC 1123: `ValidateServiceName`, and KEP-5311.
     ServiceLabel,
-    /// What may be a part of a path, for example `system:node`: `IsValidPathSegmentName`.
+    /// A part of a path, for example `system:node`: `IsValidPathSegmentName`.
     PathSegment,
-    /// An address in its canonical form: `ValidateIPAddressName`. The words are those of 1.33 and later.
+    /// An address in its canonical form: `ValidateIPAddressName`. The messages are those of 1.33 and later.
     Address,
     /// A group and a resource, with a dot between them: `ValidateStorageVersionName`.
     GroupResource,
 }
 
 impl Naming {
-    /// Returns what is wrong with a name, or with the prefix of one.
+    /// Returns the errors of a name, or of a prefix of a name.
     pub(crate) fn check(self, name: &str, is_prefix: bool, release: Release) -> Messages {
         let masked = if is_prefix { names::mask_trailing_dash(name) } else { name.into() };
         match self {
@@ -78,18 +78,19 @@ pub struct BuiltInKind {
 }
 
 impl BuiltInKind {
-    /// Returns a kind of Kubernetes; `None` if there is no such kind, or if its objects are not stored, as those of
+    /// Returns a built-in kind; `None` if it does not exist, or if its objects are not stored, like those of
     /// `TokenReview`.
     pub fn new(group: &str, kind: &str, release: Release) -> Option<BuiltInKind> {
         Some(BuiltInKind { row: find(group, kind)?, release })
     }
 
-    /// Returns a kind of which only a document is known, such as one of an aggregated server: all names that may be in a path are valid.
+    /// Returns a kind known only from a document, such as one of an aggregated server: all names that a path can
+    /// contain are valid.
     pub fn other(release: Release) -> BuiltInKind {
         BuiltInKind { row: Row::OTHER, release }
     }
 
-    /// Returns the error of an update (PUT) that does not name the version which it replaces, if the kind needs one (`Update` of
+    /// Returns the error of an update (PUT) without the version that it replaces, if the kind requires one (`Update` of
     /// the generic registry). The server checks nothing else then.
     pub fn missing_version(&self, object: Value<'_>) -> Option<Error> {
         let version = object.get("metadata").and_then(|metadata| metadata.get("resourceVersion")?.as_str());
@@ -105,12 +106,12 @@ impl BuiltInKind {
         })
     }
 
-    /// Whether the server counts the generations of objects.
+    /// Returns whether objects have a generation.
     pub fn counts_generations(&self) -> bool {
         self.row.counts && self.counts_now()
     }
 
-    /// Whether the server counts changes of objects.
+    /// Returns whether updates increase the generation.
     pub(crate) fn counts_changes(&self) -> bool {
         self.row.counts_changes && self.counts_now()
     }
@@ -119,18 +120,18 @@ impl BuiltInKind {
         self.row.counts_since.is_none_or(|change| change.is_in(self.release))
     }
 
-    /// Whether metadata is checked only if nothing else is wrong.
+    /// Returns whether metadata is checked only if there are no other errors.
     pub(crate) fn is_checked_last(&self) -> bool {
         matches!(self.row.rule, Some(rules::Rule::Last))
     }
 
-    /// Whether an update may leave out which version it replaces: `AllowUnconditionalUpdate`.
+    /// Returns whether an update may omit the version that it replaces: `AllowUnconditionalUpdate`.
     pub fn allows_unconditional_updates(&self) -> bool {
         !self.row.needs_version
     }
 
-    /// Returns the errors of the metadata of an object that is created: the part of the strategy's `Validate` that is
-    /// about metadata, and that of `BeforeCreate`.
+    /// Returns the errors of the metadata of a new object: those of the strategy's `Validate`, and those of
+    /// `BeforeCreate`.
     pub fn errors(&self, object: Value<'_>, namespaced: bool) -> Vec<Error> {
         let check = |name: &str, is_prefix: bool| {
             let checked = self.row.rule.and_then(|rule| rule.check(name, is_prefix, object));
@@ -146,9 +147,9 @@ impl BuiltInKind {
         errors.into_vec()
     }
 
-    /// Judges the metadata of an object that is created, as [`Resource::create`](crate::object::Resource::create) does it for custom
-    /// resources. If it is not known whether objects of the kind have a namespace, the object itself tells. Only the
-    /// metadata of the result is what the server stores.
+    /// Validates the metadata of a new object, like [`Resource::create`](crate::object::Resource::create) does for
+    /// custom resources. If `namespaced` is unknown, it depends on whether the object has a namespace. Only the
+    /// metadata of the result is as the server stores it.
     pub fn create<'a>(&self, object: Value<'a>, namespaced: Option<bool>, arena: &'a Bump) -> Judged<'a> {
         let namespaced = namespaced.unwrap_or_else(|| has_namespace(object));
         let (stored, named) = created_as(object, namespaced, self.counts_generations(), arena);
@@ -156,7 +157,7 @@ impl BuiltInKind {
         Judged { stored, errors, warnings: Vec::new(), refusal: version_on_creation(object) }
     }
 
-    /// The part of a strategy's `ValidateUpdate` that is about metadata: `ValidateObjectMetaUpdate`.
+    /// Returns the errors of metadata from a strategy's `ValidateUpdate`: `ValidateObjectMetaUpdate`.
     pub(crate) fn errors_of_update(&self, object: Value<'_>, old: Value<'_>) -> Vec<Error> {
         let mut errors = Errors::from(metadata_update_errors(object, old, self.release));
         if self.row.checks_finalizers {

@@ -1,7 +1,8 @@
-//! Whole CustomResourceDefinitions, as `pkg/apis/apiextensions/validation` of `k8s.io/apiextensions-apiserver` checks them.
+//! Validation of CustomResourceDefinitions, like `pkg/apis/apiextensions/validation` of
+//! `k8s.io/apiextensions-apiserver`.
 //!
-//! [`Definition::read`] reads a manifest as the server decodes it. [`validate`] gives the errors that a request to create
-//! it is answered with, and [`validate_update`] those of a request that replaces another definition.
+//! [`Definition::read`] decodes a manifest like the server. [`validate`] returns the errors of a request to create it,
+//! and [`validate_update`] those of a request that replaces another definition.
 
 mod approval;
 mod ca_bundle;

@@ -1,13 +1,14 @@
-//! Validation as an API server does it before it stores something.
+//! Validation before storage, as in an API server.
 //!
 //! - [`body`] checks requests before their objects are decoded.
 //! - [`builtin`] checks the metadata of built-in kinds.
 //! - [`crd`] checks whole CustomResourceDefinitions, on creation and on update.
 //! - [`object`] checks custom resources against a structural schema, and prunes and defaults them.
 //! - [`typed`] checks objects of built-in kinds as far as OpenAPI documents describe them.
-//! - [`strict`] has the server's words for unknown and duplicate fields.
+//! - [`strict`] has the server's messages about unknown and duplicate fields.
 //!
-//! Errors are [`field::Error`](kubeshape_schema::field::Error)s with upstream's type, path, value and text, and a place.
+//! Errors are [`field::Error`](kubeshape_schema::field::Error)s with upstream's type, path, value and message, and a
+//! location.
 
 pub mod body;
 pub mod builtin;

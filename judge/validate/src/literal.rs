@@ -1,9 +1,9 @@
-//! Values that are part of a document or a table.
+//! Values that own their data, for documents and tables.
 
 use kubeshape_value::{Bump, Map, Value};
 use kubeshape_yaml::{Kind, Node};
 
-/// A value that owns everything.
+/// A value that owns its data.
 #[derive(Clone, Debug)]
 pub(crate) enum Literal {
     Null,
@@ -15,7 +15,7 @@ pub(crate) enum Literal {
 }
 
 impl Literal {
-    /// The value of a node; numbers with a point or an exponent are texts.
+    /// Returns the value of a node; numbers with a decimal point or an exponent become strings.
     pub(crate) fn of(node: Node<'_>) -> Literal {
         match node.kind() {
             Kind::Null => Literal::Null,
@@ -30,7 +30,7 @@ impl Literal {
         }
     }
 
-    /// The value, in an arena.
+    /// Returns the value, allocated in an arena.
     pub(crate) fn value<'a>(&self, arena: &'a Bump) -> Value<'a> {
         match self {
             Literal::Null => Value::Null,

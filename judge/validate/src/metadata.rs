@@ -1,4 +1,4 @@
-//! The metadata of objects, as `pkg/api/validation` of `k8s.io/apimachinery` checks it.
+//! Validation of the metadata of objects, like `pkg/api/validation` of `k8s.io/apimachinery`.
 
 use crate::names;
 use crate::release::{AskedRelease, Change};
@@ -11,14 +11,14 @@ use kubeshape_yaml::go::escape::{self, Escape, is_printable};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// All keys and values of annotations together have at most so many bytes.
+/// The maximum bytes of all keys and values of annotations together.
 pub const ANNOTATIONS_SIZE: usize = 256 << 10;
-/// The longest name of a manager.
+/// The maximum length of the name of a manager, in bytes.
 const MANAGER_LENGTH: usize = 128;
-/// The longest name of a subresource.
+/// The maximum length of the name of a subresource, in bytes.
 const SUBRESOURCE_LENGTH: usize = 256;
 
-/// `metadata`, with types checked.
+/// `metadata`, after its types were checked.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ObjectMeta<'a> {
     /// `name`
@@ -33,7 +33,7 @@ pub struct ObjectMeta<'a> {
     pub resource_version: &'a str,
     /// `generation`
     pub generation: i64,
-    /// `creationTimestamp`; absent and null are Go's zero time.
+    /// `creationTimestamp`; missing and null are Go's zero time.
     pub creation_timestamp: Option<Time>,
     /// `deletionTimestamp`
     pub deletion_timestamp: Option<Time>,
@@ -49,7 +49,7 @@ pub struct ObjectMeta<'a> {
     pub finalizers: &'a [&'a str],
     /// `managedFields`
     pub managed_fields: &'a [ManagedFields<'a>],
-    /// The mapping, for the places of errors.
+    /// The mapping, for the locations of errors.
     pub node: Option<Node<'a>>,
 }
 
@@ -84,7 +84,7 @@ pub struct ManagedFields<'a> {
 }
 
 impl<'a> ObjectMeta<'a> {
-    /// Reads a mapping whose types were checked before; what has another type counts as absent.
+    /// Reads a mapping whose types were checked before. Values of other types are treated as missing.
     pub fn read(node: Node<'a>, reader: &mut Reader<'a>) -> ObjectMeta<'a> {
         let mut meta = ObjectMeta { node: Some(node), ..ObjectMeta::default() };
         reader.each_pair(node, "", |r, key, value| match key.text() {
@@ -107,18 +107,18 @@ impl<'a> ObjectMeta<'a> {
         meta
     }
 
-    /// The value of an annotation; the empty text if it is absent.
+    /// Returns the value of an annotation; empty if it is missing.
     pub fn annotation(&self, name: &str) -> &'a str {
         self.annotations.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| value)
     }
 
-    /// The place of a field, or that of the mapping if the field is absent.
+    /// Returns the location of a field, or that of the mapping if the field is missing.
     pub fn at(&self, field: &str) -> u32 {
         self.node.map_or(0, |node| place(node, field))
     }
 }
 
-/// The place of a member of a mapping, or that of the mapping if it is absent.
+/// Returns the location of a member of a mapping, or that of the mapping if it is missing.
 pub(crate) fn place(node: Node<'_>, member: &str) -> u32 {
     node.get(member).unwrap_or(node).index()
 }
@@ -173,8 +173,8 @@ fn read_managed_fields<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> ManagedFi
     entry
 }
 
-/// Checks the metadata of an object that is created: `ValidateObjectMeta`. `name` says what is wrong with a name; its
-/// second argument is whether something will be appended to it.
+/// Validates the metadata of a new object: `ValidateObjectMeta`. `name` returns the errors of a name; its second
+/// argument says whether something will be appended to the name.
 pub fn validate(
     meta: &ObjectMeta<'_>,
     namespaced: bool,
@@ -219,7 +219,7 @@ pub fn validate(
     words::once(errors, before, release);
 }
 
-/// Checks the metadata of an object that replaces another one: `ValidateObjectMetaUpdate`.
+/// Validates the metadata of an object that replaces another one: `ValidateObjectMetaUpdate`.
 pub fn validate_update(
     meta: &ObjectMeta<'_>,
     old: &ObjectMeta<'_>,
@@ -293,7 +293,7 @@ fn immutable(
     }
 }
 
-/// What creation and update check alike.
+/// Runs the checks of both creation and update.
 fn common(meta: &ObjectMeta<'_>, path: &Path<'_>, release: &AskedRelease, errors: &mut Errors) {
     let before = errors.len();
     labels(meta.labels, &path.child("labels"), meta.at("labels"), errors);
@@ -451,7 +451,7 @@ fn owner_reference(
     }
 }
 
-/// An owner reference as Go prints the struct with `%#v`, but that pointers to booleans are not addresses.
+/// Prints an owner reference like Go's `%#v`, but pointers to booleans are printed as their values.
 fn printed(reference: &OwnerReference<'_>) -> String {
     let text = escape::GoQuoted;
     let pointer = |value: Option<bool>| value.map_or("(*bool)(nil)".to_owned(), |value| format!("&{value}"));
@@ -466,7 +466,7 @@ fn printed(reference: &OwnerReference<'_>) -> String {
     )
 }
 
-/// Owner references as Go's `encoding/json` prints them.
+/// Prints owner references like Go's `encoding/json`.
 fn json(references: &[OwnerReference<'_>], list: bool) -> String {
     let mut out = Vec::new();
     for (i, reference) in references.iter().enumerate() {
@@ -495,10 +495,10 @@ fn json(references: &[OwnerReference<'_>], list: bool) -> String {
     if list { text.into_owned() } else { text.get(1..text.len() - 1).unwrap_or_default().to_owned() }
 }
 
-/// Finalizers of Kubernetes itself.
+/// The finalizers of Kubernetes itself.
 const STANDARD_FINALIZERS: [&str; 3] = ["orphan", "foregroundDeletion", "kubernetes"];
 
-/// The warnings about finalizers that an object does not have yet: `validateKubeFinalizerName`.
+/// Returns the warnings about finalizers that the old object does not have: `validateKubeFinalizerName`.
 pub(crate) fn warnings_of_finalizers(finalizers: &[&str], old: &[&str], release: &AskedRelease) -> Vec<String> {
     let mut added: Vec<&str> = finalizers.iter().copied().filter(|name| !old.contains(name)).collect();
     added.sort_unstable();

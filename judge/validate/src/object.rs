@@ -1,19 +1,19 @@
-//! Custom resources and the values of their fields, as `pkg/apiserver/validation` and `pkg/apiserver/schema` of
-//! `k8s.io/apiextensions-apiserver` check, prune and default them.
+//! Validation, pruning and defaulting of custom resources and their fields, like `pkg/apiserver/validation` and
+//! `pkg/apiserver/schema` of `k8s.io/apiextensions-apiserver`.
 //!
 //! - [`Validator`] checks values against a schema, on creation and, with ratcheting, on update.
-//! - [`prune`] removes fields that the schema does not know, [`prune_nulls`] nulls that it does not take, and [`default`]
-//!   inserts defaults. [`without_defaults`] takes these out again. [`prune_defaults`] removes what the schema does not know
-//!   from its defaults.
-//! - [`list_types`] finds repeated items of sets and maps.
+//! - [`prune`] removes fields that the schema does not know, [`prune_nulls`] removes nulls that it does not accept, and
+//!   [`default`] adds defaults. [`without_defaults`] removes defaults again. [`prune_defaults`] removes unknown fields
+//!   from the defaults of a schema.
+//! - [`list_types`] finds duplicate items of sets and maps.
 //! - [`decode_metadata`] and [`coerce`] bring metadata into the form that a server writes; [`embedded`] checks it in
 //!   embedded resources.
 //! - [`Resource`] does all of this for requests with custom resources.
 //! - [`Format`] is a format of strings.
 //!
-//! Objects are [`Value`](kubeshape_value::Value)s. Whatever changes one makes a changed copy in the caller's arena and
-//! shares what stays. Values have no places, so the errors' `at` is 0: a caller that has the source finds the place by
-//! the path.
+//! Objects are [`Value`](kubeshape_value::Value)s. Functions that change an object return a changed copy in the
+//! caller's arena, which shares the unchanged parts. Values have no locations, so the errors' `at` is 0: a caller that
+//! has the source finds the location by the path.
 //!
 //! # Example: an object is pruned, defaulted and checked
 //! ```

@@ -1,13 +1,14 @@
-//! Releases of Kubernetes, and in which of them a rule changed.
+//! Releases of Kubernetes, and the changes of rules in each.
 
 use kubeshape_cel::SameAnswers;
 pub use kubeshape_schema::Release;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// A release that keeps count of what it is asked: which other releases answer the same.
+/// A release that records the questions about it, and so which other releases have the same answers.
 ///
-/// What a release decides is asked here and nowhere else, so that a verdict holds for all releases in [`AskedRelease::same`].
+/// All code that depends on a release asks this type, so that a verdict applies to all releases in
+/// [`AskedRelease::same`].
 ///
 /// # Example
 /// ```
@@ -25,48 +26,48 @@ pub struct AskedRelease {
 }
 
 impl AskedRelease {
-    /// Whether the release has a change.
+    /// Returns whether the release has a change.
     pub fn has(&self, change: Change) -> bool {
         self.same.has(small(self.release), small(change.since()))
     }
 
-    /// Whether another release gives the same answers to everything that was asked.
+    /// Returns whether another release has the same answers to all recorded questions.
     pub fn same(&self, release: Release) -> bool {
         self.same.range().contains(&small(release))
     }
 
-    /// The same release, of which nothing was asked yet.
+    /// Returns the same release without recorded questions.
     pub(crate) fn apart(&self) -> AskedRelease {
         self.release.into()
     }
 
-    /// The releases that give the same answers.
+    /// Returns the releases that have the same answers.
     pub(crate) fn range(&self) -> RangeInclusive<u8> {
         self.same.range()
     }
 
-    /// Whether the release itself is one of some releases.
+    /// Returns whether the release itself is in a range.
     pub(crate) fn is_in(&self, releases: &RangeInclusive<u8>) -> bool {
         releases.contains(&small(self.release))
     }
 
-    /// Only some releases give the same answers.
+    /// Narrows the releases with the same answers.
     pub(crate) fn narrow(&self, releases: &RangeInclusive<u8>) {
         self.same.narrow(releases);
     }
 
-    /// The release for expressions that are stored already.
+    /// Returns the release for expressions that are already stored.
     pub(crate) fn of_stored_expressions(&self) -> kubeshape_cel::AskedRelease {
         kubeshape_cel::AskedRelease::new(kubeshape_cel::Release::stored(small(self.release)), &self.same)
     }
 
-    /// The release for expressions that are new.
+    /// Returns the release for new expressions.
     pub(crate) fn of_new_expressions(&self) -> kubeshape_cel::AskedRelease {
         kubeshape_cel::AskedRelease::new(kubeshape_cel::Release::new_expressions(small(self.release)), &self.same)
     }
 }
 
-/// The minor number of a release.
+/// Returns the minor number of a release.
 fn small(release: Release) -> u8 {
     u8::try_from(release.minor()).unwrap_or(u8::MAX)
 }
@@ -83,7 +84,7 @@ impl From<&AskedRelease> for AskedRelease {
     }
 }
 
-/// Makes the enumeration of what changed, from the releases with which it did.
+/// Defines the enum of changes, grouped by the release that made them.
 macro_rules! changes {
     ($($minor:literal { $($(#[doc = $text:literal])+ $name:ident,)+ })+) => {
         /// What changed in the rules for definitions and objects.
@@ -96,7 +97,7 @@ macro_rules! changes {
             /// All of them, by release.
             pub const ALL: &[Change] = &[$($(Change::$name,)+)+];
 
-            /// The first release with the change.
+            /// Returns the first release with the change.
             pub fn since(self) -> Release {
                 Release::nearest(match self {
                     $($(Change::$name => $minor,)+)+
@@ -183,7 +184,8 @@ changes! {
         MetadataErrorsOnce,
         /// Empty fields of owner references and of managed fields are required, with the place of the reference.
         RequiredFieldsOfOwners,
-        /// A patch that is malformed is refused before its object is looked up, and errors say "patch" where they said "YAML".
+        /// A patch that is malformed is refused before its object is looked up, and errors say "patch" where they said
+        /// "YAML".
         PatchesReadFirst,
         /// structured-merge-diff is v6.4: text after the JSON of a key or value in managedFields is an error.
         StructuredMergeDiff64,
@@ -201,7 +203,7 @@ changes! {
 }
 
 impl Change {
-    /// Whether a release has the change.
+    /// Returns whether a release has the change.
     pub fn is_in(self, release: Release) -> bool {
         release.without_patch() >= self.since()
     }

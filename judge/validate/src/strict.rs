@@ -1,13 +1,13 @@
-//! The server's words for the fields that strict field validation refuses.
+//! The server's messages about fields that strict field validation refuses.
 
 use kubeshape_yaml::go::escape::GoQuoted;
 
 /// How a server finds unknown fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fields {
-    /// It removes what the schema of a custom resource does not have. It prints the path as it is.
+    /// By pruning with the schema of a custom resource. The path is printed as it is.
     Pruned,
-    /// It decodes the object of a built-in kind into a Go type. It quotes the path as Go does.
+    /// By decoding the object of a built-in kind into a Go type. The path is quoted like in Go.
     Decoded,
 }
 

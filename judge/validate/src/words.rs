@@ -1,11 +1,11 @@
-//! Messages as older releases word them.
+//! Messages in the wording of older releases.
 
 use crate::names;
 use crate::release::{AskedRelease, Change};
 use kubeshape_schema::field::{Error, ErrorType, Errors};
 use std::collections::HashSet;
 
-/// How a release before [`Change::OneWordingOfLengths`] says that a value has more than so many bytes.
+/// How a release before [`Change::OneWordingOfLengths`] says that a value has too many bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lengths {
     /// `field.TooLong`, for metadata.
@@ -14,8 +14,8 @@ pub(crate) enum Lengths {
     Values,
 }
 
-/// Words errors from an index on that are about long values and long lists: `field.TooLong`, `field.TooLongMaxLength` and
-/// `field.TooMany`.
+/// Rewords errors from an index on that are about long values and long lists: `field.TooLong`, `field.TooLongMaxLength`
+/// and `field.TooMany`.
 pub(crate) fn lengths(errors: &mut [Error], from: usize, before: Lengths, release: &AskedRelease) {
     for error in errors.iter_mut().skip(from) {
         let number = || error.detail.bytes().filter(u8::is_ascii_digit).map(char::from).collect::<String>();
@@ -35,7 +35,7 @@ pub(crate) fn lengths(errors: &mut [Error], from: usize, before: Lengths, releas
     }
 }
 
-/// Words errors from an index on that are about keys and values of labels: `IsQualifiedName`, `IsValidLabelValue`.
+/// Rewords errors from an index on that are about keys and values of labels: `IsQualifiedName`, `IsValidLabelValue`.
 pub(crate) fn labels(errors: &mut [Error], from: usize, release: &AskedRelease) {
     for error in errors.iter_mut().skip(from).filter(|error| error.error_type == ErrorType::Invalid) {
         if let Some(detail) = older_label(&error.detail).filter(|_| !release.has(Change::LabelKeys)) {
@@ -44,7 +44,7 @@ pub(crate) fn labels(errors: &mut [Error], from: usize, release: &AskedRelease) 
     }
 }
 
-/// What is wrong with a qualified name: `IsQualifiedName`, `IsLabelKey`.
+/// Returns the errors of a qualified name: `IsQualifiedName`, `IsLabelKey`.
 pub(crate) fn qualified_name(name: &str, release: &AskedRelease) -> names::Messages {
     let older = |message: String| match older_label(&message) {
         Some(older) if !release.has(Change::LabelKeys) => older,
@@ -53,7 +53,7 @@ pub(crate) fn qualified_name(name: &str, release: &AskedRelease) -> names::Messa
     names::qualified_name(name).into_iter().map(older).collect()
 }
 
-/// A message about a key or a value of a label before [`Change::LabelKeys`], if it had other words.
+/// Returns a message about a key or a value of a label before [`Change::LabelKeys`], if its wording differed.
 fn older_label(message: &str) -> Option<String> {
     let name = message.strip_prefix("a valid label key ").map(|rest| format!("a qualified name {rest}"));
     let counts = message.contains("must be no more than ");
@@ -61,7 +61,7 @@ fn older_label(message: &str) -> Option<String> {
     name.or_else(unit)
 }
 
-/// Drops repeated errors from an index on, where a release does: `ErrorList.Filter` compares messages.
+/// Drops duplicate errors from an index on, if a release does: `ErrorList.Filter` compares messages.
 pub(crate) fn once(errors: &mut Errors, from: usize, release: &AskedRelease) {
     let mut seen = HashSet::new();
     let is_first: Vec<bool> = errors.iter().skip(from).map(|error| seen.insert(error.to_string())).collect();

@@ -16,17 +16,17 @@ pub(crate) use validate::validate;
 
 /// What the checker asks of an environment.
 pub(crate) trait Declarations {
-    /// The release whose functions and types exist.
+    /// Returns the release whose functions and types exist.
     fn release(&self) -> &AskedRelease;
     /// The container in which names are looked up.
     fn container(&self) -> &str;
-    /// The name and the type of a variable.
+    /// Returns the name and the type of a variable.
     fn variable(&self, name: &str) -> Option<&(Arc<str>, Type)>;
-    /// Whether an object type exists.
+    /// Returns whether an object type exists.
     fn has_object(&self, name: &str) -> bool;
-    /// Whether a function exists that not all environments have.
+    /// Returns whether a function exists that not all environments have.
     fn has_function(&self, name: Name) -> bool;
-    /// The type of a field of an object type.
+    /// Returns the type of a field of an object type.
     fn field(&self, object: &str, field: &str) -> Option<Type>;
     /// The fields of an object type that are similar to an unknown name.
     fn meant_fields(&self, object: &str, field: &str) -> Vec<String>;
@@ -59,7 +59,7 @@ impl Checked {
         self.types.get(id as usize).and_then(Option::as_ref).unwrap_or(&Type::Dyn)
     }
 
-    /// The types of all parts.
+    /// Returns the types of all parts.
     pub(crate) fn types(&self) -> impl Iterator<Item = &Type> {
         self.types.iter().flatten()
     }

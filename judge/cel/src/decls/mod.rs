@@ -40,14 +40,14 @@ pub(crate) struct Function {
 }
 
 impl Overload {
-    /// Whether the signature exists in the release.
+    /// Returns whether the signature exists in the release.
     pub(crate) fn exists_in(&self, release: &AskedRelease) -> bool {
         release.knows(self.since) && !self.removed.is_some_and(|change| release.has(change))
     }
 }
 
 impl Function {
-    /// Whether any of the signatures exists in the release.
+    /// Returns whether any of the signatures exists in the release.
     pub(crate) fn exists_in(&self, release: &AskedRelease) -> bool {
         release.knows(self.since)
     }
@@ -64,7 +64,7 @@ pub(crate) struct Functions {
 static TABLE: &str = include_str!("overloads.txt");
 
 impl Functions {
-    /// The functions of all releases.
+    /// Returns the functions of all releases.
     pub(crate) fn all() -> &'static Functions {
         static ALL: OnceLock<Functions> = OnceLock::new();
         ALL.get_or_init(|| {
@@ -186,7 +186,7 @@ const WELL_KNOWN: [&str; 16] = [
     "google.protobuf.Empty",
 ];
 
-/// The type of a field of a well-known message.
+/// Returns the type of a field of a well-known message.
 pub(crate) fn well_known_field(message: &str, field: &str) -> Option<Type> {
     Some(match (message, field) {
         ("google.protobuf.BoolValue", "value") | ("google.protobuf.Value", "bool_value") => Type::Bool,

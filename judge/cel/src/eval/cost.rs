@@ -5,7 +5,7 @@ use crate::library::Kube;
 use crate::release::{AskedRelease, Change};
 use crate::value::{List, Value};
 
-/// The cost of walking through a string: a tenth of its length.
+/// Returns the cost of walking through a string: a tenth of its length.
 #[allow(clippy::cast_precision_loss, clippy::cast_sign_loss)]
 pub(crate) fn traverse(size: u64, factor: f64) -> u64 {
     (size as f64 * factor).ceil() as u64

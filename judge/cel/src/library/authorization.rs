@@ -96,7 +96,7 @@ impl Authorization {
         Authorization { kind: Kind::Authorizer, access, authorizer, verdict: Verdict::default() }
     }
 
-    /// The variable `authorizer.requestResource`. The verb of `access` is not used.
+    /// Returns the variable `authorizer.requestResource`. The verb of `access` is not used.
     pub fn of_resource(access: Access, authorizer: Arc<dyn Authorizer>) -> Authorization {
         Authorization { kind: Kind::Resource, access, authorizer, verdict: Verdict::default() }
     }

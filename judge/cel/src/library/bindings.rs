@@ -193,7 +193,7 @@ fn conversion(function: Name) -> Option<Type> {
     })
 }
 
-/// Whether a value is the zero of its type.
+/// Returns whether a value is the zero of its type.
 fn is_zero(value: &Value<'_>) -> bool {
     match value {
         Value::Null => true,

@@ -39,7 +39,7 @@ pub enum Kube {
 }
 
 impl Kube {
-    /// The name of the type.
+    /// Returns the name of the type.
     pub fn name(&self) -> &'static str {
         match self {
             Kube::Quantity(..) => "kubernetes.Quantity",

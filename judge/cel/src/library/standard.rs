@@ -29,7 +29,7 @@ pub(crate) enum Trait {
     Subtractor,
 }
 
-/// Whether a value has a trait.
+/// Returns whether a value has a trait.
 pub(crate) fn has(value: &Value<'_>, wanted: Trait) -> bool {
     use Trait::{Adder, Comparer, Divider, Indexer, Lister, Matcher, Modder, Multiplier, Negater, Sizer, Subtractor};
     let own: &[Trait] = match value {

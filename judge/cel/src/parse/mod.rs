@@ -55,7 +55,7 @@ impl Places {
         self.offsets.len() as Id - 1
     }
 
-    /// The number of entries, including the unused 0.
+    /// Returns the number of entries, including the unused 0.
     pub(crate) fn len(&self) -> usize {
         self.offsets.len()
     }

@@ -39,7 +39,7 @@ pub(crate) fn make<'a>(name: &Arc<str>, fields: Vec<(Arc<str>, Value<'a>)>) -> V
 }
 
 impl<'a> Object<'a> {
-    /// The name of the type, such as `Object.spec`.
+    /// Returns the name of the type, such as `Object.spec`.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -5,7 +5,7 @@ use kubeshape_check::Problem;
 use kubeshape_schema::Code;
 use kubeshape_validate::Release;
 
-/// The codes of this crate: errors and warnings of servers, and advice.
+/// Returns the codes of this crate: errors and warnings of servers, and advice.
 fn codes() -> impl Iterator<Item = Code> {
     Code::ALL.iter().copied().filter(|code| (3100..3400).contains(&code.number()))
 }

@@ -281,13 +281,14 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
-/// Returns the index of a name in a list; that of the first item that is too far back to be marked, if it is not before.
+/// Returns the index of a name in a list; that of the first item that is too far back to be marked, if it is not
+/// before.
 fn index(names: &[&str], name: &str) -> String {
     names.iter().take(MAX_MARKED_ITEMS).position(|other| *other == name).unwrap_or(MAX_MARKED_ITEMS).to_string()
 }
 
-/// Whether server-side apply owns the parts of a value as it would without a schema: object fields one by one, lists as
-/// a whole.
+/// Returns whether server-side apply owns the parts of a value as it would without a schema: object fields one by one,
+/// lists as a whole.
 fn is_owned_as_unknown(schema: &Schema<'_>) -> bool {
     let mut todo = vec![schema];
     while let Some(schema) = todo.pop() {
@@ -301,7 +302,7 @@ fn is_owned_as_unknown(schema: &Schema<'_>) -> bool {
     true
 }
 
-/// Whether a list can contain items that the old type distinguishes and the new one does not.
+/// Returns whether a list can contain items that the old type distinguishes and the new one does not.
 fn is_unique_newly(pair: &Pair<'_>, (was, old_keys): (&str, &[&str]), (is, new_keys): (&str, &[&str])) -> bool {
     if let (Some(old), Some(new)) = (pair.old.item(), pair.new.item())
         && Types::of(old).both(Types::of(new)).is_empty()

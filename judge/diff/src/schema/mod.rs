@@ -146,7 +146,7 @@ impl<'a> Pair<'a> {
         Accepted { schema: self.new, also: self.also, own: self.own.1 }
     }
 
-    /// Whether rules see the values inside this one.
+    /// Returns whether rules see the values inside this one.
     fn rules_below(&self) -> bool {
         self.is_ruled || !self.new.extra().validations.is_empty()
     }
@@ -242,8 +242,8 @@ impl<'a> Walk<'_, 'a> {
         if self.keeps.1 { rest(schema, own).kept() } else { rest(schema, own) }
     }
 
-    /// Whether a stricter bound on properties rejects nothing that was accepted. A server drops unknown fields before
-    /// it counts, so no object has more properties than its schema.
+    /// Returns whether a stricter bound on properties rejects nothing that was accepted. A server drops unknown fields
+    /// before it counts, so no object has more properties than its schema.
     fn never_counts(&self, pair: &Pair<'a>, keyword: &str) -> bool {
         let most = |schema: &Schema<'a>, own: Role, rest: Rest<'a>| {
             let is_closed = matches!(rest, Rest::Dropped) && own.fields().is_empty();
@@ -273,7 +273,7 @@ impl<'a> Walk<'_, 'a> {
         Some(pair)
     }
 
-    /// Whether two schemas are the same, without what references lead to.
+    /// Returns whether two schemas are the same, without what references lead to.
     fn is_same(&self, old: &Schema<'a>, new: &Schema<'a>) -> bool {
         self.sides.is_none() && old.says_the_same(new)
     }
@@ -389,7 +389,7 @@ fn keyword_of_type(old: &Schema<'_>, new: &Schema<'_>) -> &'static str {
     if is_new || is_gone { "x-kubernetes-int-or-string" } else { "type" }
 }
 
-/// Whether server-side apply owns a list or a map as a whole.
+/// Returns whether server-side apply owns a list or a map as a whole.
 fn is_atomic(schema: &Schema<'_>) -> bool {
     let extra = schema.extra();
     schema.ty == Type::Array && !matches!(extra.list_type, Some("set" | "map")) || extra.map_type == Some("atomic")

@@ -274,7 +274,7 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
-/// Whether a schema accepts its own default. The default of an integer or a string can be an object.
+/// Returns whether a schema accepts its own default. The default of an integer or a string can be an object.
 pub(super) fn takes_default(schema: &Schema<'_>) -> bool {
     let Some(default) = schema.default else { return true };
     let arena = Bump::new();
@@ -308,7 +308,7 @@ pub(super) fn open(detail: &str, why: &str) -> String {
     format!("{detail}; unknown whether it rejects accepted values: {why}")
 }
 
-/// Whether two lists have the same branches, in any order.
+/// Returns whether two lists have the same branches, in any order.
 fn same(a: &[Schema<'_>], b: &[Schema<'_>]) -> bool {
     // In longer lists, the order matters.
     const SORTED: usize = 64;

@@ -46,19 +46,19 @@ pub struct Seen {
 }
 
 impl ObjectReport {
-    /// Whether the object does not survive: it loses fields or can no longer be written.
+    /// Returns whether the object does not survive: it loses fields or can no longer be written.
     pub fn breaks(&self) -> bool {
         self.seen.iter().any(|seen| !seen.lost.is_empty() || seen.is_refused())
     }
 
-    /// Whether the object cannot be written without changes.
+    /// Returns whether the object cannot be written without changes.
     pub fn is_refused(&self) -> bool {
         self.seen.iter().any(Seen::is_refused)
     }
 }
 
 impl Seen {
-    /// Whether a server rejects even an update that changes nothing.
+    /// Returns whether a server rejects even an update that changes nothing.
     pub fn is_refused(&self) -> bool {
         !self.errors.is_empty() && !self.is_ratcheted
     }

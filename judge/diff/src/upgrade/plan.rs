@@ -45,8 +45,8 @@ pub struct Plan {
     pub name: String,
     /// The versions in which objects may be stored at the beginning.
     pub stored: Vec<String>,
-    /// Whether this is an assumption: the old definition has several versions, and neither the caller nor its status names
-    /// the stored ones.
+    /// Whether this is an assumption: the old definition has several versions, and neither the caller nor its status
+    /// names the stored ones.
     pub is_assumed: bool,
     /// The version in which objects are stored at the end.
     pub storage: String,
@@ -237,7 +237,7 @@ pub enum When {
 }
 
 impl Plan {
-    /// Whether there is a plan, nothing can be lost, and every given object survives.
+    /// Returns whether there is a plan, nothing can be lost, and every given object survives.
     pub fn is_safe(&self) -> bool {
         self.obstacle.is_none()
             && self.losses.iter().all(|loss| loss.when != When::Stored)

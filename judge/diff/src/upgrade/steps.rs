@@ -136,7 +136,7 @@ impl<'c> Context<'c> {
         out
     }
 
-    /// Whether a webhook converts while the plan is carried out.
+    /// Returns whether a webhook converts while the plan is carried out.
     fn by_webhook(&self) -> bool {
         self.new.converts_by_webhook() || self.old.converts_by_webhook() && self.must_migrate()
     }
@@ -345,7 +345,7 @@ impl<'c> Context<'c> {
         all.filter(move |version| !served(version)).collect::<Vec<_>>().into_iter()
     }
 
-    /// Whether stored objects of a version lose fields when the new definition reads them.
+    /// Returns whether stored objects of a version lose fields when the new definition reads them.
     fn needs_old_schema(&self, version: &str) -> bool {
         version != self.new.storage() && self.is_stored(version) && !self.dropped(version, version).is_empty()
     }

@@ -27,7 +27,7 @@ impl fmt::Display for Plan {
 }
 
 impl Plan {
-    /// Whether the only step is to apply the new definition.
+    /// Returns whether the only step is to apply the new definition.
     pub fn is_plain(&self) -> bool {
         matches!(self.steps.as_slice(), [Step { action: Action::Apply { is_new: true, .. }, .. }])
     }

@@ -75,7 +75,7 @@ impl<'o> Judge<'o> {
         None
     }
 
-    /// Whether the new definition accepts an update that changes something else.
+    /// Returns whether the new definition accepts an update that changes something else.
     pub(super) fn keeps(&self, object: Value<'o>, arena: &'o Bump) -> bool {
         let Ok(old) = self.old.decode(object, arena) else { return false };
         let stored = self.old.create(old.value, arena).stored;
@@ -88,7 +88,7 @@ impl<'o> Judge<'o> {
         self.new.update(changed, live.value, arena).errors.is_empty()
     }
 
-    /// Whether a path is the place of the change, or below it.
+    /// Returns whether a path is the place of the change, or below it.
     fn is_here(&self, path: &str) -> bool {
         let path = dotted(path);
         if self.path.is_empty() {

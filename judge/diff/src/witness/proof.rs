@@ -94,7 +94,7 @@ pub enum Proof {
     None(String),
 }
 
-/// Whether the change shows only when a different object is stored.
+/// Returns whether the change shows only when a different object is stored.
 pub(super) fn is_about_stored(code: Code) -> bool {
     matches!(code, Code::DiffNull | Code::DiffNullWider | Code::DiffDefault | Code::DiffSubresource)
 }

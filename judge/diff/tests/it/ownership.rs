@@ -16,7 +16,8 @@ use std::time::SystemTime;
 /// The number of values tried for a claim.
 const VALUES: usize = 24;
 
-/// The steps of a path of a change in old objects, and the schema of the value there: the old one, or else the new one.
+/// Returns the steps of a path of a change in old objects, and the schema of the value there: the old one, or else the
+/// new one.
 fn steps<'a>(old: &'a Schema<'a>, new: &'a Schema<'a>, path: &'a str) -> (Vec<Step<'a>>, Option<&'a Schema<'a>>) {
     let (mut old, mut new, mut steps) = (Some(old), Some(new), Vec::new());
     let below = |schema: Option<&'a Schema<'a>>, name: &str| {

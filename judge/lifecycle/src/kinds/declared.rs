@@ -31,7 +31,7 @@ impl KindKey {
     /// All of them.
     pub const ALL: [KindKey; 4] = [KindKey::Introduced, KindKey::Deprecated, KindKey::Removed, KindKey::Replacement];
 
-    /// The word in the tag.
+    /// Returns the word in the tag.
     pub fn name(self) -> &'static str {
         match self {
             KindKey::Introduced => "introduced",
@@ -121,7 +121,7 @@ pub struct Declared<'t> {
 }
 
 impl Declared<'_> {
-    /// The kind.
+    /// Returns the kind.
     pub fn kind(&self) -> &str {
         &self.place.of.name
     }

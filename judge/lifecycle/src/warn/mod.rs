@@ -42,7 +42,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The code of a finding about such a field.
+    /// Returns the code of a finding about such a field.
     pub fn code(self) -> Code {
         match self {
             Kind::Alpha => Code::FieldAlpha,

@@ -1,11 +1,11 @@
-//! Names that are addresses.
+//! Names that are IP addresses.
 
 use crate::names::Messages;
 use crate::object::is_ip;
 use kubeshape_yaml::go::escape::GoQuoted;
 use std::net::{IpAddr, Ipv6Addr};
 
-/// Returns what is wrong with an address that must be in its canonical form: `IsValidIP` of `k8s.io/apimachinery`.
+/// Returns the errors of an address that must be canonical: `IsValidIP` of `k8s.io/apimachinery`.
 pub(super) fn canonical(text: &str) -> Messages {
     if !is_ip(text, true) {
         return vec!["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)".to_owned()];
@@ -23,8 +23,8 @@ pub(super) fn canonical(text: &str) -> Messages {
     if canonical == text { Vec::new() } else { vec![format!("must be in canonical form ({})", GoQuoted(&canonical))] }
 }
 
-/// An address as Go's parser reads it when leading zeros are allowed (`ParseIPSloppy`), and whether it is written as today's
-/// parser wants it.
+/// Parses an address like Go's parser with leading zeros (`ParseIPSloppy`). The flag says whether the strict parser
+/// accepts it, too.
 fn sloppy(text: &str) -> Option<(IpAddr, bool)> {
     if let Ok(address) = text.parse::<IpAddr>() {
         let is_mapped = matches!(address, IpAddr::V6(address) if address.to_ipv4_mapped().is_some());
@@ -36,7 +36,7 @@ fn sloppy(text: &str) -> Option<(IpAddr, bool)> {
     Some((text.parse().ok()?, false))
 }
 
-/// An address as Go's `net.IP` prints it.
+/// Prints an address like Go's `net.IP`.
 fn shown(address: IpAddr) -> String {
     match address {
         IpAddr::V4(address) => address.to_string(),
@@ -44,7 +44,7 @@ fn shown(address: IpAddr) -> String {
     }
 }
 
-/// What is said of a valid address that is not written as it should be: `GetWarningsForIP`.
+/// Returns the warning about a valid address that is not canonical: `GetWarningsForIP`.
 pub(super) fn ip_warning(text: &str) -> Option<String> {
     let (address, is_standard) = sloppy(text)?;
     let (own, canonical) = (GoQuoted(text), shown(address));
@@ -55,7 +55,7 @@ pub(super) fn ip_warning(text: &str) -> Option<String> {
         .then(|| format!("IPv6 address {own} should be in RFC 5952 canonical format ({})", GoQuoted(&canonical)))
 }
 
-/// What is said of a valid network that is not written as it should be: `GetWarningsForCIDR`.
+/// Returns the warnings about a valid network that is not canonical: `GetWarningsForCIDR`.
 pub(super) fn cidr_warnings(text: &str) -> Vec<String> {
     let Some((address, prefix)) = text.split_once('/') else { return Vec::new() };
     let (Some((address, is_standard)), Ok(bits)) = (sloppy(address), prefix.parse::<u32>()) else { return Vec::new() };
@@ -88,9 +88,9 @@ pub(super) fn cidr_warnings(text: &str) -> Vec<String> {
     out
 }
 
-/// Returns an address as Go prints it: groups in hexadecimal, the first of the longest runs of zeros shortened.
+/// Prints an address like Go: groups in hexadecimal, the first of the longest runs of zeros shortened.
 fn written(address: Ipv6Addr) -> String {
-    // The standard library prints the last groups of `::1.2.3.4` as an address of version 4.
+    // The standard library prints the last groups of `::1.2.3.4` as an IPv4 address.
     let groups = address.segments();
     let mut longest = 0..0;
     let mut start = 0;
@@ -115,7 +115,7 @@ mod tests {
     use super::{canonical, cidr_warnings, ip_warning};
 
     #[test]
-    fn addresses_that_are_not_canonical_are_warned_of() {
+    fn addresses_that_are_not_canonical_get_a_warning() {
         for (text, warning) in [
             ("10.0.0.1", None),
             ("2001:db8::1", None),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_written_as_go_writes_them() {
+    fn addresses_are_printed_as_in_go() {
         for text in
             ["10.0.0.1", "2001:db8::1", "::", "::1", "1::", "1:0:2::3", "::102:304", "1:0:0:2::", "1:2:3:4:5:6:0:8"]
         {

@@ -1,6 +1,6 @@
-//! Objects as the internal structs of a server print them: errors show them, and differences of them.
+//! Objects as the internal structs of a server print them, for errors and differences.
 //!
-//! Internal structs have no tags for JSON, so their members have the names of Go, in the order of Go, and nothing is left out.
+//! Internal structs have no JSON tags, so their members have Go's names and order, and nothing is left out.
 
 mod diff;
 
@@ -9,13 +9,13 @@ use kubeshape_value::{Bump, Compat, Value};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// The structs, printed by `go run . types` of `conformance/builtins-oracle`. A line has the name of the definition in the
-/// version, then fields `NAME:TYPE` or `NAME:MEMBER:TYPE`. The member of the version is the name with a small first letter if
-/// none is given; `-`: the enclosing struct has it. `?` behind a name: left out if it is empty.
+/// The structs, printed by `go run . types` of `conformance/builtins-oracle`. A line has the name of the definition in
+/// the version, then fields `NAME:TYPE` or `NAME:MEMBER:TYPE`. If there is no member, it is the name with a lower-case
+/// first letter; `-` means that the enclosing struct has it. `?` after a name: left out if empty.
 const TYPES: &str = include_str!("internal/types.txt");
-/// The name of an embedded struct that is first, and whose members are those of this one.
+/// The name of an embedded struct that comes first, and whose members are those of this one.
 const INLINED: &str = "+";
-/// How many bytes of JSON an error shows with the names of Go; a longer value stays as it is.
+/// The maximum bytes of JSON with Go's names in an error; a longer value is left unchanged.
 const MOST: usize = 1 << 20;
 
 struct Field {
@@ -23,9 +23,9 @@ struct Field {
     is_optional: bool,
     /// Empty: the enclosing struct has it.
     member: String,
-    /// How it is printed: `s` a text, `n` a number, `b` a boolean, `q` a quantity, `i` a number or a text, `t` a moment,
-    /// `y` bytes, `x` and `r` as the version prints it (`{}` or `null` if it is empty); with `*` a pointer, `[]` a list, `{}` a
-    /// map. Others are names of structs.
+    /// Its type: `s` a string, `n` a number, `b` a boolean, `q` a quantity, `i` a number or a string, `t` a timestamp,
+    /// `y` bytes, `x` and `r` as the version prints it (`{}` or `null` if empty); with `*` a pointer, `[]` a list, `{}`
+    /// a map. Others are names of structs.
     code: &'static str,
 }
 
@@ -56,7 +56,8 @@ fn structs() -> &'static BTreeMap<&'static str, Vec<Field>> {
     })
 }
 
-/// The struct of a kind: `apps.v1.Deployment`. Versions whose structs differ from the internal ones are not among them.
+/// Returns the struct of a kind: `apps.v1.Deployment`. Versions whose structs differ from the internal ones are
+/// missing.
 fn root(api_version: &str, kind: &str) -> String {
     let (group, version) = api_version.split_once('/').unwrap_or(("core", api_version));
     match (group.split('.').next().unwrap_or_default(), version) {
@@ -66,7 +67,7 @@ fn root(api_version: &str, kind: &str) -> String {
     }
 }
 
-/// Shows the structs in errors about an object as Go prints them.
+/// Replaces the structs in errors about an object by Go's form.
 pub(super) fn show(api_version: &str, kind: &str, errors: &mut [Error]) {
     let is_struct = |text: &str| text == "null" || text.starts_with(['{', '[']);
     for error in errors {
@@ -82,7 +83,7 @@ pub(super) fn show(api_version: &str, kind: &str, errors: &mut [Error]) {
                 (Value::Null, "s") => error.value = BadValue::Text(String::new()),
                 (Value::Null, "n" | "b") => *text = json(code, value),
                 _ => {
-                    // Some errors about a field show the struct that has it.
+                    // Some errors about a field show the struct around it.
                     let shown = shown(code, value).or_else(|| shown(parent, value).filter(|_| is_plain(code)));
                     *text = shown.unwrap_or_else(|| std::mem::take(text));
                 }
@@ -91,7 +92,7 @@ pub(super) fn show(api_version: &str, kind: &str, errors: &mut [Error]) {
     }
 }
 
-/// The value of an error, if it is a struct or a list of them.
+/// Prints the value of an error, if it is a struct or a list of structs.
 fn shown(code: &str, value: Value<'_>) -> Option<String> {
     let own = match value {
         // Rules may show an item of a list.
@@ -109,12 +110,12 @@ fn shown(code: &str, value: Value<'_>) -> Option<String> {
     (fits && is_one).then(|| json(own, value))
 }
 
-/// Whether a value is a text, a number or a boolean, or a list of structs.
+/// Returns whether a value is a string, a number or a boolean, or a list of structs.
 fn is_plain(code: &str) -> bool {
     matches!(code.trim_start_matches('*'), "s" | "n" | "b" | "q" | "i") || code.starts_with("[]")
 }
 
-/// How the value at the path of an error is printed, and the struct that has it.
+/// Returns the type of the value at the path of an error, and the struct around it.
 fn at(root: &str, path: &str) -> Option<(&'static str, &'static str)> {
     let mut code: &'static str = structs().get_key_value(root)?.0;
     let mut parent = code;
@@ -137,7 +138,7 @@ fn at(root: &str, path: &str) -> Option<(&'static str, &'static str)> {
     Some((parent, code))
 }
 
-/// A value of a struct, a list or a map as Go prints it in JSON without blanks.
+/// Prints a value of a struct, a list or a map as Go's compact JSON.
 pub(super) fn json(code: &str, value: Value<'_>) -> String {
     let mut out = Vec::new();
     write(code, value, Value::Null, &mut out);
@@ -182,12 +183,12 @@ fn write(code: &str, value: Value<'_>, outer: Value<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// The value of a field of a struct.
+/// Returns the value of a field of a struct.
 fn of<'a>(field: &Field, value: Value<'a>, outer: Value<'a>) -> Value<'a> {
     let found = if !field.member.is_empty() {
         value.get(&field.member)
     } else if structs().contains_key(field.code) {
-        // The members of the struct are those of this one.
+        // Its members are those of this struct.
         Some(value)
     } else {
         outer.get(&small(field.name))
@@ -216,7 +217,7 @@ fn separated<T>(
     out.push(close);
 }
 
-/// JSON with a member or an item on each line, and a blank for each level: `json.MarshalIndent` of Go.
+/// Indents JSON like Go's `json.MarshalIndent`: one member or item per line, and one blank per level.
 fn indented(json: &str) -> String {
     let mut out = String::with_capacity(json.len() * 2);
     let (mut depth, mut in_text, mut is_escaped, mut is_open) = (0, false, false, false);
@@ -255,8 +256,8 @@ fn indented(json: &str) -> String {
     out
 }
 
-/// The difference of two values of a struct, or of two lists of them, line by line: `diff.Diff` of `k8s.io/apimachinery`. Empty
-/// if they are too large to compare.
+/// Returns the difference of two structs, or of two lists of structs, line by line: `diff.Diff` of
+/// `k8s.io/apimachinery`. Empty if they are too large to compare.
 pub(super) fn difference(code: &str, old: Value<'_>, new: Value<'_>) -> String {
     let text = |value| {
         let json = json(code, value);
@@ -298,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_show_structs_where_their_path_leads_to_one() {
+    fn errors_show_structs_if_their_path_leads_to_one() {
         let shown = |path: &str, json: &str| {
             let error = Error::invalid(&kubeshape_schema::field::Path::Root, BadValue::Json(json.to_owned()), "", 0);
             let mut errors = [Error { path: path.to_owned(), ..error }];
@@ -321,13 +322,13 @@ mod tests {
     }
 
     #[test]
-    fn json_is_indented_as_go_does_it() {
+    fn json_is_indented_as_in_go() {
         let lines = indented(r#"{"a":{},"b":[],"c":[1,{"d,":"{\"x\\"}]}"#);
         assert_eq!(lines, "{\n \"a\": {},\n \"b\": [],\n \"c\": [\n  1,\n  {\n   \"d,\": \"{\\\"x\\\\\"\n  }\n ]\n}");
     }
 
     #[test]
-    fn a_difference_has_three_lines_around_it() {
+    fn a_difference_has_three_lines_of_context() {
         let arena = Bump::new();
         let (old, new) = (json!({"path": "/a"}), json!({"path": "/b", "type": ""}));
         assert_eq!(

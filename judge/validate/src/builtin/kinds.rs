@@ -4,24 +4,24 @@ use super::Change;
 use super::Naming::{self, Address, GroupResource, Label, PathSegment, ServiceLabel, Subdomain};
 use super::rules::Rule;
 
-/// What the server checks of the metadata of a kind.
+/// The metadata checks of a kind.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub(super) naming: Naming,
-    /// Whether finalizers without a domain must be those of Kubernetes (`ValidateObjectMeta` of `pkg/apis/core`, in addition
-    /// to that of `k8s.io/apimachinery`).
+    /// Whether finalizers without a domain must be those of Kubernetes (`ValidateObjectMeta` of `pkg/apis/core`, in
+    /// addition to that of `k8s.io/apimachinery`).
     pub(super) checks_finalizers: bool,
-    /// Whether the server counts the generations of objects (`PrepareForCreate` of the strategy).
+    /// Whether objects have a generation (`PrepareForCreate` of the strategy).
     pub(super) counts: bool,
-    /// The change with which a server began to count them.
+    /// The change with which servers began to set it.
     pub(super) counts_since: Option<Change>,
-    /// The member of metadata whose changes count, beside those of the spec (`PrepareForUpdate`).
+    /// The member of metadata whose changes increase the generation, in addition to the spec (`PrepareForUpdate`).
     pub(super) counts_also: Option<&'static str>,
-    /// Whether changes are counted: a new CSIDriver has no generation, and that of a PriorityClass stays.
+    /// Whether updates increase it: a new CSIDriver has no generation, and that of a PriorityClass never changes.
     pub(super) counts_changes: bool,
-    /// Whether an update has to say which version it replaces: `AllowUnconditionalUpdate` of the strategy is false.
+    /// Whether an update must name the version that it replaces: `AllowUnconditionalUpdate` of the strategy is false.
     pub(super) needs_version: bool,
-    /// What depends on other fields.
+    /// A rule that depends on other fields.
     pub(super) rule: Option<Rule>,
 }
 
@@ -62,14 +62,14 @@ const fn special(row: Row, rule: Rule) -> Row {
     Row { rule: Some(rule), ..row }
 }
 
-/// The kinds that are stored, by group. Kinds that are only requests, such as reviews and bindings, need no name.
+/// The stored kinds, by group. Kinds that are only requests, such as reviews and bindings, need no name.
 const KINDS: [(&str, &[(&str, Row)]); 20] = [
     (
         "",
         &[
             ("ConfigMap", core(Subdomain)),
             ("Endpoints", core(Subdomain)),
-            // Only what all kinds have in common is checked: `ValidateEventCreate`.
+            // Only the checks of all kinds apply: `ValidateEventCreate`.
             ("Event", special(row(PathSegment), Rule::Last)),
             ("LimitRange", special(core(Subdomain), Rule::LimitRange)),
             ("Namespace", core(Label)),
@@ -104,7 +104,7 @@ const KINDS: [(&str, &[(&str, Row)]); 20] = [
             ("DaemonSet", counted(core(Subdomain))),
             ("Deployment", counted_with(core(Subdomain), "annotations")),
             ("ReplicaSet", counted(core(Subdomain))),
-            // Pods have its name as their host name.
+            // Its pods use its name as their host name.
             ("StatefulSet", counted(core(Label))),
         ],
     ),
@@ -193,7 +193,7 @@ pub(super) fn find(group: &str, kind: &str) -> Option<Row> {
     kinds.iter().find(|(name, _)| *name == kind).map(|(_, row)| *row)
 }
 
-/// Whether Kubernetes has a group.
+/// Returns whether Kubernetes has a group.
 pub(crate) fn has_group(group: &str) -> bool {
     KINDS.iter().any(|(name, _)| *name == group)
 }

@@ -1,34 +1,31 @@
-//! What Go code adds to the objects of built-in kinds, as data: `overlay/*.yaml` of `kubeshape-builtin`.
+//! The behavior of Go code for objects of built-in kinds, as data: `overlay/*.yaml` of `kubeshape-builtin`.
 //!
 //! A file has the definitions of one API group. A definition has lists of steps:
-//!
-//! - `defaults`: what defaulting sets where a field is empty (`SetDefaults_…` of `pkg/apis/*/*/defaults.go`);
-//! - `disabled`: fields of features that are off, dropped from new objects, and from changed ones that did not have them. A field may
-//!   have an end: `{field: a.b, until: 1.36}`
-//!   (`dropDisabledFields`);
-//! - `create`, `update`, `status`: what the strategy of a kind does before it stores a new object, a changed one, and one sent
-//!   to the status subresource (`PrepareForCreate`, `PrepareForUpdate`).
-//!
-//! - `allocate`: what the storage adds after validation.
+//! - `defaults`: the values that defaulting sets in empty fields (`SetDefaults_…` of `pkg/apis/*/*/defaults.go`);
+//! - `disabled`: fields of features that are off, dropped from new objects, and from changed ones that did not have
+//!   them. A field may have an end: `{field: a.b, until: 1.36}` (`dropDisabledFields`);
+//! - `create`, `update`, `status`: what the strategy of a kind does before it stores a new object, a changed one, and
+//!   one sent to the status subresource (`PrepareForCreate`, `PrepareForUpdate`).
+//! - `allocate`: the values that the storage adds after validation.
 //!
 //! A step is a mapping:
 //!
 //! | member | meaning |
 //! |---|---|
-//! | `set: a.b` | the field that is set; a part that is absent is created |
+//! | `set: a.b` | the field to set; missing parts of the path are created |
 //! | `to: VALUE` | the value |
-//! | `put: a.b` | as `set`, also where a default finds a value |
-//! | `from: c.d` | the value of another field, if that is there |
-//! | `by: NAME` | a native rule, for what this table cannot say |
-//! | `when: CEL` | only if this holds; `self` is the struct. An absent field that is read makes it false |
+//! | `put: a.b` | like `set`, even if a default finds a value |
+//! | `from: c.d` | the value of another field, if present |
+//! | `by: NAME` | a native rule, for behavior that this table cannot express |
+//! | `when: CEL` | a condition; `self` is the struct. Reading a missing field makes it false |
 //! | `drop: a.b` | the field is removed |
 //! | `keep: a.b` | the field has the value of the stored object |
 //! | `since: 1.34` | only in this release and later ones |
 //!
 //! # Rules
-//! A definition has `rules`, too: what Go's `Validate…` functions check of every value of the struct, in the order of their
-//! errors. The rules of structs in it follow, unless a rule `in` runs them earlier or `skip` leaves them out. The definition of
-//! a kind also has:
+//! A definition has `rules`, too: what Go's `Validate…` functions check of every value of the struct, in the order of
+//! their errors. The rules of structs in it follow, unless a rule `in` runs them earlier or `skip` leaves them out. The
+//! definition of a kind also has:
 //!
 //! - `create rules`: for new objects, after `rules`;
 //! - `update rules`: for changed objects, before `rules`. Without this list, only the metadata is checked as
@@ -87,9 +84,9 @@ use std::sync::OnceLock;
 /// The steps of all structs of a kind.
 #[derive(Debug, Default)]
 pub(super) struct Overlay {
-    /// By the place of the struct in the types.
+    /// By the index of the struct in the types.
     structs: Vec<Steps>,
-    /// Whether a struct, or one in it, has rules.
+    /// Whether a struct, or one inside it, has rules.
     checked: Vec<bool>,
 }
 
@@ -122,7 +119,7 @@ enum Action {
     Keep,
 }
 
-/// A condition in CEL. It is compiled when it is first needed.
+/// A condition in CEL, compiled at its first use.
 #[derive(Debug)]
 struct Condition {
     source: Box<str>,
@@ -130,7 +127,7 @@ struct Condition {
 }
 
 impl Condition {
-    /// What one evaluation may cost.
+    /// The maximum cost of one evaluation.
     const LIMIT: u64 = 1_000_000;
 
     fn new(source: &str) -> Condition {
@@ -152,7 +149,7 @@ impl Condition {
     }
 }
 
-/// When a server runs the steps of a kind.
+/// The phase of a request in which steps run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Create,
@@ -162,7 +159,7 @@ pub(super) enum Phase {
 }
 
 impl Overlay {
-    /// The steps of the structs of a kind in a release.
+    /// Returns the steps of the structs of a kind in a release.
     pub(super) fn new(types: &Typed, release: Release) -> Overlay {
         let structs = read::steps(&types.definitions().collect::<Vec<_>>(), release);
         let mut checked: Vec<bool> = structs.iter().map(|steps| !steps.rules.is_empty()).collect();
@@ -191,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_is_read_and_every_condition_compiles() {
+    fn every_file_parses_and_every_condition_compiles() {
         for release in Release::all() {
             for (file, definition, steps) in read::all(release) {
                 let lists = [

@@ -1,4 +1,4 @@
-//! What the server checks of metadata beside names.
+//! Checks of metadata other than names.
 
 use crate::names::{self, Messages};
 use crate::object::metadata_of;
@@ -11,16 +11,16 @@ use kubeshape_yaml::go::escape::GoQuoted;
 const FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
 /// The suffix of names of manifests on the disk of a server: `StaticConfigSuffix`.
 const STATIC: &str = ".static.k8s.io";
-/// Characters of the name of a CronJob: its Jobs append eleven to it.
+/// The maximum characters of the name of a CronJob: its Jobs append eleven to it.
 const MAX_CRON_JOB: usize = 52;
-/// The priority classes of the system: the names and values.
+/// The system priority classes: names and values.
 const PRIORITY_CLASSES: [(&str, i64); 2] =
     [("system-node-critical", 2_000_001_000), ("system-cluster-critical", 2_000_000_000)];
 
 /// A rule about metadata that depends on other fields of the object.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Rule {
-    /// Only the name is checked, not the prefix that it is made of: `ValidateObjectMetaWithOpts`.
+    /// Only the name is checked, not `generateName`: `ValidateObjectMetaWithOpts`.
     AnyPrefix,
     /// The name is the version and the group of its spec: `ValidateAPIService`.
     ApiService,
@@ -28,9 +28,9 @@ pub(super) enum Rule {
     ClusterTrustBundle,
     /// The name is short: `ValidateCronJobCreate`.
     CronJob,
-    /// The server makes a name if there is none: `PrepareForCreate`.
+    /// The server generates a missing name: `PrepareForCreate`.
     LimitRange,
-    /// The strategy does not check metadata; `BeforeCreate` does, if nothing else is wrong: `ValidateEventCreate`.
+    /// The strategy does not check metadata; `BeforeCreate` does, if there are no other errors: `ValidateEventCreate`.
     Last,
     /// Names with a prefix are reserved: `ValidatePriorityClass`.
     PriorityClass,
@@ -39,7 +39,7 @@ pub(super) enum Rule {
 }
 
 impl Rule {
-    /// Returns what is wrong with a name; `None` leaves the check to the naming of the kind.
+    /// Returns the errors of a name; `None` leaves the check to the naming of the kind.
     pub(super) fn check(self, name: &str, is_prefix: bool, object: Value<'_>) -> Option<Messages> {
         let spec = object.get("spec").unwrap_or(Value::Null);
         match self {
@@ -70,7 +70,7 @@ impl Rule {
         }
     }
 
-    /// Changes the errors of metadata to those of the kind.
+    /// Replaces the errors of metadata by those of the kind.
     pub(super) fn errors(self, object: Value<'_>, release: Release, errors: &mut Errors) {
         let metadata = Path::Base("metadata");
         let (path, name) = (metadata.child("name"), text(metadata_of(object), "name"));
@@ -114,7 +114,7 @@ fn reserved(name: &str, object: Value<'_>) -> Option<String> {
     is_default.then(|| format!("globalDefault of {name} PriorityClass must be false"))
 }
 
-/// Adds the finalizers that have no domain and are not known: `validateKubeFinalizerName`.
+/// Adds errors about unknown finalizers without a domain: `validateKubeFinalizerName`.
 pub(super) fn finalizers(object: Value<'_>, metadata: &Path<'_>, errors: &mut Errors) {
     let path = metadata.child("finalizers");
     let finalizers = metadata_of(object).get("finalizers").and_then(Value::as_list).unwrap_or_default();
@@ -126,12 +126,12 @@ pub(super) fn finalizers(object: Value<'_>, metadata: &Path<'_>, errors: &mut Er
     }
 }
 
-/// Whether Kubernetes has the finalizer: `IsStandardFinalizerName`.
+/// Returns whether Kubernetes has the finalizer: `IsStandardFinalizerName`.
 pub(super) fn is_standard_finalizer(name: &str) -> bool {
     FINALIZERS.contains(&name)
 }
 
-/// Returns what is wrong with the name of a storage version.
+/// Returns the errors of the name of a storage version.
 pub(super) fn group_resource(name: &str) -> Messages {
     let Some((group, resource)) = name.rsplit_once('.') else {
         return vec!["name must be in the form of <group>.<resource>".to_owned()];

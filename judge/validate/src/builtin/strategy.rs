@@ -13,7 +13,7 @@ use kubeshape_value::{Bump, Map, Value};
 use kubeshape_yaml::Node;
 use std::collections::BTreeSet;
 
-/// A built-in kind in one version: its types, its defaults, and what is done before its objects are stored.
+/// A built-in kind in one version: its types, its defaults, and the preparation of its objects for storage.
 ///
 /// # Example
 /// ```
@@ -56,20 +56,20 @@ pub struct Strategy {
 /// Returns the errors of expressions in an object, which may replace another one, in a release.
 pub type Expressions = fn(Value<'_>, Option<Value<'_>>, Release) -> Vec<Error>;
 
-/// What a server chooses for a new object.
+/// Values that a server chooses for a new object.
 #[derive(Clone, Copy, Debug)]
 pub struct Assigned<'m> {
     /// The uid of the object.
     pub uid: &'m str,
-    /// The name of a new object that may lack one: a uid.
+    /// The name of a new object whose kind allows none: a uid.
     pub name: &'m str,
-    /// The moment of the request, RFC 3339 with seconds.
+    /// The time of the request, RFC 3339 with seconds.
     pub time: &'m str,
     /// The next free address of a Service.
     pub cluster_ip: &'m str,
-    /// The first free port of the nodes.
+    /// The first free node port.
     pub node_port: u16,
-    /// Who sends the request; `None` if it is not known.
+    /// The user of the request; `None` if unknown.
     pub user: Option<User<'m>>,
 }
 
@@ -78,7 +78,7 @@ pub struct Assigned<'m> {
 pub struct User<'m> {
     /// The name.
     pub name: &'m str,
-    /// The uid; empty if there is none.
+    /// The uid, or empty.
     pub uid: &'m str,
     /// The groups.
     pub groups: &'m [&'m str],
@@ -101,7 +101,7 @@ impl Default for Assigned<'static> {
 type Print<'a> = fn(&Typed, Value<'a>, &'a Bump) -> Value<'a>;
 
 impl Strategy {
-    /// The kind with the types that a document describes.
+    /// Creates the kind from the types in a document.
     pub fn new(types: Typed, group: &str, version: &str, kind: &str, namespaced: bool, release: Release) -> Strategy {
         let api_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
         let metadata = BuiltInKind::new(group, kind, release).unwrap_or_else(|| BuiltInKind::other(release));
@@ -110,58 +110,59 @@ impl Strategy {
         Strategy { types, metadata, overlay, api_version, kind, namespaced, release, expressions: None }
     }
 
-    /// Also checks the expressions in objects of some kinds: of policies and webhooks. What compiles them uses this crate.
+    /// Adds a check of expressions in policies and webhooks. It is passed in because its crate depends on this one.
     #[must_use]
     pub fn with_expressions(self, expressions: Expressions) -> Strategy {
         Strategy { expressions: Some(expressions), ..self }
     }
 
-    /// The Go types.
+    /// Returns the Go types.
     pub fn types(&self) -> &Typed {
         &self.types
     }
 
-    /// Whether objects of the kind have a namespace.
+    /// Returns whether the kind is namespaced.
     pub fn is_namespaced(&self) -> bool {
         self.namespaced
     }
 
-    /// The rules about metadata.
+    /// Returns the rules about metadata.
     pub fn metadata(&self) -> &BuiltInKind {
         &self.metadata
     }
 
-    /// Decodes an object and inserts defaults: unknown fields are dropped, values are in their canonical form.
+    /// Decodes an object and adds defaults: unknown fields are dropped, values get their canonical form.
     ///
     /// # Errors
-    /// The text of the first value that does not fit its type. Or the defaults exceed 8 MiB.
+    /// Returns the message about the first value that does not fit its type. Or the defaults exceed 8 MiB.
     pub fn decode<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
         self.decoded(object, self.types.decode(object), Typed::stored, arena)
     }
 
-    /// Decodes an object of a request in JSON as [`decode`](Strategy::decode). The source says how its numbers are written.
+    /// Like [`decode`](Strategy::decode), for the object of a request in JSON. The source has the spelling of its
+    /// numbers.
     ///
     /// # Errors
-    /// As [`decode`](Self::decode).
+    /// See [`decode`](Self::decode).
     pub fn decode_json<'a>(&self, object: Value<'a>, source: Node<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
         let decoded = self.types.decode_json(object, source);
         self.decoded(self.types.with_written_quantities(object, source, arena), decoded, Typed::stored, arena)
     }
 
-    /// As [`decode`](Self::decode), but the object was not stored: empty lists that Go prints are not null. Admission
-    /// plugins see it so.
+    /// Like [`decode`](Self::decode), for an object that was not stored: empty lists that Go prints are not null.
+    /// Admission plugins see this form.
     ///
     /// # Errors
-    /// As [`decode`](Self::decode).
+    /// See [`decode`](Self::decode).
     pub fn decode_request<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
         self.decoded(object, self.types.decode(object), Typed::decoded, arena)
     }
 
-    /// Decodes an object into Go types and prints it again, without defaults: unknown fields, nulls and zero values that Go
-    /// leaves out are gone, and quantities are in their canonical form.
+    /// Decodes an object into Go types and encodes it again, without defaults: unknown fields, nulls and omitted zero
+    /// values are gone, and quantities are canonical.
     ///
     /// # Errors
-    /// The text of the first value that does not fit its type.
+    /// Returns the message about the first value that does not fit its type.
     pub fn round_trip<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
         self.decoded_types(object, self.types.decode(object), Typed::stored, arena)
     }
@@ -200,7 +201,7 @@ impl Strategy {
         Ok(Object { value: Value::Map(map), unknown: decoded.unknown })
     }
 
-    /// Prepares a decoded object for its creation, and judges it.
+    /// Prepares a decoded object for creation, and validates it.
     pub fn create<'a>(&self, object: Value<'a>, assigned: Assigned<'a>, arena: &'a Bump) -> Judged<'a> {
         let early = self.early_warnings(object);
         let refusal = version_on_creation(object);
@@ -211,7 +212,7 @@ impl Strategy {
         Judged { stored: self.stored(prepared, None, assigned, arena), errors, warnings, refusal }
     }
 
-    /// Prepares a decoded object that replaces another one, and judges it. The old object is one that was decoded.
+    /// Prepares a decoded object that replaces another one, and validates it. The old object must be decoded, too.
     pub fn update<'a>(&self, object: Value<'a>, old: Value<'a>, assigned: Assigned<'a>, arena: &'a Bump) -> Judged<'a> {
         let old = in_namespace(old, self.namespaced, arena);
         let kept = self.kept(object, old, arena);
@@ -222,7 +223,7 @@ impl Strategy {
         Judged { stored: self.stored(prepared, Some(old), assigned, arena), errors, warnings, refusal: None }
     }
 
-    /// Prepares a decoded object that is sent to the status subresource, and judges it.
+    /// Prepares a decoded object sent to the status subresource, and validates it.
     pub fn update_status<'a>(
         &self,
         object: Value<'a>,
@@ -239,15 +240,15 @@ impl Strategy {
         Judged { stored, errors, warnings, refusal: None }
     }
 
-    /// Warnings of a request that do not depend on what rules find.
+    /// Returns warnings about a request that do not depend on validation.
     fn early_warnings(&self, object: Value<'_>) -> Vec<String> {
-        // `endpoints.DeprecatedWarning` of `k8s.io/apiserver`, of the only stable version that is deprecated.
+        // `endpoints.DeprecatedWarning` of `k8s.io/apiserver`, for the only stable version that is deprecated.
         let deprecated = (self.api_version == "v1" && self.kind == "Endpoints" && self.release.minor() >= 33)
             .then(|| "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice".to_owned());
         deprecated.into_iter().chain(repeated_owners(object, "")).collect()
     }
 
-    /// Prepares a decoded object for its creation, apart from what all kinds have in common: `PrepareForCreate` of the
+    /// Prepares a decoded object for creation, without the steps that all kinds share: `PrepareForCreate` of the
     /// strategy.
     pub fn prepare_create<'a>(&self, object: Value<'a>, assigned: Assigned<'a>, arena: &'a Bump) -> Value<'a> {
         let counted = self.metadata.counts_generations();
@@ -262,7 +263,7 @@ impl Strategy {
         self.printed(prepared, arena)
     }
 
-    /// Judges an object that was prepared for its creation: `Validate`.
+    /// Validates an object that was prepared for creation: `Validate`.
     pub fn validate(&self, object: Value<'_>) -> Checked {
         let metadata = self.metadata.errors(object, self.namespaced);
         if !self.metadata.is_checked_last() {
@@ -275,7 +276,7 @@ impl Strategy {
         own
     }
 
-    /// Prepares a decoded object that replaces another one, and that has its metadata: `PrepareForUpdate`.
+    /// Prepares a decoded object that replaces another one. Its metadata must already be set: `PrepareForUpdate`.
     pub fn prepare_update<'a>(
         &self,
         object: Value<'a>,
@@ -293,13 +294,13 @@ impl Strategy {
         count_generation(object, old, self.is_changed(object, old), arena)
     }
 
-    /// Judges an object that was prepared to replace another one: `ValidateUpdate`.
-    /// What all updates check before is [`common_update_errors`](crate::object::common_update_errors).
+    /// Validates an object that was prepared to replace another one: `ValidateUpdate`. The preceding checks of all
+    /// updates are [`common_update_errors`](crate::object::common_update_errors).
     pub fn validate_update(&self, object: Value<'_>, old: Value<'_>) -> Checked {
         self.checked(Phase::Update, object, Some(old), Vec::new())
     }
 
-    /// Prepares a decoded object that is sent to the status subresource, and that has its metadata.
+    /// Prepares a decoded object sent to the status subresource. Its metadata must already be set.
     pub fn prepare_status_update<'a>(
         &self,
         object: Value<'a>,
@@ -313,13 +314,13 @@ impl Strategy {
         count_generation(self.printed(object, arena), old, false, arena)
     }
 
-    /// Judges an object that was prepared to replace the status of another one.
-    /// What all updates check before is [`common_update_errors`](crate::object::common_update_errors).
+    /// Validates an object that was prepared to replace the status of another one. The preceding checks of all updates
+    /// are [`common_update_errors`](crate::object::common_update_errors).
     pub fn validate_status_update(&self, object: Value<'_>, old: Value<'_>) -> Checked {
         self.checked(Phase::Status, object, Some(old), Vec::new())
     }
 
-    /// The errors of the rules of the kind after others, and the warnings of an object without errors.
+    /// Adds the errors of the kind's rules, and the warnings of an object without errors.
     fn checked(&self, phase: Phase, object: Value<'_>, old: Option<Value<'_>>, errors: Vec<Error>) -> Checked {
         let mut found = Found::default();
         found.errors.extend(errors);
@@ -335,8 +336,8 @@ impl Strategy {
         Checked { errors, warnings }
     }
 
-    /// Returns a prepared object as it is read after it was stored: what the storage allocates is set, and defaults are
-    /// inserted again. `old` is the object that it replaces.
+    /// Returns a prepared object as it is read after storage: allocated values are set, and defaults are added again.
+    /// `old` is the replaced object.
     pub fn stored<'a>(
         &self,
         object: Value<'a>,
@@ -347,32 +348,32 @@ impl Strategy {
         self.read_again(object, Request { assigned, old, arena })
     }
 
-    /// Returns an object without the values that defaulting inserts again. Those of its OpenAPI document stay.
+    /// Returns an object without the values that defaulting adds again. Defaults of its OpenAPI document are kept.
     pub fn without_defaults<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
         self.overlay.without_defaults(&self.types, object, arena)
     }
 
-    /// An object as it is read after it was stored: a server inserts defaults again.
+    /// Returns an object as it is read after storage: a server adds defaults again.
     fn read_again<'a>(&self, object: Value<'a>, request: Request<'a>) -> Value<'a> {
         let object = self.overlay.run(&self.types, Phase::Allocate, object, request).unwrap_or(object);
         let object = without_repeated_owners(object, request.arena);
-        // What was decoded has its defaults, so that few are missing.
+        // A decoded object has its defaults, so that few are missing.
         let defaulted = self.overlay.with_defaults(&self.types, object, request.arena).unwrap_or(object);
         self.printed(defaulted, request.arena)
     }
 
-    /// An object with the metadata of the old one that requests do not change.
+    /// Returns an object with the metadata of the old one that requests do not change.
     fn kept<'a>(&self, object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Value<'a> {
         let of_old = |key: &str| old.get("metadata").and_then(|metadata| metadata.get(key));
         let own = object.get("metadata").and_then(|metadata| metadata.get("namespace"));
         let namespace = if self.namespaced { own.or_else(|| of_old("namespace")) } else { None };
         let object = with_metadata(object, "namespace", namespace, arena);
-        // The field manager replaces those that it cannot read.
+        // The field manager replaces invalid ones.
         let object = with_metadata(object, "managedFields", of_old("managedFields"), arena);
         keep_metadata(with_metadata(object, "selfLink", of_old("selfLink"), arena), old, arena)
     }
 
-    /// Whether an update counts as a new generation.
+    /// Returns whether an update increases the generation.
     fn is_changed(&self, new: Value<'_>, old: Value<'_>) -> bool {
         let row = &self.metadata.row;
         if !self.metadata.counts_changes() {
@@ -386,7 +387,7 @@ impl Strategy {
         is_noted || !self.types.is_same(new, old, &["metadata", "status"])
     }
 
-    /// An object with the zero values that Go prints, after fields of it were changed.
+    /// Returns an object with the zero values that Go prints, after some of its fields changed.
     fn printed<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
         match self.types.stored(object, arena) {
             Value::Map(map) => {
@@ -408,7 +409,7 @@ fn with_metadata<'a>(object: Value<'a>, key: &'static str, member: Option<Value<
     with_member(object, "metadata", Some(Value::Map(metadata.with(key, member, arena))), arena)
 }
 
-/// Returns what a server says of owner references that are repeated (`dedupOwnerReferencesAndAddWarning`). `when` is empty, or
+/// Returns the warning about duplicate owner references (`dedupOwnerReferencesAndAddWarning`). `when` is empty, or
 /// ` after mutating admission happens`.
 pub fn repeated_owners(object: Value<'_>, when: &str) -> Option<String> {
     let (_, repeated) = owners(object);
@@ -423,7 +424,7 @@ pub fn repeated_owners(object: Value<'_>, when: &str) -> Option<String> {
     })
 }
 
-/// Returns an object without owner references that are repeated (`dedupOwnerReferencesTransformer` of `k8s.io/apiserver`).
+/// Returns an object without duplicate owner references (`dedupOwnerReferencesTransformer` of `k8s.io/apiserver`).
 pub fn without_repeated_owners<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let (kept, repeated) = owners(object);
     if repeated.is_empty() {
@@ -432,7 +433,7 @@ pub fn without_repeated_owners<'a>(object: Value<'a>, arena: &'a Bump) -> Value<
     with_metadata(object, "ownerReferences", Some(Value::List(arena.alloc_slice_copy(&kept))), arena)
 }
 
-/// Owner references, and those that are equal to an earlier one.
+/// Returns the distinct owner references, and the duplicates.
 fn owners(object: Value<'_>) -> (Vec<Value<'_>>, Vec<Value<'_>>) {
     let references = object.get("metadata").and_then(|metadata| metadata.get("ownerReferences")?.as_list());
     let mut seen = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! The approval that groups of Kubernetes itself need.
+//! The approval that API groups of Kubernetes itself need.
 
 use super::check::Checker;
 use super::model::Definition;
@@ -6,7 +6,7 @@ use kubeshape_schema::field::{Error, Path};
 use kubeshape_yaml::go::Url;
 use kubeshape_yaml::go::escape::GoQuoted;
 
-/// The annotation that approves.
+/// The annotation with the approval.
 const API_APPROVED: &str = "api-approved.kubernetes.io";
 
 impl Checker<'_> {
@@ -33,7 +33,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether the group of a definition, which is one of Kubernetes itself, is approved: `APIApprovalState`.
+/// The approval of a definition in a group of Kubernetes itself: `APIApprovalState`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Approval {
     /// The annotation names a URL.
@@ -42,12 +42,12 @@ pub enum Approval {
     Bypassed,
     /// There is no annotation.
     Missing,
-    /// The annotation says neither.
+    /// The annotation has another value.
     Invalid,
 }
 
-/// The approval of a group by the annotation of a definition, and what the server says of it: `GetAPIApprovalState`. `None` for
-/// groups that need none.
+/// Returns the approval of a group from the annotation of a definition, and the server's message:
+/// `GetAPIApprovalState`. `None` for groups that need none.
 ///
 /// # Example
 /// ```

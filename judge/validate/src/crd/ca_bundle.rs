@@ -7,12 +7,12 @@ const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 const DASHES: &str = "-----";
 
-/// Checks that PEM text holds a certificate: `webhook.ValidateCABundle`.
+/// Checks that a PEM string contains a certificate: `webhook.ValidateCABundle`.
 ///
-/// Of a certificate only the outer form is looked at, a DER sequence of the right length. The server parses all of it.
+/// Only the outer form of a certificate is checked: a DER sequence of the right length. The server parses all of it.
 ///
 /// # Errors
-/// Upstream's text.
+/// Returns upstream's message.
 pub(super) fn check(bundle: &[u8]) -> Result<(), String> {
     let text = String::from_utf8_lossy(bundle);
     let mut rest: &str = &text;
@@ -24,7 +24,7 @@ pub(super) fn check(bundle: &[u8]) -> Result<(), String> {
         };
         rest = after;
         if block.label == "CERTIFICATE" && !block.headers {
-            // One certificate that can be read is enough.
+            // One valid certificate is enough.
             if is_sequence(&block.bytes) {
                 return Ok(());
             }
@@ -41,7 +41,7 @@ struct Block<'t> {
     bytes: Vec<u8>,
 }
 
-/// The next block of PEM text and the text after it. What stands before it, and blocks that are damaged, are skipped.
+/// Returns the next PEM block and the rest. Text before it and damaged blocks are skipped.
 fn block(text: &str) -> Option<(Block<'_>, &str)> {
     let mut rest = text;
     loop {
@@ -59,7 +59,7 @@ fn block(text: &str) -> Option<(Block<'_>, &str)> {
             rest = from;
             continue;
         };
-        // The line of the end belongs to the block.
+        // The end line belongs to the block.
         let after = after.split_once('\n').map_or("", |(_, after)| after);
         let headers = body.contains(':');
         let base64 = if headers { body.split_once("\n\n").map_or("", |(_, body)| body) } else { body };
@@ -71,7 +71,7 @@ fn block(text: &str) -> Option<(Block<'_>, &str)> {
     }
 }
 
-/// Whether this is one DER sequence and nothing else.
+/// Returns whether this is exactly one DER sequence.
 fn is_sequence(der: &[u8]) -> bool {
     let [0x30, first, rest @ ..] = der else { return false };
     let (length, content) = match *first {

@@ -1,4 +1,5 @@
-//! Whole definitions: `ValidateCustomResourceDefinition`, `ValidateCustomResourceDefinitionUpdate` and what they call.
+//! Validation of whole definitions: `ValidateCustomResourceDefinition`, `ValidateCustomResourceDefinitionUpdate` and
+//! the functions that they call.
 
 use super::model::{Definition, Spec, Status, Subresources, Version, same_validation};
 use super::options::{MAX_SELECTABLE_FIELDS, Options};
@@ -19,12 +20,12 @@ const COLUMN_FORMATS: [&str; 8] = ["byte", "date", "date-time", "double", "float
 /// The longest warning of a deprecated version, in bytes.
 const DEPRECATION_WARNING_LENGTH: usize = 256;
 
-/// Checks a definition that is created: `ValidateCustomResourceDefinition`.
+/// Validates a new definition: `ValidateCustomResourceDefinition`.
 pub fn validate(definition: &Definition<'_>, release: impl Into<AskedRelease>) -> Vec<Error> {
     validate_with(definition, &Options::create(release))
 }
 
-/// [`validate`] with options of one's own.
+/// Like [`validate`], with options.
 pub fn validate_with(definition: &Definition<'_>, options: &Options<'_>) -> Vec<Error> {
     let mut errors = Errors::default();
     let metadata = &definition.metadata;
@@ -42,13 +43,13 @@ pub fn validate_with(definition: &Definition<'_>, options: &Options<'_>) -> Vec<
     errors.into_vec()
 }
 
-/// Checks a definition that replaces another one: `ValidateCustomResourceDefinitionUpdate`. What the old one did wrong
-/// already may stay wrong, as far as upstream permits it.
+/// Validates a definition that replaces another one: `ValidateCustomResourceDefinitionUpdate`. Existing errors of the
+/// old one may remain, as far as upstream permits it.
 pub fn validate_update<'a>(new: &Definition<'a>, old: &Definition<'a>, release: impl Into<AskedRelease>) -> Vec<Error> {
     validate_update_with(new, old, &Options::update(new, old, release))
 }
 
-/// [`validate_update`] with options of one's own: `validateCustomResourceDefinitionUpdate`.
+/// Like [`validate_update`], with options: `validateCustomResourceDefinitionUpdate`.
 pub fn validate_update_with(new: &Definition<'_>, old: &Definition<'_>, options: &Options<'_>) -> Vec<Error> {
     let mut errors = Errors::default();
     let path = &Path::Root.child("metadata");
@@ -80,7 +81,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What never changes, and what does not change once the definition is established.
+    /// Checks fields that never change, or that do not change once the definition is established.
     fn immutable(&mut self, new: &Spec<'_>, old: &Spec<'_>) {
         let path = Path::Root.child("spec");
         let names_path = path.child("names");
@@ -163,7 +164,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `spec.versions`, each alone and all together.
+    /// Checks `spec.versions`, each version and all together.
     fn versions(&mut self, spec: &Spec<'_>, path: &Path<'_>) {
         let versions = path.child("versions");
         let by_version = spec.by_version();
@@ -276,7 +277,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What v1beta1 has once for all versions, names and conversion.
+    /// Checks the settings of v1beta1 for all versions, names and conversion.
     fn at_the_top(&mut self, spec: &Spec<'_>, path: &Path<'_>) {
         let names_path = path.child("names");
         let names_node = spec.member("names").unwrap_or(spec.node);
@@ -298,7 +299,7 @@ impl Checker<'_> {
         let document = spec.node.document();
         let options = self.options.of_version(spec.version);
         validate_validation(spec.validation, status, &options, &path.child("validation"), document, self.errors);
-        // The manifest of v1 has these in its versions.
+        // In a manifest of v1, these are in its versions.
         let node = |field: &str| match spec.versions.first() {
             Some(first) if spec.member(field).is_none() => first.node,
             _ => spec.node,
@@ -400,7 +401,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `validateSimpleJSONPath` of a path that is not empty; whether it is right.
+    /// Runs `validateSimpleJSONPath` on a path that is not empty. Returns whether it is valid.
     fn json_path(&mut self, value: &str, path: &Path<'_>, at: u32) -> bool {
         let right = value.starts_with('.');
         if !right {
@@ -442,8 +443,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks selectable fields against their schema: `ValidateCustomResourceSelectableFields`. If there is no schema, or it
-    /// does not convert, only the form of the paths is checked; upstream crashes then.
+    /// Checks selectable fields against their schema: `ValidateCustomResourceSelectableFields`. If there is no schema,
+    /// or it does not convert, only the form of the paths is checked; upstream crashes in this case.
     fn selectable_fields(
         &mut self,
         fields: &[&str],
@@ -534,14 +535,14 @@ pub fn stored_versions(
     let is_stored: HashSet<&str> = stored.iter().copied().collect();
     let mut defined = HashSet::with_capacity(versions.len());
     for (name, storage) in versions {
-        // Of two versions with one name the second is no longer found.
+        // If two versions have the same name, the second one is not found.
         let seen = !defined.insert(*name);
         if *storage && (seen || !is_stored.contains(name)) {
             let detail = format!("must have the storage version {name}");
             errors.push(Error::invalid(path, go_json::texts(stored), detail, at));
         }
     }
-    // Of a name that is there twice, only the last is reported.
+    // If a name is duplicate, only the last one is reported.
     let last: HashMap<&str, usize> = stored.iter().enumerate().map(|(i, name)| (*name, i)).collect();
     for (i, name) in stored.iter().enumerate() {
         if !defined.contains(name) && last.get(name) == Some(&i) {
@@ -559,7 +560,7 @@ pub fn stored_versions(
     }
 }
 
-/// What is wrong with the warning of a version: `validateDeprecationWarning`.
+/// Returns the errors of the deprecation warning of a version: `validateDeprecationWarning`.
 pub fn deprecation_warning(deprecated: bool, warning: Option<&str>) -> Vec<String> {
     let Some(warning) = warning else { return Vec::new() };
     if !deprecated {

@@ -1,4 +1,4 @@
-//! How a definition converts objects between its versions: `validateCustomResourceConversion` and what it calls.
+//! Conversion between the versions of a definition: `validateCustomResourceConversion` and the functions that it calls.
 
 use super::check::Checker;
 use super::model::{ClientConfig, Conversion, Service, Spec};
@@ -117,7 +117,7 @@ impl Checker<'_> {
         if !text.starts_with('/') {
             invalid("must start with a '/'".to_owned());
         }
-        // Upstream drops the first byte whatever it is.
+        // Upstream drops the first byte, whatever it is.
         let rest = String::from_utf8_lossy(text.as_bytes().get(1..).unwrap_or_default());
         let rest = rest.strip_suffix('/').unwrap_or(&rest);
         for (i, step) in rest.split('/').enumerate() {

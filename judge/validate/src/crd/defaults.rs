@@ -13,7 +13,7 @@ use kubeshape_value::Map;
 use kubeshape_value::Value;
 use kubeshape_yaml::Document;
 
-/// Checks that the defaults of a structural schema of a whole resource validate, and have no unknown fields.
+/// Checks that the defaults in a structural schema of a whole resource are valid and have no unknown fields.
 pub(super) fn validate(
     schema: &Schema<'_>,
     path: &Path<'_>,
@@ -34,10 +34,11 @@ pub(super) fn validate(
     errors.extend(found.iter().cloned());
 }
 
-/// A definition, given as a value too, as validation leaves it and a server stores it: metadata of embedded resources in defaults is
-/// decoded, so that unknown fields are not there, and null is empty. The definition should be valid.
+/// Returns a definition as validation changes it and a server stores it: metadata of embedded resources in defaults is
+/// decoded, so that unknown fields are dropped, and null becomes empty. `object` is the same definition as a value. The
+/// definition should be valid.
 ///
-/// `defaulting.ValidateDefaults` calls `objectmeta.Coerce` for the definition that is stored.
+/// `defaulting.ValidateDefaults` calls `objectmeta.Coerce` on the stored definition.
 pub fn with_coerced_defaults<'a>(object: Value<'a>, definition: &Definition<'_>, arena: &'a Bump) -> Value<'a> {
     let spec = &definition.spec;
     let version = |at: usize, value: Value<'a>| {
@@ -56,7 +57,7 @@ pub fn with_coerced_defaults<'a>(object: Value<'a>, definition: &Definition<'_>,
     with_member(object, "spec", |spec| with_member(spec, "versions", versions, arena), arena)
 }
 
-/// A value with a changed member, if it has that member.
+/// Returns a value with a changed member, if it has the member.
 fn with_member<'a>(value: Value<'a>, key: &str, change: impl Fn(Value<'a>) -> Value<'a>, arena: &'a Bump) -> Value<'a> {
     let Value::Map(map) = value else { return value };
     let mut entries = Entries::of(map, arena);
@@ -66,7 +67,7 @@ fn with_member<'a>(value: Value<'a>, key: &str, change: impl Fn(Value<'a>) -> Va
     entries.finish(value)
 }
 
-/// A schema, given as a value too, with changed defaults. A schema nests as deep as its reader allows.
+/// Returns a schema (also given as a value) with changed defaults. The reader bounds the nesting of schemas.
 fn coerced_below<'a>(value: Value<'a>, schema: &Schema<'_>, arena: &'a Bump) -> Value<'a> {
     let Value::Map(map) = value else { return value };
     if !(schema.subtree.any(Flags::DEFAULT) && schema.subtree.any(Flags::EMBEDDED_RESOURCE)) {
@@ -91,13 +92,14 @@ fn coerced_below<'a>(value: Value<'a>, schema: &Schema<'_>, arena: &'a Bump) -> 
     entries.finish(value)
 }
 
-/// A default of a schema as validation leaves it.
+/// Returns a default as validation changes it.
 fn coerced_value<'a>(default: Value<'a>, schema: &Schema<'_>, arena: &'a Bump) -> Value<'a> {
     let root = if schema.flags.any(Flags::EMBEDDED_RESOURCE) { Root::Resource } else { Root::Value };
     object::coerce_until_error(default, Some(schema), root, Malformed::Refuse, &Path::Root, arena).0.value
 }
 
-/// Whether validation comes to the defaults of a whole schema, and metadata of an embedded resource may be in one.
+/// Returns whether validation checks the defaults of a whole schema, and one of them may contain metadata of an
+/// embedded resource.
 pub(super) fn are_coerced(schema: &Schema<'_>) -> bool {
     schema.subtree.any(Flags::DEFAULT)
         && schema.subtree.any(Flags::EMBEDDED_RESOURCE)
@@ -105,14 +107,14 @@ pub(super) fn are_coerced(schema: &Schema<'_>) -> bool {
         && validate_structural(schema, "").is_empty()
 }
 
-/// The default of a schema as validation leaves it, if that changes it.
+/// Returns the default of a schema as validation changes it, if it does.
 pub(super) fn coerced<'a>(schema: &Schema<'a>, arena: &'a Bump) -> Option<Value<'a>> {
     let default = Value::from_json(schema.default.filter(|_| schema.subtree.any(Flags::EMBEDDED_RESOURCE))?, arena);
     let coerced = coerced_value(default, schema, arena);
     (coerced != default).then_some(coerced)
 }
 
-/// Where a schema is.
+/// The location of a schema.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum At {
     Root,
@@ -125,13 +127,13 @@ struct Walk<'w, 'd> {
     options: &'w Options<'w>,
     document: Document<'d>,
     errors: &'w mut Errors,
-    /// What rules may still cost. Nothing more is checked once it is spent.
+    /// The remaining cost budget of rules. Nothing more is checked once it is spent.
     budget: i64,
 }
 
 impl Walk<'_, '_> {
-    /// A schema and those below it. There are no defaults below `additionalProperties`. `surroundings` lead from the
-    /// nearest resource to the schema.
+    /// Checks a schema and its subschemas. Defaults below `additionalProperties` are not possible. `surroundings` lead
+    /// from the nearest resource to the schema.
     fn schema(&mut self, schema: &Schema<'_>, path: &Path<'_>, at: At, surroundings: &Surroundings<'_>) {
         if !schema.subtree.any(Flags::DEFAULT) || self.budget < 0 || self.options.stop.is_set() {
             return;
@@ -181,7 +183,8 @@ impl Walk<'_, '_> {
                 object::coerce_until_error(value, Some(schema), root, Malformed::Refuse, path, &arena);
             value = decoded.value;
             if unpruned {
-                // Upstream decodes the metadata in place, so its error shows the default with what is decoded of it.
+                // Upstream decodes the metadata in place, so its error shows the default with the part that was
+                // decoded.
                 self.errors.push(Error::invalid(path, object::bad_value(value), "must not have unknown fields", place));
             }
             if let Some(error) = malformed {
@@ -203,7 +206,7 @@ impl Walk<'_, '_> {
         self.errors.extend(errors.into_iter().map(|error| Error { at: place, ..error }));
     }
 
-    /// What the rules say about a default: as a value that replaces itself, and as a new one.
+    /// Evaluates the rules on a default: as an update of itself, and as a new value.
     fn rules(&mut self, schema: &Schema<'_>, value: Value<'_>, path: &Path<'_>, resource: bool) -> Vec<Error> {
         let release = &self.options.release;
         let Some(rules) = Rules::of_default(schema, resource, release) else { return Vec::new() };
@@ -220,10 +223,10 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Checks the metadata of an object that holds nothing but a default in its metadata.
+/// Checks the metadata of an object that contains only a default in its metadata.
 ///
 /// # Errors
-/// What is wrong, as upstream unites several errors in one text.
+/// Returns the errors, joined like upstream joins them.
 fn metadata<'a>(
     default: Value<'a>,
     surroundings: &Surroundings<'_>,
@@ -254,7 +257,7 @@ fn metadata<'a>(
     }
 }
 
-/// Whether a schema is structural and a default in it has unknown fields.
+/// Returns whether a schema is structural and a default in it has unknown fields.
 pub(super) fn has_unpruned(schema: &Schema<'_>) -> bool {
     schema.subtree.any(Flags::DEFAULT)
         && convert(schema).is_ok()
@@ -262,7 +265,7 @@ pub(super) fn has_unpruned(schema: &Schema<'_>) -> bool {
         && unpruned_below(schema, schema, &Surroundings::Root)
 }
 
-/// How an object leads to a value in it.
+/// The path from an object to a value in it.
 pub(crate) enum Surroundings<'s> {
     Root,
     Field(&'s Surroundings<'s>, &'s str),
@@ -270,7 +273,7 @@ pub(crate) enum Surroundings<'s> {
 }
 
 impl Surroundings<'_> {
-    /// The object around a value. `None` if the value is the object itself and no mapping.
+    /// Returns the object around a value. `None` if the value is the object itself but not a mapping.
     pub(crate) fn around<'a>(&self, value: Value<'a>, arena: &'a Bump) -> Option<Value<'a>> {
         match self {
             Surroundings::Root => matches!(value, Value::Map(_)).then_some(value),
@@ -282,7 +285,7 @@ impl Surroundings<'_> {
         }
     }
 
-    /// The value that an object has at this place.
+    /// Returns the value of an object at this place.
     pub(crate) fn value_in<'a>(&self, object: Value<'a>) -> Option<Value<'a>> {
         match self {
             Surroundings::Root => Some(object),
@@ -292,7 +295,7 @@ impl Surroundings<'_> {
     }
 }
 
-/// Whether a default at or below a schema of the spine loses something when the object around it is pruned.
+/// Returns whether a default at or below a schema of the spine loses fields when the object around it is pruned.
 fn unpruned_below(root: &Schema<'_>, schema: &Schema<'_>, surroundings: &Surroundings<'_>) -> bool {
     if !schema.subtree.any(Flags::DEFAULT) {
         return false;

@@ -1,4 +1,4 @@
-//! Rules that cost too much: which bound is missing, and which bounds bring a schema under the limits.
+//! Diagnosis of rules that cost too much: which bound is missing, and which bounds bring a schema under the limits.
 
 use super::model::{Definition, Validation};
 use super::options::Options;
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A keyword that bounds how large a value can be.
+/// A keyword that bounds the size of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Keyword {
     /// `maxItems`
@@ -26,7 +26,7 @@ pub enum Keyword {
 }
 
 impl Keyword {
-    /// The value of the keyword in a schema.
+    /// Returns the value of the keyword in a schema.
     fn of(self, schema: &Schema<'_>) -> Option<i64> {
         let extra = schema.extra();
         match self {
@@ -36,7 +36,7 @@ impl Keyword {
         }
     }
 
-    /// The keyword as it is written.
+    /// Returns the name of the keyword.
     pub fn name(self) -> &'static str {
         match self {
             Keyword::MaxItems => "maxItems",
@@ -46,24 +46,24 @@ impl Keyword {
     }
 }
 
-/// A bound that a schema could have. A stored object with a larger value is refused by it when it is written again.
+/// A possible bound of a schema. It refuses stored objects with a larger value when they are written again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
     /// The path of the schema.
     pub path: String,
-    /// Place: the entry in the tape of the schema.
+    /// The location: the entry in the tape of the schema.
     pub at: u32,
-    /// The keyword to write there.
+    /// The keyword to write.
     pub keyword: Keyword,
     /// Its value.
     pub value: i64,
-    /// The value that the schema has now, which is larger.
+    /// The current, larger value in the schema.
     pub replaces: Option<i64>,
-    /// The bound of the same value in `allOf`, `anyOf` or `oneOf`, which does not count for costs.
+    /// The bound of the same value in `allOf`, `anyOf` or `oneOf`, which is not used for costs.
     pub uncounted: Option<Uncounted>,
 }
 
-/// A bound that does not count, because the server takes the sizes of values from the structural part of a schema.
+/// An unused bound: the server takes the sizes of values from the structural part of a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Uncounted {
     /// `allOf`, `anyOf` or `oneOf`.
@@ -75,12 +75,12 @@ pub struct Uncounted {
 /// Why bounds do not help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// No bound brings the expression under its limit, because the estimate knows no size for the result of this call. It is
-    /// a range of bytes of the expression.
+    /// No bound brings the expression under its limit, because the estimate has no size for the result of this call. It
+    /// is a range of bytes of the expression.
     Endless(Range<usize>),
-    /// The expression reads a name in the metadata of a resource whose schema does not declare all that the server
-    /// wants to see before it uses the bounds there: `apiVersion`, `kind`, `metadata.name` and `metadata.generateName`
-    /// (upstream: `WithTypeAndObjectMeta`). Releases before 1.37 know no other bound for it.
+    /// The expression reads a name in the metadata of a resource whose schema does not declare all fields that the
+    /// server requires before it uses their bounds: `apiVersion`, `kind`, `metadata.name` and `metadata.generateName`
+    /// (upstream: `WithTypeAndObjectMeta`). Releases before 1.37 have no other bound for it.
     Names,
 }
 
@@ -89,23 +89,23 @@ pub enum Obstacle {
 pub struct Expensive {
     /// The expression and its cost.
     pub cost: ExpressionCost,
-    /// The bound that lowers the cost most if it stands alone. `None` if no bound does, or if there is too much to try.
+    /// The bound that, alone, lowers the cost most. `None` if no bound does, or if there is too much to try.
     pub driver: Option<Bound>,
-    /// Why bounds do not help, or not all of those that are written.
+    /// Why bounds do not help, or why some written bounds do not.
     pub obstacles: Vec<Obstacle>,
 }
 
-/// What is wrong with the costs of a schema, and what brings them under the limits.
+/// The excessive costs of a schema, and bounds that bring them under the limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
     /// The path of the schema: `spec.versions[0].schema.openAPIV3Schema`.
     pub path: String,
-    /// What all expressions cost together; `u64::MAX` if it is more.
+    /// The cost of all expressions together, at most `u64::MAX`.
     pub total: u64,
-    /// The expressions over their limit, the dearest first.
+    /// The expressions over their limit, the most expensive first.
     pub expensive: Vec<Expensive>,
-    /// Bounds with which every expression and the schema keep the limits. Without any one of them they do not. `None` if
-    /// no bounds suffice, or if there is too much to try.
+    /// A minimal set of bounds with which every expression and the schema keep the limits. `None` if no bounds suffice,
+    /// or if there is too much to try.
     pub bounds: Option<Vec<Bound>>,
 }
 
@@ -157,12 +157,12 @@ pub fn diagnose_costs(definition: &Definition<'_>, release: impl Into<AskedRelea
     out
 }
 
-/// Bounds that are tried, the most generous first: for elements and for characters.
+/// Bounds to try, the most generous first: for elements and for characters.
 const TIERS: [(i64, i64); 4] = [(64, 256), (16, 64), (4, 16), (1, 1)];
-/// How much is tried for a definition, in bytes of expressions that are estimated again. Every bound that an expression depends
-/// on is tried, and an expression can depend on as many as it has room for.
+/// The maximum work for a definition, in bytes of expressions whose cost is estimated again. Every bound that an
+/// expression depends on is tried, and their number grows with its length.
 const MOST_WORK: u64 = 10_000_000;
-/// No proposal is larger.
+/// The largest proposed bound.
 const LARGEST: i64 = 1 << 20;
 
 fn diagnose(
@@ -194,48 +194,48 @@ fn diagnose(
     Some(Diagnosis { path: path.to_owned(), total, expensive, bounds })
 }
 
-/// A schema that could have a bound.
+/// A schema that can have a bound.
 struct Bounded {
     path: String,
     at: u32,
     keyword: Keyword,
     current: Option<i64>,
     uncounted: Option<Uncounted>,
-    /// How many elements one of the bound stands for: characters take up to four bytes.
+    /// The number of elements per unit of the bound: characters take up to four bytes.
     unit: i64,
     /// The expressions whose cost depends on the bound.
     dependents: BTreeSet<usize>,
 }
 
-/// An expression with all that its cost depends on.
+/// An expression and everything that its cost depends on.
 struct Expression {
     path: String,
     at: u32,
     ast: Ast,
     source: String,
     decl: Arc<DeclType>,
-    /// Values whose size the estimate asks for, by their path from the schema, as numbers of bounded schemas.
+    /// The values whose size the estimate reads: by their path from the schema, the numbers of bounded schemas.
     sizes: BTreeMap<String, usize>,
-    /// Names in the metadata of resources whose bounds do not count.
+    /// Names in the metadata of resources whose bounds are not used.
     names: BTreeSet<String>,
-    /// The lists and maps above. `None` for a message, which counts once.
+    /// The lists and maps above. `None` for a message, which is counted once.
     above: Option<Vec<usize>>,
     /// How often the value can occur if some list or map above has no bound.
     unbounded: u64,
 }
 
-/// Gathers the expressions of a schema.
+/// Collects the expressions of a schema.
 struct Anamnesis<'o> {
     options: &'o Options<'o>,
     document: Document<'o>,
     places: Vec<Bounded>,
-    /// The numbers of the places by their paths.
+    /// The numbers of the bounded schemas, by path.
     index: BTreeMap<String, usize>,
     found: Vec<Expression>,
 }
 
 impl Anamnesis<'_> {
-    /// A schema below `above`, the lists and maps that lead to it. Schemas nest as deep as their reader allows.
+    /// Visits a schema below `above`, the lists and maps around it. The reader bounds the nesting of schemas.
     fn schema(&mut self, scope: &Scope<'_>, path: &str, above: &mut Vec<usize>, others: &[Junctor<'_>]) {
         let schema = scope.schema;
         if !schema.extra().validations.is_empty()
@@ -243,7 +243,7 @@ impl Anamnesis<'_> {
         {
             self.rules(scope, decl, path, above, others);
         }
-        // A map counts for its properties too, if it declares any beside its values.
+        // A map is also used for its properties, if it declares any in addition to its values.
         let own = self.bounded(schema, path, others).filter(|_| schema.additional.is_some() || schema.item().is_some());
         above.extend(own);
         let ruled = |below: &Schema<'_>| below.subtree.any(Flags::VALIDATIONS);
@@ -288,7 +288,7 @@ impl Anamnesis<'_> {
         }
     }
 
-    /// Finds what the cost of the last expression depends on.
+    /// Determines what the cost of the last expression depends on.
     fn dependencies(&mut self, scope: &Scope<'_>, others: &[Junctor<'_>]) {
         let number = self.found.len() - 1;
         let Some(expression) = self.found.last() else { return };
@@ -318,7 +318,7 @@ impl Anamnesis<'_> {
         }
     }
 
-    /// The number of a schema, if a bound of it could lower costs.
+    /// Returns the number of a schema, if a bound of it can lower costs.
     fn bounded(&mut self, schema: &Schema<'_>, path: &str, others: &[Junctor<'_>]) -> Option<usize> {
         if let Some(number) = self.index.get(path) {
             return Some(*number);
@@ -345,7 +345,7 @@ impl Anamnesis<'_> {
 /// A schema that restricts the same values as a structural one, and the keyword that it is in.
 type Junctor<'s> = (&'static str, &'s Schema<'s>);
 
-/// The schemas in `allOf`, `anyOf` and `oneOf` of a schema.
+/// Returns the schemas in `allOf`, `anyOf` and `oneOf` of a schema.
 fn junctors<'s>(schema: &'s Schema<'s>) -> Vec<Junctor<'s>> {
     let extra = schema.extra();
     let mut out = Vec::new();
@@ -358,7 +358,7 @@ fn junctors<'s>(schema: &'s Schema<'s>) -> Vec<Junctor<'s>> {
     out
 }
 
-/// The schemas that restrict a value one step further: those below `others`, and those of its own schema.
+/// Returns the schemas that restrict a value one step further: those below `others`, and those of its own schema.
 fn below_junctors<'s>(others: &[Junctor<'s>], step: Step<'_>, schema: &'s Schema<'s>) -> Vec<Junctor<'s>> {
     let below = |(name, other): &Junctor<'s>| {
         let below = match step {
@@ -376,7 +376,7 @@ fn below_junctors<'s>(others: &[Junctor<'s>], step: Step<'_>, schema: &'s Schema
     out
 }
 
-/// What steps of an expression lead to.
+/// The target of a path in an expression.
 enum Read<'s> {
     /// A schema, its path, and others that restrict the value.
     Schema(&'s Schema<'s>, String, Vec<Junctor<'s>>),
@@ -384,7 +384,7 @@ enum Read<'s> {
     Name,
 }
 
-/// Follows the steps of an expression.
+/// Follows the path of an expression.
 fn resolve<'s>(
     mut schema: &'s Schema<'s>,
     mut resource: bool,
@@ -430,7 +430,7 @@ fn key(steps: &[impl AsRef<str>]) -> String {
     out
 }
 
-/// Remembers which values an estimate asks for.
+/// Records which values an estimate reads.
 struct Dependencies<'d> {
     decl: &'d DeclType,
     paths: RefCell<BTreeSet<Vec<String>>>,
@@ -455,7 +455,7 @@ struct State<'s> {
     totals: Vec<u64>,
     sum: u128,
     over: usize,
-    /// What is left of [`MOST_WORK`].
+    /// The rest of [`MOST_WORK`].
     work: u64,
 }
 
@@ -463,7 +463,7 @@ struct State<'s> {
 struct Seen<'s> {
     state: &'s State<'s>,
     expression: &'s Expression,
-    /// The most bytes of names whose bounds do not count, in place of those that they have.
+    /// The maximum bytes of names whose bounds are not used, instead of those bounds.
     names: Option<u64>,
 }
 
@@ -524,7 +524,7 @@ impl<'s> State<'s> {
         self.over = self.over - usize::from(old > RULE_COST_LIMIT) + usize::from(new > RULE_COST_LIMIT);
     }
 
-    /// Sets a bound, and gives the one before.
+    /// Sets a bound. Returns the previous one.
     fn set(&mut self, number: usize, bound: Option<i64>) -> Option<i64> {
         let before = std::mem::replace(&mut self.bounds[number], bound);
         let places = self.places;
@@ -562,7 +562,7 @@ impl<'s> State<'s> {
         }
     }
 
-    /// The bound that alone lowers the cost of an expression most.
+    /// Returns the bound that, alone, lowers the cost of an expression most.
     fn driver(&mut self, expression: usize) -> Option<Bound> {
         let found = &self.found[expression];
         let numbers: BTreeSet<usize> = found.sizes.values().chain(found.above.iter().flatten()).copied().collect();
@@ -582,9 +582,9 @@ impl<'s> State<'s> {
         best.map(|(_, bound)| bound)
     }
 
-    /// Why bounds do not bring an expression under its limit.
+    /// Returns why bounds do not bring an expression under its limit.
     fn obstacles(&mut self, expression: usize) -> Vec<Obstacle> {
-        /// The size of a name with the bound that most have, in bytes.
+        /// The size of a name with the usual bound, in bytes.
         const NAME: u64 = 63 * 4;
         let found = &self.found[expression];
         let numbers: BTreeSet<usize> = found.sizes.values().chain(found.above.iter().flatten()).copied().collect();
@@ -609,12 +609,12 @@ impl<'s> State<'s> {
         out
     }
 
-    /// Bounds as small as a tier that suffice, as few and then as large as possible.
+    /// Returns bounds that suffice, starting from a tier: as few and then as large as possible.
     fn treat(&mut self, tier: (i64, i64)) -> Option<Vec<Bound>> {
         if self.is_spent() {
             return None;
         }
-        // Which bounds are given up first: those that help little alone, or those that come last.
+        // The order in which bounds are given up: those that help little alone, then those that come last.
         let mut alone: Vec<(u128, usize)> = Vec::new();
         for number in 0..self.places.len() {
             if let Some(value) = self.of_tier(number, tier) {

@@ -4,24 +4,24 @@ use kubeshape_schema::{Additional, Schema};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// The error about a path of the right form that the schema does not have.
+/// The error about a well-formed path that does not exist in the schema.
 pub(super) const NO_FIELD: &str = "does not refer to a valid field";
 
-/// A path that a schema has.
+/// A path that exists in a schema.
 pub(crate) struct Found<'a> {
-    /// The path as `field.Path` prints it.
+    /// The path in the format of `field.Path`.
     pub(crate) path: String,
-    /// Its first step as `field.Path` prints it.
+    /// Its first step in the format of `field.Path`.
     pub(crate) root: String,
     /// The schema at the path. `None` if additional properties are allowed without one.
     pub(crate) schema: Option<&'a Schema<'a>>,
 }
 
-/// Finds the field that a path names in a schema that converts: `ValidFieldPath`. `brackets` is whether `['name']` is
+/// Finds the field for a path in a schema that converts: `ValidFieldPath`. `brackets` says whether `['name']` is
 /// allowed.
 ///
 /// # Errors
-/// Upstream's text.
+/// Returns upstream's message.
 pub(crate) fn find<'a>(json_path: &str, schema: &'a Schema<'a>, brackets: bool) -> Result<Found<'a>, String> {
     const END: &str = "unexpected end of JSON path";
     let mut found = Found { path: String::new(), root: String::new(), schema: Some(schema) };
@@ -49,9 +49,9 @@ pub(crate) fn find<'a>(json_path: &str, schema: &'a Schema<'a>, brackets: bool) 
 }
 
 impl Found<'_> {
-    /// Goes to a field or a key.
+    /// Enters a field or a key.
     fn step(&mut self, name: &str) -> Option<()> {
-        // Upstream crashes where additional properties have no schema to go on with.
+        // Upstream crashes if additional properties have no schema to continue with.
         let schema = self.schema?;
         let first = self.path.is_empty();
         if schema.properties.is_empty() {
@@ -73,7 +73,7 @@ impl Found<'_> {
     }
 }
 
-/// What is left of a path: delimiters, quoted texts, and what stands between.
+/// The rest of a path: delimiters, quoted strings, and the parts between them.
 struct Tokens<'t>(&'t str);
 
 impl<'t> Iterator for Tokens<'t> {

@@ -1,4 +1,4 @@
-//! Values of errors: internal types as Go's `encoding/json` prints them, with the names of Go's fields.
+//! The values of errors: internal types in the format of Go's `encoding/json`, with the names of Go's fields.
 
 use super::defaults::{are_coerced, coerced};
 use super::model::{Spec, Subresources, Validation, Version};
@@ -9,7 +9,7 @@ use kubeshape_yaml::go::escape::{self, Escape};
 use kubeshape_yaml::go::number;
 use kubeshape_yaml::{Document, Kind, Node};
 
-/// `*string`: since `field.Error` prints values in JSON, a string behind a pointer is no exception.
+/// `*string`: since `field.Error` prints values in JSON, strings behind pointers are JSON, too.
 pub(super) fn pointed(text: &str, release: &AskedRelease) -> BadValue {
     if !release.has(Change::ValuesInJson) {
         return BadValue::from(text);
@@ -23,7 +23,7 @@ pub(super) fn pointed(text: &str, release: &AskedRelease) -> BadValue {
 pub(super) fn versions(spec: &Spec<'_>) -> BadValue {
     let mut printer = Printer { out: Vec::new(), document: spec.node.document(), coerces: false };
     let written = spec.member("versions").is_some_and(|node| !node.is_null());
-    // Where a definition names no versions Go has none, and prints null.
+    // If a definition has no versions, Go prints null.
     let versions = (written || !spec.versions.is_empty()).then_some(spec.versions);
     printer.optional(versions, |printer, versions| printer.list(versions.iter(), Printer::version));
     printer.finish()
@@ -36,7 +36,7 @@ pub(super) fn schema(schema: &Schema<'_>, document: Document<'_>) -> BadValue {
     printer.finish()
 }
 
-/// `*JSONSchemaPropsOrArray` of a schema: `None` if Go has no such thing there.
+/// `*JSONSchemaPropsOrArray` of a schema: `None` if Go has none there.
 pub(super) fn items(schema: &Schema<'_>, document: Document<'_>) -> Option<BadValue> {
     let mut printer = Printer { out: Vec::new(), document, coerces: false };
     has_items(schema).then(|| {
@@ -101,7 +101,7 @@ pub(super) fn texts(texts: &[&str]) -> BadValue {
 struct Printer<'d> {
     out: Vec<u8>,
     document: Document<'d>,
-    /// Whether validation has decoded metadata in the defaults of the schema that is printed. Go prints it as it is then.
+    /// Whether validation has decoded metadata in the defaults of the printed schema. Go then prints the decoded form.
     coerces: bool,
 }
 
@@ -348,7 +348,8 @@ impl Printer<'_> {
         write_rule(&mut self.out, rule, &Release::DEFAULT.into());
     }
 
-    /// The items of a schema that has some. Go reads what is no schema, and no list of schemas, as neither of both.
+    /// Prints the items of a schema that has some. Go reads a value that is neither a schema nor a list of schemas as
+    /// neither.
     fn items(&mut self, schema: &Schema<'_>) {
         let is_list = || self.document.node(schema.at).get("items").is_some_and(|value| value.kind() == Kind::Seq);
         let (one, many) = match schema.items {
@@ -380,7 +381,7 @@ impl Printer<'_> {
         self.map(members, |printer, schema| printer.schema(schema));
     }
 
-    /// A map. Go sorts the keys by their bytes.
+    /// Prints a map. Go sorts the keys by their bytes.
     fn map<T>(&mut self, mut members: Vec<(&str, T)>, mut print: impl FnMut(&mut Self, T)) {
         members.sort_by(|a, b| a.0.cmp(b.0));
         self.raw("{");

@@ -1,4 +1,4 @@
-//! What is found about a definition in one release and holds in others.
+//! Results about a definition in one release that apply to others.
 
 use crate::release::AskedRelease;
 use kubeshape_cel::{CheckedRule, Issues, RuleError};
@@ -8,8 +8,8 @@ use std::hash::Hash;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What is kept while several releases are asked about one definition, or about one that replaces another: checked expressions, and
-/// what is wrong with defaults. It is for these definitions only.
+/// Results that are kept while several releases check one definition, or one that replaces another: checked
+/// expressions, and errors of defaults. It must be used for these definitions only.
 #[derive(Debug, Default)]
 pub struct Kept {
     expressions: Answers<Expression, Result<CheckedRule, RuleError>>,
@@ -20,22 +20,23 @@ pub struct Kept {
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Expression {
     pub(super) path: String,
-    /// Whether it is stored already.
+    /// Whether it is already stored.
     pub(super) stored: bool,
     /// Whether `oldSelf` is optional.
     pub(super) optional: bool,
 }
 
-/// The most bytes of questions that are kept: a long name has a path above each expression. What is not kept is asked again.
+/// The maximum bytes of kept questions: a long name is part of the path of each expression. Other questions are
+/// evaluated again.
 const MOST: usize = 8 << 20;
 
-/// An answer, and the releases for which it holds.
+/// An answer, and the releases for which it applies.
 type Answer<T> = (RangeInclusive<u8>, Arc<T>);
 
 /// Answers by question.
 type Answers<K, T> = Mutex<Known<K, T>>;
 
-/// Answers, each of which holds for the releases from one to another. They are never iterated over in the order of questions.
+/// Answers, each for a range of releases. They are never iterated over in the order of questions.
 #[derive(Debug)]
 struct Known<K, T> {
     all: HashMap<K, Vec<Answer<T>>>,
@@ -49,7 +50,7 @@ impl<K, T> Default for Known<K, T> {
     }
 }
 
-/// What is asked about a path.
+/// A question about a path.
 trait Question: Eq + Hash {
     fn path(&self) -> &str;
 }
@@ -76,7 +77,7 @@ impl Kept {
         answer(&self.expressions, expression, release, check)
     }
 
-    /// The mistakes of an expression that does not compile in a release that was asked, by the path of its error.
+    /// Returns the errors of an expression that does not compile in an evaluated release, by the path of its error.
     pub fn mistakes(&self, path: &str, release: &AskedRelease) -> Option<Issues> {
         let known = self.expressions.lock().unwrap_or_else(PoisonError::into_inner);
         [(false, false), (false, true), (true, false), (true, true)].into_iter().find_map(|(stored, optional)| {
@@ -96,7 +97,7 @@ impl Kept {
     }
 }
 
-/// The answer that is kept for the release, or a new one. Either narrows the releases that give the same answers.
+/// Returns the kept answer for the release, or a new one. Both narrow the releases that give the same answers.
 fn answer<K: Question, T>(
     answers: &Answers<K, T>,
     question: K,
@@ -107,7 +108,7 @@ fn answer<K: Question, T>(
     let known =
         lock().all.get(&question).and_then(|all| all.iter().find(|(releases, _)| release.is_in(releases)).cloned());
     let (releases, found) = known.unwrap_or_else(|| {
-        // The lock is not held: what is asked may ask for more.
+        // The lock is released first: the computation may ask other questions.
         let apart = release.apart();
         let found = Arc::new(ask(&apart));
         let releases = apart.range();

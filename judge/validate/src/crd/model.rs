@@ -1,5 +1,5 @@
-//! CustomResourceDefinitions in the form in which upstream validates them: `apiextensions.CustomResourceDefinition`, the
-//! internal version. What is the same in all versions of a definition stands at the top; the paths of errors follow.
+//! CustomResourceDefinitions in the form that upstream validates: `apiextensions.CustomResourceDefinition`, the
+//! internal version. Settings that all versions share are at the top, as in the paths of errors.
 
 use crate::metadata::{ObjectMeta, place};
 use kubeshape_schema::Schema;
@@ -16,7 +16,7 @@ pub struct Definition<'a> {
     pub spec: Spec<'a>,
     /// `status`
     pub status: Status<'a>,
-    /// The manifest, for the places of errors.
+    /// The manifest, for the locations of errors.
     pub node: Node<'a>,
 }
 
@@ -45,7 +45,7 @@ pub struct Spec<'a> {
     pub conversion: Option<Conversion<'a>>,
     /// `preserveUnknownFields`
     pub preserve_unknown_fields: Option<bool>,
-    /// The mapping, or the definition if it has none: for the places of errors.
+    /// The mapping, or the definition if it has none: for the locations of errors.
     pub node: Node<'a>,
     /// Whether the definition has a `spec`.
     pub is_written: bool,
@@ -72,7 +72,7 @@ pub struct Version<'a> {
     pub columns: Option<&'a [Column<'a>]>,
     /// `selectableFields`: their JSON paths.
     pub selectable_fields: Option<&'a [&'a str]>,
-    /// The mapping, for the places of errors.
+    /// The mapping, for the locations of errors.
     pub node: Node<'a>,
 }
 
@@ -86,7 +86,7 @@ pub struct Validation<'a> {
 /// `subresources`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subresources<'a> {
-    /// Whether `status` is there.
+    /// Whether `status` is present.
     pub status: bool,
     /// `scale`
     pub scale: Option<Scale<'a>>,
@@ -134,25 +134,25 @@ pub struct Status<'a> {
     pub accepted_names: Names<'a>,
     /// `storedVersions`
     pub stored_versions: Option<&'a [&'a str]>,
-    /// Whether the condition `Established` is true, if there is one.
+    /// The value of the condition `Established`, if present.
     pub established: Option<bool>,
-    /// The mapping, for the places of errors.
+    /// The mapping, for the locations of errors.
     pub node: Option<Node<'a>>,
 }
 
 impl<'a> Spec<'a> {
-    /// A member as it is written.
+    /// Returns a member as written.
     pub fn member(&self, name: &str) -> Option<Node<'a>> {
         self.node.get(name).filter(|_| self.is_written)
     }
 
-    /// The schemas in upstream's order: that of all versions, then those of versions.
+    /// Returns the schemas in upstream's order: that of all versions, then those of versions.
     pub(super) fn schemas(&self) -> impl Iterator<Item = &'a Schema<'a>> {
         let all = self.validation.and_then(|validation| validation.schema);
         all.into_iter().chain(self.versions.iter().filter_map(|version| version.schema?.schema))
     }
 
-    /// The versions by name, for lookups of all of them.
+    /// Returns the versions by name, for many look-ups.
     pub(super) fn by_version(&self) -> ByVersion<'_, 'a> {
         let mut versions = HashMap::with_capacity(self.versions.len());
         for version in self.versions {
@@ -166,13 +166,13 @@ impl<'a> Spec<'a> {
         }
     }
 
-    /// The place of a member, or that of the mapping if the member is absent.
+    /// Returns the location of a member, or that of the mapping if the member is missing.
     pub(super) fn at(&self, member: &str) -> u32 {
         self.member(member).unwrap_or(self.node).index()
     }
 }
 
-/// The versions of a definition by name. Of two with one name the first counts.
+/// The versions of a definition by name. If two have the same name, the first one is used.
 pub(super) struct ByVersion<'s, 'a> {
     spec: &'s Spec<'a>,
     versions: HashMap<&'a str, &'a Version<'a>>,
@@ -189,7 +189,7 @@ impl<'a> ByVersion<'_, 'a> {
         self.versions.get(version)?.subresources
     }
 
-    /// The schema of a version: `GetSchemaForVersion`. The outer `None` stands for upstream's errors.
+    /// Returns the schema of a version: `GetSchemaForVersion`. The outer `None` is upstream's error.
     #[allow(clippy::option_option)]
     pub(super) fn schema_of(&self, version: &str) -> Option<Option<Validation<'a>>> {
         if !self.has_schemas {
@@ -203,7 +203,7 @@ impl<'a> ByVersion<'_, 'a> {
 }
 
 impl Version<'_> {
-    /// The place of a member, or that of the mapping if the member is absent.
+    /// Returns the location of a member, or that of the mapping if the member is missing.
     pub(super) fn at(&self, member: &str) -> u32 {
         place(self.node, member)
     }
@@ -220,7 +220,7 @@ impl<'a> Validation<'a> {
     }
 }
 
-/// Whether two optional schemas say the same.
+/// Returns whether two optional schemas are equal.
 pub(super) fn same_validation<'a>(a: Option<Validation<'a>>, b: Option<Validation<'a>>) -> bool {
     match (a, b) {
         (None, None) => true,

@@ -1,4 +1,4 @@
-//! Which rules hold: all of them for a new definition; for one that replaces another, those that the old one kept.
+//! The rules in force: all of them for a new definition; for an update, those that the old definition satisfied.
 
 use super::ca_bundle;
 use super::kept::Kept;
@@ -14,7 +14,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// A version may have at most so many selectable fields.
+/// The maximum number of selectable fields of a version.
 pub const MAX_SELECTABLE_FIELDS: usize = 8;
 
 /// `validationOptions`
@@ -34,29 +34,29 @@ pub struct Options<'a> {
     pub require_structural: bool,
     /// Defaults must have no unknown fields.
     pub require_pruned_defaults: bool,
-    /// Items of sets must be atomic.
+    /// The items of sets must be atomic.
     pub require_atomic_set_type: bool,
     /// Keys of map lists must be required or have a default; items of map lists and sets must not be nullable.
     pub require_map_list_keys: bool,
     /// The CA bundle of a conversion webhook may be invalid.
     pub allow_invalid_ca_bundle: bool,
-    /// The versions that may have too many selectable fields; the empty name stands for all versions.
+    /// The versions that may have too many selectable fields; the empty name means all versions.
     pub allow_too_many_selectable_fields: HashSet<&'a str>,
     /// The versions whose schemas did not change: the cost of their single rules is not limited.
     pub unchanged_schemas: HashSet<&'a str>,
     /// The cost of single expressions is not limited.
     pub suppress_rule_cost: bool,
-    /// The expressions that are stored already, which may use functions of the release itself.
+    /// Expressions that are already stored. They may use functions of the release itself.
     pub old_expressions: Arc<Expressions<'a>>,
-    /// The release whose rules hold.
+    /// The release whose rules apply.
     pub release: AskedRelease,
-    /// Ends the check early. The errors then mean nothing.
+    /// Stops the check early. The errors are then incomplete.
     pub stop: Stop<'a>,
-    /// What other releases found about the same definitions, and what this one finds.
+    /// Shared results of other releases for the same definitions.
     pub kept: Arc<Kept>,
 }
 
-/// Expressions by their text.
+/// Expressions by their source.
 #[derive(Clone, Debug, Default)]
 pub struct Expressions<'a> {
     /// Those of `rule`.
@@ -66,7 +66,7 @@ pub struct Expressions<'a> {
 }
 
 impl<'a> Expressions<'a> {
-    /// Those of all versions of a definition: `findPreexistingExpressions`.
+    /// Returns the expressions of all versions of a definition: `findPreexistingExpressions`.
     fn of(spec: &Spec<'a>) -> Expressions<'a> {
         let mut out = Expressions::default();
         for schema in spec.schemas().filter(|schema| schema.subtree.any(Flags::VALIDATIONS)) {
@@ -85,7 +85,7 @@ impl<'a> Expressions<'a> {
 }
 
 impl<'a> Options<'a> {
-    /// Those of a new definition.
+    /// Returns the options for a new definition.
     pub fn create(release: impl Into<AskedRelease>) -> Options<'a> {
         Options {
             allow_defaults: true,
@@ -109,19 +109,19 @@ impl<'a> Options<'a> {
         }
     }
 
-    /// The same, until the flag is set.
+    /// Returns the same options with a stop flag.
     #[must_use]
     pub fn until(self, stop: Stop<'a>) -> Options<'a> {
         Options { stop, ..self }
     }
 
-    /// The same, with what other releases found about the same definitions.
+    /// Returns the same options with results of other releases for the same definitions.
     #[must_use]
     pub fn keeping(self, kept: &Arc<Kept>) -> Options<'a> {
         Options { kept: kept.clone(), ..self }
     }
 
-    /// Those of a definition that replaces another one.
+    /// Returns the options for a definition that replaces another one.
     pub fn update(new: &Definition<'a>, old: &Definition<'a>, release: impl Into<AskedRelease>) -> Options<'a> {
         let spec = &old.spec;
         let has = |test: &dyn Fn(&Schema<'_>) -> bool| spec.schemas().any(|schema| any(schema, test));
@@ -154,7 +154,7 @@ impl<'a> Options<'a> {
 }
 
 impl<'a> Options<'a> {
-    /// Those for the schema of a version: `suppressExpressionCostForUnchangedSchema`.
+    /// Returns the options for the schema of a version: `suppressExpressionCostForUnchangedSchema`.
     pub(super) fn of_version(&self, version: &str) -> Cow<'_, Options<'a>> {
         if self.suppress_rule_cost || !self.unchanged_schemas.contains(&version) {
             return Cow::Borrowed(self);
@@ -163,7 +163,7 @@ impl<'a> Options<'a> {
     }
 }
 
-/// Whether the server knows this version of ConversionReview.
+/// Returns whether the server knows this version of ConversionReview.
 pub(super) fn is_accepted_review_version(version: &str) -> bool {
     matches!(version, "v1" | "v1beta1")
 }
@@ -183,7 +183,7 @@ fn too_many_selectable_fields<'a>(new: &Spec<'a>, old: &Spec<'a>) -> HashSet<&'a
     if kept(new.selectable_fields, old.selectable_fields) {
         out.insert("");
     }
-    // Of two old versions with one name the last counts.
+    // If two old versions have the same name, the last one is used.
     let before: HashMap<&str, &Version<'_>> = old.versions.iter().map(|version| (version.name, version)).collect();
     for version in new.versions {
         let before = before.get(version.name);
@@ -204,7 +204,7 @@ fn unchanged_schemas<'a>(new: &Spec<'a>, old: &Spec<'a>) -> HashSet<&'a str> {
     new.versions.iter().map(|version| version.name).filter(|name| unchanged(name)).collect()
 }
 
-/// The keyword that makes the items of a set other than atomic: `hasNonAtomicSetType`.
+/// Returns the keyword that makes the items of a set not atomic: `hasNonAtomicSetType`.
 pub(super) fn set_of_other_than_atomic<'a>(schema: &Schema<'a>) -> Option<(&'static str, Option<&'a str>)> {
     if schema.extra().list_type != Some("set") {
         return None;
@@ -214,13 +214,13 @@ pub(super) fn set_of_other_than_atomic<'a>(schema: &Schema<'a>) -> Option<(&'sta
         Type::Array => {
             item.list_type.is_some_and(|list| list != "atomic").then_some(("x-kubernetes-list-type", item.list_type))
         }
-        // Upstream shows the list type here too.
+        // Upstream shows the list type here, too.
         Type::Object => (item.map_type != Some("atomic")).then_some(("x-kubernetes-map-type", item.list_type)),
         _ => None,
     }
 }
 
-/// Whether a schema or one below it passes a test: `SchemaHas`.
+/// Returns whether a schema or a subschema passes a test: `SchemaHas`.
 pub(super) fn any<'a>(schema: &Schema<'a>, test: &dyn Fn(&Schema<'a>) -> bool) -> bool {
     let below = |schema: &Schema<'a>| any(schema, test);
     let extra = schema.extra();

@@ -1,8 +1,8 @@
-//! Reads manifests into [`Definition`]: decoding, defaults and conversion to the internal form, as
-//! `pkg/apis/apiextensions/v1` and `v1beta1` of `k8s.io/apiextensions-apiserver` do it.
+//! Decodes manifests into [`Definition`]s: decoding, defaults and conversion to the internal form, like
+//! `pkg/apis/apiextensions/v1` and `v1beta1` of `k8s.io/apiextensions-apiserver`.
 //!
-//! [`kubeshape_structural::read`] checks the types of all fields and reads the schemas. What it does not keep is read here,
-//! so that publishing does not pay for it.
+//! [`kubeshape_structural::read`] checks the types of all fields and reads the schemas. Fields that only validation
+//! needs are read here, so that publishing does not pay for them.
 
 use super::model::{
     ClientConfig, Conversion, Definition, Service, Spec, Status, Subresources, Validation, Version, same_validation,
@@ -20,18 +20,18 @@ use std::collections::HashMap;
 /// Whether the defaults of the API are set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Defaults {
-    /// They are, as the server does it with what it decodes.
+    /// They are, as by the server after decoding.
     Set,
     /// They are not: for objects that went through a server before, and for upstream's own tests.
     Omitted,
 }
 
 impl<'a> Definition<'a> {
-    /// Reads a CustomResourceDefinition.
+    /// Decodes a CustomResourceDefinition.
     ///
     /// The value is `None` if the server's decoder refuses it, and the notes say why; they are those of
-    /// [`kubeshape_structural::read`]. The status is the manifest's; a request to create loses it in
-    /// [`Definition::prepare_for_create`].
+    /// [`kubeshape_structural::read`]. The status is the manifest's; [`Definition::prepare_for_create`] removes it for
+    /// a request to create.
     pub fn read(manifest: Manifest<'a>, defaults: Defaults, arena: &'a Bump) -> Converted<'a, Option<Definition<'a>>> {
         let node = manifest.node;
         let decoded = match manifest.implied {
@@ -46,8 +46,8 @@ impl<'a> Definition<'a> {
         Converted { value: Some(definition), notes: decoded.notes }
     }
 
-    /// What the server does with a definition before it checks and creates it: its status is emptied but for the
-    /// storage version, the generation is 1, and fields that the release does not support are dropped. `PrepareForCreate`.
+    /// Prepares a definition for validation and creation: its status is emptied except for the storage version, the
+    /// generation is 1, and fields that the release does not support are dropped. `PrepareForCreate`.
     #[must_use]
     pub fn prepare_for_create(mut self, release: impl Into<AskedRelease>, arena: &'a Bump) -> Definition<'a> {
         if self.has_selectable_fields() && !release.into().has(Change::SelectableFields) {
@@ -59,8 +59,8 @@ impl<'a> Definition<'a> {
         self
     }
 
-    /// What the server does with a definition before it checks whether it may replace `old`: the status is the old one,
-    /// with the storage version added. `PrepareForUpdate`.
+    /// Prepares a definition that replaces `old` for validation: the status is the old one, with the storage version
+    /// added. `PrepareForUpdate`.
     #[must_use]
     pub fn prepare_for_update(
         mut self,
@@ -102,11 +102,11 @@ impl<'a> Definition<'a> {
     }
 }
 
-/// Reads one definition whose types are known to be right.
+/// Decodes one definition whose types were checked.
 struct Builder<'a> {
     reader: Reader<'a>,
     crd: Crd<'a>,
-    /// The schemas that were read already, by their places.
+    /// The schemas that were already read, by node.
     schemas: HashMap<u32, &'a Schema<'a>>,
 }
 
@@ -150,7 +150,7 @@ impl<'a> Builder<'a> {
         };
         let beta = self.crd.api_version == ApiVersion::V1beta1;
         if !beta {
-            // Go's type of v1 does not tell absent from false.
+            // Go's type of v1 does not distinguish missing from false.
             spec.preserve_unknown_fields = Some(false);
         }
         if !spec.is_written {
@@ -178,7 +178,7 @@ impl<'a> Builder<'a> {
         spec
     }
 
-    /// `SetDefaults_CustomResourceDefinition` of both versions.
+    /// Sets the defaults of both versions: `SetDefaults_CustomResourceDefinition`.
     fn set_defaults(&mut self, spec: &mut Spec<'a>, status: &mut Status<'a>, beta: bool) {
         let arena = self.arena();
         if spec.names.singular.is_empty() || spec.names.list_kind.is_empty() {
@@ -210,7 +210,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Moves to the top what all versions have in common:
+    /// Moves settings that all versions share to the top:
     /// `Convert_v1_CustomResourceDefinitionSpec_To_apiextensions_CustomResourceDefinitionSpec`.
     fn lift(&mut self, spec: &mut Spec<'a>) {
         let Some(first) = spec.versions.first().copied() else { return };
@@ -301,7 +301,7 @@ impl<'a> Builder<'a> {
         (!node.is_null()).then_some(validation)
     }
 
-    /// The schema at a place. Nearly always it was read already.
+    /// Returns the schema of a node. Nearly always it was already read.
     fn schema(&mut self, node: Node<'a>) -> &'a Schema<'a> {
         if let Some(schema) = self.schemas.get(&node.index()) {
             return schema;
@@ -420,7 +420,7 @@ impl<'a> Builder<'a> {
             match key {
                 "conditions" => {
                     let text = |item: Node<'a>, key| item.get(key).and_then(Node::as_str);
-                    // Of two conditions of one type the first counts.
+                    // If two conditions have the same type, the first one is used.
                     let found = items(value).find(|item| text(*item, "type") == Some("Established"));
                     status.established = found.map(|item| text(item, "status") == Some("True"));
                 }
@@ -432,7 +432,7 @@ impl<'a> Builder<'a> {
         status
     }
 
-    /// Bytes: base64 in a text, or a list of numbers.
+    /// Decodes bytes: a base64 string, or a list of numbers.
     fn bytes(&self, node: Node<'a>) -> &'a [u8] {
         let bytes: Vec<u8> = match node.kind() {
             Kind::Str => {
@@ -453,7 +453,7 @@ impl<'a> Builder<'a> {
         (!node.is_null()).then(|| self.reader.text(node))
     }
 
-    /// The pairs of a mapping, of repeated keys only the last.
+    /// Returns the pairs of a mapping. If a key is repeated, only the last one.
     fn pairs(&mut self, node: Node<'a>) -> Vec<(&'a str, Node<'a>)> {
         let mut pairs = Vec::with_capacity(node.len());
         self.reader.each_pair(node, "", |_, key, value| pairs.push((key.text(), value)));
@@ -461,7 +461,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The items of a list; anything else has none.
+/// Returns the items of a list; anything else has none.
 fn items(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     (node.kind() == Kind::Seq).then(|| node.items()).into_iter().flatten()
 }

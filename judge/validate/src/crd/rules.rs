@@ -1,5 +1,5 @@
-//! Rules in CEL under the schemas of a definition: `CELSchemaContext`, and what
-//! `ValidateCustomResourceDefinitionOpenAPISchema` does with it.
+//! CEL rules in the schemas of a definition: `CELSchemaContext`, and its use in
+//! `ValidateCustomResourceDefinitionOpenAPISchema`.
 
 use super::go_json;
 use super::kept::Expression;
@@ -14,16 +14,16 @@ use kubeshape_yaml::Document;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-/// What one expression may cost at most in all the places of an object: `StaticEstimatedCostLimit`.
+/// The cost limit of one expression in all places of an object: `StaticEstimatedCostLimit`.
 pub const RULE_COST_LIMIT: u64 = 10_000_000;
-/// What all expressions of a schema may cost at most together: `StaticEstimatedCRDCostLimit`.
+/// The cost limit of all expressions of a schema together: `StaticEstimatedCRDCostLimit`.
 pub const SCHEMA_COST_LIMIT: u64 = 100_000_000;
-/// So many expressions are named when the limit of a schema is exceeded.
+/// The number of expressions named when the limit of a schema is exceeded.
 const MOST_EXPENSIVE: usize = 4;
-/// What stands for the name of the root type in messages. A server puts a random number in place of the `N`.
+/// The name of the root type in messages. A server has a random number instead of the `N`.
 pub(super) const SELF_TYPE: &str = "selfTypeN";
 
-/// How a schema is reached from the one above it.
+/// The step from a schema to a subschema.
 #[derive(Clone, Copy)]
 pub(super) enum Step<'s> {
     Root,
@@ -32,14 +32,14 @@ pub(super) enum Step<'s> {
     Element,
 }
 
-/// A schema, and what is known about it from the schemas above: `CELSchemaContext`.
+/// A schema with facts from the schemas above: `CELSchemaContext`.
 pub(super) struct Scope<'s> {
     parent: Option<&'s Scope<'s>>,
     step: Step<'s>,
     pub(super) schema: &'s Schema<'s>,
     /// Whether this schema or one above it has rules.
     ruled: bool,
-    /// How often the value can occur in an object; `None` if no bounds say so.
+    /// How often the value can occur in an object; `None` if it is unbounded.
     cardinality: Option<u64>,
     declared: OnceCell<Declared>,
 }
@@ -49,7 +49,7 @@ pub(super) enum Declared {
     As(Arc<DeclType>),
     /// The schema has no type.
     Nothing,
-    /// The schema is part of a value whose parts rules do not see.
+    /// The schema is inside a value whose parts rules do not see.
     Hidden,
 }
 
@@ -66,7 +66,7 @@ impl<'s> Scope<'s> {
         Scope { parent: Some(self), step, schema, ruled, cardinality, declared: OnceCell::new() }
     }
 
-    /// Whether values have type and object metadata.
+    /// Returns whether values have type and object metadata.
     pub(super) fn is_resource(&self) -> bool {
         self.parent.is_none() || self.schema.flags.any(Flags::EMBEDDED_RESOURCE)
     }
@@ -99,7 +99,7 @@ impl<'s> Scope<'s> {
     }
 }
 
-/// How many children a value can have at most: `extractMaxElements`.
+/// Returns the maximum number of children of a value: `extractMaxElements`.
 fn most_elements(schema: &Schema<'_>) -> Option<u64> {
     let bound = |most: Option<i64>| most.map(|most| u64::try_from(most).unwrap_or(0));
     match schema.ty {
@@ -109,23 +109,23 @@ fn most_elements(schema: &Schema<'_>) -> Option<u64> {
     }
 }
 
-/// What an expression of a definition costs at most.
+/// The estimated cost of an expression of a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpressionCost {
     /// The path of the expression: that of a `rule` or of a `messageExpression`.
     pub path: String,
-    /// Place: the entry in the tape of `x-kubernetes-validations`.
+    /// The location: the entry in the tape of `x-kubernetes-validations`.
     pub at: u32,
-    /// What one evaluation costs. 0 if the expression does not compile.
+    /// The cost of one evaluation. 0 if the expression does not compile.
     pub each: u64,
-    /// How often it is evaluated: in how many places of an object the value can be.
+    /// The number of evaluations: the number of places in an object where the value can be.
     pub times: u64,
-    /// Whether `times` follows from the bounds of lists and maps alone. Otherwise it follows from the size of a request.
+    /// Whether `times` follows only from the bounds of lists and maps. Otherwise it follows from the size of a request.
     pub bounded: bool,
 }
 
 impl ExpressionCost {
-    /// What all evaluations cost together, `u64::MAX` if it is more. Upstream holds it against [`RULE_COST_LIMIT`].
+    /// Returns the cost of all evaluations together, at most `u64::MAX`. Upstream compares it with [`RULE_COST_LIMIT`].
     pub fn total(&self) -> u64 {
         self.each.saturating_mul(self.times)
     }
@@ -239,7 +239,7 @@ impl Rules {
         }
     }
 
-    /// Counts the cost of an expression: `ObserveExpressionCost`.
+    /// Adds the cost of an expression: `ObserveExpressionCost`.
     fn cost(&mut self, what: &str, path: &Path<'_>, cost: u64, options: &Options<'_>, at: u32) {
         if cost > RULE_COST_LIMIT && !options.suppress_rule_cost {
             self.errors.push(Error::forbidden(path, over_budget(what, cost, RULE_COST_LIMIT), at));
@@ -255,7 +255,7 @@ impl Rules {
         }
     }
 
-    /// Compiles the rules of a schema and of those below it, whatever else is wrong with them.
+    /// Compiles the rules of a schema and its subschemas, even if they have other errors.
     fn schema(&mut self, scope: &Scope<'_>, path: &Path<'_>, options: &Options<'_>, document: Document<'_>) {
         let schema = scope.schema;
         if !schema.extra().validations.is_empty() {
@@ -275,7 +275,7 @@ impl Rules {
         }
     }
 
-    /// The errors about the cost of all expressions together.
+    /// Adds the errors about the cost of all expressions together.
     pub(super) fn total(self, path: &Path<'_>, at: u32, errors: &mut Errors) {
         if self.total > SCHEMA_COST_LIMIT {
             errors.extend(self.most_expensive.into_iter().map(|(_, error)| error));
@@ -285,8 +285,8 @@ impl Rules {
     }
 }
 
-/// What the rules of a definition and their messages cost, in the order of schemas. They are compiled whether or not the
-/// definition has errors. A rule whose values have no type is left out.
+/// Returns the costs of the rules of a definition and their messages, in the order of schemas. They are compiled
+/// whether or not the definition has errors. A rule whose values have no type is left out.
 ///
 /// # Example
 /// ```
@@ -331,7 +331,7 @@ pub fn expression_costs(definition: &Definition<'_>, release: impl Into<AskedRel
     rules.costs.unwrap_or_default()
 }
 
-/// What the rules of one schema stand under.
+/// The context of the rules of one schema.
 #[derive(Clone, Copy)]
 struct Under<'e, 'o> {
     declared: &'e Arc<DeclType>,
@@ -344,7 +344,7 @@ impl Under<'_, '_> {
         RuleEnv::of_type(self.declared, release, SELF_TYPE)
     }
 
-    /// What one evaluation costs. Which functions exist does not matter for it.
+    /// Returns the cost of one evaluation. It does not depend on the functions that exist.
     fn cost(self, rule: &CheckedRule) -> u64 {
         rule.max_cost(self.declared, self.options.release.of_stored_expressions())
     }

@@ -12,16 +12,16 @@ use kubeshape_schema::{Additional, Dependency, Flags, Items, Rule, Schema, Type}
 use kubeshape_structural::{convert, validate};
 use kubeshape_yaml::{Document, Kind};
 
-/// The Go names of the fields that the root of a schema may have beside the status subresource.
+/// The Go names of the fields that the root of a schema may have if there is a status subresource.
 const ALLOWED_AT_ROOT: &str = "[Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum \
     MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example \
     XPreserveUnknownFields XValidations]";
 
-/// Where a message names the types, it names these in this order.
+/// The types, in the order of messages.
 const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
 const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
-/// Flags of schemas that use an extension of Kubernetes.
+/// The flags of schemas that use a Kubernetes extension.
 const EXTENSIONS: Flags = Flags::EMBEDDED_RESOURCE
     .with(Flags::PRESERVE_UNKNOWN)
     .with(Flags::PRESERVE_UNKNOWN_FALSE)
@@ -37,9 +37,9 @@ pub(super) fn has_extensions(schema: &Schema<'_>) -> bool {
         })
 }
 
-/// Checks the schema of a version or of all versions.
+/// Validates the schema of a version or of all versions.
 ///
-/// `status` is whether the status subresource is enabled; `path` is the path of the value that holds `openAPIV3Schema`.
+/// `status` says whether the status subresource is enabled; `path` is the path of the value with `openAPIV3Schema`.
 pub fn validate_validation(
     validation: Option<Validation<'_>>,
     status: bool,
@@ -98,8 +98,8 @@ pub fn validate_validation(
     errors.append(&mut found);
 }
 
-/// What older releases had against `additionalProperties: false` below `allOf`, `anyOf`, `oneOf` and `not`. `nested` is
-/// whether the schema is below one of them.
+/// Checks older releases' restriction of `additionalProperties: false` below `allOf`, `anyOf`, `oneOf` and `not`.
+/// `nested` says whether the schema is below one of them.
 fn nested_additional_false(
     schema: &Schema<'_>,
     path: &Path<'_>,
@@ -140,8 +140,8 @@ fn nested_additional_false(
     }
 }
 
-/// With the status subresource only some keywords may stand at the root, so that the schema of the status loses nothing.
-/// Upstream reports the first field that is wrong, in the order of Go's struct.
+/// Checks the keywords at the root. With the status subresource only some are allowed, so that the schema of the status
+/// loses nothing. Upstream reports the first invalid field, in the order of Go's struct.
 fn root_beside_status(schema: &Schema<'_>, path: &Path<'_>, document: Document<'_>, errors: &mut Errors) {
     let node = document.node(schema.at);
     let extra = schema.extra();
@@ -192,16 +192,16 @@ fn root_beside_status(schema: &Schema<'_>, path: &Path<'_>, document: Document<'
     }
 }
 
-/// What the place of a schema in the tree decides: `specStandardValidatorV3`.
+/// The restrictions that follow from the location of a schema: `specStandardValidatorV3`.
 #[derive(Clone, Copy)]
 struct Mode<'p> {
-    /// Why there must be no defaults; the empty text if no reason is given.
+    /// Why defaults are forbidden; empty if there is no reason.
     forbidden_defaults: Option<&'p str>,
     /// Whether this is a schema of type or object metadata.
     inside_metadata: bool,
     /// Whether this is the root.
     root: bool,
-    /// What rules need to know of the schema; `None` where rules are not compiled.
+    /// The context for rules; `None` if rules are not compiled here.
     scope: Option<&'p Scope<'p>>,
     /// The path of the first schema above whose values cannot be found again in the old object.
     uncorrelatable: Option<&'p Path<'p>>,
@@ -245,14 +245,14 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// A schema below another one, which rules can see.
+    /// Checks a subschema that rules can see.
     fn visible(&mut self, schema: &Schema<'_>, step: Step<'_>, path: &Path<'_>, mode: Mode<'_>) {
         let above = mode.scope.filter(|_| schema.subtree.any(Flags::VALIDATIONS));
         let scope = above.map(|above| above.child(step, schema));
         self.schema(schema, path, Mode { scope: scope.as_ref(), ..mode });
     }
 
-    /// The schemas below, with what holds for them.
+    /// Checks the subschemas, with their restrictions.
     fn below(&mut self, schema: &Schema<'_>, path: &Path<'_>, mode: Mode<'_>) {
         let extra = schema.extra();
         let inner = Mode { root: false, ..mode };
@@ -270,7 +270,7 @@ impl Walk<'_, '_> {
                 self.visible(below, Step::Element, &path.child("additionalProperties"), mode);
             }
         }
-        // Lists other than maps are found again as a whole only, and so are maps of an unknown type.
+        // Lists other than maps are correlated only as a whole, and so are maps of an unknown type.
         let apart = Mode { uncorrelatable: mode.uncorrelatable.or(Some(path)), ..inner };
         let correlated = matches!(extra.map_type, None | Some("granular" | "atomic"));
         let properties = path.child("properties");
@@ -361,7 +361,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Keywords that must not even be written with an empty value. The schema does not keep such a value.
+    /// Reports keywords that must not be written even with an empty value. The schema does not keep such values.
     fn written(&mut self, schema: &Schema<'_>, path: &Path<'_>) {
         let node = self.document.node(schema.at);
         if node.kind() != Kind::Map {
@@ -440,7 +440,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Keys of a map list must be scalar properties of its items.
+    /// Checks that keys of a map list are scalar properties of its items.
     fn map_keys(&mut self, schema: &Schema<'_>, item: &Schema<'_>, path: &Path<'_>) {
         const KEYS: &str = "x-kubernetes-list-map-keys";
         let keys = schema.extra().list_map_keys;
@@ -465,7 +465,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// What can be said about a rule without compiling it.
+    /// Checks a rule without compiling it.
     fn rule(&mut self, schema: &Schema<'_>, rule: &Rule<'_>, path: &Path<'_>) {
         let at = self.at(schema, "x-kubernetes-validations");
         let text = rule.rule.trim();
@@ -544,14 +544,14 @@ impl Walk<'_, '_> {
         self.errors.push(Error::invalid(&path.child(keyword), value, detail, at));
     }
 
-    /// The place of a keyword, or that of its schema if the keyword is absent.
+    /// Returns the location of a keyword, or that of its schema if the keyword is missing.
     fn at(&self, schema: &Schema<'_>, keyword: &str) -> u32 {
         place(self.document.node(schema.at), keyword)
     }
 }
 
-/// What holds for the items of sets and of map lists: `validateMapListKeysMapSet`. Returns whether anything is wrong. All
-/// errors have the place `at`.
+/// Checks the items of sets and of map lists: `validateMapListKeysMapSet`. Returns whether there are errors. All errors
+/// have the location `at`.
 pub(super) fn map_list_items(schema: &Schema<'_>, path: &Path<'_>, at: u32, errors: &mut Errors) -> bool {
     let before = errors.len();
     let extra = schema.extra();

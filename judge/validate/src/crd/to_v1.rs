@@ -1,4 +1,4 @@
-//! A definition of v1beta1 as v1 has it.
+//! Converts a definition of v1beta1 to v1.
 
 use super::model::{Conversion, Definition, Spec, Version};
 use kubeshape_schema::Bump;
@@ -8,9 +8,9 @@ use kubeshape_yaml::Node;
 
 type Member<'a> = (&'a str, Value<'a>);
 
-/// Writes a definition of v1beta1 as one of v1, with the defaults that were set when it was read:
-/// `Convert_apiextensions_CustomResourceDefinitionSpec_To_v1_CustomResourceDefinitionSpec`. What v1beta1 has for all
-/// versions together, each version has on its own. Other members, such as the status, stay as they are.
+/// Converts a definition of v1beta1 to v1, with the defaults that were set when it was decoded:
+/// `Convert_apiextensions_CustomResourceDefinitionSpec_To_v1_CustomResourceDefinitionSpec`. Settings for all versions
+/// are copied to each version. Other members, such as the status, are not changed.
 ///
 /// # Example
 /// ```
@@ -59,7 +59,7 @@ fn names<'a>(names: &Names<'a>, node: Option<Node<'a>>, arena: &'a Bump) -> Valu
     map(members, arena)
 }
 
-/// A version with what holds for all versions.
+/// Returns a version with the settings of all versions.
 fn version<'a>(spec: &Spec<'a>, version: &Version<'a>, arena: &'a Bump) -> Value<'a> {
     let is_own = version.node.index() != spec.node.index();
     let mut members = if is_own { written(version.node, arena, &[]) } else { Vec::new() };
@@ -104,7 +104,7 @@ fn conversion<'a>(conversion: &Conversion<'a>, node: Option<Node<'a>>, arena: &'
     map(members, arena)
 }
 
-/// The members of a mapping but for some, without nulls. Of a repeated member the last counts.
+/// Returns the members of a mapping, except some, without nulls. If a member is repeated, the last one is used.
 fn written<'a>(node: Node<'a>, arena: &'a Bump, without: &[&str]) -> Vec<Member<'a>> {
     match Value::from_node(node, arena) {
         Value::Map(map) => {

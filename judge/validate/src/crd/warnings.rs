@@ -1,4 +1,4 @@
-//! Warnings that the server sends with its answer.
+//! Warnings that the server sends with its response.
 
 use super::model::Definition;
 use super::options::any;
@@ -10,9 +10,9 @@ use std::cell::RefCell;
 /// A warning about a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// The server's text.
+    /// The server's message.
     pub text: String,
-    /// Place: the schema that it is about.
+    /// The location: the schema that it is about.
     pub at: u32,
 }
 
@@ -43,11 +43,11 @@ const FORMATS: [&str; 24] = [
     "uuid4",
     "uuid5",
 ];
-/// Those that came later.
+/// The formats that were added later.
 const NAME_FORMATS: [&str; 2] = ["k8sshortname", "k8slongname"];
 
-/// The warnings of a request to create a definition: `WarningsOnCreate`. A format that stands twice is warned about
-/// twice.
+/// Returns the warnings of a request to create a definition: `WarningsOnCreate`. A format that occurs twice has two
+/// warnings.
 pub fn warnings(definition: &Definition<'_>, release: impl Into<AskedRelease>) -> Vec<Warning> {
     let release = &release.into();
     let out = RefCell::new(Vec::new());
@@ -71,7 +71,8 @@ pub fn warnings(definition: &Definition<'_>, release: impl Into<AskedRelease>) -
     out.into_inner()
 }
 
-/// The warnings of a request to replace a definition: `WarningsOnUpdate`. What the old one gave is not repeated.
+/// Returns the warnings of a request to replace a definition: `WarningsOnUpdate`. Warnings about the old one are not
+/// repeated.
 pub fn warnings_of_update(
     new: &Definition<'_>,
     old: &Definition<'_>,
@@ -87,7 +88,7 @@ pub fn warnings_of_update(
     out
 }
 
-/// The items of a set, if they are objects or arrays and the release warns about it.
+/// Returns the items of a set, if they are objects or arrays and the release warns about them.
 fn set_item<'a>(schema: &Schema<'a>, release: &AskedRelease) -> Option<&'a Schema<'a>> {
     let set = schema.extra().list_type == Some("set");
     schema

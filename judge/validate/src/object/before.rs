@@ -1,17 +1,18 @@
-//! What clients and servers fill in before an object is checked, whatever its kind.
+//! Changes by clients and servers before an object is validated, for all kinds.
 
 use kubeshape_value::Map;
 use kubeshape_value::{Bump, Value};
 
-/// The namespace of objects that name none, as clients send them.
+/// The namespace that clients use for objects without one.
 const DEFAULT_NAMESPACE: &str = "default";
-/// Stands for the random characters that a server puts behind `metadata.generateName`.
+/// Replaces the random characters that a server appends to `metadata.generateName`.
 const GENERATED: &str = "xxxxx";
-/// Characters of `metadata.generateName` that stay in the name.
+/// The maximum number of characters of `metadata.generateName` in the name.
 const MAX_GENERATED_NAME: usize = 58;
 
-/// The namespace that a client sends an object to, in its metadata: as `EnsureObjectNamespaceMatchesRequestNamespace` of
-/// `k8s.io/apiserver` leaves it. An object of a namespace that names none is sent to `default`; one of the cluster has none.
+/// Sets the namespace in the metadata to the one to which a client sends the object, like
+/// `EnsureObjectNamespaceMatchesRequestNamespace` of `k8s.io/apiserver`. A namespaced object without one is sent to
+/// `default`; a cluster-scoped one has none.
 pub(crate) fn in_namespace<'a>(object: Value<'a>, namespaced: bool, arena: &'a Bump) -> Value<'a> {
     let namespace = text(object, "namespace");
     match (namespaced, namespace) {
@@ -21,8 +22,8 @@ pub(crate) fn in_namespace<'a>(object: Value<'a>, namespaced: bool, arena: &'a B
     }
 }
 
-/// An object with a name, if it asks for one with `metadata.generateName`: `GenerateName` of `k8s.io/apiserver`, with a
-/// fixed text in place of the random one.
+/// Returns an object with a name, if `metadata.generateName` requests one: `GenerateName` of `k8s.io/apiserver`, with
+/// fixed characters instead of random ones.
 pub(super) fn with_generated_name<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let (name, prefix) = (text(object, "name"), text(object, "generateName"));
     if !name.is_empty() || prefix.is_empty() {
@@ -33,10 +34,10 @@ pub(super) fn with_generated_name<'a>(object: Value<'a>, arena: &'a Bump) -> Val
     with(object, "name", Some(Value::String(arena.alloc_str(&name))), arena)
 }
 
-/// The version of a stored object that has none, because it does not come from a cluster.
+/// The version of a stored object without one, because it does not come from a cluster.
 const NO_VERSION: &str = "0";
 
-/// A stored object as a cluster has it: with a `resourceVersion`, which updates must name.
+/// Returns a stored object as in a cluster: with a `resourceVersion`, which updates must name.
 pub(crate) fn with_version<'a>(old: Value<'a>, arena: &'a Bump) -> Value<'a> {
     if text(old, "resourceVersion").is_empty() {
         with(old, "resourceVersion", Some(Value::String(NO_VERSION)), arena)
@@ -45,7 +46,7 @@ pub(crate) fn with_version<'a>(old: Value<'a>, arena: &'a Bump) -> Value<'a> {
     }
 }
 
-/// The object that an update stores, without the version that [`with_version`] lent to the old one.
+/// Returns the object that an update stores, without the version that [`with_version`] added to the old one.
 pub(super) fn without_lent_version<'a>(
     stored: Value<'a>,
     sent: Value<'a>,
@@ -76,7 +77,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn namespaces_and_names_are_filled_in() {
+    fn namespaces_and_names_are_set() {
         let arena = Bump::new();
         let object = json!({"metadata": {"generateName": "é".repeat(40)}});
         let named = with_generated_name(in_namespace(object.to_value(&arena), true, &arena), &arena).to_serde();
@@ -89,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_is_lent_only_where_there_is_none() {
+    fn a_missing_version_is_added() {
         let arena = Bump::new();
         let (old, new) = (json!({"metadata": {"uid": "u"}}), json!({"metadata": {"name": "a"}}));
         let (old, new) = (old.to_value(&arena), new.to_value(&arena));

@@ -1,8 +1,8 @@
-//! The walk over a value and its schema, as kube-openapi's `SchemaValidator` does it.
+//! The walk over a value and its schema, like kube-openapi's `SchemaValidator`.
 //!
 //! One walk serves two purposes. The quick one stops at the first error and creates nothing. The full one collects all
-//! errors and counts successful checks: of branches of which none is valid, upstream reports the errors of the one with
-//! the highest count.
+//! errors and counts successful checks: if no branch is valid, upstream reports the errors of the one with the highest
+//! count.
 
 use super::correlate::{Correlation, NodeOf};
 use super::equal::{Printing, equal, json};
@@ -18,7 +18,7 @@ use std::cell::Cell;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-/// What the errors of a walk have in common.
+/// The context that the errors of a walk share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Base<'b> {
     /// The path of the whole value.
@@ -26,31 +26,32 @@ pub(super) struct Base<'b> {
     pub(super) printing: Printing<'b>,
 }
 
-/// What a walk found.
+/// The results of a walk.
 #[derive(Debug)]
 pub(super) struct Outcome<'b> {
-    /// What errors begin with; none in a quick walk.
+    /// The context of errors; `None` in a quick walk.
     base: Option<Base<'b>>,
     failed: bool,
     failures: Failures,
     matches: u32,
-    /// Bytes of patterns that may still be compiled without being kept.
+    /// The bytes of patterns that may still be compiled without being kept.
     patterns: usize,
     stop: Stop<'b>,
 }
 
-/// Failures. Those of a whole walk have a bounded size together: each has its path, and a long path can lead to many values.
+/// Failures. Those of a whole walk have a bounded total size: each has its path, and a long path can lead to many
+/// values.
 #[derive(Debug, Default)]
 struct Failures {
     all: Vec<Failure>,
-    /// Those that are not collected.
+    /// The number of failures that are not collected.
     dropped: usize,
-    /// The bytes of those that are, in the whole walk; none in a quick walk.
+    /// The remaining bytes for failures of the whole walk; `None` in a quick walk.
     room: Option<Rc<Cell<usize>>>,
 }
 
 impl Failures {
-    /// For a part of the walk.
+    /// Returns an empty collection for a part of the walk.
     fn apart(&self) -> Failures {
         Failures { all: Vec::new(), dropped: 0, room: self.room.clone() }
     }
@@ -102,7 +103,7 @@ impl<'b> Outcome<'b> {
         Outcome { base: Some(base), failures, ..Outcome::quick(stop) }
     }
 
-    /// For a part of the walk whose errors may not count.
+    /// Returns an outcome for a part of the walk whose errors may be dropped.
     fn apart(&self) -> Self {
         let (base, failures, patterns) = (self.base, self.failures.apart(), self.patterns);
         Outcome { base, failures, patterns, ..Outcome::quick(self.stop) }
@@ -113,7 +114,7 @@ impl<'b> Outcome<'b> {
         !self.failed
     }
 
-    /// Whether a walk may end here.
+    /// Returns whether a walk may end here.
     #[inline]
     fn is_done(&self) -> bool {
         self.failed && self.base.is_none() || self.stop.is_set()
@@ -124,7 +125,7 @@ impl<'b> Outcome<'b> {
         self.matches = self.matches.saturating_add(count);
     }
 
-    /// Reports an error, which a quick walk does not create.
+    /// Reports an error. A quick walk does not create it.
     #[inline]
     pub(super) fn fail(&mut self, failure: impl FnOnce(Base<'_>) -> Failure) {
         self.failed = true;
@@ -143,13 +144,13 @@ impl<'b> Outcome<'b> {
         self.matches(other.matches);
     }
 
-    /// Returns the failures, and how many more there are that are not collected.
+    /// Returns the failures, and the number of those that are not collected.
     pub(super) fn into_failures(mut self) -> (Vec<Failure>, usize) {
         (std::mem::take(&mut self.failures.all), self.failures.dropped)
     }
 }
 
-/// An error about the value that `name` leads to.
+/// Returns an error about the value at `name`.
 #[cold]
 pub(super) fn failure(
     base: Base<'_>,
@@ -162,7 +163,7 @@ pub(super) fn failure(
     Failure { error, name: name.to_string() }
 }
 
-/// An error that upstream reports about the whole value, without a path.
+/// Returns an error that upstream reports about the whole value, without a path.
 #[cold]
 pub(super) fn composite(base: Base<'_>, detail: String) -> Failure {
     let value = BadValue::Text(String::new());
@@ -170,7 +171,7 @@ pub(super) fn composite(base: Base<'_>, detail: String) -> Failure {
     Failure { error, name: String::new() }
 }
 
-/// Checks a value against a schema. Schemas nest as deep as their reader allows, and so does this.
+/// Checks a value against a schema. Recursion is bounded: schemas nest only as deep as their reader allows.
 pub(super) fn value<'v, 's, 'a>(
     validator: &'s Validator<'a>,
     schema: u32,
@@ -179,7 +180,7 @@ pub(super) fn value<'v, 's, 'a>(
     correlation: Option<Correlation<'v, NodeOf<'s, 'a>>>,
     out: &mut Outcome<'_>,
 ) {
-    // Errors of what did not change are dropped, but its successful checks count.
+    // Errors of unchanged values are dropped, but their successful checks are counted.
     if let Some(pair) = correlation.filter(|_| out.base.is_some()) {
         let mut own = out.apart();
         node(validator, validator.node(schema), value, name, correlation, &mut own);
@@ -252,7 +253,7 @@ fn null(node: &Node<'_>, name: &Name<'_>, out: &mut Outcome<'_>) {
     } else {
         out.fail(|base| wrong_type(base, name, node.types.text, "null"));
     }
-    // No enumeration holds null, even if it lists it.
+    // An enumeration never contains null, even if it lists it.
     if !node.enumeration().is_empty() {
         out.fail(|base| not_listed(base, node, Value::Null, name));
     }
@@ -290,7 +291,7 @@ fn check_type(node: &Node<'_>, value: Value<'_>, name: &Name<'_>, out: &mut Outc
     if declared.is_empty() {
         out.fail(|base| wrong_type(base, name, node.types.text, ty.name()));
     } else if matches!(ty, Type::String | Type::Array) {
-        // With a format, upstream takes strings and lists for strings.
+        // With a format, upstream accepts strings and lists as strings.
         if node.types.has(INTEGER | NUMBER) {
             out.fail(|base| wrong_type(base, name, node.types.text, ty.name()));
         } else {
@@ -316,7 +317,7 @@ fn string(node: &Node<'_>, text: &str, name: &Name<'_>, out: &mut Outcome<'_>) {
     }
 }
 
-/// Length and pattern; only the first of their errors is reported.
+/// Checks length and pattern; only the first of their errors is reported.
 fn check_string(node: &Node<'_>, text: &str, name: &Name<'_>, out: &mut Outcome<'_>) {
     let extra = node.extra;
     let length = || i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
@@ -365,7 +366,7 @@ fn number(node: &Node<'_>, value: Number, name: &Name<'_>, out: &mut Outcome<'_>
     }
 }
 
-/// Whether an enumeration lists a value, which takes the type of the element first, as Go converts.
+/// Returns whether an enumeration contains a value, after Go's conversion to the type of the element.
 fn is_listed(node: &Node<'_>, value: Value<'_>) -> bool {
     #[expect(clippy::cast_precision_loss, clippy::float_cmp, reason = "as Go converts and compares")]
     node.enumeration().iter().any(|element| match (value, *element) {
@@ -525,7 +526,7 @@ fn too_many(base: Base<'_>, name: &Name<'_>, count: i64, most: i64) -> Failure {
     failure(base, name, ErrorType::TooMany, count.into(), detail)
 }
 
-/// Whether two items are equal. In JSON, integers and floats are told apart by a mark.
+/// Returns whether two items are equal. In JSON, integers and floats are distinguished by a mark.
 fn has_duplicates(items: &[Value<'_>]) -> bool {
     let mut seen = HashSet::with_capacity(items.len());
     items.iter().any(|item| {
@@ -584,7 +585,7 @@ fn object<'v, 's, 'a>(
         return;
     }
     let at_root = matches!(name, Name::Root);
-    // Both are sorted, so this is a zip.
+    // Both are sorted, so this is a merge.
     let mut properties = node.properties.iter().peekable();
     for (key, child) in map.entries() {
         while properties.next_if(|property| compare_keys(property.0, key).is_lt()).is_some() {}
@@ -600,7 +601,7 @@ fn object<'v, 's, 'a>(
                 continue;
             }
         };
-        // The type of the object itself never counts as unchanged.
+        // The type of the object itself is never treated as unchanged.
         let pair =
             correlation.filter(|_| !(at_root && matches!(*key, "kind" | "apiVersion"))).and_then(|pair| pair.key(key));
         value(validator, schema, *child, &path, pair, out);

@@ -1,4 +1,4 @@
-//! Which value of the old object belongs to a value of the new one: `common.CorrelatedObject`.
+//! Finds the value of the old object for a value of the new one: `common.CorrelatedObject`.
 
 use super::equal::equal;
 use super::prepare::{Node, Rest, Validator};
@@ -8,18 +8,18 @@ use kubeshape_value::Value;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// What a schema says about which values belong together.
+/// The parts of a schema that determine which values belong together.
 pub(super) trait Spine<'s>: Copy {
-    /// How names of keys are held.
+    /// The type of key names.
     type Name: AsRef<str> + 's;
 
-    /// The schema of a field or a key.
+    /// Returns the schema of a field or a key.
     fn key(self, name: &str) -> Option<Self>;
 
-    /// The schema of items.
+    /// Returns the schema of items.
     fn item(self) -> Option<Self>;
 
-    /// The keys of a list of type map.
+    /// Returns the keys of a list of type map.
     fn map_keys(self) -> Option<&'s [Self::Name]>;
 }
 
@@ -98,24 +98,24 @@ impl<'v, 's, S: Spine<'s>> Correlation<'v, S> {
         Correlation { new, old, schema }
     }
 
-    /// The pair below a key that both objects have.
+    /// Returns the pair at a key that both objects have.
     pub(super) fn key(self, key: &str) -> Option<Self> {
         let (new, old) = (self.new.get(key)?, self.old.get(key)?);
         Some(Correlation::new(new, old, self.schema.key(key)?))
     }
 
-    /// The old items, if both values are lists of type map.
+    /// Returns the old items, if both values are lists of type map.
     pub(super) fn items(self) -> Option<OldItems<'v, 's, S::Name>> {
         self.new.as_list()?;
         OldItems::new(self.old, self.schema)
     }
 
-    /// The pair of a new item and the old item with its keys.
+    /// Returns the pair of a new item and the old item with the same keys.
     pub(super) fn item(self, new: Value<'v>, old: Value<'v>) -> Option<Self> {
         Some(Correlation::new(new, old, self.schema.item()?))
     }
 
-    /// Whether nothing changed: `CachedDeepEqual`. What no schema describes never counts as unchanged.
+    /// Returns whether nothing changed: `CachedDeepEqual`. Values without a schema are never treated as unchanged.
     pub(super) fn is_unchanged(self) -> bool {
         match (self.new, self.old) {
             (Value::List(new), Value::List(old)) => {
@@ -142,7 +142,7 @@ impl<'v, 's, S: Spine<'s>> Correlation<'v, S> {
 }
 
 impl<'v, 's, N: AsRef<str>> OldItems<'v, 's, N> {
-    /// The items of an old list of type map: `MakeMapList`. Of items with the same keys the first counts.
+    /// Indexes the items of an old list of type map: `MakeMapList`. If items have the same keys, the first one is used.
     pub(super) fn new<S: Spine<'s, Name = N>>(old: Value<'v>, schema: S) -> Option<Self> {
         let keys = schema.map_keys()?;
         let old = old.as_list()?;
@@ -158,13 +158,13 @@ impl<'v, 's, N: AsRef<str>> OldItems<'v, 's, N> {
         Some(OldItems { keys, items })
     }
 
-    /// The old item with the keys of a new one.
+    /// Returns the old item with the keys of a new one.
     pub(super) fn get(&self, item: Value<'v>) -> Option<Value<'v>> {
         self.items.get(&composite_key(item, self.keys)?).copied()
     }
 }
 
-/// The keys of an item as one text. None if one is missing or no scalar.
+/// Returns the keys of an item as one string; `None` if one is missing or not a scalar.
 fn composite_key<N: AsRef<str>>(item: Value<'_>, keys: &[N]) -> Option<String> {
     let map = item.as_map()?;
     let mut out = String::new();
@@ -172,7 +172,7 @@ fn composite_key<N: AsRef<str>>(item: Value<'_>, keys: &[N]) -> Option<String> {
         let _ = match map.get(key.as_ref())? {
             Value::Bool(yes) => write!(out, "\0{yes}"),
             Value::Int(n) => write!(out, "\0{n}"),
-            // Alone, a key is compared as it is.
+            // A single key is compared as it is.
             Value::Float(n) if keys.len() == 1 => write!(out, "\0.{n}"),
             Value::Float(n) => write!(out, "\0{n:.6}"),
             Value::String(text) => write!(out, "\0{text:?}"),

@@ -1,13 +1,13 @@
-//! What a server does with the metadata of an object of any kind that is created.
+//! A server's changes to the metadata of a new object of any kind.
 
 use super::before;
 use super::request::{metadata_of, set, with_metadata};
 use kubeshape_value::{Bump, Value};
 
-/// Metadata that a client cannot choose: the server wipes it.
+/// Metadata that a client cannot choose: the server removes it.
 const SYSTEM: [&str; 5] = ["creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"];
 
-/// Returns an object that is created without the metadata that a client cannot choose (`WipeObjectMetaSystemFields` of
+/// Returns a new object without the metadata that a client cannot choose (`WipeObjectMetaSystemFields` of
 /// `k8s.io/apiserver`).
 ///
 /// # Example
@@ -26,12 +26,12 @@ pub fn without_system_metadata<'a>(object: Value<'a>, arena: &'a Bump) -> Value<
     without(object, &SYSTEM, arena)
 }
 
-/// Returns an object as it is stored first: the storage sets the version (`PrepareObjectForStorage`).
+/// Returns an object as it is first stored: the storage sets the version (`PrepareObjectForStorage`).
 pub(super) fn without_version<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
     without(object, &["resourceVersion"], arena)
 }
 
-/// Returns the metadata of an object of any kind as it is stored first, and as it is validated.
+/// Returns the metadata of an object of any kind as it is first stored, and as it is validated.
 pub(crate) fn created_as<'a>(
     object: Value<'a>,
     namespaced: bool,
@@ -44,8 +44,8 @@ pub(crate) fn created_as<'a>(
     (stored, as_validated(stored, arena))
 }
 
-/// Returns an object that is created as the server validates it: with a generated name, and without the managed fields of
-/// the request, because the field manager replaces those that it cannot read.
+/// Returns a new object as the server validates it: with a generated name, and without the managed fields of the
+/// request, because the field manager replaces invalid ones.
 pub(super) fn as_validated<'a>(stored: Value<'a>, arena: &'a Bump) -> Value<'a> {
     without(before::with_generated_name(stored, arena), &["managedFields"], arena)
 }
@@ -59,9 +59,9 @@ fn without<'a>(object: Value<'a>, fields: &[&'static str], arena: &'a Bump) -> V
     set(object, "metadata", Some(metadata), arena)
 }
 
-/// Returns the message with which the storage refuses to create an object that has a version; `None` if it has none. Zero and what
-/// is not a number are no versions (`Create` and `ObjectResourceVersion` of `k8s.io/apiserver/pkg/storage`). A dry run
-/// does not reach the storage.
+/// Returns the message with which the storage refuses to create an object that has a version; `None` if it has none.
+/// Zero and strings that are not numbers are not versions (`Create` and `ObjectResourceVersion` of
+/// `k8s.io/apiserver/pkg/storage`). A dry run does not reach the storage.
 ///
 /// # Example
 /// ```
@@ -78,14 +78,14 @@ fn without<'a>(object: Value<'a>, fields: &[&'static str], arena: &'a Bump) -> V
 /// ```
 pub fn version_on_creation(object: Value<'_>) -> Option<&'static str> {
     let version = metadata_of(object).get("resourceVersion").and_then(Value::as_str).unwrap_or_default();
-    // Go's `ParseUint` takes no sign.
+    // Go's `ParseUint` accepts no sign.
     let is_number = version.bytes().all(|byte| byte.is_ascii_digit());
     let is_version = is_number && version.parse::<u64>().is_ok_and(|number| number > 0);
     is_version.then_some("resourceVersion should not be set on objects to be created")
 }
 
-/// Returns why server-side apply refuses to create an object that has a uid (`applyPatch` of `k8s.io/apiserver`): the reason of
-/// a conflict.
+/// Returns why server-side apply refuses to create an object that has a uid (`applyPatch` of `k8s.io/apiserver`): the
+/// reason of a conflict.
 pub fn uid_without_object(object: Value<'_>) -> Option<String> {
     let uid = metadata_of(object).get("uid").and_then(Value::as_str).unwrap_or_default();
     (!uid.is_empty())

@@ -8,8 +8,8 @@ use kubeshape_value::Map;
 use kubeshape_value::Value;
 use std::collections::BTreeMap;
 
-/// Inserts the defaults of a schema. A property that is missing gets its default; so does null where the schema does not
-/// take null. What is inserted is defaulted, too. Parents that are missing stay missing.
+/// Adds the defaults of a schema. A missing property gets its default; so does null if the schema does not accept null.
+/// Added values are defaulted, too. Missing parents stay missing.
 ///
 /// # Example
 /// ```
@@ -40,7 +40,7 @@ pub fn default<'a>(
     Ok(fit(value, schema.map(Whole), Root::Value, steps, arena).complete()?.value)
 }
 
-/// The opposite of [`default`]: removes what it would insert again, of a value that has all defaults.
+/// Removes the values that [`default`] would add again from a value with all defaults.
 ///
 /// # Example
 /// ```
@@ -71,14 +71,14 @@ pub fn without_defaults<'a>(value: Value<'a>, schema: Option<&Schema<'_>>, arena
 
 struct Removing<'a, 's> {
     arena: &'a Bump,
-    /// Where inserted values are.
+    /// The arena of added values.
     memory: &'s Bump,
-    /// What defaulting inserts, by the address of the schema: a schema may be that of many values.
+    /// The values that defaulting adds, by the address of the schema: many values can have the same schema.
     inserted: BTreeMap<usize, Option<Value<'s>>>,
 }
 
 impl<'a, 's> Removing<'a, 's> {
-    /// What defaulting inserts where a value of the schema is missing.
+    /// Returns the value that defaulting adds if a value of the schema is missing.
     fn inserted(&mut self, schema: &Schema<'s>) -> Option<Value<'s>> {
         let memory = self.memory;
         let inserted = self.inserted.entry(std::ptr::from_ref(schema).addr());
@@ -114,7 +114,7 @@ impl<'a, 's> Removing<'a, 's> {
     }
 }
 
-/// Removes nulls of properties that take no null and have no default. Nulls in lists stay.
+/// Removes nulls of properties that do not accept null and have no default. Nulls in lists are kept.
 pub fn prune_nulls<'a>(value: Value<'a>, schema: Option<&Schema<'_>>, arena: &'a Bump) -> Value<'a> {
     fit(value, schema.map(Bare), Root::Value, Steps { nulls: true, ..Steps::default() }, arena).value
 }

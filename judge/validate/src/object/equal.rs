@@ -1,10 +1,10 @@
-//! Equality of values as Go's `reflect.DeepEqual` sees it, and values in JSON.
+//! Equality of values like Go's `reflect.DeepEqual`, and values in JSON.
 
 use crate::release::{AskedRelease, Change};
 use kubeshape_schema::field::BadValue;
 use kubeshape_value::{GoSyntax, Value};
 
-/// Whether two values are equal. Unlike `==`, an integer never equals a float.
+/// Returns whether two values are equal. Unlike with `==`, an integer never equals a float.
 pub(super) fn equal(a: Value<'_>, b: Value<'_>) -> bool {
     match (a, b) {
         (Value::Int(_), Value::Float(_)) | (Value::Float(_), Value::Int(_)) => false,
@@ -19,7 +19,7 @@ pub(super) fn equal(a: Value<'_>, b: Value<'_>) -> bool {
     }
 }
 
-/// Whether two values are the same, down to where they are stored: what an unchanged copy is.
+/// Returns whether two values are the same memory, as unchanged copies are.
 pub(super) fn identical(a: Value<'_>, b: Value<'_>) -> bool {
     match (a, b) {
         (Value::List(a), Value::List(b)) => std::ptr::eq(a, b),
@@ -29,30 +29,30 @@ pub(super) fn identical(a: Value<'_>, b: Value<'_>) -> bool {
     }
 }
 
-/// A value in JSON.
+/// Returns a value in JSON.
 pub(super) fn json(value: Value<'_>) -> String {
     let mut out = Vec::new();
     value.write_go_json(&mut out);
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// A value as errors hold it in JSON.
+/// Returns a value as errors store it, in JSON.
 pub(crate) fn bad_value(value: Value<'_>) -> BadValue {
     Printing::Json.bad_value(value)
 }
 
-/// How errors show values that are not strings.
+/// The format of values in errors, except strings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Printing<'r> {
     /// In JSON.
     Json,
-    /// As a release does: in JSON, or as `field.Error.ErrorBody` prints them with Go's `fmt`. It is asked when there is
-    /// a value to show.
+    /// As in a release: in JSON, or as `field.Error.ErrorBody` prints them with Go's `fmt`. The release is asked only
+    /// if there is a value to show.
     Of(&'r AskedRelease),
 }
 
 impl Printing<'_> {
-    /// A value as errors hold it.
+    /// Returns a value as errors store it.
     pub(crate) fn bad_value(self, value: Value<'_>) -> BadValue {
         if let Value::String(text) = value {
             return BadValue::Text(text.to_owned());

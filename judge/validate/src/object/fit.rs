@@ -1,8 +1,8 @@
-//! What a server does to an object before it checks it, in one walk: `pruning.PruneWithOptions`,
+//! A server's changes to an object before validation, in one walk: `pruning.PruneWithOptions`,
 //! `defaulting.PruneNonNullableNullsWithoutDefaults` and `defaulting.Default`.
 //!
-//! A server goes over the object once for each. What becomes of a field follows from its own schema and from what the steps before
-//! made of it, never from the fields beside it, so one walk gives the same.
+//! A server walks over the object once for each. The result for a field depends only on its own schema and on the steps
+//! before, never on its sibling fields, so one walk gives the same result.
 
 use super::edit::Entries;
 use super::pruning::{Root, is_meta};
@@ -13,12 +13,12 @@ use kubeshape_value::Value;
 use std::cell::Cell;
 use std::fmt;
 
-/// The most bytes of defaults, as JSON, that are inserted into an object. A server stores objects of at most 1.5 MiB.
+/// The maximum bytes of defaults, as JSON, that are added to an object. A server stores objects of at most 1.5 MiB.
 pub const MAX_DEFAULTS: usize = 8 << 20;
 
-/// The defaults of a schema would make an object too large: more than 8 MiB of JSON would be inserted.
+/// The defaults of a schema would make an object too large: more than 8 MiB of JSON would be added.
 ///
-/// A default is inserted as often as its schema applies, so a small object can become a large one.
+/// A default is added as often as its schema applies, so a small object can become a large one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooManyDefaults;
 
@@ -30,12 +30,12 @@ impl fmt::Display for TooManyDefaults {
 
 impl std::error::Error for TooManyDefaults {}
 
-/// Counts the bytes of inserted defaults.
+/// Counts the bytes of added defaults.
 #[derive(Debug, Default)]
 pub(super) struct Budget(Cell<usize>);
 
 impl Budget {
-    /// Counts a default before it is inserted. Returns `false` if it does not fit any more.
+    /// Counts a default before it is added. Returns `false` if it no longer fits.
     pub(super) fn spend(&self, bytes: usize) -> bool {
         self.0.set(self.0.get().saturating_add(bytes));
         !self.is_exceeded()
@@ -50,7 +50,7 @@ impl Budget {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WholeDefault<'a> {
     pub(super) value: Value<'a>,
-    /// Its length as JSON. As a value shares its parts, this can be far more than its memory.
+    /// Its length as JSON. Values share parts, so this can be far more than its memory.
     pub(super) bytes: usize,
 }
 
@@ -61,12 +61,12 @@ pub(super) struct Fitted<'a> {
     pub(super) value: Value<'a>,
     /// The paths of the removed unknown fields, sorted.
     pub(super) unknown: Vec<String>,
-    /// The bytes of all inserted defaults, at most [`usize::MAX`].
+    /// The bytes of all added defaults, at most [`usize::MAX`].
     pub(super) inserted: usize,
 }
 
 impl Fitted<'_> {
-    /// Checks the number of inserted bytes.
+    /// Checks the number of added bytes.
     ///
     /// # Errors
     /// It exceeds the limit.
@@ -75,58 +75,59 @@ impl Fitted<'_> {
     }
 }
 
-/// What the walk needs to know of a schema.
+/// What the walk needs from a schema.
 pub(super) trait Part<'a>: Copy {
-    /// Facts about the schema.
+    /// Returns facts about the schema.
     fn flags(self) -> Flags;
 
-    /// Whether it or a schema below it has a default.
+    /// Returns whether it or a subschema has a default.
     fn has_defaults(self) -> bool;
 
-    /// The schema of a property. Names are asked for in the order of their bytes, and `cursor`, 0 at first, is where the search
-    /// goes on.
+    /// Returns the schema of a property. Names must be requested in the order of their bytes; `cursor`, initially 0, is
+    /// the position from which the search continues.
     fn property(self, name: &str, cursor: &mut usize) -> Option<Self>;
 
-    /// `additionalProperties`: the inner value is the schema, if they have one.
-    #[allow(clippy::option_option)] // Allowed without a schema is not the same as not allowed.
+    /// Returns `additionalProperties`: the inner value is the schema, if they have one.
+    #[allow(clippy::option_option)] // Allowed without a schema differs from not allowed.
     fn additional(self) -> Option<Option<Self>>;
 
-    /// The schema of items.
+    /// Returns the schema of items.
     fn item(self) -> Option<Self>;
 
-    /// Whether there is a default.
+    /// Returns whether there is a default.
     fn is_defaulted(self) -> bool;
 
-    /// The default, with the defaults below it. `None` if there is none, or if it exceeds the budget.
+    /// Returns the default, with the defaults below it. `None` if there is none, or if it exceeds the budget.
     fn default(self, arena: &'a Bump, budget: &Budget) -> Option<Value<'a>>;
 
-    /// Adds the defaults of properties that a map does not have, as long as they fit into the budget.
+    /// Adds the defaults of missing properties of a map, as long as they fit into the budget.
     fn add_missing(self, map: Map<'a>, arena: &'a Bump, budget: &Budget, add: impl FnMut(&'a str, Value<'a>));
 }
 
-/// What the walk does.
+/// The steps of the walk.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Steps {
     /// Unknown fields are removed.
     pub(super) prune: bool,
-    /// Nulls are removed that the schema does not take.
+    /// Nulls that the schema does not accept are removed.
     pub(super) nulls: bool,
-    /// Defaults are inserted.
+    /// Defaults are added.
     pub(super) defaults: bool,
 }
 
-/// What becomes of unknown fields of a value.
+/// How unknown fields of a value are handled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unknown {
     /// They are removed.
     Drop,
-    /// They stay, because the schema around them preserves them; but those of what has a schema go.
+    /// They are kept, because the schema around them preserves them; but unknown fields of values with a schema are
+    /// removed.
     Preserve,
-    /// Nothing is looked for.
+    /// They are kept without a search.
     Keep,
 }
 
-/// A path as pruning prints it.
+/// A path in the format of pruning.
 #[derive(Clone, Copy)]
 enum Step<'p> {
     Root,
@@ -145,7 +146,7 @@ impl fmt::Display for Step<'_> {
     }
 }
 
-/// Walks over a value. Checks no limit: see [`Fitted::complete`].
+/// Walks over a value. Does not check the limit: see [`Fitted::complete`].
 pub(super) fn fit<'a, P: Part<'a>>(
     value: Value<'a>,
     schema: Option<P>,
@@ -170,25 +171,25 @@ struct Walk<'a, 'b> {
     budget: &'b Budget,
 }
 
-/// How a value is looked at.
+/// The context of a value.
 #[derive(Clone, Copy)]
 struct How {
     unknown: Unknown,
     /// Whether nulls are removed.
     nulls: bool,
-    /// What the value is, if it is the whole.
+    /// The role of the value, if it is the root.
     root: Option<Root>,
 }
 
 impl<'a> Walk<'a, '_> {
-    /// Whether the walk can change anything in a list or a map.
+    /// Returns whether the walk can change anything in a list or a map.
     #[inline]
     fn enters<P: Part<'a>>(&self, schema: Option<P>, how: How) -> bool {
         let Some(schema) = schema else { return how.unknown == Unknown::Drop };
         how.unknown != Unknown::Keep || how.nulls || (self.steps.defaults && schema.has_defaults())
     }
 
-    /// What becomes of a list or a map; none if it stays as it is. A value nests as deep as its reader allows.
+    /// Returns the new list or map; `None` if it does not change. The reader bounds the nesting of values.
     fn value<P: Part<'a>>(
         &mut self,
         value: &Value<'a>,
@@ -220,7 +221,7 @@ impl<'a> Walk<'a, '_> {
             let mut below = How { root: None, ..how };
             if is_resource && is_meta(key) {
                 below.unknown = Unknown::Keep;
-                // What was decoded has its form.
+                // Decoded metadata already has its form.
                 below.nulls &= how.root != Some(Root::Decoded);
             } else if how.unknown != Unknown::Keep {
                 if is_known {
@@ -254,7 +255,7 @@ impl<'a> Walk<'a, '_> {
         entries.changed()
     }
 
-    /// What becomes of a null in a map; none if it is removed.
+    /// Returns the new value for a null in a map; `None` if it is removed.
     fn null<P: Part<'a>>(&self, schema: Option<P>, nulls: bool) -> Option<Value<'a>> {
         let Some(schema) = schema.filter(|schema| !schema.flags().any(Flags::NULLABLE)) else {
             return Some(Value::Null);
@@ -286,7 +287,7 @@ impl<'a> Walk<'a, '_> {
         let mut changed: Option<bumpalo::collections::Vec<'a, Value<'a>>> = None;
         for (at, item) in items.iter().enumerate() {
             let new = match item {
-                // Nulls in lists stay, unless there is a default.
+                // Nulls in lists are kept, unless there is a default.
                 Value::Null => schema
                     .filter(|schema| !schema.flags().any(Flags::NULLABLE))
                     .and_then(|schema| self.default_of(schema)),
@@ -307,11 +308,11 @@ impl<'a> Walk<'a, '_> {
     }
 }
 
-/// A schema whose defaults are inserted.
+/// A schema whose defaults are added.
 #[derive(Clone, Copy)]
 pub(super) struct Whole<'s, 'a>(pub(super) &'s Schema<'a>);
 
-/// A schema of which nothing is inserted.
+/// A schema without defaults.
 #[derive(Clone, Copy)]
 pub(super) struct Bare<'s, 't>(pub(super) &'s Schema<'t>);
 

@@ -1,6 +1,6 @@
-//! Formats of strings, as kube-openapi's `strfmt` checks them.
+//! Formats of strings, like kube-openapi's `strfmt`.
 //!
-//! Each follows Go's parser or expression to the letter, where that differs from the standard, too.
+//! Each follows Go's parser or regular expression exactly, even if that differs from the standard.
 
 mod address;
 mod email;
@@ -47,7 +47,7 @@ pub enum Format {
     LongName,
     /// `mac`
     Mac,
-    /// `password`: any text.
+    /// `password`: any string.
     Password,
     /// `rgbcolor`
     RgbColor,
@@ -68,7 +68,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format of that name, in which dashes do not count. None if a server does not check it.
+    /// Returns the format of a name, in which dashes are ignored. `None` if a server does not check it.
     pub fn named(name: &str) -> Option<Format> {
         let name: std::borrow::Cow<'_, str> =
             if name.contains('-') { name.replace('-', "").into() } else { name.into() };
@@ -103,9 +103,9 @@ impl Format {
         })
     }
 
-    /// Whether a text has this format.
+    /// Returns whether a string has this format.
     ///
-    /// # Example: a duration is looked for anywhere in a text
+    /// # Example: a duration may be anywhere in the string
     /// ```
     /// use kubeshape_validate::object::Format;
     /// let duration = Format::named("duration").unwrap();
@@ -145,7 +145,7 @@ impl Format {
     }
 }
 
-/// Groups of four characters, of which the last may be padded.
+/// Checks groups of four characters, the last of which may be padded.
 fn is_base64(text: &str) -> bool {
     if text.is_empty() || !text.len().is_multiple_of(4) {
         return false;
@@ -161,7 +161,7 @@ fn is_hex_color(text: &str) -> bool {
 
 /// `rgb(1, 2, 255)`
 fn is_rgb_color(text: &str) -> bool {
-    // What the class `\s` of Go holds.
+    // The class `\s` of Go.
     let blank = |c: char| matches!(c, '\t' | '\n' | '\u{c}' | '\r' | ' ');
     let Some(list) = text.strip_prefix("rgb(").and_then(|text| text.strip_suffix(')')) else { return false };
     let mut parts = 0;

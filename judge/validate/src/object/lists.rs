@@ -1,4 +1,4 @@
-//! Repeated items of sets and maps: `listtype.ValidateListSetsAndMaps`.
+//! Duplicate items of sets and maps: `listtype.ValidateListSetsAndMaps`.
 
 use super::equal::{Printing, json};
 use kubeshape_schema::field::{Error, Errors, Path};
@@ -7,16 +7,16 @@ use kubeshape_value::Map;
 use kubeshape_value::Value;
 use std::collections::HashMap;
 
-/// The errors about lists of type set that hold an item twice, and about lists of type map that hold an item with the
-/// same keys twice, or one that is no object.
+/// Returns the errors about duplicate items in lists of type set, and in lists of type map about items with the same
+/// keys and items that are not objects.
 ///
-/// Scalars are compared as Go compares them: 1 and 1.0 differ. Objects, lists and several keys are compared as JSON, in
-/// which they are equal.
+/// Scalars are compared as in Go: 1 and 1.0 differ. Objects, lists and several keys are compared as JSON, in which they
+/// are equal.
 pub fn list_types(value: Value<'_>, schema: Option<&Schema<'_>>, path: &Path<'_>) -> Vec<Error> {
     list_types_with(value, schema, path, Printing::Json)
 }
 
-/// As [`list_types`]. `printing` is how the errors show values.
+/// Like [`list_types`]. `printing` is the format of values in errors.
 pub(super) fn list_types_with(
     value: Value<'_>,
     schema: Option<&Schema<'_>>,
@@ -36,7 +36,7 @@ struct Walk<'r> {
 }
 
 impl Walk<'_> {
-    /// A schema nests as deep as its reader allows.
+    /// Recursion is bounded: a schema nests only as deep as its reader allows.
     fn check(&mut self, value: Value<'_>, schema: &Schema<'_>, path: &Path<'_>) {
         if !schema.subtree.any(Flags::LIST_TYPE) {
             return;
@@ -103,9 +103,9 @@ impl Walk<'_> {
     }
 }
 
-/// Whether all values are texts, of which none stands twice: what most lists of names are.
+/// Returns whether all values are distinct strings, as in most lists of names.
 fn are_distinct<'v>(values: impl ExactSizeIterator<Item = Value<'v>>) -> bool {
-    /// So many are compared with each other.
+    /// Up to this length, all pairs are compared.
     const FEW: usize = 8;
     let mut few = [""; FEW];
     let mut many = Vec::new();
@@ -128,13 +128,13 @@ fn are_distinct<'v>(values: impl ExactSizeIterator<Item = Value<'v>>) -> bool {
     true
 }
 
-/// The keys of an item that it has, as an object.
+/// Returns the keys of an item, as far as it has them, as an object.
 fn keys_of<'a>(item: Value<'a>, keys: &[&'a str], arena: &'a Bump) -> Value<'a> {
     let entries = keys.iter().filter_map(|key| Some((*key, item.get(key)?))).collect();
     Value::Map(Map::from_entries(entries, arena))
 }
 
-/// What tells an item from others; never empty. Scalars begin with their type.
+/// Returns bytes that identify an item; never empty. Scalars begin with their type.
 fn identity(value: Value<'_>) -> Vec<u8> {
     let mut out = match value {
         Value::Null => vec![b'n'],
@@ -144,13 +144,13 @@ fn identity(value: Value<'_>) -> Vec<u8> {
         Value::String(_) => vec![b's'],
         Value::List(_) | Value::Map(_) => vec![b'j'],
     };
-    // Zero is equal to minus zero.
+    // Zero equals minus zero.
     let value = if matches!(value, Value::Float(0.0)) { Value::Float(0.0) } else { value };
     value.write_go_json(&mut out);
     out
 }
 
-/// The positions of the second of all equal identities, in order.
+/// Returns the positions of the second one of equal identities, in order.
 fn repeated(identities: impl Iterator<Item = Vec<u8>>) -> Vec<usize> {
     let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
     let mut out = Vec::new();

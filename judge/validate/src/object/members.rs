@@ -8,8 +8,8 @@ use kubeshape_schema::{Additional, Items, Schema};
 const OBJECT: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
 impl Resource<'_> {
-    /// Returns the names of the fields that are declared at a path in an object: keys, and any name for the items of a list.
-    /// The names are in the order of the schema. They are none if fields are not declared there.
+    /// Returns the names of the fields that are declared at a path in an object: keys, and any name for the items of a
+    /// list. The names are in the order of the schema. Empty if no fields are declared there.
     ///
     /// The path of an item of a list in `spec.ports` is `["spec", "ports", "0"]`.
     pub fn members(&self, path: &[&str]) -> Vec<&str> {
@@ -24,7 +24,7 @@ impl Resource<'_> {
     }
 }
 
-/// The schema of a field, or of the items of a list.
+/// Returns the schema of a field, or of the items of a list.
 fn below<'s>(schema: &'s Schema<'s>, step: &&str) -> Option<&'s Schema<'s>> {
     let named = schema.properties.iter().find(|property| property.name == *step).map(|property| &property.schema);
     named

@@ -258,7 +258,7 @@ pub fn coerce<'a>(
     coerce_with(Printing::Json, value, schema, root, malformed, path, arena)
 }
 
-/// As [`coerce`]. `printing` is how errors show values.
+/// Like [`coerce`]. `printing` is the format of values in errors.
 pub(super) fn coerce_with<'a>(
     printing: Printing<'_>,
     value: Value<'a>,

@@ -1,4 +1,4 @@
-//! Paths as kube-openapi's validation writes them into messages: `spec.list[0].key`.
+//! Paths in the format of kube-openapi's messages: `spec.list[0].key`.
 
 use kubeshape_schema::field::{self, Error};
 use std::fmt;
@@ -8,13 +8,13 @@ use std::fmt;
 pub(super) enum Name<'p> {
     Root,
     Property(&'p Name<'p>, &'p str),
-    /// Also a required property: at the root it begins with a dot.
+    /// Also used for a required property: at the root it begins with a dot.
     Additional(&'p Name<'p>, &'p str),
     Index(&'p Name<'p>, usize),
 }
 
 impl Name<'_> {
-    /// The path of a field error: `base` and this, without a dot at the beginning.
+    /// Returns the path of a field error: `base` and this, without a leading dot.
     pub(super) fn below(&self, base: &field::Path<'_>) -> String {
         let name = self.to_string();
         match name.as_str() {
@@ -35,7 +35,7 @@ impl fmt::Display for Name<'_> {
     }
 }
 
-/// An error, and what tells whether it was reported before: upstream drops errors with equal messages.
+/// An error with its identity: upstream drops errors with equal messages.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) error: Error,
@@ -43,7 +43,7 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    /// The bytes that it takes.
+    /// Returns the bytes that it takes.
     pub(super) fn size(&self) -> usize {
         self.error.size() + self.name.len()
     }

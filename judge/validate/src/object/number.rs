@@ -1,7 +1,7 @@
-//! Checks of numbers, as `numberValidator` of kube-openapi does them.
+//! Checks of numbers, like kube-openapi's `numberValidator`.
 //!
-//! Bounds are doubles. For an integer they lose their fraction first; a bound that the schema's type cannot hold is an
-//! error for every value.
+//! Bounds are doubles. For an integer they lose their fraction first; a bound outside the range of the schema's type is
+//! an error for every value.
 
 use super::check::Outcome;
 use super::name::Name;
@@ -10,10 +10,10 @@ use kubeshape_schema::field::ErrorType;
 use kubeshape_value::Value;
 use kubeshape_yaml::go::number::General;
 
-/// The range that the type and the format of a schema give.
+/// The range of the type and the format of a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Range {
-    /// Neither or more than one type: no range.
+    /// No or several types: no range.
     Any,
     /// `type: integer`
     Integer { format: &'static str },
@@ -51,13 +51,13 @@ const TWO_63: f64 = 9_223_372_036_854_775_808.0;
 const MAX_JSON: f64 = 9_007_199_254_740_991.0;
 const EPSILON: f64 = 1e-9;
 
-/// The conversion of Go on amd64: what does not fit is the least integer.
+/// Converts like Go on amd64: numbers out of range become the least integer.
 #[expect(clippy::cast_possible_truncation, reason = "checked before")]
 pub(super) fn to_int(n: f64) -> i64 {
     if n > -TWO_63 && n < TWO_63 { n as i64 } else { i64::MIN }
 }
 
-/// Whether a double counts as an integer: `swag.IsFloat64AJSONInteger`.
+/// Returns whether a double is treated as an integer: `swag.IsFloat64AJSONInteger`.
 #[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "as Go converts")]
 pub(super) fn is_integer(n: f64) -> bool {
     if !n.is_finite() || !(-MAX_JSON..=MAX_JSON).contains(&n) {
@@ -73,7 +73,7 @@ pub(super) fn is_integer(n: f64) -> bool {
 }
 
 impl Range {
-    /// Whether it holds a number and all numbers that the schema compares it with.
+    /// Returns whether the range contains a number and all numbers that the schema compares it with.
     pub(super) fn takes(self, number: Number, extra: &Extra<'_>) -> bool {
         let others = [extra.multiple_of, extra.maximum, extra.minimum].into_iter().flatten().map(Number::Float);
         others.chain([number]).all(|number| self.holds(number))
@@ -93,7 +93,7 @@ impl Range {
         }
     }
 
-    /// The text of the error for a number that does not fit, unless it does.
+    /// Returns the error about a number that is out of range.
     fn refuses(self, number: Number, what: &str, name: &Name<'_>) -> Option<String> {
         let (type_name, format) = match self {
             Range::Any => return None,
@@ -168,7 +168,7 @@ fn multiple_of(value: Number, factor: f64, native: bool, name: &Name<'_>, out: &
     }
 }
 
-/// Reports that a range does not hold a number. The error is about the whole value, without a path.
+/// Reports a number that is out of range. The error is about the whole value, without a path.
 fn refuse(range: Range, number: Number, what: &str, name: &Name<'_>, out: &mut Outcome<'_>) -> bool {
     let refused = range.refuses(number, what, name);
     let found = refused.is_some();
@@ -199,7 +199,7 @@ mod tests {
     use super::is_integer;
 
     #[test]
-    fn doubles_that_are_nearly_whole_count_as_integers() {
+    fn nearly_whole_doubles_are_treated_as_integers() {
         for (n, expected) in
             [(1.0, true), (1.5, false), (3.000_000_000_1, true), (-2.0, true), (1e16, false), (0.1, false)]
         {

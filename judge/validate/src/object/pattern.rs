@@ -5,21 +5,21 @@ use regex::Regex;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-/// The most bytes that all patterns of a definition may take when they are compiled, as [`compiled_size`] estimates them. It
-/// bounds the memory of a definition, and the time that its first object takes.
+/// The maximum bytes of all compiled patterns of a definition, as [`compiled_size`] estimates them. It bounds the
+/// memory of a definition, and the time for its first object.
 pub const MAX_PATTERNS: usize = 256 << 20;
 
 /// A pattern, compiled at its first use, and kept if there is room.
 #[derive(Debug)]
 pub(super) struct Pattern {
     compiled: OnceLock<(Result<Regex, CompileError>, Room)>,
-    /// Whether it is one of the first that fit into [`MAX_PATTERNS`] together.
+    /// Whether it is among the first patterns that fit into [`MAX_PATTERNS`] together.
     fits: bool,
 }
 
 impl Pattern {
-    /// Whether a string matches. `text` is the pattern, `left` the bytes of patterns that may be compiled without being kept:
-    /// where there is no room, each string compiles its pattern again.
+    /// Returns whether a string matches. `text` is the pattern, `left` the bytes of patterns that may be compiled
+    /// without being kept: without room, the pattern is compiled for each string.
     ///
     /// # Errors
     /// The pattern does not compile.
@@ -38,12 +38,12 @@ impl Pattern {
             *left = left.checked_sub(compiled_size(text)).ok_or(CompileError::TooMany)?;
             return is_match(&compile(text));
         };
-        // If another thread was first, its room stays, and this one is given back.
+        // If another thread was first, its room is kept, and this one is released.
         is_match(&self.compiled.get_or_init(|| (compile(text), room)).0)
     }
 }
 
-/// The patterns that several validators share: each is compiled once, and their size has a limit together.
+/// Patterns shared by several validators: each is compiled once, and they share one limit of size.
 #[derive(Debug)]
 pub struct Patterns<'a> {
     known: HashMap<&'a str, Arc<Pattern>>,
@@ -79,7 +79,7 @@ mod tests {
         let mut patterns = Patterns::default();
         let fit = texts.iter().filter(|text| patterns.add(text).fits).count();
         assert!((20..30).contains(&fit), "{fit}");
-        // Small ones still fit, and known ones do not count again.
+        // Small ones still fit, and known ones are not counted again.
         assert!(patterns.add("^[a-z]+$").fits && patterns.add(&texts[0]).fits);
         assert!(!patterns.add(&texts[99]).fits);
         let refused = patterns.add(&texts[99]);

@@ -22,11 +22,11 @@ use std::sync::Arc;
 /// What a schema is prepared for.
 #[derive(Clone, Debug)]
 pub enum Purpose {
-    /// Objects of requests to a release (`NewSchemaValidator`): formats that the server does not know are left out, and
+    /// Objects of requests to a release (`NewSchemaValidator`): formats unknown to the server are ignored, and
     /// `x-kubernetes-int-or-string` means the types integer and string.
     Objects(AskedRelease),
-    /// Defaults in CustomResourceDefinitions (`ToKubeOpenAPI`): every format counts for the type check,
-    /// `x-kubernetes-int-or-string` counts by its branches alone, and `additionalProperties` in branches is ignored.
+    /// Defaults in CustomResourceDefinitions (`ToKubeOpenAPI`): every format is used for the type check, only the
+    /// branches of `x-kubernetes-int-or-string` are used, and `additionalProperties` in branches is ignored.
     Defaults(AskedRelease),
 }
 
@@ -36,9 +36,9 @@ impl Default for Purpose {
     }
 }
 
-/// Checks values against a schema, as kube-openapi's `validate` does for an API server.
+/// Checks values against a schema, like kube-openapi's `validate` for an API server.
 ///
-/// A validator is prepared once and used by any number of threads. Patterns are compiled when they are first used.
+/// A validator is prepared once and used by any number of threads. Patterns are compiled at their first use.
 ///
 /// # Example: an enumeration
 /// ```
@@ -65,7 +65,7 @@ impl Default for Purpose {
 pub struct Validator<'a> {
     nodes: Box<[Node<'a>]>,
     root: u32,
-    /// The release that is asked how errors show values. `None` if they are in JSON.
+    /// The release that decides how errors show values. `None` if they are in JSON.
     printing: Option<AskedRelease>,
 }
 
@@ -77,23 +77,23 @@ pub(super) enum Rest {
     Schema(u32),
 }
 
-/// A schema, with what its checks need.
+/// A schema, prepared for its checks.
 #[derive(Debug)]
 pub(super) struct Node<'a> {
     pub(super) types: Types<'a>,
     pub(super) nullable: bool,
-    /// As written; empty if it does not count. [`Node::format`] tells whether it counts in the release.
+    /// As written; empty if it is ignored. [`Node::format`] decides whether it is used in the release.
     format: &'a str,
-    /// The release that is asked whether the format counts. `None` if it counts in all of them.
+    /// The release that decides whether the format is used. `None` if all of them use it.
     changed: Option<Box<(AskedRelease, Change)>>,
-    /// What strings are checked for. [`Node::refuses`] tells whether it is in the release.
+    /// The check of strings. [`Node::refuses`] decides whether the release has it.
     pub(super) check: Option<Format>,
     range: Range,
-    /// The release that is asked whether numbers have a range. `None` if they have one.
+    /// The release that decides whether numbers have a range. `None` if they have one.
     ranged: Option<AskedRelease>,
     pub(super) exclusive: [bool; 2],
     pub(super) extra: &'a Extra<'a>,
-    /// Whether `extra` says something about numbers.
+    /// Whether `extra` restricts numbers.
     pub(super) bounds: bool,
     pub(super) required: &'a [&'a str],
     /// Sorted by the bytes of their names.
@@ -101,12 +101,12 @@ pub(super) struct Node<'a> {
     pub(super) rest: Rest,
     pub(super) items: Option<u32>,
     pub(super) unique_items: bool,
-    /// None if all of it is empty, as in most schemas.
+    /// `None` if all fields are empty, as in most schemas.
     rare: Option<Box<Rare<'a>>>,
     /// The keys of a list of type map.
     pub(super) map_keys: Option<&'a [&'a str]>,
     flags: Flags,
-    /// Whether it or a schema below it has a default.
+    /// Whether it or a subschema has a default.
     has_defaults: bool,
     /// Whether there is `additionalProperties`.
     has_additional: bool,
@@ -114,7 +114,7 @@ pub(super) struct Node<'a> {
     missing: Box<[(&'a str, WholeDefault<'a>)]>,
 }
 
-/// What few schemas have.
+/// Parts that few schemas have.
 #[derive(Debug, Default)]
 struct Rare<'a> {
     pattern: Option<Arc<Pattern>>,
@@ -127,11 +127,11 @@ struct Rare<'a> {
     default: Option<WholeDefault<'a>>,
 }
 
-/// The types that a schema takes.
+/// The types that a schema accepts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Types<'a> {
     set: u8,
-    /// As messages show them; empty if there is none.
+    /// As in messages; empty if there is none.
     pub(super) text: &'a str,
 }
 
@@ -161,17 +161,18 @@ impl Types<'_> {
 }
 
 impl<'a> Validator<'a> {
-    /// Prepares a schema for objects of requests to [`Release::DEFAULT`]. The arena holds values of enumerations, and defaults.
+    /// Prepares a schema for objects of requests to [`Release::DEFAULT`]. The arena holds values of enumerations, and
+    /// defaults.
     pub fn new(schema: &'a Schema<'a>, arena: &'a Bump) -> Validator<'a> {
         Validator::with_purpose(schema, Purpose::default(), arena)
     }
 
-    /// Prepares a schema for one of the two places where a server uses it.
+    /// Prepares a schema for one of the two purposes.
     pub fn with_purpose(schema: &'a Schema<'a>, purpose: Purpose, arena: &'a Bump) -> Validator<'a> {
         Validator::with_patterns(schema, purpose, &mut Patterns::default(), arena)
     }
 
-    /// As [`new`](Self::new), for a schema that shares patterns with others.
+    /// Like [`new`](Self::new), for a schema that shares patterns with others.
     pub fn sharing(schema: &'a Schema<'a>, patterns: &mut Patterns<'a>, arena: &'a Bump) -> Validator<'a> {
         Validator::with_patterns(schema, Purpose::default(), patterns, arena)
     }
@@ -192,12 +193,12 @@ impl<'a> Validator<'a> {
         Validator { nodes: builder.nodes.into(), root, printing }
     }
 
-    /// The errors of a value that is created: `ValidateCustomResource`. `base` is the path of the value.
+    /// Returns the errors of a new value: `ValidateCustomResource`. `base` is the path of the value.
     pub fn check(&self, value: Value<'_>, base: &Path<'_>) -> Vec<Error> {
         self.check_until(value, base, Stop::NEVER)
     }
 
-    /// As [`check`](Self::check), until the flag is set.
+    /// Like [`check`](Self::check), until the flag is set.
     pub(crate) fn check_until(&self, value: Value<'_>, base: &Path<'_>, stop: Stop<'_>) -> Vec<Error> {
         if self.is_valid_until(value, stop) {
             return Vec::new();
@@ -205,13 +206,13 @@ impl<'a> Validator<'a> {
         self.errors(self.root, value, None, base, stop)
     }
 
-    /// The errors of a value that replaces another one: `ValidateCustomResourceUpdate`. Errors of fields that did not
-    /// change are left out (ratcheting).
+    /// Returns the errors of a value that replaces another one: `ValidateCustomResourceUpdate`. Errors of unchanged
+    /// fields are left out (ratcheting).
     pub fn check_update<'v>(&self, value: Value<'v>, old: Value<'v>, base: &Path<'_>) -> Vec<Error> {
         self.check_update_until(value, old, base, Stop::NEVER)
     }
 
-    /// As [`check_update`](Self::check_update), until the flag is set.
+    /// Like [`check_update`](Self::check_update), until the flag is set.
     pub(super) fn check_update_until<'v>(
         &self,
         value: Value<'v>,
@@ -225,8 +226,8 @@ impl<'a> Validator<'a> {
         self.errors(self.root, value, Some(Correlation::new(value, old, NodeOf::new(self, self.root))), base, stop)
     }
 
-    /// The errors of a field of an object that replaces another value, or that is new. There are none if the schema does
-    /// not know the field. `base` is the path of the field.
+    /// Returns the errors of a field of an object that is new or replaces another value. Empty if the schema does not
+    /// know the field. `base` is the path of the field.
     pub(super) fn check_field_update<'v>(
         &self,
         field: &str,
@@ -245,7 +246,7 @@ impl<'a> Validator<'a> {
         self.errors(root, value, correlation, base, stop)
     }
 
-    /// Whether a value has no error. This allocates nothing.
+    /// Returns whether a value has no errors. Does not allocate.
     pub fn is_valid(&self, value: Value<'_>) -> bool {
         self.is_valid_until(value, Stop::NEVER)
     }
@@ -268,7 +269,7 @@ impl<'a> Validator<'a> {
         check::value(self, root, value, &Name::Root, correlation, &mut out);
         let mut seen = HashSet::new();
         let (mut errors, dropped) = out.into_failures();
-        // Upstream reports an error once if another one has the same message.
+        // Upstream drops errors with equal messages.
         errors.retain(|failure| {
             seen.insert((failure.error.error_type, failure.name.clone(), failure.error.detail.clone()))
         });
@@ -284,7 +285,7 @@ impl<'a> Validator<'a> {
         &self.nodes[at as usize]
     }
 
-    /// The schema, for walks that fit a value to it.
+    /// Returns the schema, for walks that fit a value to it.
     pub(super) fn part(&self) -> Prepared<'_, 'a> {
         Prepared { nodes: &self.nodes, node: self.root }
     }
@@ -372,8 +373,8 @@ impl<'a> Node<'a> {
         Some(self.properties[at].1)
     }
 
-    /// Whether a string matches the pattern. It does if there is none. `left` are the bytes that may be compiled without being
-    /// kept.
+    /// Returns whether a string matches the pattern; `true` if there is none. `left` are the bytes that may be compiled
+    /// without being kept.
     ///
     /// # Errors
     /// The pattern does not compile.
@@ -382,27 +383,27 @@ impl<'a> Node<'a> {
         pattern.map_or(Ok(true), |pattern| pattern.is_match(self.extra.pattern, text, left))
     }
 
-    /// Whether the format counts in the release. Asked only where the answer depends on it.
+    /// Returns whether the format is used in the release. The release is asked only if the answer depends on it.
     fn counts(&self) -> bool {
         self.changed.as_deref().is_none_or(|(release, change)| release.has(*change))
     }
 
-    /// The format; empty if it does not count.
+    /// Returns the format; empty if it is ignored.
     pub(super) fn format(&self) -> &'a str {
         if self.counts() { self.format } else { "" }
     }
 
-    /// Whether a text does not have the format.
+    /// Returns whether a string does not have the format.
     pub(super) fn refuses(&self, text: &str) -> bool {
         self.check.is_some_and(|format| !format.matches(text)) && self.counts()
     }
 
-    /// Whether numbers are checked.
+    /// Returns whether numbers are checked.
     pub(super) fn has_numbers(&self) -> bool {
         self.bounds || self.range != Range::Any
     }
 
-    /// The range for a number. The release is asked only where the answer depends on it.
+    /// Returns the range for a number. The release is asked only if the answer depends on it.
     pub(super) fn range(&self, number: Number) -> Range {
         let has_range =
             |release: &AskedRelease| self.range.takes(number, self.extra) || release.has(Change::RangesOfNumbers);
@@ -440,7 +441,7 @@ impl<'a> Node<'a> {
 
 struct Builder<'a, 'p> {
     nodes: Vec<Node<'a>>,
-    /// Schemas that are made of the same parts share a node, by whether they stand in a branch.
+    /// Equal schemas share a node; the flag says whether they are in a branch.
     known: HashMap<(Identity, bool), u32>,
     purpose: Purpose,
     patterns: &'p mut Patterns<'a>,
@@ -448,7 +449,7 @@ struct Builder<'a, 'p> {
 }
 
 impl<'a> Builder<'a, '_> {
-    /// Schemas come from a reader, which bounds how deep they nest.
+    /// Recursion is bounded: the reader of schemas limits their nesting.
     fn node(&mut self, schema: &'a Schema<'a>, in_branch: bool) -> u32 {
         let key = (schema.identity(), in_branch);
         if let Some(known) = self.known.get(&key) {
@@ -467,7 +468,7 @@ impl<'a> Builder<'a, '_> {
             Counting::Always => true,
             Counting::Never => false,
             Counting::Once { since, until } => since.is_none_or(|since| release.has(since)) && !release.has(until),
-            // What a branch finds counts even if it is no error.
+            // In a branch, successful checks matter even if there is no error.
             Counting::Since(change) if in_branch => release.has(change),
             Counting::Since(change) => {
                 changed = Some(Box::new((release.clone(), change)));
@@ -499,7 +500,7 @@ impl<'a> Builder<'a, '_> {
         let (all_of, any_of, one_of) = (branches(extra.all_of), branches(extra.any_of), branches(extra.one_of));
         let not = extra.not.map(|schema| self.node(schema, true));
         let enumeration = schema.enumeration.iter().map(|json| Value::from_json(json, self.arena)).collect();
-        // What is checked in definitions is not defaulted.
+        // Values in definitions are not defaulted.
         let default = schema.default.filter(|_| objects).map(|default| {
             let value = Value::from_json(default, self.arena);
             WholeDefault { value, bytes: value.json_len(usize::MAX).unwrap_or(usize::MAX) }
@@ -569,18 +570,18 @@ impl<'a> Builder<'a, '_> {
     }
 }
 
-/// One of two formats, or the empty text.
+/// Returns one of two formats, or the empty string.
 fn known(format: &str, formats: [&'static str; 2]) -> &'static str {
     formats.into_iter().find(|known| *known == format).unwrap_or_default()
 }
 
-/// In which releases a format counts.
+/// The releases that use a format.
 enum Counting {
     Always,
     Never,
     /// From a change on.
     Since(Change),
-    /// Before a change, and maybe only from another one on.
+    /// Before a change, and possibly only from another one on.
     Once {
         since: Option<Change>,
         until: Change,
@@ -588,8 +589,8 @@ enum Counting {
 }
 
 impl Counting {
-    /// In schemas of these types of objects (`StripUnsupportedFormatsPostProcess`). A new format counts from the release
-    /// after that which knows it.
+    /// Returns the releases for schemas of these types (`StripUnsupportedFormatsPostProcess`). A new format is used
+    /// from the release after the one that first knows it.
     fn of(types: Types<'_>, one_type: bool, format: &str) -> Counting {
         let is_known = Format::named(format).is_some();
         let counts = match types.text {
@@ -607,7 +608,7 @@ impl Counting {
         }
     }
 
-    /// In defaults.
+    /// Returns the releases for defaults.
     fn of_defaults(format: &str) -> Counting {
         match format {
             "k8s-short-name" | "k8s-long-name" => Counting::Since(Change::NamesOfDefaults),

@@ -6,8 +6,8 @@ use kubeshape_schema::field::Path;
 use kubeshape_schema::{Additional, Bump, Flags, Items, Json, Schema, order};
 use kubeshape_value::Value;
 
-/// The schema of a whole resource whose defaults hold nothing that it does not know. A server does this before it uses a
-/// definition, because definitions of earlier releases may have such defaults. A schema without them comes back as it is.
+/// Returns the schema of a whole resource without unknown fields in its defaults. A server does this before it uses a
+/// definition, because definitions of earlier releases may have such defaults. Other schemas are returned unchanged.
 pub fn prune_defaults<'a>(schema: &'a Schema<'a>, arena: &'a Bump) -> &'a Schema<'a> {
     match changed(schema, schema, &Surroundings::Root, arena) {
         Some(pruned) => arena.alloc(pruned),
@@ -15,7 +15,7 @@ pub fn prune_defaults<'a>(schema: &'a Schema<'a>, arena: &'a Bump) -> &'a Schema
     }
 }
 
-/// The schema with other defaults, if one changes. A schema nests as deep as its reader allows.
+/// Returns the schema with other defaults, if one changes. The reader bounds the nesting of schemas.
 fn changed<'a>(
     root: &'a Schema<'a>,
     schema: &'a Schema<'a>,
@@ -59,7 +59,7 @@ fn changed<'a>(
     any.then_some(out)
 }
 
-/// A default without what the schema does not know, if it has any.
+/// Returns a default without unknown fields, if it has any.
 fn pruned<'a>(root: &Schema<'a>, default: &Json<'a>, place: &Surroundings<'_>, arena: &'a Bump) -> Option<Json<'a>> {
     let object = place.around(Value::from_json(default, arena), arena)?;
     let known = coerce(object, Some(root), Root::Resource, Malformed::Drop, &Path::Root, arena).ok()?;
@@ -67,11 +67,11 @@ fn pruned<'a>(root: &Schema<'a>, default: &Json<'a>, place: &Surroundings<'_>, a
     if known == object {
         return None;
     }
-    // Where nothing is left of the surroundings, the default cannot be reached.
+    // If pruning removes the surroundings, the default cannot be reached.
     Some(json(place.value_in(known)?, arena))
 }
 
-/// Values nest as deep as their reader allows.
+/// Recursion is bounded: values nest only as deep as their reader allows.
 fn json<'a>(value: Value<'a>, arena: &'a Bump) -> Json<'a> {
     match value {
         Value::Null => Json::Null,

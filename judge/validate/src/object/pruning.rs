@@ -1,15 +1,15 @@
-//! Removing fields that a schema does not know: `pruning.PruneWithOptions`.
+//! Removes fields that a schema does not know: `pruning.PruneWithOptions`.
 
 use super::fit::{Bare, Steps, fit};
 use kubeshape_schema::{Bump, Schema};
 use kubeshape_value::Value;
 
-/// What a value is.
+/// The role of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Root {
-    /// A whole object: its type and its metadata stay, whatever the schema says.
+    /// A whole object: its type and its metadata are kept, declared or not.
     Resource,
-    /// A whole object whose metadata is decoded: besides, nothing in its type and its metadata is removed.
+    /// A whole object whose metadata is decoded: also, nothing inside its type and its metadata is removed.
     Decoded,
     /// Any value.
     Value,
@@ -18,7 +18,7 @@ pub enum Root {
 /// The result of [`prune`].
 #[derive(Clone, Debug)]
 pub struct Pruned<'a> {
-    /// The value without unknown fields. It is the given one if there were none.
+    /// The value without unknown fields; the same value if there were none.
     pub value: Value<'a>,
     /// The paths of the fields that were removed, sorted: `spec.list[0].key`.
     pub unknown: Vec<String>,
@@ -43,7 +43,7 @@ pub fn prune<'a>(value: Value<'a>, schema: Option<&Schema<'_>>, root: Root, aren
     Pruned { value: fitted.value, unknown: fitted.unknown }
 }
 
-/// Whether a key is one of the three that every object has.
+/// Returns whether a key is one of the three that every object has.
 pub(super) fn is_meta(key: &str) -> bool {
     matches!(key, "apiVersion" | "kind" | "metadata")
 }

@@ -25,7 +25,7 @@ pub struct Resource<'a> {
     pub api_version: &'a str,
     /// The kind of its objects.
     pub kind: &'a str,
-    /// Whether objects live in namespaces.
+    /// Whether the kind is namespaced.
     pub namespaced: bool,
     /// The schema.
     pub schema: Option<&'a Schema<'a>>,
@@ -39,11 +39,11 @@ pub struct Resource<'a> {
     pub validator: Option<Validator<'a>>,
     /// The CEL rules of the schema, prepared.
     pub rules: Option<Rules<'a>>,
-    /// The release of the server. Other releases that [`AskedRelease::same`] names judge all objects so far in the same way.
+    /// The release of the server. Releases in [`AskedRelease::same`] have the same results for all objects so far.
     pub release: AskedRelease,
 }
 
-/// The errors that leave rules unchecked, because their expressions count on what the schema says.
+/// The errors that prevent the evaluation of rules, because expressions rely on the schema.
 const BLOCKING: [ErrorType; 5] =
     [ErrorType::NotSupported, ErrorType::Required, ErrorType::TooLong, ErrorType::TooMany, ErrorType::TypeInvalid];
 
@@ -52,11 +52,11 @@ const BLOCKING: [ErrorType; 5] =
 pub struct Object<'a> {
     /// Pruned, with defaults.
     pub value: Value<'a>,
-    /// The paths of the fields that were dropped: of the metadata, of the object, and of embedded metadata.
+    /// The paths of the dropped fields: of the metadata, of the object, and of embedded metadata.
     pub unknown: Vec<String>,
 }
 
-/// What a server makes of a decoded object, and why it refuses it.
+/// The result of a request with a decoded object.
 #[derive(Clone, Debug)]
 pub struct Judged<'a> {
     /// The object as it would be stored.
@@ -69,12 +69,12 @@ pub struct Judged<'a> {
     pub refusal: Option<&'static str>,
 }
 
-/// What a server finds when an object replaces another one.
+/// The result of validating an update.
 #[derive(Clone, Debug, Default)]
 pub struct Checked {
     /// Why it refuses the object.
     pub errors: Vec<Error>,
-    /// What it warns of: errors of rules about values that did not change.
+    /// Warnings: errors of rules about unchanged values.
     pub warnings: Vec<String>,
 }
 
@@ -87,7 +87,7 @@ const KEPT: [(&str, bool); 5] = [
     ("deletionGracePeriodSeconds", false),
 ];
 
-/// What the versions of a definition share.
+/// The parts that the versions of a definition share.
 struct Shared<'a> {
     compactor: Compactor<'a>,
     patterns: Patterns<'a>,
@@ -101,14 +101,14 @@ impl<'a> Shared<'a> {
 }
 
 impl<'a> Resource<'a> {
-    /// Prepares a version of a definition. What is made of it is in the arena, and borrows nothing of the definition.
+    /// Prepares a version of a definition. The result is in the arena and borrows nothing from the definition.
     pub fn new(crd: &Crd<'_>, version: &Version<'_>, release: Release, arena: &'a Bump) -> Resource<'a> {
         let mut shared = Shared::new(release, arena);
         Resource::with(&mut shared, crd, version, arena)
     }
 
-    /// Prepares all versions of a definition, in their order, as [`Resource::new`]. They share what their schemas have in
-    /// common.
+    /// Prepares all versions of a definition, in order, like [`Resource::new`]. They share the equal parts of their
+    /// schemas.
     pub fn of_versions(crd: &Crd<'_>, release: Release, arena: &'a Bump) -> Vec<Resource<'a>> {
         let mut shared = Shared::new(release, arena);
         let versions = crd.versions.iter();
@@ -143,11 +143,12 @@ impl<'a> Resource<'a> {
         }
     }
 
-    /// Decodes the object of a request: metadata is brought into its form, unknown fields and nulls are removed, defaults
-    /// are inserted.
+    /// Decodes the object of a request: metadata gets its canonical form, unknown fields and nulls are removed,
+    /// defaults are added.
     ///
     /// # Errors
-    /// Metadata, or the type of an embedded resource, does not decode: the server's message. Or the defaults exceed 8 MiB.
+    /// Metadata, or the type of an embedded resource, does not decode: returns the server's message. Or the defaults
+    /// exceed 8 MiB.
     pub fn decode(&self, object: Value<'a>, arena: &'a Bump) -> Result<Object<'a>, String> {
         let Value::Map(map) = object else { return Ok(Object { value: object, unknown: Vec::new() }) };
         let mut unknown = Vec::new();
@@ -168,7 +169,7 @@ impl<'a> Resource<'a> {
             unknown.extend(fitted.unknown);
             return Ok(Object { value: fitted.value, unknown });
         }
-        // Metadata of embedded resources is decoded before there are defaults.
+        // Metadata of embedded resources is decoded before defaults are added.
         let pruned = fit(object, schema, Root::Resource, Steps { defaults: false, ..steps }, arena);
         unknown.extend(pruned.unknown);
         let (printing, value) = (Printing::Of(&self.release), pruned.value);
@@ -186,7 +187,7 @@ impl<'a> Resource<'a> {
         Ok(Object { value: fitted.value, unknown })
     }
 
-    /// Inserts the defaults of the schema, as [`default`](super::default) does.
+    /// Adds the defaults of the schema, like [`default`](super::default).
     ///
     /// # Errors
     /// The defaults exceed 8 MiB.
@@ -196,13 +197,13 @@ impl<'a> Resource<'a> {
         Ok(fit(object, part, Root::Value, steps, arena).complete()?.value)
     }
 
-    /// The opposite of what [`decode`](Self::decode) inserts: a decoded object without the defaults of the schema.
+    /// Returns a decoded object without the defaults of the schema that [`decode`](Self::decode) adds.
     pub fn without_defaults<'v>(&self, object: Value<'v>, arena: &'v Bump) -> Value<'v> {
         without_defaults(object, self.schema, arena)
     }
 
-    /// Judges a decoded object that is created. If it names no namespace and needs one, it is sent to `default`, as clients do
-    /// it. A name that the server would generate appears in the errors with a fixed end, and is not stored.
+    /// Validates the creation of a decoded object. If it needs a namespace and has none, it is sent to `default`, like
+    /// clients do. A name that the server would generate has a fixed suffix in errors, and is not stored.
     pub fn create(&self, object: Value<'a>, arena: &'a Bump) -> Judged<'a> {
         let refusal = creation::version_on_creation(object);
         let object = creation::without_version(creation::without_system_metadata(object, arena), arena);
@@ -210,13 +211,14 @@ impl<'a> Resource<'a> {
         Judged { stored, errors: self.validate(creation::as_validated(stored, arena)), warnings: Vec::new(), refusal }
     }
 
-    /// Judges a decoded object that replaces another one. If neither has a resource version, because they come from
+    /// Validates a decoded object that replaces another one. If neither has a resource version, because they come from
     /// manifests, the update is unconditional.
     pub fn update(&self, object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Judged<'a> {
         self.replace(object, old, arena, Resource::prepare_update, Resource::validate_update)
     }
 
-    /// Judges a decoded object that is sent to the status subresource, as [`Resource::update`] does for the main resource.
+    /// Validates a decoded object that is sent to the status subresource, like [`Resource::update`] for the main
+    /// resource.
     pub fn update_status(&self, object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Judged<'a> {
         self.replace(object, old, arena, Resource::prepare_status_update, Resource::validate_status_update)
     }
@@ -241,16 +243,16 @@ impl<'a> Resource<'a> {
         }
     }
 
-    /// What becomes of a decoded object that is created: `PrepareForCreate`. The status is left to its subresource.
+    /// Prepares a decoded object for creation: `PrepareForCreate`. The status is left to its subresource.
     #[must_use]
     pub fn prepare_create(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
         let object = if self.status { set(object, "status", None, arena) } else { object };
         with_metadata(object, "generation", Some(Value::Int(1)), arena)
     }
 
-    /// What becomes of a decoded object that replaces another one: `BeforeUpdate` and `PrepareForUpdate`. What the server
-    /// keeps of the metadata comes from the old object, also the resource version, if the new one has none. The status
-    /// stays as it was, if it has a subresource. The generation counts changes outside of the metadata.
+    /// Prepares a decoded object that replaces another one: `BeforeUpdate` and `PrepareForUpdate`. Metadata that the
+    /// server keeps comes from the old object; so does the resource version, if the new object has none. The status is
+    /// kept if it has a subresource. Changes outside of the metadata increase the generation.
     #[must_use]
     pub fn prepare_update(&self, object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Value<'a> {
         let object = keep_metadata(object, old, arena);
@@ -260,19 +262,19 @@ impl<'a> Resource<'a> {
         count_generation(object, old, is_changed, arena)
     }
 
-    /// What becomes of a decoded object that is sent to the status subresource: the old object with the new status and the
-    /// new managed fields.
+    /// Prepares a decoded object for the status subresource: returns the old object with the new status and the new
+    /// managed fields.
     #[must_use]
     pub fn prepare_status_update(&self, object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Value<'a> {
         with_status(object, old, arena)
     }
 
-    /// The errors of an object that is created: `customResourceStrategy.Validate`.
+    /// Returns the errors of a new object: `customResourceStrategy.Validate`.
     pub fn validate(&self, object: Value<'a>) -> Vec<Error> {
         self.validate_until(object, Stop::NEVER)
     }
 
-    /// The warnings about an object that is created, or that replaces another one: `generateWarningsFromObj`.
+    /// Returns the warnings about an object that is new or replaces another one: `generateWarningsFromObj`.
     pub fn warnings(&self, object: Value<'_>, old: Option<Value<'_>>) -> Vec<String> {
         if metadata_of(object).get("finalizers").is_none() || !self.release.has(Change::WarningsOfFinalizers) {
             return Vec::new();
@@ -282,7 +284,7 @@ impl<'a> Resource<'a> {
         metadata::warnings_of_finalizers(finalizers(object), old.map_or(&[], finalizers), &self.release)
     }
 
-    /// As [`validate`](Self::validate), until the flag is set. The errors then mean nothing.
+    /// Like [`validate`](Self::validate), until the flag is set. The errors are then incomplete.
     pub fn validate_until(&self, object: Value<'a>, stop: Stop<'_>) -> Vec<Error> {
         let mut errors = self.type_errors(object);
         if errors.is_empty() {
@@ -303,21 +305,21 @@ impl<'a> Resource<'a> {
         lists::list_types_with(object, self.schema, &Path::Root, Printing::Of(&self.release))
     }
 
-    /// Adds what the schema says, in the words of the release.
+    /// Adds the errors of the schema, in the wording of the release.
     fn of_schema(&self, found: Vec<Error>, errors: &mut Errors) {
         let before = errors.len();
         errors.extend(found);
         words::lengths(errors, before, Lengths::Values, &self.release);
     }
 
-    /// The errors of an object that replaces another one: `customResourceStrategy.ValidateUpdate`. What did not change is not
-    /// complained about again, from [`Change::Ratcheting`] on.
+    /// Returns the errors of an object that replaces another one: `customResourceStrategy.ValidateUpdate`. From
+    /// [`Change::Ratcheting`] on, errors of unchanged values are left out.
     pub fn validate_update(&self, object: Value<'a>, old: Value<'a>) -> Vec<Error> {
         self.validate_update_until(object, old, Stop::NEVER).errors
     }
 
-    /// As [`validate_update`](Self::validate_update), until the flag is set, with the warnings about what did not change. The
-    /// errors of a stopped check mean nothing.
+    /// Like [`validate_update`](Self::validate_update), until the flag is set, with the warnings about unchanged
+    /// values. The errors of a stopped check are incomplete.
     pub fn validate_update_until(&self, object: Value<'a>, old: Value<'a>, stop: Stop<'_>) -> Checked {
         let mut errors = self.type_errors(object);
         if errors.is_empty() {
@@ -337,14 +339,14 @@ impl<'a> Resource<'a> {
         self.changed(object, old, Change::Ratcheting, stop, errors)
     }
 
-    /// The errors of an object that is sent to the status subresource: `statusStrategy.ValidateUpdate`. Of the schema, only
-    /// the part about the status is checked; the rules are those of the whole object.
+    /// Returns the errors of an object sent to the status subresource: `statusStrategy.ValidateUpdate`. Of the schema,
+    /// only the part about the status is checked; the rules are those of the whole object.
     pub fn validate_status_update(&self, object: Value<'a>, old: Value<'a>) -> Vec<Error> {
         self.validate_status_update_until(object, old, Stop::NEVER).errors
     }
 
-    /// As [`validate_status_update`](Self::validate_status_update), until the flag is set, with the warnings about what did not
-    /// change. The errors of a stopped check mean nothing.
+    /// Like [`validate_status_update`](Self::validate_status_update), until the flag is set, with the warnings about
+    /// unchanged values. The errors of a stopped check are incomplete.
     pub fn validate_status_update_until(&self, object: Value<'a>, old: Value<'a>, stop: Stop<'_>) -> Checked {
         let mut errors = self.type_errors(object);
         if errors.is_empty() {
@@ -382,8 +384,8 @@ impl<'a> Resource<'a> {
         Checked { errors: errors.into_vec(), warnings: ratcheted }
     }
 
-    /// Adds the errors of rules, if the errors before them allow to check any. Returns those about values that did not
-    /// change, which are warnings.
+    /// Adds the errors of rules, unless previous errors prevent their evaluation. Returns those about unchanged values,
+    /// which are warnings.
     fn rules(&self, errors: &mut Errors, check: impl FnOnce(&Rules<'_>) -> RuleOutcome) -> Vec<Error> {
         let Some(rules) = &self.rules else { return Vec::new() };
         if errors.iter().any(|error| self.blocks(error)) {
@@ -398,13 +400,14 @@ impl<'a> Resource<'a> {
         outcome.ratcheted
     }
 
-    /// Whether an error leaves rules unchecked: `hasBlockingErr`.
+    /// Returns whether an error prevents the evaluation of rules: `hasBlockingErr`.
     fn blocks(&self, error: &Error) -> bool {
         BLOCKING.contains(&error.error_type)
             && (error.error_type != ErrorType::NotSupported || self.release.has(Change::EnumsBlockRules))
     }
 
-    /// The message with which a server refuses an object: `errors.NewInvalid`. Errors with the same text count once.
+    /// Returns the message with which a server refuses an object: `errors.NewInvalid`. Errors with the same text are
+    /// listed once.
     pub fn refusal(&self, name: &str, errors: &[Error]) -> String {
         let group = self.api_version.rsplit_once('/').map_or("", |(group, _)| group);
         refusal(group, self.kind, name, errors)
@@ -441,8 +444,8 @@ impl<'a> Resource<'a> {
     }
 }
 
-/// What the server keeps of the metadata of an object of any kind when another one replaces it, also the resource version and the uid,
-/// if the new one has none: `BeforeUpdate` of `k8s.io/apiserver`.
+/// Keeps metadata of the old object that a server does not let an update change; also the resource version and the uid,
+/// if the new object has none: `BeforeUpdate` of `k8s.io/apiserver`.
 #[must_use]
 pub fn keep_metadata<'a>(object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let mut object = object;
@@ -455,7 +458,7 @@ pub fn keep_metadata<'a>(object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> 
     object
 }
 
-/// An object with the generation of the one that it replaces, or with the next one.
+/// Sets the generation of the replaced object, or the next one.
 #[must_use]
 pub fn count_generation<'a>(object: Value<'a>, old: Value<'a>, is_changed: bool, arena: &'a Bump) -> Value<'a> {
     let mut generation = metadata_of(old).get("generation");
@@ -466,16 +469,15 @@ pub fn count_generation<'a>(object: Value<'a>, old: Value<'a>, is_changed: bool,
     with_metadata(object, "generation", generation, arena)
 }
 
-/// The old object with the status and the managed fields of a new one: what is left of an object that is sent to the status
-/// subresource.
+/// Returns the old object with the status and the managed fields of a new one, as the status subresource does.
 #[must_use]
 pub fn with_status<'a>(object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let updated = set(old, "status", object.get("status"), arena);
     with_metadata(updated, "managedFields", metadata_of(object).get("managedFields"), arena)
 }
 
-/// The errors of the metadata of an object of any kind that is created: `ValidateObjectMeta` of `k8s.io/apimachinery`.
-/// `name` says what is wrong with a name, or with the prefix of one.
+/// Returns the errors of the metadata of a new object of any kind: `ValidateObjectMeta` of `k8s.io/apimachinery`.
+/// `name` returns the errors of a name, or of the prefix of one.
 pub(crate) fn metadata_errors_with(
     object: Value<'_>,
     namespaced: bool,
@@ -488,14 +490,14 @@ pub(crate) fn metadata_errors_with(
     errors.into_vec()
 }
 
-/// The errors of the metadata of an object of any kind that replaces another one: `ValidateObjectMetaUpdate`.
+/// Returns the errors of the metadata of an object of any kind that replaces another one: `ValidateObjectMetaUpdate`.
 pub fn metadata_update_errors(object: Value<'_>, old: Value<'_>, release: impl Into<AskedRelease>) -> Vec<Error> {
     let mut errors = Errors::default();
     metadata_update(object, old, &release.into(), &mut errors);
     errors.into_vec()
 }
 
-/// The errors that every update looks for before those of the resource: `validateCommonFields` of `k8s.io/apiserver`.
+/// Returns the errors of every update that precede those of the resource: `validateCommonFields` of `k8s.io/apiserver`.
 pub fn common_update_errors(
     object: Value<'_>,
     old: Value<'_>,
@@ -509,7 +511,7 @@ pub fn common_update_errors(
     errors.into_vec()
 }
 
-/// Whether two values are equal as Go's `reflect.DeepEqual` sees it: an integer never equals a float.
+/// Returns whether two values are equal for Go's `reflect.DeepEqual`: an integer never equals a float.
 pub fn deep_equal(a: Value<'_>, b: Value<'_>) -> bool {
     super::equal::equal(a, b)
 }
@@ -538,7 +540,7 @@ pub(crate) fn metadata_of(object: Value<'_>) -> Value<'_> {
     object.get("metadata").unwrap_or(Value::Null)
 }
 
-/// An object with a member of its metadata set, or without it.
+/// Returns an object with a member of its metadata set or removed.
 pub(super) fn with_metadata<'a>(
     object: Value<'a>,
     key: &'a str,
@@ -552,7 +554,7 @@ pub(super) fn with_metadata<'a>(
     set(object, "metadata", Some(set(metadata, key, member, arena)), arena)
 }
 
-/// A map with a key set, or without it.
+/// Returns a map with a key set or removed.
 pub(super) fn set<'a>(value: Value<'a>, key: &'a str, member: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
     match value {
         Value::Map(map) => {
@@ -571,7 +573,7 @@ fn subdomain(name: &str, prefix: bool) -> names::Messages {
     if prefix { names::dns1123_subdomain(&names::mask_trailing_dash(name)) } else { names::dns1123_subdomain(name) }
 }
 
-/// The value of a path that is split at its dots.
+/// Returns the value at a path, which is split at its dots.
 fn nested<'a>(object: Value<'a>, path: &str) -> Result<Option<Value<'a>>, String> {
     let fields: Vec<&str> = path.strip_prefix('.').unwrap_or(path).split('.').collect();
     let mut value = object;
@@ -591,14 +593,15 @@ fn nested<'a>(object: Value<'a>, path: &str) -> Result<Option<Value<'a>>, String
     Ok(Some(value))
 }
 
-/// The text of `unstructured.NestedFieldNoCopy` and its relatives.
+/// Returns the message of `unstructured.NestedFieldNoCopy` and its relatives.
 fn accessor_error(path: &str, found: Value<'_>, expected: &str) -> String {
     let ty = found.go_type();
     let path = if path.starts_with('.') { path.to_owned() } else { format!(".{path}") };
     format!("{path} accessor error: {} is of the type {ty}, expected {expected}", GoText(found))
 }
 
-/// The message with which a server refuses an object of a kind: `errors.NewInvalid`. Errors with the same text count once.
+/// Returns the message with which a server refuses an object of a kind: `errors.NewInvalid`. Errors with the same text
+/// are listed once.
 pub fn refusal(group: &str, kind: &str, name: &str, errors: &[Error]) -> String {
     let mut texts: Vec<String> = Vec::with_capacity(errors.len());
     let mut seen = BTreeSet::new();

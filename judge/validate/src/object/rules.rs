@@ -11,10 +11,10 @@ use kubeshape_schema::{Flags, Rule, Schema};
 use kubeshape_value::{Stop, Value};
 use std::sync::{Arc, OnceLock};
 
-/// The names of declared types in messages begin with this. A server has a number in place of the `N`, another one each time.
+/// The prefix of the names of declared types in messages. A server has a random number instead of the `N`.
 const TYPE_NAME: &str = "selfTypeN";
 
-/// The rules of a schema and of all schemas in it, as a server runs them on objects.
+/// The CEL rules of a schema and its subschemas, evaluated like by a server.
 ///
 /// The rules of a node are compiled when the first object has a value there. They are shared by any number of threads.
 ///
@@ -49,18 +49,18 @@ pub struct Rules<'a> {
     call_limit: u64,
 }
 
-/// What the rules say about an object.
+/// The results of the rules for an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleOutcome {
-    /// What is wrong.
+    /// The errors.
     pub errors: Vec<Error>,
-    /// What would be wrong if it had not been so before. A server sends these as warnings.
+    /// Errors about values that did not change. A server sends these as warnings.
     pub ratcheted: Vec<Error>,
-    /// What is left of the budget. Negative if it did not suffice; then not all rules ran.
+    /// The remaining budget. Negative if it did not suffice; then not all rules ran.
     pub remaining_budget: i64,
 }
 
-/// The rules of one schema and of those below it. What has no rules has no node.
+/// The rules of one schema and its subschemas. Schemas without rules have no node.
 #[derive(Debug)]
 struct Node<'a> {
     sources: Vec<Source<'a>>,
@@ -75,11 +75,11 @@ struct Node<'a> {
     all_of: Vec<Node<'a>>,
 }
 
-/// A rule as it is written.
+/// A rule as written.
 #[derive(Debug)]
 struct Source<'a> {
     rule: &'a Rule<'a>,
-    /// Where errors are reported, relative to the node; empty for the node itself.
+    /// The field at which errors are reported, relative to the node; empty for the node itself.
     field_path: String,
 }
 
@@ -108,20 +108,20 @@ struct ReadyRule {
 }
 
 impl<'a> Rules<'a> {
-    /// The cost that the rules on one object may have together: `RuntimeCELCostBudget`.
+    /// The cost limit of all rules on one object: `RuntimeCELCostBudget`.
     pub const BUDGET: i64 = 10_000_000;
-    /// The cost that one evaluation may have: `PerCallLimit`.
+    /// The cost limit of one evaluation: `PerCallLimit`.
     pub const CALL_LIMIT: u64 = 1_000_000;
-    /// How long an evaluated message may be, in bytes: `MaxEvaluatedMessageExpressionSizeBytes`.
+    /// The maximum length of an evaluated message, in bytes: `MaxEvaluatedMessageExpressionSizeBytes`.
     pub const MAX_MESSAGE: usize = 5 * 1024;
 
-    /// Prepares the rules of the schema of a whole resource: `NewValidator`. `None` if it has none, or none outside of
-    /// branches (`allOf`): a server looks into branches only if there is a rule elsewhere.
+    /// Prepares the rules of the schema of a whole resource: `NewValidator`. `None` if it has none outside of branches
+    /// (`allOf`): a server looks into branches only if there is a rule elsewhere.
     pub fn new(schema: &'a Schema<'a>, release: impl Into<AskedRelease>) -> Option<Rules<'a>> {
         Rules::of_default(schema, true, release)
     }
 
-    /// [`Rules::new`] for the schema of any value.
+    /// Like [`Rules::new`], for the schema of any value.
     pub(crate) fn of_default(
         schema: &'a Schema<'a>,
         is_resource_root: bool,
@@ -130,7 +130,7 @@ impl<'a> Rules<'a> {
         if has_rules(schema) { Rules::of(schema, is_resource_root, release) } else { None }
     }
 
-    /// Prepares the rules of the schema of any value, those in branches too. `None` if it has none.
+    /// Prepares the rules of the schema of any value, including those in branches. `None` if it has none.
     pub fn of(schema: &'a Schema<'a>, is_resource_root: bool, release: impl Into<AskedRelease>) -> Option<Rules<'a>> {
         if !schema.subtree.any(Flags::VALIDATIONS) {
             return None;
@@ -140,26 +140,26 @@ impl<'a> Rules<'a> {
         Some(Rules { schema, root, release: release.into(), call_limit: Rules::CALL_LIMIT })
     }
 
-    /// The same rules with another limit for one evaluation.
+    /// Returns the same rules with another limit for one evaluation.
     #[must_use]
     pub fn with_call_limit(mut self, limit: u64) -> Rules<'a> {
         self.call_limit = limit;
         self
     }
 
-    /// Evaluates the rules on an object that is created. `path` is the path of the object, `budget` what all evaluations
-    /// may cost.
+    /// Evaluates the rules on a new object. `path` is the path of the object, `budget` the cost limit of all
+    /// evaluations.
     pub fn check(&self, object: Value<'_>, path: &Path<'_>, budget: i64) -> RuleOutcome {
         self.check_until(object, path, budget, Stop::NEVER)
     }
 
-    /// As [`check`](Self::check), until the flag is set.
+    /// Like [`check`](Self::check), until the flag is set.
     pub(super) fn check_until(&self, object: Value<'_>, path: &Path<'_>, budget: i64, stop: Stop<'_>) -> RuleOutcome {
         walk::run(self, object, None, false, path, walk::Bounds { budget, stop })
     }
 
-    /// Evaluates the rules on an object that replaces another one. With `ratcheting`, errors about values that did not
-    /// change do not count.
+    /// Evaluates the rules on an object that replaces another one. With `ratcheting`, errors about unchanged values are
+    /// not errors.
     pub fn check_update<'v>(
         &self,
         object: Value<'v>,
@@ -171,7 +171,7 @@ impl<'a> Rules<'a> {
         self.check_update_until(object, old, ratcheting, path, walk::Bounds { budget, stop: Stop::NEVER })
     }
 
-    /// As [`check_update`](Self::check_update), within bounds.
+    /// Like [`check_update`](Self::check_update), within bounds.
     pub(super) fn check_update_until<'v>(
         &self,
         object: Value<'v>,
@@ -184,7 +184,7 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// Whether there are rules outside of branches: upstream looks for nothing else.
+/// Returns whether there are rules outside of branches: upstream checks only these.
 fn has_rules(schema: &Schema<'_>) -> bool {
     schema.subtree.any(Flags::VALIDATIONS)
         && (!schema.extra().validations.is_empty()
@@ -194,8 +194,8 @@ fn has_rules(schema: &Schema<'_>) -> bool {
 }
 
 impl<'a> Node<'a> {
-    /// The rules of `rules`, which is `schema` or a branch of its `allOf`, on values of `schema`. Schemas nest as deep as
-    /// their reader allows.
+    /// Returns the rules of `rules`, which is `schema` or a branch of its `allOf`, on values of `schema`. The reader
+    /// bounds the nesting of schemas.
     fn of(
         rules: &'a Schema<'a>,
         schema: &'a Schema<'a>,
@@ -216,7 +216,7 @@ impl<'a> Node<'a> {
             let Some(inner) = schema.property(property.name) else { continue };
             let embedded = inner.flags.any(Flags::EMBEDDED_RESOURCE);
             let own;
-            // A name that rules cannot use has no place in the type of its object.
+            // A name that rules cannot use is not in the type of its object.
             let ty = if let Some(name) = escape(property.name) {
                 decl.and_then(|decl| decl.field(&name))
             } else {
@@ -247,7 +247,7 @@ impl<'a> Node<'a> {
         (!is_empty).then_some(node)
     }
 
-    /// The rules, compiled at first use. `None` if rules cannot see the values.
+    /// Returns the rules, compiled at first use. `None` if rules cannot see the values.
     fn compiled(&self, release: &AskedRelease) -> Option<&Compiled> {
         let decl = self.decl.as_ref()?;
         Some(self.compiled.get_or_init(|| {
@@ -268,7 +268,7 @@ impl<'a> Source<'a> {
         Source { rule, field_path: found.map(|found| found.path).unwrap_or_default() }
     }
 
-    /// Whether `oldSelf` is an optional. Older releases drop the field of the rule.
+    /// Returns whether `oldSelf` is optional. Older releases drop the field of the rule.
     fn optional_old_self(&self, release: &AskedRelease) -> bool {
         self.rule.optional_old_self == Some(true) && release.has(Change::OptionalOldSelf)
     }
@@ -286,7 +286,7 @@ impl<'a> Source<'a> {
                 CompiledRule::Ready(Box::new(ReadyRule {
                     program: rule.program,
                     uses_old_self: rule.uses_old_self,
-                    // Upstream goes no further when the message does not compile.
+                    // Upstream stops if the message does not compile.
                     has_field_path: !self.field_path.is_empty() && !matches!(message, Some(Err(_))),
                     message: message.and_then(Result::ok).map(|message| message.program),
                 }))
@@ -294,12 +294,12 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What errors call the rule: `ruleErrorString`.
+    /// Returns the name of the rule in errors: `ruleErrorString`.
     fn name(&self) -> &str {
         if self.rule.message.is_empty() { self.rule.rule.trim() } else { self.rule.message.trim() }
     }
 
-    /// The message of a rule that is broken, without its message expression.
+    /// Returns the message of a failed rule, without its message expression.
     fn message(&self) -> String {
         if self.rule.message.is_empty() { format!("failed rule: {}", self.name()) } else { self.name().to_owned() }
     }

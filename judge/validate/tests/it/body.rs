@@ -1,4 +1,4 @@
-//! What is refused of a request before its object is decoded.
+//! Requests that are refused before their object is decoded.
 
 use kubeshape_schema::Bump;
 use kubeshape_validate::body::{self, Conflict, Url};
@@ -11,7 +11,7 @@ fn url(name: Option<&'static str>, namespace: &'static str, object: &Value) -> O
 }
 
 #[test]
-fn the_object_is_the_one_that_the_url_names() {
+fn the_object_must_be_the_one_in_the_url() {
     let object = json!({"metadata": {"name": "a", "namespace": "n"}});
     assert_eq!(url(None, "n", &object), None);
     assert_eq!(url(Some("a"), "n", &object), None);
@@ -25,7 +25,7 @@ fn the_object_is_the_one_that_the_url_names() {
 }
 
 #[test]
-fn a_kind_is_that_of_the_endpoint() {
+fn the_kind_must_be_that_of_the_endpoint() {
     let arena = Bump::new();
     let refusal = |object: Value| body::check_kind("apps/v1", "Deployment", object.to_value(&arena)).err();
     assert_eq!(refusal(json!({})), None);

@@ -29,7 +29,7 @@ const DNS1035: &str = "a DNS-1035 label must consist of lower case alphanumeric 
                        validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 
 #[test]
-fn an_object_needs_a_name_or_the_beginning_of_one() {
+fn an_object_needs_a_name_or_a_prefix_of_one() {
     let required = ["metadata.name: Required value: name or generateName is required"];
     for object in [json!({}), json!({"metadata": {}}), named("")] {
         for (group, kind) in [("", "ConfigMap"), ("policy", "PodDisruptionBudget"), ("batch", "Job")] {
@@ -112,7 +112,7 @@ fn names_depend_on_other_fields() {
 }
 
 #[test]
-fn metadata_is_checked_beside_names() {
+fn metadata_other_than_names_is_checked() {
     let finalized = |name: &str| json!({"metadata": {"name": "a", "finalizers": [name]}});
     let unknown = "metadata.finalizers[0]: Invalid value: \"mine\": name is neither a standard finalizer name nor is it fully qualified";
     assert_eq!(errors("", "ConfigMap", &finalized("mine")), [unknown]);

@@ -1,4 +1,4 @@
-//! Rules of the kinds that embed no pod: one object per kind, with all errors.
+//! Rules of the kinds without pod templates: one object per kind, with all errors.
 
 use kubeshape_schema::Bump;
 use kubeshape_validate::Release;
@@ -8,7 +8,7 @@ use kubeshape_value::ToValue;
 use kubeshape_yaml::{Limits, Node, Stream, Tape};
 use serde_json::{Value, json};
 
-/// A kind with the types of the newest release. Objects of these kinds have a namespace or not as the document says.
+/// Returns a kind with the types of the newest release. The document says whether it is namespaced.
 fn strategy(api_version: &str, kind: &str) -> Strategy {
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
     let path = if group.is_empty() { format!("api/{version}") } else { format!("apis/{api_version}") };
@@ -32,7 +32,7 @@ fn strategy(api_version: &str, kind: &str) -> Strategy {
     Strategy::new(Typed::of_document(root, name.text()).unwrap(), group, version, kind, namespaced, Release::DEFAULT)
 }
 
-/// The errors of an object that is created, without a name.
+/// Returns the errors of a new object, without its name.
 fn created(kind: &Strategy, object: &Value) -> Vec<String> {
     let arena = Bump::new();
     let mut object = object.clone();

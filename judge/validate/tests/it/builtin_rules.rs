@@ -1,4 +1,4 @@
-//! Rules about the objects of built-in kinds.
+//! Rules for objects of built-in kinds.
 
 use kubeshape_schema::Bump;
 use kubeshape_validate::Release;
@@ -8,12 +8,12 @@ use kubeshape_value::ToValue;
 use kubeshape_yaml::{Limits, Stream, Tape};
 use serde_json::{Value, json};
 
-/// A kind with the types of the newest release.
+/// Returns a kind with the types of the newest release.
 fn strategy(api_version: &str, kind: &str, definition: &str) -> Strategy {
     strategy_in(Release::nearest(36), api_version, kind, definition)
 }
 
-/// A kind as a release checks it.
+/// Returns a kind with the rules of a release.
 fn strategy_in(rules: Release, api_version: &str, kind: &str, definition: &str) -> Strategy {
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
     let path = if group.is_empty() { format!("api/{version}") } else { format!("apis/{api_version}") };
@@ -41,7 +41,7 @@ fn updated(kind: &Strategy, object: &Value, old: &Value) -> Vec<String> {
 }
 
 #[test]
-fn data_has_keys_and_frozen_data_stays() {
+fn data_has_keys_and_immutable_data_stays() {
     let kind = strategy("v1", "ConfigMap", "io.k8s.api.core.v1.ConfigMap");
     let object = json!({"metadata": {"name": "a"}, "data": {"..": "1", "b": "2"}, "binaryData": {"b": "AA=="}});
     assert_eq!(
@@ -175,7 +175,7 @@ fn warnings(kind: &Strategy, object: &Value) -> Vec<String> {
 }
 
 #[test]
-fn a_frozen_spec_is_shown_with_what_differs() {
+fn an_immutable_spec_is_shown_with_its_differences() {
     let kind = strategy("v1", "PersistentVolumeClaim", "io.k8s.api.core.v1.PersistentVolumeClaim");
     let claim = |source: Value, volume: &str| {
         json!({"metadata": {"name": "a", "namespace": "b", "resourceVersion": "1"},
@@ -328,7 +328,7 @@ fn quobyte_volumes_name_hosts_and_ports() {
 }
 
 #[test]
-fn targets_of_iscsi_and_options_of_volumes_have_forms() {
+fn targets_of_iscsi_and_options_of_volumes_are_validated() {
     let kind = strategy("v1", "Pod", "io.k8s.api.core.v1.Pod");
     let with = |source: Value| {
         let mut volume = json!({"name": "v"});
@@ -456,7 +456,7 @@ fn a_pod_keeps_the_quality_that_it_names_and_events_are_named_last() {
 }
 
 #[test]
-fn files_of_volumes_that_hide_each_other_are_warned_of() {
+fn files_of_volumes_that_hide_each_other_give_warnings() {
     let kind = strategy("v1", "Pod", "io.k8s.api.core.v1.Pod");
     let with = |volumes: Value| {
         let containers = json!([{"name": "a", "image": "b"}]);
@@ -483,7 +483,7 @@ fn files_of_volumes_that_hide_each_other_are_warned_of() {
 }
 
 #[test]
-fn new_objects_are_warned_of() {
+fn new_objects_give_warnings() {
     let service = strategy("v1", "Service", "io.k8s.api.core.v1.Service");
     let owner = json!({"apiVersion": "v1", "kind": "Pod", "name": "a", "uid": "u"});
     let object = json!({"metadata": {"name": "a", "ownerReferences": [owner, owner]},
@@ -517,9 +517,9 @@ fn new_objects_are_warned_of() {
     );
 }
 
-/// Lists whose items are compared with one another, or whose errors show all of them. Each took minutes, or for ever.
+/// Lists whose items are compared with one another, or whose errors show all of them. Each took minutes, or forever.
 #[test]
-fn rules_about_long_lists_take_time_in_proportion_to_them() {
+fn rules_about_long_lists_take_linear_time() {
     let many = |count: usize, item: &dyn Fn(usize) -> Value| Value::from((0..count).map(item).collect::<Vec<_>>());
     let owner =
         |n: usize| json!({"apiVersion": "a/v1", "kind": "A", "name": "a", "uid": format!("u{n}"), "controller": true});
@@ -563,7 +563,7 @@ fn rules_about_long_lists_take_time_in_proportion_to_them() {
         let errors = created(&kind, &object);
         let bytes: usize = errors.iter().map(String::len).sum();
         assert!(bytes < 8 << 20, "{name}: {bytes} bytes of errors");
-        // A few hundred milliseconds without optimisation.
+        // A few hundred milliseconds without optimization.
         assert!(began.elapsed().as_secs() < 20, "{name}: {:?}", began.elapsed());
     }
 }

@@ -1,4 +1,4 @@
-//! Whole CustomResourceDefinitions: what is accepted, what is refused, and where the error points.
+//! Whole CustomResourceDefinitions: which are accepted, which are refused, and the locations of errors.
 #![allow(clippy::unwrap_used)]
 
 use kubeshape_schema::Bump;
@@ -30,7 +30,7 @@ spec:
               size: {type: integer, maximum: 3}
 ";
 
-/// The errors of creating a definition, each as `line: text`.
+/// Returns the errors of creating a definition, each as `line: text`.
 pub(crate) fn create(source: &str, release: Release) -> Vec<String> {
     with(source, |definition, arena| {
         let definition = definition.prepare_for_create(release, arena);
@@ -38,7 +38,7 @@ pub(crate) fn create(source: &str, release: Release) -> Vec<String> {
     })
 }
 
-/// The errors of replacing `old`, which is established, by `new`.
+/// Returns the errors of replacing `old`, which is established, by `new`.
 pub(crate) fn update(old: &str, new: &str) -> Vec<String> {
     let release = Release::DEFAULT;
     with(old, |old, arena| {
@@ -73,14 +73,14 @@ fn refuses(from: &str, to: &str, expected: &str) {
 }
 
 #[test]
-fn a_right_definition_has_no_errors() {
+fn a_valid_definition_has_no_errors() {
     for release in Release::all() {
         assert_eq!(create(TAB, release), [""; 0], "{release}");
     }
 }
 
 #[test]
-fn mistakes_are_found_and_their_places_are_those_of_the_manifest() {
+fn errors_have_their_locations_in_the_manifest() {
     refuses("name: tabs.example.com", "name: tab.example.com", "3: metadata.name: Invalid value: \"tab.example.com\"");
     refuses("group: example.com", "group: example", "5: spec.group: Invalid value: \"example\": should be a domain");
     refuses("Namespaced", "Global", "6: spec.scope: Unsupported value: \"Global\": supported values: \"Cluster\"");
@@ -114,7 +114,7 @@ fn mistakes_are_found_and_their_places_are_those_of_the_manifest() {
 }
 
 #[test]
-fn what_the_old_definition_did_wrong_may_stay() {
+fn existing_errors_may_remain() {
     let list = "{type: array, items: {type: string, nullable: true}, x-kubernetes-list-type: set}";
     let wrong = TAB.replace("{type: integer, maximum: 3}", list);
     assert_eq!(create(&wrong, Release::DEFAULT).len(), 1);
@@ -131,7 +131,7 @@ fn names_and_scope_of_an_established_definition_stay() {
 }
 
 #[test]
-fn a_version_that_holds_objects_must_stay() {
+fn a_stored_version_must_remain() {
     let errors = update(TAB, &TAB.replace("name: v1", "name: v2"));
     let expected = "status.storedVersions[0]: Invalid value: \"v1\": missing from spec.versions";
     assert!(errors[0].contains(expected), "{errors:?}");
@@ -151,7 +151,7 @@ fn releases_judge_by_their_own_rules() {
 }
 
 #[test]
-fn unknown_formats_are_warned_about() {
+fn unknown_formats_give_warnings() {
     let source = TAB.replace("{type: integer, maximum: 3}", "{type: integer, format: int16}");
     let warnings = |minor| {
         with(&source, |definition, _| {
@@ -210,7 +210,7 @@ fn the_form_of_selectable_fields_is_checked_without_a_schema() {
 }
 
 #[test]
-fn members_of_the_definition_are_not_those_of_a_spec_that_is_missing() {
+fn members_of_the_definition_are_not_those_of_a_missing_spec() {
     let source = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.example.com}\n\
                   versions: [{name: v1, served: true, storage: true}]\nconversion: {strategy: Webhook}\n";
     let errors = create(source, Release::DEFAULT);
@@ -219,9 +219,10 @@ fn members_of_the_definition_are_not_those_of_a_spec_that_is_missing() {
     assert!(errors.contains(&"1: spec.names.kind: Required value".to_owned()), "{errors:?}");
 }
 
-/// Go reads other values than schemas and lists of them as items without either (`JSONSchemaPropsOrArray.UnmarshalJSON`).
+/// Go decodes other values than schemas and lists of schemas as items without either
+/// (`JSONSchemaPropsOrArray.UnmarshalJSON`).
 #[test]
-fn items_of_a_map_list_that_are_no_schema_are_not_one() {
+fn items_of_a_map_list_must_be_a_schema() {
     let errors = |items: &str| {
         let list =
             format!("{{type: array, items: {items}, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k]}}");
@@ -241,9 +242,10 @@ fn items_of_a_map_list_that_are_no_schema_are_not_one() {
     assert!(errors("null").iter().any(|error| error.ends_with(text)), "{:#?}", errors("null"));
 }
 
-/// Schemas that all versions share are printed once, and one that has `items` without a schema is another one.
+/// Schemas that all versions share are printed once. A schema with `items` that are not a schema differs from the
+/// others.
 #[test]
-fn versions_whose_items_are_no_schema_have_schemas_of_their_own() {
+fn versions_with_invalid_items_have_their_own_schemas() {
     let twice = |items: &str| {
         let tab = TAB.replace("maximum: 3", "maximum: 3, items: ITEMS");
         let version = tab.split_once("  versions:\n").expect("versions").1.replace(", items: ITEMS", "");
@@ -255,9 +257,9 @@ fn versions_whose_items_are_no_schema_have_schemas_of_their_own() {
     assert!(twice("x").contains(r#""Items":{"Schema":null,"JSONSchemas":null}"#), "{}", twice("x"));
 }
 
-/// Go prints the definition as validation leaves it, with decoded metadata in defaults.
+/// Go prints the definition after validation, with decoded metadata in defaults.
 #[test]
-fn defaults_are_printed_with_the_metadata_that_was_decoded() {
+fn defaults_are_printed_with_decoded_metadata() {
     let template = "{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true, \
                     default: {apiVersion: v1, kind: Pod, metadata: {name: a, odd: 1}}}";
     let tab = TAB.replace("{type: integer, maximum: 3}", template);
@@ -267,9 +269,10 @@ fn defaults_are_printed_with_the_metadata_that_was_decoded() {
     assert!(errors.contains("must contain unique version names") && errors.contains(text), "{errors}");
 }
 
-/// Upstream decodes metadata in place, item after item, until some does not decode. The error shows what it has come to.
+/// Upstream decodes metadata in place, item after item, until one does not decode. The error shows the state at that
+/// point.
 #[test]
-fn a_default_is_printed_with_the_metadata_that_was_decoded_before_the_error() {
+fn a_default_is_printed_with_metadata_decoded_before_the_error() {
     let pods = "{type: array, default: [{metadata: null}, {metadata: {name: 1}, odd: 1}, {metadata: null}], items: \
                 {type: object, x-kubernetes-embedded-resource: true, properties: {spec: {type: object}}}}";
     let errors = create(&TAB.replace("{type: integer, maximum: 3}", pods), Release::DEFAULT).join("\n");
@@ -277,9 +280,9 @@ fn a_default_is_printed_with_the_metadata_that_was_decoded_before_the_error() {
     assert!(errors.contains(text) && errors.contains("default[1].metadata: Invalid value"), "{errors}");
 }
 
-/// Each of many defaults costs what it takes itself, and not the definition around it.
+/// Each of many defaults costs its own size, not that of the definition around it.
 #[test]
-fn coerced_defaults_take_memory_in_proportion_to_the_definition() {
+fn coerced_defaults_take_linear_memory() {
     let used = |count: usize| {
         let property = |n| {
             format!("p{n}: {{type: object, x-kubernetes-embedded-resource: true, default: {{metadata: {{odd: 1}}}}}}")

@@ -1,11 +1,11 @@
-//! Rules of definitions: what compiles, what it costs, and the bounds that make it cost less.
+//! Rules of definitions: which compile, what they cost, and the bounds that lower the cost.
 
 use crate::crd::{TAB, create, update, with};
 use kubeshape_validate::Release;
 use kubeshape_validate::crd::{self, Bound, Keyword};
 use proptest::prelude::*;
 
-/// A definition whose field `size` has this schema.
+/// Returns a definition whose field `size` has this schema.
 fn sized(schema: &str) -> String {
     TAB.replace("{type: integer, maximum: 3}", schema)
 }
@@ -29,7 +29,7 @@ fn a_rule_is_checked_against_the_type_of_its_schema() {
 }
 
 #[test]
-fn the_old_value_is_known_where_it_can_be_found_again() {
+fn the_old_value_is_known_if_it_can_be_correlated() {
     let list = "{type: array, maxItems: 5, items: {type: string, maxLength: 5, x-kubernetes-validations: \
                 [{rule: self == oldSelf}]}}";
     let expected = "oldSelf cannot be used on the uncorrelatable portion of the schema within";
@@ -53,7 +53,7 @@ fn a_default_must_obey_the_rules() {
 }
 
 #[test]
-fn expensive_rules_are_refused_unless_they_were_there() {
+fn expensive_rules_are_refused_unless_they_existed() {
     let source = sized("{type: array, items: {type: string, x-kubernetes-validations: [{rule: self.contains('x')}]}}");
     let errors = create(&source, Release::DEFAULT);
     assert!(has(&errors, "estimated rule cost exceeds budget by factor of more than 100x"), "{errors:?}");
@@ -79,8 +79,8 @@ fn the_missing_bound_is_named() {
 }
 
 #[test]
-fn no_bounds_are_looked_for_when_there_is_too_much_to_try() {
-    // Each of the fields is a place for a bound, and each bound changes the cost of the whole rule.
+fn no_bounds_are_searched_for_if_there_is_too_much_to_try() {
+    // Each field can have a bound, and each bound changes the cost of the whole rule.
     let definition = |fields: usize| {
         let names: Vec<String> = (0..fields).map(|number| format!("field{number}")).collect();
         let rule: Vec<String> = names.iter().map(|name| format!("self.{name}.contains('x')")).collect();
@@ -97,7 +97,7 @@ fn no_bounds_are_looked_for_when_there_is_too_much_to_try() {
     assert_eq!(large.bounds, None);
 }
 
-/// A list in a list and so on, each with a bound or without, around a text with a rule.
+/// Nested lists, each with a bound or without, around a string with a rule.
 #[derive(Clone, Debug)]
 struct Nested {
     lists: Vec<Option<i64>>,
@@ -139,7 +139,7 @@ fn nested() -> impl Strategy<Value = Nested> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn proposed_bounds_suffice_and_none_is_spare(nested in nested()) {
+    fn proposed_bounds_suffice_and_are_all_needed(nested in nested()) {
         let found = diagnose(&nested.source(&[]));
         prop_assert_eq!(!found.is_empty(), nested.is_over(&[]));
         for diagnosis in &found {

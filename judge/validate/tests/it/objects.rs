@@ -1,4 +1,4 @@
-//! Laws of pruning, defaulting and validation, on generated schemas and values.
+//! Properties of pruning, defaulting and validation, on generated schemas and values.
 
 use kubeshape_schema::field::Path;
 use kubeshape_schema::{Bump, Schema, read};
@@ -64,7 +64,7 @@ fn schema() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A kind in namespaces with a status.
+/// Returns a namespaced kind with a status subresource.
 fn tabs<'a>(schema: &'a Schema<'a>, preserve_unknown_fields: bool, arena: &'a Bump) -> Resource<'a> {
     Resource {
         api_version: "example.com/v1",
@@ -99,7 +99,7 @@ proptest! {
         })?;
     }
 
-    /// A request goes through one walk, which does what a server does in several.
+    /// A request needs one walk, which does what a server does in several.
     #[test]
     fn decoding_is_pruning_and_then_defaulting(
         properties in prop::collection::btree_map(key(), schema(), 0..4),
@@ -137,7 +137,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_stored_is_accepted_again_as_it_is(spec in schema(), value in value()) {
+    fn a_stored_object_is_accepted_unchanged(spec in schema(), value in value()) {
         let schema = json!({"type": "object", "properties": {"spec": spec, "status": {"type": "object"}}});
         let object = json!({
             "apiVersion": "example.com/v1", "kind": "Tab", "metadata": {"name": "t"}, "spec": value, "status": {}});
@@ -165,7 +165,7 @@ proptest! {
             let (value, old) = (arena.alloc(value.clone()).to_value(arena), arena.alloc(old.clone()).to_value(arena));
             let errors = validator.check(value, &Path::Root);
             prop_assert_eq!(validator.is_valid(value), errors.is_empty());
-            // Ratcheting takes errors away and adds none, except where it decides between branches.
+            // Ratcheting removes errors and adds none, except if it decides between branches.
             let update = validator.check_update(value, old, &Path::Root);
             prop_assert!(update.len() <= errors.len());
             Ok(())
@@ -174,7 +174,7 @@ proptest! {
 }
 
 #[test]
-fn items_that_stand_twice_are_found_among_few_and_many() {
+fn duplicate_items_are_found_in_short_and_long_lists() {
     let lists = json!({"type": "object", "properties": {
         "set": {"type": "array", "x-kubernetes-list-type": "set", "items": {}},
         "map": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"], "items": {}}}});
@@ -201,7 +201,7 @@ fn items_that_stand_twice_are_found_among_few_and_many() {
 }
 
 #[test]
-fn limits_below_zero_are_not_named() {
+fn negative_limits_are_not_named() {
     for (keyword, ty, value, texts) in [
         ("maxLength", "string", json!("ab"), ["value is too long", "may not be more than 1 byte"]),
         ("maxItems", "array", json!([1, 2]), ["has too many items", "must have at most 1 item"]),

@@ -1,4 +1,4 @@
-//! Rules in CEL on objects.
+//! CEL rules on objects.
 
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_schema::{Bump, read};
@@ -9,7 +9,7 @@ use kubeshape_value::ToValue;
 use kubeshape_yaml::{Limits, Stream, Tape};
 use serde_json::{Value, json};
 
-/// Evaluates the rules of a schema on an object and, if there is one, the object before it.
+/// Evaluates the rules of a schema on an object and, if given, the object that it replaces.
 fn run(schema: &Value, object: &Value, old: Option<&Value>, budget: i64) -> RuleOutcome {
     let text = schema.to_string();
     let mut tape = Tape::new();
@@ -47,7 +47,7 @@ fn nothing_runs_after_the_budget_is_spent() {
 }
 
 #[test]
-fn what_did_not_change_is_not_complained_about_again() {
+fn errors_of_unchanged_values_are_not_reported() {
     let schema = json!({"type": "object", "properties": {
         "a": {"type": "integer", "x-kubernetes-validations": [{"rule": "self > 0"}]},
         "b": {"type": "integer", "x-kubernetes-validations": [{"rule": "self > oldSelf"}]},
@@ -58,7 +58,7 @@ fn what_did_not_change_is_not_complained_about_again() {
 }
 
 #[test]
-fn items_of_a_list_of_type_map_meet_their_old_ones() {
+fn items_of_a_list_of_type_map_are_correlated() {
     let schema = json!({"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"], "items": {
         "type": "object", "properties": {"k": {"type": "string"}, "n": {"type": "integer"}},
         "x-kubernetes-validations": [{"rule": "self.n >= oldSelf.n", "messageExpression": "'was ' + string(oldSelf.n)"}]
@@ -69,7 +69,7 @@ fn items_of_a_list_of_type_map_meet_their_old_ones() {
 }
 
 #[test]
-fn a_message_that_cannot_be_used_gives_way_to_the_message_of_the_rule() {
+fn an_unusable_message_expression_is_replaced_by_the_message() {
     for expression in ["''", "'a\\nb'", "string(1 / 0)"] {
         let schema = rule(&json!({"rule": "self.a > 0", "message": "too small", "messageExpression": expression}));
         assert_eq!(
@@ -94,13 +94,13 @@ fn a_rule_with_an_optional_old_self_runs_on_creation() {
 }
 
 #[test]
-fn a_long_range_is_an_error_and_no_memory() {
+fn a_long_range_is_an_error_and_takes_no_memory() {
     let schema = rule(&json!({"rule": "lists.range(1000000000).size() > 0"}));
     let errors = texts(&run(&schema, &json!({}), None, Rules::BUDGET).errors);
     assert!(errors[0].contains("at most 10000000 elements"), "{errors:?}");
 }
 
-/// A resource with a status subresource and a rule over both halves.
+/// Calls `check` with a resource that has a status subresource and a rule over spec and status.
 fn with_resource(check: impl for<'a> Fn(&Resource<'a>, &'a Bump)) {
     let text = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
       "metadata": {"name": "tabs.example.com"}, "spec": {"group": "example.com", "scope": "Cluster",
@@ -139,7 +139,7 @@ fn a_status_update_changes_and_checks_the_status_only() {
 }
 
 #[test]
-fn rules_wait_for_types() {
+fn rules_run_only_if_types_are_valid() {
     with_resource(|resource, arena| {
         let object = json!({"apiVersion": "example.com/v1", "kind": "Tab", "metadata": {"name": "t"}, "size": "big"});
         let errors = texts(&resource.validate(arena.alloc(object).to_value(arena)));

@@ -1,4 +1,4 @@
-//! What a server stores of objects of built-in kinds: types, defaults and strategies.
+//! Objects of built-in kinds as a server stores them: types, defaults and strategies.
 
 use kubeshape_builtin::Release as Documents;
 use kubeshape_schema::Bump;
@@ -9,7 +9,7 @@ use kubeshape_value::ToValue;
 use kubeshape_yaml::{Limits, Node, Stream, Tape};
 use serde_json::{Value, json};
 
-/// The kind in the newest documents.
+/// Returns the kind in the newest documents.
 fn strategy(path: &str, group: &str, version: &str, kind: &str) -> Strategy {
     let documents: Documents = "1.36".parse().unwrap();
     let document = documents.api().openapi_v3(path).unwrap();
@@ -31,7 +31,7 @@ fn core(kind: &str) -> Strategy {
     strategy("api/v1", "", "v1", kind)
 }
 
-/// The object as it would be stored, whatever the rules say of it.
+/// Returns the object as it would be stored, valid or not.
 fn created(strategy: &Strategy, object: &Value) -> Value {
     let arena = Bump::new();
     let decoded = strategy.decode(object.to_value(&arena), &arena).unwrap();
@@ -172,7 +172,7 @@ fn conditional_defaults_follow_other_fields() {
 }
 
 #[test]
-fn updates_keep_what_requests_do_not_change() {
+fn updates_keep_fields_that_requests_cannot_change() {
     let kind = strategy("apis/apps/v1", "apps", "v1", "DaemonSet");
     let object = |image: &str, status: Value| {
         let template =

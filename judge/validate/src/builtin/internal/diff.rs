@@ -1,16 +1,16 @@
-//! Differences of texts line by line: the part of `github.com/pmezard/go-difflib` that a server uses.
+//! Line-by-line differences: the part of `github.com/pmezard/go-difflib` that a server uses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// How many lines stay around a difference.
+/// The number of lines of context.
 const CONTEXT: usize = 3;
-/// How many pairs of lines are looked at.
+/// The maximum number of compared pairs of lines.
 const STEPS: usize = 4_000_000;
-/// From this many lines on, lines that are repeated much are not searched for.
+/// From this many lines on, frequently repeated lines are not searched for.
 const MANY: usize = 200;
 
-/// Lines of both texts that are the same.
+/// Equal lines of both sides.
 #[derive(Clone, Copy)]
 struct Match {
     old: usize,
@@ -18,7 +18,7 @@ struct Match {
     size: usize,
 }
 
-/// What becomes of lines.
+/// A range of lines that are equal or replaced.
 #[derive(Clone, Copy)]
 struct Change {
     is_equal: bool,
@@ -26,7 +26,7 @@ struct Change {
     new: (usize, usize),
 }
 
-/// A unified difference without names of files. `None`: there is too much to compare.
+/// Returns a unified difference without file names, or `None` if there is too much to compare.
 pub(super) fn unified(old: &str, new: &str) -> Option<String> {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.split('\n').collect(), new.split('\n').collect());
     let mut out = String::new();
@@ -51,7 +51,7 @@ pub(super) fn unified(old: &str, new: &str) -> Option<String> {
     Some(out)
 }
 
-/// `formatRangeUnified`
+/// Upstream: `formatRangeUnified`.
 fn range(start: usize, stop: usize) -> String {
     match stop.saturating_sub(start) {
         0 => format!("{start},0"),
@@ -60,7 +60,7 @@ fn range(start: usize, stop: usize) -> String {
     }
 }
 
-/// All blocks of same lines, in their order: `GetMatchingBlocks`.
+/// Returns all blocks of equal lines, in order: `GetMatchingBlocks`.
 fn matches(old: &[&str], new: &[&str]) -> Option<Vec<Match>> {
     let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, line) in new.iter().enumerate() {
@@ -97,7 +97,7 @@ fn matches(old: &[&str], new: &[&str]) -> Option<Vec<Match>> {
     Some(out)
 }
 
-/// The longest block, and the first of them: `findLongestMatch`.
+/// Returns the longest block, the first one if there are several: `findLongestMatch`.
 fn longest(
     old: &[&str],
     new: &[&str],
@@ -139,7 +139,7 @@ fn longest(
     Some(best)
 }
 
-/// How the old lines become the new ones: `GetOpCodes`.
+/// Returns the changes from the old lines to the new ones: `GetOpCodes`.
 fn changes(matches: &[Match]) -> Vec<Change> {
     let (mut old, mut new) = (0, 0);
     let mut out = Vec::new();
@@ -155,7 +155,7 @@ fn changes(matches: &[Match]) -> Vec<Change> {
     out
 }
 
-/// Changes with what is around them: `GetGroupedOpCodes`.
+/// Groups changes with their context: `GetGroupedOpCodes`.
 fn groups(changes: &[Change]) -> Vec<Vec<Change>> {
     let mut groups: Vec<Vec<Change>> = Vec::new();
     let mut group: Vec<Change> = Vec::new();
@@ -181,13 +181,13 @@ fn groups(changes: &[Change]) -> Vec<Vec<Change>> {
     groups
 }
 
-/// The last lines of same ones.
+/// Returns the last lines of an equal range.
 fn after(Change { is_equal, old, new }: Change) -> Change {
     let from = |(from, to): (usize, usize)| (from.max(to.saturating_sub(CONTEXT)), to);
     Change { is_equal, old: from(old), new: from(new) }
 }
 
-/// The first lines of same ones.
+/// Returns the first lines of an equal range.
 fn before(Change { is_equal, old, new }: Change) -> Change {
     let to = |(from, to): (usize, usize)| (from, to.min(from + CONTEXT));
     Change { is_equal, old: to(old), new: to(new) }
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_that_are_far_apart_have_a_head_each() {
+    fn distant_changes_have_their_own_headers() {
         let old = lines(0..30);
         let new = old.replace("\n5\n", "\nfive\n").replace("\n25\n", "\n");
         assert_eq!(
@@ -214,12 +214,12 @@ mod tests {
     }
 
     #[test]
-    fn equal_texts_have_no_difference() {
+    fn equal_strings_have_no_difference() {
         assert_eq!(unified("a\nb", "a\nb").as_deref(), Some(""));
     }
 
     #[test]
-    fn texts_that_are_too_large_are_not_compared() {
+    fn large_strings_are_not_compared() {
         let pairs = || (0..150).flat_map(|_| 0..2000);
         assert_eq!(unified(&lines(pairs()), &lines(pairs().map(|number| number * 2))), None);
     }

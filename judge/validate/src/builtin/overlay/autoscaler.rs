@@ -1,4 +1,5 @@
-//! What version v1 of a HorizontalPodAutoscaler keeps in annotations (`pkg/apis/autoscaling/v1/conversion.go`).
+//! The annotations in which version v1 of a HorizontalPodAutoscaler stores fields
+//! (`pkg/apis/autoscaling/v1/conversion.go`).
 
 use super::native::Request;
 use super::run::with;
@@ -33,7 +34,7 @@ fn annotated<'a>(object: Value<'a>, key: &str, text: Option<&'a str>, arena: &'a
     object
 }
 
-/// Every annotation is read and written again, and what none of them says has its default.
+/// Decodes and encodes every annotation again, and adds defaults for missing ones.
 pub(super) fn normal<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let mut object = TOLERANCES.iter().fold(object, |object, key| annotated(object, key, None, arena));
     for key in [METRICS, CONDITIONS, CURRENT] {
@@ -52,12 +53,12 @@ pub(super) fn normal<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
     with(object, &["spec", "targetCPUUtilizationPercentage"], Some(UTILIZATION), arena)
 }
 
-/// The status of a new object is empty, and an update does not change it.
+/// Removes the status of a new object, or restores the old one in an update.
 pub(super) fn without_status<'a>(object: Value<'a>, Request { old, arena, .. }: Request<'a>) -> Value<'a> {
     OF_STATUS.iter().fold(object, |object, key| annotated(object, key, old.and_then(|old| annotation(old, key)), arena))
 }
 
-/// What the subresource status changes: of the annotations, those of the status.
+/// Changes only the annotations of the status, for the status subresource.
 pub(super) fn with_status<'a>(object: Value<'a>, Request { old, arena, .. }: Request<'a>) -> Value<'a> {
     let mut object = object;
     for key in [METRICS, BEHAVIOR] {
@@ -72,7 +73,7 @@ pub(super) fn with_status<'a>(object: Value<'a>, Request { old, arena, .. }: Req
     annotated(object, CURRENT, Some(arena.alloc_str(&text)), arena)
 }
 
-/// Whether a text is a JSON list of objects with items.
+/// Returns whether a string is a non-empty JSON list of objects.
 fn has_items(text: &str) -> bool {
     read(text, |root| (!root.is_empty() && root.items().all(|item| item.get("").is_none())).then_some(())).is_some()
 }
@@ -84,8 +85,8 @@ fn read<T>(text: &str, with: impl FnOnce(Node<'_>) -> Option<T>) -> Option<T> {
     with(tape.document(text).root()?)
 }
 
-/// Returns the behavior with its defaults (`SetDefaults_HorizontalPodAutoscaler`), in the form of Go's internal type, which has
-/// no names for JSON; `None` if the text is no behavior.
+/// Returns the behavior with its defaults (`SetDefaults_HorizontalPodAutoscaler`), in the form of Go's internal type,
+/// which has no JSON names; `None` if the string is not a behavior.
 fn behavior(text: &str) -> Option<String> {
     let up = "[{\"Type\":\"Pods\",\"Value\":4,\"PeriodSeconds\":15},{\"Type\":\"Percent\",\"Value\":100,\"PeriodSeconds\":15}]";
     let down = "[{\"Type\":\"Percent\",\"Value\":100,\"PeriodSeconds\":15}]";
@@ -100,7 +101,7 @@ fn behavior(text: &str) -> Option<String> {
     })
 }
 
-/// Go finds a member in any case.
+/// Returns a member; like in Go, in any case.
 fn member<'n>(node: Node<'n>, name: &str) -> Option<Node<'n>> {
     let found = node.pairs().find(|(key, _)| key.text().eq_ignore_ascii_case(name));
     found.map(|(_, value)| value).filter(|value| !value.is_null())
@@ -140,7 +141,7 @@ fn rules(rules: Option<Node<'_>>, window: &str, policies: &str) -> Option<String
     ))
 }
 
-/// Version v2 only drops the annotations.
+/// Removes the annotations; version v2 does nothing else.
 pub(super) fn without_annotations<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let keys = [METRICS, BEHAVIOR, CONDITIONS, CURRENT].into_iter().chain(TOLERANCES);
     keys.fold(object, |object, key| annotated(object, key, None, arena))

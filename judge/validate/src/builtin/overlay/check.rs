@@ -1,4 +1,4 @@
-//! Rules about the objects of built-in kinds: what `Validate…` functions of Go check, as data.
+//! Validation rules for built-in kinds: the checks of Go's `Validate…` functions, as data.
 
 pub(in crate::builtin::overlay) mod form;
 pub(super) mod native;
@@ -19,7 +19,7 @@ pub(in crate::builtin::overlay) struct Rules {
     pub(super) always: Vec<Rule>,
     /// For the object itself.
     pub(super) create: Vec<Rule>,
-    /// Those of updates; without a list, only metadata is checked.
+    /// For updates; if `None`, only metadata is checked.
     pub(super) update: Option<Vec<Rule>>,
     pub(super) status: Option<Vec<Rule>>,
 }
@@ -29,7 +29,7 @@ impl Rules {
         self.all().next().is_none()
     }
 
-    /// The conditions of all rules.
+    /// Returns the conditions of all rules.
     #[cfg(test)]
     pub(super) fn conditions(&self) -> Vec<&Condition> {
         let mut open: Vec<&Rule> = self.all().collect();
@@ -46,44 +46,44 @@ impl Rules {
         out
     }
 
-    /// All rules.
+    /// Returns all rules.
     pub(super) fn all(&self) -> impl Iterator<Item = &Rule> {
         let optional = self.update.iter().chain(&self.status).flatten();
         self.always.iter().chain(&self.create).chain(optional)
     }
 }
 
-/// A rule: what is tested of which field, and when.
+/// A rule: a test of a field, and its conditions.
 #[derive(Debug)]
 pub(in crate::builtin::overlay) struct Rule {
     /// Members, and `[]` for the items of a list, `{}` for the values of a map.
     pub(super) path: Vec<String>,
     pub(super) test: Test,
     pub(super) detail: Option<String>,
-    /// What follows if the field is empty.
+    /// How an empty field is handled.
     pub(super) empty: Empty,
     pub(super) guards: Vec<Guard>,
-    /// An error ends the rules of the struct.
+    /// Whether an error ends the rules of the struct.
     pub(super) stops: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Empty {
-    /// Nothing.
+    /// It is not tested.
     #[default]
     Skipped,
-    /// The error that the field is required.
+    /// It is an error: the field is required.
     Required,
-    /// It is tested as any other value.
+    /// It is tested like any other value.
     Tested,
 }
 
-/// When a rule is tested.
+/// A condition of a rule.
 #[derive(Debug)]
 pub(in crate::builtin::overlay) enum Guard {
     If(Vec<String>),
     Unless(Vec<String>),
-    /// The text of the field is one of these.
+    /// The string of the field is one of these.
     Is(Vec<String>, Vec<String>),
     When(Box<Condition>),
 }
@@ -96,29 +96,29 @@ pub(in crate::builtin::overlay) enum Test {
     Enum(Vec<String>),
     Range(Option<i64>, Option<i64>),
     Form(Form),
-    /// Items, or a member of them, appear once.
+    /// Items, or a member of them, are unique.
     Unique(Option<String>),
     Immutable,
-    /// Exactly one of the members is set: what is said if none is.
+    /// Exactly one of the members is set; the message if none is.
     OneOf(Vec<String>, Option<String>),
     MaxItems(usize),
     MaxBytes(usize),
     Native(Check),
-    /// The rules of the structs in the field.
+    /// Runs the rules of the structs in the field.
     In,
-    /// The structs in the field are not checked.
+    /// Does not check the structs in the field.
     Skip,
     Group(Vec<Rule>),
-    /// In rules of updates: those for every value of the struct, which otherwise follow.
+    /// In rules of updates: runs the rules for every value of the struct, which otherwise come last.
     Always,
     Warn(String),
 }
 
-/// What a request is about.
+/// The context of a request.
 #[derive(Clone, Copy)]
 pub(in crate::builtin) struct Scope<'a> {
     pub(in crate::builtin) root: Value<'a>,
-    /// The object that is replaced.
+    /// The replaced object.
     pub(in crate::builtin) old: Option<Value<'a>>,
     pub(in crate::builtin) kind: &'a str,
     pub(in crate::builtin) metadata: &'a BuiltInKind,
@@ -128,27 +128,27 @@ pub(in crate::builtin) struct Scope<'a> {
 /// A value in an object.
 #[derive(Clone, Copy)]
 pub(in crate::builtin) struct At<'p, 'a> {
-    /// `Null` if it is absent.
+    /// `Null` if it is missing.
     pub(in crate::builtin) value: Value<'a>,
     pub(in crate::builtin) path: &'p Path<'p>,
     pub(in crate::builtin) scope: &'p Scope<'a>,
 }
 
 impl<'a> At<'_, 'a> {
-    /// A member of the value; `Null` if it is absent.
+    /// Returns a member of the value; `Null` if it is missing.
     pub(in crate::builtin) fn get(&self, key: &str) -> Value<'a> {
         self.value.get(key).unwrap_or(Value::Null)
     }
 }
 
-/// What rules find.
+/// The errors and warnings found.
 #[derive(Default)]
 pub(in crate::builtin) struct Found {
     pub(in crate::builtin) errors: Errors,
     pub(in crate::builtin) warnings: Warnings,
 }
 
-/// Warnings, within the bytes that errors have.
+/// Warnings, limited to the same number of bytes as errors.
 #[derive(Debug, Default)]
 pub(in crate::builtin) struct Warnings {
     all: Vec<String>,
@@ -157,7 +157,7 @@ pub(in crate::builtin) struct Warnings {
 }
 
 impl Warnings {
-    /// Whether warnings were dropped: more need not be made.
+    /// Returns whether warnings were dropped, so that further ones need not be created.
     pub(super) fn is_full(&self) -> bool {
         self.dropped > 0
     }
@@ -171,7 +171,7 @@ impl Warnings {
         }
     }
 
-    /// The warnings, and one more if some were dropped.
+    /// Returns the warnings, and one more if some were dropped.
     pub(in crate::builtin) fn into_vec(mut self) -> Vec<String> {
         if self.is_full() {
             self.all.push(format!("more warnings: all have more than {} bytes together", Errors::MOST));
@@ -181,7 +181,7 @@ impl Warnings {
 }
 
 impl Found {
-    /// Adds an error. When there are too many, it is only counted: errors can show values that are as large as the object.
+    /// Adds an error. After too many errors, it is only counted: errors can show values as large as the object.
     fn add(&mut self, error: impl FnOnce() -> Error) {
         if self.errors.is_full() {
             return self.errors.skip();
@@ -205,7 +205,7 @@ impl Found {
         self.add(|| Error::duplicate(path, bad(value), 0));
     }
 
-    /// The same error several times. Of those that are dropped, one counts: there can be a square of them.
+    /// Adds the same error several times. If they are dropped, they count as one: their number can be quadratic.
     pub(super) fn duplicates(&mut self, path: &Path<'_>, value: Value<'_>, count: usize) {
         for _ in 0..count {
             self.duplicate(path, value);
@@ -239,7 +239,7 @@ impl Found {
         self.add(|| Error::too_many(path, found, most, 0));
     }
 
-    /// Every message is an error about the value.
+    /// Adds each message as an error about the value.
     pub(super) fn messages(&mut self, path: &Path<'_>, value: Value<'_>, messages: impl IntoIterator<Item = String>) {
         for message in messages {
             self.invalid(path, value, message);
@@ -251,7 +251,7 @@ impl Found {
     }
 }
 
-/// A value as errors show it.
+/// Returns a value as errors show it.
 pub(super) fn bad(value: Value<'_>) -> BadValue {
     match value {
         Value::String(text) => BadValue::Text(text.to_owned()),

@@ -6,7 +6,7 @@ use crate::Release;
 use crate::literal::Literal;
 use kubeshape_yaml::{Limits, Node, Stream, Tape};
 
-/// Reads every definition of every file: the file, the definition's name and its steps.
+/// Reads every definition of every file. Returns the file, the name and the steps.
 #[cfg(test)]
 pub(super) fn all(release: Release) -> Vec<(&'static str, String, Steps)> {
     let mut out = Vec::new();
@@ -14,7 +14,7 @@ pub(super) fn all(release: Release) -> Vec<(&'static str, String, Steps)> {
     out
 }
 
-/// What is wrong with the files; nothing, as a test says.
+/// Returns the errors of the files. A test checks that there are none.
 #[cfg(test)]
 pub(super) fn problems(release: Release) -> Vec<String> {
     let mut out = Vec::new();
@@ -26,7 +26,7 @@ pub(super) fn problems(release: Release) -> Vec<String> {
     out
 }
 
-/// Reads the steps of definitions, in their order; what has none has an empty place.
+/// Reads the steps of definitions, in order. A definition without steps has an empty entry.
 pub(super) fn steps(definitions: &[&str], release: Release) -> Vec<Steps> {
     let mut out: Vec<Steps> = definitions.iter().map(|_| Steps::default()).collect();
     each(|_, name, node| {
@@ -73,7 +73,7 @@ fn steps_of(node: Node<'_>, release: Release, problems: &mut Vec<String>) -> Ste
     }
 }
 
-/// The minor number of the release that a member names.
+/// Returns the minor number of the release in a member.
 fn minor(node: Node<'_>, key: &str) -> Option<u32> {
     node.get(key)?.text().strip_prefix("1.")?.parse().ok()
 }

@@ -9,10 +9,11 @@ use kubeshape_value::{Bump, Map, Value};
 use std::collections::BTreeSet;
 
 impl Overlay {
-    /// Inserts the defaults of an object in the form that [`Typed::stored`] gives. A struct has its own before those in it.
+    /// Adds the defaults of an object in the form of [`Typed::stored`]. A struct gets its own before those of inner
+    /// structs.
     ///
     /// # Errors
-    /// They add more than [`MAX_DEFAULTS`] bytes: the object is far larger than what a server stores.
+    /// They exceed [`MAX_DEFAULTS`] bytes: the object is far larger than what a server stores.
     pub(in crate::builtin) fn with_defaults<'a>(
         &self,
         types: &Typed,
@@ -48,7 +49,7 @@ impl Overlay {
         value
     }
 
-    /// Removes the values that defaulting would insert again.
+    /// Removes the values that defaulting would add again.
     pub(in crate::builtin) fn without_defaults<'a>(
         &self,
         types: &Typed,
@@ -57,10 +58,10 @@ impl Overlay {
     ) -> Value<'a> {
         let bare = types.map(object, arena, &mut |below, value| {
             let Some(steps) = self.structs.get(below.index) else { return value };
-            // Later steps may have read what earlier ones inserted.
+            // Later steps may have read values of earlier ones.
             steps.defaults.iter().rev().fold(value, |value, step| step.undone(value, arena))
         });
-        // Of defaults that depend on each other, the object keeps all.
+        // If defaults depend on each other, the object keeps all.
         let is_whole = self.with_defaults(types, bare, arena).is_ok_and(|again| deep_equal(again, object));
         if is_whole { bare } else { object }
     }
@@ -119,7 +120,7 @@ impl Step {
         self.when.as_ref().is_none_or(|condition| condition.holds(value))
     }
 
-    /// A struct without the value that this step inserts.
+    /// Returns a struct without the value that this step adds.
     fn undone<'a>(&self, value: Value<'a>, arena: &'a Bump) -> Value<'a> {
         let Some(found) = at(value, &self.path).filter(|_| !self.path.is_empty()) else { return value };
         let bare = without(value, &self.path, arena);
@@ -144,13 +145,13 @@ impl Step {
     }
 }
 
-/// Bytes of the JSON of a struct's own members, without what is in them.
+/// Returns the bytes of the JSON of a struct's own members, without nested values.
 fn json_of_members(value: Value<'_>) -> usize {
     let members = value.as_map().map(Map::entries).unwrap_or_default();
     members.iter().map(|(key, value)| key.len() + 4 + value.as_str().map_or(2, str::len)).sum()
 }
 
-/// Removes a field, and the struct that is empty without it.
+/// Removes a field, and the structs that become empty.
 fn without<'a>(value: Value<'a>, path: &[String], arena: &'a Bump) -> Value<'a> {
     let Some((last, rest)) = path.split_last() else { return value };
     let Some(parent) = at(value, rest).filter(|parent| parent.get(last).is_some()) else { return value };
@@ -164,7 +165,8 @@ pub(super) fn at<'a>(value: Value<'a>, path: &[String]) -> Option<Value<'a>> {
     path.iter().try_fold(value, |value, key| value.get(key))
 }
 
-/// Returns a map with a value set or removed at a path. What is absent on the way is created, unless the value is removed.
+/// Returns a map with a value set or removed at a path. Missing parts of the path are created, unless the value is
+/// removed.
 pub(super) fn with<'a>(value: Value<'a>, path: &[&str], member: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
     let Some((key, rest)) = path.split_first() else { return member.unwrap_or(Value::Null) };
     let map = match value {

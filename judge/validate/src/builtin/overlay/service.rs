@@ -1,5 +1,5 @@
-//! What the storage of Services sets: families, addresses and ports (`pkg/registry/core/service`), as a cluster with one
-//! stack, that of version 4.
+//! Values that the storage of Services sets: families, addresses and ports (`pkg/registry/core/service`), as in a
+//! single-stack IPv4 cluster.
 
 use super::native::{Request, each, list, text};
 use super::run::with;
@@ -38,9 +38,9 @@ fn same(old: Value<'_>, new: Value<'_>, key: &str) -> bool {
     old.get(key).filter(|value| !is_empty(*value)) == new.get(key).filter(|value| !is_empty(*value))
 }
 
-/// Addresses and ports that a new or changed Service gets: `normalizeClusterIPs`, `patchAllocatedValues`,
-/// `initIPFamilyFields` and the allocators.
-/// A service with what it has of the stored one, before anything is allocated (`patchAllocatedValues`, `normalizeClusterIPs`).
+/// Returns a service with the values that it keeps from the stored one, before anything is allocated
+/// (`patchAllocatedValues`, `normalizeClusterIPs`). The addresses and ports that a new or changed Service gets come
+/// from `normalizeClusterIPs`, `patchAllocatedValues`, `initIPFamilyFields` and the allocators.
 pub(super) fn patched<'a>(service: Value<'a>, request: Request<'a>) -> Value<'a> {
     let arena = request.arena;
     let old = request.old.map(spec);
@@ -70,7 +70,7 @@ pub(super) fn allocate<'a>(service: Value<'a>, request: Request<'a>) -> Value<'a
     with(service, &["spec"], Some(node_ports(spec, i64::from(request.assigned.node_port), arena)), arena)
 }
 
-/// The first of `clusterIPs` is `clusterIP`.
+/// Makes `clusterIP` equal to the first of `clusterIPs`.
 fn addresses_alike<'a>(new: Value<'a>, old: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
     let own = text(new, "clusterIP");
     let alone = || (!own.is_empty()).then(|| list(&[Value::String(own)], arena));
@@ -87,7 +87,7 @@ fn addresses_alike<'a>(new: Value<'a>, old: Option<Value<'a>>, arena: &'a Bump) 
     if is_untouched { with(new, &["clusterIPs"], alone(), arena) } else { new }
 }
 
-/// What the old Service was given and the new one does not name.
+/// Keeps values allocated to the old Service if the new one does not name others.
 fn allocated_before<'a>(new: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let mut spec = new;
     if !is_external_name(old) && !is_external_name(spec) {
@@ -145,7 +145,7 @@ fn families<'a>(new: Value<'a>, old: Option<Value<'a>>, arena: &'a Bump) -> Valu
     with(spec, &["ipFamilies"], Some(list(&given, arena)), arena)
 }
 
-/// Ports of the nodes, counted from the first free one; ports with the same number share one.
+/// Assigns node ports from `first` on; ports with the same number share one.
 fn node_ports<'a>(new: Value<'a>, first: i64, arena: &'a Bump) -> Value<'a> {
     let mut next = first;
     let mut spec = new;
@@ -153,7 +153,7 @@ fn node_ports<'a>(new: Value<'a>, first: i64, arena: &'a Bump) -> Value<'a> {
         let is_wanted = text(spec, "type") == "NodePort"
             || !matches!(spec.get("allocateLoadBalancerNodePorts"), Some(Value::Bool(false)));
         let ports = items(spec, "ports");
-        // Of several with one number, the first counts.
+        // If several have the same number, the first one is used.
         let with_node = ports.iter().rev().filter(|item| port(**item, "nodePort") != 0);
         let requested: BTreeMap<i64, i64> =
             with_node.map(|item| (port(*item, "port"), port(*item, "nodePort"))).collect();
@@ -187,7 +187,7 @@ fn node_ports<'a>(new: Value<'a>, first: i64, arena: &'a Bump) -> Value<'a> {
     spec
 }
 
-/// Fields that the new type does not use and that the request does not change: `dropTypeDependentFields`.
+/// Drops fields that the new type does not use and that the request does not change: `dropTypeDependentFields`.
 pub(super) fn drop_unused<'a>(service: Value<'a>, request: Request<'a>) -> Value<'a> {
     let (Some(old), arena) = (request.old.map(spec), request.arena) else { return service };
     let mut spec = spec(service);

@@ -1,9 +1,9 @@
-//! Addresses of networks and of resources.
+//! Network addresses and URIs.
 
 use kubeshape_yaml::go::Url;
 
-/// Whether a text is an address as Go's `net.ParseIP` reads it, without a zone. `sloppy` allows zeros in front of the
-/// numbers of version 4, which older releases of Go allowed everywhere.
+/// Returns whether a string is an address for Go's `net.ParseIP`, without a zone. `sloppy` allows leading zeros in IPv4
+/// numbers, which older releases of Go accepted everywhere.
 pub(crate) fn is_ip(text: &str, sloppy: bool) -> bool {
     match text.bytes().find(|b| matches!(b, b'.' | b':')) {
         Some(b'.') => is_ipv4(text, sloppy),
@@ -31,7 +31,7 @@ fn is_ipv6(text: &str, sloppy: bool) -> bool {
         Some((head, tail)) => (head, Some(tail)),
         None => (text, None),
     };
-    // The groups of a half, or none if one is wrong. Only the last group of all may be of version 4.
+    // Returns the number of groups in a half, or `None` if one is invalid. Only the last group of all may be IPv4.
     let groups = |half: &str, last: bool| -> Option<usize> {
         if half.is_empty() {
             return Some(0);
@@ -56,7 +56,7 @@ fn is_ipv6(text: &str, sloppy: bool) -> bool {
     }
 }
 
-/// An address and the length of a prefix, zeros in front allowed as in older releases of Go.
+/// Checks an address and a prefix length; leading zeros are allowed, as in older releases of Go.
 pub(super) fn is_cidr(text: &str) -> bool {
     let Some((address, length)) = text.split_once('/') else { return false };
     let most = if address.contains(':') { 128 } else { 32 };
@@ -64,7 +64,8 @@ pub(super) fn is_cidr(text: &str) -> bool {
     digits && is_ip(address, true) && length.parse::<u32>().is_ok_and(|length| length <= most)
 }
 
-/// Six, eight or twenty bytes: pairs with colons or dashes between them, groups of four digits with dots, or digits.
+/// Checks six, eight or twenty bytes: pairs with colons or dashes between them, groups of four digits with dots, or
+/// digits.
 pub(super) fn is_mac(text: &str) -> bool {
     let hex = |group: &str, length: usize| group.len() == length && group.bytes().all(|b| b.is_ascii_hexdigit());
     let grouped = |separator: char, length: usize| {
@@ -74,7 +75,7 @@ pub(super) fn is_mac(text: &str) -> bool {
     grouped(':', 2) || grouped('-', 2) || grouped('.', 4) || matches!(text.len(), 12 | 16 | 40) && hex(text, text.len())
 }
 
-/// The target of a request: an absolute URL, or a path.
+/// Checks a request target: an absolute URL, or a path.
 pub(super) fn is_request_uri(text: &str) -> bool {
     Url::parse_request_uri(text).is_ok()
 }

@@ -1,15 +1,15 @@
-//! Addresses of mail, as Go's `mail.ParseAddress` takes them: `a@b.c`, `A <a@b.c>`, `group: a@b.c;`.
+//! Email addresses, as Go's `mail.ParseAddress` accepts them: `a@b.c`, `A <a@b.c>`, `group: a@b.c;`.
 
 use super::address::is_ip;
 
-/// Whether a text is one address, or a group that holds one.
+/// Returns whether a string is one address, or a group with one address.
 pub(super) fn is_email(text: &str) -> bool {
     let mut parser = Parser { rest: text };
     let found = parser.address(true);
     found == Some(1) && parser.skip_comments() && parser.rest.is_empty()
 }
 
-/// Groups do not nest, so neither does the parser.
+/// The parser does not recurse, because groups do not nest.
 struct Parser<'t> {
     rest: &'t str,
 }
@@ -41,7 +41,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// How many addresses were read.
+    /// Returns the number of addresses that were read.
     fn address(&mut self, groups: bool) -> Option<usize> {
         self.skip_blanks();
         if self.spec() {
@@ -82,7 +82,7 @@ impl<'t> Parser<'t> {
         self.skip_comments().then_some(count)
     }
 
-    /// `local@domain`. If there is none, nothing is read.
+    /// Reads `local@domain`. Reads nothing if it is missing.
     fn spec(&mut self) -> bool {
         let start = self.rest;
         let found = self.try_spec().is_some();
@@ -112,7 +112,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Atoms with dots between them.
+    /// Reads atoms with dots between them.
     fn dotted(&mut self) -> Option<()> {
         let atom = self.atom()?;
         let misplaced = atom.starts_with('.') || atom.ends_with('.') || atom.contains("..");
@@ -126,7 +126,7 @@ impl<'t> Parser<'t> {
         (!atom.is_empty()).then_some(atom)
     }
 
-    /// A text in quotes: whether it holds anything. If it is none, nothing is read.
+    /// Reads a quoted string. Returns whether it has contents; `None` if there is no quoted string.
     fn quoted(&mut self) -> Option<bool> {
         let mut escaped = false;
         for (at, c) in self.rest.char_indices().skip(1) {
@@ -144,7 +144,7 @@ impl<'t> Parser<'t> {
         None
     }
 
-    /// Words, at least one.
+    /// Reads at least one word.
     fn phrase(&mut self) -> Option<()> {
         let mut words = 0usize;
         loop {
@@ -153,7 +153,7 @@ impl<'t> Parser<'t> {
             }
             self.skip_blanks();
             let read = match self.rest.chars().next() {
-                // An empty text is an empty phrase.
+                // An empty string is an empty phrase.
                 None => return Some(()),
                 Some('"') => self.quoted().is_some(),
                 Some(_) => self.atom().is_some_and(|word| !is_foreign(word)),
@@ -176,7 +176,7 @@ impl<'t> Parser<'t> {
         true
     }
 
-    /// The text up to the bracket that closes a comment; the opening one has been read.
+    /// Returns the text up to the closing bracket of a comment, after the opening one.
     fn comment(&mut self) -> Option<&'t str> {
         let mut depth = 1usize;
         let mut escaped = false;
@@ -198,7 +198,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Whether a word is encoded (`=?koi8-r?q?...?=`) in an encoding that Go does not know without help.
+/// Returns whether a word is encoded (`=?koi8-r?q?...?=`) in a charset that Go does not support by itself.
 fn is_foreign(word: &str) -> bool {
     let Some(inner) = word.strip_prefix("=?").and_then(|word| word.strip_suffix("?=")) else { return false };
     let mut parts = inner.split('?');

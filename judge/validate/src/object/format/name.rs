@@ -9,8 +9,8 @@ const LABEL_LENGTH: usize = 63;
 /// The longest long name.
 const LONG_NAME_LENGTH: usize = 253;
 
-/// One label, in which a dash may only be the second character; or labels with dashes inside, and a last one of letters.
-/// Letters and symbols may be of any script.
+/// Checks one label, in which a dash may only be the second character; or labels with dashes inside, and a last one of
+/// letters. Letters and symbols may be of any script.
 pub(super) fn is_hostname(text: &str) -> bool {
     if text.len() > HOSTNAME_LENGTH || text.split('.').any(|label| label.len() > LABEL_LENGTH) {
         return false;
@@ -38,12 +38,13 @@ pub(super) fn is_hostname(text: &str) -> bool {
     }
 }
 
-/// Whether a character may stand in a hostname. What is not of ASCII is looked at later, all at once.
+/// Returns whether a hostname may contain a character. Characters beyond ASCII are checked later, all together.
 fn is_symbol(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '$' | '+' | '<'..='>' | '^' | '`' | '|' | '~') || !c.is_ascii()
 }
 
-/// Whether all characters beyond ASCII match an expression. Few texts have any, so nothing is kept.
+/// Returns whether all characters beyond ASCII match an expression. Few strings have any, so the expression is not
+/// kept.
 fn is_of(expression: &str, text: &str) -> bool {
     let others: String = text.chars().filter(|c| !c.is_ascii()).collect();
     others.is_empty() || Regex::new(expression).is_ok_and(|regex| regex.is_match(&others))

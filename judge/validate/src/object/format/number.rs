@@ -1,6 +1,6 @@
 //! Numbers of books, people, cards and objects.
 
-/// Ten digits, of which the last may be an X, with a checksum. Blanks and dashes do not count.
+/// Checks ten digits, the last of which may be an X, with a checksum. Blanks and dashes are ignored.
 pub(super) fn is_isbn10(text: &str) -> bool {
     let digits = without_blanks(text);
     let [head @ .., last] = digits.as_slice() else { return false };
@@ -12,7 +12,7 @@ pub(super) fn is_isbn10(text: &str) -> bool {
     (sum + 10 * last).is_multiple_of(11)
 }
 
-/// Thirteen digits with a checksum. Blanks and dashes do not count.
+/// Checks thirteen digits with a checksum. Blanks and dashes are ignored.
 pub(super) fn is_isbn13(text: &str) -> bool {
     let digits = without_blanks(text);
     if digits.len() != 13 || !digits.iter().all(u8::is_ascii_digit) {
@@ -22,12 +22,12 @@ pub(super) fn is_isbn13(text: &str) -> bool {
     sum.is_multiple_of(10)
 }
 
-/// What the class `[\s-]` of Go does not hold.
+/// Removes the characters of Go's class `[\s-]`.
 fn without_blanks(text: &str) -> Vec<u8> {
     text.bytes().filter(|b| !matches!(b, b'\t' | b'\n' | 0xc | b'\r' | b' ' | b'-')).collect()
 }
 
-/// A number of one of the known issuers, with a checksum. What is no digit does not count.
+/// Checks a number of one of the known issuers, with a checksum. Characters other than digits are ignored.
 pub(super) fn is_credit_card(text: &str) -> bool {
     let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_digit).map(|b| b - b'0').collect();
     let beginning = digits.as_slice();
@@ -60,7 +60,7 @@ pub(super) fn is_ssn(text: &str) -> bool {
         })
 }
 
-/// Hexadecimal digits in groups of 8, 4, 4, 4 and 12, with or without each dash, and a version.
+/// Checks hexadecimal digits in groups of 8, 4, 4, 4 and 12, with or without each dash, and the version.
 pub(super) fn is_uuid(text: &str, version: Option<u8>) -> bool {
     let mut rest = text.as_bytes();
     for (group, length) in [8, 4, 4, 4, 12].into_iter().enumerate() {

@@ -1,6 +1,6 @@
 //! Dates, times and durations.
 
-/// `2006-01-02`, of a day that exists.
+/// Checks `2006-01-02`, for a day that exists.
 pub(super) fn is_date(text: &str) -> bool {
     let bytes = text.as_bytes();
     if bytes.len() != 10 || bytes[4] != b'-' || bytes[7] != b'-' {
@@ -22,8 +22,8 @@ pub(super) fn is_date(text: &str) -> bool {
     (1..=days).contains(&day)
 }
 
-/// A date, `t` and a time with a zone. What follows another `t` does not count, and any character may stand before
-/// the fraction of a second.
+/// Checks a date, `t` and a time with a zone. Text after another `t` is ignored, and any character may precede the
+/// fraction of a second.
 pub(super) fn is_date_time(text: &str) -> bool {
     let text = text.to_lowercase();
     let mut parts = text.split('t');
@@ -31,7 +31,7 @@ pub(super) fn is_date_time(text: &str) -> bool {
     is_date(date) && is_time(time)
 }
 
-/// `15:04:05.999z` or with an offset instead of `z`.
+/// Checks `15:04:05.999z`, or an offset instead of `z`.
 fn is_time(text: &str) -> bool {
     let bytes = text.as_bytes();
     let pair = |at: usize, most: u8| {
@@ -47,7 +47,7 @@ fn is_time(text: &str) -> bool {
         return true;
     }
     let mut behind = rest.chars();
-    // The class `.` of Go holds all but a newline.
+    // Go's class `.` matches everything but a newline.
     if behind.next().is_none_or(|c| c == '\n') {
         return false;
     }
@@ -61,12 +61,12 @@ fn is_zone(text: &str) -> bool {
             if [a, b, c, d].iter().all(|b| b.is_ascii_digit()))
 }
 
-/// What Go parses, or any number with a unit anywhere in the text.
+/// Checks a duration for Go, or any number with a unit anywhere in the string.
 pub(super) fn is_duration(text: &str) -> bool {
     kubeshape_yaml::go::time::parse_duration(text).is_some() || has_duration(text)
 }
 
-/// The units of a duration: all names but the last count if they are equal, the last if the unit begins with it.
+/// The units of a duration. All names but the last must be equal to the unit; the unit may begin with the last one.
 const UNITS: [&[&str]; 8] = [
     &["ns", "nano"],
     &["us", "µs", "micro"],

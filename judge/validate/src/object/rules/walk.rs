@@ -15,10 +15,10 @@ const OUT_OF_BUDGET: &str =
     "validation failed due to running out of cost budget, no further validation rules will be run";
 const CALL_LIMIT: &str = "operation cancelled: actual cost limit exceeded";
 
-/// What ends the evaluation of the rules on an object early.
+/// The limits of the evaluation of the rules on an object.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::object) struct Bounds<'s> {
-    /// What all evaluations may cost together.
+    /// The cost limit of all evaluations together.
     pub(in crate::object) budget: i64,
     pub(in crate::object) stop: Stop<'s>,
 }
@@ -39,7 +39,7 @@ pub(super) fn run<'v>(
     RuleOutcome { errors: walk.errors.into_vec(), ratcheted: walk.ratcheted.into_vec(), remaining_budget: walk.budget }
 }
 
-/// A pair of values, with whether they are equal once somebody asked.
+/// A pair of values. Whether they are equal is computed on demand.
 struct Pair<'v, 's> {
     values: Correlation<'v, &'s Schema<'s>>,
     unchanged: Cell<Option<bool>>,
@@ -59,7 +59,7 @@ impl<'v, 's> Pair<'v, 's> {
     }
 }
 
-/// Which old value decides whether an error is new: `ratchetingOptions`.
+/// The old value that decides whether an error is new: `ratchetingOptions`.
 #[derive(Clone, Copy)]
 struct Ratchet<'f, 'v, 's> {
     current: Option<&'f Pair<'v, 's>>,
@@ -72,7 +72,7 @@ impl<'f, 'v, 's> Ratchet<'f, 'v, 's> {
         self.current.or(self.nearest).is_some_and(Pair::is_unchanged)
     }
 
-    /// The one of a value below, with the pair that is found for it.
+    /// Returns the ratchet of a value below, with its pair.
     fn below(self, pair: Option<&'f Pair<'v, 's>>) -> Self {
         match self.current {
             None => self,
@@ -84,13 +84,13 @@ impl<'f, 'v, 's> Ratchet<'f, 'v, 's> {
         Some(Pair::new(self.current?.values.key(key)?))
     }
 
-    /// Whether the value at a key is the type of the object itself, which both objects were converted to.
+    /// Returns whether the value at a key is the type of the object itself, to which both objects were converted.
     fn is_own_type(self, key: &str) -> bool {
         self.current.is_some() && self.nearest.is_none() && matches!(key, "apiVersion" | "kind")
     }
 }
 
-/// A value of the object and what is known of its place.
+/// A value of the object and facts about its place.
 #[derive(Clone, Copy)]
 struct Place<'p, 'v, 's> {
     schema: &'s Schema<'s>,
@@ -102,17 +102,17 @@ struct Place<'p, 'v, 's> {
 
 struct Walk<'r> {
     rules: &'r Rules<'r>,
-    /// Negative as soon as nothing may run any more.
+    /// Negative when nothing may run any more.
     budget: i64,
     stop: Stop<'r>,
-    /// What evaluations looked at beside their cost. All of them together have the limit that each of them has.
+    /// Work of evaluations in addition to their cost. All of them together have the limit of a single one.
     steps: u64,
     errors: Errors,
     ratcheted: Errors,
 }
 
 impl<'r> Walk<'r> {
-    /// Schemas nest as deep as their reader allows, and so does this.
+    /// Recursion is bounded: schemas nest only as deep as their reader allows.
     fn node<'v>(&mut self, node: &'r Node<'r>, place: Place<'_, 'v, 'r>) {
         if place.value.is_null() {
             return;
@@ -209,7 +209,7 @@ impl<'r> Walk<'r> {
             return;
         }
         let variables = Variables::new(node, compiled, place);
-        // Older releases report everything after a broken rule below the path of its field.
+        // After a failed rule, older releases report everything below the path of its field.
         let mut moved = String::new();
         for (source, rule) in node.sources.iter().zip(&compiled.rules) {
             let below = place.path.child(&moved);
@@ -280,7 +280,7 @@ impl<'r> Walk<'r> {
         }
     }
 
-    /// Takes a cost off the budget, if it suffices.
+    /// Subtracts a cost from the budget, if it suffices.
     fn pay(&mut self, cost: u64) -> bool {
         match i64::try_from(cost) {
             Ok(cost) if cost <= self.budget => {
@@ -291,7 +291,7 @@ impl<'r> Walk<'r> {
         }
     }
 
-    /// Reports an error about the evaluation. Upstream gives the type of the value for the value.
+    /// Reports an error about the evaluation. Upstream shows the type of the value instead of the value.
     #[cold]
     fn fail(&mut self, place: Place<'_, '_, '_>, detail: impl Into<String>) {
         if self.errors.is_full() {
@@ -350,7 +350,7 @@ impl<'r> Walk<'r> {
 
     /// `evalMessageExpression`
     fn evaluate_message(&mut self, program: &'r Program, source: &Source<'_>, variables: &Variables<'_>) -> Message {
-        // The variable `oldSelf` is no optional here, whatever the rule says.
+        // The variable `oldSelf` is never optional here.
         let outcome = program.evaluate_until(variables.of(false), self.rules.call_limit, self.stop);
         self.steps = self.steps.saturating_add(outcome.steps);
         if !self.pay(outcome.cost) {
@@ -378,22 +378,22 @@ impl<'r> Walk<'r> {
     }
 }
 
-/// What a message expression gave.
+/// The result of a message expression.
 enum Message {
     Text(String),
-    /// The message of the rule counts.
+    /// The message of the rule is used.
     Unusable,
     /// Nothing more may run.
     TooDear(String),
 }
 
-/// What the rules of one value can see.
+/// The variables that the rules of one value can see.
 struct Variables<'v> {
     this: CelValue<'v>,
     old: Option<CelValue<'v>>,
     optional_old: CelValue<'v>,
     has_old: bool,
-    /// Whether a rule of the value looks at the old one: otherwise no expression sees it.
+    /// Whether a rule of the value uses the old one: otherwise no expression sees it.
     uses_old_self: bool,
 }
 
@@ -418,7 +418,7 @@ impl<'v> Variables<'v> {
         }
     }
 
-    /// The variables by name; those that are missing are unset.
+    /// Returns the variables by name; missing ones are unset.
     fn of(&self, optional: bool) -> impl Iterator<Item = (&'v str, CelValue<'v>)> {
         let old = match (self.uses_old_self, optional) {
             (false, _) => None,

@@ -1,4 +1,4 @@
-//! What texts look like: `pkg/util/validation` of `k8s.io/apimachinery`.
+//! Forms of strings: `pkg/util/validation` of `k8s.io/apimachinery`.
 
 use super::{Found, bad};
 use crate::builtin::address;
@@ -11,7 +11,7 @@ use kubeshape_value::{Map, Value};
 /// A form of a value.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::builtin::overlay) enum Form {
-    /// A function on a text.
+    /// A function on a string.
     Text(fn(&str) -> Messages),
     /// Keys and values of labels: `ValidateLabels`.
     Labels,
@@ -19,7 +19,7 @@ pub(in crate::builtin::overlay) enum Form {
     Annotations,
     /// `ValidateLabelSelector`.
     Selector,
-    /// A number or a text that is a percentage: `ValidatePositiveIntOrPercent`.
+    /// A number or a string with a percentage: `ValidatePositiveIntOrPercent`.
     IntOrPercent,
     /// A number that is not negative: `ValidateNonnegativeField`.
     NotNegative,
@@ -58,7 +58,7 @@ const FORMS: [(&str, Form); 26] = [
     ("port", Form::Port),
 ];
 
-/// What is said of a negative number: `IsNegativeErrorMsg`.
+/// The message about a negative number: `IsNegativeErrorMsg`.
 pub(super) const NEGATIVE: &str = "must be greater than or equal to 0";
 
 impl Form {
@@ -88,7 +88,7 @@ fn texts(map: Map<'_>) -> Vec<(&str, &str)> {
     map.entries().iter().filter_map(|(key, value)| Some((*key, value.as_str()?))).collect()
 }
 
-/// A selector of labels: `ValidateLabelSelector`.
+/// Checks a label selector: `ValidateLabelSelector`.
 pub(super) fn selector(value: Value<'_>, path: &Path<'_>, found: &mut Found) {
     if let Some(labels) = value.get("matchLabels").and_then(Value::as_map) {
         metadata::labels(&texts(labels), &path.child("matchLabels"), 0, &mut found.errors);

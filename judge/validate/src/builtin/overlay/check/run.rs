@@ -42,7 +42,7 @@ struct Walk<'r> {
 }
 
 impl<'r> Walk<'r> {
-    /// Runs the rules of a kind about changes; without any, the metadata is checked.
+    /// Runs a kind's rules about updates; without any, checks the metadata.
     fn changes(&self, rules: Option<&[Rule]>, below: Below<'_>, at: &At<'_, '_>, found: &mut Found) -> bool {
         match rules {
             None => {
@@ -57,7 +57,7 @@ impl<'r> Walk<'r> {
         self.overlay.structs.get(index)
     }
 
-    /// Runs the rules of a struct, then those of the structs in it which no rule of its own has run.
+    /// Runs the rules of a struct, then those of inner structs that its own rules have not run.
     fn check(&self, below: Below<'_>, at: &At<'_, '_>, found: &mut Found) {
         if !self.overlay.is_checked(below.index) || found.errors.is_full() {
             return;
@@ -79,7 +79,7 @@ impl<'r> Walk<'r> {
         }
     }
 
-    /// Runs rules; says whether those after them are to run.
+    /// Runs rules. Returns whether the following rules must run.
     fn own<'d>(
         &self,
         rules: &'d [Rule],
@@ -141,12 +141,12 @@ impl<'r> Walk<'r> {
     }
 }
 
-/// Whether values are equal; absent and empty are the same.
+/// Returns whether values are equal; missing and empty values are the same.
 pub(super) fn same(a: Value<'_>, b: Value<'_>) -> bool {
     is_empty(a) && is_empty(b) || deep_equal(a, b)
 }
 
-/// Calls with the path of members below another.
+/// Calls `with` with the path of members below another.
 fn with_path(steps: &[String], path: &Path<'_>, with: &mut dyn FnMut(&Path<'_>)) {
     match steps.split_first() {
         None => with(path),
@@ -154,7 +154,7 @@ fn with_path(steps: &[String], path: &Path<'_>, with: &mut dyn FnMut(&Path<'_>))
     }
 }
 
-/// Calls for each value at a path. An absent member is `Null`, items of absent lists are none.
+/// Calls `with` for each value at a path. A missing member is `Null`; missing lists have no items.
 fn descend<'a>(steps: &[String], value: Value<'a>, path: &Path<'_>, with: &mut dyn FnMut(Value<'a>, &Path<'_>)) {
     let Some((step, rest)) = steps.split_first() else { return with(value, path) };
     match step.as_str() {
@@ -170,7 +170,7 @@ fn descend<'a>(steps: &[String], value: Value<'a>, path: &Path<'_>, with: &mut d
         }
         name => {
             let below = value.get(name);
-            // Rules about what is in a struct are not about objects without it.
+            // Rules about parts of a struct do not apply to objects without the struct.
             if below.is_none() && !rest.is_empty() && !value.is_null() && rest.iter().any(|part| part == "[]") {
                 return;
             }
@@ -212,7 +212,7 @@ impl Rule {
         self.detail.as_deref().unwrap_or_default()
     }
 
-    /// Tests one value. `Null` is an absent one.
+    /// Tests one value. `Null` is a missing one.
     fn test(&self, at: &At<'_, '_>, is_pointer: &dyn Fn() -> bool, found: &mut Found) {
         let At { value, path, .. } = *at;
         let is_absent = || is_empty(value) && (value.is_null() || !is_pointer());
