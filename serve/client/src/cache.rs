@@ -8,11 +8,11 @@
 //! FOLDER/new/…            files that are being written
 //! ```
 //!
-//! A file is written under a random name and then renamed, so a program that is killed leaves no part of a document
-//! behind. What is read is compared with the hash in its name: a file that is damaged is deleted, and counts as
-//! missing. So processes share a cache, and only compaction is locked. [`Cache::compact`] deletes what was used longest
-//! ago until the cache is within its [`Bounds`]; the first write of a [`Cache`] does so by itself, and then each after
-//! an eighth of them was written.
+//! A file is written under a random name and then renamed, so a program that is killed leaves no partial document.
+//! Contents are compared with the hash in the name: a damaged file is deleted, and treated as missing. So processes
+//! share a cache, and only compaction is locked. [`Cache::compact`] deletes the least recently used entries until the
+//! cache is within its [`Bounds`]; the first write of a [`Cache`] does so automatically, and then every write after an
+//! eighth of the bound was written.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha512};
@@ -33,19 +33,19 @@ const TAG: &str = "CACHEDIR.TAG";
 const TAG_TEXT: &str =
     "Signature: 8a477f597d28d172789f06886806bc55\n# Documents of Kubernetes clusters, kept by kubeshape.\n";
 
-/// Times of use are noted this exactly, so that reading writes rarely.
+/// The accuracy of times of use, so that reads rarely write.
 const EXACT: Duration = Duration::from_hours(1);
-/// A file that is being written is no older than this.
+/// A file that is being written is not older than this.
 const WRITING: Duration = Duration::from_hours(1);
 /// The largest record of a cluster that is read, in bytes.
 const RECORD: u64 = 64 << 20;
 
-/// How large a cache may be, and how old its entries.
+/// The maximum size of a cache, and the maximum age of its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// All entries together, in bytes. While it is written, the cache may be an eighth larger per process.
+    /// All entries together, in bytes. During writes, the cache may be an eighth larger per process.
     pub bytes: u64,
-    /// How many entries there may be.
+    /// The maximum number of entries.
     pub entries: usize,
     /// An entry that was not used for this long is deleted.
     pub unused: Duration,
@@ -63,12 +63,12 @@ impl Default for Bounds {
 pub struct Digest([u8; 64]);
 
 impl Digest {
-    /// The digest of a string.
+    /// Returns the digest of a string.
     pub fn of(bytes: &[u8]) -> Digest {
         Digest(Sha512::digest(bytes).into())
     }
 
-    /// Reads 128 hexadecimal digits.
+    /// Parses 128 hexadecimal digits.
     pub fn read(text: &str) -> Option<Digest> {
         let mut out = [0; 64];
         let digit = |digit: u8| char::from(digit).to_digit(16).map(|digit| digit as u8);
@@ -83,7 +83,7 @@ impl Digest {
 }
 
 impl fmt::Display for Digest {
-    /// In upper case, as servers print it.
+    /// Prints it in upper case, as servers do.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02X}"))
     }
@@ -108,7 +108,7 @@ impl<'de> Deserialize<'de> for Digest {
     }
 }
 
-/// Which documents a cluster has.
+/// The documents of a cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
@@ -135,14 +135,14 @@ pub struct Record {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kept {
-    /// The hash of the index, or the ETag: how the server calls this version of the document.
+    /// The server's name for this version of the document: the hash of the index, or the ETag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
     /// The document.
     pub digest: Digest,
 }
 
-/// The form of records that this version writes and reads.
+/// The format version of records that this version writes and reads.
 const FORM: u32 = 1;
 
 /// A record in its file.
@@ -156,7 +156,7 @@ struct Stored<R> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CacheError {
-    /// It cannot be made or read.
+    /// It cannot be created or read.
     #[error("{}: {source}", path.display())]
     Io {
         /// The file or folder.
@@ -167,12 +167,12 @@ pub enum CacheError {
     /// Others can write to it.
     #[error("{} can be written by other users; expected a folder of your own with mode 0700", .0.display())]
     Shared(PathBuf),
-    /// It holds something else.
+    /// It contains something else.
     #[error("{} is no cache: it has files and no {TAG}; name an empty folder", .0.display())]
     Foreign(PathBuf),
 }
 
-/// What a cache holds.
+/// Statistics of a cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stat {
     /// Documents.
@@ -185,21 +185,21 @@ pub struct Stat {
     pub unfinished: usize,
 }
 
-/// What was deleted.
+/// The deleted entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Compacted {
     /// Documents and records of clusters.
     pub entries: usize,
     /// Their size in bytes.
     pub bytes: u64,
-    /// Whether another process compacts the cache, so nothing was done.
+    /// Whether another process is compacting the cache, so nothing was done.
     pub is_busy: bool,
 }
 
-/// What was found wrong.
+/// The result of a verification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// Entries that are whole.
+    /// Intact entries.
     pub whole: usize,
     /// Entries that were damaged, and deleted.
     pub damaged: usize,
@@ -222,7 +222,7 @@ pub struct Cache {
     folder: PathBuf,
     bounds: Bounds,
     clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
-    /// Bytes written since the cache was compacted. An entry counts for its share of the bounds at least.
+    /// Bytes written since the last compaction. An entry is counted with at least its share of the bounds.
     written: Arc<AtomicU64>,
 }
 
@@ -240,13 +240,13 @@ struct Entry {
 }
 
 impl Cache {
-    /// Opens the cache in a folder, which is made with mode 0700 if there is none. The folder may be read-only: then
-    /// the cache is read, and [`put`](Cache::put) fails.
+    /// Opens the cache in a folder, which is created with mode 0700 if it does not exist. The folder may be read-only:
+    /// then the cache is only read, and [`put`](Cache::put) fails.
     ///
     /// # Errors
-    /// - [`CacheError::Io`]: the folder cannot be made or read.
+    /// - [`CacheError::Io`]: the folder cannot be created or read.
     /// - [`CacheError::Shared`]: another user owns it or can write to it.
-    /// - [`CacheError::Foreign`]: there are files in it, and it is not a cache.
+    /// - [`CacheError::Foreign`]: it contains files, and is not a cache.
     pub fn open(folder: impl Into<PathBuf>, bounds: Bounds) -> Result<Cache, CacheError> {
         let folder = folder.into();
         let io = |path: &Path| {
@@ -260,22 +260,22 @@ impl Cache {
         }
         let tag = folder.join(TAG);
         if fs::symlink_metadata(&tag).is_err() {
-            // A cache whose tag is missing has its folders; anything else is not from this cache.
+            // A cache without its tag has its folders; anything else is not from this cache.
             let mut names =
                 fs::read_dir(&folder).map_err(io(&folder))?.filter_map(Result::ok).map(|entry| entry.file_name());
             let own = [DOCUMENTS, CLUSTERS, NEW, LOCK, TAG];
             if names.any(|name| !own.iter().any(|own| name == *own)) {
                 return Err(CacheError::Foreign(folder));
             }
-            // A read-only cache without a tag is one nevertheless.
+            // A read-only cache without a tag is accepted.
             let _ = fs::write(&tag, TAG_TEXT);
         }
-        // The first write compacts, so that programs that write little and end do not add up.
+        // The first write compacts, so that the small writes of many short programs do not add up.
         let written = Arc::new(AtomicU64::new(bounds.bytes / 8));
         Ok(Cache { folder, bounds, clock: Arc::new(SystemTime::now), written })
     }
 
-    /// The same cache with another clock, for tests.
+    /// Returns the same cache with another clock, for tests.
     #[must_use]
     pub fn with_clock(self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Cache {
         Cache { clock: Arc::new(clock), ..self }
@@ -291,7 +291,7 @@ impl Cache {
         self.bounds
     }
 
-    /// Whether there is a document, which may be damaged.
+    /// Returns whether a document exists. It may be damaged.
     pub fn has(&self, digest: Digest) -> bool {
         let path = self.document(digest);
         let found = open(&path);
@@ -301,11 +301,11 @@ impl Cache {
         found.is_some()
     }
 
-    /// A document. If it is damaged, it is deleted, and there is none.
+    /// Returns a document. A damaged one is deleted, and `None` is returned.
     pub fn get(&self, digest: Digest) -> Option<Vec<u8>> {
         let path = self.document(digest);
         let (file, metadata) = open(&path)?;
-        // A document that was replaced by something endless is not read to its end.
+        // If a document was replaced by an endless file, it is not read to its end.
         let bytes = read(file, self.bounds.bytes)?;
         if Digest::of(&bytes) != digest {
             let _ = fs::remove_file(&path);
@@ -318,7 +318,7 @@ impl Cache {
     /// Adds a document.
     ///
     /// # Errors
-    /// The folder cannot be written, or the disk is full. The cache is as it was.
+    /// The folder cannot be written, or the disk is full. The cache is unchanged.
     pub fn put(&self, bytes: &[u8]) -> io::Result<Digest> {
         let digest = Digest::of(bytes);
         let path = self.document(digest);
@@ -329,7 +329,7 @@ impl Cache {
         Ok(digest)
     }
 
-    /// Which documents a cluster has, as far as it is known. `cluster` is any text that identifies it.
+    /// Returns the known documents of a cluster. `cluster` is any string that identifies it.
     pub fn record(&self, cluster: &str) -> Option<Record> {
         let path = self.cluster(cluster);
         let (file, metadata) = open(&path)?;
@@ -342,18 +342,18 @@ impl Cache {
         record
     }
 
-    /// Replaces what is known of a cluster.
+    /// Replaces the record of a cluster.
     ///
     /// # Errors
-    /// The folder cannot be written, or the disk is full. The cache is as it was.
+    /// The folder cannot be written, or the disk is full. The cache is unchanged.
     pub fn set_record(&self, cluster: &str, record: &Record) -> io::Result<()> {
         let json = serde_json::to_string(&Stored { form: FORM, record })?;
         let text = format!("{}\n{json}\n", Digest::of(json.as_bytes()));
         self.write(&self.cluster(cluster), text.as_bytes())
     }
 
-    /// Deletes what was used longest ago until the cache is within its bounds, and what programs that were killed left
-    /// behind.
+    /// Deletes the least recently used entries until the cache is within its bounds, and the remains of programs that
+    /// were killed.
     ///
     /// # Errors
     /// The folder cannot be read or written.
@@ -371,7 +371,7 @@ impl Cache {
             all.append(&mut entries(&folder, now)?);
         }
         let mut compacted = Compacted::default();
-        // The newest first, and by name if they are equally old.
+        // The newest first, and by name if they have the same age.
         all.sort_by(|a, b| b.used.cmp(&a.used).then_with(|| a.path.cmp(&b.path)));
         let (mut bytes, mut count) = (0, 0);
         for entry in all {
@@ -404,7 +404,7 @@ impl Cache {
         Ok(compacted)
     }
 
-    /// What the cache holds.
+    /// Returns statistics of the cache.
     ///
     /// # Errors
     /// The folder cannot be read.
@@ -423,7 +423,7 @@ impl Cache {
         Ok(stat)
     }
 
-    /// Reads every entry, and deletes those that are damaged.
+    /// Reads every entry, and deletes damaged ones.
     ///
     /// # Errors
     /// The folder cannot be read.
@@ -497,17 +497,17 @@ impl Cache {
         Ok(())
     }
 
-    /// Notes that an entry is used.
+    /// Records the use of an entry.
     fn touch(&self, path: &Path, metadata: &fs::Metadata) {
         let now = (self.clock)();
         let is_recent = metadata.modified().is_ok_and(|used| used <= now && age(now, used) < EXACT);
         if !is_recent && let Ok(file) = File::options().append(true).open(path) {
-            // A cache that is read-only forgets it.
+            // A read-only cache cannot record it.
             let _ = file.set_modified(now);
         }
     }
 
-    /// Keeps others from compacting the cache; none if another process does.
+    /// Locks compaction; `None` if another process holds the lock.
     fn lock(&self) -> io::Result<Option<File>> {
         let mut options = File::options();
         options.read(true).append(true).create(true);
@@ -521,7 +521,8 @@ impl Cache {
     }
 }
 
-/// Reads the text of a record: a line with the digest of the rest, and JSON. None if it is damaged, or of another form.
+/// Parses a record: a line with the digest of the rest, and JSON. Returns `None` if it is damaged, or of another
+/// format.
 ///
 /// # Example
 /// ```
@@ -538,13 +539,13 @@ pub fn record_of(bytes: &[u8]) -> Option<Record> {
     (stored.form == FORM).then_some(stored.record)
 }
 
-/// How old something is. What is of the future is new.
+/// Returns the age of something. The age of a time in the future is zero.
 fn age(now: SystemTime, then: SystemTime) -> Duration {
     now.duration_since(then).unwrap_or_default()
 }
 
-/// The files of a folder; none if there is no folder. A time of use in the future is corrected, as otherwise the entry
-/// would outlive all others.
+/// Returns the files of a folder; empty if there is no folder. A time of use in the future is corrected, because
+/// otherwise the entry would outlive all others.
 fn entries(folder: &Path, now: SystemTime) -> io::Result<Vec<Entry>> {
     let mut out = Vec::new();
     for entry in list(folder)? {
@@ -571,7 +572,7 @@ fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
 
 fn list(folder: &Path) -> io::Result<Vec<fs::DirEntry>> {
     match fs::read_dir(folder) {
-        // Another process may delete what is listed.
+        // Another process may delete listed files.
         Ok(entries) => Ok(entries.filter_map(Result::ok).collect()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(error),
@@ -586,7 +587,7 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Opens a file, and nothing else: no link is followed, and no pipe waited for.
+/// Opens a regular file. Links are not followed, and pipes do not block.
 fn open(path: &Path) -> Option<(File, fs::Metadata)> {
     let mut options = File::options();
     options.read(true);
@@ -631,7 +632,7 @@ fn private(options: &mut fs::OpenOptions) {
     let _ = options;
 }
 
-/// Whether a folder is ours, and no one else can write to it.
+/// Returns whether a folder is ours, and no other user can write to it.
 fn is_own(metadata: &fs::Metadata) -> bool {
     #[cfg(unix)]
     {

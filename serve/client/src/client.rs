@@ -18,15 +18,15 @@ use std::time::Duration;
 const JSON: &str = "application/json";
 const V3_PROTOBUF: &str = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf";
 
-/// Redirects that are followed for one document.
+/// The maximum number of redirects for one document.
 const REDIRECTS: usize = 3;
-/// How often a request is sent again if the server says when.
+/// The maximum number of retries if the server sends `Retry-After`.
 const RETRIES: usize = 5;
-/// The longest time that a server may ask a client to wait.
+/// The longest wait that a server may request.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// Objects of one page of a list.
 const PAGE: usize = 250;
-/// As many objects are fetched one by one instead of the whole list.
+/// Up to this number, objects are fetched one by one instead of as a list.
 const FEW: usize = 20;
 pub(crate) const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
@@ -35,7 +35,7 @@ const EVENTS: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=
 const INDEX: &str = "/openapi/v3";
 const V2: &str = "/openapi/v2";
 
-/// How much a client takes from a server. Sizes are in bytes.
+/// How much a client accepts from a server. Sizes are in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// The index of OpenAPI v3 documents.
@@ -48,11 +48,11 @@ pub struct Limits {
     pub discovery: usize,
     /// One page of a list.
     pub page: usize,
-    /// Documents that an index may list, group versions that discovery may list, and objects of a list.
+    /// The maximum number of documents in an index, of group versions in discovery, and of objects in a list.
     pub group_versions: usize,
     /// All OpenAPI documents of one pull, all its discovery documents, and all pages of one list.
     pub total: usize,
-    /// Requests at the same time.
+    /// The maximum number of simultaneous requests.
     pub parallel: usize,
 }
 
@@ -76,9 +76,9 @@ impl Default for Limits {
 pub struct Version {
     /// `widgets.example.com`
     pub name: String,
-    /// Differs between objects that had one name.
+    /// Distinguishes objects with the same name.
     pub uid: String,
-    /// Differs between versions of one object.
+    /// Distinguishes versions of one object.
     pub resource_version: String,
 }
 
@@ -89,7 +89,7 @@ pub struct Definition {
     pub version: Version,
     /// The object in JSON, as the server printed it, with kind and apiVersion.
     pub bytes: Vec<u8>,
-    /// Whether it was known.
+    /// Whether it was known before.
     pub is_known: bool,
 }
 
@@ -133,8 +133,8 @@ struct ListedMetadata {
     resource_version: String,
 }
 
-/// The version of a definition, and whether there is more than its metadata. Its name becomes part of a path, so it has
-/// to be one that needs no escapes.
+/// Returns the version of a definition, and whether the object has more than its metadata. The name becomes part of a
+/// path, so it must not need escapes.
 fn version_of(object: &[u8]) -> Result<(Version, bool), Fault> {
     let wrong = |what: String| Fault::Content(format!("an object of the list: {what}"));
     let Listed { metadata, spec } = serde_json::from_slice(object).map_err(|error| wrong(error.to_string()))?;
@@ -145,14 +145,14 @@ fn version_of(object: &[u8]) -> Result<(Version, bool), Fault> {
     Ok((Version { name, uid, resource_version }, spec.is_some()))
 }
 
-/// A document with its ETag, or that it did not change.
+/// A document with its ETag, or the answer that it did not change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Unchanged,
     New { tag: Option<String>, bytes: Vec<u8> },
 }
 
-/// Asks one server for its documents.
+/// Requests the documents of one server.
 ///
 /// # Example
 /// ```
@@ -182,16 +182,16 @@ pub struct Client<T> {
     progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
 }
 
-/// How far a pull is.
+/// The progress of a pull.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Documents that are there.
+    /// Documents that are complete.
     pub documents: usize,
     /// Documents of the index.
     pub total: usize,
-    /// Those of them that were downloaded.
+    /// Downloaded documents among them.
     pub downloaded: usize,
-    /// Size of the documents that are there, in bytes.
+    /// Size of the complete documents, in bytes.
     pub bytes: usize,
 }
 
@@ -225,14 +225,14 @@ struct PageMetadata {
     resource_version: String,
 }
 
-/// What became of the CustomResourceDefinitions of a server.
+/// A change of the CustomResourceDefinitions of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Nothing.
     None,
-    /// One of them changed. From this version of the list on, there may be more.
+    /// One of them changed. There may be more changes from this version of the list on.
     To(String),
-    /// The server does not know any more what changed since that version of the list.
+    /// The server no longer knows the changes since that version of the list.
     Unknown,
 }
 
@@ -251,12 +251,12 @@ struct EventObject {
 }
 
 impl<T: Transport> Client<T> {
-    /// A client of the server that the transport reaches.
+    /// Creates a client of the server that the transport connects to.
     pub fn new(transport: T, limits: Limits) -> Client<T> {
         Client { transport, limits, progress: None }
     }
 
-    /// The same client, which reports the progress of a pull.
+    /// Returns the same client with a callback for the progress of a pull.
     #[must_use]
     pub fn with_progress(self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Client<T> {
         Client { progress: Some(Arc::new(progress)), ..self }
@@ -268,25 +268,25 @@ impl<T: Transport> Client<T> {
         }
     }
 
-    /// How much it takes.
+    /// Its limits.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// The list of OpenAPI v3 documents with their hashes: `/openapi/v3`.
+    /// Returns the list of OpenAPI v3 documents with their hashes: `/openapi/v3`.
     ///
     /// # Errors
-    /// The server does not answer, refuses (404: it has only v2), or sends no index, or one of too many documents.
+    /// The server does not respond, refuses (404: it has only v2), sends no index, or one with too many documents.
     pub async fn index(&self) -> Result<Index, Error> {
         self.read_index(&self.body(INDEX, JSON, self.limits.index).await?)
     }
 
-    /// The same list, unless the known one has this ETag still.
+    /// Returns the same list, unless its ETag is still this one.
     pub(crate) async fn index_since(&self, tag: Option<&str>) -> Result<Answer, Error> {
         self.since(INDEX, JSON, tag, self.limits.index).await
     }
 
-    /// Reads the list of OpenAPI v3 documents.
+    /// Parses the list of OpenAPI v3 documents.
     pub(crate) fn read_index(&self, body: &[u8]) -> Result<Index, Error> {
         let content = |fault| Error { path: INDEX.to_owned(), fault: Fault::Content(fault) };
         let index = Index::read(body).map_err(|fault| content(format!("it is no index of documents: {fault}")))?;
@@ -300,12 +300,12 @@ impl<T: Transport> Client<T> {
         Ok(index)
     }
 
-    /// A document by the URL that the index has for it. If the document changed since, the server redirects to the
-    /// newest version, and its hash is the one in the result.
+    /// Returns a document by its URL in the index. If the document has changed, the server redirects to the newest
+    /// version, whose hash is in the result.
     ///
     /// # Errors
-    /// The server does not answer, refuses (404: there is no such group version any more; 503: an aggregated server is
-    /// away), redirects to elsewhere, or sends no object in JSON.
+    /// The server does not respond, refuses (404: the group version no longer exists; 503: an aggregated server is not
+    /// available), redirects to elsewhere, or sends something other than a JSON object.
     pub async fn document(&self, index: &Index, path: &str, encoding: Encoding) -> Result<Document, Error> {
         let mut index = index.only(path);
         let mut url = index.url(path).unwrap_or_else(|| format!("/openapi/v3/{path}"));
@@ -339,41 +339,40 @@ impl<T: Transport> Client<T> {
         Err(fail(Fault::Redirects))
     }
 
-    /// The OpenAPI v2 document in JSON: `/openapi/v2`.
+    /// Returns the OpenAPI v2 document in JSON: `/openapi/v2`.
     ///
     /// # Errors
-    /// The server does not answer or refuses.
+    /// The server does not respond or refuses.
     pub async fn v2(&self) -> Result<Vec<u8>, Error> {
         self.body(V2, JSON, self.limits.v2).await
     }
 
-    /// The same, unless the known one has this ETag still.
+    /// Returns the same, unless its ETag is still this one.
     pub(crate) async fn v2_since(&self, tag: Option<&str>) -> Result<Answer, Error> {
         self.since(V2, JSON, tag, self.limits.v2).await
     }
 
-    /// The OpenAPI v3 documents of a server that has only OpenAPI v2, converted. Their hashes are those that a server
-    /// would give them.
+    /// Returns the OpenAPI v3 documents of a server that has only OpenAPI v2, by conversion. Their hashes are those
+    /// that a server would compute.
     ///
     /// # Errors
-    /// As [`v2`](Client::v2), or the document cannot be converted.
+    /// See [`v2`](Client::v2), or the document cannot be converted.
     pub async fn converted(&self) -> Result<Vec<Document>, Error> {
         converted(&self.v2().await?)
     }
 
-    /// All CustomResourceDefinitions, as the server printed each, in the order of their names. `known` has those of
-    /// an earlier time by their versions: what did not change since is not downloaded again.
+    /// Returns all CustomResourceDefinitions, as the server printed each, sorted by name. `known` returns earlier ones
+    /// by their versions: unchanged ones are not downloaded again.
     ///
     /// # Errors
-    /// The server does not answer, refuses (403: the user may not list them), or sends no list, or one that is too
-    /// large.
+    /// The server does not respond, refuses (403: the user may not list them), sends no list, or one that is too large.
     pub async fn definitions(&self, known: impl Fn(&Version) -> Option<Vec<u8>>) -> Result<Vec<Definition>, Error> {
         let fail = |fault| Error { path: DEFINITIONS.to_owned(), fault };
         let listed = self.list(DEFINITIONS, METADATA).await?;
         let mut all = Vec::with_capacity(listed.len());
         for object in listed {
             let (version, is_whole) = version_of(&object).map_err(fail)?;
-            // A server that knows no partial metadata sends the whole objects.
+            // A server without support for partial metadata sends whole objects.
             let object = if is_whole { Some((object, false)) } else { known(&version).map(|object| (object, true)) };
             all.push((version, object));
         }
@@ -384,7 +383,7 @@ impl<T: Transport> Client<T> {
                 let (version, _) = version_of(&object).map_err(fail)?;
                 whole.insert(version.name.clone(), (version, object));
             }
-            // The newer list counts.
+            // The newer list is used.
             return Ok(whole.into_values().map(|(version, object)| Definition::new(version, &object, false)).collect());
         }
         let one = |(version, object): (Version, Option<(Vec<u8>, bool)>)| async move {
@@ -397,7 +396,7 @@ impl<T: Transport> Client<T> {
                     let (version, _) = version_of(&object).map_err(|fault| Error { path, fault })?;
                     Ok(Some(Definition::new(version, &object, false)))
                 }
-                // It was deleted since.
+                // It was deleted in the meantime.
                 Err(error) if error.fault.status() == Some(404) => Ok(None),
                 Err(error) => Err(error),
             }
@@ -409,10 +408,10 @@ impl<T: Transport> Client<T> {
         Ok(definitions)
     }
 
-    /// The version of the list of CustomResourceDefinitions, for [`change`](Client::change).
+    /// Returns the version of the list of CustomResourceDefinitions, for [`change`](Client::change).
     ///
     /// # Errors
-    /// The server does not answer, refuses (403: the user may not list them), or sends no list.
+    /// The server does not respond, refuses (403: the user may not list them), or sends no list.
     pub async fn definitions_version(&self) -> Result<String, Error> {
         let fail = |fault| Error { path: DEFINITIONS.to_owned(), fault };
         let body = self.body(&format!("{DEFINITIONS}?limit=1"), METADATA, self.limits.page).await;
@@ -422,15 +421,14 @@ impl<T: Transport> Client<T> {
         Ok(page.metadata.resource_version)
     }
 
-    /// Waits until a CustomResourceDefinition changes, and no longer than `most`. `version` is that of the list that is
-    /// known.
+    /// Waits until a CustomResourceDefinition changes, at most for `most`. `version` is that of the known list.
     ///
     /// # Errors
-    /// The transport does not watch, the server does not answer, refuses (403: the user may not watch them), or sends
+    /// The transport cannot watch, or the server does not respond, refuses (403: the user may not watch them), or sends
     /// no event.
     pub async fn change(&self, version: &str, most: Duration) -> Result<Change, Error> {
         let fail = |fault| Error { path: DEFINITIONS.to_owned(), fault };
-        // The server ends the watch a little earlier, so that the connection can be used again.
+        // The server ends the watch slightly earlier, so that the connection can be reused.
         let seconds = most.saturating_sub(Duration::from_secs(1)).as_secs().max(1);
         let version = escaped(version);
         let path = format!("{DEFINITIONS}?watch=true&resourceVersion={version}&timeoutSeconds={seconds}");
@@ -453,10 +451,10 @@ impl<T: Transport> Client<T> {
         Ok(if event.kind == "ERROR" || next.is_empty() { Change::Unknown } else { Change::To(next) })
     }
 
-    /// All objects of a list, as the server printed each, page by page. `path` has no query.
+    /// Returns all objects of a list, as the server printed each, page by page. `path` has no query.
     ///
     /// # Errors
-    /// The server does not answer, refuses, or sends no list, or one that is too large.
+    /// The server does not respond, refuses, sends no list, or one that is too large.
     async fn list(&self, path: &str, accept: &'static str) -> Result<Vec<Vec<u8>>, Error> {
         let fail = |fault| Error { path: path.to_owned(), fault };
         let (mut objects, mut next, mut size) = (Vec::new(), String::new(), 0);
@@ -487,7 +485,7 @@ impl<T: Transport> Client<T> {
         }
     }
 
-    /// A document, unless the known one has this ETag still.
+    /// Returns a document, unless its ETag is still this one.
     pub(crate) async fn since(
         &self,
         path: &str,
@@ -510,7 +508,7 @@ impl<T: Transport> Client<T> {
         if response.status == 200 { Ok(response.body) } else { Err(fail(refusal(&response))) }
     }
 
-    /// Sends a request. If the server is busy and says when to come back, the request is sent again, as client-go does
+    /// Sends a request. If the server is busy and sends `Retry-After`, the request is repeated, as in client-go
     /// (`rest/with_retry.go`).
     async fn get(&self, path: &str, accept: &'static str, tag: Option<&str>, limit: usize) -> Result<Response, Fault> {
         let mut retries = 0;
@@ -526,8 +524,8 @@ impl<T: Transport> Client<T> {
     }
 }
 
-/// The OpenAPI v3 documents that an OpenAPI v2 document is converted to: quantities and int-or-strings have both of their types
-/// again, which the conversion of kube-aggregator leaves as strings.
+/// Converts an OpenAPI v2 document to OpenAPI v3 documents: quantities and int-or-strings get both of their types
+/// again, which kube-aggregator's conversion leaves as strings.
 pub(crate) fn converted(body: &[u8]) -> Result<Vec<Document>, Error> {
     let documents = v2::body::to_v3(body, Profile::Faithful, |path| path != kubeshape_convert::graph::split::REST);
     let documents = documents.map_err(|fault| Error { path: V2.to_owned(), fault: Fault::Content(fault) })?;
@@ -542,7 +540,7 @@ pub(crate) fn converted(body: &[u8]) -> Result<Vec<Document>, Error> {
 fn refusal(response: &Response) -> Fault {
     let message = match serde_json::from_slice::<Status>(&response.body) {
         Ok(status) => status.message,
-        // Proxies answer in plain text, or with a page.
+        // Proxies respond with plain text or a web page.
         Err(_) => String::from_utf8_lossy(&response.body).lines().next().unwrap_or_default().to_owned(),
     };
     let mut message = message.trim().to_owned();
@@ -553,7 +551,7 @@ fn refusal(response: &Response) -> Fault {
     Fault::Status { status: response.status, message }
 }
 
-/// Returns a value of a query, percent-encoded.
+/// Percent-encodes a value of a query.
 fn escaped(text: &str) -> Cow<'_, str> {
     percent::encode(text, percent::COMPONENT)
 }

@@ -13,28 +13,27 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// The largest body of a refusal that is read, in bytes.
+/// The maximum number of bytes read from an error response.
 const REFUSAL: usize = 64 << 10;
 
-/// Which server is meant.
+/// Selects a server.
 #[derive(Clone, Debug)]
 pub struct ClusterOptions {
-    /// A kubeconfig file. Without one, the files of `KUBECONFIG`, `~/.kube/config`, or the account of the pod.
+    /// A kubeconfig file. If `None`, the files of `KUBECONFIG`, `~/.kube/config`, or the account of the pod.
     pub kubeconfig: Option<PathBuf>,
-    /// A context of it. Without one, the current context.
+    /// A context in it. If `None`, the current context.
     pub context: Option<String>,
     /// The address of the server, instead of the one in the kubeconfig. If it is given without kubeconfig and context,
     /// no kubeconfig is read and no credentials are sent.
     pub server: Option<String>,
-    /// The longest time that one request takes.
+    /// The timeout of one request.
     pub timeout: Duration,
-    /// Only which cluster is meant is found out, for its part of a cache. No plugin for credentials is run, and every
-    /// request fails.
+    /// Only identifies the cluster, for its part of a cache. No credential plugin is run, and every request fails.
     pub offline: bool,
 }
 
 impl Default for ClusterOptions {
-    /// The current context; 60 seconds.
+    /// Returns the current context and 60 seconds.
     fn default() -> ClusterOptions {
         ClusterOptions {
             kubeconfig: None,
@@ -46,7 +45,7 @@ impl Default for ClusterOptions {
     }
 }
 
-/// Why there is no way to a server.
+/// Why a server cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClusterError {
@@ -58,7 +57,7 @@ pub enum ClusterError {
     Address {
         /// The address.
         address: String,
-        /// What is wrong with it.
+        /// The error in it.
         reason: String,
     },
     /// The certificates, credentials or the proxy cannot be used.
@@ -69,7 +68,7 @@ pub enum ClusterError {
 /// A server that a kubeconfig file describes, with its certificates, credentials and proxy. kube-rs connects to it.
 #[derive(Clone)]
 pub struct Cluster {
-    /// None if it is used offline.
+    /// `None` if it is offline.
     client: Option<Client>,
     timeout: Duration,
     server: String,
@@ -83,7 +82,7 @@ impl std::fmt::Debug for Cluster {
 }
 
 impl Cluster {
-    /// Reads the kubeconfig and prepares the connection. Nothing is sent yet. Must be called in a runtime of tokio.
+    /// Reads the kubeconfig and prepares the connection. Nothing is sent yet. Must be called in a Tokio runtime.
     ///
     /// # Errors
     /// - [`ClusterError::Kubeconfig`]: there is none, it cannot be read, or it has no such context.
@@ -95,7 +94,7 @@ impl Cluster {
             config.cluster_url = address(server)?;
         }
         trim_token(&mut config);
-        // Requests are sent again by the rules of client-go, which are those of `Client`.
+        // `Client` retries requests by the rules of client-go.
         config.default_retry = false;
         config.read_timeout = None;
         config.write_timeout = None;
@@ -113,7 +112,7 @@ impl Cluster {
         );
         let trusted = config.root_cert.iter().flatten().flatten().copied().collect::<Vec<u8>>();
         let identity = format!("{server}\n{}", Digest::of(&trusted));
-        // This runs plugins for credentials.
+        // This runs credential plugins.
         let client = (!options.offline).then(|| Client::try_from(config)).transpose();
         let client = client.map_err(|error| ClusterError::Setup(causes(&error)))?;
         Ok(Cluster { client, timeout: options.timeout, server, identity })
@@ -124,8 +123,8 @@ impl Cluster {
         &self.server
     }
 
-    /// What a pull keeps of this cluster in a cache. Two clusters at one address are distinguished by what they are
-    /// trusted by.
+    /// Returns the part of a cache for this cluster. Two clusters at one address are distinguished by their certificate
+    /// authority.
     pub fn cached<'a>(&'a self, cache: &'a Cache) -> Cached<'a> {
         Cached { cache, cluster: &self.identity, server: &self.server }
     }
@@ -143,7 +142,7 @@ async fn config(options: &ClusterOptions) -> Result<Config, ClusterError> {
     }
     match Config::from_kubeconfig(&choice).await {
         Ok(config) => Ok(config),
-        // A pod has no kubeconfig, and an account.
+        // A pod has no kubeconfig, but an account.
         Err(error) => match Config::incluster_env() {
             Ok(config) if options.context.is_none() => Ok(config),
             _ => Err(bad(&error)),
@@ -151,11 +150,10 @@ async fn config(options: &ClusterOptions) -> Result<Config, ClusterError> {
     }
 }
 
-/// Files of tokens may end with a line break, which client-go cuts off, and kube-rs sends. It reads such a file here,
-/// once.
+/// Reads the token file and trims it. Such files may end with a line break, which client-go removes, but kube-rs sends.
 fn trim_token(config: &mut Config) {
     let Some(path) = &config.auth_info.token_file else { return };
-    // A pipe can be read once. kube-rs reports what cannot be read.
+    // A pipe can be read only once. kube-rs reports files that cannot be read.
     if !std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
         return;
     }
@@ -178,14 +176,14 @@ fn address(text: &str) -> Result<http::Uri, ClusterError> {
         return Err(wrong("it has a query"));
     }
     if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-        // The text may have a password, and is not repeated.
+        // The address may contain a password, and is not repeated.
         return Err(ClusterError::Address { address: "…@…".to_owned(), reason: "it has credentials".to_owned() });
     }
     Ok(uri)
 }
 
 impl Cluster {
-    /// Sends a request, and gives the head of the answer and what reads its body.
+    /// Sends a request, and returns the head of the response and a reader of its body.
     async fn send(&self, request: Request<'_>, end: Instant) -> Result<(Response, Body), TransportError> {
         let Some(client) = &self.client else {
             return Err(TransportError::Connect("the cluster is used offline".to_owned()));
@@ -211,7 +209,7 @@ impl Cluster {
         Ok((response, body))
     }
 
-    /// Reads the body of an answer until `is_enough`.
+    /// Reads the body of a response until `is_enough`.
     async fn read(
         &self,
         (mut response, mut body): (Response, Body),
@@ -227,7 +225,7 @@ impl Cluster {
             let frame = frame.map_err(|error| TransportError::Broken(causes(&error)))?;
             let Some(data) = frame.data_ref() else { continue };
             if response.body.len() + data.len() > limit {
-                // The beginning of a refusal says enough.
+                // The beginning of an error response is enough.
                 return if is_refusal { Ok(response) } else { Err(TransportError::TooLarge(limit)) };
             }
             response.body.extend_from_slice(data);
@@ -274,14 +272,14 @@ fn failure(error: &kube_client::Error) -> TransportError {
     TransportError::Connect(text)
 }
 
-/// The innermost cause of an error, which says what happened; the others say that something did.
+/// Returns the innermost cause of an error, which says what happened; the outer ones only say that something did.
 fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     let mut inner = error;
     while let Some(source) = inner.source() {
         inner = source;
     }
     let (text, outer) = (inner.to_string(), error.to_string());
-    // An error of the system has no subject.
+    // A system error has no subject.
     let is_of_system = inner.is::<std::io::Error>();
     let text = match text.find(" (os error ") {
         Some(end) => text[..end].to_owned(),

@@ -14,24 +14,24 @@ use std::collections::BTreeMap;
 /// The discovery documents of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Discovery {
-    /// Documents as the server sent them, by path: `/apis`, `/api`, `/version`; of servers without aggregated discovery
-    /// also `/apis/GROUP/VERSION`.
+    /// Documents as the server sent them, by path: `/apis`, `/api`, `/version`; for servers without aggregated
+    /// discovery also `/apis/GROUP/VERSION`.
     pub documents: BTreeMap<String, Vec<u8>>,
-    /// What could not be fetched.
+    /// The requests that failed.
     pub failures: Vec<Error>,
 }
 
 impl Discovery {
-    /// The groups in the order of the server.
+    /// Returns the groups in the order of the server.
     ///
     /// # Errors
-    /// A document cannot be read.
+    /// A document cannot be decoded.
     pub fn groups(&self) -> Result<Vec<Group>, Error> {
         groups(&self.documents)
     }
 }
 
-/// The groups that discovery documents show.
+/// Returns the groups in discovery documents.
 pub(crate) fn groups(documents: &BTreeMap<String, Vec<u8>>) -> Result<Vec<Group>, Error> {
     let mut records = Records::default();
     for (path, bytes) in documents {
@@ -45,16 +45,16 @@ pub(crate) fn groups(documents: &BTreeMap<String, Vec<u8>>) -> Result<Vec<Group>
 pub(crate) struct List {
     pub(crate) tag: Option<String>,
     pub(crate) bytes: Vec<u8>,
-    /// Whether the server said that it is the known one.
+    /// Whether the server said that it did not change.
     pub(crate) is_known: bool,
 }
 
 impl<T: Transport> Client<T> {
-    /// The discovery of the server: aggregated as `v2`, else as `v2beta1`, else by group versions, as client-go asks
-    /// for it.
+    /// Returns the discovery of the server: aggregated as `v2`, else as `v2beta1`, else by group versions, like
+    /// client-go.
     ///
     /// # Errors
-    /// The server does not answer `/apis`. What else fails is in [`Discovery::failures`].
+    /// The server does not respond to `/apis`. Other failures are in [`Discovery::failures`].
     ///
     /// # Example
     /// ```
@@ -93,8 +93,8 @@ impl<T: Transport> Client<T> {
         }
     }
 
-    /// All discovery documents with their paths. `known` has those of an earlier time with their ETags: what did not
-    /// change is not sent again.
+    /// Returns all discovery documents with their paths. `known` has earlier ones with their ETags: unchanged ones are
+    /// not sent again.
     pub(crate) async fn lists(
         &self,
         known: impl Fn(&str) -> Option<(String, Vec<u8>)>,
@@ -108,7 +108,7 @@ impl<T: Transport> Client<T> {
                     versions.append(&mut listed(&document));
                     lists.push((path.to_owned(), Ok(list)));
                 }
-                // A server may have no core group, and an aggregated one reports no version.
+                // A server may have no core group, and an aggregated one has no version.
                 Err(error) if path != "/apis" && matches!(error.fault.status(), Some(403 | 404)) => {}
                 Err(error) => lists.push((path.to_owned(), Err(error))),
             }
@@ -142,7 +142,7 @@ impl<T: Transport> Client<T> {
         lists
     }
 
-    /// One discovery document: `/apis`, `/api`, `/apis/apps/v1`, `/version`.
+    /// Requests one discovery document: `/apis`, `/api`, `/apis/apps/v1`, `/version`.
     async fn one(
         &self,
         path: &str,
@@ -161,7 +161,7 @@ impl<T: Transport> Client<T> {
     }
 }
 
-/// The group versions that have documents of their own, because the list does not contain their resources.
+/// Returns the group versions whose documents must be requested, because the list does not contain their resources.
 fn listed(document: &Document) -> Vec<String> {
     match document {
         Document::Groups(groups) => {

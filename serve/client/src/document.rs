@@ -1,4 +1,4 @@
-//! OpenAPI v3 documents of a server, and what can be made of them.
+//! OpenAPI v3 documents of a server, and their use.
 
 use crate::error::{Error, Fault};
 use kubeshape_convert::aggregate::Aggregator;
@@ -7,13 +7,13 @@ use kubeshape_schema::{Bump, Dialect, NoteKind, Profile};
 use kubeshape_yaml::{Limits, Stream, Tape};
 use std::borrow::Cow;
 
-/// In which encoding a document is fetched.
+/// The encoding in which a document is fetched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
     /// JSON, as the server printed it.
     #[default]
     Json,
-    /// The messages of gnostic. They are about a tenth smaller, and hold less than JSON.
+    /// The messages of gnostic. They are about a tenth smaller, and contain less than JSON.
     Protobuf,
 }
 
@@ -22,17 +22,17 @@ pub enum Encoding {
 pub struct Document {
     /// `apis/apps/v1`
     pub path: String,
-    /// The hash by which the server knows this version of the document. Servers use the SHA-512 of its JSON.
+    /// The server's hash of this version of the document. Servers use the SHA-512 of its JSON.
     pub hash: Option<String>,
     /// The document as the server sent it.
     pub bytes: Vec<u8>,
 }
 
 impl Document {
-    /// The document in JSON, whichever encoding it has.
+    /// Returns the document in JSON, converted from its encoding if necessary.
     ///
     /// # Errors
-    /// The protobuf form cannot be read.
+    /// The protobuf form cannot be decoded.
     pub fn json(&self) -> Result<Cow<'_, [u8]>, Error> {
         if proto::detect(&self.bytes) != Some(Dialect::V3) {
             return Ok(Cow::Borrowed(&self.bytes));
@@ -40,8 +40,8 @@ impl Document {
         proto::v3::decode(&self.bytes).map(Cow::Owned).map_err(|error| self.wrong(error.to_string()))
     }
 
-    /// Reads the document, in either encoding, and gives it to `f` with the arena that it lives in.
-    /// `kubeshape::Document` of the crate `kubeshape` reads the [bytes](Document::bytes), too, and can be kept.
+    /// Decodes the document, in either encoding, and calls `f` with it and its arena. `kubeshape::Document` of the
+    /// crate `kubeshape` also reads the [bytes](Document::bytes), and can be kept.
     ///
     /// # Errors
     /// It is not an OpenAPI v3 document.
@@ -73,20 +73,20 @@ impl Document {
     }
 }
 
-/// One document of several.
+/// One document made from several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aggregated {
     /// The document in JSON.
     pub bytes: Vec<u8>,
-    /// What the documents contradict each other in.
+    /// The contradictions between the documents.
     pub conflicts: Vec<Error>,
 }
 
-/// One document of all (KEP-2896), as kube-openapi's aggregator makes it: definitions of one name that differ get
+/// Merges documents into one (KEP-2896), like kube-openapi's aggregator: different definitions with the same name get
 /// different names. Documents may have either encoding.
 ///
 /// # Errors
-/// One of them is not an OpenAPI v3 document; two have one path; or there is none.
+/// One of them is not an OpenAPI v3 document; two have the same path; or there is no document.
 ///
 /// # Example
 /// ```
@@ -105,7 +105,7 @@ pub fn aggregate<'d>(documents: impl IntoIterator<Item = &'d Document>) -> Resul
     let mut conflicts = Vec::new();
     for document in documents {
         document.read(|read, arena| {
-            // All of them are of one dialect.
+            // All of them are of the same dialect.
             let notes = aggregator.add(&document.path, &document::Document::V3(*read), arena).unwrap_or_default();
             let wrong = notes.into_iter().filter(|note| note.code.kind() == NoteKind::Error);
             conflicts.extend(wrong.map(|note| document.wrong(note.detail.into_owned())));

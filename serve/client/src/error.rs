@@ -1,22 +1,22 @@
-//! Why something cannot be fetched.
+//! Errors of requests.
 
 use crate::transport::TransportError;
 
-/// Why something cannot be fetched.
+/// Why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {fault}")]
 pub struct Error {
     /// The path that was requested: `/openapi/v3/apis/apps/v1`
     pub path: String,
-    /// What is wrong.
+    /// The error.
     pub fault: Fault,
 }
 
-/// What is wrong with an answer.
+/// The error of a response.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// There is none.
+    /// There is no response.
     #[error(transparent)]
     Transport(#[from] TransportError),
     /// The server refuses.
@@ -24,7 +24,7 @@ pub enum Fault {
     Status {
         /// 401, 403, 503, …
         status: u16,
-        /// What it says: the message of a `Status`. Empty if it says nothing.
+        /// The message of a `Status`. Empty if there is none.
         message: String,
     },
     /// It redirects to somewhere else than another version of the document.
@@ -33,10 +33,10 @@ pub enum Fault {
     /// The document changes faster than it can be read.
     #[error("the server redirects too often")]
     Redirects,
-    /// The body is not what it should be.
+    /// The body is not the expected document.
     #[error("{0}")]
     Content(String),
-    /// It is not in the cache, and no request may be sent.
+    /// It is not in the cache, and requests are not allowed.
     #[error("it is not in the cache; fetch it once with a connection to the cluster")]
     NotCached,
 }
@@ -46,7 +46,7 @@ fn said(message: &str) -> String {
 }
 
 impl Fault {
-    /// The status of a refusal.
+    /// Returns the status code of an error response.
     pub fn status(&self) -> Option<u16> {
         match self {
             Fault::Status { status, .. } => Some(*status),

@@ -1,18 +1,18 @@
 //! Fetches the OpenAPI and discovery documents of Kubernetes clusters, each only once (KEP-2896, KEP-3352).
 //!
-//! A server lists its OpenAPI v3 documents at `/openapi/v3`, each with a hash. [`Client`] asks for this
-//! [index](Client::index), for [single documents](Client::document), for [discovery](Client::discovery), for
-//! [OpenAPI v2](Client::v2) and for the [CustomResourceDefinitions](Client::definitions). [`pull`] fetches all of them: a
-//! document that the [cache](cache::Cache) has is not downloaded again. A server that has only OpenAPI v2 is read
-//! through it, and one without aggregated discovery by its group versions.
+//! A server lists its OpenAPI v3 documents at `/openapi/v3`, each with a hash. [`Client`] requests this
+//! [index](Client::index), [single documents](Client::document), [discovery](Client::discovery), [OpenAPI
+//! v2](Client::v2) and the [CustomResourceDefinitions](Client::definitions). [`pull`] fetches all of them: a document
+//! in the [cache](cache::Cache) is not downloaded again. The documents of a server that has only OpenAPI v2 are
+//! converted; for one without aggregated discovery, the discovery of each group version is fetched.
 //!
-//! A [`Document`] has the bytes that the server sent, in JSON or protobuf; [`Document::read`] gives it as the types of
-//! `kubeshape-convert`. [`aggregate`] makes one document of all.
+//! A [`Document`] has the bytes that the server sent, in JSON or protobuf; [`Document::read`] decodes it to the types
+//! of `kubeshape-convert`. [`aggregate`] merges all into one document.
 //!
-//! [`mapper::Mapper`] says which kind a resource has, and which resource a kind, as the mappers of client-go do.
+//! [`mapper::Mapper`] maps resources to kinds and kinds to resources, like the mappers of client-go.
 //!
 //! A [`Transport`] sends the requests. With the feature `cluster`, `Cluster` is one: it reads kubeconfig files, and
-//! connects with the certificates, tokens, plugins and proxies that they name.
+//! connects with their certificates, tokens, plugins and proxies.
 //!
 //! # Example
 //! ```no_run

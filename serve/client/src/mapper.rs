@@ -1,4 +1,4 @@
-//! Which kind a resource has, and which resource a kind.
+//! Maps resources to kinds, and kinds to resources.
 
 use kubeshape_discovery::{Group, GroupVersion, Scope};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,10 +26,10 @@ pub struct GroupVersionKind {
     pub kind: Arc<str>,
 }
 
-/// What is known of a resource that is looked for. An empty group or version is any.
+/// A partially known resource. An empty group or version matches any.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Partial<'a> {
-    /// `apps`, or the beginning of it.
+    /// `apps`, or a prefix of it.
     pub group: &'a str,
     /// `v1`
     pub version: &'a str,
@@ -44,28 +44,28 @@ pub struct Mapping {
     pub resource: GroupVersionResource,
     /// Its kind.
     pub kind: GroupVersionKind,
-    /// Where its objects live.
+    /// The scope of its objects.
     pub scope: Scope,
 }
 
-/// Why a name leads to nothing.
+/// Why a name cannot be mapped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MapError {
     /// No server has it.
     #[error("the server has no {0}")]
     None(String),
-    /// It may mean several.
+    /// It is ambiguous.
     #[error("{what} may be any of {}", .candidates.join(", "))]
     Several {
-        /// What was looked for.
+        /// The name.
         what: String,
-        /// What it may mean.
+        /// The candidates.
         candidates: Vec<String>,
     },
 }
 
-/// Maps resources to kinds and back, as the mapper that client-go makes of discovery does
+/// Maps resources to kinds and back, like the mapper that client-go builds from discovery
 /// (`restmapper.NewDiscoveryRESTMapper`, `meta.PriorityRESTMapper`, `restmapper.NewShortcutExpander`).
 ///
 /// # Example
@@ -87,11 +87,11 @@ pub enum MapError {
 #[derive(Clone, Debug, Default)]
 pub struct Mapper {
     versions: Vec<Served>,
-    /// Group versions, the most wanted first; an empty version is any.
+    /// Group versions, the preferred ones first; an empty version matches any.
     priorities: Vec<(Arc<str>, Arc<str>)>,
-    /// Plural and singular names of resources, by their groups.
+    /// Plural and singular names of resources, with their groups.
     names: BTreeSet<(Arc<str>, Arc<str>)>,
-    /// Short names and what they stand for, in the order of discovery.
+    /// Short names and their resources, in the order of discovery.
     shortcuts: Vec<(Arc<str>, GroupVersionResource)>,
 }
 
@@ -109,10 +109,10 @@ struct Served {
 }
 
 impl Mapper {
-    /// The mapper of a server with these groups, in the order of its discovery.
+    /// Creates the mapper of a server with these groups, in the order of its discovery.
     pub fn new(groups: &[Group]) -> Mapper {
         let mut mapper = Mapper::default();
-        // The core group comes first, wherever the server lists it.
+        // The core group comes first, regardless of the server's order.
         mapper.priorities.push(("".into(), "v1".into()));
         for group in groups {
             for version in group.versions.iter().filter(|version| !version.resources.is_empty()) {
@@ -135,10 +135,10 @@ impl Mapper {
         mapper
     }
 
-    /// The kind of a resource.
+    /// Returns the kind of a resource.
     ///
     /// # Errors
-    /// No group version has such a resource, or several have and none comes first.
+    /// No group version has such a resource, or several have and none has priority.
     pub fn kind_for(&self, partial: Partial<'_>) -> Result<GroupVersionKind, MapError> {
         let name = partial.resource.to_lowercase();
         let mut found = Vec::new();
@@ -150,10 +150,10 @@ impl Mapper {
         self.first(found, || partial.to_string(), |kind| (&kind.group, &kind.version))
     }
 
-    /// The resource, with everything that was not known.
+    /// Returns the resource with its missing parts.
     ///
     /// # Errors
-    /// As for [`kind_for`](Mapper::kind_for).
+    /// See [`kind_for`](Mapper::kind_for).
     pub fn resource_for(&self, partial: Partial<'_>) -> Result<GroupVersionResource, MapError> {
         let name = partial.resource.to_lowercase();
         let names = |(plural, singular): (&Arc<str>, &Arc<str>)| **plural == *name || **singular == *name;
@@ -166,7 +166,8 @@ impl Mapper {
         self.first(found, || partial.to_string(), |resource| (&resource.group, &resource.version))
     }
 
-    /// The resource of a kind, in the first of the versions that has it, or in the one that the server prefers.
+    /// Returns the resource of a kind, in the first of `versions` that has it, or in the version that the server
+    /// prefers.
     ///
     /// # Errors
     /// No version has such a kind.
@@ -189,7 +190,7 @@ impl Mapper {
         self.first(found, what, |mapping| (&mapping.kind.group, &mapping.kind.version))
     }
 
-    /// The singular name of a resource.
+    /// Returns the singular name of a resource.
     ///
     /// # Errors
     /// No group version has such a resource, or it has several names.
@@ -203,8 +204,8 @@ impl Mapper {
         found.first().map(|name| Arc::clone(name)).ok_or_else(|| MapError::None(format!("resource {resource:?}")))
     }
 
-    /// The resource that a short name means. Unknown short names are returned unchanged. As in client-go, the version
-    /// is lost unless only the beginning of the group is given.
+    /// Returns the resource for a short name. Unknown short names are returned unchanged. As in client-go, the version
+    /// is lost unless only a prefix of the group is given.
     pub fn expand(&self, partial: Partial<'_>) -> GroupVersionResource {
         let own = |group: &str, version: &str, resource: &str| GroupVersionResource {
             group: group.into(),
@@ -212,7 +213,7 @@ impl Mapper {
             resource: resource.into(),
         };
         let is_of = |group: &str| partial.group.is_empty() || group == partial.group;
-        // A resource of that name comes before a short name.
+        // A resource of that name has precedence over a short name.
         let is_name = |(group, name): &(Arc<str>, Arc<str>)| **name == *partial.resource && is_of(group);
         if self.names.iter().any(is_name) {
             return own(partial.group, partial.version, partial.resource);
@@ -228,7 +229,7 @@ impl Mapper {
         }
     }
 
-    /// The versions in which a resource may be; an unknown group may be the beginning of one.
+    /// Returns the versions that may have a resource; an unknown group may be a prefix.
     fn matching<'m>(&'m self, partial: Partial<'_>, has: impl Fn(&Served) -> bool) -> Vec<&'m Served> {
         let of = |exact: bool| {
             let group = move |version: &&Served| {
@@ -242,7 +243,7 @@ impl Mapper {
         if exact.is_empty() && (partial.group.is_empty() || partial.version.is_empty()) { of(false) } else { exact }
     }
 
-    /// The one that comes first.
+    /// Returns the candidate with the highest priority.
     fn first<R: Clone + std::fmt::Display>(
         &self,
         mut found: Vec<R>,
@@ -322,7 +323,7 @@ impl Served {
     }
 }
 
-/// Plural and singular name of a kind, for servers that report neither (`meta.UnsafeGuessKindToResource`).
+/// Guesses the plural and singular names of a kind, for servers that report neither (`meta.UnsafeGuessKindToResource`).
 fn guessed(kind: &str) -> (String, String) {
     let singular = kind.to_lowercase();
     let plural = match singular.as_bytes().last() {
@@ -336,7 +337,7 @@ fn guessed(kind: &str) -> (String, String) {
 }
 
 impl GroupVersionResource {
-    /// To look for it.
+    /// Returns it as a query.
     pub fn as_partial(&self) -> Partial<'_> {
         Partial { group: &self.group, version: &self.version, resource: &self.resource }
     }

@@ -1,4 +1,4 @@
-//! All documents of a cluster, each downloaded once.
+//! Pulls all documents of a cluster, each downloaded once.
 
 use crate::cache::{Cache, Digest, Kept, Record};
 use crate::client::{Answer, Client, DEFINITIONS, Definition, Progress, Version, converted};
@@ -12,19 +12,18 @@ use kubeshape_discovery::Group;
 use kubeshape_discovery::openapi::Index;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is pulled.
+/// What to pull.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// Paths of documents (`apis/apps/v1`), or all if there are none.
+    /// Paths of documents (`apis/apps/v1`); empty for all.
     pub paths: Vec<String>,
     /// CustomResourceDefinitions.
     pub definitions: bool,
     /// The OpenAPI v2 document.
     pub v2: bool,
-    /// No request is sent: only what the cache has.
+    /// Uses only the cache, and sends no requests.
     pub offline: bool,
-    /// Documents that are in the cache already are not read, and have no bytes in the result. This is for filling a
-    /// cache.
+    /// Does not read documents that are already in the cache: they have no bytes in the result. For filling a cache.
     pub unread: bool,
 }
 
@@ -33,13 +32,13 @@ pub struct Wanted {
 pub struct Cached<'a> {
     /// The cache.
     pub cache: &'a Cache,
-    /// Identifies the cluster: its address and what it is trusted by.
+    /// Identifies the cluster: its address and its certificate authority.
     pub cluster: &'a str,
     /// The address of the server in the record, without credentials.
     pub server: &'a str,
 }
 
-/// A document and where it comes from.
+/// A document and its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetched {
     /// The document.
@@ -59,44 +58,43 @@ pub struct OpenApiV2 {
     pub is_cached: bool,
 }
 
-/// What was pulled. What could not be fetched is in `failures`, and everything else is there.
+/// The results of a pull. Requests that failed are in `failures`; everything else is complete.
 #[derive(Clone, Debug, Default)]
 pub struct Pulled {
-    /// OpenAPI v3 documents in the order of their paths.
+    /// OpenAPI v3 documents, sorted by path.
     pub documents: Vec<Fetched>,
     /// Whether they were converted, because the server has only OpenAPI v2.
     pub is_converted: bool,
-    /// Discovery documents as the server sent them, by path: `/apis`, `/api`, `/version`; of servers without aggregated
-    /// discovery also `/apis/GROUP/VERSION`.
+    /// Discovery documents as the server sent them, by path: `/apis`, `/api`, `/version`; for servers without
+    /// aggregated discovery also `/apis/GROUP/VERSION`.
     pub discovery: BTreeMap<String, Vec<u8>>,
-    /// CustomResourceDefinitions in the order of their names.
+    /// CustomResourceDefinitions, sorted by name.
     pub definitions: Vec<Definition>,
     /// The OpenAPI v2 document, if it was wanted and the server has one.
     pub v2: Option<OpenApiV2>,
-    /// What could not be fetched.
+    /// The requests that failed.
     pub failures: Vec<Error>,
-    /// Why nothing is kept in the cache.
+    /// Why nothing is stored in the cache.
     pub unkept: Option<String>,
 }
 
 impl Pulled {
-    /// The groups that the server discovers, in its order.
+    /// Returns the groups in the server's discovery, in its order.
     ///
     /// # Errors
-    /// A document cannot be read.
+    /// A document cannot be decoded.
     pub fn groups(&self) -> Result<Vec<Group>, Error> {
         groups(&self.discovery)
     }
 }
 
-/// Fetches the documents of a cluster. Those that the cache has are not downloaded again: a document if the index still
-/// has its hash, discovery if the server says that it did not change. If everything is in the cache, the requests are
-/// sent at the same time, so it takes one round trip.
+/// Fetches the documents of a cluster. Cached ones are not downloaded again: an OpenAPI document if the index still has
+/// its hash, discovery if the server says that it did not change. If everything is cached, all requests are sent at the
+/// same time, so that they take one round trip.
 ///
 /// # Errors
-/// The server does not give its index of OpenAPI v3 documents, and has no OpenAPI v2 instead; a wanted path is not
-/// there; or all documents are larger than [`Limits::total`](crate::Limits::total). Whatever else fails is in
-/// [`Pulled::failures`].
+/// The server has neither an index of OpenAPI v3 documents nor OpenAPI v2; a wanted path does not exist; or all
+/// documents together exceed [`Limits::total`](crate::Limits::total). Other failures are in [`Pulled::failures`].
 ///
 /// # Example
 /// See [`Client`] for a transport.
@@ -161,7 +159,7 @@ pub async fn pull<T: Transport>(
 /// The list of OpenAPI v3 documents.
 struct Listed {
     index: Index,
-    /// Its ETag and bytes, unless they are those in the cache.
+    /// Its ETag and bytes, unless it is the one in the cache.
     body: Option<(Option<String>, Vec<u8>)>,
 }
 
@@ -169,9 +167,9 @@ struct Job<'a, T> {
     client: &'a Client<T>,
     wanted: &'a Wanted,
     cached: Option<Cached<'a>>,
-    /// What the cache knows.
+    /// The current record in the cache.
     known: Record,
-    /// What it will know.
+    /// The new record.
     new: Record,
     /// The paths that the server lists.
     listed: BTreeSet<String>,
@@ -179,7 +177,7 @@ struct Job<'a, T> {
 }
 
 impl<T: Transport> Job<'_, T> {
-    /// Fetches the documents that an index lists. `v2` is the OpenAPI v2 document if it is wanted.
+    /// Fetches the documents in an index. `v2` is the OpenAPI v2 document if it is wanted.
     async fn documents(
         &mut self,
         index: Result<Listed, Error>,
@@ -218,7 +216,7 @@ impl<T: Transport> Job<'_, T> {
                 return (path, Ok((found, None)));
             }
             let fetched = client.document(index, &path, Encoding::Json).await;
-            // It is kept at once, so that a pull that is interrupted goes on where it was.
+            // Store it immediately, so that an interrupted pull continues where it was.
             let keep = |document: Document| {
                 let kept = cached.map(|cached| cached.cache.put(&document.bytes).map_err(|error| error.to_string()));
                 (Fetched { document, is_cached: false }, kept)
@@ -240,7 +238,7 @@ impl<T: Transport> Job<'_, T> {
                 }
             }
             client.tell(progress);
-            // The group version may have gone since the index was read. Then it is not a failure.
+            // The group version may have been removed since the index was read. Then it is not a failure.
             if matches!(&result, Err(error) if error.fault.status() == Some(404)) {
                 if again.is_none() {
                     again = client.index().await.ok();
@@ -261,7 +259,7 @@ impl<T: Transport> Job<'_, T> {
         Ok(())
     }
 
-    /// Asks for the list of documents.
+    /// Requests the list of documents.
     async fn index(&self) -> Result<Listed, Error> {
         let kept = self.kept(self.known.index.as_ref());
         let answer = self.client.index_since(kept.as_ref().map(|(tag, _)| tag.as_str())).await?;
@@ -272,7 +270,7 @@ impl<T: Transport> Job<'_, T> {
         Ok(Listed { index: self.client.read_index(&bytes)?, body })
     }
 
-    /// Notes the list of documents. One without an ETag would never be used again.
+    /// Records the list of documents. One without an ETag would never be reused.
     fn take_index(&mut self, body: Option<(Option<String>, Vec<u8>)>) {
         self.new.index = match body {
             None => self.known.index.clone(),
@@ -288,7 +286,7 @@ impl<T: Transport> Job<'_, T> {
     fn converted(&mut self, error: Error, v2: Result<OpenApiV2, Error>) -> Result<(), Error> {
         let v2 = match v2 {
             Ok(v2) => v2,
-            // It has neither; that it has no index is what a caller has to know first.
+            // It has neither. The missing index is the more important error.
             Err(other) if other.fault.status() == Some(404) => return Err(error),
             Err(other) => return Err(other),
         };
@@ -304,7 +302,7 @@ impl<T: Transport> Job<'_, T> {
         Ok(())
     }
 
-    /// Asks for the OpenAPI v2 document.
+    /// Requests the OpenAPI v2 document.
     async fn v2(&self) -> Result<OpenApiV2, Error> {
         let kept = self.kept(self.known.v2.as_ref());
         match self.client.v2_since(kept.as_ref().map(|(tag, _)| tag.as_str())).await? {
@@ -324,13 +322,13 @@ impl<T: Transport> Job<'_, T> {
         }
     }
 
-    /// What the cache has of an earlier time, with its ETag.
+    /// Returns a cached document with its ETag.
     fn kept(&self, kept: Option<&Kept>) -> Option<(String, Vec<u8>)> {
         let kept = kept?;
         Some((kept.tag.clone()?, self.cached?.cache.get(kept.digest)?))
     }
 
-    /// The wanted paths of those that there are.
+    /// Returns the wanted ones of the existing paths.
     fn paths(&self, there: &BTreeSet<String>) -> Result<BTreeSet<String>, Error> {
         if self.wanted.paths.is_empty() {
             return Ok(there.clone());
@@ -343,7 +341,7 @@ impl<T: Transport> Job<'_, T> {
         Ok(wanted)
     }
 
-    /// Puts a new document into the cache.
+    /// Adds a new document to the cache.
     fn put(&self, bytes: &[u8]) -> Option<Result<Digest, String>> {
         let cached = self.cached.filter(|_| self.pulled.unkept.is_none())?;
         Some(cached.cache.put(bytes).map_err(|error| error.to_string()))
@@ -357,7 +355,7 @@ impl<T: Transport> Job<'_, T> {
         self.pulled.documents.push(fetched);
     }
 
-    /// Notes what could not be fetched. What the cache knows of it stays.
+    /// Records a failure. Its entry in the cache is kept.
     fn fail(&mut self, path: &str, error: Error) {
         if let Some(kept) = self.known.documents.get(path) {
             self.new.documents.insert(path.to_owned(), kept.clone());
@@ -365,7 +363,7 @@ impl<T: Transport> Job<'_, T> {
         self.pulled.failures.push(error);
     }
 
-    /// Asks for the CustomResourceDefinitions.
+    /// Requests the CustomResourceDefinitions.
     async fn definitions(&self) -> Result<Vec<Definition>, Error> {
         let known = |version: &Version| {
             let kept = self.known.definitions.get(&version.name)?;
@@ -386,7 +384,7 @@ impl<T: Transport> Job<'_, T> {
         self.pulled.definitions = definitions;
     }
 
-    /// Takes the discovery documents.
+    /// Adds the discovery documents.
     fn take_lists(&mut self, lists: Vec<(String, Result<List, Error>)>) {
         for (path, list) in lists {
             match list {
@@ -399,7 +397,7 @@ impl<T: Transport> Job<'_, T> {
                     self.pulled.discovery.insert(path, list.bytes);
                 }
                 Err(error) => {
-                    // What the cache knows of it stays.
+                    // Its entry in the cache is kept.
                     if let Some(kept) = self.known.discovery.get(&path) {
                         self.new.discovery.entry(path).or_insert_with(|| kept.clone());
                     }
@@ -409,8 +407,8 @@ impl<T: Transport> Job<'_, T> {
         }
     }
 
-    /// What the record says about a document with this tag: it was in the cache already (no `kept`), or it was put
-    /// there. If it could not be, nothing more is.
+    /// Returns the entry of the record for a document with this tag: it was already in the cache (no `kept`), or was
+    /// added now. After a failure to add one, nothing more is added.
     fn noted(
         &mut self,
         kept: Option<Result<Digest, String>>,
@@ -419,7 +417,7 @@ impl<T: Transport> Job<'_, T> {
     ) -> Option<Kept> {
         match kept {
             None => known.filter(|kept| kept.tag == tag).or_else(|| {
-                // Another cluster had it, by the digest that the server calls it by.
+                // Another cluster has stored it, under the digest in the server's tag.
                 let digest = Digest::read(tag.as_deref()?)?;
                 Some(Kept { tag, digest })
             }),
@@ -435,7 +433,7 @@ impl<T: Transport> Job<'_, T> {
     fn keep(&mut self) {
         let Some(cached) = self.cached.filter(|_| self.pulled.unkept.is_none()) else { return };
         if !self.wanted.paths.is_empty() {
-            // What was not requested is as known as before.
+            // Entries that were not requested stay.
             for (path, kept) in self.known.documents.iter().filter(|(path, _)| self.listed.contains(*path)) {
                 self.new.documents.entry(path.clone()).or_insert_with(|| kept.clone());
             }
@@ -449,7 +447,7 @@ impl<T: Transport> Job<'_, T> {
         }
     }
 
-    /// Takes everything from the cache.
+    /// Reads everything from the cache.
     fn offline(&mut self) -> Result<(), Error> {
         let missing = |path: &str| Error { path: path.to_owned(), fault: Fault::NotCached };
         let cache = self.cached.ok_or_else(|| missing("/openapi/v3"))?.cache;
@@ -487,7 +485,7 @@ impl<T: Transport> Job<'_, T> {
                 None => self.pulled.failures.push(missing(path)),
             }
         }
-        // A server may have none, and not every pull asks for it.
+        // A server may have none, and not every pull requests it.
         if let Some(kept) = self.known.v2.as_ref().filter(|_| self.wanted.v2) {
             match cache.get(kept.digest) {
                 Some(bytes) => self.pulled.v2 = Some(OpenApiV2 { tag: kept.tag.clone(), bytes, is_cached: true }),
@@ -498,13 +496,13 @@ impl<T: Transport> Job<'_, T> {
     }
 }
 
-/// How the cache calls the version of an object.
+/// Returns the cache's name for the version of an object.
 fn tag_of(version: &Version) -> String {
     format!("{}/{}", version.uid, version.resource_version)
 }
 
-/// A document that the cache has in the version of the index: this cluster had it with that hash, or another one has
-/// it, since servers call documents by their digest.
+/// Returns a cached document in the version of the index: this cluster had it with that hash, or another one has it,
+/// since servers name documents by their digest.
 fn in_cache(cache: &Cache, known: &Record, index: &Index, path: &str, unread: bool) -> Option<Fetched> {
     let hash = index.hash(path)?;
     let kept = known.documents.get(path).filter(|kept| kept.tag.as_deref() == Some(hash));

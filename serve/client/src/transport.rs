@@ -1,4 +1,4 @@
-//! Requests to a server, by whatever connects to it.
+//! The interface for sending requests to a server.
 
 use std::time::Duration;
 
@@ -7,15 +7,15 @@ use std::time::Duration;
 pub struct Request<'a> {
     /// Path and query below the server's address: `/openapi/v3`
     pub path: &'a str,
-    /// The media types that the client takes.
+    /// The media types that the client accepts.
     pub accept: &'static str,
-    /// The ETag of the last answer, for `If-None-Match`.
+    /// The ETag of the last response, for `If-None-Match`.
     pub tag: Option<&'a str>,
-    /// The largest body that is read, in bytes and after decompression.
+    /// The maximum size of the body, in bytes after decompression.
     pub limit: usize,
 }
 
-/// The answer to a request, of any status.
+/// The response to a request, with any status.
 #[derive(Clone, Debug, Default)]
 pub struct Response {
     /// 200, 304, 404, …
@@ -30,17 +30,17 @@ pub struct Response {
     pub body: Vec<u8>,
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransportError {
     /// The server cannot be reached, or its certificate is not trusted.
     #[error("no connection: {0}")]
     Connect(String),
-    /// There are no credentials: a plugin failed, a file cannot be read.
+    /// There are no credentials: a plugin failed, or a file cannot be read.
     #[error("no credentials: {0}")]
     Credentials(String),
-    /// The connection broke before the end of the answer.
+    /// The connection broke before the end of the response.
     #[error("the connection broke: {0}")]
     Broken(String),
     /// The server is too slow.
@@ -56,17 +56,16 @@ pub enum TransportError {
 
 /// Sends requests to one server.
 ///
-/// With the feature `cluster`, `Cluster` is the transport for servers that kubeconfig files describe. Tests have
-/// others.
+/// With the feature `cluster`, `Cluster` is the transport for servers in kubeconfig files. Tests have others.
 pub trait Transport: Send + Sync {
-    /// Sends a request, and waits for the whole answer.
+    /// Sends a request, and waits for the whole response.
     ///
     /// # Errors
     /// See [`TransportError`]. A response with any status is not an error.
     fn get(&self, request: Request<'_>) -> impl Future<Output = Result<Response, TransportError>> + Send;
 
-    /// Sends a request whose answer goes on, and waits for its first line, which is the body of the result; it is empty
-    /// if the server ends the answer before. A transport that does not implement it cannot watch.
+    /// Sends a request with a streamed response, and waits for its first line, which is the body of the result; it is
+    /// empty if the server ends the response before. A transport that does not implement it cannot watch.
     ///
     /// # Errors
     /// See [`TransportError`]; [`Timeout`](TransportError::Timeout) if there is no line within `most`.

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_what_is_made() {
+    fn cached_parts_equal_computed_parts() {
         let text = r#"{"apiVersion":"v1","metadata":{"labels":{"b":"}","a":"\""},"name":"x"},"spec":{"c":"red"}}"#;
         let stored = Stored::new(1, format!("{text}\n").into());
         assert_eq!(&*stored.metadata(), br#"{"name":"x","labels":{"a":"\"","b":"}"}}"#);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn large_cells_are_not_kept() {
+    fn large_cells_are_not_cached() {
         let text = format!(r#"{{"metadata":{{"name":"x"}},"spec":{{"c":"{}"}}}}"#, "long".repeat(100));
         let (stored, all) = (Stored::new(1, format!("{text}\n").into()), convertor(".spec"));
         assert!(matches!(cells(&stored, &all), Cow::Owned(_)));

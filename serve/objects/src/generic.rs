@@ -1,12 +1,13 @@
-//! The kinds of `meta.k8s.io/v1`, which all resources can become or are asked with, as OpenAPI documents of their own.
+//! The kinds of `meta.k8s.io/v1`, as OpenAPI documents of their own. All resources can be converted to some of them, or
+//! take them as parameters.
 //!
-//! kube-apiserver has these kinds as parts of other groups. The proposal "Alternate representations of API resources" makes a
-//! group of them, which a client that knows no other group can ask for.
+//! In kube-apiserver, these kinds are parts of other groups. The proposal "Alternate representations of API resources"
+//! puts them into a group, which a client that knows no other group can request.
 
 use kubeshape_schema::Dialect;
 use kubeshape_yaml::go::escape::{Escape, string};
 
-/// What stands before the names of definitions.
+/// The prefix of the names of definitions.
 const PREFIX: &str = "io.k8s.meta.v1.";
 
 /// The type of a member.
@@ -19,7 +20,7 @@ enum Type {
     Time,
     /// An object of any kind.
     Any,
-    /// Texts by name.
+    /// Strings by name.
     Texts,
     /// Another definition.
     Of(&'static str),
@@ -28,14 +29,14 @@ enum Type {
 
 use Type::{Any, Boolean, Integer, List, Of, Text, Texts, Time};
 
-/// A member: its name, its type, and what it says.
+/// A member: its name, its type, and its description.
 type Member = (&'static str, Type, &'static str);
 
 /// A definition.
 struct Definition {
     name: &'static str,
     description: &'static str,
-    /// Whether it stands for itself, with `apiVersion` and `kind`.
+    /// Whether it is a kind of its own, with `apiVersion` and `kind`.
     is_kind: bool,
     members: &'static [Member],
 }
@@ -286,7 +287,7 @@ const DEFINITIONS: &[Definition] = &[
     ),
 ];
 
-/// The document of `apis/meta.k8s.io/v1` as compact JSON, in OpenAPI v3 or v2.
+/// Returns the document of `apis/meta.k8s.io/v1` as compact JSON, in OpenAPI v3 or v2.
 ///
 /// # Example
 /// ```
@@ -370,7 +371,7 @@ impl Type {
             Time => r#""type":"string","format":"date-time""#,
             Any => r#""x-kubernetes-preserve-unknown-fields":true"#,
             Texts => r#""type":"object","additionalProperties":{"type":"string"}"#,
-            // In v2, a reference can have a description beside it.
+            // In v2, a reference can have a description next to it.
             Of(name) if dialect == Dialect::V2 => return reference(name, dialect, out),
             Of(name) => {
                 out.extend_from_slice(b"\"allOf\":[{");
@@ -404,7 +405,7 @@ mod tests {
     use serde_json::Value;
 
     #[test]
-    fn every_reference_leads_somewhere_and_names_are_in_order() {
+    fn every_reference_resolves_and_names_are_sorted() {
         let names: Vec<&str> = DEFINITIONS.iter().map(|definition| definition.name).collect();
         assert!(names.is_sorted(), "{names:?}");
         for definition in DEFINITIONS {
@@ -417,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn the_proposals_kinds_are_there() {
+    fn the_kinds_of_the_proposal_exist() {
         let document: Value = serde_json::from_str(&generic_kinds(Dialect::V3)).expect("JSON");
         let v2: Value = serde_json::from_str(&generic_kinds(Dialect::V2)).expect("JSON");
         assert_eq!(

@@ -51,7 +51,7 @@ fn value(text: &[u8], start: usize) -> Option<usize> {
                 continue;
             }
             b'}' | b']' => {
-                // The end of what surrounds a number or a word.
+                // The end of the value around a number or a word.
                 if depth == 0 {
                     return Some(at);
                 }
@@ -75,7 +75,7 @@ mod tests {
     use super::member;
 
     #[test]
-    fn members_are_found_behind_others() {
+    fn members_are_found_after_others() {
         let text = br#"{"a":{"b":"}","metadata":0},"l":["]",{"x":[]}],"n":-1.5e3,"t":true,"e":"\\\"","metadata":{"b":[1]},"z":null}"#;
         for (name, expected) in [
             ("a", Some(&br#"{"b":"}","metadata":0}"#[..])),
@@ -93,14 +93,14 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn broken_texts_have_no_members(text in "[{}\\[\\]\",:\\\\a1]{0,40}") {
+        fn broken_json_has_no_members(text in "[{}\\[\\]\",:\\\\a1]{0,40}") {
             if let Some(found) = member(text.as_bytes(), "a") {
                 proptest::prop_assert!(found.len() < text.len());
             }
         }
 
         #[test]
-        fn members_are_those_that_a_reader_finds(keys in proptest::collection::vec("[a-c\"\\\\]{1,3}", 0..5)) {
+        fn members_are_those_that_a_parser_finds(keys in proptest::collection::vec("[a-c\"\\\\]{1,3}", 0..5)) {
             let object: serde_json::Map<_, _> =
                 keys.into_iter().map(|key| (key.clone(), serde_json::json!({"k": [key, 1.5]}))).collect();
             let text = serde_json::Value::Object(object.clone()).to_string();

@@ -134,11 +134,11 @@ impl Status {
         Status::failure(415, "UnsupportedMediaType", message)
     }
 
-    /// 422: fields are wrong (upstream: `errors.NewInvalid`). `kind` is that of the object or of the options.
+    /// 422: fields are invalid (upstream: `errors.NewInvalid`). `kind` is that of the object or of the options.
     pub fn invalid(group: &str, kind: &str, name: &str, errors: &[field::Error]) -> Status {
         let causes = errors.iter().map(|error| {
             let text = error.to_string();
-            // As Go prints a path that is nil.
+            // Go prints a nil path like this.
             let field = if error.path.is_empty() { "<nil>".to_owned() } else { error.path.clone() };
             let message = text.strip_prefix(&format!("{field}: ")).map(str::to_owned).unwrap_or(text);
             Cause { reason: error.error_type.name().into(), message, field }
@@ -158,7 +158,8 @@ impl Status {
         status
     }
 
-    /// The answer to a strategic merge patch that cannot be applied (upstream: `interpretStrategicMergePatchError`).
+    /// Returns the response to a strategic merge patch that cannot be applied (upstream:
+    /// `interpretStrategicMergePatchError`).
     pub(crate) fn of_strategic_patch(error: &strategic::Error) -> Status {
         match error.status_code() {
             400 => Status::bad_request(error.to_string()),
@@ -185,7 +186,8 @@ impl Status {
         }
     }
 
-    /// 429: the server has too many requests (upstream: `errors.NewTooManyRequests`, with the text of `WithMaxInFlightLimit`).
+    /// 429: the server has too many requests (upstream: `errors.NewTooManyRequests`, with the message of
+    /// `WithMaxInFlightLimit`).
     pub fn too_many_requests(retry_after_seconds: u16) -> Status {
         let details = Details { retry_after_seconds: retry_after_seconds.into(), ..Details::default() };
         Status {
@@ -250,7 +252,7 @@ impl Status {
         self.json_as("v1")
     }
 
-    /// The same in `v1`, or in a version of `meta.k8s.io`.
+    /// Returns the same in `v1`, or in a version of `meta.k8s.io`.
     pub(crate) fn json_as(&self, api_version: &str) -> Vec<u8> {
         let mut out = br#"{"kind":"Status","apiVersion":"#.to_vec();
         string(&mut out, api_version, Escape::Html);
@@ -269,7 +271,7 @@ impl Status {
         out
     }
 
-    /// `k8s\0` and a `runtime.Unknown` with the `Status`.
+    /// Returns `k8s\0` and a `runtime.Unknown` with the `Status`.
     pub(crate) fn protobuf_as(&self, api_version: &str) -> Vec<u8> {
         let mut status = Vec::new();
         proto::bytes(&mut status, 1, &proto::list_meta("", "", None));

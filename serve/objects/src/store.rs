@@ -117,7 +117,7 @@ impl Stored {
     }
 }
 
-/// Where an object is.
+/// The location of an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     /// The resource and its group: `widgets.example.com`.

@@ -1,4 +1,4 @@
-//! kubectl's client-side apply, and the way from it to server-side apply.
+//! kubectl's client-side apply, and the migration from it to server-side apply.
 
 use crate::endpoint::{Endpoint, Verb};
 use crate::merge_patch;
@@ -13,7 +13,7 @@ use kubeshape_smd::{Bump, ToValue, Value};
 pub const CLIENT_SIDE_MANAGER: &str = "kubectl-client-side-apply";
 /// The default manager of `kubectl apply --server-side`, which keeps the annotation.
 const SERVER_SIDE_MANAGER: &str = "kubectl";
-/// The manager to which kubectl gives the annotation before it changes to server-side apply.
+/// The manager to which kubectl gives the annotation before it migrates to server-side apply.
 const ANNOTATION_MANAGER: &str = "kubectl-last-applied";
 
 /// Why a configuration cannot be applied as kubectl does.
@@ -23,7 +23,7 @@ pub enum ClientSideError<'a> {
     Patch(strategic::Error),
     /// A server refuses the object.
     Managed(managed::Error<'a>),
-    /// The fields of a manager that gives them to another one cannot be read.
+    /// The fields of a manager that transfers them to another one cannot be decoded.
     Owners(SetError),
 }
 
@@ -106,13 +106,13 @@ impl Endpoint<'_> {
     }
 
     /// Applies a configuration as `kubectl apply --server-side` does: managers of client-side apply, which own the
-    /// annotation with the last configuration, give their fields to the manager. Then what is no longer in the
-    /// configuration is removed.
+    /// annotation with the last configuration, transfer their fields to the manager. Then fields that are no longer in
+    /// the configuration are removed.
     ///
     /// Upstream: `applyOneObject`, `saveLastApplyAnnotationIfNecessary` and `migrateToSSAIfNecessary` of kubectl.
     ///
     /// # Errors
-    /// As [`apply`](Self::apply), or the fields of a manager of client-side apply cannot be read.
+    /// See [`apply`](Self::apply), or the fields of a manager of client-side apply cannot be decoded.
     pub fn apply_and_migrate<'a>(
         &'a self,
         before: Option<Value<'a>>,
@@ -178,7 +178,7 @@ fn with_annotation<'a>(config: Value<'a>, arena: &'a Bump) -> Value<'a> {
     with_annotations(config, others.with(LAST_APPLIED, Some(Value::String(text)), arena), arena)
 }
 
-/// Returns an object with no more than its name and the annotation.
+/// Returns an object with only its name and the annotation.
 fn only_annotation<'a>(config: Value<'a>, text: &'a str, arena: &'a Bump) -> Value<'a> {
     let take = |map: Map<'a>, names: [&'static str; 2]| {
         let entries = names.into_iter().filter_map(|name| Some((name, map.get(name)?)));

@@ -38,7 +38,7 @@ impl<'s> DocumentSchema<'s> {
         DocumentSchema { root, node, name: Some(kind) }
     }
 
-    /// The definition that it refers to; itself if it does not.
+    /// Returns the definition that it refers to, or itself.
     fn resolved(self) -> DocumentSchema<'s> {
         let mut schema = self;
         for _ in 0..MAX_REFERENCES {
@@ -80,8 +80,8 @@ impl<'s> DocumentSchema<'s> {
         Some(DocumentSchema { node: schema.node.get("properties")?.get(name)?, name: None, ..schema })
     }
 
-    /// Returns the schema of a property in the case that Go finds it: the exact name first, then the first one that
-    /// differs in case only (upstream: `LookupPatchMetadataForStruct`).
+    /// Returns the schema of a property like Go finds it: the exact name first, then the first one that differs only in
+    /// case (upstream: `LookupPatchMetadataForStruct`).
     pub(crate) fn declared_in_any_case(self, name: &str) -> Option<DocumentSchema<'s>> {
         self.declared(name).or_else(|| {
             let schema = self.resolved();
@@ -123,13 +123,14 @@ impl<'s> DocumentSchema<'s> {
         }
     }
 
-    /// Returns the name of the Go struct, which is the last part of its definition's name; `None` if it is no struct.
+    /// Returns the name of the Go struct, which is the last part of its definition's name; `None` if it is not a
+    /// struct.
     pub fn struct_name(self) -> Option<&'s str> {
         self.resolved().name
     }
 }
 
-/// Whether two names are equal if the case does not count (Go: `bytes.EqualFold`).
+/// Returns whether two names are equal when case is ignored (Go: `bytes.EqualFold`).
 fn is_same_folded(a: &str, b: &str) -> bool {
     fn fold(text: &str) -> impl Iterator<Item = char> + '_ {
         text.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase)

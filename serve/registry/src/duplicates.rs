@@ -6,7 +6,7 @@ use kubeshape_yaml::{Flags, Kind, Node};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// A key that a mapping has before.
+/// A duplicate key.
 #[derive(Clone, Debug)]
 pub struct Duplicate<'a> {
     /// The path of the field: `spec.size`.
@@ -15,21 +15,23 @@ pub struct Duplicate<'a> {
     pub key: Node<'a>,
     /// Its value.
     pub value: Node<'a>,
-    /// The same key before.
+    /// The previous occurrence of the key.
     pub before: Node<'a>,
 }
 
 impl Duplicate<'_> {
-    /// Whether one of the two keys comes through a merge key or an alias (`<<`): such a field is overridden on purpose.
+    /// Returns whether one of the two keys comes from a merge key or an alias (`<<`): such a field is overridden on
+    /// purpose.
     pub fn is_override(&self) -> bool {
         [self.key, self.before].iter().any(|key| key.entry().flags.has(Flags::ALIASED))
     }
 }
 
-/// Returns the duplicate fields of an object, in document order. The last value counts. Under strict field validation, a
-/// server refuses a request with such an object (`duplicate field "spec.size"`). kubectl does not send duplicate fields.
+/// Returns the duplicate fields of an object, in document order. The last value is used. Under strict field validation,
+/// a server refuses a request with such an object (`duplicate field "spec.size"`). kubectl does not send duplicate
+/// fields.
 ///
-/// There are no more of them after paths of [`Errors::MOST`] bytes.
+/// The list ends after paths of [`Errors::MOST`] bytes.
 ///
 /// # Example
 /// ```
@@ -59,7 +61,7 @@ pub fn duplicate_fields(object: Node<'_>) -> Vec<Duplicate<'_>> {
 /// # Ok::<(), Box<kubeshape_input::Finding>>(())
 /// ```
 pub fn strict_yaml_error(mut duplicates: Vec<Duplicate<'_>>) -> Option<String> {
-    // The reader sets a key when it has read the value.
+    // The parser sets a key after it has read the value.
     duplicates.sort_by_key(|duplicate| (end(duplicate.value), Reverse(duplicate.value.index())));
     let source = duplicates.first()?.value.document().source();
     let ends: Vec<usize> = source.match_indices('\n').map(|(at, _)| at).collect();
@@ -80,7 +82,7 @@ pub fn strict_yaml_error(mut duplicates: Vec<Duplicate<'_>>) -> Option<String> {
     Some(text)
 }
 
-/// Returns the index behind a node.
+/// Returns the index after a node.
 fn end(node: Node<'_>) -> u32 {
     let entry = node.entry();
     if entry.is_container() { entry.a } else { node.index() + 1 }
@@ -90,7 +92,7 @@ struct Walk<'a> {
     /// The keys of one mapping; reused for the next.
     keys: Vec<&'a str>,
     out: Vec<Duplicate<'a>>,
-    /// Bytes that paths may still have.
+    /// The remaining bytes for paths.
     left: usize,
 }
 

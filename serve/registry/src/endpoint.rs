@@ -108,7 +108,7 @@ impl Registry {
     }
 }
 
-/// How an object is put over a live object.
+/// The kind of write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
     /// Server-side apply.
@@ -122,14 +122,14 @@ pub enum Verb {
 pub struct Read<'a> {
     /// The object, in the version of the request.
     pub value: Value<'a>,
-    /// The paths of the fields that the definition does not have (any more).
+    /// The paths of fields that the definition does not have (any more).
     pub dropped: Vec<String>,
 }
 
 impl<'r> Endpoint<'r> {
     /// Returns a live object as a server reads it from its storage: a custom resource loses the fields that its version
     /// does not have, then those that the version of the request does not have; metadata is decoded. Defaults are not
-    /// inserted. Objects of other kinds stay as they are.
+    /// added. Objects of other kinds are unchanged.
     pub fn read<'a>(&'a self, live: Value<'a>, arena: &'a Bump) -> Read<'a> {
         let mut read = Read { value: live, dropped: Vec::new() };
         let Some(versions) = self.kind.resources() else { return read };
@@ -146,12 +146,12 @@ impl<'r> Endpoint<'r> {
         read
     }
 
-    /// Runs a request as a server does that has the live object in storage: see [`apply`](Self::apply) and
-    /// [`update`](Self::update). `before` is the live object as it was [read](Self::read). Metadata of a custom resource, and an
-    /// object of a built-in kind, are written as a server writes them, without nulls, empty values and zeros.
+    /// Runs a request like a server with the live object in storage: see [`apply`](Self::apply) and
+    /// [`update`](Self::update). `before` is the live object as it was [read](Self::read). Metadata of a custom
+    /// resource, and an object of a built-in kind, are encoded like by a server, without nulls, empty values and zeros.
     ///
     /// # Errors
-    /// As [`apply`](Self::apply).
+    /// See [`apply`](Self::apply).
     pub fn write<'a>(
         &'a self,
         verb: Verb,
@@ -167,8 +167,8 @@ impl<'r> Endpoint<'r> {
         Ok(self.stored(after, arena))
     }
 
-    /// The metadata of a custom resource, and an object of a built-in kind, are decoded into their types and written again.
-    /// What does not decode stays as it is.
+    /// Decodes the metadata of a custom resource, or an object of a built-in kind, into Go types and encodes it again.
+    /// Invalid values are unchanged.
     fn stored<'a>(&self, after: Value<'a>, arena: &'a Bump) -> Value<'a> {
         if let Some(strategy) = self.kind.strategy() {
             let decoded = strategy.round_trip(after, arena);
@@ -220,7 +220,7 @@ impl<'r> Endpoint<'r> {
     /// is created.
     ///
     /// # Errors
-    /// As [`apply`](Self::apply).
+    /// See [`apply`](Self::apply).
     pub fn update<'a>(
         &'a self,
         live: Option<Value<'a>>,
@@ -232,7 +232,7 @@ impl<'r> Endpoint<'r> {
         Ok(keep(after, live, self.kept, arena))
     }
 
-    /// As [`update`](Self::update), but an object whose owners cannot be tracked, because it does not fit the schema,
+    /// Like [`update`](Self::update), but an object whose owners cannot be tracked, because it does not fit the schema,
     /// gets no managed fields (upstream: `FieldManager.UpdateNoErrors`). A server does this, and rejects the object in
     /// validation.
     pub fn update_no_errors<'a>(
@@ -257,8 +257,8 @@ fn stored_as<'a>(resource: &'a Resource<'_>, mut read: Read<'a>, arena: &'a Bump
     Read { value: with_metadata(read.value, resource.schema, arena), ..read }
 }
 
-/// Returns a value without the members of maps that another one lacks: the zero values that Go prints. A server inserts defaults in
-/// place of most of them.
+/// Returns a value without the members of maps that another one lacks: the zero values that Go prints. A server adds
+/// defaults instead of most of them.
 fn without_added<'a>(value: Value<'a>, source: Value<'a>, arena: &'a Bump) -> Value<'a> {
     match (value, source) {
         (Value::Map(map), Value::Map(source)) => {
@@ -309,7 +309,7 @@ struct Versions<'r> {
 impl Versions<'_> {
     fn known(&self, api_version: &str) -> Option<&str> {
         let mut versions = self.registry.versions(self.gvk.group(), self.gvk.kind()).map(Kind::api_version);
-        // If all objects have one type, no definition has to know the kind.
+        // If all objects have the same type, no definition has to know the kind.
         let own = || Some(self.gvk.api_version()).filter(|own| self.registry.has_one_type() && *own == api_version);
         versions.find(|known| *known == api_version).or_else(own)
     }

@@ -125,8 +125,8 @@ impl Registry {
     }
 }
 
-/// Whether only the live object has a field. A patch is the live object with the configuration over it, so what is wrong with
-/// it may be in either.
+/// Returns whether only the live object has a field. A patch is the live object with the configuration over it, so an
+/// invalid field may come from either.
 fn is_only_in(live: Option<&Location>, config: Option<&Location>, pointer: &str) -> bool {
     fn below<'n>(node: Node<'n>, step: &str) -> Option<Node<'n>> {
         node.get(step).or_else(|| step.parse().ok().and_then(|at| node.items().nth(at)))
@@ -155,7 +155,7 @@ fn conflict<'a: 'v, 'v>(
         live: conflict.live.map(kubeshape_smd::Value::to_serde),
         new: conflict.new.map(kubeshape_smd::Value::to_serde),
         location,
-        // Without the field, only something around it was found.
+        // Without the field, only its parent was found.
         live_location: live_location.filter(|_| conflict.live.is_some()),
         message,
     }

@@ -26,7 +26,7 @@ pub struct Kind {
     pub(crate) version: Option<Version>,
     /// The top-level fields that requests to the object and to its status do not change.
     pub(crate) reset: [&'static [&'static str]; 2],
-    /// The rules of a built-in kind, made at first use.
+    /// The rules of a built-in kind, created at first use.
     pub(crate) strategy: OnceLock<Option<Arc<Strategy>>>,
 }
 
@@ -39,9 +39,9 @@ pub struct Resource {
     pub singular: Arc<str>,
     /// `wd`. OpenAPI documents do not have them; discovery documents in the same input do.
     pub short_names: Vec<Arc<str>>,
-    /// `all`. Known as the short names are.
+    /// `all`. Known if the short names are.
     pub categories: Vec<Arc<str>>,
-    /// `WidgetList`. OpenAPI documents do not say which kind is the list of which.
+    /// `WidgetList`. OpenAPI documents do not contain the relation between a kind and its list.
     pub list_kind: Option<Arc<str>>,
     /// The scope.
     pub scope: Scope,

@@ -1,4 +1,4 @@
-//! What kubectl shows of a kind: tables, documentation, samples.
+//! kubectl's views of a kind: tables, documentation, samples.
 
 use crate::definition::Form;
 use crate::kind::Kind;
@@ -16,7 +16,7 @@ use kubeshape_validate::Release;
 use kubeshape_validate::object::Resource;
 
 impl Kind {
-    /// Returns the convertor that makes the rows of `kubectl get`. Kinds that are neither built in nor defined by a
+    /// Returns the convertor that creates the rows of `kubectl get`. Kinds that are neither built in nor defined by a
     /// CustomResourceDefinition have only name and age.
     ///
     /// # Errors

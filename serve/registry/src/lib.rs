@@ -1,20 +1,20 @@
-//! The APIs that a set of inputs makes, and what an API server does with objects of them.
+//! The APIs that a set of inputs defines, and an API server's operations on their objects.
 //!
-//! A [`Registry`] takes in CustomResourceDefinitions, OpenAPI documents and structured-merge-diff schemas, each under a
-//! name, and knows the kinds that they define: names, scope, versions, subresources, printer columns, the place of the
-//! schema, and the type by which server-side apply merges objects. Inputs are set, replaced and removed one at a time.
-//! What is expensive is built per kind when it is first asked for, and shared by threads. Nothing public borrows a text
+//! A [`Registry`] reads CustomResourceDefinitions, OpenAPI documents and structured-merge-diff schemas, each under a
+//! name, and knows the kinds that they define: names, scope, versions, subresources, printer columns, the location of
+//! the schema, and the type by which server-side apply merges objects. Inputs are set, replaced and removed one at a
+//! time. Expensive parts are built per kind at their first use, and shared by threads. Nothing public borrows a string
 //! or an arena: a registry can live in a static, an `Arc`, or a struct of yours.
 //!
-//! [`Registry::judge`] tells what a server makes of a custom resource before it stores it: [`Judgement`].
+//! [`Registry::judge`] reports what a server does with a custom resource before it stores it: [`Judgement`].
 //!
-//! What server-side apply does to objects comes in two layers that do the same:
+//! The operations of server-side apply have two layers with the same behavior:
 //!
 //! - [`Registry::apply`], [`update`](Registry::update), [`create`](Registry::create), [`extract`](Registry::extract),
-//!   [`compare`](Registry::compare), [`merge`](Registry::merge) and [`field_set`](Registry::field_set) take and give
-//!   [`Object`]s, which own everything. Their [`Error`]s hold conflicts and invalid fields as data, with places.
-//! - [`Registry::endpoint`] gives an [`Endpoint`], which works on borrowed [`Value`](kubeshape_smd::Value)s in the
-//!   caller's arena. [`Registry::explain`] makes an owned error of what it refuses.
+//!   [`compare`](Registry::compare), [`merge`](Registry::merge) and [`field_set`](Registry::field_set) take and return
+//!   [`Object`]s, which own their data. Their [`Error`]s have conflicts and invalid fields as data, with locations.
+//! - [`Registry::endpoint`] returns an [`Endpoint`], which works on borrowed [`Value`](kubeshape_smd::Value)s in the
+//!   caller's arena. [`Registry::explain`] converts its errors to owned ones.
 //!
 //! # Example: two managers, one field
 //! ```

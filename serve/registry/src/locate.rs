@@ -154,7 +154,7 @@ impl<'v> List<'_, 'v> {
         }
         let (_, table) = self.keyed.iter().find(|(names, _)| is(names))?;
         let wanted: Vec<Value<'_>> = fields.iter().map(|(_, value)| *value).collect();
-        // A missing key was defaulted.
+        // The missing key has a default.
         let lacking = || {
             let fits = |item: Value<'v>| {
                 let mut present = fields.iter().filter_map(|(name, value)| Some((item.get(name)?, *value))).peekable();
@@ -236,7 +236,7 @@ mod tests {
     use kubeshape_yaml::Node;
 
     #[test]
-    fn field_paths_lead_to_the_deepest_node_that_is_there() -> Result<(), Box<Finding>> {
+    fn field_paths_lead_to_the_deepest_existing_node() -> Result<(), Box<Finding>> {
         let text = "spec: {a: {b: 1}, a.b: 2, 'c]d': {e: [{f: 3}]}, '': 4, g: 5, g: 6}";
         let object = Object::read("a.yaml", text)?;
         let Some(location) = object.location() else { panic!("the object has a place") };

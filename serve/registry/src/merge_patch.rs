@@ -1,4 +1,4 @@
-//! JSON merge patches (RFC 7386): how servers and kubectl patch custom resources.
+//! JSON merge patches (RFC 7386), with which servers and kubectl patch custom resources.
 //!
 //! # Example: kubectl deletes what it no longer applies
 //! ```
@@ -53,11 +53,11 @@ fn add<'a>(entries: &mut Vec<(&'a str, Value<'a>)>, name: &'a str, new: Value<'a
     }
 }
 
-/// Makes the patch that applies a configuration to the live object: what is new or different in it, and deletions of what
-/// it no longer has (upstream: `CreateThreeWayJSONMergePatch`). `overwrite` has no meaning here.
+/// Creates the patch that applies a configuration to the live object: its new or different values, and deletions of
+/// values that it no longer has (upstream: `CreateThreeWayJSONMergePatch`). `overwrite` is not used here.
 ///
 /// # Errors
-/// The patch changes what is fixed, or what it deletes is at the place of something else.
+/// The patch changes a fixed field, or a deletion and another value conflict.
 pub fn three_way<'a>(merge: ThreeWay<'a>, fixed: &[Fixed], arena: &'a Bump) -> Result<Map<'a>, Error> {
     let ThreeWay { original, modified, current, .. } = merge;
     let added = filtered(difference(current, modified, arena), Kept::Values, arena);
@@ -70,7 +70,7 @@ pub fn three_way<'a>(merge: ThreeWay<'a>, fixed: &[Fixed], arena: &'a Bump) -> R
     Ok(patch)
 }
 
-/// The merge patch that turns a map into another one (upstream: `jsonpatch.CreateMergePatch`).
+/// Returns the merge patch that turns a map into another one (upstream: `jsonpatch.CreateMergePatch`).
 fn difference<'a>(old: Map<'a>, new: Map<'a>, arena: &'a Bump) -> Map<'a> {
     let mut patch: Vec<(&'a str, Value<'a>)> = Vec::new();
     for (key, value) in old.entries() {
@@ -90,7 +90,7 @@ fn difference<'a>(old: Map<'a>, new: Map<'a>, arena: &'a Bump) -> Map<'a> {
     Map::from_entries(patch, arena)
 }
 
-/// What of a patch is kept.
+/// The parts of a patch to keep.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kept {
     Nulls,
@@ -117,7 +117,7 @@ fn filtered<'a>(patch: Map<'a>, kept: Kept, arena: &'a Bump) -> Map<'a> {
     Map::from_entries(out, arena)
 }
 
-/// Whether two patches set a field to different values (upstream: `mergepatch.HasConflicts`).
+/// Returns whether two patches set a field to different values (upstream: `mergepatch.HasConflicts`).
 fn has_conflict(a: Value<'_>, b: Value<'_>) -> bool {
     match (a, b) {
         (Value::Map(a), Value::Map(b)) => {
@@ -128,7 +128,7 @@ fn has_conflict(a: Value<'_>, b: Value<'_>) -> bool {
     }
 }
 
-/// Adds the members of a map to another one. Nulls of the first one stay.
+/// Adds the members of a map to another one. Nulls of the first one are kept.
 fn union<'a>(deleted: Map<'a>, added: Map<'a>, arena: &'a Bump) -> Map<'a> {
     let mut out: Vec<(&'a str, Value<'a>)> = deleted.entries().to_vec();
     for (key, value) in added.entries() {

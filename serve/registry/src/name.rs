@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_a_resource_go_before_guesses() {
+    fn names_of_a_resource_have_precedence_over_guesses() {
         let mouse = KindNames {
             group: "example.com",
             version: "v1",

@@ -81,7 +81,7 @@ impl Object {
         (objects, findings)
     }
 
-    /// Returns the object at a place of an input.
+    /// Returns the object at a location in an input.
     ///
     /// # Errors
     /// It is not a map, or contains a number that JSON cannot represent.
@@ -110,12 +110,12 @@ impl Object {
         &self.value
     }
 
-    /// Returns the value without its place.
+    /// Returns the value without its location.
     pub fn into_value(self) -> serde_json::Value {
         self.value
     }
 
-    /// Returns its place; `None` if it was not read from an input.
+    /// Returns its location; `None` if it was not read from an input.
     pub fn location(&self) -> Option<&Location> {
         self.location.as_ref()
     }

@@ -1,4 +1,4 @@
-//! Admission policies over registries: the kinds that they need, what a request goes through, and policies that are judged
+//! Admission policies over registries: the kinds that they need, the admission of a request, and checks of the policies
 //! themselves.
 
 mod admission;
@@ -25,8 +25,7 @@ pub use changes::changes;
 pub use check::{Checked, GROUP, Others, is_policy};
 pub use stored::StoredPolicies;
 
-/// The kinds of one registry, found by their resources. What is needed of a built-in kind is prepared at its first
-/// object.
+/// The kinds of one registry, found by their resources. A built-in kind is prepared at its first object.
 #[derive(Debug)]
 pub struct Layer {
     registry: Registry,
@@ -35,12 +34,12 @@ pub struct Layer {
     declared: Mutex<BTreeMap<Gvk, Option<Arc<DeclType>>>>,
 }
 
-/// Where kinds are found.
+/// A source of layers with kinds.
 pub trait Layers {
-    /// The layers that may have kinds of a group, the first one first.
+    /// Returns the layers that may have kinds of a group, in order of precedence.
     fn of_group<'s>(&'s self, group: &str) -> Vec<&'s Layer>;
 
-    /// All layers, the first one first.
+    /// Returns all layers, in order of precedence.
     fn all(&self) -> Vec<&Layer>;
 }
 
@@ -121,7 +120,7 @@ impl<'l> ServedKinds<'l> {
     }
 }
 
-/// Kinds of subresources, whose schemas are not in the document of their own group and version.
+/// Returns whether a kind is one of a subresource, whose schema is not in the document of its own group and version.
 fn is_subresource_kind(gvk: &Gvk) -> bool {
     matches!(
         gvk.kind.as_str(),
@@ -129,7 +128,7 @@ fn is_subresource_kind(gvk: &Gvk) -> bool {
     )
 }
 
-/// Empty members of the metadata of custom resources are there until they are stored.
+/// Adds empty members to the metadata of custom resources: they exist until the object is stored.
 fn with_empty_metadata<'a>(decoded: Value<'a>, given: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let (Value::Map(object), Some(Value::Map(given))) = (decoded, given.get("metadata")) else { return decoded };
     let Some(Value::Map(mut metadata)) = object.get("metadata") else { return decoded };
@@ -147,7 +146,7 @@ fn with_empty_metadata<'a>(decoded: Value<'a>, given: Value<'a>, arena: &'a Bump
     Value::Map(object.with("metadata", Some(Value::Map(metadata)), arena))
 }
 
-/// The options of `exec` have no schema of their own. Go prints their command if there is none, too.
+/// Adds the command to the options of `exec`, which have no schema of their own. Go prints a missing command, too.
 fn with_command<'a>(gvk: &Gvk, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
     match object {
         Value::Map(map) if gvk.kind == "PodExecOptions" && map.get("command").is_none() => {
@@ -157,7 +156,7 @@ fn with_command<'a>(gvk: &Gvk, object: Value<'a>, arena: &'a Bump) -> Value<'a> 
     }
 }
 
-/// The paths of atomic lists, maps and structs in a patch (`findAtomics`).
+/// Collects the paths of atomic lists, maps and structs in a patch (`findAtomics`).
 fn atomics(schema: &Schema, atom: Option<Atom<'_>>, value: Value<'_>, path: &mut String, out: &mut Vec<String>) {
     let Some(atom) = atom else { return };
     let length = path.len();

@@ -20,12 +20,13 @@ pub fn yaml(value: Value<'_>) -> String {
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// Appends a value as YAML. What an emitter [within a bound](Emitter::within) appends after it is full is not correct.
+/// Appends a value as YAML. Output that an emitter [within a bound](Emitter::within) appends after it is full is
+/// invalid.
 pub fn write_yaml(value: Value<'_>, emitter: &mut Emitter<'_>) {
     write_yaml_until(value, emitter, &|| false);
 }
 
-/// As [`write_yaml`], until `is_over` says that nobody needs the result any more. The result is then not complete.
+/// Like [`write_yaml`], until `is_over` returns `true` because the result is not needed. The result is then incomplete.
 pub fn write_yaml_until(value: Value<'_>, emitter: &mut Emitter<'_>, is_over: &dyn Fn() -> bool) {
     if emitter.is_full() || is_over() {
         return;

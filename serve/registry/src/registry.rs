@@ -23,19 +23,19 @@ pub use kubeshape_publish::{Profile, SmdCompat};
 /// Settings for reading definitions and managed fields.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Built-in definitions to publish along with those of a CustomResourceDefinition; `None`: those of the release.
+    /// Built-in definitions to publish along with those of a CustomResourceDefinition; if `None`, those of the release.
     pub base: Option<Base>,
-    /// Which release of structured-merge-diff the types follow.
+    /// The release of structured-merge-diff that the types follow.
     pub smd_compat: SmdCompat,
-    /// Which release of structured-merge-diff reads the managed fields of objects.
+    /// The release of structured-merge-diff that reads the managed fields of objects.
     pub compat: Compat,
-    /// What becomes of lists and maps of which an apply leaves nothing.
+    /// How lists and maps are handled that an apply empties.
     pub emptied: Emptied,
     /// The Kubernetes minor release whose validation rules are used.
     pub release: Release,
 }
 
-/// Those of a server of the newest release.
+/// Returns the settings of a server of the newest release.
 impl Default for Settings {
     fn default() -> Settings {
         Settings::of(Release::DEFAULT)
@@ -97,7 +97,7 @@ impl Settings {
 pub struct Registry {
     shared: Arc<Shared>,
     inputs: BTreeMap<Arc<str>, Arc<Inputs>>,
-    /// By kind, then by `apiVersion`. Of several definitions of a kind, the one in use is first.
+    /// By kind, then by `apiVersion`. If a kind has several definitions, the one in use is first.
     kinds: BTreeMap<Arc<str>, BTreeMap<Arc<str>, Slot>>,
     /// By the names of resources in lower case.
     names: BTreeMap<Arc<str>, Slot>,
@@ -135,7 +135,7 @@ enum Class {
     BuiltIn,
 }
 
-/// What all versions of a kind in a group have in common.
+/// The common properties of all versions of a kind in a group.
 #[derive(Clone, Copy, Debug)]
 pub struct Family<'r> {
     best: Option<&'r str>,
@@ -176,7 +176,7 @@ impl Registry {
         self.set(name, documents.into_iter().map(|document| Location::root(Arc::new(document))), findings)
     }
 
-    /// As [`set_input`](Self::set_input), for parsed documents or parts of documents; `found` are the findings about
+    /// Like [`set_input`](Self::set_input), for parsed documents or parts of documents; `found` are the findings about
     /// their source.
     pub fn set(
         &mut self,
@@ -187,8 +187,8 @@ impl Registry {
         self.set_parts(name.into(), parts, found, false)
     }
 
-    /// As [`set_input`](Self::set_input), for documents of built-in kinds that do not come from the target cluster. All
-    /// other definitions of a kind precede them.
+    /// Like [`set_input`](Self::set_input), for documents of built-in kinds that do not come from the target cluster.
+    /// All other definitions of a kind precede them.
     ///
     /// Discovery documents among them complete the resources of the OpenAPI documents: short names, categories.
     pub fn set_built_in(&mut self, name: impl Into<Arc<str>>, input: Input) -> bool {
@@ -237,7 +237,7 @@ impl Registry {
 
     fn take_out(&mut self, name: &str) -> bool {
         let Some((name, input)) = self.inputs.remove_entry(name) else { return false };
-        // From the last one: what follows a removed kind in its slot has to be moved.
+        // From the last one on: the kinds after a removed one in its slot have to be moved.
         let kinds: Vec<(Rank, &Arc<Kind>)> = ranked(&name, &input.definitions).collect();
         for (rank, kind) in kinds.into_iter().rev() {
             if let Some(versions) = self.kinds.get_mut(&kind.kind) {
@@ -319,7 +319,7 @@ impl Registry {
         self.kinds.is_empty() && self.only.is_none()
     }
 
-    /// Returns all kinds, by kind and `apiVersion`. Of several definitions of a kind, the one in use.
+    /// Returns all kinds, by kind and `apiVersion`. If a kind has several definitions, the one in use.
     pub fn kinds(&self) -> impl Iterator<Item = &Kind> {
         self.kinds.values().flat_map(BTreeMap::values).filter_map(first)
     }
@@ -356,7 +356,7 @@ impl Registry {
         if is_deprecated { self.family(kind.group(), kind.kind()).deprecation(kind) } else { None }
     }
 
-    /// Returns what all versions of a kind in a group have in common.
+    /// Returns the common properties of all versions of a kind in a group.
     pub fn family<'r>(&'r self, group: &str, kind: &str) -> Family<'r> {
         let facts: Vec<CustomVersion<'_>> = self.versions(group, kind).map(custom).collect();
         let is_storage = |kind: &&Kind| kind.version().is_some_and(|version| version.storage);
@@ -396,7 +396,7 @@ impl Registry {
         KindQuery::new(name).readings().iter().map(named).find(|found| !found.is_empty()).unwrap_or_default()
     }
 
-    /// Whether this definition of its kind is in use.
+    /// Returns whether this definition of its kind is in use.
     fn counts(&self, kind: &Arc<Kind>) -> bool {
         let slot = self.kinds.get(&kind.kind).and_then(|versions| versions.get(&kind.api_version));
         let defined = slot.into_iter().flatten().find(|(rank, _)| rank.class != Class::Given);
@@ -434,7 +434,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Assigns the type of that name to all objects, whatever their kinds.
+    /// Assigns the type of that name to all objects, of any kind.
     ///
     /// # Errors
     /// No definition has a type of that name.
@@ -499,7 +499,7 @@ impl Registry {
         let has_written = all.any(|(definition, _)| {
             definition.form() == Form::Smd && definition.types().schema().types().next().is_some()
         });
-        // Lists are kinds too, but never meant.
+        // Lists are kinds, too, but never what the user means.
         let kinds = self.kinds.keys().map(|kind| &**kind).filter(|kind| !kind.ends_with("List"));
         KindError {
             api_version: gvk.api_version().to_owned(),

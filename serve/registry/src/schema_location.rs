@@ -7,7 +7,7 @@ use crate::location::Location;
 use kubeshape_smd::schema::{Atom, Schema};
 use kubeshape_yaml::{Kind as NodeKind, Node};
 
-/// Most references to follow in a row before they are taken to be a cycle.
+/// The maximum number of references in a row. More are treated as a cycle.
 const MOST_REFERENCES: usize = 64;
 
 /// Returns where the schema of the value at these steps of an object is.
@@ -77,7 +77,7 @@ impl Kind {
     }
 }
 
-/// Whether the type of a kind declares a field at these steps. `false` where the schema allows anything.
+/// Returns whether the type of a kind declares a field at these steps; `false` if the schema allows anything.
 pub(crate) fn declares(kind: &Kind, steps: &[String]) -> bool {
     let schema = kind.definition().types().schema();
     let walk = || {

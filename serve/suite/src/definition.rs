@@ -1,4 +1,4 @@
-//! The definition that a suite is about, as the cases need it.
+//! The tested definition.
 
 use json_patch::PatchOperation;
 use kubeshape_input::{Code, Finding, Limits};
@@ -6,10 +6,10 @@ use kubeshape_registry::{Kind, Location, Object, Registry, Requests, Settings};
 use kubeshape_validate::Release;
 use serde_json::Value;
 
-/// Operations of a patch that copy: each of them can double the definition.
+/// The maximum number of copy operations in a patch: each of them can double the definition.
 const MOST_COPIES: usize = 4;
 
-/// A definition of which one version is served and stored.
+/// A definition of which only one version is served and stored.
 pub(crate) struct Definition<'l> {
     location: &'l Location,
     value: Value,
@@ -18,7 +18,7 @@ pub(crate) struct Definition<'l> {
 }
 
 impl<'l> Definition<'l> {
-    /// Reads a definition. Without a version, it must have one version only.
+    /// Reads a definition. Without a version, it must have only one.
     pub(crate) fn read(
         location: &'l Location,
         version: Option<&str>,
@@ -41,7 +41,7 @@ impl<'l> Definition<'l> {
         Ok(Definition { location, value, release, version })
     }
 
-    /// The definition with the version that is tested and no other one.
+    /// Returns the definition with only the tested version.
     pub(crate) fn tested(&self) -> Value {
         let mut value = self.value.clone();
         if let Some(Value::Array(versions)) = value.pointer_mut("/spec/versions") {
@@ -54,10 +54,10 @@ impl<'l> Definition<'l> {
         value
     }
 
-    /// The patched definition, with all its versions.
+    /// Returns the patched definition, with all its versions.
     ///
     /// # Errors
-    /// Why it cannot be patched.
+    /// Returns why it cannot be patched.
     pub(crate) fn patched(&self, patches: &[PatchOperation]) -> Result<Value, String> {
         let copies = patches.iter().filter(|operation| matches!(operation, PatchOperation::Copy(_))).count();
         if copies > MOST_COPIES {
@@ -68,16 +68,16 @@ impl<'l> Definition<'l> {
         Ok(value)
     }
 
-    /// What judges objects of the tested version under a definition.
+    /// Returns the validator of objects of the tested version under a definition.
     ///
     /// # Errors
-    /// Why it cannot be used.
+    /// Returns why it cannot be used.
     pub(crate) fn requests(&self, definition: &Value) -> Result<Requests, String> {
         let mut registry = Registry::new(Settings::of(self.release));
         let text = definition.to_string();
         let input = kubeshape_input::read(self.location.input().as_ref(), text.as_bytes(), Limits::default());
         registry.set_input("definition", input);
-        // Places in the text that was just made mean nothing to the reader.
+        // Locations in the generated source mean nothing to the reader.
         if let Some(error) = registry.findings("definition").find(|finding| finding.is_error()) {
             return Err(error.message());
         }
@@ -87,12 +87,12 @@ impl<'l> Definition<'l> {
         kind.requests().ok_or_else(|| "the definition cannot be used: `kubeshape check` says why".to_owned())
     }
 
-    /// Whether its objects have a namespace.
+    /// Returns whether it is namespaced.
     pub(crate) fn is_namespaced(&self) -> bool {
         self.value.pointer("/spec/scope").and_then(Value::as_str) == Some("Namespaced")
     }
 
-    /// A finding about it.
+    /// Returns a finding about it.
     pub(crate) fn finding(&self, detail: String) -> Box<Finding> {
         Box::new(self.location.finding(Code::Suite, detail))
     }

@@ -1,9 +1,9 @@
 //! Test suites of CustomResourceDefinitions.
 //!
-//! A [`Suite`] is a YAML document with the name of a definition, objects that are created or updated, and the object or the
-//! error that is expected of each. The format is that of the suites of `openshift/api`, whose authors run them with an API
-//! server and etcd (`tests/generator.go` there). [`Suite::run`] runs them with `kubeshape-registry` instead, and answers
-//! alike. [`Suite::run_on`] runs them on a [`Server`].
+//! A [`Suite`] is a YAML document with the name of a definition, objects that are created or updated, and the expected
+//! object or error for each. The format is that of the suites of `openshift/api`, whose authors run them with an API
+//! server and etcd (`tests/generator.go` there). [`Suite::run`] runs them with `kubeshape-registry` instead, with the
+//! same results. [`Suite::run_on`] runs them on a [`Server`].
 //!
 //! # Example
 //! ```

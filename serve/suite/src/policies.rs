@@ -12,13 +12,13 @@ use kubeshape_validate::Release;
 use kubeshape_yaml::Node;
 use std::sync::Arc;
 
-/// The name of objects that have none.
+/// The name of objects without one.
 const NAME: &str = "test-00000";
 
-/// What suites of policies are run with.
+/// The context of suites of policies.
 #[derive(Clone, Copy, Debug)]
 pub struct Tested<'t, 'l> {
-    /// Policies, bindings, parameters and Namespaces. Of the policies, only those are used that a suite names.
+    /// Policies, bindings, parameters and Namespaces. Only the policies that a suite names are used.
     pub objects: &'t [Location],
     /// The kinds of the objects.
     pub kinds: &'t ServedKinds<'l>,
@@ -27,8 +27,8 @@ pub struct Tested<'t, 'l> {
 }
 
 impl Suite {
-    /// Runs all cases of a suite of policies. An object is compared with what is expected of it as far as that says something:
-    /// other members, such as defaults, are not compared.
+    /// Runs all cases of a suite of policies. Only the members of the expected object are compared, not additional ones
+    /// such as defaults.
     ///
     /// # Errors
     /// A policy that the suite names is not among the objects.
@@ -77,7 +77,7 @@ struct Runner<'r, 'l> {
     kinds: &'r ServedKinds<'l>,
 }
 
-/// The case ends, with the answer and why that is a failure.
+/// The end of a case, with the answer and the reason of a failure.
 type Ended = (Answer, Option<Failure>);
 
 impl Runner<'_, '_> {
@@ -119,7 +119,7 @@ impl Runner<'_, '_> {
     }
 }
 
-/// The object of a text. It has a name.
+/// Parses an object. It has a name.
 fn object(part: &Part) -> Result<Object, Box<Finding>> {
     let mut value = Object::read(part.location.input().to_string(), part.text.as_bytes())?.into_value();
     if let Some(metadata) = metadata(&mut value)
@@ -130,7 +130,7 @@ fn object(part: &Part) -> Result<Object, Box<Finding>> {
     Ok(Object::from(value))
 }
 
-/// Whether an answer is the one that a case expects.
+/// Compares an answer with the expected one.
 fn judged(case: &Case, answer: policy::Answer) -> Ended {
     let policy::Answer { stored, refusal, warnings } = answer;
     if let Some(message) = refusal {
@@ -163,7 +163,7 @@ fn judged(case: &Case, answer: policy::Answer) -> Ended {
     warned(case, &warnings, answer)
 }
 
-/// Whether the warning that is expected is among those of the server.
+/// Checks that the expected warning is among those of the server.
 fn warned(case: &Case, warnings: &[String], answer: Answer) -> Ended {
     match &case.expected_warning {
         Some(part) if !warnings.iter().any(|warning| warning.contains(&part.text)) => {

@@ -1,4 +1,4 @@
-//! From a YAML document to cases.
+//! Reads suites from YAML.
 
 use json_patch::PatchOperation;
 use kubeshape_input::{Code, Finding};
@@ -13,9 +13,9 @@ pub struct Suite {
     pub name: String,
     /// The name of the CustomResourceDefinition: `PLURAL.GROUP`; empty for a suite of policies.
     pub crd_name: String,
-    /// The names of the admission policies that are tested; empty for a suite of a definition.
+    /// The names of the tested admission policies; empty for a suite of a definition.
     pub policies: Vec<String>,
-    /// The version that is tested. Without it, the definition must have one version only.
+    /// The tested version. Without it, the definition must have only one version.
     pub version: Option<String>,
     /// The cases: those of `onCreate`, then those of `onUpdate` and `onDelete`.
     pub cases: Vec<Case>,
@@ -23,37 +23,37 @@ pub struct Suite {
     pub location: Location,
 }
 
-/// A case: a request, and what is expected of it.
+/// A case: a request, and its expected result.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The name, for people.
     pub name: String,
-    /// What is asked of the server.
+    /// The request to the server.
     pub request: Request,
-    /// The object that is expected in the end. Without it, the object that was sent is expected.
+    /// The expected object. Without it, the object that was sent is expected.
     pub expected: Option<Part>,
-    /// A part of the message with which the request is refused.
+    /// A part of the message of the expected refusal.
     pub expected_error: Option<Part>,
-    /// A part of a warning that the client gets. Only suites of policies have it.
+    /// A part of an expected warning. Only in suites of policies.
     pub expected_warning: Option<Part>,
-    /// Who sends the request. Only suites of policies have it.
+    /// The user who sends the request. Only in suites of policies.
     pub sender: Sender,
     /// The mapping of the case.
     pub location: Location,
 }
 
-/// Who sends a request.
+/// The user who sends a request.
 #[derive(Clone, Debug, Default)]
 pub struct Sender {
     /// The name; `None` is an administrator.
     pub user: Option<String>,
     /// The groups.
     pub groups: Vec<String>,
-    /// What the user may do: `USER:VERB:RESOURCE`.
+    /// The user's permissions: `USER:VERB:RESOURCE`.
     pub can: Vec<Permission>,
 }
 
-/// What a case asks of the server.
+/// The request of a case.
 #[derive(Clone, Debug)]
 pub enum Request {
     /// An object is created.
@@ -67,22 +67,22 @@ pub enum Request {
         initial: Part,
         /// The object that replaces it.
         updated: Part,
-        /// A JSON patch to the definition (RFC 6902), under which the first object is created.
+        /// A JSON patch of the definition (RFC 6902), under which the first object is created.
         patches: Vec<PatchOperation>,
         /// A part of the message with which the new status is refused.
         expected_status_error: Option<Part>,
     },
-    /// An object is deleted. Only suites of policies have it.
+    /// An object is deleted. Only in suites of policies.
     Delete {
         /// The object.
         initial: Part,
     },
 }
 
-/// A text of a suite, and where it stands.
+/// A string in a suite, and its location.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// The text.
+    /// The string.
     pub text: String,
     /// Its value in the suite.
     pub location: Location,
@@ -91,21 +91,21 @@ pub struct Part {
 type Read<T> = Result<T, Box<Finding>>;
 
 impl Suite {
-    /// Whether a document is meant to be a suite: it names a definition or policies, and has tests.
+    /// Returns whether a document is a suite: it names a definition or policies, and has tests.
     pub fn is_suite(root: Node<'_>) -> bool {
         let has = |key| root.get(key).is_some();
         root.kind() == Kind::Map && has("tests") && (has("crdName") || has("policies"))
     }
 
-    /// Whether it is a suite of admission policies.
+    /// Returns whether it is a suite of admission policies.
     pub fn is_of_policies(&self) -> bool {
         !self.policies.is_empty()
     }
 
-    /// Reads a suite. Members that it does not know are allowed, as its authors' programs allow them.
+    /// Reads a suite. Unknown members are allowed, as in the programs of its authors.
     ///
     /// # Errors
-    /// A part of it is missing, or is not of its kind. The finding has the place.
+    /// A part of it is missing, or has the wrong type. The finding has the location.
     pub fn read(location: &Location) -> Read<Suite> {
         let root = location.node();
         let reader = Reader { root: location };
@@ -194,7 +194,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// A text that may be left out, and is if it is blank.
+    /// Returns an optional string; `None` if it is blank.
     fn given(&self, case: Node<'_>, name: &str) -> Read<Option<Part>> {
         let part = case.get(name).map(|node| self.text(node)).transpose()?;
         Ok(part.filter(|part| !part.text.trim().is_empty()))
@@ -224,7 +224,7 @@ impl<'r> Reader<'r> {
         })
     }
 
-    /// A list of texts; empty if it is missing.
+    /// Returns a list of strings; empty if it is missing.
     fn texts(&self, node: Option<Node<'_>>) -> Read<Vec<String>> {
         let Some(node) = node.filter(|node| !node.is_null()) else { return Ok(Vec::new()) };
         if node.kind() != Kind::Seq {

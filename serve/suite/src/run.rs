@@ -1,4 +1,4 @@
-//! Running cases as their authors' programs do, without a server.
+//! Runs cases like the programs of their authors, without a server.
 
 use crate::compare::{differences, metadata, without_generated};
 use crate::definition::Definition;
@@ -10,24 +10,24 @@ use kubeshape_validate::Release;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Releases other than the default one whose messages differ, in the order in which they are tried: those of most suites
-/// first. Up to 1.34, errors of rules in CEL name the type of a value in place of the value
+/// Releases other than the default one whose messages differ, in the order in which they are tried: those of most
+/// suites first. Up to 1.34, errors of CEL rules name the type of a value instead of the value
 /// (kubernetes/kubernetes#132798).
 const OTHER_WORDS: [u8; 9] = [34, 35, 36, 37, 33, 32, 31, 30, 28];
 
-/// What came of a case.
+/// The outcome of a case.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The number of the case in the suite, from 0.
+    /// The index of the case in the suite.
     pub case: usize,
-    /// What the server answered in the end.
+    /// The final response of the server.
     pub answer: Answer,
     /// Why the case failed. `None` if it passed.
     pub failure: Option<Failure>,
 }
 
 impl Outcome {
-    /// Whether everything was as expected.
+    /// Returns whether everything was as expected.
     pub fn has_passed(&self) -> bool {
         self.failure.is_none()
     }
@@ -36,45 +36,45 @@ impl Outcome {
         matches!(self.answer, Answer::Refused(_) | Answer::StatusRefused(_))
     }
 
-    /// Whether the case failed, and a request is refused: the message may be that of another release.
+    /// Returns whether the case failed with a refused request: the expected message may be that of another release.
     fn fails_by_words(&self) -> bool {
         !self.has_passed() && self.is_refused()
     }
 }
 
-/// What the server answered.
+/// The response of the server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// The object is stored. What is generated for every object is left out.
+    /// The object is stored. Metadata generated for every object is left out.
     Stored(Value),
     /// The request is refused, with this message.
     Refused(String),
     /// The status is refused, with this message.
     StatusRefused(String),
-    /// The case did not come so far: its first object is refused, or something in it cannot be read.
+    /// The case ended before: its first object is refused, or something in it is invalid.
     None,
 }
 
 /// Why a case failed.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// In one sentence.
+    /// One sentence.
     pub message: String,
-    /// What differs, or the whole message of the server, in lines.
+    /// The differences, or the whole message of the server, in lines.
     pub details: Vec<String>,
-    /// The part of the case that does not hold.
+    /// The part of the case that failed.
     pub location: Location,
 }
 
 impl Suite {
-    /// Runs all cases against a definition: the document, or the item of a list, that holds it. Of its versions only the
-    /// one that is tested is served and stored.
+    /// Runs all cases against a definition: the document, or the list item, that contains it. Only the tested version
+    /// is served and stored.
     ///
-    /// Without a release, the default one is used, and what is expected may have the words of another one: a case whose
-    /// request is refused in other words is run again as releases do that have other words.
+    /// Without a release, the default one is used, and expected messages may be those of another release: a case whose
+    /// request is refused with another message is run again with the releases that word messages differently.
     ///
     /// # Errors
-    /// The definition cannot be used: it has not the version that is tested, or it cannot be read.
+    /// The definition cannot be used: it lacks the tested version, or is invalid.
     pub fn run(&self, definition: &Location, release: Option<Release>) -> Result<Vec<Outcome>, Box<Finding>> {
         let mut outcomes = self.run_offline(definition, release.unwrap_or_default(), |_| true)?;
         if release.is_none() {
@@ -83,7 +83,8 @@ impl Suite {
         Ok(outcomes)
     }
 
-    /// Runs cases again that are refused in other words than expected. Those pass that another release refuses as expected.
+    /// Runs cases again that are refused with other messages than expected. Those that another release refuses as
+    /// expected pass.
     fn in_other_words(&self, definition: &Location, outcomes: &mut [Outcome]) -> Result<(), Box<Finding>> {
         for minor in OTHER_WORDS {
             let failed: BTreeSet<usize> = outcomes.iter().filter(|o| o.fails_by_words()).map(|o| o.case).collect();
@@ -103,7 +104,7 @@ impl Suite {
     /// Runs all cases on a server.
     ///
     /// # Errors
-    /// As [`run`](Self::run), and the server refuses the definition.
+    /// See [`run`](Self::run), and the server refuses the definition.
     pub fn run_on(&self, definition: &Location, server: &mut dyn Server) -> Result<Vec<Outcome>, Box<Finding>> {
         let definition = Definition::read(definition, self.version.as_deref(), Release::default())?;
         self.run_cases(&definition, server, |_| true)
@@ -119,7 +120,7 @@ impl Suite {
         self.run_cases(&definition, &mut Offline::new(&definition), is_wanted)
     }
 
-    /// Runs some of the cases, given by their number.
+    /// Runs some of the cases, by their index.
     fn run_cases(
         &self,
         definition: &Definition<'_>,
@@ -134,12 +135,12 @@ impl Suite {
 
 struct Runner<'r> {
     definition: &'r Definition<'r>,
-    /// The definition that cases are run under.
+    /// The definition under which cases run.
     tested: Value,
     server: &'r mut dyn Server,
 }
 
-/// The case ends, with the answer and why that is a failure.
+/// The end of a case, with the answer and the reason of a failure.
 type Ended = (Answer, Option<Failure>);
 
 impl Runner<'_> {
@@ -239,7 +240,7 @@ impl Runner<'_> {
         self.server.update_status(&Object::from(value), live)
     }
 
-    /// The object of a text, with a name that is made for the test.
+    /// Parses an object, and gives it a name for the test.
     fn object(&self, part: &Part) -> Result<Object, Box<Ended>> {
         let name = part.location.input().to_string();
         let object = Object::read(name, part.text.as_bytes())
@@ -257,7 +258,7 @@ impl Runner<'_> {
         Ok(Object::from(value))
     }
 
-    /// Whether a request was refused if and only if that is expected. Gives the stored object.
+    /// Checks that a request was refused if and only if that is expected. Returns the stored object.
     fn check(
         expected: Option<&Part>,
         answer: Result<Object, String>,
@@ -283,7 +284,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Whether the stored object is the expected one.
+    /// Compares the stored object with the expected one.
     fn stored(case: &Case, stored: Object, sent: &Part) -> Ended {
         let found = without_generated(stored.into_value());
         let part = case.expected.as_ref().unwrap_or(sent);

@@ -1,19 +1,19 @@
-//! What cases are sent to.
+//! The server that runs cases.
 
 use crate::definition::Definition;
 use kubeshape_registry::{Error, Judgement, Object, Request, Requests};
 use serde_json::Value;
 
-/// A server that suites are run against: `kubeshape-registry` for [`Suite::run`](crate::Suite::run), any other one for
+/// A server for suites: `kubeshape-registry` for [`Suite::run`](crate::Suite::run), any other one for
 /// [`Suite::run_on`](crate::Suite::run_on). Errors are the messages of the server.
 pub trait Server {
-    /// Begins anew, with this definition and without objects.
+    /// Starts again, with this definition and without objects.
     ///
     /// # Errors
     /// The server refuses the definition.
     fn define(&mut self, definition: &Value) -> Result<(), String>;
 
-    /// Replaces the definition. Objects stay.
+    /// Replaces the definition. Objects are kept.
     ///
     /// # Errors
     /// The server refuses the definition.
@@ -41,7 +41,7 @@ pub trait Server {
 /// Requests without a server.
 pub(crate) struct Offline<'d> {
     definition: &'d Definition<'d>,
-    /// The definition that was prepared first: most cases need no other one.
+    /// The first prepared definition: most cases need no other one.
     first: Option<(Value, Requests)>,
     current: Option<Requests>,
 }
@@ -55,7 +55,7 @@ impl<'d> Offline<'d> {
         self.current.as_ref().ok_or_else(|| "no definition is served".to_owned())
     }
 
-    /// The object as it is stored, or the message of the server.
+    /// Returns the object as stored, or the message of the server.
     fn answer(&self, request: Request<'_>) -> Result<Object, String> {
         let (requests, name) = (self.prepared()?, request.object().name().to_owned());
         match requests.judge(request) {

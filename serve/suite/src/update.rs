@@ -1,4 +1,4 @@
-//! Writing what came of a case into its file, in place of what was expected.
+//! Writes the outcome of a case into its file as the new expectation.
 
 use crate::read::Case;
 use crate::run::Answer;
@@ -7,13 +7,13 @@ use kubeshape_yaml::edit::Edit;
 use kubeshape_yaml::{Flags, Node};
 use std::ops::Range;
 
-/// The members of a case that say what is expected.
+/// The members of a case with expectations.
 const EXPECTATIONS: [&str; 4] = ["expected", "expectedError", "expectedStatusError", "expectedWarning"];
 
-/// The edits of a suite's text that make a case expect an answer. Only what is expected changes.
+/// Returns the edits of a suite that make a case expect an answer. Only expectations change.
 ///
 /// # Errors
-/// Why the text cannot be edited: the case is an alias, or it is written in braces, or there is no answer.
+/// Returns why the suite cannot be edited: the case is an alias or in flow style, or there is no answer.
 pub fn expect_answer(case: &Case, answer: &Answer) -> Result<Vec<Edit>, &'static str> {
     let (name, text, is_object) = match answer {
         Answer::Stored(object) => ("expected", Object::from(object.clone()).to_yaml(), true),
@@ -42,7 +42,7 @@ pub fn expect_answer(case: &Case, answer: &Answer) -> Result<Vec<Edit>, &'static
             continue;
         }
         let range = lines(source, key, value);
-        // The first member of a case stands behind a dash, and stays there.
+        // The first member of a case follows a dash, and stays there.
         let start = if key.span().start == first.span().start { key.span().start } else { range.start };
         let indent = if start == range.start { " ".repeat(column) } else { String::new() };
         let new = if is_written { String::new() } else { format!("{indent}{member}") };
@@ -57,7 +57,8 @@ pub fn expect_answer(case: &Case, answer: &Answer) -> Result<Vec<Edit>, &'static
     Ok(edits)
 }
 
-/// Whether a text has line breaks that editors do not show as such: a carriage return without a newline, NEL, LS, PS.
+/// Returns whether a source has line breaks that editors do not show as such: a carriage return without a newline, NEL,
+/// LS, PS.
 fn has_other_breaks(source: &str) -> bool {
     let mut rest = source.chars().peekable();
     while let Some(c) = rest.next() {
@@ -68,14 +69,14 @@ fn has_other_breaks(source: &str) -> bool {
     false
 }
 
-/// The column of a node, from 0.
+/// Returns the column of a node, from 0.
 fn column(source: &str, node: Node<'_>) -> usize {
     let start = node.span().start;
     let line = source.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
     source.get(line..start).map_or(0, |text| text.chars().count())
 }
 
-/// The whole lines of a member.
+/// Returns the whole lines of a member.
 fn lines(source: &str, key: Node<'_>, value: Node<'_>) -> Range<usize> {
     let start = source.get(..key.span().start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
     let end = value.span().end.max(key.span().end);
@@ -86,7 +87,7 @@ fn lines(source: &str, key: Node<'_>, value: Node<'_>) -> Range<usize> {
     start..rest.find('\n').map_or(source.len(), |at| end + at + 1)
 }
 
-/// A member of a case, in lines; the first one is not indented.
+/// Formats a member of a case; its first line is not indented.
 fn member(name: &str, text: &str, is_object: bool, column: usize) -> String {
     if !is_object {
         return format!("{name}: {}\n", serde_json::Value::from(text));
@@ -107,7 +108,7 @@ mod tests {
     use super::has_other_breaks;
 
     #[test]
-    fn texts_with_line_breaks_that_are_no_newlines_are_not_rewritten() {
+    fn suites_with_other_line_breaks_are_not_edited() {
         for (text, expected) in [("a\n", false), ("a\r\nb", false), ("a\rb", true), ("a\r", true), ("a\u{2028}", true)]
         {
             assert_eq!(has_other_breaks(text), expected, "{text:?}");

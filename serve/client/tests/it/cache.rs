@@ -12,7 +12,7 @@ fn open(folder: &Path, bounds: Bounds) -> Cache {
     Cache::open(folder.join("cache"), bounds).expect("a cache")
 }
 
-/// A cache whose clock a test sets, in seconds.
+/// Returns a cache whose clock a test sets, in seconds.
 fn clocked(folder: &Path, bounds: Bounds) -> (Cache, Arc<AtomicU64>) {
     let seconds = Arc::new(AtomicU64::new(2_000_000_000));
     let own = Arc::clone(&seconds);
@@ -35,7 +35,7 @@ fn document(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn what_is_damaged_is_missing_and_can_be_put_again() {
+fn a_damaged_entry_is_missing_and_can_be_added_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let cache = open(folder.path(), Bounds::default());
     let text = br#"{"openapi":"3.0.0"}"#;
@@ -55,7 +55,7 @@ fn what_is_damaged_is_missing_and_can_be_put_again() {
         assert_eq!(cache.get(digest), None, "{length} bytes");
         cache.put(text).expect("written");
     }
-    // A file that is cut off is written again though nobody read it.
+    // A truncated file is written again although it was not read.
     fs::write(document(folder.path()), "").expect("written");
     cache.put(text).expect("written");
     assert_eq!(cache.get(digest).as_deref(), Some(&text[..]));
@@ -87,7 +87,7 @@ fn links_pipes_and_folders_in_the_place_of_a_document_are_not_followed() {
     assert_eq!(cache.get(digest), None);
     assert!(cache.put(b"{}").is_err());
     cache.compact().expect("a cache");
-    // The lock is no way out either.
+    // The lock must not follow links either.
     let lock = folder.path().join("cache/lock");
     fs::remove_file(&lock).expect("removed");
     std::os::unix::fs::symlink(&elsewhere, &lock).expect("a link");
@@ -143,7 +143,7 @@ fn the_cache_stays_within_its_bounds() {
 }
 
 #[test]
-fn programs_that_write_little_and_end_do_not_add_up() {
+fn small_writes_of_many_programs_do_not_add_up() {
     let folder = tempfile::tempdir().expect("a folder");
     let bounds = Bounds { bytes: 8000, ..Bounds::default() };
     for n in 0..200 {
@@ -161,7 +161,7 @@ fn programs_that_write_little_and_end_do_not_add_up() {
 }
 
 #[test]
-fn what_is_used_stays_and_what_is_not_goes() {
+fn used_entries_stay_and_unused_ones_are_deleted() {
     let folder = tempfile::tempdir().expect("a folder");
     let (cache, clock) = clocked(folder.path(), Bounds::default());
     let (used, unused) = (cache.put(b"used").expect("written"), cache.put(b"unused").expect("written"));
@@ -185,7 +185,7 @@ fn a_clock_that_jumps_neither_empties_the_cache_nor_fills_it() {
     clock.store(now, Ordering::Relaxed);
     cache.compact().expect("a cache");
     assert!(cache.get(of_future).is_some(), "it is new");
-    // What came from the future is no longer from there, and goes when newer documents need its place.
+    // An entry from the future is corrected, and deleted when newer documents need its room.
     clock.fetch_add(DAY.as_secs(), Ordering::Relaxed);
     cache.put(&[b'a'; 900]).expect("written");
     cache.put(&[b'b'; 900]).expect("written");
@@ -200,7 +200,7 @@ fn a_clock_that_jumps_neither_empties_the_cache_nor_fills_it() {
 }
 
 #[test]
-fn what_killed_programs_leave_is_removed() {
+fn remains_of_killed_programs_are_removed() {
     let folder = tempfile::tempdir().expect("a folder");
     let (cache, clock) = clocked(folder.path(), Bounds::default());
     cache.put(b"{}").expect("written");
@@ -251,7 +251,7 @@ fn sixteen_threads_share_a_cache() {
 
 proptest! {
     #[test]
-    fn a_record_that_is_changed_anywhere_is_none(at in 0_usize..400, with in any::<u8>()) {
+    fn a_modified_record_is_rejected(at in 0_usize..400, with in any::<u8>()) {
         let folder = tempfile::tempdir().expect("a folder");
         let cache = open(folder.path(), Bounds::default());
         let record = Record { server: "https://10.0.0.7:6443".to_owned(), ..Record::default() };

@@ -9,7 +9,7 @@ const APPS: &str = r#"{"openapi":"3.0.0","info":{"title":"Kubernetes","version":
     "get":{"responses":{"200":{"description":"OK"}}}}},"components":{"schemas":{"io.k8s.api.apps.v1.Deployment":{"type":"object",
     "x-kubernetes-group-version-kind":[{"group":"apps","kind":"Deployment","version":"v1"}]}}}}"#;
 
-/// The bytes of the protobuf form.
+/// Returns the bytes of the protobuf form.
 fn encoded(json: &str) -> Vec<u8> {
     let mut tape = Tape::new();
     Stream::new(json.as_bytes(), TextLimits::default()).expect("a text").next(&mut tape).expect("one").expect("read");
@@ -20,7 +20,7 @@ fn of(path: &str, bytes: impl Into<Vec<u8>>) -> Document {
     Document { path: path.to_owned(), hash: None, bytes: bytes.into() }
 }
 
-/// Title and names of the schemas.
+/// Returns the title and the names of the schemas.
 fn read(document: &Document) -> Result<(String, Vec<String>), Error> {
     document.read(|document, _| {
         let schemas = document.components.map_or(&[][..], |components| components.schemas);
@@ -29,7 +29,7 @@ fn read(document: &Document) -> Result<(String, Vec<String>), Error> {
     })
 }
 
-/// A server that has one document in both encodings, and keeps what it is asked for.
+/// A server that has one document in both encodings, and records its requests.
 struct Both(Server);
 
 impl Transport for Both {
@@ -69,7 +69,7 @@ fn both_encodings_are_read_as_one_document() {
 }
 
 #[test]
-fn what_is_no_document_is_an_error_with_its_path() {
+fn an_invalid_document_is_an_error_with_its_path() {
     let mut cut = encoded(APPS);
     cut.truncate(cut.len() - 3);
     let deep = format!("{{\"openapi\":\"3.0.0\",\"x\":{}", "[".repeat(100_000));
@@ -82,21 +82,21 @@ fn what_is_no_document_is_an_error_with_its_path() {
 }
 
 #[test]
-fn one_document_of_all_takes_both_encodings() {
+fn merged_documents_may_have_both_encodings() {
     let other = APPS.replace("apps", "batch").replace("Deployment", "Job");
     let of_json = aggregate(&[of("apis/apps/v1", APPS), of("apis/batch/v1", &*other)]).expect("a document");
     let mixed = aggregate(&[of("apis/apps/v1", APPS), of("apis/batch/v1", encoded(&other))]).expect("a document");
     assert_eq!((&of_json.conflicts[..], &mixed.bytes), (&[][..], &of_json.bytes));
     let (_, names) = read(&of("all", of_json.bytes)).expect("a document");
     assert_eq!(names, ["io.k8s.api.apps.v1.Deployment", "io.k8s.api.batch.v1.Job"]);
-    // Two that have one path contradict each other.
+    // Two documents with the same path contradict each other.
     let twice = [of("apis/apps/v1", APPS), of("apis/copy/v1", APPS.replace("OK", "Fine"))];
     let error = aggregate(&twice).expect_err("a conflict");
     assert!(error.to_string().contains("/apis/apps/v1/"), "{error}");
 }
 
 #[test]
-fn an_answer_that_is_no_json_is_refused_only_where_json_was_asked_for() {
+fn a_response_that_is_not_json_is_refused_only_if_json_was_requested() {
     let server = Server::default();
     server.documents(&[("apis/apps/v1", APPS)]);
     let url = format!("/openapi/v3/apis/apps/v1?hash={}", kubeshape_client::cache::Digest::of(APPS.as_bytes()));

@@ -1,4 +1,4 @@
-//! Pulling from servers that exist in memory, and the cache under everything that may happen to a folder.
+//! Pulls from servers in memory, and the cache under everything that can happen to a folder.
 
 mod cache;
 mod document;

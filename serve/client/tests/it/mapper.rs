@@ -28,7 +28,7 @@ fn named<'a>(group: &'a str, version: &'a str, resource: &'a str) -> Partial<'a>
 }
 
 #[test]
-fn names_lead_to_kinds_in_the_order_of_the_server() {
+fn names_map_to_kinds_in_the_order_of_the_server() {
     let mapper = mapper();
     for (partial, kind) in [
         (named("", "", "pods"), "v1, Pod"),
@@ -56,7 +56,7 @@ fn names_lead_to_kinds_in_the_order_of_the_server() {
 }
 
 #[test]
-fn kinds_lead_to_resources() {
+fn kinds_map_to_resources() {
     let mapper = mapper();
     let mapping = |group, kind, versions: &[&str]| {
         mapper.mapping(group, kind, versions).map(|mapping| (mapping.resource.to_string(), mapping.scope))
@@ -72,7 +72,7 @@ fn kinds_lead_to_resources() {
 }
 
 #[test]
-fn short_names_stand_for_resources() {
+fn short_names_map_to_resources() {
     let mapper = mapper();
     let expanded = |partial| mapper.resource_for(mapper.expand(partial).as_partial()).map(|found| found.to_string());
     assert_eq!(expanded(named("", "", "po")).as_deref(), Ok("v1, pods"));

@@ -46,7 +46,7 @@ fn folder() -> (tempfile::TempDir, Cache) {
 }
 
 #[test]
-fn what_did_not_change_is_not_fetched_again() {
+fn unchanged_documents_are_not_fetched_again() {
     let ((_folder, cache), server) = (folder(), server());
     let first = all(&server, Some(&cache));
     assert_eq!(bodies(&first), [CORE, APPS]);
@@ -80,9 +80,9 @@ fn clusters_share_documents() {
 }
 
 #[test]
-fn an_interrupted_pull_goes_on_where_it_was() {
+fn an_interrupted_pull_continues() {
     let ((_folder, cache), server) = (folder(), server());
-    // What a killed process leaves: documents, and no record.
+    // The state after a killed process: documents, and no record.
     cache.put(CORE.as_bytes()).expect("written");
     all(&server, Some(&cache));
     assert!(!server.asked().iter().any(|line| line.contains("/openapi/v3/api/v1")));

@@ -300,7 +300,7 @@ mod tests {
     const MANY: Alternates<'_> = Alternates { answers: Answers::Many, ..WIDGETS };
 
     fn form(header: &str, of: &Alternates<'static>) -> Option<(Form, String)> {
-        // The header lives as long as what it becomes.
+        // The header must live as long as the result.
         let header: &'static str = Box::leak(header.to_owned().into_boxed_str());
         alternate(header, of, false).map(|chosen| (chosen.form, chosen.parameters))
     }
@@ -319,7 +319,7 @@ mod tests {
         ] {
             assert_eq!(parameters(header, &MANY).as_deref(), Some(";g=meta.k8s.io;v=v1;as=Table"), "{header}");
         }
-        // What stands behind a clause that cannot be read belongs to it.
+        // Text after an invalid clause belongs to that clause.
         assert_eq!(form("a/b/c, as=Table", &MANY), None);
         assert_eq!(form("as=Table, */*", &MANY), Some((Form::Json, String::new())));
         assert_eq!(form("*", &MANY), Some((Form::Json, String::new())));
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn preference_and_exclusion_count() {
+    fn preference_and_exclusion_are_used() {
         let chosen = |header: &str| form(header, &WIDGETS).map(|(form, _)| form);
         assert_eq!(chosen("application/json;q=0.1, application/yaml"), Some(Form::Yaml));
         assert_eq!(chosen("application/json;q=0, */*;q=0.1"), Some(Form::Yaml));
@@ -398,11 +398,11 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_header_is_too_odd(header in "[a*/;,=q.0-9 \"\\\\+-]{0,60}|(application/(json|yaml|cbor)|text/csv|;(as|g|v|sv|export|pretty|stream)=(Table|List|meta.k8s.io|v1|1|watch)?|,){0,12}") {
+        fn no_header_panics(header in "[a*/;,=q.0-9 \"\\\\+-]{0,60}|(application/(json|yaml|cbor)|text/csv|;(as|g|v|sv|export|pretty|stream)=(Table|List|meta.k8s.io|v1|1|watch)?|,){0,12}") {
             for answers in [Answers::One, Answers::Many, Answers::Events, Answers::Status] {
                 let of = Alternates { answers, ..WIDGETS };
                 if let Some(chosen) = alternate(&header, &of, false) {
-                    // What becomes a header again is made of known words.
+                    // The parameters in the response header consist of known words.
                     let fits = |c: char| c.is_ascii_alphanumeric() || ";=.-".contains(c);
                     proptest::prop_assert!(chosen.parameters.chars().all(fits), "{}", chosen.parameters);
                 }

@@ -67,7 +67,7 @@ struct Clause<'h> {
 }
 
 impl<'h> Clause<'h> {
-    /// The last parameter of that name.
+    /// Returns the last parameter of a name.
     fn parameter(&self, name: &str) -> Option<&'h str> {
         self.parameters.iter().rev().find(|(key, _)| *key == name).map(|(_, value)| *value)
     }
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn aggregated_discovery_wins_or_is_weighed() {
+    fn aggregated_discovery_is_preferred_or_weighed() {
         let offers = [V2, V2BETA1, JSON, YAML];
         let weighed =
             "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList;q=0.1, application/json;q=0.9";
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn go_restful_knows_whole_types_only() {
+    fn go_restful_knows_only_whole_types() {
         let offers = [JSON, YAML];
         for (header, expected) in [
             ("", true),
@@ -462,7 +462,7 @@ mod tests {
         }
 
         #[test]
-        fn no_header_is_too_odd(header in "[a*/;,=q.0-9 \"\\\\-]{0,60}") {
+        fn no_header_panics(header in "[a*/;,=q.0-9 \"\\\\-]{0,60}") {
             for reading in [Reading::Kube, Reading::Repaired] {
                 for choice in [openapi(&header, &[JSON, YAML], reading), object(&header, &[V2, JSON], reading)] {
                     proptest::prop_assert!(!matches!(choice, Choice::Offer(2..)));

@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_are_as_short_as_they_can_be() {
+    fn floats_are_as_short_as_possible() {
         let written = |n: f64| {
             let mut out = Vec::new();
             super::write::value(Value::Float(n), &mut out);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_other_programs_write_is_read() {
+    fn documents_of_other_programs_are_read() {
         for (bytes, expected) in [
             ("d9d9f7a1646b696e64615a", r#"{"kind":"Z"}"#),
             ("bf 61 61 9f 01 ff ff", r#"{"a":[1]}"#),
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_an_object_is_told() {
+    fn documents_without_an_object_are_reported() {
         for (bytes, expected) in [
             ("", "cbor: unexpected end at byte 0"),
             ("a1", "cbor: unexpected end at byte 1"),

@@ -125,7 +125,7 @@ impl<'b> Reader<'b> {
 
     fn write(&mut self, text: std::fmt::Arguments<'_>) {
         let mut into = String::new();
-        // A string takes whatever is written.
+        // Writing to a string cannot fail.
         let _ = into.write_fmt(text);
         self.out.extend_from_slice(into.as_bytes());
     }
@@ -150,7 +150,7 @@ impl<'b> Reader<'b> {
     }
 
     fn list(&mut self, head: Head, below: usize, later: Later) -> Result<(), String> {
-        // An item has a byte at least.
+        // An item has at least one byte.
         let mut left = match head.argument {
             Some(count) if count > self.left() => {
                 return Err(format!("cbor: {count} items at byte {} are more than what follows", head.at));
@@ -169,7 +169,7 @@ impl<'b> Reader<'b> {
         Ok(())
     }
 
-    /// Whether a collection has another item, which is then counted.
+    /// Returns whether a collection has another item, and counts it.
     fn goes_on(&mut self, left: &mut Option<u64>) -> bool {
         match left {
             None => !self.ends(),
@@ -183,7 +183,7 @@ impl<'b> Reader<'b> {
 
     fn map(&mut self, head: Head, below: usize, later: Later) -> Result<(), String> {
         let mut left = match head.argument {
-            // A pair has two bytes at least.
+            // A pair has at least two bytes.
             Some(count) if count > 1 && count > self.left() / 2 => {
                 return Err(format!("cbor: {count} pairs at byte {} are more than what follows", head.at));
             }
@@ -266,7 +266,7 @@ impl<'b> Reader<'b> {
         if !number.is_finite() {
             return Err(format!("cbor: found a number at byte {at} that JSON cannot write"));
         }
-        // With a point or an exponent: it stays a float.
+        // With a decimal point or an exponent, so that it stays a float.
         self.write(format_args!("{number:?}"));
         Ok(())
     }
@@ -289,7 +289,7 @@ fn base16(content: &[u8]) -> String {
     content.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
 }
 
-/// A number of 16 bits.
+/// Decodes a number of 16 bits.
 fn of_half(bits: u16) -> f64 {
     let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 0x3ff));
     let number = match exponent {

@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_secret_holds_is_not_shown() {
+    fn values_of_secrets_are_not_shown() {
         let secret =
             json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "data": {"key": "aGVsbG8="}});
         let data = &described(&secret)["sections"][1];

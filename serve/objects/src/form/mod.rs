@@ -182,7 +182,7 @@ pub(crate) fn yaml(value: Value<'_>, room: Room<'_>) -> Result<Vec<u8>, Status> 
     Ok(out)
 }
 
-/// Bytes that are indented at once.
+/// The bytes indented between two checks.
 const PIECE: usize = 4 << 10;
 
 /// Indents JSON.

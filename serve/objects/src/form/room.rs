@@ -1,30 +1,30 @@
-//! What a response may take.
+//! Limits of a response.
 
 use crate::status::Status;
 use kubeshape_smd::value::Stop;
 
-/// The most bytes that a form may add to objects, besides four times their size.
+/// The maximum bytes that a form may add to objects, in addition to four times their size.
 pub const MAX_FORM_GROWTH: usize = 64 << 20;
-/// How many times larger than its objects a response may be in addition to that.
+/// The maximum factor between a response and its objects, in addition to that.
 pub(crate) const TIMES: usize = 4;
 
-/// The bytes and the time that a response may take. What nests deeply has far more indentation than content, and columns can
-/// show the same field many times.
+/// The remaining bytes and the time for a response. Deeply nested values have far more indentation than content, and
+/// columns can show the same field many times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room<'s> {
-    /// The most bytes.
+    /// The maximum bytes.
     pub(crate) most: usize,
-    /// Ends the work early. What is made then means nothing.
+    /// Stops the work early. The result is then incomplete.
     pub(crate) stop: Stop<'s>,
 }
 
 impl<'s> Room<'s> {
-    /// The room for a response with objects of so many bytes.
+    /// Returns the room for a response with objects of this many bytes.
     pub(crate) fn of(bytes: usize, stop: Stop<'s>) -> Room<'s> {
         Room { most: bytes.saturating_mul(TIMES).saturating_add(MAX_FORM_GROWTH), stop }
     }
 
-    /// Checks that there is room for so many bytes, and time.
+    /// Checks that there is room for `bytes` bytes, and time.
     ///
     /// # Errors
     /// There is not.

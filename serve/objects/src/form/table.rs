@@ -63,7 +63,7 @@ impl Rows {
             });
         };
         for label in &options.labels {
-            // As kubectl heads it.
+            // kubectl's header.
             let name = label.rsplit('/').next().unwrap_or_default().to_uppercase();
             add(name, format!("The value of the label {label}"));
         }
@@ -77,7 +77,7 @@ impl Rows {
         &self.columns
     }
 
-    /// Calls a function with each cell of an object at a time.
+    /// Calls a function with one cell of an object after the other.
     fn each_cell(
         &self,
         object: &Stored,
@@ -115,7 +115,7 @@ impl Rows {
             let pairs = labels.entries().iter();
             let pairs: Vec<String> =
                 pairs.map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default())).collect();
-            // As kubectl shows it.
+            // kubectl's format.
             let text = if pairs.is_empty() { "<none>".to_owned() } else { pairs.join(",") };
             with(&Cell::Text(text))?;
         }
@@ -135,7 +135,7 @@ pub(crate) struct Table<'t> {
 }
 
 impl Table<'_> {
-    /// The table of these objects.
+    /// Prints the table of these objects.
     ///
     /// # Errors
     /// There is no room for it.

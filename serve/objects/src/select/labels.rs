@@ -131,7 +131,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
     while let Some(first) = rest.chars().next() {
         let length = if SPECIAL.contains(&first) {
             let end = rest.find(|c| !SPECIAL.contains(&c)).unwrap_or(rest.len());
-            // The longest operator; what does not belong to it is left.
+            // Longer operators come first; the rest is not part of the operator.
             let known = ["==", "!=", "=", "!", "(", ")", ",", ">", "<"];
             known.iter().find(|known| rest[..end].starts_with(**known)).map_or(1, |known| known.len())
         } else {
@@ -166,7 +166,7 @@ impl<'t> Parser<'t> {
         self.tokens.get(self.at).copied().unwrap_or(Token::End)
     }
 
-    /// The next token where a value may stand: operators that are words are words there.
+    /// Returns the next token where a value is expected: operators that are words are words there.
     fn peek_value(&self) -> Token<'t> {
         match self.peek() {
             Token::In => Token::Word("in"),

@@ -1,4 +1,4 @@
-//! Which objects a list, a watch or a deletion is about: label selectors and field selectors.
+//! Label selectors and field selectors: the objects that a list, a watch or a deletion applies to.
 
 mod fields;
 mod labels;

@@ -1,4 +1,4 @@
-//! What a request goes through: mutating policies, then the strategy of the kind (the caller's part), then validating
+//! The admission of a request: mutating policies, then the strategy of the kind (the caller's part), then validating
 //! policies.
 
 use super::check::GROUP;
@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 /// The label with its own name that a server sets on every namespace.
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";
-/// The namespace of objects that name none.
+/// The namespace of objects without one.
 const DEFAULT_NAMESPACE: &str = "default";
 
-/// Who sends requests, and what they may do.
+/// The user who sends requests, and the user's permissions.
 #[derive(Clone, Debug)]
 pub struct Client {
     /// The user.
@@ -25,12 +25,12 @@ pub struct Client {
     pub extra: Vec<(String, Vec<String>)>,
     /// Whether nothing is stored.
     pub is_dry_run: bool,
-    /// Who may do what.
+    /// Decides permissions.
     pub authorizer: Arc<dyn Authorizer>,
 }
 
 impl Default for Client {
-    /// The administrator of a cluster that `kubeadm` made.
+    /// Returns the administrator of a `kubeadm` cluster.
     fn default() -> Client {
         let groups = ["system:masters", "system:authenticated"].map(str::to_owned).to_vec();
         let user = User { name: "kubernetes-admin".to_owned(), groups, ..User::default() };
@@ -39,18 +39,18 @@ impl Default for Client {
     }
 }
 
-/// What a request is about.
+/// The parts of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts<'p, 'a> {
     /// The kind of the object.
     pub gvk: &'p Gvk,
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
     /// `status`; empty for the object itself.
     pub subresource: &'p str,
-    /// The namespace of the path; `None` is that of the object, or `default`.
+    /// The namespace of the path; if `None`, that of the object, or `default`.
     pub namespace: Option<&'p str>,
-    /// The name of the path; `None` is that of the object.
+    /// The name of the path; if `None`, that of the object.
     pub name: Option<&'p str>,
     /// The object, decoded.
     pub object: Option<Value<'a>>,
@@ -63,7 +63,7 @@ fn metadata<'a>(object: Option<Value<'a>>, key: &str) -> &'a str {
     value.unwrap_or_default()
 }
 
-/// Returns the request that admission plugins get; `None` if no resource of the kind is served.
+/// Returns the request that admission plugins receive; `None` if no resource of the kind is served.
 pub fn request_of<'a>(
     parts: Parts<'_, 'a>,
     client: &Client,
@@ -99,7 +99,7 @@ pub fn request_of<'a>(
     })
 }
 
-/// CreateOptions, UpdateOptions or DeleteOptions.
+/// Returns CreateOptions, UpdateOptions or DeleteOptions.
 fn options(operation: Operation, is_dry_run: bool, arena: &Bump) -> Option<Value<'_>> {
     let kind = match operation {
         Operation::Create => "CreateOptions",
@@ -181,7 +181,7 @@ pub struct Admission<'a> {
 /// The objects of a kind, by name and namespace.
 type Params<'a> = BTreeMap<&'a str, BTreeMap<&'a str, Value<'a>>>;
 
-/// The objects that exist for a request.
+/// The objects that exist during a request.
 struct Known<'w, 'a> {
     admission: &'w Admission<'a>,
     arena: &'a Bump,
@@ -240,7 +240,7 @@ impl<'a> Admission<'a> {
         Admission { policies: Policies::read(policies, kinds, release, arena), namespaces, params }
     }
 
-    /// Whether there is nothing that judges a request.
+    /// Returns whether there are no policies and webhooks for requests.
     pub fn is_empty(&self) -> bool {
         self.policies.is_empty()
     }
@@ -250,7 +250,7 @@ impl<'a> Admission<'a> {
         self.policies.undecoded()
     }
 
-    /// Changes the object of a request as mutating policies do. The new object is in the request, too.
+    /// Changes the object of a request as mutating policies do. The request gets the new object, too.
     pub fn mutate(
         &'a self,
         request: &mut Request<'a>,
@@ -265,8 +265,8 @@ impl<'a> Admission<'a> {
         decision
     }
 
-    /// Judges a request with validating policies. Its object is one that the rules of its kind accept, and is prepared for the
-    /// storage.
+    /// Evaluates a request with validating policies. Its object must be valid by the rules of its kind, and prepared
+    /// for storage.
     pub fn validate(
         &'a self,
         request: &Request<'a>,
@@ -279,7 +279,7 @@ impl<'a> Admission<'a> {
         self.policies.validate(request, world, arena)
     }
 
-    /// Says which webhooks a server would call for a request.
+    /// Finds the webhooks that a server would call for a request.
     pub fn webhooks(
         &'a self,
         request: &Request<'a>,
@@ -308,7 +308,7 @@ pub fn labelled<'a>(namespace: Value<'a>, arena: &'a Bump) -> Value<'a> {
     with_metadata(namespace, "labels", Value::Map(labels), arena)
 }
 
-/// An object in a namespace, if it names none (`EnsureObjectNamespaceMatchesRequestNamespace`).
+/// Returns an object with a namespace, if it has none (`EnsureObjectNamespaceMatchesRequestNamespace`).
 fn placed<'a>(object: Value<'a>, namespace: &str, is_namespace: bool, arena: &'a Bump) -> Value<'a> {
     if namespace.is_empty() || is_namespace || !metadata(Some(object), "namespace").is_empty() {
         return object;

@@ -9,10 +9,10 @@ use kubeshape_smd::{Bump, Value};
 use kubeshape_validate::builtin::Assigned;
 use kubeshape_validate::object::{Judged, refusal};
 
-/// What a server answers to a request.
+/// The response of a server to a request.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
-    /// The object as it is stored; `None` if it is refused or deleted.
+    /// The object as stored; `None` if it is refused or deleted.
     pub stored: Option<Object>,
     /// The message with which the request is refused.
     pub refusal: Option<String>,
@@ -25,7 +25,7 @@ impl Answer {
         Answer { refusal: Some(message.into()), ..Answer::default() }
     }
 
-    /// Adds what policies decided. Returns whether they refuse the request.
+    /// Adds the decisions of policies. Returns whether they refuse the request.
     fn add(&mut self, decision: &Decision<'_>) -> bool {
         self.warnings.extend(decision.warnings.iter().cloned());
         self.refusal = decision.status.as_ref().map(|status| status.message.clone());
@@ -34,8 +34,8 @@ impl Answer {
 }
 
 impl<'a> Admission<'a> {
-    /// Answers a request as a server does: objects are decoded and get defaults, mutating policies change them, the rules of the kind
-    /// judge them, then validating policies.
+    /// Handles a request like a server: objects are decoded and get defaults, mutating policies change them, the rules
+    /// of the kind validate them, then validating policies.
     pub fn admit<'l: 'a>(
         &'a self,
         parts: Parts<'_, 'a>,
@@ -88,7 +88,7 @@ impl<'a> Admission<'a> {
     }
 }
 
-/// What the rules of a kind make of a decoded object.
+/// Validates a decoded object with the rules of its kind.
 fn judge<'a>(
     layer: &Layer,
     kind: &'a Kind,

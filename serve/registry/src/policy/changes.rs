@@ -1,15 +1,15 @@
-//! What a policy changed, for people.
+//! The changes of a policy, for people.
 
 use kubeshape_smd::Value;
 use std::collections::BTreeSet;
 
-/// Changes that are named.
+/// The maximum number of listed changes.
 const MOST: usize = 20;
-/// The longest value that is shown, in characters.
+/// The maximum length of a printed value, in characters.
 const MAX_SHOWN: usize = 60;
 
-/// Returns the differences of two objects, a line for each place: `spec.replicas: 1 became 3`. At most twenty, and how many more
-/// there are.
+/// Returns the differences of two objects, a line for each place: `spec.replicas: 1 became 3`. At most twenty, and the
+/// number of remaining ones.
 ///
 /// # Example
 /// ```

@@ -1,5 +1,5 @@
-//! Policies, bindings and webhook configurations judged themselves, as a server judges them when they are created, and what
-//! is probably not meant.
+//! Checks of policies, bindings and webhook configurations: as a server validates them on creation, and for probable
+//! mistakes.
 
 use crate::locate;
 use crate::location::Location;
@@ -13,21 +13,21 @@ use std::ops::Range;
 
 /// The group of policies and webhook configurations.
 pub const GROUP: &str = "admissionregistration.k8s.io";
-/// Findings of one kind about an object.
+/// The maximum number of findings of one kind about an object.
 const MOST: usize = 50;
 
-/// What was found about policies.
+/// The results of the checks.
 #[derive(Debug, Default)]
 pub struct Checked {
     /// The findings, in the order of the objects.
     pub findings: Vec<Finding>,
-    /// How many policies, bindings and webhook configurations there are.
+    /// The number of policies, bindings and webhook configurations.
     pub objects: usize,
-    /// How many of them a server refuses.
+    /// The number of those that a server refuses.
     pub refused: usize,
 }
 
-/// Whether a node is a policy, a binding or a webhook configuration.
+/// Returns whether a node is a policy, a binding or a webhook configuration.
 pub fn is_policy(node: Node<'_>) -> bool {
     let text = |key| node.get(key).and_then(Node::as_str).unwrap_or_default();
     let group = text("apiVersion").split_once('/').map(|(group, _)| group);
@@ -47,21 +47,21 @@ impl Others {
         namespaces.insert(metadata("namespace"));
     }
 
-    /// Adds all of another set.
+    /// Adds all objects of another set.
     pub fn append(&mut self, other: Others) {
         for (named, namespaces) in other.0 {
             self.0.entry(named).or_default().extend(namespaces);
         }
     }
 
-    /// Whether an object may be the parameter that a binding names. Without a namespace, it may be in any.
+    /// Returns whether an object can be the parameter of a binding. An empty namespace matches any.
     fn has(&self, kind: &str, name: &str, namespace: &str) -> bool {
         let found = self.0.get(&(kind.to_owned(), name.to_owned()));
         found.is_some_and(|places| namespace.is_empty() || places.contains("") || places.contains(namespace))
     }
 }
 
-/// A binding or a policy, by what they name one another.
+/// The references of a binding or a policy to one another.
 #[derive(Debug)]
 struct Named<'l> {
     /// The kind of the policy.
@@ -80,8 +80,8 @@ struct Binding {
 }
 
 impl Checked {
-    /// Judges policies, bindings and webhook configurations, as a server of a release creates them. Other objects are skipped;
-    /// those that may be parameters are named apart.
+    /// Checks policies, bindings and webhook configurations like a server of a release on creation. Other objects are
+    /// skipped; objects that may be parameters are passed separately.
     pub fn of(objects: &[Location], others: &Others, kinds: &dyn Kinds, release: Release) -> Checked {
         let mut checked = Checked::default();
         let (mut policies, mut bindings) = (Vec::new(), Vec::new());
@@ -103,7 +103,7 @@ impl Checked {
         checked
     }
 
-    /// Judges an object by itself.
+    /// Checks an object by itself.
     fn object<'a>(
         &mut self,
         location: &'a Location,
@@ -238,7 +238,7 @@ fn about(location: &Location, path: &str, code: Code, detail: impl Into<String>,
     location.at(found.shown()).finding(code, detail).of_resource(named(value))
 }
 
-/// What to do about a kind that the release does not serve.
+/// Returns advice about a kind that the release does not serve.
 fn not_served(gvk: &Gvk, kinds: &dyn Kinds) -> String {
     let versions = ["v1", "v1beta1", "v1alpha1"].map(|version| format!("{GROUP}/{version}"));
     let served = versions.iter().find(|version| kinds.kind(&Gvk::of(version, &gvk.kind)).is_some());
@@ -248,7 +248,7 @@ fn not_served(gvk: &Gvk, kinds: &dyn Kinds) -> String {
     }
 }
 
-/// The first mistake of an expression, as its text says it.
+/// The first error of an expression, parsed from its message.
 struct Mistake {
     /// From 1.
     line: usize,
@@ -267,7 +267,7 @@ impl Mistake {
         Some(Mistake { line, column, message: message.to_owned() })
     }
 
-    /// Moves a finding to the mistake.
+    /// Moves a finding to the error.
     fn mark(&self, mut finding: Finding, location: &Location, path: &str) -> Finding {
         let node = locate::at_field(location.node(), path).value;
         let Some(part) = node.as_str().and_then(|text| self.part(text, is_trimmed(path))) else { return finding };
@@ -276,7 +276,7 @@ impl Mistake {
         finding
     }
 
-    /// The bytes of the mistake in an expression: the word at its place.
+    /// Returns the byte range of the error in an expression: the word at its location.
     fn part(&self, text: &str, is_trimmed: bool) -> Option<Range<usize>> {
         let skipped = if is_trimmed { text.len() - text.trim_start().len() } else { 0 };
         let mut start = skipped;
@@ -286,7 +286,7 @@ impl Mistake {
         }
         let line = lines.next()?;
         let offset = line.char_indices().nth(self.column.checked_sub(1)?).map_or(line.len(), |(at, _)| at);
-        // Of a field, the server names the place of the dot.
+        // For a field, the server reports the location of the dot.
         let offset = offset + usize::from(line.get(offset..)?.starts_with('.'));
         let rest = line.get(offset..)?;
         let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
@@ -295,12 +295,12 @@ impl Mistake {
     }
 }
 
-/// Whether the server trims an expression before it compiles it.
+/// Returns whether the server trims an expression before it compiles it.
 fn is_trimmed(path: &str) -> bool {
     path.contains("matchConditions") || path.contains("mutations") || path.contains("auditAnnotations")
 }
 
-/// The kinds for which an expression has type errors.
+/// Returns the kinds for which an expression has type errors.
 fn kinds_of(warning: &str) -> Vec<&str> {
     warning.lines().filter_map(|line| line.split_once(": ERROR: ")).map(|(kind, _)| kind).collect()
 }

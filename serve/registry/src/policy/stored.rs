@@ -24,7 +24,7 @@ impl fmt::Debug for StoredPolicies {
 }
 
 impl StoredPolicies {
-    /// Reads policies, bindings and webhook configurations from JSON. Texts that are no objects are skipped.
+    /// Reads policies, bindings and webhook configurations from JSON. Strings that are not objects are skipped.
     pub fn new<'t>(texts: impl IntoIterator<Item = &'t [u8]>, kinds: &dyn Kinds, release: Release) -> StoredPolicies {
         StoredPolicies(Cell::new(MutBorrow::new(Bump::new()), |arena| {
             let arena: &Bump = arena.borrow_mut();

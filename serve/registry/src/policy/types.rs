@@ -1,5 +1,4 @@
-//! The types with which expressions of policies are checked: `cel/openapi/resolver` and `SchemaDeclType` of
-//! `k8s.io/apiserver`.
+//! The types for checking expressions of policies: `cel/openapi/resolver` and `SchemaDeclType` of `k8s.io/apiserver`.
 
 use crate::kind::Kind;
 use kubeshape_policy::{CelType, DeclType, escape};
@@ -7,12 +6,12 @@ use kubeshape_yaml::Node;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How many schemas a kind may have when all references are replaced.
+/// The maximum number of schemas of a kind after all references are replaced.
 const MAX_SCHEMAS: usize = 200_000;
-/// How deeply they may nest.
+/// The maximum nesting of schemas.
 const MAX_DEPTH: usize = 128;
 
-/// The declared type of a kind. `metadata` is that of objects whose own schema does not have it.
+/// Returns the declared type of a kind. `metadata` is used for objects whose own schema does not have it.
 pub(crate) fn declared(kind: &Kind, metadata: Option<&Arc<DeclType>>) -> Option<Arc<DeclType>> {
     let root = kind.definition().location().node();
     let node = root.document().node(kind.schema?);
@@ -24,14 +23,14 @@ pub(crate) fn declared(kind: &Kind, metadata: Option<&Arc<DeclType>>) -> Option<
 
 struct Walk<'s> {
     root: Node<'s>,
-    /// The references above.
+    /// The references on the way to the current schema.
     references: Vec<&'s str>,
     left: usize,
     metadata: Option<&'s Arc<DeclType>>,
 }
 
 impl<'s> Walk<'s> {
-    /// An object type with the members that all resources have.
+    /// Returns an object type with the members that all resources have.
     fn with_metadata(&self, declared: &DeclType) -> Option<Arc<DeclType>> {
         let mut fields = declared.fields()?.clone();
         let text = || Arc::new(DeclType::scalar_of(CelType::String));

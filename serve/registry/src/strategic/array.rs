@@ -1,7 +1,7 @@
-//! Lists in memory as Go has them.
+//! Lists with Go's memory layout.
 //!
 //! Upstream deletes and appends items in the memory of the old list and reads the old list afterwards, as the order of
-//! the items that only the server has. So the order of a result depends on what is left in that memory.
+//! the items that only the server has. So the order of a result depends on the remaining contents of that memory.
 
 use super::Error;
 use super::go::Places;
@@ -13,7 +13,7 @@ const SLOW_GROWTH: usize = 512;
 const ITEM: usize = 16;
 const PAGE: usize = 8192;
 
-/// How many items the memory of a list with `len` items holds (Go: `nextslicecap`, with only the largest size classes).
+/// Returns the capacity of a list with `len` items (Go: `nextslicecap`, with only the largest size classes).
 pub(super) fn capacity(len: usize) -> usize {
     if len <= SLOW_GROWTH {
         return len.next_power_of_two();
@@ -62,7 +62,7 @@ impl<'a> Array<'a> {
         self.items.push(item);
     }
 
-    /// Deletes all items with one of some values of the merge key. Each deletion moves the items behind it, and leaves
+    /// Deletes all items with one of some values of the merge key. Each deletion moves the following items, and leaves
     /// the last one where it was.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Whether a patch and another one change the same fields (upstream: `MergingMapsHaveConflicts`).
+//! Detects whether two patches change the same fields (upstream: `MergingMapsHaveConflicts`).
 
 use super::Error;
 use super::diff::{Lists, with_lists};
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// Compares patches.
 pub(super) struct Conflicts<'a> {
     arena: &'a Bump,
-    /// Lists of scalars that upstream sorts in place before it compares them; the error shows them so.
+    /// Lists of scalars that upstream sorts in place before it compares them. The error shows them sorted.
     sorted: RefCell<Lists<'a>>,
 }
 

@@ -1,4 +1,4 @@
-//! Makes a patch of two objects (upstream: `diffMaps` and what it calls).
+//! Creates the patch between two objects (upstream: `diffMaps` and what it calls).
 
 use super::Error;
 use super::go::{Plain, deep_equal, same_type};
@@ -12,24 +12,24 @@ use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// What a patch contains.
+/// The contents of a patch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Contents {
     /// The order of merged lists.
     pub(super) order: bool,
-    /// What is new or different.
+    /// New or different values.
     pub(super) changes: bool,
-    /// What is gone.
+    /// Removed values.
     pub(super) deletions: bool,
 }
 
-/// Makes patches.
+/// Creates patches.
 pub(super) struct Differ<'a> {
     arena: &'a Bump,
     /// Lists of scalars that were sorted, by the address of their first item: upstream sorts the lists of the old
-    /// object in place, and sees it when it compares the object again.
+    /// object in place, and sees that when it compares the object again.
     sorted: RefCell<Lists<'a>>,
-    /// Whether objects are compared again, so that sorted lists show.
+    /// Whether objects are compared again, so that sorted lists are visible.
     is_again: bool,
 }
 
@@ -59,7 +59,7 @@ impl<'a> Differ<'a> {
         Differ { is_again: true, ..self }
     }
 
-    /// Makes the patch of two maps. `retains` adds the list of members to keep.
+    /// Creates the patch between two maps. `retains` adds the list of members to keep.
     pub(super) fn maps(
         &self,
         old: Map<'a>,
@@ -100,7 +100,7 @@ impl<'a> Differ<'a> {
         Value::List(self.arena.alloc_slice_copy(items))
     }
 
-    /// The items of a list, sorted if upstream sorted them in place.
+    /// Returns the items of a list, sorted if upstream sorted them in place.
     fn current_items(&self, items: &'a [Value<'a>]) -> &'a [Value<'a>] {
         if !self.is_again || items.is_empty() {
             return items;
@@ -108,7 +108,7 @@ impl<'a> Differ<'a> {
         self.sorted.borrow().get(&items.as_ptr().addr()).copied().unwrap_or(items)
     }
 
-    /// A value, with its lists as upstream left them.
+    /// Returns a value, with its lists as upstream left them.
     fn current(&self, value: Value<'a>) -> Value<'a> {
         if self.is_again { with_lists(value, &self.sorted.borrow(), self.arena) } else { value }
     }
@@ -214,8 +214,8 @@ impl<'a> Differ<'a> {
         Ok(ListDiff { patch, deleted: Vec::new(), order })
     }
 
-    /// Compares two lists of scalars. Returns the old list, which upstream sorts in place, what is new, and what is gone
-    /// (upstream: `diffListsOfScalars`).
+    /// Compares two lists of scalars. Returns the old list, which upstream sorts in place, the new items, and the
+    /// removed ones (upstream: `diffListsOfScalars`).
     fn scalars(
         &self,
         old: &'a [Value<'a>],
@@ -304,7 +304,7 @@ impl<'a> Differ<'a> {
     }
 }
 
-/// The new value of `$patch`, if it has changed (upstream: `handleDirectiveMarker`).
+/// Returns the new value of `$patch`, if it has changed (upstream: `handleDirectiveMarker`).
 fn changed_directive<'a>(old: Value<'a>, new: Value<'a>) -> Result<Option<Value<'a>>, Error> {
     let (old, text) = (old.as_str().ok_or(Error::SpecialKey)?, new.as_str().ok_or(Error::SpecialKey)?);
     Ok((old != text).then_some(new))
@@ -335,15 +335,15 @@ pub(super) fn with_lists<'a>(value: Value<'a>, lists: &Lists<'a>, arena: &'a Bum
 fn by_name<'a>(items: &'a [Value<'a>], key: &str) -> Vec<Item<'a>> {
     let name = |item: &Value<'a>| Plain(item.get(key).unwrap_or(Value::Null)).to_string();
     let mut items: Vec<Item<'a>> = items.iter().map(|item| Item { item: *item, name: name(item) }).collect();
-    // Upstream's "less" is "not greater", which shows in the order of items with the same key.
+    // Upstream's "less" is "not greater", which is visible in the order of items with the same key.
     sort::unstable(&mut items, |a, b| a.name <= b.name);
     items
 }
 
-/// The map of an item, and the value of its merge key.
+/// Returns the map of an item, and the value of its merge key.
 ///
 /// # Errors
-/// It is no map, or lacks the key.
+/// It is not a map, or lacks the key.
 fn named<'a>(item: &Item<'a>, key: &str) -> Result<(Map<'a>, Value<'a>), Error> {
     let map = item.item.as_map().ok_or_else(|| wrong_map(item.item))?;
     Ok((map, map.get(key).ok_or_else(|| no_merge_key(item.item, key))?))

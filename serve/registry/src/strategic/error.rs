@@ -1,8 +1,8 @@
-//! Why a patch cannot be made or applied, in upstream's words.
+//! Why a patch cannot be created or applied, in upstream's words.
 
 use kubeshape_yaml::go::escape::GoQuoted;
 
-/// Why a patch cannot be made or applied. The messages are upstream's (`mergepatch/errors.go`, `strategicpatch`).
+/// Why a patch cannot be created or applied. The messages are upstream's (`mergepatch/errors.go`, `strategicpatch`).
 ///
 /// # Example
 /// ```
@@ -14,7 +14,7 @@ use kubeshape_yaml::go::escape::GoQuoted;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A document is no object.
+    /// A document is not an object.
     #[error("invalid JSON document")]
     NoObject,
     /// A list has a list in it.
@@ -23,7 +23,7 @@ pub enum Error {
     /// The key of a `$deleteFromPrimitiveList` names no field.
     #[error("invalid patch format of primitive list")]
     PrimitiveList,
-    /// A `$retainKeys` is no list, or lacks a key of the patch.
+    /// A `$retainKeys` is not a list, or lacks a key of the patch.
     #[error("invalid patch format of retainKeys")]
     RetainKeys,
     /// A `$setElementOrder` names no field, or there are two that differ.
@@ -63,7 +63,7 @@ pub enum Error {
     /// An item of a list has `$patch: merge`.
     #[error("merging lists cannot yet be specified in the patch")]
     MergingLists,
-    /// A `$patch` in an object is no string.
+    /// A `$patch` in an object is not a string.
     #[error("invalid value for special key: $patch")]
     SpecialKey,
     /// A value has another type than expected. Both are Go types.
@@ -74,7 +74,7 @@ pub enum Error {
         /// The type of the value.
         found: &'static str,
     },
-    /// The item of a list at this index is no map.
+    /// The item of the list at this index is not a map.
     #[error("value for key {0} is not a map")]
     NoMap(usize),
     /// The items of two lists have different types. The lists are printed as Go does.
@@ -91,10 +91,10 @@ pub enum Error {
         /// The name of the field.
         field: String,
     },
-    /// The field of an object is looked up in a type without fields, such as `map`.
+    /// A field of an object is looked up in a type without fields, such as `map`.
     #[error("merging an object in json but data type is not struct, instead is: {0}")]
     NoStruct(&'static str),
-    /// A list is at a field whose type is no list. The type is that of the object with the field.
+    /// A list is at a field whose type is not a list. The type is that of the object with the field.
     #[error("expected slice or array type, but got: {0}")]
     NoList(&'static str),
     /// A list is at a field whose type is a list of lists.
@@ -115,7 +115,7 @@ pub enum Error {
         /// The item.
         item: String,
     },
-    /// The patch changes what must not change, such as the name. The patch is printed as Go does.
+    /// The patch changes a fixed field, such as the name. The patch is printed as Go does.
     #[error("precondition failed for: {0}")]
     Precondition(String),
     /// The patch and others changed the same fields (only without `overwrite`). Both are YAML.
@@ -123,7 +123,7 @@ pub enum Error {
     Conflict {
         /// The patch.
         patch: String,
-        /// What others changed.
+        /// The changes of others.
         changes: String,
     },
     /// A map or a list is compared with another where a scalar is needed. Upstream panics.
@@ -138,8 +138,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns the status code with which a server answers to a patch with this error (upstream:
-    /// `interpretStrategicMergePatchError`). Where a server panics, it is 400.
+    /// Returns the status code of a server's response to a patch with this error (upstream:
+    /// `interpretStrategicMergePatchError`). If a server panics, it is 400.
     pub fn status_code(&self) -> u16 {
         match self {
             Error::NoObject

@@ -6,7 +6,7 @@ use kubeshape_yaml::go::number::General;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter, Write};
 
-/// Prints a value as Go's verb `%v`.
+/// Prints a value like Go's verb `%v`.
 pub(super) struct Plain<'a>(pub(super) Value<'a>);
 
 impl Display for Plain<'_> {
@@ -22,7 +22,7 @@ impl Display for Plain<'_> {
     }
 }
 
-/// Prints a value as Go's verb `%s`: other scalars than strings with a note.
+/// Prints a value like Go's verb `%s`: other scalars than strings with a note.
 pub(super) struct AsString<'a>(pub(super) Value<'a>);
 
 impl Display for AsString<'_> {
@@ -64,7 +64,7 @@ fn write_value(value: Value<'_>, f: &mut Formatter<'_>, scalar: Scalar<'_>) -> f
     }
 }
 
-/// The name of a value's type in `expected a …, but received a …`.
+/// Returns the name of a value's type in `expected a …, but received a …`.
 pub(super) fn type_name(value: Value<'_>) -> &'static str {
     match value {
         Value::Null => "%!s(<nil>)",
@@ -77,7 +77,7 @@ pub(super) fn same_type(a: Value<'_>, b: Value<'_>) -> bool {
     a.go_type() == b.go_type()
 }
 
-/// Whether two values are equal as `reflect.DeepEqual` has it: integers and floats are different.
+/// Returns whether two values are equal for `reflect.DeepEqual`: integers and floats differ.
 pub(super) fn deep_equal(a: Value<'_>, b: Value<'_>) -> bool {
     match (a, b) {
         (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| deep_equal(*a, *b)),
@@ -106,7 +106,7 @@ impl<'a> Key<'a> {
             Value::Null => Key::Null,
             Value::Bool(yes) => Key::Bool(yes),
             Value::Int(number) => Key::Int(number),
-            // Zero has one sign here.
+            // Both zeros are the same key.
             Value::Float(number) => Key::Float((number + 0.0).to_bits()),
             Value::String(text) => Key::String(text),
             Value::List(_) | Value::Map(_) => return None,
@@ -114,17 +114,17 @@ impl<'a> Key<'a> {
     }
 }
 
-/// The first place of each value in a list, to find it as a loop with `==` does.
+/// The first position of each value in a list, for look-ups like a loop with `==`.
 #[derive(Debug, Default)]
 pub(super) struct Places<'a> {
     scalars: BTreeMap<Key<'a>, usize>,
-    /// The first place of a map and of a list, with which Go cannot compare another one.
+    /// The first position of a map and of a list, which Go cannot compare with another one.
     maps: Option<usize>,
     lists: Option<usize>,
 }
 
 impl<'a> Places<'a> {
-    /// Reads the values of a list. Items without a value are passed over.
+    /// Indexes the values of a list. Items without a value are skipped.
     pub(super) fn of(values: impl IntoIterator<Item = Option<Value<'a>>>) -> Places<'a> {
         let mut places = Places::default();
         for (at, value) in values.into_iter().enumerate() {
@@ -135,7 +135,7 @@ impl<'a> Places<'a> {
         places
     }
 
-    /// Adds a value, unless it is there.
+    /// Adds a value, unless it exists.
     pub(super) fn add(&mut self, value: Value<'a>, at: usize) {
         match (Key::of(value), value) {
             (Some(key), _) => {
@@ -150,10 +150,10 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Returns the first place of a value.
+    /// Returns the first position of a value.
     ///
     /// # Errors
-    /// The value is a map or a list, and the list has one of them, too.
+    /// The value is a map or a list, and the list contains one, too.
     pub(super) fn find(&self, value: Value<'a>) -> Result<Option<usize>, Error> {
         match (Key::of(value), value) {
             (Some(key), _) => Ok(self.scalars.get(&key).copied()),
@@ -164,7 +164,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// A set of values (Go: a map whose keys they are).
+/// Returns a set of values (Go: a map with these keys).
 ///
 /// # Errors
 /// A value is a map or a list.
@@ -172,7 +172,7 @@ pub(super) fn set<'a>(values: &[Value<'a>]) -> Result<std::collections::BTreeSet
     values.iter().map(|value| set_key(*value)).collect()
 }
 
-/// The key of a value in a set.
+/// Returns the key of a value in a set.
 ///
 /// # Errors
 /// The value is a map or a list.

@@ -16,7 +16,7 @@ pub(super) enum Items {
     Scalars,
 }
 
-/// Returns the type that all items of lists have.
+/// Returns the common type of all items of lists.
 ///
 /// # Errors
 /// There are no items, they have different types, or they are lists.
@@ -54,7 +54,7 @@ pub(super) struct Identity<'k> {
 }
 
 impl Identity<'_> {
-    /// The value that identifies an item. A member that is missing is null.
+    /// Returns the value that identifies an item. A missing member is null.
     fn of(self, item: Value<'_>) -> Value<'_> {
         match self.items {
             Items::Maps => item.get(self.key).unwrap_or(Value::Null),
@@ -137,12 +137,12 @@ pub(super) fn is_deleted(item: &Value<'_>) -> bool {
     item.get(DIRECTIVE).and_then(Value::as_str) == Some("delete")
 }
 
-/// The error for a value that should be a map.
+/// Returns the error for a value that should be a map.
 pub(super) fn wrong_map(value: Value<'_>) -> Error {
     Error::Type { expected: "map[string]interface {}", found: super::go::type_name(value) }
 }
 
-/// The error for a value that should be a list.
+/// Returns the error for a value that should be a list.
 pub(super) fn wrong_list(value: Value<'_>) -> Error {
     Error::Type { expected: "[]interface {}", found: super::go::type_name(value) }
 }

@@ -27,7 +27,7 @@ pub(super) struct Merger<'a> {
 /// The result of merging a list.
 struct Merged<'a> {
     list: &'a [Value<'a>],
-    /// What is left in the memory of the old list.
+    /// The remaining contents of the memory of the old list.
     old: Vec<Value<'a>>,
 }
 
@@ -347,7 +347,7 @@ fn unknown_directive(directive: Value<'_>, map: Map<'_>) -> Error {
     Error::Directive { directive: super::go::AsString(directive).to_string(), map: Plain(Value::Map(map)).to_string() }
 }
 
-/// The field of a directive such as `$setElementOrder/ports` (upstream: `extractKey`).
+/// Returns the field of a directive such as `$setElementOrder/ports` (upstream: `extractKey`).
 fn field_of<'k>(key: &'k str, directive: &str) -> Option<&'k str> {
     key.strip_prefix(directive)?.strip_prefix('/')
 }
@@ -405,7 +405,7 @@ fn check_order<'a>(patch: &[Value<'a>], order: &[Value<'a>], key: &str) -> Resul
     Ok(())
 }
 
-/// Whether two items are the same one (upstream: `mergeKeyValueEqual`).
+/// Returns whether two items are the same one (upstream: `mergeKeyValueEqual`).
 pub(super) fn is_same_item<'a>(a: Value<'a>, b: Value<'a>, key: &str) -> Result<bool, Error> {
     let value = |item: Value<'a>| match item {
         _ if key.is_empty() => Ok(item),

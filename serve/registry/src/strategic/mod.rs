@@ -5,9 +5,9 @@
 //! clear (`$retainKeys`).
 //!
 //! - [`apply`] applies a patch to an object,
-//! - [`two_way`] makes the patch that turns an object into another one,
-//! - [`three_way`] makes the patch of `kubectl apply`, from the configuration that was applied last, the new one, and
-//!   the live object.
+//! - [`two_way`] creates the patch that turns an object into another one,
+//! - [`three_way`] creates the patch of `kubectl apply`, from the last applied configuration, the new one, and the live
+//!   object.
 //!
 //! Upstream: `k8s.io/apimachinery/pkg/util/strategicpatch`. Results are equal to its results. Where upstream depends on
 //! the random order of Go's maps, keys are taken in order. Where it panics, there is an [`Error`].
@@ -72,7 +72,7 @@ const MAX_WORK: usize = 10_000_000;
 /// Applies a patch to an object (upstream: `StrategicMergeMapPatch`). Without `schema`, lists are replaced.
 ///
 /// # Errors
-/// A directive or a list is wrong.
+/// A directive or a list is invalid.
 pub fn apply<'a>(
     live: Map<'a>,
     patch: Map<'a>,
@@ -82,7 +82,7 @@ pub fn apply<'a>(
     Merger::of_objects(arena).map(live, patch, Type::new(schema))
 }
 
-/// Makes the patch that turns `original` into `modified` (upstream: `CreateTwoWayMergeMapPatch`).
+/// Creates the patch that turns `original` into `modified` (upstream: `CreateTwoWayMergeMapPatch`).
 ///
 /// # Errors
 /// An item of a list lacks its merge key, or a field that differs is unknown.
@@ -96,20 +96,20 @@ pub fn two_way<'a>(
     Differ::new(arena).maps(original, modified, Type::new(schema), contents, false)
 }
 
-/// What a three-way patch is made of.
+/// The inputs of a three-way patch.
 #[derive(Clone, Copy, Debug)]
 pub struct ThreeWay<'a> {
-    /// What was applied last. Its fields that `modified` lacks are deleted.
+    /// The last applied configuration. Its fields that `modified` lacks are deleted.
     pub original: Map<'a>,
-    /// What to apply.
+    /// The configuration to apply.
     pub modified: Map<'a>,
     /// The live object.
     pub current: Map<'a>,
-    /// Whether to overwrite what others changed.
+    /// Whether to overwrite changes of others.
     pub overwrite: bool,
 }
 
-/// What a patch must not change.
+/// A field that a patch must not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fixed {
     /// A member of the object.
@@ -118,15 +118,15 @@ pub enum Fixed {
     Metadata(&'static str),
 }
 
-/// What a patch of `kubectl apply` must not change.
+/// The fields that a patch of `kubectl apply` must not change.
 pub const KUBECTL: [Fixed; 3] = [Fixed::Member("apiVersion"), Fixed::Member("kind"), Fixed::Metadata("name")];
 
-/// Makes the patch that applies a configuration to the live object: what is new or different in it, and deletions of what
-/// it no longer has (upstream: `CreateThreeWayMergePatch`).
+/// Creates the patch that applies a configuration to the live object: its new or different values, and deletions of
+/// values that it no longer has (upstream: `CreateThreeWayMergePatch`).
 ///
 /// # Errors
-/// An item of a list lacks its merge key, a field that differs is unknown, the patch changes what is fixed, or it changes
-/// what others changed, without `overwrite`.
+/// An item of a list lacks its merge key, a field that differs is unknown, the patch changes a fixed field, or it
+/// changes fields that others changed, without `overwrite`.
 pub fn three_way<'a>(
     merge: ThreeWay<'a>,
     fixed: &[Fixed],
@@ -134,7 +134,7 @@ pub fn three_way<'a>(
     arena: &'a Bump,
 ) -> Result<Map<'a>, Error> {
     let ThreeWay { original, modified, current, overwrite } = merge;
-    // Lists are told apart by their addresses if objects are compared twice.
+    // If objects are compared twice, lists are identified by their addresses.
     let own = |map: Map<'a>| Value::Map(map).copy_into(arena).as_map().unwrap_or(Map::EMPTY);
     let (original, current) = if overwrite { (original, current) } else { (own(original), own(current)) };
     let of = Type::new(schema);
@@ -157,7 +157,7 @@ pub fn three_way<'a>(
     Ok(patch)
 }
 
-/// Checks that a patch leaves what is fixed.
+/// Checks that a patch changes no fixed field.
 pub(crate) fn check(patch: Map<'_>, fixed: &[Fixed]) -> Result<(), Error> {
     let is_changed = |fixed: &Fixed| match fixed {
         Fixed::Member(key) => patch.get(key).is_some(),
@@ -169,7 +169,7 @@ pub(crate) fn check(patch: Map<'_>, fixed: &[Fixed]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The error of two merge patches that contradict each other.
+/// Returns the error about two merge patches that contradict each other.
 pub(crate) fn conflict_of(patch: Map<'_>, changes: Map<'_>) -> Error {
     let arena = Bump::new();
     let own = |map: Map<'_>| Value::Map(map).copy_into(&arena).as_map().unwrap_or(Map::EMPTY);

@@ -1,15 +1,15 @@
-//! What the type of a field says about patches of it (upstream: `PatchMetaFromStruct`).
+//! How patches treat a field, according to its type (upstream: `PatchMetaFromStruct`).
 //!
-//! Go types and OpenAPI documents have the same strategies and merge keys. Only Go types have pointers, which decide
-//! about lists at fields that are no lists.
+//! Go types and OpenAPI documents have the same strategies and merge keys. Only Go types have pointers, which matter
+//! for lists at fields that are not lists.
 
 use super::Error;
 use crate::document_schema::DocumentSchema;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// Fields that are pointers: per line a Go struct and the fields. Of structs with the same name, that of the newest
-/// version.
+/// Fields that are pointers: per line a Go struct and the fields. If several structs have the same name, the one of the
+/// newest version is used.
 static POINTERS: LazyLock<BTreeSet<(&str, &str)>> = LazyLock::new(|| {
     let fields = |line: &'static str| {
         let (in_struct, fields) = line.split_once(' ').unwrap_or((line, ""));
@@ -54,7 +54,7 @@ impl<'s> Type<'s> {
         Type { schema, is_pointer: false }
     }
 
-    /// The kind of the type, such as `struct`. That of a pointer is `ptr`.
+    /// Returns the kind of the type, such as `struct`. That of a pointer is `ptr`.
     pub(super) fn kind(self) -> &'static str {
         match self.schema {
             _ if self.is_pointer => "ptr",
@@ -83,14 +83,14 @@ impl<'s> Type<'s> {
     /// Looks up a field that is a list. The type of the result is that of an item.
     ///
     /// # Errors
-    /// The type has no such field, or the field is no list.
+    /// The type has no such field, or the field is not a list.
     pub(super) fn list_field(self, name: &str) -> Result<Field<'s>, Error> {
         let field = self.object_field(name)?;
         if field.below.schema.is_none() {
             return Ok(field);
         }
         if field.below.is_pointer {
-            // Upstream takes any pointer for one to a list.
+            // Upstream treats any pointer as one to a list.
             return Ok(Field { below: Type::new(field.below.schema), ..field });
         }
         if field.below.kind() != "slice" {

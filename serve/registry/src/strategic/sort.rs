@@ -1,10 +1,10 @@
-//! Go's sorting. Its results show where an order is no order: upstream says "less" of items that it does not find, and
-//! of equal ones.
+//! Go's sorting. Its results are visible if the comparison is not an order: upstream says "less" for items that it does
+//! not find, and for equal ones.
 
 /// The length of runs that are sorted by insertion before they are merged (Go: `sort.Stable`).
 const RUN: usize = 20;
 
-/// Sorts as Go's `sort.SliceStable`.
+/// Sorts like Go's `sort.SliceStable`.
 pub(super) fn stable<T>(items: &mut [T], less: impl Fn(&T, &T) -> bool + Copy) {
     let len = items.len();
     for run in items.chunks_mut(RUN) {
@@ -73,25 +73,25 @@ fn merge<T>(items: &mut [T], start: usize, middle: usize, end: usize, less: impl
 
 /// The length up to which Go sorts by insertion (Go: `pdqsort`).
 const SHORT: usize = 12;
-/// The length from which on a pivot is the median of medians.
+/// The length from which on the pivot is the median of medians.
 const LONG: usize = 50;
-/// The number of swaps that shows that medians are in descending order.
+/// The number of swaps that means that the medians are in descending order.
 const ALL_SWAPPED: usize = 12;
 
-/// Sorts as Go's `sort.Sort`.
+/// Sorts like Go's `sort.Sort`.
 pub(super) fn unstable<T>(items: &mut [T], less: impl Fn(&T, &T) -> bool + Copy) {
     let limit = usize::BITS - items.len().leading_zeros();
     let len = items.len();
     Quick { items, less }.range(0, len, limit);
 }
 
-/// A part of a list that is sorted. The place before the part has an item that is not greater, if there is one.
+/// A part of a list that is being sorted. The item before the part, if any, is not greater than its items.
 struct Quick<'i, T, L> {
     items: &'i mut [T],
     less: L,
 }
 
-/// The order that the choice of a pivot found.
+/// The order detected while choosing a pivot.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hint {
     Unknown,
@@ -143,7 +143,7 @@ impl<T, L: Fn(&T, &T) -> bool + Copy> Quick<'_, T, L> {
         insertion(&mut self.items[start..end], self.less);
     }
 
-    /// Moves items that are less than the pivot in front of it. Returns its place, and whether it was so.
+    /// Moves items that are less than the pivot before it. Returns its position, and whether nothing had to be moved.
     fn split(&mut self, start: usize, end: usize, pivot: usize) -> (usize, bool) {
         self.items.swap(start, pivot);
         let (mut low, mut high) = (start + 1, end - 1);
@@ -166,7 +166,7 @@ impl<T, L: Fn(&T, &T) -> bool + Copy> Quick<'_, T, L> {
         }
     }
 
-    /// Moves items that are equal to the pivot to the front. Returns the place behind them.
+    /// Moves items that are equal to the pivot to the front. Returns the position after them.
     fn split_equal(&mut self, start: usize, end: usize, pivot: usize) -> usize {
         self.items.swap(start, pivot);
         let (mut low, mut high) = (start + 1, end - 1);
@@ -219,7 +219,7 @@ impl<T, L: Fn(&T, &T) -> bool + Copy> Quick<'_, T, L> {
         false
     }
 
-    /// Moves some items, to break a pattern that makes bad pivots.
+    /// Moves some items, to break a pattern that leads to bad pivots.
     fn scatter(&mut self, start: usize, end: usize) {
         let len = end - start;
         if len < 8 {

@@ -1,4 +1,4 @@
-//! Both layers do the same.
+//! Both layers have the same results.
 
 use crate::common::{WIDGETS, registry, widget};
 use kubeshape_registry::{Error, Gvk, Locations, Object, Registry, Time, Verb, WriteOptions};
@@ -6,7 +6,7 @@ use kubeshape_smd::{Bump, ToValue};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// A request, as it is drawn.
+/// A generated request.
 #[derive(Clone, Debug)]
 struct Request {
     is_apply: bool,
@@ -45,7 +45,7 @@ fn requests() -> impl Strategy<Value = Vec<Request>> {
     proptest::collection::vec(request, 1..8)
 }
 
-/// Through borrowed values, as the command and the scenarios write.
+/// Runs requests through borrowed values, as the command and the scenarios do.
 fn borrowed(
     registry: &Registry,
     live: Option<&Object>,
@@ -65,7 +65,7 @@ fn borrowed(
 
 proptest! {
     #[test]
-    fn owned_and_borrowed_objects_are_written_alike(requests in requests()) {
+    fn owned_and_borrowed_objects_are_written_identically(requests in requests()) {
         let registry = registry(&[("a", WIDGETS)]);
         let mut live: Option<Object> = None;
         for (at, request) in requests.into_iter().enumerate() {
@@ -82,7 +82,7 @@ proptest! {
             match (owned, borrowed) {
                 (Ok(owned), Ok(borrowed)) => {
                     prop_assert_eq!(owned.value(), &borrowed);
-                    // The next request takes what was printed.
+                    // The next request uses the printed object.
                     live = Some(Object::read("live", owned.to_yaml().as_bytes()).map_err(|finding| TestCaseError::fail(finding.to_string()))?);
                 }
                 (Err(owned), Err(borrowed)) => {

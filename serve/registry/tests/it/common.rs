@@ -1,4 +1,4 @@
-//! Inputs of the tests.
+//! The inputs of the tests.
 
 use kubeshape_input::{Input, Limits};
 use kubeshape_registry::{Object, Registry};
@@ -64,7 +64,7 @@ pub(crate) fn registry(inputs: &[(&str, &str)]) -> Registry {
     registry
 }
 
-/// A `Widget` of a version with these members of JSON.
+/// Returns a `Widget` of a version with these JSON members.
 pub(crate) fn widget(version: &str, members: serde_json::Value) -> Object {
     let mut object = serde_json::json!({
         "apiVersion": format!("example.com/{version}"),

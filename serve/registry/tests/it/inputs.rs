@@ -1,4 +1,4 @@
-//! Inputs that come, change and go.
+//! Inputs that are added, changed and removed.
 
 use crate::common::{PODS, WIDGETS, input, registry};
 use kubeshape_registry::{Gvk, Kind, Registry};
@@ -11,7 +11,7 @@ fn other_widgets() -> String {
     WIDGETS.replace("replicas: {type: integer}", "replicas: {type: string}")
 }
 
-/// What can be asked of a registry.
+/// Returns all results of a registry that can be compared.
 fn answers(registry: &Registry) -> Vec<String> {
     let kind = |kind: &Kind| {
         let repeated = registry.repeated(kind.gvk()).map(|(_, second)| second.definition().location().to_string());
@@ -45,7 +45,7 @@ fn an_input_is_replaced_by_name() {
 }
 
 #[test]
-fn a_custom_resource_goes_before_a_document_and_the_first_name_before_the_second() {
+fn a_custom_resource_precedes_a_document_and_the_first_name_the_second() {
     let document = PODS.replace("\"group\": \"\"", "\"group\": \"example.com\"").replace("Pod", "Widget");
     let mut registry = registry(&[("a", &document), ("b", WIDGETS), ("c", &other_widgets())]);
     let gvk = Gvk::new("example.com/v1", "Widget");
@@ -62,7 +62,7 @@ fn a_custom_resource_goes_before_a_document_and_the_first_name_before_the_second
 }
 
 #[test]
-fn a_kind_can_be_given_a_type_of_a_written_schema() {
+fn a_type_of_an_smd_schema_can_be_assigned_to_a_kind() {
     let mut registry = registry(&[("a", SCHEMA)]);
     let gvk = Gvk::new("example.com/v1", "Widget");
     assert!(registry.kind(gvk).is_none());
@@ -80,7 +80,7 @@ fn a_kind_can_be_given_a_type_of_a_written_schema() {
 }
 
 #[test]
-fn what_is_wrong_with_an_input_is_found() {
+fn errors_of_an_input_are_found() {
     let broken = WIDGETS.replace("replicas: {type: integer}", "replicas: {type: integer, default: {{");
     let registry = registry(&[("a", &broken), ("b", &WIDGETS.replace("kind: Widget", "kind: [Widget]"))]);
     let found = |name: &str| registry.findings(name).map(ToString::to_string).collect::<Vec<_>>();
@@ -106,14 +106,14 @@ fn a_registry_is_shared_by_threads_and_builds_a_type_once() {
 }
 
 #[test]
-fn a_changed_clone_leaves_the_original_as_it_is() {
+fn a_changed_clone_does_not_change_the_original() {
     let old = registry(&[("a", WIDGETS), ("b", PODS)]);
     let before = answers(&old);
     let mut new = old.clone();
     new.remove("a");
     assert_eq!(answers(&old), before);
     assert_eq!(answers(&new), answers(&registry(&[("b", PODS)])));
-    // What did not change is shared.
+    // Unchanged parts are shared.
     let pod = Gvk::new("v1", "Pod");
     let types =
         |registry: &Registry| registry.kind(pod).map(|kind| std::ptr::from_ref(kind.definition().types()).addr());
@@ -124,7 +124,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn a_registry_depends_on_its_inputs_alone(changes in proptest::collection::vec((0_usize..4, 0_usize..6), 0..12)) {
+    fn a_registry_depends_only_on_its_inputs(changes in proptest::collection::vec((0_usize..4, 0_usize..6), 0..12)) {
         let texts = [WIDGETS.to_owned(), other_widgets(), PODS.to_owned(), SCHEMA.to_owned(), "kind: List\nitems: [1]".to_owned()];
         let names = ["a", "b", "c", "d"];
         let mut changed = Registry::default();

@@ -22,7 +22,7 @@ fn a_kind_is_found_by_every_name_of_its_resource() {
 }
 
 #[test]
-fn a_custom_resource_says_everything_of_its_resource() {
+fn a_custom_resource_describes_its_resource_completely() {
     let registry = registry(&[("widgets", WIDGETS)]);
     let kind = registry.kind(Gvk::new("example.com/v2", "Widget")).expect("a kind");
     let resource = kind.resource().expect("a resource");
@@ -40,13 +40,13 @@ fn a_custom_resource_says_everything_of_its_resource() {
 }
 
 #[test]
-fn a_document_says_what_its_paths_tell() {
+fn a_document_describes_the_resources_in_its_paths() {
     let registry = registry(&[("core", PODS)]);
     let kind = registry.kind(Gvk::new("v1", "Pod")).expect("a kind");
     let resource = kind.resource().expect("a resource");
     assert_eq!((&*resource.plural, resource.scope), ("pods", Scope::Namespaced));
     assert_eq!(resource.subresources, ["status".into()]);
-    // A document may hold a part of the paths only.
+    // A document may have only some of the paths.
     assert_eq!(kind.subresources(), None);
     assert_eq!(kind.reset_fields(""), ["status"]);
     assert_eq!(found(&registry, "pods"), ["v1 Pod"]);
@@ -54,7 +54,7 @@ fn a_document_says_what_its_paths_tell() {
 }
 
 #[test]
-fn an_unknown_kind_is_told_with_what_is_near_to_it() {
+fn an_unknown_kind_is_reported_with_similar_names() {
     let registry = registry(&[("widgets", WIDGETS)]);
     let error = |api_version, kind| {
         registry.expect(Gvk::new(api_version, kind)).map(Kind::kind).expect_err("a refusal").to_string()
@@ -87,7 +87,7 @@ fn the_declaration_of_a_field_has_a_place() {
     assert_eq!(declared.pointer(), "/components/schemas/a.Pod/properties/spec/properties/image");
 }
 
-/// A kind of an OpenAPI document, and the discovery document beside it.
+/// A kind of an OpenAPI document, and the discovery document in the same input.
 const TABS: &str = r#"
 {"openapi": "3.0.0", "info": {"title": "", "version": ""}, "paths": {}, "components": {"schemas": {
   "tabs.Tab": {"type": "object", "properties": {"size": {"type": "integer"}},
@@ -99,7 +99,7 @@ const TABS: &str = r#"
 "#;
 
 #[test]
-fn discovery_beside_a_document_gives_its_kinds_short_names() {
+fn a_discovery_document_adds_short_names_to_the_kinds_of_a_document() {
     let read = || kubeshape_input::read("tabs", TABS.as_bytes(), kubeshape_input::Limits::default());
     let mut registry = Registry::default();
     assert!(registry.set_built_in("tabs", read()));
@@ -111,7 +111,7 @@ fn discovery_beside_a_document_gives_its_kinds_short_names() {
 }
 
 #[test]
-fn every_other_definition_counts_before_a_built_in_one() {
+fn every_other_definition_precedes_a_built_in_one() {
     let read = |name: &str| kubeshape_input::read(name, TABS.as_bytes(), kubeshape_input::Limits::default());
     let mut registry = Registry::default();
     registry.set_built_in("a", read("a").without_lines());
@@ -120,7 +120,7 @@ fn every_other_definition_counts_before_a_built_in_one() {
     assert_eq!(registry.kind(gvk).map(|kind| kind.definition().location().to_string()), Some("a".to_owned()));
     registry.set_input("b", read("b"));
     assert!(registry.kind(gvk).is_some_and(|kind| !kind.definition().is_built_in()));
-    // That is what built-in kinds are for, and nothing to warn of.
+    // That is the purpose of built-in kinds, and deserves no warning.
     assert!(registry.repeated(gvk).is_none());
 }
 

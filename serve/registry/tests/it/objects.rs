@@ -1,4 +1,4 @@
-//! Requests, and what is asked of objects.
+//! Requests and queries.
 
 use crate::common::{WIDGETS, registry, widget};
 use kubeshape_registry::{Error, FieldErrorKind, Object, WriteOptions};
@@ -10,7 +10,7 @@ fn by(manager: &str) -> WriteOptions {
 }
 
 #[test]
-fn the_object_and_its_status_leave_each_other_alone() {
+fn the_object_and_its_status_are_independent() {
     let registry = registry(&[("a", WIDGETS)]);
     let both = |n: u32| widget("v2", json!({"spec": {"replicas": n}, "status": {"ready": n}}));
     for is_apply in [true, false] {
@@ -63,7 +63,7 @@ fn a_subresource_that_a_version_lacks_is_refused() {
 }
 
 #[test]
-fn a_conflict_has_both_values_and_both_places() {
+fn a_conflict_has_both_values_and_both_locations() {
     let registry = registry(&[("a", WIDGETS)]);
     let ports = |name: &str| {
         format!("apiVersion: example.com/v1\nkind: Widget\nspec:\n  ports:\n  - number: 80\n    name: {name}\n")
@@ -86,7 +86,7 @@ fn a_conflict_has_both_values_and_both_places() {
 }
 
 #[test]
-fn a_field_that_is_not_declared_is_told_with_near_names() {
+fn an_undeclared_field_is_reported_with_similar_names() {
     let registry = registry(&[("a", WIDGETS)]);
     let config =
         Object::read("w.yaml", b"apiVersion: example.com/v1\nkind: Widget\nspec:\n  names: [a, a]\n  replica: 3\n");
@@ -121,7 +121,7 @@ fn the_names_of_managers_are_checked() {
 }
 
 #[test]
-fn managed_fields_have_places_too() {
+fn managed_fields_have_locations() {
     let registry = registry(&[("a", WIDGETS)]);
     let text = b"apiVersion: example.com/v1\nkind: Widget\nmetadata:\n  managedFields:\n  - {manager: m, operation: Aply, apiVersion: example.com/v1, fieldsType: FieldsV1}\n";
     let live = Object::read("live.yaml", text).expect("an object");
@@ -136,7 +136,7 @@ fn managed_fields_have_places_too() {
 }
 
 #[test]
-fn what_a_manager_applied_can_be_extracted_and_applied_again() {
+fn an_applied_configuration_can_be_extracted_and_applied_again() {
     let registry = registry(&[("a", WIDGETS)]);
     let config = widget("v1", json!({"spec": {"replicas": 1}}));
     let live = registry.apply(None, &config, &by("ci")).expect("it applies");

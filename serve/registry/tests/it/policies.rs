@@ -1,5 +1,5 @@
-//! Requests judged with admission policies: what upstream's integration tests of `test/integration/apiserver/cel` check, as a
-//! table.
+//! Requests with admission policies: the checks of upstream's integration tests in `test/integration/apiserver/cel`, as
+//! a table.
 
 use kubeshape_policy::{Gvk, Operation, Permissions, Release, User};
 use kubeshape_registry::policy::{Admission, Client, Layer, Parts, ServedKinds};
@@ -20,7 +20,7 @@ static KINDS: LazyLock<[Layer; 2]> = LazyLock::new(|| {
     })
 });
 
-/// What a row changes of the usual request: a Namespace `test-k8s` is created, with a policy about Namespaces.
+/// The differences of a row from the usual request: a Namespace `test-k8s` is created, with a policy about Namespaces.
 #[derive(Default)]
 struct Row {
     name: &'static str,
@@ -89,7 +89,7 @@ fn map(name: &str, namespace: &str, data: &Value) -> Value {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}, "data": data})
 }
 
-/// A policy with one expression.
+/// Returns a policy with one expression.
 fn expects(expression: &str) -> Value {
     json!({"validations": [{"expression": expression}]})
 }

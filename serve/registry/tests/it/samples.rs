@@ -34,7 +34,7 @@ fn samples_of_built_in_kinds_fit_their_types() {
 }
 
 #[test]
-fn a_small_workload_has_what_go_code_demands() {
+fn a_small_workload_has_the_fields_that_go_code_requires() {
     let registry = registry();
     let sample = |api_version, kind| {
         let kind = registry.kind(Gvk::new(api_version, kind)).expect("a kind");

@@ -33,7 +33,7 @@ fn patched(kind: &str, live: &Json, patch: &Json) -> Result<Json, String> {
     text(apply(map(live, &arena), map(patch, &arena), kind.document_schema(), &arena))
 }
 
-/// What becomes of the spec of a Pod.
+/// Returns the spec of a Pod after a patch.
 fn pod(live: Json, patch: Json) -> Result<Json, String> {
     patched("Pod", &json!({"spec": live}), &json!({"spec": patch})).map(|pod| pod["spec"].clone())
 }
@@ -79,7 +79,7 @@ fn items_are_merged_by_key_and_new_items_come_first() {
 }
 
 #[test]
-fn the_place_of_new_items_depends_on_the_memory_of_the_list() {
+fn the_position_of_new_items_depends_on_the_memory_of_the_list() {
     let finalizers = |names: &[&str]| json!({"metadata": {"finalizers": names}});
     let live = finalizers(&["a", "b", "a"]);
     let patch = finalizers(&["d"]);
@@ -131,7 +131,7 @@ fn directives_delete_and_replace() {
 }
 
 #[test]
-fn directives_under_absent_fields_are_removed() {
+fn directives_below_missing_fields_are_removed() {
     let volumes =
         json!({"volumes": [{"name": "v", "$patch": "delete"}, {"name": "w", "emptyDir": {"$patch": "delete"}}]});
     assert_eq!(pod(json!({}), volumes).unwrap(), json!({"volumes": [{"name": "w"}]}));
@@ -246,7 +246,7 @@ fn kubectl_deletes_only_what_it_applied() {
 }
 
 #[test]
-fn long_lists_take_time_in_proportion() {
+fn long_lists_take_linear_time() {
     let items = |range: std::ops::Range<u32>| -> Json { range.map(|n| json!({"name": format!("n{n}")})).collect() };
     let live = json!({"containers": items(0..2_000)});
     let order = items(0..3_000);
@@ -255,7 +255,7 @@ fn long_lists_take_time_in_proportion() {
 }
 
 #[test]
-fn a_patch_that_merges_an_item_again_and_again_is_too_much_work() {
+fn a_patch_that_merges_an_item_repeatedly_is_too_much_work() {
     let mut wide: serde_json::Map<String, Json> = (0..4_000).map(|n| (format!("k{n}"), json!("v"))).collect();
     wide.insert("name".to_owned(), json!("a"));
     let wide = json!({"containers": [wide]});

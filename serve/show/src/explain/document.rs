@@ -5,10 +5,10 @@ use kubeshape_value::Value;
 use std::cell::Cell;
 use std::fmt;
 
-/// How deep schemas may stand in each other on a page.
+/// The maximum nesting of schemas on a page.
 pub const MAX_DEPTH: usize = 512;
 
-/// How many schemas a page may visit. References let a small document describe a large tree.
+/// The maximum number of schemas that a page visits. References let a small document describe a large tree.
 pub const MAX_STEPS: usize = 2_000_000;
 
 /// A resource: group, version and plural name.
@@ -35,7 +35,7 @@ impl fmt::Display for Gvr<'_> {
     }
 }
 
-/// A document, and how much of it was visited.
+/// A document, and the number of visited schemas.
 pub(super) struct Document<'a> {
     root: Value<'a>,
     steps: Cell<usize>,
@@ -52,7 +52,7 @@ impl<'a> Document<'a> {
         if depth > MAX_DEPTH || self.steps.get() > MAX_STEPS { Err(Error::TooMuch) } else { Ok(()) }
     }
 
-    /// The group, version and kind that operations of a resource name.
+    /// Returns the group, version and kind that operations of a resource name.
     pub(super) fn gvk(&self, gvr: Gvr<'_>) -> Option<Value<'a>> {
         let prefix = match gvr.group {
             "" => format!("/api/{}", gvr.version),
@@ -70,7 +70,7 @@ impl<'a> Document<'a> {
             let Some(path) = paths.get(&path) else { continue };
             for method in ["get", "post", "put", "patch", "delete"] {
                 let Some(operation) = path.get(method).filter(|operation| is_true(*operation)) else { continue };
-                // Kubectl keeps what the last path says, even if it says nothing.
+                // kubectl uses the value of the last path, even if it is empty.
                 found = operation.get("x-kubernetes-group-version-kind").filter(|gvk| is_true(*gvk));
                 if found.is_some() {
                     break;
@@ -80,19 +80,19 @@ impl<'a> Document<'a> {
         found
     }
 
-    /// The schema of a group, version and kind.
+    /// Returns the schema of a group, version and kind.
     pub(super) fn schema_of(&self, gvk: Value<'a>) -> Option<Value<'a>> {
         let schemas = self.root.get("components")?.get("schemas")?.as_map()?;
         let names_it = |schema: &Value<'a>| matches!(schema.get("x-kubernetes-group-version-kind"), Some(Value::List(all)) if all.contains(&gvk));
         schemas.entries().iter().map(|(_, schema)| *schema).find(names_it)
     }
 
-    /// What a schema's reference leads to, or the schema itself.
+    /// Returns the target of a schema's reference, or the schema itself.
     pub(super) fn resolve(&self, schema: Value<'a>) -> Value<'a> {
         self.target(text(schema, "$ref")).filter(|target| is_true(*target)).unwrap_or(schema)
     }
 
-    /// The map that a reference into the document leads to.
+    /// Returns the map at a reference into the document.
     pub(super) fn target(&self, reference: &str) -> Option<Value<'a>> {
         let fragment = reference.strip_prefix('#')?;
         let steps = fragment.split('/').filter(|step| !step.is_empty());
@@ -104,7 +104,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Whether a template takes a value for true: neither empty nor zero.
+/// Returns whether a template treats a value as true: neither empty nor zero.
 pub(super) fn is_true(value: Value<'_>) -> bool {
     match value {
         Value::Null => false,
@@ -117,22 +117,22 @@ pub(super) fn is_true(value: Value<'_>) -> bool {
     }
 }
 
-/// A member that is true.
+/// Returns a member that is true.
 pub(super) fn member<'a>(schema: Value<'a>, name: &str) -> Option<Value<'a>> {
     schema.get(name).filter(|value| is_true(*value))
 }
 
-/// The schema of further properties.
+/// Returns the schema of additional properties.
 pub(super) fn additional(schema: Value<'_>) -> Option<Value<'_>> {
     member(schema, "additionalProperties").filter(|value| !matches!(value, Value::Bool(_)))
 }
 
-/// A member that is a string; empty if there is none.
+/// Returns a string member; empty if it is missing.
 pub(super) fn text<'a>(schema: Value<'a>, name: &str) -> &'a str {
     schema.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A member that is a list; empty if there is none.
+/// Returns a list member; empty if it is missing.
 pub(super) fn items<'a>(schema: Value<'a>, name: &str) -> &'a [Value<'a>] {
     match schema.get(name) {
         Some(Value::List(items)) => items,

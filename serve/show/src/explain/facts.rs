@@ -1,9 +1,9 @@
-//! What a schema says about a value besides its type and description.
+//! The facts in a schema about a value, other than its type and description.
 
 use super::document::{is_true, items, member, text};
 use kubeshape_value::Value;
 
-/// Keywords whose value is shown as it is, in the order in which they are shown.
+/// Keywords whose value is shown unchanged, in the order in which they are shown.
 const KEYWORDS: [(&str, &str); 28] = [
     ("title", "title"),
     ("format", "format"),
@@ -35,7 +35,7 @@ const KEYWORDS: [(&str, &str); 28] = [
     ("x-kubernetes-embedded-resource", "embedded resource"),
 ];
 
-/// What a schema says about a value: each with a name in plain words.
+/// Returns the facts in a schema about a value, each with a name in plain words.
 ///
 /// # Example
 /// ```
@@ -50,14 +50,14 @@ pub fn facts(schema: Value<'_>) -> Vec<(String, String)> {
     let mut out = Vec::new();
     for (keyword, name) in KEYWORDS {
         let Some(value) = schema.get(keyword) else { continue };
-        // A default of `false` says something; `nullable: false` and `title: ""` do not.
+        // A default of `false` matters; `nullable: false` and `title: ""` do not.
         if !is_true(value) && matches!(value, Value::Bool(_)) && !is_value(keyword) {
             continue;
         }
         if keyword == "title" && value.as_str().is_none_or(str::is_empty) {
             continue;
         }
-        // A reference that is alone in allOf is the type.
+        // A single reference in allOf is the type.
         if keyword == "allOf" && matches!(value, Value::List([only]) if only.get("$ref").is_some()) {
             continue;
         }
@@ -90,12 +90,12 @@ pub fn facts(schema: Value<'_>) -> Vec<(String, String)> {
     out
 }
 
-/// Whether the value of a keyword is a value that a field may have.
+/// Returns whether the value of a keyword is a possible value of the field.
 fn is_value(keyword: &str) -> bool {
     matches!(keyword, "default" | "example")
 }
 
-/// A value as compact JSON.
+/// Returns a value as compact JSON.
 fn json(value: Value<'_>) -> String {
     let mut out = Vec::new();
     value.write_go_json(&mut out);

@@ -5,29 +5,29 @@ use super::plaintext::{alone, type_of};
 use super::{Error, facts};
 use kubeshape_value::Value;
 
-/// How many fields a list may have.
+/// The maximum number of fields in a list.
 const MAX_FIELDS: usize = 200_000;
 
 /// A field of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its path: `.spec.containers[].name`; the values of a map have `{}` behind its name.
+    /// Its path: `.spec.containers[].name`; map values have `{}` after the name of the map.
     pub path: String,
-    /// The JSON pointer of the field in an object. Items of lists have the one of the first item, values of maps the
-    /// key `*`.
+    /// The JSON pointer of the field in an object. List items have the pointer of the first item, map values the key
+    /// `*`.
     pub pointer: String,
-    /// The type in a word, as kubectl shows it: `[]Container`.
+    /// The type in a word, as in kubectl: `[]Container`.
     pub type_name: String,
     /// Whether its parent requires it.
     pub required: bool,
-    /// The description; empty if there is none.
+    /// The description, or empty.
     pub description: String,
-    /// What else the schema says (see [`facts`]).
+    /// Other facts of the schema (see [`facts`]).
     pub facts: Vec<(String, String)>,
 }
 
-/// All fields below a resource or one of its fields, parents first, siblings by name. Where a reference leads back to a
-/// schema that is being listed, the list goes no deeper.
+/// Returns all fields below a resource or one of its fields, parents first, siblings by name. If a reference leads back
+/// to a schema that is being listed, its fields are not listed again.
 ///
 /// # Errors
 /// There is no such resource or field, or there are too many fields.
@@ -67,7 +67,7 @@ pub fn fields(document: Value<'_>, gvr: Gvr<'_>, path: &[&str]) -> Result<Vec<Fi
     Ok(list.fields)
 }
 
-/// A place in an object, in two notations.
+/// A location in an object, in two notations.
 #[derive(Clone, Default)]
 struct At {
     path: String,
@@ -97,7 +97,7 @@ struct List<'d, 'a> {
 }
 
 impl<'a> List<'_, 'a> {
-    /// The schema of a field, which may stand below items of lists and values of maps.
+    /// Returns the schema of a field, which may be below list items and map values.
     fn child(&self, schema: Value<'a>, name: &str, at: &mut At) -> Result<Option<Value<'a>>, Error> {
         let mut schema = schema;
         for depth in 0.. {

@@ -1,8 +1,8 @@
 //! The fields of a kind, as `kubectl explain` shows them.
 //!
-//! Everything comes from the OpenAPI v3 document of a group and version: that of a server, or the one that is published
-//! for a CustomResourceDefinition. [`plaintext`] is kubectl's page, and [`fields`] lists the fields for
-//! programs. [`facts`] returns what else a schema says.
+//! All data comes from the OpenAPI v3 document of a group and version: that of a server, or the one published for a
+//! CustomResourceDefinition. [`plaintext`] prints kubectl's page, and [`fields`] lists the fields for programs.
+//! [`facts`] returns what else a schema says.
 
 mod document;
 mod facts;
@@ -17,7 +17,7 @@ pub use fields::{Field, fields};
 pub use plaintext::{More, Options, plaintext};
 pub use request::{Candidate, Request, RequestError};
 
-/// Why there is no page, or only its beginning. The messages are kubectl's, except where kubectl does not end.
+/// Why there is no page, or only its beginning. The messages are kubectl's, except where kubectl does not terminate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The document has no paths of the resource.
@@ -32,7 +32,7 @@ pub enum Error {
     /// There is no document of the group and version.
     #[error("couldn't find resource for \"{0}\"")]
     NoDocument(String),
-    /// Schemas refer to each other in a circle, or the page visits more than [`MAX_STEPS`] schemas.
+    /// Schemas refer to each other in a cycle, or the page visits more than [`MAX_STEPS`] schemas.
     #[error("the schemas refer to each other too often: the page would not end")]
     TooMuch,
 }

@@ -6,20 +6,20 @@ use super::{Error, facts};
 use crate::jsonpath::Item;
 use kubeshape_value::Value;
 
-/// How many values of an enumeration a list of fields shows.
+/// The maximum number of enum values in a list of fields.
 const ENUM_LIMIT: usize = 4;
 
-/// Tells what is known of the field at a JSON pointer into an object: each fact with its name.
+/// Returns facts about the field at a JSON pointer into an object, each with its name.
 pub type More<'o> = &'o dyn Fn(&str) -> Vec<(String, String)>;
 
-/// What a page shows.
+/// The contents of a page.
 #[derive(Clone, Copy, Default)]
 pub struct Options<'o> {
     /// All fields below the resource or field, without descriptions.
     pub recursive: bool,
-    /// Also what kubectl does not show: [`facts`] about every field, and what this function says about the field at a
-    /// JSON pointer into an object, such as its place in the source. Items of lists have the pointer of the first one,
-    /// values of maps the key `*`.
+    /// Also shows what kubectl does not: [`facts`] about every field, and the results of this function for the field at
+    /// a JSON pointer into an object, such as its location in the source. List items have the pointer of the first
+    /// item, map values the key `*`.
     pub more: Option<More<'o>>,
 }
 
@@ -32,7 +32,7 @@ impl std::fmt::Debug for Options<'_> {
 /// Appends the page of a resource or of one of its fields.
 ///
 /// # Errors
-/// There is no such resource or field. What is written until then stays, as in kubectl.
+/// There is no such resource or field. The part written until then is kept, as in kubectl.
 ///
 /// # Example
 /// ```
@@ -87,7 +87,7 @@ fn format_line(head: &str, text: &str) -> String {
     format!("{head}{text}\n")
 }
 
-/// A value as a template prints it, which reads every number as a float.
+/// Prints a value like a template, which reads every number as a float.
 fn plain(value: Value<'_>) -> String {
     match value {
         Value::Null => "<no value>".to_owned(),
@@ -100,12 +100,12 @@ fn plain(value: Value<'_>) -> String {
 struct Page<'d, 'a> {
     document: &'d Document<'a>,
     options: Options<'d>,
-    /// The JSON pointer of the value at hand.
+    /// The JSON pointer of the current value.
     at: String,
 }
 
 impl<'a> Page<'_, 'a> {
-    /// Goes a step down, and does something there.
+    /// Calls `then` with a step added to the pointer.
     fn below<T>(&mut self, step: &str, then: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.at.len();
         self.at.push('/');
@@ -115,7 +115,7 @@ impl<'a> Page<'_, 'a> {
         answer
     }
 
-    /// What is known of the value at hand beyond kubectl's page.
+    /// Prints the facts about the current value that kubectl's page lacks.
     fn more(&self, schema: Value<'a>, amount: usize, out: &mut String) {
         let Some(more) = self.options.more else { return };
         let resolved = self.document.resolve(alone(schema));
@@ -130,7 +130,8 @@ impl<'a> Page<'_, 'a> {
         }
     }
 
-    /// Follows the path; at its end the description and the list of fields. Empty if there is no such field.
+    /// Follows the path, and prints the description and the list of fields at its end. Prints nothing if there is no
+    /// such field.
     fn output(
         &mut self,
         schema: Value<'a>,
@@ -210,7 +211,7 @@ impl<'a> Page<'_, 'a> {
         Ok(below)
     }
 
-    /// The fields of a schema.
+    /// Prints the fields of a schema.
     fn fields(
         &mut self,
         schema: Value<'a>,
@@ -250,7 +251,7 @@ impl<'a> Page<'_, 'a> {
         Ok(())
     }
 
-    /// One field; of a recursive list its name and type only.
+    /// Prints one field; in a recursive list only its name and type.
     fn field(
         &mut self,
         name: &str,
@@ -297,7 +298,7 @@ impl<'a> Page<'_, 'a> {
         Ok(())
     }
 
-    /// The description of a schema and of what it is made of, each on a line.
+    /// Prints the descriptions of a schema and of its parts, each on a line.
     fn description(&self, schema: Value<'a>, out: &mut String, depth: usize) -> Result<(), Error> {
         self.document.visit(depth)?;
         let schema = self.document.resolve(schema);
@@ -315,7 +316,7 @@ impl<'a> Page<'_, 'a> {
     }
 }
 
-/// The type in a word, such as `[]Container`. Of a schema without members kubectl fails; here it is an object.
+/// Returns the type in a word, such as `[]Container`. kubectl fails on a schema without members; here it is an object.
 pub(super) fn type_of<'a>(
     document: &Document<'a>,
     mut schema: Value<'a>,
@@ -354,7 +355,7 @@ pub(super) fn type_of<'a>(
     Ok(())
 }
 
-/// The one schema that is alone in `allOf`, or the schema itself.
+/// Returns the only schema in `allOf`, or the schema itself.
 pub(super) fn alone(schema: Value<'_>) -> Value<'_> {
     match items(schema, "allOf") {
         [only] => *only,
@@ -362,7 +363,7 @@ pub(super) fn alone(schema: Value<'_>) -> Value<'_> {
     }
 }
 
-/// Description and address of further documentation.
+/// Prints the description and the address of external documentation.
 fn external(docs: Value<'_>, width: usize, amount: usize, out: &mut String) {
     if let Some(description) = member(docs, "description") {
         out.push_str(&indent(&wrap(&plain(description), width), amount));
@@ -374,7 +375,7 @@ fn external(docs: Value<'_>, width: usize, amount: usize, out: &mut String) {
     }
 }
 
-/// A value of an enumeration.
+/// Prints an enum value.
 fn enumerated(value: Value<'_>) -> String {
     match value {
         Value::String("") => "\"\"".to_owned(),

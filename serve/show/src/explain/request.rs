@@ -1,8 +1,8 @@
-//! What the user asks for: `deployments.apps.spec.replicas`.
+//! The argument of the command: `deployments.apps.spec.replicas`.
 
 use crate::jsonpath::{Node, ParseError, Template};
 
-/// A resource that is called as the user says.
+/// A resource with the name in the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate<'a> {
     /// The plural name.
@@ -29,7 +29,7 @@ pub struct Request<'t> {
     fields: Vec<String>,
 }
 
-/// Why a string names no field.
+/// Why a string does not name a field.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
     /// It is not a JSONPath.
@@ -47,7 +47,7 @@ pub enum RequestError {
 }
 
 impl<'t> Request<'t> {
-    /// Reads a request.
+    /// Parses a request.
     ///
     /// # Errors
     /// It is not a path of names.
@@ -59,21 +59,21 @@ impl<'t> Request<'t> {
         Ok(Request { text, fields })
     }
 
-    /// The name of the resource: what precedes the first dot.
+    /// Returns the name of the resource: the part before the first dot.
     pub fn resource(&self) -> &str {
         self.fields.first().map_or("", String::as_str)
     }
 
-    /// The path if the resource is called by its name alone.
+    /// Returns the path if the resource is given only by its name.
     pub fn path(&self) -> &[String] {
         self.fields.get(1..).unwrap_or_default()
     }
 
-    /// Which of the resources of that name is meant, and the path in it: the first one whose name with its group begins
-    /// the text, or else the first one. None if there are no candidates.
+    /// Returns the index of the requested resource and the path in it: the first candidate whose name with its group
+    /// begins the request, or else the first one. `None` if there are no candidates.
     ///
     /// # Errors
-    /// What follows the group is not a path of names.
+    /// The part after the group is not a path of names.
     pub fn choose(&self, candidates: &[Candidate<'_>]) -> Result<(Option<usize>, Vec<String>), RequestError> {
         for (at, Candidate { resource, group }) in candidates.iter().enumerate() {
             let name = if group.is_empty() { (*resource).to_owned() } else { format!("{resource}.{group}") };
@@ -93,7 +93,7 @@ fn fields(text: &str) -> Result<Vec<String>, RequestError> {
     for (at, node) in nodes.iter().enumerate() {
         match node {
             Node::Field(name) => out.push(name.clone()),
-            // Behind the name of a resource is a second dot.
+            // A second dot follows the name of a resource.
             Node::Recursive if at == 0 && text.starts_with('.') => out.push(String::new()),
             _ if at == 0 => return Err(RequestError::First),
             _ => return Err(RequestError::NotField),

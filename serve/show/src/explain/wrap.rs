@@ -1,6 +1,6 @@
 //! Lines of a limited width.
 
-/// Breaks lines at blanks (upstream: `mitchellh/go-wordwrap`). A word that is longer than a line stays whole.
+/// Wraps lines at blanks (upstream: `mitchellh/go-wordwrap`). A word longer than a line is not split.
 pub(super) fn wrap(text: &str, limit: usize) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 16);
     let (mut word, mut space) = (Pending::default(), Pending::default());
@@ -41,7 +41,7 @@ pub(super) fn wrap(text: &str, limit: usize) -> String {
     out
 }
 
-/// A word, or the blanks before it, and how many characters it has.
+/// A word, or the blanks before it, and its number of characters.
 #[derive(Default)]
 struct Pending {
     text: String,
@@ -65,7 +65,7 @@ impl Pending {
     }
 }
 
-/// The text with blanks before each line.
+/// Indents each line with blanks.
 pub(super) fn indent(text: &str, amount: usize) -> String {
     let pad = " ".repeat(amount);
     format!("{pad}{}", text.replace('\n', &format!("\n{pad}")))

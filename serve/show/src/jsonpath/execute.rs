@@ -3,34 +3,35 @@
 use super::{Item, Node, Param, Template, compare};
 use kubeshape_value::Value;
 
-/// How many values a template may visit. A template that repeats what it finds below `..` multiplies its work.
+/// The maximum number of values that a template visits. A template that repeats the results of `..` multiplies its
+/// work.
 pub const MAX_STEPS: usize = 10_000_000;
 
-/// How many bytes a template may write, up to the last value.
+/// The maximum number of bytes that a template writes, up to the last value.
 pub const MAX_OUTPUT: usize = 64 << 20;
 
-/// How many ranges may stand in each other.
+/// The maximum nesting of ranges.
 const MAX_RANGES: usize = 64;
 
 /// How a template is applied.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// A field that is missing is not an error.
+    /// Whether missing fields are not errors.
     pub allow_missing_keys: bool,
-    /// What an action finds is printed as a JSON list with indentation.
+    /// Whether results are printed as an indented JSON list.
     pub json: bool,
 }
 
-/// Why a template cannot be applied. The strings are upstream's, except where upstream has no error.
+/// Why a template cannot be applied. The messages are upstream's, except where upstream has no error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// A field that no value has.
     #[error("{0} is not found")]
     NotFound(String),
-    /// An index of what is not a list.
+    /// An index into a value that is not a list.
     #[error("{0} is not array or slice")]
     NotList(&'static str),
-    /// A filter of what is not a list.
+    /// A filter of a value that is not a list.
     #[error("{0} is not array or slice and cannot be filtered")]
     NotFiltered(String),
     /// An index beyond the list.
@@ -41,7 +42,7 @@ pub enum Error {
         /// The length of the list.
         length: usize,
     },
-    /// A start behind the end.
+    /// A start after the end.
     #[error("starting index {start} is greater than ending index {end}")]
     Start {
         /// The start.
@@ -52,16 +53,16 @@ pub enum Error {
     /// A step of zero or less.
     #[error("step must be > 0")]
     Step,
-    /// A side of a comparison that is several values.
+    /// A side of a comparison with several values.
     #[error("can only compare one element at a time")]
     Several,
-    /// An operator that there is not.
+    /// An unknown operator.
     #[error("unrecognized filter operator {0}")]
     Operator(String),
     /// A side of a comparison that is null, a list or a map.
     #[error("invalid type for comparison")]
     ComparisonType,
-    /// Sides of a comparison that have different types.
+    /// Sides of a comparison with different types.
     #[error("incompatible types for comparison")]
     Comparison,
     /// `{end}` without `{range}`.
@@ -73,13 +74,13 @@ pub enum Error {
     /// A step that needs a value has none. Upstream panics.
     #[error("there is no value here (kubectl crashes on this template)")]
     NoValue,
-    /// The template visits more than [`MAX_STEPS`] values, writes more than [`MAX_OUTPUT`] bytes, or its ranges stand
-    /// too deep in each other.
+    /// The template visits more than [`MAX_STEPS`] values, writes more than [`MAX_OUTPUT`] bytes, or nests ranges too
+    /// deeply.
     #[error("the template does more than {MAX_STEPS} steps, or writes more than {} MB", MAX_OUTPUT >> 20)]
     TooMuch,
 }
 
-/// An error, and whether upstream returns values with it. A filter without operator looks at these.
+/// An error, and whether upstream returns values with it. A filter without operator uses these values.
 struct Failure {
     error: Error,
     has_values: bool,
@@ -98,29 +99,29 @@ fn with(input: &[Item<'_>], error: Error) -> Failure {
 type Items<'a> = Vec<Item<'a>>;
 
 impl Template {
-    /// What each text and action of the template finds, in order (upstream: `FindResults`).
+    /// Returns the results of each text and action of the template, in order (upstream: `FindResults`).
     ///
     /// # Errors
     /// A step fails.
     pub fn find<'a>(&'a self, data: Value<'a>, options: Options) -> Result<Vec<Vec<Item<'a>>>, Error> {
         let mut run =
             Run { root: &self.root, options, steps: 0, begin: 0, inside: 0, end: 0, last_end: None, depth: 0 };
-        // A document that is null is nothing, unlike a null in it.
+        // A null document is nothing, unlike a null inside it.
         let item = if data.is_null() { Item::Nothing } else { Item::Value(data) };
         run.find(0, item)
     }
 
-    /// Appends what the template makes of a value (upstream: `Execute`).
+    /// Appends the output of the template for a value (upstream: `Execute`).
     ///
     /// # Errors
-    /// A step fails. What was written until then stays.
+    /// A step fails. The output until then is kept.
     pub fn execute(&self, data: Value<'_>, options: Options, out: &mut Vec<u8>) -> Result<(), Error> {
         let most = out.len().saturating_add(MAX_OUTPUT);
         self.find(data, options)?.iter().try_for_each(|items| print_within(items, options, most, out))
     }
 }
 
-/// Appends what an action found (upstream: `PrintResults`).
+/// Appends the results of an action (upstream: `PrintResults`).
 pub(crate) fn print(items: &[Item<'_>], options: Options, out: &mut Vec<u8>) -> Result<(), Error> {
     print_within(items, options, out.len().saturating_add(MAX_OUTPUT), out)
 }
@@ -149,7 +150,7 @@ fn print_within(items: &[Item<'_>], options: Options, most: usize, out: &mut Vec
     Ok(())
 }
 
-/// A list as Go's `json.MarshalIndent` prints it with four spaces, and a line break.
+/// Prints a list like Go's `json.MarshalIndent` with four spaces, and a line break.
 fn indented(items: &[Item<'_>], most: usize, out: &mut Vec<u8>) -> Result<(), Error> {
     let mut compact = vec![b'['];
     for (at, item) in items.iter().enumerate() {
@@ -167,7 +168,7 @@ fn indented(items: &[Item<'_>], most: usize, out: &mut Vec<u8>) -> Result<(), Er
     Ok(())
 }
 
-/// Compact JSON with line breaks and indentation.
+/// Adds line breaks and indentation to compact JSON.
 fn indent(compact: &[u8], most: usize, out: &mut Vec<u8>) -> Result<(), Error> {
     let (mut depth, mut in_text, mut escaped) = (0usize, false, false);
     let line = |depth: usize, out: &mut Vec<u8>| {
@@ -216,9 +217,9 @@ struct Run<'a> {
     root: &'a [Node],
     options: Options,
     steps: usize,
-    /// Ranges that begin behind the action at hand.
+    /// Ranges that begin after the current action.
     begin: usize,
-    /// Ranges around the action at hand.
+    /// Ranges around the current action.
     inside: usize,
     /// Ranges that end.
     end: usize,
@@ -233,7 +234,7 @@ impl<'a> Run<'a> {
         if self.steps > MAX_STEPS { Err(Error::TooMuch) } else { Ok(()) }
     }
 
-    /// What the nodes from `start` on find.
+    /// Returns the results of the nodes from `start` on.
     fn find(&mut self, start: usize, item: Item<'a>) -> Result<Vec<Items<'a>>, Error> {
         if self.depth > MAX_RANGES {
             return Err(Error::TooMuch);
@@ -363,7 +364,7 @@ impl<'a> Run<'a> {
                 to += length;
             }
             if from == to {
-                // Upstream leaves the items behind this one alone.
+                // Upstream does not visit the items after this one.
                 return Ok(results);
             }
             let outside = |index| with(input, Error::OutOfBounds { index, length: list.len() });
@@ -389,7 +390,7 @@ impl<'a> Run<'a> {
         Ok(results)
     }
 
-    /// The value and all values below it, parents first; of scalars only strings that are not empty.
+    /// Collects the value and all values below it, parents first; scalars only if they are non-empty strings.
     fn recursive(&mut self, item: Item<'a>, results: &mut Items<'a>) -> Result<(), Error> {
         let found = below(item);
         if found.is_empty() {
@@ -439,7 +440,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The one value of a side of a comparison, if there is any.
+/// Returns the only value of a side of a comparison, if there is one.
 fn one<'a>(found: &[Item<'a>], input: &[Item<'a>]) -> Result<Option<Item<'a>>, Failure> {
     match found {
         [] => Ok(None),
@@ -449,7 +450,7 @@ fn one<'a>(found: &[Item<'a>], input: &[Item<'a>]) -> Result<Option<Item<'a>>, F
     }
 }
 
-/// The values of a map or a list, the bytes of a string.
+/// Returns the values of a map or a list, or the bytes of a string.
 fn below(item: Item<'_>) -> Vec<Item<'_>> {
     match item.value() {
         Some(Value::Map(map)) => map.entries().iter().map(|(_, value)| Item::Value(*value)).collect(),

@@ -1,10 +1,10 @@
-//! What a template finds.
+//! Results of a template.
 
 use kubeshape_value::GoText;
 use kubeshape_value::Value;
 use std::fmt::{self, Display, Formatter};
 
-/// One thing that a template finds. Besides the values of the object there are strings and numbers of the template.
+/// One result of a template: a value of the object, or a string or number of the template.
 #[derive(Clone, Copy, Debug)]
 pub enum Item<'a> {
     /// A value of the object.
@@ -17,14 +17,14 @@ pub enum Item<'a> {
     Float(f64),
     /// A boolean of the template.
     Bool(bool),
-    /// A byte of a string, which `*` gives.
+    /// A byte of a string, a result of `*`.
     Byte(u8),
-    /// Nothing: what a range over no items begins with.
+    /// Nothing: the initial item of a range over no items.
     Nothing,
 }
 
 impl<'a> Item<'a> {
-    /// The value, or none for a byte and for nothing.
+    /// Returns the value; `None` for a byte and for nothing.
     pub fn value(self) -> Option<Value<'a>> {
         match self {
             Item::Value(value) => Some(value),
@@ -48,7 +48,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Go's name of the type.
+    /// Returns Go's name of the type.
     pub(super) fn go_type(self) -> &'static str {
         match self {
             Item::Int(_) => "int",
@@ -67,7 +67,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// As Go's `%v` prints it.
+/// Prints it like Go's `%v`.
 impl Display for Item<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match (self, self.value()) {

@@ -2,10 +2,10 @@
 //! of printer columns.
 //!
 //! A template is text with actions in braces. An action names fields (`.spec.replicas`, `['a','b']`), items (`[0]`,
-//! `[1:-1]`, `[*]`), everything below (`..`), items that fulfil a condition (`[?(@.type=="Ready")]`), or repeats what
-//! follows for each item (`{range .items[*]}…{end}`).
+//! `[1:-1]`, `[*]`), everything below (`..`), items that satisfy a condition (`[?(@.type=="Ready")]`), or repeats the
+//! following part for each item (`{range .items[*]}…{end}`).
 //!
-//! Where Go visits the entries of a map in random order, this module visits them in the order of their keys.
+//! Go visits the entries of a map in random order; this module visits them in the order of their keys.
 
 mod compare;
 mod execute;
@@ -42,15 +42,15 @@ pub struct Template {
 }
 
 impl Template {
-    /// Reads a template (upstream: `jsonpath.Parse`).
+    /// Parses a template (upstream: `jsonpath.Parse`).
     ///
     /// # Errors
-    /// It is not a template, with upstream's text.
+    /// It is not a template. The message is upstream's.
     pub fn parse(text: &str) -> Result<Template, ParseError> {
         parse::parse(text, 0).map(|root| Template { root })
     }
 
-    /// Texts and actions in order. Each action is a [`Node::List`].
+    /// The texts and actions in order. Each action is a [`Node::List`].
     pub fn nodes(&self) -> &[Node] {
         &self.root
     }
@@ -71,7 +71,7 @@ pub enum Node {
     Filter {
         /// The left operand.
         left: Vec<Node>,
-        /// `==`, `<` and so on; `exists` if there is nothing but the left side.
+        /// `==`, `<` and so on; `exists` if there is only a left side.
         operator: String,
         /// The right operand.
         right: Vec<Node>,
@@ -86,7 +86,7 @@ pub enum Node {
     Wildcard,
     /// The value and everything below it.
     Recursive,
-    /// What each of several steps finds.
+    /// The results of several steps.
     Union(Vec<Vec<Node>>),
     /// `range` or `end`.
     Identifier(String),
@@ -97,7 +97,7 @@ pub enum Node {
 pub struct Param {
     /// The number.
     pub value: i64,
-    /// Whether the template gives it.
+    /// Whether the template contains it.
     pub known: bool,
     /// Whether it follows from the start, as the end of `[3]` does.
     pub derived: bool,

@@ -1,4 +1,4 @@
-//! Templates from text (upstream: `parser.go`).
+//! Parses templates (upstream: `parser.go`).
 
 use super::unquote::unquote;
 use super::{Node, Param};
@@ -6,16 +6,16 @@ use kubeshape_yaml::go::escape::is_printable;
 use regex::Regex;
 use std::cell::OnceCell;
 
-/// How deep filters and unions stand in each other. The rules of quoting leave room for a few levels only.
+/// The maximum nesting of filters and unions. The rules of quoting allow only a few levels.
 const MAX_NESTING: usize = 32;
 
-/// Why a string is not a template. The strings are upstream's.
+/// Why a string is not a template. The messages are upstream's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseError {
     /// An action has no end.
     #[error("unclosed action")]
     UnclosedAction,
-    /// A character that begins nothing.
+    /// An unexpected character.
     #[error("unrecognized character in action: {}", Rune(*.0))]
     Character(char),
     /// `....`
@@ -27,7 +27,7 @@ pub enum ParseError {
     /// `[` without `]`.
     #[error("unterminated array")]
     UnterminatedArray,
-    /// What is in brackets is neither a name nor an index.
+    /// The contents of brackets are neither a name nor an index.
     #[error("invalid array index {0}")]
     Index(String),
     /// An index that is out of range.
@@ -42,15 +42,15 @@ pub enum ParseError {
     /// A quote without its partner.
     #[error("unterminated quoted string")]
     UnterminatedQuote,
-    /// A wrong escape.
+    /// An invalid escape.
     #[error("unquote string {0} error invalid syntax")]
     Quote(String),
-    /// Filters stand too deep in each other. Upstream has no bound.
+    /// Filters nest too deeply. Upstream has no bound.
     #[error("more than {MAX_NESTING} levels of filters and unions")]
     TooDeep,
 }
 
-/// A character as Go's `%#U` prints it.
+/// Prints a character like Go's `%#U`.
 struct Rune(char);
 
 impl std::fmt::Display for Rune {
@@ -104,7 +104,7 @@ impl<'t> Parser<'t> {
         Some(c)
     }
 
-    /// A letter, a digit or an underscore, in the sense of Go's package `unicode`.
+    /// Returns whether a character is a letter, a digit or an underscore for Go's package `unicode`.
     fn is_alphanumeric(&self, c: char) -> bool {
         if c.is_ascii() {
             return c == '_' || c.is_ascii_alphanumeric();
@@ -118,7 +118,7 @@ impl<'t> Parser<'t> {
         c.is_ascii_digit() || !c.is_ascii() && c.is_numeric() && !c.is_alphabetic() && self.is_alphanumeric(c)
     }
 
-    /// The steps up to the closing brace.
+    /// Parses the steps up to the closing brace.
     fn action(&mut self) -> Result<Vec<Node>, ParseError> {
         let mut nodes = Vec::new();
         loop {
@@ -145,7 +145,7 @@ impl<'t> Parser<'t> {
             let start = self.at;
             match self.next() {
                 None | Some('\r' | '\n') => return Err(ParseError::UnclosedAction),
-                // `@` and `$` are the value at hand.
+                // `@` and `$` are the current value.
                 Some(' ' | '@' | '$') => {}
                 Some('[') => self.array(start, &mut nodes)?,
                 Some(quote @ ('"' | '\'')) => nodes.push(Node::Text(self.quoted(start, quote)?)),
@@ -182,7 +182,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The field behind a dot.
+    /// Parses the field after a dot.
     fn field(&mut self) -> Node {
         let start = self.at;
         while let Some(c) = self.peek() {
@@ -211,14 +211,14 @@ impl<'t> Parser<'t> {
         unquote(text).ok_or_else(|| ParseError::Quote(text.to_owned()))
     }
 
-    /// Whether a backslash precedes the character that was read last.
+    /// Returns whether a backslash precedes the last character.
     fn is_escaped(&self) -> bool {
         self.at.checked_sub(2).and_then(|at| self.text.as_bytes().get(at)) == Some(&b'\\')
     }
 
     fn nested(&self, text: &str) -> Result<Vec<Node>, ParseError> {
         let root = parse(&format!("{{{text}}}"), self.depth + 1)?;
-        // The text begins with an action, because of the brace.
+        // The result begins with an action, because of the brace.
         Ok(match root.into_iter().next() {
             Some(Node::List(nodes)) => nodes,
             _ => Vec::new(),
@@ -279,20 +279,20 @@ fn is_terminator(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\r' | '\n' | '.' | ',' | '[' | ']' | '$' | '@' | '{' | '}')
 }
 
-/// Left side, operator and right side of a condition, none of them empty. The operator is as long as it can be.
+/// Returns the left side, the operator and the right side of a condition; none is empty. The longest operator is used.
 fn comparison(text: &str) -> Option<(&str, &str, &str)> {
     let is_operator = |c: char| matches!(c, '!' | '<' | '>' | '=');
     let start = text.find(is_operator).filter(|start| *start > 0)?;
     let behind = &text[start..];
     let mut end = behind.find(|c| !is_operator(c)).unwrap_or(behind.len());
     if end == behind.len() {
-        // The right side takes the last character.
+        // The last character belongs to the right side.
         end -= 1;
     }
     (end > 0).then(|| (&text[..start], &behind[..end], &behind[end..]))
 }
 
-/// `start:end:step`
+/// Parses `start:end:step`.
 fn bounds(text: &str) -> Result<[Param; 3], ParseError> {
     let invalid = || ParseError::Index(text.to_owned());
     let parts: Vec<&str> = text.split(':').collect();

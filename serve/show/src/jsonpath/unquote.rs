@@ -1,7 +1,7 @@
 //! Quoted strings, with the escapes of Go.
 
-/// The text between quotes (upstream: `UnquoteExtend`). Escaped bytes that are not UTF-8 become U+FFFD. None if it is
-/// not a quoted text.
+/// Returns the contents of a quoted string (upstream: `UnquoteExtend`). Escaped bytes that are not UTF-8 become U+FFFD.
+/// `None` if it is not a quoted string.
 pub(super) fn unquote(text: &str) -> Option<String> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let inner = text.get(1..)?.strip_suffix(quote)?;

@@ -1,11 +1,11 @@
-//! How long ago something was.
+//! Ages.
 
 use kubeshape_yaml::go::Time;
 
 /// The longest duration that Go has, in seconds.
 const LONGEST: i64 = i64::MAX / 1_000_000_000;
 
-/// How long ago a time was, in the words of `kubectl get` (upstream: `metatable.ConvertToHumanReadableDateType`).
+/// Returns the age of a time in the format of `kubectl get` (upstream: `metatable.ConvertToHumanReadableDateType`).
 ///
 /// # Example
 /// ```
@@ -33,14 +33,14 @@ pub fn age(text: &str, now: Time) -> String {
     }
 }
 
-/// Whether a time has a fraction of a second.
+/// Returns whether a time has a fraction of a second.
 fn has_fraction(text: &str) -> bool {
     let Some((_, fraction)) = text.split_once(['.', ',']) else { return false };
-    // Go knows nanoseconds.
+    // Go's resolution is nanoseconds.
     fraction.bytes().take_while(u8::is_ascii_digit).take(9).any(|digit| digit != b'0')
 }
 
-/// A duration in seconds with two or three significant digits (upstream: `duration.HumanDuration`).
+/// Formats a duration in seconds with two or three significant digits (upstream: `duration.HumanDuration`).
 pub(super) fn duration(seconds: i64) -> String {
     let (minutes, hours) = (seconds / 60, seconds / 3600);
     let (days, years) = (hours / 24, hours / 24 / 365);
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn fractions_count_as_in_go() {
+    fn fractions_are_rounded_as_in_go() {
         let now = Time::parse("2000-01-01T00:00:10Z").expect("a time");
         for (text, expected) in [
             ("2000-01-01T00:00:08.5Z", "1s"),

@@ -1,8 +1,8 @@
 //! Tables of objects, as `kubectl get` shows them.
 //!
-//! [`Convertor`] does what the server does: it makes a row of cells of each object (upstream: apiextensions-apiserver's
-//! `tableconvertor`, and `pkg/printers/internalversion` for built-in kinds). [`text`], [`csv`] and [`json`] print rows, the first as kubectl does, the last
-//! as the server does.
+//! [`Convertor`] works like the server: it creates a row of cells for each object (upstream: apiextensions-apiserver's
+//! `tableconvertor`, and `pkg/printers/internalversion` for built-in kinds). [`text`], [`csv`] and [`json`] print rows,
+//! the first like kubectl, the last like the server.
 
 mod age;
 mod builtin;
@@ -19,22 +19,22 @@ pub use age::age;
 pub use kubeshape_structural::Column;
 pub use print::{Csv, PrintOptions, csv, json, text};
 
-/// The description of `metadata.name`, which the server gives the first column.
+/// The description of `metadata.name`, which the server uses for the first column.
 const NAME: &str = "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
 
-/// The description of `metadata.creationTimestamp`, which the server gives the column that stands for none.
+/// The description of `metadata.creationTimestamp`, which the server uses for the default column.
 const AGE: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 
 /// A column of a table (upstream: `metav1.TableColumnDefinition`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ColumnDefinition {
-    /// The head of the column.
+    /// The header of the column.
     pub name: String,
     /// The type of its cells.
     pub column_type: String,
     /// Their format; `name` marks the column of the object's name.
     pub format: String,
-    /// What it shows.
+    /// The description.
     pub description: String,
     /// 0 is always shown, others with `-o wide`.
     pub priority: i32,
@@ -55,19 +55,19 @@ pub enum Cell {
     Bool(bool),
 }
 
-/// A column whose path is not a JSONPath.
+/// A column with an invalid JSONPath.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unrecognized column definition {}", GoQuoted(.json_path))]
 pub struct Unrecognized {
-    /// The head of the column.
+    /// The header of the column.
     pub column: String,
     /// Its path.
     pub json_path: String,
-    /// Why it cannot be read.
+    /// Why it is invalid.
     pub source: jsonpath::ParseError,
 }
 
-/// Makes rows of objects.
+/// Creates rows for objects.
 ///
 /// # Example
 /// ```
@@ -94,13 +94,13 @@ pub struct Unrecognized {
 #[derive(Clone, Debug)]
 pub struct Convertor {
     columns: Vec<ColumnDefinition>,
-    /// Of each column.
+    /// One per column.
     sources: Vec<Source>,
-    /// Whether times are shown as they are, and not as ages.
+    /// Whether times are shown unchanged, and not as ages.
     shows_times: bool,
 }
 
-/// Where the cells of a column come from.
+/// The source of the cells of a column.
 #[derive(Clone, Debug)]
 enum Source {
     /// `metadata.name`.
@@ -110,10 +110,10 @@ enum Source {
 }
 
 impl Convertor {
-    /// A convertor for a version's columns. If it has none, the age of objects is shown, as the server does.
+    /// Creates a convertor for a version's columns. If it has none, the age of objects is shown, as by the server.
     ///
     /// # Errors
-    /// The path of a column is not a JSONPath. The server then shows names only.
+    /// The path of a column is not a JSONPath. The server then shows only names.
     pub fn new(columns: &[Column<'_>]) -> Result<Convertor, Unrecognized> {
         let age = Column {
             name: "Age",
@@ -145,7 +145,7 @@ impl Convertor {
         Ok(out)
     }
 
-    /// A convertor that shows names only.
+    /// Creates a convertor that shows only names.
     pub fn names() -> Convertor {
         let name = ColumnDefinition {
             name: "Name".to_owned(),
@@ -157,8 +157,8 @@ impl Convertor {
         Convertor { columns: vec![name], sources: vec![Source::Name], shows_times: false }
     }
 
-    /// A convertor that shows names and when objects were created, as the server does for kinds that have no columns of
-    /// their own (upstream: `rest.NewDefaultTableConvertor`).
+    /// Creates a convertor that shows names and creation times, as the server does for kinds without columns of their
+    /// own (upstream: `rest.NewDefaultTableConvertor`).
     ///
     /// # Example
     /// ```
@@ -182,7 +182,7 @@ impl Convertor {
         out
     }
 
-    /// A convertor for a built-in kind, with the columns that a release shows (upstream: `AddHandlers` of
+    /// Creates a convertor for a built-in kind, with the columns of a release (upstream: `AddHandlers` of
     /// `pkg/printers/internalversion`, apiextensions-apiserver's `crdConvertor`). `None` for other kinds.
     ///
     /// # Example
@@ -209,16 +209,16 @@ impl Convertor {
             return Some(Convertor::created());
         }
         let (columns, sources) = columns.into_iter().map(|(column, source)| (column, Source::BuiltIn(source))).unzip();
-        // Ages are no dates here, so that dates are times.
+        // Ages are not dates here, so that dates are shown as times.
         Some(Convertor { columns, sources, shows_times: true })
     }
 
-    /// The columns, the name first, except for Events.
+    /// The columns. The name comes first, except for Events.
     pub fn columns(&self) -> &[ColumnDefinition] {
         &self.columns
     }
 
-    /// The cells of an object at a time; as many as there are columns.
+    /// Returns the cells of an object at a time; as many as there are columns.
     pub fn row(&self, object: Value<'_>, now: Time) -> Vec<Cell> {
         let mut cells = self.values(object);
         for (at, cell) in cells.iter_mut().enumerate() {
@@ -229,7 +229,7 @@ impl Convertor {
         cells
     }
 
-    /// The cells of an object, with times in place of ages: what does not change as long as the object does not.
+    /// Returns the cells of an object, with times in place of ages: they change only with the object.
     ///
     /// # Example
     /// ```
@@ -246,8 +246,8 @@ impl Convertor {
         self.all_values(object).collect()
     }
 
-    /// The same, as long as their strings have at most `most` bytes together and `is_over` is false: columns can show the
-    /// same field many times. `None` if not.
+    /// Returns the same, as long as the strings have at most `most` bytes together and `is_over` is false; otherwise
+    /// `None`. Columns can show the same field many times.
     ///
     /// # Example
     /// ```
@@ -290,7 +290,7 @@ impl Convertor {
         })
     }
 
-    /// A cell of [`values`](Self::values), by the number of its column, at a time.
+    /// Returns a cell of [`values`](Self::values), by the number of its column, at a time.
     pub fn shown<'c>(&self, column: usize, cell: &'c Cell, now: Time) -> Cow<'c, Cell> {
         let is_age = !self.shows_times && self.columns.get(column).is_some_and(|column| column.column_type == "date");
         match cell {
@@ -309,7 +309,7 @@ impl Convertor {
 fn cell_of(template: &Template, column_type: &str, object: Value<'_>) -> Cell {
     let options = jsonpath::Options { allow_missing_keys: true, json: false };
     let found = template.find(object, options).unwrap_or_default();
-    // Only the first value counts.
+    // Only the first value is used.
     let Some(item) = found.first().and_then(|items| items.first()) else { return Cell::Empty };
     if column_type == "string" {
         let item = if item.is_null() { Item::Nothing } else { *item };
@@ -327,7 +327,7 @@ fn cell_of(template: &Template, column_type: &str, object: Value<'_>) -> Cell {
     }
 }
 
-/// The cell for a value in a column of a type (upstream: `cellForJSONValue`).
+/// Returns the cell for a value in a column of a type (upstream: `cellForJSONValue`).
 pub fn cell(column_type: &str, value: Value<'_>, now: Time) -> Cell {
     match (column_type, value_cell(column_type, value)) {
         ("date", Cell::Text(time)) => Cell::Text(age(&time, now)),
@@ -335,7 +335,7 @@ pub fn cell(column_type: &str, value: Value<'_>, now: Time) -> Cell {
     }
 }
 
-/// The same with times in place of ages.
+/// Returns the same with times in place of ages.
 fn value_cell(column_type: &str, value: Value<'_>) -> Cell {
     match (column_type, value) {
         ("integer", Value::Int(n)) => Cell::Int(n),
@@ -349,7 +349,7 @@ fn value_cell(column_type: &str, value: Value<'_>) -> Cell {
     }
 }
 
-/// Go's conversion on amd64: what does not fit is the smallest integer.
+/// Converts like Go on amd64: numbers out of range become the smallest integer.
 fn truncated(n: f64) -> i64 {
     let whole = n.trunc();
     if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&whole) { whole as i64 } else { i64::MIN }

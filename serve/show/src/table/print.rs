@@ -1,4 +1,4 @@
-//! Tables as text.
+//! Prints tables.
 
 use super::{Cell, ColumnDefinition};
 use kubeshape_value::Map;
@@ -6,28 +6,28 @@ use kubeshape_value::{Bump, Value};
 use kubeshape_yaml::go::number::{self, General};
 use std::borrow::Cow;
 
-/// The least width of a column, and the blanks behind its widest cell (upstream: cli-runtime's `GetNewTabWriter`).
+/// The minimum width of a column, and the blanks after its widest cell (upstream: cli-runtime's `GetNewTabWriter`).
 const LEAST: usize = 6;
 const PADDING: usize = 3;
-/// Wider cells do not widen the other rows, other than upstream: one text would be repeated as blanks in each row.
+/// Wider cells do not widen the other rows, unlike upstream: one string would add blanks to each row.
 const WIDEST: usize = 1024;
 
-/// How a table is printed.
+/// Options for printing a table.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PrintOptions {
-    /// Columns of every priority.
+    /// Shows columns of every priority.
     pub wide: bool,
-    /// No line with the heads of columns.
+    /// Omits the header.
     pub no_headers: bool,
 }
 
-/// The columns that are printed.
+/// Returns the indices of the printed columns.
 fn shown(columns: &[ColumnDefinition], options: PrintOptions) -> impl Iterator<Item = usize> + Clone + '_ {
     (0..columns.len()).filter(move |at| options.wide || columns.get(*at).is_some_and(|column| column.priority == 0))
 }
 
-/// The rows as kubectl prints them. Without rows, nothing is printed. Control characters are escaped, of which kubectl
-/// escapes only some.
+/// Prints the rows like kubectl. Without rows, nothing is printed. Control characters are escaped; kubectl escapes only
+/// some of them.
 pub fn text(columns: &[ColumnDefinition], rows: &[Vec<Cell>], options: PrintOptions) -> String {
     if rows.is_empty() {
         return String::new();
@@ -59,7 +59,7 @@ pub fn text(columns: &[ColumnDefinition], rows: &[Vec<Cell>], options: PrintOpti
     out
 }
 
-/// A cell on one line: what follows a line break is left out.
+/// Returns a cell on one line: the part after a line break is left out.
 fn line(cell: &Cell) -> String {
     let text = plain(cell);
     match text.find(['\n', '\r', '\x0c']) {
@@ -68,7 +68,7 @@ fn line(cell: &Cell) -> String {
     }
 }
 
-/// The escape character as `^[`, as kubectl writes it; other control characters as in Rust.
+/// Escapes the escape character as `^[`, like kubectl, and other control characters like Rust.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -81,7 +81,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// A cell as kubectl prints it, which has read it from JSON.
+/// Prints a cell like kubectl, which has read it from JSON.
 fn plain(cell: &Cell) -> Cow<'_, str> {
     match cell {
         Cell::Empty => Cow::Borrowed(""),
@@ -97,8 +97,8 @@ fn plain(cell: &Cell) -> Cow<'_, str> {
     }
 }
 
-/// The rows as comma-separated values (RFC 4180), with whole cells. Control characters other than line breaks are
-/// escaped.
+/// Prints the rows as comma-separated values (RFC 4180), with whole cells. Control characters other than line breaks
+/// are escaped.
 pub fn csv(columns: &[ColumnDefinition], rows: &[Vec<Cell>], options: PrintOptions) -> String {
     let shown = shown(columns, options);
     let mut csv = Csv::default();
@@ -112,7 +112,7 @@ pub fn csv(columns: &[ColumnDefinition], rows: &[Vec<Cell>], options: PrintOptio
     csv.text
 }
 
-/// Comma-separated values (RFC 4180) that grow cell by cell. Control characters other than line breaks are escaped.
+/// Comma-separated values (RFC 4180), written cell by cell. Control characters other than line breaks are escaped.
 #[derive(Clone, Debug, Default)]
 pub struct Csv {
     text: String,
@@ -121,13 +121,13 @@ pub struct Csv {
 }
 
 impl Csv {
-    /// A line with the names of columns.
+    /// Appends a line with the names of columns.
     pub fn heads<'c>(&mut self, columns: impl IntoIterator<Item = &'c ColumnDefinition>) {
         columns.into_iter().for_each(|column| self.value(&column.name));
         self.end_line();
     }
 
-    /// The next cell of the line.
+    /// Appends a cell to the line.
     pub fn cell(&mut self, cell: &Cell) {
         self.value(&plain(cell));
     }
@@ -138,12 +138,12 @@ impl Csv {
         self.in_line = false;
     }
 
-    /// The lines so far.
+    /// Returns the lines so far.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The lines so far.
+    /// Returns the lines so far.
     pub fn into_text(self) -> String {
         self.text
     }
@@ -167,8 +167,7 @@ impl Csv {
     }
 }
 
-/// The `Table` of `meta.k8s.io/v1` that a server answers with, indented, with a line break. Each row has the metadata
-/// of its object.
+/// Prints the server's `Table` of `meta.k8s.io`, indented, with a line break. Each row has the metadata of its object.
 pub fn json(columns: &[ColumnDefinition], rows: &[Vec<Cell>], objects: &[Value<'_>]) -> String {
     let arena = Bump::new();
     let text = Value::String;

@@ -1,4 +1,4 @@
-//! Inputs that somebody made large.
+//! Maliciously large inputs.
 
 use kubeshape_show::table::{Cell, ColumnDefinition, PrintOptions, text};
 

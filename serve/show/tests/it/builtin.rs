@@ -10,7 +10,7 @@ fn now() -> Time {
     Time::parse("2030-01-01T12:00:00Z").expect("a time")
 }
 
-/// The row of an object, with commas between the cells.
+/// Returns the row of an object, with commas between the cells.
 fn row(group: &str, kind: &str, release: Release, mut object: Value) -> String {
     let metadata = object.as_object_mut().expect("an object").entry("metadata").or_insert_with(|| json!({}));
     metadata["name"] = json!("a");
@@ -447,7 +447,7 @@ fn cluster() {
 }
 
 #[test]
-fn definitions_have_columns_since_1_37() {
+fn definitions_have_columns_from_1_37_on() {
     let definition = json!({
         "spec": {"group": "example.com", "scope": "Cluster", "names": {"kind": "Tab", "shortNames": ["t", "tb"]},
             "versions": [{"name": "v2", "served": true}, {"name": "v1", "served": true, "storage": true},

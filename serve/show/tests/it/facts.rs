@@ -1,4 +1,4 @@
-//! What schemas say about values, in plain words.
+//! Facts in schemas, in plain words.
 
 use kubeshape_show::explain::facts;
 use kubeshape_value::{Bump, ToValue};

@@ -21,13 +21,13 @@ fn ranges_that_multiply_their_work_end() {
 }
 
 #[test]
-fn recursion_that_follows_recursion_ends() {
+fn repeated_recursion_ends() {
     let object = (0..200).fold(json!(1), |inner, _| json!([inner, inner.is_array()]));
     assert_eq!(run("{..[*]..[*]..[*]..[*]}", &object), Err(Error::TooMuch));
 }
 
 #[test]
-fn a_long_template_is_read_in_one_pass() {
+fn a_long_template_is_parsed_in_one_pass() {
     let template = "{.a}".repeat(100_000);
     assert_eq!(Template::parse(&template).unwrap().nodes().len(), 100_000);
     let union = format!("{{[{}0]}}", "0,".repeat(100_000));

@@ -6,7 +6,7 @@ use super::is_deleted;
 use kubeshape_value::Value;
 use kubeshape_yaml::go::Time;
 
-/// Ready and desired replicas (upstream: `printDeployment`, `printStatefulSet`). The server fills in the default 1.
+/// Returns ready and desired replicas (upstream: `printDeployment`, `printStatefulSet`). The server sets the default 1.
 pub(super) fn ready_of_desired(object: Value<'_>) -> String {
     let desired = if is_set(at(object, "spec.replicas")) { number_at(object, "spec.replicas") } else { 1 };
     format!("{}/{desired}", number_at(object, "status.readyReplicas"))
@@ -41,7 +41,7 @@ pub(super) fn completions(job: Value<'_>) -> String {
     }
 }
 
-/// How long a Job took, or since when it runs (upstream: `printJob`).
+/// Returns how long a Job took, or since when it has been running (upstream: `printJob`).
 pub(super) fn job_duration(status: Value<'_>) -> String {
     let Some(start) = time(at(status, "startTime")) else { return String::new() };
     let completed = time(at(status, "completionTime")).and_then(Time::parse).zip(Time::parse(start));
@@ -75,14 +75,14 @@ pub(super) fn controller(owners: Value<'_>) -> String {
     }
 }
 
-/// How many metrics are shown.
+/// The maximum number of metrics shown.
 const METRICS: usize = 2;
 
 /// Current and desired values (upstream: `formatHPAMetrics`).
 pub(super) fn metrics(object: Value<'_>) -> String {
     let cpu = at(object, "spec.targetCPUUtilizationPercentage");
     if let Value::Int(target) = cpu {
-        // Version v1 knows the use of CPU only.
+        // Version v1 has only CPU usage.
         let current = at(object, "status.currentCPUUtilizationPercentage");
         return format!("cpu: {}/{target}%", percentage(current, "<unknown>"));
     }

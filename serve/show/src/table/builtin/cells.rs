@@ -1,28 +1,28 @@
-//! Cells of several kinds, and what they are made of.
+//! Cells of several kinds, and their parts.
 
 use kubeshape_value::{Map, Value};
 
-/// The value of a field below, by the names of the fields with dots between them; null if there is none.
+/// Returns a nested value, by dot-separated names; null if it is missing.
 pub(super) fn at<'a>(value: Value<'a>, path: &str) -> Value<'a> {
     path.split('.').try_fold(value, Value::get).unwrap_or(Value::Null)
 }
 
-/// Whether a field is there. Null is none.
+/// Returns whether a field is present and not null.
 pub(super) fn is_set(value: Value<'_>) -> bool {
     !value.is_null()
 }
 
-/// The text of a field; empty if it is none.
+/// Returns the string of a field; empty if it is not a string.
 pub(super) fn text(value: Value<'_>) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// The text of a field below.
+/// Returns a nested string.
 pub(super) fn text_at<'a>(value: Value<'a>, path: &str) -> &'a str {
     text(at(value, path))
 }
 
-/// The number of a field below; 0 if there is none.
+/// Returns a nested number; 0 if it is missing.
 pub(super) fn number_at(value: Value<'_>, path: &str) -> i64 {
     if let Value::Int(n) = at(value, path) { n } else { 0 }
 }
@@ -35,38 +35,38 @@ pub(super) fn items(value: Value<'_>) -> &[Value<'_>] {
     value.as_list().unwrap_or_default()
 }
 
-/// A text, or what stands for an empty one.
+/// Returns a string, or the replacement for an empty one.
 pub(super) fn or<'a>(text: &'a str, empty: &'a str) -> &'a str {
     if text.is_empty() { empty } else { text }
 }
 
-/// The first condition of a type.
+/// Returns the first condition of a type.
 pub(super) fn condition<'a>(conditions: Value<'a>, of_type: &str) -> Option<Value<'a>> {
     items(conditions).iter().copied().find(|condition| text_at(*condition, "type") == of_type)
 }
 
-/// Whether the first condition of a type is true.
+/// Returns whether the first condition of a type is true.
 pub(super) fn has_condition(conditions: Value<'_>, of_type: &str) -> bool {
     condition(conditions, of_type).is_some_and(|condition| text_at(condition, "status") == "True")
 }
 
-/// The texts of a field of each item, with a separator between them.
+/// Joins the strings of a field of each item with a separator.
 pub(super) fn each(list: Value<'_>, path: &str, separator: &str) -> String {
     items(list).iter().map(|item| text_at(*item, path)).collect::<Vec<_>>().join(separator)
 }
 
-/// At most so many texts, and how many more there are (upstream: `listWithMoreString`).
+/// Lists at most `count` strings, and the number of remaining ones (upstream: `listWithMoreString`).
 pub(super) fn first_of(list: &[String], count: usize) -> String {
     let (shown, rest) = (list.join(","), count.saturating_sub(list.len()));
     if rest > 0 { format!("{shown} + {rest} more...") } else { or(&shown, "<unset>").to_owned() }
 }
 
-/// A time, of which `0001-01-01T00:00:00Z` and null are none.
+/// Returns a time; `None` for `0001-01-01T00:00:00Z` and null.
 pub(super) fn time(value: Value<'_>) -> Option<&str> {
     value.as_str().filter(|text| !matches!(*text, "" | "0001-01-01T00:00:00Z"))
 }
 
-/// When an object was created.
+/// Returns the creation time of an object.
 pub(super) fn created(value: Value<'_>) -> String {
     time(value).unwrap_or("<unknown>").to_owned()
 }
@@ -79,7 +79,7 @@ pub(super) fn ago_or_nothing(value: Value<'_>) -> String {
     if is_set(value) { created(value) } else { String::new() }
 }
 
-/// How many items or entries there are.
+/// Returns the number of items or entries.
 pub(super) fn count(value: Value<'_>) -> i64 {
     let count = match value {
         Value::List(items) => items.len(),
@@ -89,12 +89,12 @@ pub(super) fn count(value: Value<'_>) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// How many keys a ConfigMap has (upstream: `printConfigMap`).
+/// Returns the number of keys of a ConfigMap (upstream: `printConfigMap`).
 pub(super) fn config_keys(object: Value<'_>) -> i64 {
     count(at(object, "data")).saturating_add(count(at(object, "binaryData")))
 }
 
-/// How many keys a Secret has (upstream: `printSecret`). A manifest may have them in `stringData`.
+/// Returns the number of keys of a Secret (upstream: `printSecret`). A manifest may have them in `stringData`.
 pub(super) fn secret_keys(object: Value<'_>) -> i64 {
     let data = at(object, "data");
     let texts = at(object, "stringData").as_map().unwrap_or(Map::EMPTY);
@@ -121,7 +121,7 @@ pub(super) fn kind_and_name(reference: Value<'_>) -> String {
     format!("{}/{}", text_at(reference, "kind"), text_at(reference, "name"))
 }
 
-/// A quantity as it is stored: the server stores the canonical form.
+/// Returns a quantity as stored: the server stores the canonical form.
 pub(super) fn quantity(value: Value<'_>) -> String {
     match value {
         Value::String(text) => text.to_owned(),
@@ -149,7 +149,7 @@ pub(super) fn deployment_selector(value: Value<'_>) -> String {
     requirements(value).unwrap_or_else(|| "<invalid>".to_owned())
 }
 
-/// The requirements of a selector, ordered by their keys (upstream: `LabelSelectorAsSelector`, `Requirement.String`).
+/// Returns the requirements of a selector, sorted by key (upstream: `LabelSelectorAsSelector`, `Requirement.String`).
 /// `None` if one is invalid.
 fn requirements(selector: Value<'_>) -> Option<String> {
     let labels = at(selector, "matchLabels").as_map().unwrap_or(Map::EMPTY);

@@ -9,7 +9,7 @@ use super::is_deleted;
 use kubeshape_value::{Map, Value};
 use std::collections::BTreeSet;
 
-/// Upstream: `printNode`. The last condition counts.
+/// Upstream: `printNode`. The last condition is used.
 pub(super) fn node_status(node: Value<'_>) -> String {
     let ready = items(at(node, "status.conditions")).iter().rev().find(|one| text_at(**one, "type") == "Ready");
     let status = match ready.map(|ready| text_at(*ready, "status")) {

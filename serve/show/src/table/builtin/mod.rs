@@ -1,5 +1,5 @@
-//! Columns of built-in kinds: the table of kinds and columns is `columns.txt`; what is more than a field is a function
-//! of the modules below.
+//! Columns of built-in kinds: the table of kinds and columns is `columns.txt`; cells that are not just a field are
+//! functions in the modules below.
 
 mod apps;
 mod cells;
@@ -16,7 +16,7 @@ use kubeshape_yaml::go::Time;
 
 const COLUMNS: &str = include_str!("columns.txt");
 
-/// Where the cells of a column come from.
+/// The source of the cells of a column.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source {
     /// The path of a field; empty for the whole object.
@@ -24,30 +24,31 @@ pub(super) struct Source {
     how: How,
 }
 
-/// What is shown of a field.
+/// How a field is shown.
 #[derive(Clone, Copy, Debug)]
 enum How {
     /// The field itself.
     Field(Absent),
-    /// A text about it.
+    /// A string computed from it.
     Text(fn(Value<'_>) -> String),
-    /// The same, in which a time stands for the age (see [`shown`]).
+    /// The same, with a time in place of the age (see [`shown`]).
     Ago(fn(Value<'_>) -> String),
     Number(fn(Value<'_>) -> i64),
     Whether(fn(Value<'_>) -> bool),
 }
 
-/// What is shown if there is no such field. Its Go value is zero then.
+/// What is shown if the field is missing, so that its Go value is zero.
 #[derive(Clone, Copy, Debug)]
 enum Absent {
     Number(i64),
     Whether(bool),
     Text(&'static str),
-    /// The same for an empty field.
+    /// Also shown for an empty field.
     OrEmpty(&'static str),
 }
 
-/// The columns of a kind; none if the release shows names and times of creation only. `None` if the kind is not built in.
+/// Returns the columns of a kind; empty if the release shows only names and creation times. `None` if the kind is not
+/// built in.
 pub(super) fn columns(group: &str, kind: &str, release: Release) -> Option<Vec<(ColumnDefinition, Source)>> {
     let is_of = |name: &str| match name.split_once('.') {
         Some((name, of)) => name == kind && of == group,
@@ -63,7 +64,7 @@ pub(super) fn columns(group: &str, kind: &str, release: Release) -> Option<Vec<(
     Some(if has_columns { lines.lines().filter_map(column).collect() } else { Vec::new() })
 }
 
-/// Reads a line: name, type, priority, cells, description.
+/// Parses a line: name, type, priority, cells, description.
 fn column(line: &'static str) -> Option<(ColumnDefinition, Source)> {
     let mut fields = line.splitn(5, '\t');
     let mut next = || fields.next();
@@ -85,7 +86,7 @@ fn column(line: &'static str) -> Option<(ColumnDefinition, Source)> {
 }
 
 impl Source {
-    /// Reads the cells of a column. `None` if there is no such function.
+    /// Parses the cells of a column. `None` if there is no such function.
     fn read(text: &'static str, column_type: &str) -> Option<Source> {
         if let Some((name, path)) = text.strip_suffix(')').and_then(|text| text.split_once('(')) {
             return Some(Source { path, how: function(name)? });
@@ -111,7 +112,7 @@ impl Source {
         Some(Source { path, how: How::Field(absent) })
     }
 
-    /// The cell of an object, with a time in place of an age.
+    /// Returns the cell of an object, with a time in place of an age.
     pub(super) fn cell(&self, object: Value<'_>) -> Cell {
         let value = if self.path.is_empty() { object } else { at(object, self.path) };
         match self.how {
@@ -122,14 +123,14 @@ impl Source {
         }
     }
 
-    /// Whether its cells have ages.
+    /// Returns whether its cells have ages.
     pub(super) fn has_ages(&self) -> bool {
         matches!(self.how, How::Ago(_))
     }
 }
 
 impl Absent {
-    /// The cell of a field. A list or a map is never shown.
+    /// Returns the cell of a field. A list or a map is never shown.
     fn or(self, value: Value<'_>) -> Cell {
         match (value, self) {
             (Value::Int(n), _) | (Value::Null | Value::List(_) | Value::Map(_), Absent::Number(n)) => Cell::Int(n),
@@ -143,8 +144,7 @@ impl Absent {
     }
 }
 
-/// A text with the age in place of the time in it: of the whole text, or of the time in `3 (TIME ago)`. `None` if there
-/// is no time.
+/// Replaces the time in a cell by the age: the whole cell, or the time in `3 (TIME ago)`. `None` if there is no time.
 pub(super) fn shown(text: &str, now: Time) -> Option<String> {
     let count = text.rsplit_once(" (").and_then(|(count, rest)| Some((count, rest.strip_suffix(" ago)")?)));
     let time = count.map_or(text, |(_, time)| time);
@@ -153,7 +153,7 @@ pub(super) fn shown(text: &str, now: Time) -> Option<String> {
     Some(count.map_or_else(|| age.clone(), |(count, _)| format!("{count} ({age} ago)")))
 }
 
-/// A function that the table of columns names.
+/// Returns a function by its name in the table of columns.
 fn function(name: &str) -> Option<How> {
     Some(match name {
         "access_modes" => How::Text(storage::access_modes),
@@ -249,12 +249,12 @@ fn function(name: &str) -> Option<How> {
     })
 }
 
-/// Whether an object is being deleted.
+/// Returns whether an object is being deleted.
 fn is_deleted(object: Value<'_>) -> bool {
     is_set(at(object, "metadata.deletionTimestamp"))
 }
 
-/// The name of an object, marked if one of these annotations says that it is the default of its kind.
+/// Returns the name of an object, marked if one of these annotations says that it is the default of its kind.
 fn marked(metadata: Value<'_>, annotations: &[&str]) -> String {
     let of = at(metadata, "annotations");
     let is_default = annotations.iter().any(|name| of.get(name).is_some_and(|value| text(value) == "true"));
@@ -266,7 +266,7 @@ mod tests {
     use super::{COLUMNS, column};
 
     #[test]
-    fn each_line_of_the_table_can_be_read() {
+    fn each_line_of_the_table_is_valid() {
         let lines = COLUMNS.lines().filter(|line| !line.is_empty() && !line.starts_with(['#', '[']));
         for line in lines {
             assert!(column(line).is_some(), "{line}");

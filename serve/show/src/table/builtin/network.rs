@@ -1,20 +1,20 @@
-//! Cells of Services, Ingresses and what belongs to them.
+//! Cells of Services, Ingresses and related kinds.
 
 use super::cells::{at, first_of, is_set, items, joined, number_at, or, text, text_at};
 use super::marked;
 use kubeshape_value::Value;
 use std::collections::BTreeSet;
 
-/// How many hosts, ports or addresses are shown.
+/// The maximum number of hosts, ports or addresses shown.
 const SHOWN: usize = 3;
 
-/// The first address (upstream: `printService`). Only manifests have an address that is not in the list.
+/// Returns the first address (upstream: `printService`). Only manifests have an address that is not in the list.
 pub(super) fn cluster_ip(spec: Value<'_>) -> String {
     let first = items(at(spec, "clusterIPs")).first().map(|address| text(*address));
     first.unwrap_or_else(|| or(text_at(spec, "clusterIP"), "<none>")).to_owned()
 }
 
-/// The addresses of load balancers, in order and once each (upstream: `loadBalancerStatusStringer`).
+/// Returns the addresses of load balancers, sorted and without duplicates (upstream: `loadBalancerStatusStringer`).
 pub(super) fn addresses(ingress: Value<'_>) -> String {
     let one = |ingress: &Value<'_>| or(text_at(*ingress, "ip"), text_at(*ingress, "hostname")).to_owned();
     let all: BTreeSet<String> = items(ingress).iter().map(one).filter(|address| !address.is_empty()).collect();
@@ -129,7 +129,7 @@ pub(super) fn slice_endpoints(endpoints: Value<'_>) -> String {
     first_of(&shown, all().count())
 }
 
-/// The object that an IPAddress belongs to (upstream: `printIPAddress`).
+/// Returns the object to which an IPAddress belongs (upstream: `printIPAddress`).
 pub(super) fn parent(reference: Value<'_>) -> String {
     if !is_set(reference) {
         return "<none>".to_owned();

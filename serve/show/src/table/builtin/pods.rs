@@ -6,7 +6,7 @@ use kubeshape_value::Value;
 use kubeshape_yaml::go::Time;
 use std::collections::BTreeMap;
 
-/// What the containers of a Pod say of it.
+/// A summary of the containers of a Pod.
 #[derive(Debug, Default)]
 struct Summary<'a> {
     ready: usize,
@@ -15,7 +15,7 @@ struct Summary<'a> {
     restarts: Restarts<'a>,
 }
 
-/// How often containers were restarted, and when the last of them ended.
+/// The number of restarts of containers, and when the last of them ended.
 #[derive(Clone, Copy, Debug, Default)]
 struct Restarts<'a> {
     count: i64,
@@ -32,7 +32,7 @@ impl<'a> Restarts<'a> {
     }
 }
 
-/// How a container ended: its reason, or its signal or exit code.
+/// Returns how a container ended: its reason, or its signal or exit code.
 fn end(terminated: Value<'_>) -> String {
     match (text_at(terminated, "reason"), number_at(terminated, "signal")) {
         ("", 0) => format!("ExitCode:{}", number_at(terminated, "exitCode")),
@@ -65,7 +65,7 @@ fn summary(pod: Value<'_>) -> Summary<'_> {
     out
 }
 
-/// Counts what init containers say. Returns whether one is not done. If all are, only sidecars count as restarted.
+/// Summarizes init containers. Returns whether one is not finished. If all are, only restarts of sidecars are counted.
 fn initialize<'a>(spec: Value<'a>, status: Value<'a>, out: &mut Summary<'a>) -> bool {
     let containers = items(at(spec, "initContainers"));
     let is_sidecar = |container: Value<'_>| text_at(container, "restartPolicy") == "Always";
@@ -92,7 +92,7 @@ fn initialize<'a>(spec: Value<'a>, status: Value<'a>, out: &mut Summary<'a>) -> 
             "" | "PodInitializing" => format!("Init:{index}/{}", containers.len()),
             reason => format!("Init:{reason}"),
         };
-        // A Pod that is initialized nevertheless counts from its sidecars on.
+        // A Pod that is nevertheless initialized is counted from its sidecars on.
         let is_initialized = has_condition(at(status, "conditions"), "Initialized");
         out.restarts = if is_initialized { of_sidecars } else { all };
         return true;
@@ -101,7 +101,7 @@ fn initialize<'a>(spec: Value<'a>, status: Value<'a>, out: &mut Summary<'a>) -> 
     false
 }
 
-/// Counts what containers say.
+/// Summarizes containers.
 fn run<'a>(status: Value<'a>, out: &mut Summary<'a>) {
     let (mut has_running, mut error) = (false, None);
     for container in items(at(status, "containerStatuses")).iter().rev() {
@@ -119,7 +119,7 @@ fn run<'a>(status: Value<'a>, out: &mut Summary<'a>) {
             out.ready += 1;
         }
     }
-    // One container that runs is enough.
+    // One running container suffices.
     if out.reason == "Completed" {
         if has_running && has_true(at(status, "conditions"), "Ready") {
             "Running".clone_into(&mut out.reason);
@@ -146,7 +146,7 @@ pub(super) fn status(pod: Value<'_>) -> String {
     summary(pod).reason
 }
 
-/// How often containers were restarted, and when for the last time: `3 (TIME ago)`.
+/// Returns the number of restarts of containers, and the time of the last one: `3 (TIME ago)`.
 pub(super) fn restarts(pod: Value<'_>) -> String {
     match summary(pod).restarts {
         Restarts { count, last: Some((_, last)) } if count != 0 => format!("{count} ({last} ago)"),
@@ -164,7 +164,7 @@ pub(super) fn readiness_gates(pod: Value<'_>) -> String {
     if gates.is_empty() {
         return "<none>".to_owned();
     }
-    // The first condition of a type counts.
+    // The first condition of a type is used.
     let conditions = items(at(pod, "status.conditions")).iter().rev();
     let conditions: BTreeMap<&str, &str> =
         conditions.map(|condition| (text_at(*condition, "type"), text_at(*condition, "status"))).collect();

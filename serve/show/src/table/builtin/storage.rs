@@ -1,4 +1,4 @@
-//! Cells of volumes, claims and what belongs to them.
+//! Cells of volumes, claims and related kinds.
 
 use super::cells::{at, each, is_set, items, joined, or, quantity, text, text_at};
 use super::{is_deleted, marked};
@@ -19,7 +19,7 @@ pub(super) fn phase(object: Value<'_>) -> String {
     if is_deleted(object) { "Terminating" } else { text_at(object, "status.phase") }.to_owned()
 }
 
-/// The claim that a volume is bound to (upstream: `printPersistentVolume`).
+/// Returns the claim to which a volume is bound (upstream: `printPersistentVolume`).
 pub(super) fn claim(reference: Value<'_>) -> String {
     if !is_set(reference) {
         return String::new();
@@ -33,7 +33,7 @@ pub(super) fn storage_class(object: Value<'_>) -> String {
     annotation.map_or_else(|| text_at(object, "spec.storageClassName"), text).to_owned()
 }
 
-/// The capacity of a claim that is bound (upstream: `printPersistentVolumeClaim`).
+/// Returns the capacity of a bound claim (upstream: `printPersistentVolumeClaim`).
 pub(super) fn claim_capacity(claim: Value<'_>) -> String {
     match text_at(claim, "spec.volumeName") {
         "" => String::new(),
@@ -41,7 +41,7 @@ pub(super) fn claim_capacity(claim: Value<'_>) -> String {
     }
 }
 
-/// The access modes of a claim that is bound (upstream: `printPersistentVolumeClaim`).
+/// Returns the access modes of a bound claim (upstream: `printPersistentVolumeClaim`).
 pub(super) fn claim_modes(claim: Value<'_>) -> String {
     match text_at(claim, "spec.volumeName") {
         "" => String::new(),
@@ -62,7 +62,7 @@ pub(super) fn token_audiences(requests: Value<'_>) -> String {
     if is_set(requests) { each(requests, "audience", ",") } else { "<unset>".to_owned() }
 }
 
-/// Upstream: `printCSIDriver`. The server fills in the default.
+/// Upstream: `printCSIDriver`. The server sets the default.
 pub(super) fn lifecycle_modes(modes: Value<'_>) -> String {
     or(&joined(modes), "<none>").to_owned()
 }
