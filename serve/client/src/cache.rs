@@ -281,7 +281,7 @@ impl Cache {
         Cache { clock: Arc::new(clock), ..self }
     }
 
-    /// The folder.
+    /// Returns the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

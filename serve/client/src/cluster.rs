@@ -118,7 +118,7 @@ impl Cluster {
         Ok(Cluster { client, timeout: options.timeout, server, identity })
     }
 
-    /// The address of the server, without credentials.
+    /// Returns the address of the server, without credentials.
     pub fn server(&self) -> &str {
         &self.server
     }

@@ -51,7 +51,8 @@ const fn part(name: &'static str, description: &'static str, members: &'static [
 
 const REVISION: &str = "Shows only what is known at this revision or after it.";
 
-/// Sorted by name (upstream: `k8s.io/apimachinery/pkg/apis/meta/v1`; `TabularOutput` is the proposal's, `Description` is ours).
+/// Sorted by name (upstream: `k8s.io/apimachinery/pkg/apis/meta/v1`; `TabularOutput` is the proposal's, `Description`
+/// is ours).
 const DEFINITIONS: &[Definition] = &[
     part("Cells", "The cells of a row.", &[("columns", List(&Any), "One value per column.")]),
     part(

@@ -1,9 +1,9 @@
 //! Objects of an API server: storage, and responses to requests.
 //!
-//! [`Api`] handles requests: create, get, list, watch, update, patch, server-side apply, delete, and the subresources `status`
-//! and `scale` of custom resources, in every representation of a real server (JSON, YAML, CBOR, `Table`,
-//! `PartialObjectMetadata`), and in those of the proposal "Alternate representations of API resources". It does no IO: a
-//! [`Request`] contains the client's input, a [`Moment`] the time and the random numbers. The caller owns the
+//! [`Api`] handles requests: create, get, list, watch, update, patch, server-side apply, delete, and the subresources
+//! `status` and `scale` of custom resources, in every representation of a real server (JSON, YAML, CBOR, `Table`,
+//! `PartialObjectMetadata`), and in those of the proposal "Alternate representations of API resources". It does no IO:
+//! a [`Request`] contains the client's input, a [`Moment`] the time and the random numbers. The caller owns the
 //! [`Store`](store::Store) of objects.
 //!
 //! # Example: create an object and read it

@@ -1,5 +1,5 @@
-//! The parameters of requests (upstream: `ListOptions`, `CreateOptions`, `UpdateOptions`, `PatchOptions`, `DeleteOptions` of
-//! `meta.k8s.io/v1`).
+//! The parameters of requests (upstream: `ListOptions`, `CreateOptions`, `UpdateOptions`, `PatchOptions`,
+//! `DeleteOptions` of `meta.k8s.io/v1`).
 
 use crate::form::{ColumnOptions, IncludeObject};
 use crate::select::{FieldSelector, LabelSelector};

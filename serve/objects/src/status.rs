@@ -298,7 +298,7 @@ impl Status {
         proto::unknown(api_version, "Status", &status)
     }
 
-    /// The object as a value, for YAML and CBOR.
+    /// Returns the object as a value, for YAML and CBOR.
     pub(crate) fn value_as<'a>(&'a self, api_version: &'a str, arena: &'a Bump) -> Value<'a> {
         let mut members = vec![
             ("apiVersion", Value::String(api_version)),

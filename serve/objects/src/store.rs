@@ -25,8 +25,8 @@ pub struct Stored {
     reading: ArcSwapOption<Reading>,
 }
 
-/// A stored object as a version of a definition decodes it: without unknown fields, with defaults. It is computed at the
-/// first read and kept until the definition changes.
+/// A stored object as a version of a definition decodes it: without unknown fields, with defaults. It is computed at
+/// the first read and kept until the definition changes.
 #[derive(Debug)]
 pub(crate) struct Reading {
     /// The version of a definition. It is unique.
@@ -138,7 +138,7 @@ impl Key {
         self.path.split_once('/').map_or("", |(namespace, _)| namespace)
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         self.path.split_once('/').map_or(&*self.path, |(_, name)| name)
     }
@@ -185,7 +185,7 @@ impl Draft {
         Draft { text, at, reading: None }
     }
 
-    /// The same, for a reader that is known to return it unchanged.
+    /// Returns the same, for a reader that is known to return it unchanged.
     pub(crate) fn read_as_stored(self, reading: Arc<Reading>) -> Draft {
         Draft { reading: Some(reading), ..self }
     }
@@ -388,7 +388,7 @@ impl Store {
         self.forgotten
     }
 
-    /// The revision of the last change.
+    /// Returns the revision of the last change.
     pub fn revision(&self) -> u64 {
         self.revision
     }

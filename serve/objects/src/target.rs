@@ -21,7 +21,8 @@ pub fn encoded(path: &str) -> Cow<'_, str> {
     percent::encode(path, percent::PATH)
 }
 
-/// Returns all values of a parameter, in order. As in Go, parameters with a semicolon or a malformed escape are ignored.
+/// Returns all values of a parameter, in order. As in Go, parameters with a semicolon or a malformed escape are
+/// ignored.
 ///
 /// ```
 /// use kubeshape_objects::target::parameters;

@@ -35,7 +35,7 @@ pub(crate) fn read_body(text: &[u8], tape: &mut Tape) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a text is one JSON value (Go's `json.Valid`).
+/// Returns whether a text is one JSON value (Go's `json.Valid`).
 pub(crate) fn is_json(text: &[u8]) -> bool {
     serde_json::from_slice::<&serde_json::value::RawValue>(text).is_ok()
 }

@@ -1,8 +1,9 @@
 //! Reads objects of built-in kinds in protobuf, which Go clients such as `kubectl create deployment` use. `write.rs`
 //! writes them.
 //!
-//! A message does not contain field names. They are in a table of all messages of the built-in kinds ([`members`](kubeshape_gotypes::members)). The
-//! result is the JSON that Go prints for the same object: zero values are present if Go's struct has no `omitempty`.
+//! A message does not contain field names. They are in a table of all messages of the built-in kinds
+//! ([`members`](kubeshape_gotypes::members)). The result is the JSON that Go prints for the same object: zero values
+//! are present if Go's struct has no `omitempty`.
 
 mod write;
 
@@ -28,8 +29,8 @@ pub(crate) fn knows(api_version: &str, kind: &str) -> bool {
     members::of_kind(api_version, kind).is_some()
 }
 
-/// Converts an object of a built-in kind from protobuf (`k8s`, a zero byte, and a `runtime.Unknown` with the message) to
-/// the JSON that Go prints. Returns `None` if the bytes have another format.
+/// Converts an object of a built-in kind from protobuf (`k8s`, a zero byte, and a `runtime.Unknown` with the message)
+/// to the JSON that Go prints. Returns `None` if the bytes have another format.
 ///
 /// # Errors
 /// The bytes are malformed, the kind is not built in, or the JSON would exceed 3 MiB.

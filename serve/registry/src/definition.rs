@@ -75,12 +75,12 @@ impl Definition {
         self.form
     }
 
-    /// Whether it is a CustomResourceDefinition.
+    /// Returns whether it is a CustomResourceDefinition.
     pub fn is_custom_resource(&self) -> bool {
         matches!(self.form, Form::CustomResource(_))
     }
 
-    /// Whether it was set by [`Registry::set_built_in`](crate::Registry::set_built_in).
+    /// Returns whether it was set by [`Registry::set_built_in`](crate::Registry::set_built_in).
     pub fn is_built_in(&self) -> bool {
         self.built_in
     }

@@ -48,8 +48,8 @@ pub fn duplicate_fields(object: Node<'_>) -> Vec<Duplicate<'_>> {
     walk.out
 }
 
-/// Returns the error of Go's strict YAML reader about duplicate fields (`UnmarshalStrict` of `sigs.k8s.io/yaml`); `None`
-/// if there are none.
+/// Returns the error of Go's strict YAML reader about duplicate fields (`UnmarshalStrict` of `sigs.k8s.io/yaml`);
+/// `None` if there are none.
 ///
 /// # Example
 /// ```

@@ -159,7 +159,7 @@ impl Kind {
         if self.is_deduced() { UNTYPED_DEDUCED } else { &self.type_name }
     }
 
-    /// Whether the schema is unusable, so that the type is deduced from the objects.
+    /// Returns whether the schema is unusable, so that the type is deduced from the objects.
     pub fn is_deduced(&self) -> bool {
         self.definition.types().named(&self.type_name).is_none()
     }

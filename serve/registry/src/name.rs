@@ -78,7 +78,7 @@ impl KindQuery {
         &self.readings
     }
 
-    /// Whether a kind matches.
+    /// Returns whether a kind matches.
     pub fn fits(&self, kind: &KindNames<'_>) -> bool {
         self.readings.iter().any(|reading| {
             reading.group.as_ref().is_none_or(|group| group.eq_ignore_ascii_case(kind.group))
@@ -89,7 +89,7 @@ impl KindQuery {
 }
 
 impl KindNames<'_> {
-    /// Whether it has this name, which is in lower case.
+    /// Returns whether it has this name, which is in lower case.
     fn is_called(&self, word: &str) -> bool {
         let kind = self.kind.to_lowercase();
         let is_guessed = || self.plural.is_empty() && guessed_plural(&kind) == word;

@@ -304,12 +304,12 @@ impl FieldSet {
         &self.paths
     }
 
-    /// Whether a path is in the set.
+    /// Returns whether a path is in the set.
     pub fn contains(&self, path: &str) -> bool {
         self.paths.iter().any(|known| known == path)
     }
 
-    /// Whether the set is empty.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.paths.is_empty()
     }

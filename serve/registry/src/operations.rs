@@ -28,7 +28,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Whether there are no differences.
+    /// Returns whether there are no differences.
     pub fn is_same(&self) -> bool {
         self.added.is_empty() && self.modified.is_empty() && self.removed.is_empty()
     }
@@ -50,7 +50,7 @@ impl Registry {
     /// Update, or the result of a patch. Returns the live object afterwards, with its managed fields.
     ///
     /// # Errors
-    /// As [`apply`](Self::apply), without conflicts.
+    /// Like [`apply`](Self::apply), without conflicts.
     pub fn update(&self, live: &Object, new: &Object, options: &WriteOptions) -> Result<Object, Error> {
         self.write(Some(live), new, options, Verb::Update)
     }
@@ -58,7 +58,7 @@ impl Registry {
     /// Create. Returns the stored object, with its managed fields.
     ///
     /// # Errors
-    /// As [`update`](Self::update).
+    /// Like [`update`](Self::update).
     pub fn create(&self, new: &Object, options: &WriteOptions) -> Result<Object, Error> {
         self.write(None, new, options, Verb::Update)
     }
@@ -117,7 +117,7 @@ impl Registry {
     /// Merges one object into another, without owners.
     ///
     /// # Errors
-    /// As [`compare`](Self::compare).
+    /// Like [`compare`](Self::compare).
     pub fn merge(&self, live: &Object, config: &Object) -> Result<Object, Error> {
         let arena = Bump::new();
         let left = self.typed(live, Duplicates::Allowed, &arena)?;

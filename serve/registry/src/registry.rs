@@ -314,7 +314,7 @@ impl Registry {
         found.chain(self.definitions(input).flat_map(Definition::findings))
     }
 
-    /// Whether no kind is known.
+    /// Returns whether no kind is known.
     pub fn is_empty(&self) -> bool {
         self.kinds.is_empty() && self.only.is_none()
     }
@@ -444,7 +444,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Whether all objects have one type.
+    /// Returns whether all objects have one type.
     pub fn has_one_type(&self) -> bool {
         self.only.is_some()
     }

@@ -32,8 +32,8 @@ impl Kind {
         Typed::of_document(root, name)
     }
 
-    /// Returns what a server does with objects of a built-in kind, prepared at the first call. `None` for other kinds, for
-    /// kinds that are not stored, and if the document does not say whether objects have a namespace.
+    /// Returns what a server does with objects of a built-in kind, prepared at the first call. `None` for other kinds,
+    /// for kinds that are not stored, and if the document does not say whether objects have a namespace.
     ///
     /// # Example
     /// ```

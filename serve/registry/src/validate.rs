@@ -56,7 +56,7 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// Whether the request is accepted.
+    /// Returns whether the request is accepted.
     pub fn is_accepted(&self) -> bool {
         self.errors.is_empty() && self.refusal.is_none()
     }

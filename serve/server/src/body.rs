@@ -6,7 +6,7 @@ use flate2::{Compress, Compression, FlushCompress};
 use sha2::{Digest, Sha512};
 use std::sync::{Arc, OnceLock};
 
-/// Text that several bodies share, with its cached digest and compressed forms. It begins with a comma.
+/// Bytes shared by several bodies, with a cached digest and compressed forms. They begin with a comma.
 #[derive(Debug)]
 pub(crate) struct Block {
     parts: Vec<Bytes>,
@@ -14,12 +14,12 @@ pub(crate) struct Block {
     /// Compressed with the comma and, for the beginning of a list, without it.
     deflated: [OnceLock<Deflated>; 2],
     digest: OnceLock<[u8; 64]>,
-    /// The protobuf form of the members; none if they have none.
+    /// The protobuf form of the members; `None` if they have none.
     protobuf: OnceLock<Option<Arc<Block>>>,
 }
 
 impl Block {
-    /// The parts after the comma of the first member.
+    /// Creates a block from the parts after the comma of the first member.
     pub(crate) fn new(parts: Vec<Bytes>) -> Block {
         Block {
             len: parts.iter().map(Bytes::len).sum(),
@@ -30,7 +30,7 @@ impl Block {
         }
     }
 
-    /// The protobuf form of the members. `encode` makes it of an object of them, at the first use.
+    /// Returns the protobuf form of the members. `encode` creates it from an object with them, at the first use.
     fn protobuf(&self, encode: impl FnOnce(&[u8]) -> Option<Vec<u8>>) -> Option<&Arc<Block>> {
         let make = || {
             let mut json = Vec::with_capacity(self.len + 1);
@@ -48,9 +48,9 @@ impl Block {
 /// A part of a body.
 #[derive(Clone, Debug)]
 pub(crate) enum Segment {
-    /// A text of this body.
+    /// Bytes of this body only.
     Text(Bytes),
-    /// A shared text, without its comma at the beginning of a list.
+    /// Shared bytes, without their comma at the beginning of a list.
     Block(Arc<Block>, bool),
 }
 
@@ -74,7 +74,7 @@ impl Segment {
         }
     }
 
-    /// Its protobuf form; none if its members have none, or it is a text.
+    /// Returns its protobuf form; `None` if its members have none, or it is not a block.
     pub(crate) fn protobuf(&self, encode: impl FnOnce(&[u8]) -> Option<Vec<u8>>) -> Option<Segment> {
         match self {
             Segment::Text(_) => None,
@@ -111,7 +111,7 @@ impl Segment {
     }
 }
 
-/// A deflated text that ends at a byte boundary, so that others can follow, with the checksum of the text.
+/// Deflated bytes that end at a byte boundary, so that others can follow, with the checksum of the original.
 #[derive(Clone, Debug)]
 struct Deflated {
     bytes: Bytes,
@@ -131,7 +131,7 @@ fn deflate<'p>(level: u32, pieces: impl IntoIterator<Item = &'p [u8]>, end: Flus
             let status = compress.compress_vec(input, &mut out, flush);
             debug_assert!(status.is_ok(), "deflating memory does not fail");
             input = &input[(compress.total_in() - before) as usize..];
-            // If there is room left, everything is out.
+            // If there is room left, all output was written.
             if status.is_err() || (input.is_empty() && out.len() < out.capacity()) {
                 break;
             }
@@ -146,10 +146,10 @@ fn deflate<'p>(level: u32, pieces: impl IntoIterator<Item = &'p [u8]>, end: Flus
     Deflated { bytes: out.into(), crc }
 }
 
-/// Shorter texts are not compressed, because creating a compressor costs more.
+/// Shorter contents are not compressed, because creating a compressor costs more.
 const STORED: usize = 512;
 
-/// A short text as a stored block (RFC 1951, 3.2.4).
+/// Returns short contents as a stored block (RFC 1951, 3.2.4).
 fn stored(text: &Bytes) -> Deflated {
     let len = (text.len() as u16).to_le_bytes();
     let mut crc = crc32fast::Hasher::new();
@@ -162,12 +162,13 @@ const GZIP_HEAD: &[u8] = &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
 /// A last, empty block.
 const DEFLATE_END: [u8; 2] = [0x03, 0x00];
 
-/// One gzip member of a whole text that is kept.
+/// Compresses contents that are kept to one gzip member.
 pub(crate) fn gzip(pieces: &[Bytes]) -> Bytes {
     member(KEPT, pieces)
 }
 
-/// One gzip member of a text that is sent once, as fast as kube-apiserver makes it (upstream: `defaultGzipContentEncodingLevel`).
+/// Compresses contents that are sent once to one gzip member, as fast as kube-apiserver (upstream:
+/// `defaultGzipContentEncodingLevel`).
 pub(crate) fn gzip_once(text: &Bytes) -> Bytes {
     member(ONCE, std::slice::from_ref(text))
 }
@@ -185,15 +186,15 @@ fn member(level: u32, pieces: &[Bytes]) -> Bytes {
 /// How the ETag of a document is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Tags {
-    /// SHA-512 of the content, as in Kubernetes. After a change, everything behind it is hashed again.
+    /// SHA-512 of the content, as in Kubernetes. After a change, everything after it is hashed again.
     #[default]
     Content,
-    /// SHA-512 of the digests of the chunks. After a change, only its chunk is hashed again. Equal contents have equal tags,
-    /// but the tags differ from those of kube-apiserver. Documents without chunks have the tag of `Content`.
+    /// SHA-512 of the digests of the chunks. After a change, only its chunk is hashed again. Equal contents have equal
+    /// tags, but the tags differ from those of kube-apiserver. Documents without chunks have the tag of `Content`.
     Chunks,
 }
 
-/// Bytes between two states of the digest that are kept.
+/// Bytes between two stored states of the digest.
 const STRIDE: usize = 32 << 10;
 
 /// States of a digest before segments.
@@ -203,7 +204,7 @@ type States = Arc<[(usize, Sha512)]>;
 #[derive(Debug)]
 pub(crate) struct Body {
     segments: Arc<[Segment]>,
-    /// States within the segments that this body shares with the one before it.
+    /// States within the segments that this body shares with the previous one.
     inherited: States,
     states: OnceLock<States>,
 }
@@ -213,7 +214,7 @@ impl Body {
         Body { segments: segments.into(), inherited: Arc::new([]), states: OnceLock::new() }
     }
 
-    /// A body that reuses the digests that `before` has of their common beginning.
+    /// Creates a body that reuses the digests of the beginning that it shares with `before`.
     pub(crate) fn after(segments: Vec<Segment>, before: &Body) -> Body {
         let same = segments.iter().zip(&*before.segments).take_while(|(a, b)| a.is_same(b)).count();
         let known = before.states.get().unwrap_or(&before.inherited);
@@ -227,7 +228,7 @@ impl Body {
         pieces.into_iter().collect()
     }
 
-    /// The digest of the content.
+    /// Returns the digest of the content.
     pub(crate) fn content_digest(&self) -> [u8; 64] {
         let (mut from, mut digest) = self.inherited.last().cloned().unwrap_or_default();
         let mut states: Vec<(usize, Sha512)> = self.inherited.to_vec();
@@ -245,7 +246,7 @@ impl Body {
         digest.finalize().into()
     }
 
-    /// The digest of the digests of the segments.
+    /// Returns the digest of the digests of the segments.
     pub(crate) fn chunk_digest(&self) -> [u8; 64] {
         let mut digest = Sha512::new();
         for segment in &*self.segments {
@@ -263,7 +264,7 @@ impl Body {
         digest.finalize().into()
     }
 
-    /// One gzip member. Segments that did not change are compressed already.
+    /// Returns one gzip member. Unchanged segments are already compressed.
     pub(crate) fn gzip(&self) -> Rope {
         let mut crc = crc32fast::Hasher::new();
         let mut len = 0_usize;
@@ -279,7 +280,7 @@ impl Body {
         pieces.into_iter().collect()
     }
 
-    /// The segments.
+    /// Returns the segments.
     pub(crate) fn segments(&self) -> &[Segment] {
         &self.segments
     }

@@ -1,4 +1,4 @@
-//! A document in all its representations, each of which is made once.
+//! A document in all its representations, each computed once.
 
 use crate::body::{self, Body, Segment, Tags};
 use crate::rope::Rope;
@@ -15,8 +15,8 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-/// A published document. Its hash, protobuf and compressed forms are made at their first use and kept. Snapshots share
-/// documents that did not change.
+/// A published document. Its hash, protobuf and compressed forms are computed at their first use and kept. Snapshots
+/// share unchanged documents.
 ///
 /// # Example
 /// ```
@@ -36,7 +36,7 @@ pub struct Document {
     /// `None` if it is not an OpenAPI document.
     dialect: Option<Dialect>,
     json: Rope,
-    /// If it is made of chunks.
+    /// The segments, if it consists of chunks.
     body: Option<Body>,
     /// The pieces with states of their digest, if there are any.
     digest: Option<Body>,
@@ -44,7 +44,7 @@ pub struct Document {
     modified: SystemTime,
     hash: OnceLock<Arc<str>>,
     gzip: OnceLock<Rope>,
-    /// Where the sections of a v2 document are among the segments of its body.
+    /// The ranges of the sections of a v2 document in the segments of its body.
     sections: Vec<(Section, Range<usize>)>,
     protobuf: OnceLock<Result<Protobuf, Box<str>>>,
     protobuf_gzip: OnceLock<Rope>,
@@ -55,7 +55,7 @@ pub struct Document {
 #[derive(Debug)]
 struct Protobuf {
     bytes: Rope,
-    /// If it is made of chunks.
+    /// The segments, if it consists of chunks.
     body: Option<Body>,
 }
 
@@ -80,7 +80,7 @@ pub(crate) struct Validators {
     pub(crate) last_modified: HeaderValue,
 }
 
-/// Memory that a document holds, in bytes. What documents share is counted for each of them.
+/// The memory of a document, in bytes. Shared parts are counted for each document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
     /// JSON.
@@ -92,8 +92,8 @@ pub struct Sizes {
 }
 
 impl Document {
-    /// A document whose content changed last at `modified`. Without a dialect it is not an OpenAPI document, and has no
-    /// protobuf form.
+    /// Creates a document whose content last changed at `modified`. Without a dialect it is not an OpenAPI document,
+    /// and has no protobuf form.
     pub fn new(dialect: Option<Dialect>, json: impl Into<Rope>, modified: SystemTime) -> Document {
         Document {
             dialect,
@@ -111,20 +111,20 @@ impl Document {
         }
     }
 
-    /// The document with a protobuf form that exists already.
+    /// Returns the document with an existing protobuf form.
     #[must_use]
     pub fn with_protobuf(self, protobuf: impl Into<Rope>) -> Document {
         Document { protobuf: OnceLock::from(Ok(protobuf.into().into())), ..self }
     }
 
-    /// A v2 document made of chunks, with the places of its sections among the segments. Its protobuf form is made of
-    /// chunks, too.
+    /// Returns a v2 document made of chunks, with the ranges of its sections in the segments. Its protobuf form
+    /// consists of chunks, too.
     #[must_use]
     pub(crate) fn with_sections(self, sections: Vec<(Section, Range<usize>)>) -> Document {
         Document { sections, ..self }
     }
 
-    /// The document, whose hash goes on from that of `before` after the pieces that both begin with.
+    /// Returns the document. Its hash continues from that of `before` after the pieces with which both begin.
     #[must_use]
     pub(crate) fn hashed_after(self, before: Option<&Document>) -> Document {
         let segments = self.json.pieces().iter().cloned().map(Segment::Text).collect();
@@ -135,7 +135,7 @@ impl Document {
         Document { digest: Some(digest), ..self }
     }
 
-    /// A document made of chunks. The digests that `before` has of their common beginning are reused.
+    /// Creates a document made of chunks. The digests of the beginning that it shares with `before` are reused.
     pub(crate) fn of_chunks(
         dialect: Option<Dialect>,
         segments: Vec<Segment>,
@@ -151,23 +151,23 @@ impl Document {
         Document { body: Some(body), tags, ..Document::new(dialect, json, modified) }
     }
 
-    /// The dialect; `None` if it is not an OpenAPI document.
+    /// Returns the dialect; `None` if it is not an OpenAPI document.
     pub fn dialect(&self) -> Option<Dialect> {
         self.dialect
     }
 
-    /// The JSON form.
+    /// Returns the JSON form.
     pub fn json(&self) -> &Rope {
         &self.json
     }
 
-    /// When the content changed last.
+    /// When the content last changed.
     pub fn modified(&self) -> SystemTime {
         self.modified
     }
 
-    /// SHA-512 of the JSON form in upper-case hexadecimal digits: the hash and, quoted, the ETag of every form. With
-    /// [`Tags::Chunks`], SHA-512 of the digests of the document's chunks.
+    /// Returns the SHA-512 of the JSON form in upper-case hexadecimal digits: the hash and, quoted, the ETag of every
+    /// form. With [`Tags::Chunks`], SHA-512 of the digests of the document's chunks.
     pub fn hash(&self) -> &Arc<str> {
         self.hash.get_or_init(|| match (&self.body, &self.digest, self.tags) {
             (Some(body), _, Tags::Chunks) => hex(&body.chunk_digest()),
@@ -182,7 +182,7 @@ impl Document {
         })
     }
 
-    /// `ETag` and `Last-Modified` as headers.
+    /// Returns `ETag` and `Last-Modified` as headers.
     pub(crate) fn headers(&self) -> &Validators {
         self.headers.get_or_init(|| {
             // Both are ASCII.
@@ -191,12 +191,12 @@ impl Document {
         })
     }
 
-    /// Only `Last-Modified`, for responses without an ETag. Nothing is hashed.
+    /// Returns only `Last-Modified`, for responses without an ETag. Nothing is hashed.
     pub(crate) fn last_modified(&self) -> HeaderValue {
         HeaderValue::try_from(httpdate::fmt_http_date(self.modified)).unwrap_or(HeaderValue::from_static(""))
     }
 
-    /// The gzip form of the JSON form. Chunks that did not change are not compressed again.
+    /// Returns the gzip form of the JSON form. Unchanged chunks are not compressed again.
     pub fn gzip(&self) -> &Rope {
         self.gzip.get_or_init(|| match &self.body {
             Some(body) => body.gzip(),
@@ -204,10 +204,10 @@ impl Document {
         })
     }
 
-    /// The gnostic protobuf form of an OpenAPI document.
+    /// Returns the gnostic protobuf form of an OpenAPI document.
     ///
     /// # Errors
-    /// It is not an OpenAPI document, or it has something that the protobuf form cannot express.
+    /// It is not an OpenAPI document, or contains something that the protobuf form cannot express.
     pub fn protobuf(&self) -> Result<&Rope, &str> {
         let make = || match self.protobuf_of_chunks() {
             Some(body) => Ok(body.into()),
@@ -216,8 +216,8 @@ impl Document {
         self.protobuf.get_or_init(make).as_ref().map(|form| &form.bytes).map_err(|why| &**why)
     }
 
-    /// The protobuf form put together from those of the chunks. None if there are no sections, or if there is no such form:
-    /// making it as a whole gives the error.
+    /// Returns the protobuf form, combined from those of the chunks. `None` if there are no sections, or if there is no
+    /// such form: encoding it as a whole returns the error.
     fn protobuf_of_chunks(&self) -> Option<Body> {
         let segments = self.body.as_ref()?.segments();
         let mut frame = Vec::new();
@@ -244,10 +244,10 @@ impl Document {
         Some(Body::new(out))
     }
 
-    /// The gzip form of the protobuf form. Chunks that did not change are not compressed again.
+    /// Returns the gzip form of the protobuf form. Unchanged chunks are not compressed again.
     ///
     /// # Errors
-    /// As [`Document::protobuf`].
+    /// See [`Document::protobuf`].
     pub fn protobuf_gzip(&self) -> Result<&Rope, &str> {
         let bytes = self.protobuf()?;
         Ok(self.protobuf_gzip.get_or_init(|| match self.protobuf.get() {
@@ -256,7 +256,7 @@ impl Document {
         }))
     }
 
-    /// Whether these bytes are made already.
+    /// Returns whether these bytes are already computed.
     pub(crate) fn is_made(&self, protobuf: bool, gzip: bool) -> bool {
         match (protobuf, gzip) {
             (false, false) => true,
@@ -266,8 +266,8 @@ impl Document {
         }
     }
 
-    /// The same content with `head` instead of the opening brace and `tail` after the end. Its compressed form shares the
-    /// chunks of this document, and its hash is the same.
+    /// Returns the same content with `head` instead of the opening brace and `tail` after the end. Its compressed form
+    /// shares the chunks of this document, and its hash is the same.
     ///
     /// # Example
     /// ```
@@ -297,7 +297,7 @@ impl Document {
         Document { hash: OnceLock::from(Arc::clone(self.hash())), ..document }
     }
 
-    /// Memory that is held now.
+    /// Returns the current memory use.
     pub fn sizes(&self) -> Sizes {
         Sizes {
             json: self.json.len(),
@@ -306,24 +306,24 @@ impl Document {
         }
     }
 
-    /// Whether the hash is computed already.
+    /// Returns whether the hash is already computed.
     pub(crate) fn is_hashed(&self) -> bool {
         self.hash.get().is_some()
     }
 
-    /// Whether the gzip form of the JSON form is made already.
+    /// Returns whether the gzip form of the JSON form is already computed.
     pub(crate) fn is_compressed(&self) -> bool {
         self.gzip.get().is_some()
     }
 
-    /// Whether the other document has the same content.
+    /// Returns whether the other document has the same content.
     pub(crate) fn is_same(&self, other: &Document) -> bool {
         // Comparing bytes takes a tenth of the time of hashing them.
         self.json == other.json
     }
 }
 
-/// The protobuf form of a printed document.
+/// Encodes a printed document as protobuf.
 fn encode(dialect: Option<Dialect>, json: &[u8]) -> Result<Bytes, Box<str>> {
     let dialect = dialect.ok_or("found no OpenAPI document, so there is no protobuf form")?;
     tree(json, |root| match proto::encode(root, dialect) {
@@ -336,7 +336,7 @@ fn encode(dialect: Option<Dialect>, json: &[u8]) -> Result<Bytes, Box<str>> {
     })?
 }
 
-/// What `take` makes of the root of our own JSON, so its size is not limited.
+/// Parses our own JSON and calls `take` with its root. Its size is not limited.
 fn tree<T>(json: &[u8], take: impl FnOnce(Node<'_>) -> T) -> Result<T, Box<str>> {
     let limits = Limits::default();
     let limits = Limits { bytes: json.len().max(limits.bytes), nodes: json.len().max(limits.nodes), ..limits };
@@ -347,7 +347,7 @@ fn tree<T>(json: &[u8], take: impl FnOnce(Node<'_>) -> T) -> Result<T, Box<str>>
     Ok(take(tape.document(source).root().ok_or("found an empty document")?))
 }
 
-/// Upper-case hexadecimal digits.
+/// Returns upper-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> Arc<str> {
     let mut out = String::with_capacity(bytes.len() * 2);
     for byte in bytes {

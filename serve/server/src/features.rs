@@ -1,29 +1,29 @@
-//! What releases of Kubernetes answer: the gates of the proposals, by release.
+//! The behavior of releases of Kubernetes: the feature gates of the proposals, by release.
 
 use bytes::Bytes;
 use std::fmt;
 use std::str::FromStr;
 
-/// The features that decide how requests are answered.
+/// The features that affect responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
     /// Whether `/openapi/v2` has custom resources.
     pub custom_resources_in_v2: bool,
     /// Whether `/openapi/v3` exists.
     pub openapi_v3: bool,
-    /// Whether `/openapi/v3` is that of the alpha in 1.23: the index is a list of paths, hashes in URLs mean nothing, and
-    /// documents have the media types that Go sniffs.
+    /// Whether `/openapi/v3` is that of the alpha in 1.23: the index is a list of paths, hashes in URLs are ignored,
+    /// and documents have the media types that Go sniffs.
     pub openapi_v3_alpha: bool,
     /// Whether aggregated discovery exists as v2.
     pub aggregated_v2: bool,
     /// Whether aggregated discovery exists as v2beta1.
     pub aggregated_v2beta1: bool,
-    /// Whether objects are read and written as CBOR, too.
+    /// Whether objects can be read and written as CBOR.
     pub cbor: bool,
 }
 
 impl Default for Features {
-    /// Those of the newest release.
+    /// Returns the features of the newest release.
     fn default() -> Self {
         Emulation::new(NEWEST, &[]).map_or(
             Features {
@@ -52,7 +52,7 @@ const AGGREGATED: &str = "AggregatedDiscoveryEndpoint";
 const REMOVE_BETA: &str = "AggregatedDiscoveryRemoveBetaType";
 const CBOR: &str = "CBORServingAndStorage";
 
-/// A gate from a release on.
+/// The state of a gate from a release on.
 struct Stage {
     gate: &'static str,
     from: u16,
@@ -81,7 +81,7 @@ const STAGES: [Stage; 11] = [
     stage(REMOVE_BETA, 33, true, false),
     stage(CBOR, 32, false, false),
 ];
-/// From here on, v2beta1 cannot be brought back.
+/// From here on, v2beta1 cannot be enabled.
 const BETA_REMOVED: Stage = stage(REMOVE_BETA, 35, true, true);
 
 /// A release that is emulated, with its features.
@@ -99,7 +99,7 @@ const BETA_REMOVED: Stage = stage(REMOVE_BETA, 35, true, true);
 pub struct Emulation {
     /// The minor version: 24 for 1.24.
     pub minor: u16,
-    /// What it answers.
+    /// The features.
     pub features: Features,
     /// Whether `/version` names the release.
     pub names_version: bool,
@@ -108,7 +108,7 @@ pub struct Emulation {
 /// Why a release cannot be emulated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EmulationError {
-    /// The text is no release that is known.
+    /// The release is unknown.
     #[error("{0:?} is not a release that can be emulated: expected 1.{OLDEST} to 1.{NEWEST}")]
     Release(String),
     /// The release does not have the gate.
@@ -118,7 +118,7 @@ pub enum EmulationError {
         gate: String,
         /// The release.
         minor: u16,
-        /// The gates that it has.
+        /// The gates of the release.
         known: String,
     },
     /// The gate cannot be changed.
@@ -128,7 +128,7 @@ pub enum EmulationError {
         gate: String,
         /// The release.
         minor: u16,
-        /// The only value.
+        /// Its only value.
         value: bool,
     },
 }
@@ -138,10 +138,10 @@ fn find(gate: &str, minor: u16) -> Option<&'static Stage> {
 }
 
 impl Emulation {
-    /// The release 1.`minor` with its defaults, except for `gates`.
+    /// Returns the release 1.`minor` with its default gates, except for `gates`.
     ///
     /// # Errors
-    /// The release is not known, or does not have a gate with this value.
+    /// The release is unknown, or does not have a gate with this value.
     pub fn new(minor: u16, gates: &[(&str, bool)]) -> Result<Emulation, EmulationError> {
         if !(OLDEST..=NEWEST).contains(&minor) {
             return Err(EmulationError::Release(format!("1.{minor}")));
@@ -173,8 +173,8 @@ impl Emulation {
         Ok(Emulation { minor, features, names_version: true })
     }
 
-    /// The gates of a server that emulates no release: those of the release 1.`minor` that it serves, or of the newest release
-    /// that is known. With `extensions`, aggregated discovery as v2beta1 stays, unless a gate is about it.
+    /// Returns the gates of a server that emulates no release: those of the release 1.`minor` that it serves, or of the
+    /// newest known release. With `extensions`, aggregated discovery as v2beta1 is kept, unless a gate is about it.
     ///
     /// # Errors
     /// The release does not have a gate with this value.
@@ -185,12 +185,12 @@ impl Emulation {
         Ok(Emulation { names_version: false, ..out })
     }
 
-    /// Whether the gate decides how requests are answered, in some release.
+    /// Returns whether the gate affects responses in some release.
     pub fn has_gate(name: &str) -> bool {
         STAGES.iter().chain([&BETA_REMOVED]).any(|stage| stage.gate == name)
     }
 
-    /// The body of `/version`. That of the snapshot stays if it is of this release.
+    /// Returns the body of `/version`. That of the snapshot is kept if it is of this release.
     pub(crate) fn version(self, current: &Bytes) -> Bytes {
         if !self.names_version {
             return current.clone();
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn gates_of_a_server_that_emulates_nothing() -> Result<(), EmulationError> {
+    fn gates_of_a_server_without_emulation() -> Result<(), EmulationError> {
         let plain = Emulation::of_gates(36, &[(CBOR, true)], true)?;
         assert!(plain.features.cbor && plain.features.aggregated_v2beta1);
         assert_eq!(plain.version(&Bytes::from_static(b"{}")), "{}");

@@ -1,9 +1,9 @@
-//! An HTTP server for the schemas of a Kubernetes API, with the answers of kube-apiserver and without etcd: OpenAPI v2 and
+//! An HTTP server for the schemas of a Kubernetes API, with kube-apiserver's responses and without etcd: OpenAPI v2 and
 //! v3, discovery, and the aggregation of other servers.
 //!
-//! A [`Store`] makes a [`Snapshot`] of the input files and of what other servers publish. [`Endpoints`] answer requests
-//! from the current snapshot, and a [`Server`] accepts connections. How documents are converted is decided in
-//! `kubeshape-publish` and `kubeshape-convert`.
+//! A [`Store`] creates a [`Snapshot`] of the input files and of the data of other servers. [`Endpoints`] answer
+//! requests from the current snapshot, and a [`Server`] accepts connections. `kubeshape-publish` and
+//! `kubeshape-convert` decide how documents are converted.
 
 pub mod aggregate;
 mod auth;

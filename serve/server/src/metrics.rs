@@ -1,8 +1,8 @@
-//! Metrics, as `/metrics` shows them.
+//! The metrics of `/metrics`.
 //!
-//! `crd_openapi_v3_aggregation_duration_seconds` comes from KEP-2896. `aggregator_discovery_aggregation_duration_seconds`
-//! and `aggregator_discovery_aggregation_count_total` come from KEP-3352, with the names that kube-aggregator registers.
-//! All other names begin with `kubeshape_`.
+//! `crd_openapi_v3_aggregation_duration_seconds` comes from KEP-2896.
+//! `aggregator_discovery_aggregation_duration_seconds` and `aggregator_discovery_aggregation_count_total` come from
+//! KEP-3352, with the names that kube-aggregator registers. All other names begin with `kubeshape_`.
 
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
@@ -16,12 +16,12 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Buckets for the time to make documents, in seconds.
+/// Buckets for the time to create documents, in seconds.
 const MAKING: [f64; 11] = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0];
 /// Buckets for the time to answer requests, here and downstream, in seconds.
 const ANSWERING: [f64; 11] = [0.0001, 0.0005, 0.001, 0.005, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 60.0];
 
-/// Methods with a label of their own. Clients could invent any number of others.
+/// Methods with their own label. Clients could invent any number of others.
 const METHODS: [&str; 9] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"];
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -223,19 +223,19 @@ impl Metrics {
         );
     }
 
-    /// The text for `/metrics`, `application/openmetrics-text; version=1.0.0; charset=utf-8`.
+    /// Returns the content of `/metrics`, `application/openmetrics-text; version=1.0.0; charset=utf-8`.
     pub fn encode(&self) -> String {
         if let Some(measure) = self.measure.get() {
             measure(self);
         }
         let mut out = String::new();
-        // Writing to a text does not fail.
+        // Writing to a string does not fail.
         let _ = text::encode(&mut out, &self.registry);
         out
     }
 
-    /// Calls `measure` before each [`Metrics::encode`], to set metrics that are not counted, such as sizes. Only the first
-    /// call has an effect.
+    /// Calls `measure` before each [`Metrics::encode`], to set metrics that are not counted, such as sizes. Only the
+    /// first call has an effect.
     pub fn measured_by(&self, measure: impl Fn(&Metrics) + Send + Sync + 'static) {
         let _ = self.measure.set(Box::new(measure));
     }
@@ -253,8 +253,8 @@ impl Metrics {
         self.refused.get_or_create(&Reason { reason }).inc();
     }
 
-    /// Counts a document or an index that was made again. `document` is `v3`, `index`, `v2` or `discovery`; `reason` is `add`,
-    /// `update`, `delete`, `base` or `remote`.
+    /// Counts a document or an index that was created again. `document` is `v3`, `index`, `v2` or `discovery`; `reason`
+    /// is `add`, `update`, `delete`, `base` or `remote`.
     pub fn regenerated(&self, document: &'static str, reason: &'static str, time: Duration) {
         self.regenerations.get_or_create(&Regeneration { document, reason }).inc();
         self.regeneration.get_or_create(&DocumentLabel { document }).observe(time.as_secs_f64());
@@ -263,7 +263,7 @@ impl Metrics {
         }
     }
 
-    /// Counts that aggregated discovery was made again.
+    /// Counts that aggregated discovery was created again.
     pub fn discovery_aggregated(&self, time: Duration) {
         self.discoveries.inc();
         self.discovery.observe(time.as_secs_f64());
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn the_proposals_names_are_there() {
+    fn the_metrics_of_the_proposals_exist() {
         let metrics = Metrics::default();
         metrics.regenerated("v3", "update", Duration::from_millis(2));
         metrics.regenerated("v3", "remote", Duration::from_millis(2));

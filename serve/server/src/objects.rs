@@ -1,7 +1,8 @@
-//! The objects that are served, shared by all requests.
+//! The served objects, shared by all requests.
 //!
-//! Readers take the current store and the current resources, and never wait. Requests that write are prepared on them and then
-//! committed one after the other. If an object changed in between, the request is prepared again, as etcd's clients do it.
+//! Readers use the current store and the current resources, and never wait. Requests that write are prepared on them
+//! and then committed one after the other. If an object changed in between, the request is prepared again, like in
+//! etcd's clients.
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -14,30 +15,30 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::watch;
 
-/// How often a request is prepared again before it keeps others from writing.
+/// The maximum number of preparations of a request before it blocks other writers.
 const ATTEMPTS: usize = 5;
-/// How often if it takes long to prepare.
+/// The maximum if preparing takes long.
 const MOST_ATTEMPTS: usize = 20;
-/// A request that was prepared in this time may keep others from writing.
+/// A request that was prepared in this time may block other writers.
 const SHORT: Duration = Duration::from_millis(20);
 
-/// Receives the names of the definitions that clients changed.
+/// Receives the names of definitions that clients changed.
 type Listener = Box<dyn Fn(Vec<Arc<str>>) + Send + Sync>;
 
 /// The clock.
 pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
-/// Keeps objects when the process ends: a file, for example.
+/// Keeps objects after the end of the process: in a file, for example.
 pub trait Keeper: fmt::Debug + Send + Sync {
-    /// Keeps the changes of a store since a revision. When this returns, they are kept. It is called for one change after the
-    /// other.
+    /// Stores the changes of a store since a revision. When this returns, they are stored. It is called for one change
+    /// after the other.
     ///
     /// # Errors
-    /// They cannot be kept, and nothing of them is.
+    /// They cannot be stored, and none of them is.
     fn keep(&self, store: &Store, since: u64, origin: Origin) -> Result<(), Unkept>;
 }
 
-/// Where a change comes from.
+/// The origin of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A request of a client.
@@ -46,7 +47,7 @@ pub enum Origin {
     Files,
 }
 
-/// Why a change is not kept.
+/// Why a change is not stored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the change is not stored: {0}")]
 pub struct Unkept(pub String);
@@ -64,11 +65,11 @@ pub struct Unkept(pub String);
 pub struct Objects {
     api: ArcSwap<Api>,
     store: ArcSwap<Store>,
-    /// Held while the store is exchanged. It is the revision up to which definitions are settled.
+    /// Locked while the store is exchanged. Its value is the revision up to which definitions are settled.
     writing: Mutex<u64>,
     definitions_listener: OnceLock<Listener>,
     clock: Clock,
-    /// What keeps the objects, if anything does.
+    /// The keeper of the objects, if any.
     keeper: Option<Arc<dyn Keeper>>,
     /// Whether there were objects before the first file was read.
     were_kept: bool,
@@ -82,7 +83,7 @@ impl fmt::Debug for Objects {
     }
 }
 
-/// What becomes of a request.
+/// The result of a request.
 #[derive(Debug)]
 pub(crate) enum Answered {
     Reply(Reply),
@@ -106,11 +107,11 @@ impl Objects {
         }
     }
 
-    /// Serves objects that were kept, with the definitions among them, and has changes kept from now on: a write is kept before
-    /// it is answered.
+    /// Serves objects that were kept, including definitions, and stores changes from now on: a write is stored before
+    /// its response.
     ///
     /// # Errors
-    /// What follows from the definitions cannot be kept.
+    /// Changes that follow from the definitions cannot be stored.
     pub fn kept(api: Api, mut store: Store, keeper: Arc<dyn Keeper>, now: SystemTime) -> Result<Objects, Unkept> {
         let (before, were_kept) = (store.revision(), !store.is_empty());
         // All definitions are new for it.
@@ -122,19 +123,19 @@ impl Objects {
         Ok(Objects { were_kept, ..objects.with_keeper(keeper) })
     }
 
-    /// Has changes kept from now on.
+    /// Stores changes from now on.
     #[must_use]
     pub fn with_keeper(self, keeper: Arc<dyn Keeper>) -> Objects {
         Objects { keeper: Some(keeper), ..self }
     }
 
-    /// Takes the time from a clock of one's own.
+    /// Sets the clock.
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Objects {
         Objects { clock, ..self }
     }
 
-    /// The time of requests.
+    /// Returns the time of requests.
     pub(crate) fn now(&self) -> Time {
         Now::from((self.clock)()).0
     }
@@ -149,13 +150,14 @@ impl Objects {
         }
     }
 
-    /// Calls this with the names of definitions that clients created, changed or deleted. Only the first call counts.
+    /// Calls this with the names of definitions that clients created, changed or deleted. Only the first call has an
+    /// effect.
     pub fn on_definitions(&self, listener: impl Fn(Vec<Arc<str>>) + Send + Sync + 'static) {
         let _ = self.definitions_listener.set(Box::new(listener));
     }
 
-    /// Takes definitions of files in, in place of those of their names, and takes back those whose files are gone. Returns
-    /// the places of those that are refused, and why.
+    /// Adds or replaces definitions from files, and removes those whose files are gone. Returns the indices of the
+    /// refused ones, and why.
     pub fn define(&self, definitions: &[Object], gone: &[Arc<str>], now: SystemTime) -> Vec<(usize, Status)> {
         let (api, now) = (self.api(), Now::from(now).0);
         let mut writing = self.lock();
@@ -174,7 +176,7 @@ impl Objects {
         self.exchange(store, refused)
     }
 
-    /// Exchanges the store after files were taken in. Without room on the disk they are all refused.
+    /// Exchanges the store after files were read. If the disk is full, all of them are refused.
     fn exchange(&self, store: Store, mut refused: Vec<(usize, Status)>) -> Vec<(usize, Status)> {
         if let Err(error) = self.swap(store, Origin::Files) {
             refused.push((usize::MAX, Status::internal(error.to_string())));
@@ -182,13 +184,13 @@ impl Objects {
         refused
     }
 
-    /// The names of the stored definitions.
+    /// Returns the names of the stored definitions.
     pub fn definitions(&self) -> Vec<Arc<str>> {
         let store = self.store.load();
         store.list(&DEFINITIONS.into(), "", "").map(|(key, _)| Arc::from(key.name())).collect()
     }
 
-    /// The stored definition of a name, as JSON.
+    /// Returns the stored definition of a name, as JSON.
     pub fn definition(&self, name: &str) -> Option<Bytes> {
         self.api.load().definition(&self.store.load(), name)
     }
@@ -197,7 +199,7 @@ impl Objects {
         self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Serves what the definitions say that changed since the last time. Returns their names.
+    /// Applies the definitions that changed since the last time. Returns their names.
     fn settle(&self, api: &Api, store: &mut Store, settled: &mut u64, now: Time) -> Vec<Arc<str>> {
         let found = api.settle(store, *settled, now);
         *settled = store.revision();
@@ -206,32 +208,32 @@ impl Objects {
         found.changed
     }
 
-    /// The current resources.
+    /// Returns the current resources.
     pub fn api(&self) -> Arc<Api> {
         self.api.load_full()
     }
 
-    /// The current objects.
+    /// Returns the current objects.
     pub fn store(&self) -> Arc<Store> {
         self.store.load_full()
     }
 
-    /// Whether a decoded path is one of a resource that is served.
+    /// Returns whether a decoded path is one of a served resource.
     pub fn serves(&self, path: &str) -> bool {
         self.api.load().serves(path)
     }
 
-    /// About how many bytes of objects a list or a watch begins with.
+    /// Returns the approximate bytes of the objects at the beginning of a list or a watch.
     pub(crate) fn size_of_list(&self, path: &str, query: &str) -> usize {
         self.api.load().size_of_list(&self.store.load(), path, query)
     }
 
-    /// Whether it may be one. It takes no time.
+    /// Returns whether it may be one. This is fast.
     pub(crate) fn may_serve(&self, path: &str) -> bool {
         self.api.load().may_serve(path)
     }
 
-    /// Takes objects in as they are, with their status. Returns the places of those that are refused, and why.
+    /// Adds objects as they are, with their status. Returns the indices of the refused ones, and why.
     pub fn load(&self, objects: &[Object], now: SystemTime) -> Vec<(usize, Status)> {
         let (api, now) = (self.api(), Now::from(now).0);
         let mut writing = self.lock();
@@ -250,7 +252,7 @@ impl Objects {
             }
             let uid = uuid::Uuid::new_v4().to_string();
             match api.load(&mut store, object, &Moment { now, uid: &uid, ..Moment::default() }) {
-                // It is kept from the last time.
+                // It was kept from the last time.
                 Err(status) if self.were_kept && status.reason == "AlreadyExists" => {}
                 Err(status) => refused.push((at, status)),
                 Ok(()) => {}
@@ -275,7 +277,7 @@ impl Objects {
         self.revision.send_replace(0);
     }
 
-    /// Tells of changes.
+    /// Returns a receiver of changes.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.revision.subscribe()
     }
@@ -284,7 +286,7 @@ impl Objects {
     pub(crate) fn answer(&self, request: &Request<'_>, moment: &Moment<'_>) -> Option<Answered> {
         let mut began = Instant::now();
         let mut attempts = 0;
-        // A request that takes long to prepare would keep others from writing.
+        // A request that takes long to prepare would block other writers.
         while attempts < ATTEMPTS || (attempts < MOST_ATTEMPTS && began.elapsed() > SHORT) {
             attempts += 1;
             began = Instant::now();
@@ -295,7 +297,7 @@ impl Objects {
                 Outcome::Write(write) => write,
             };
             let writing = self.lock();
-            // A definition that changed in between decides whether the object is still one that may be stored.
+            // A definition that changed in between decides whether the object may still be stored.
             let is_current = Arc::ptr_eq(&api, &self.api.load());
             let mut store = Store::clone(&self.store.load());
             if let (true, Ok(reply)) = (is_current, api.commit(&mut store, &write)) {
@@ -309,8 +311,8 @@ impl Objects {
         Some(Answered::Reply(self.written(writing, store, moment.now, reply)))
     }
 
-    /// Exchanges the store after a request, and reports definitions that it changed. What cannot be kept is not answered with
-    /// the reply.
+    /// Exchanges the store after a request, and reports definitions that it changed. If changes cannot be stored, the
+    /// reply is an error.
     fn written(&self, mut writing: MutexGuard<'_, u64>, mut store: Store, now: Time, reply: Reply) -> Reply {
         let (api, before) = (self.api.load_full(), *writing);
         let changed = self.settle(&api, &mut store, &mut writing, now);
@@ -327,7 +329,7 @@ impl Objects {
         reply
     }
 
-    /// Keeps what changed, and shows it to readers.
+    /// Stores the changes, and shows them to readers.
     fn swap(&self, store: Store, origin: Origin) -> Result<(), Unkept> {
         let before = self.store.load().revision();
         if let Some(keeper) = self.keeper.as_ref().filter(|_| store.revision() != before) {

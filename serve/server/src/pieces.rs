@@ -1,6 +1,6 @@
-//! Sorted, printed members in chunks. Large bodies are made of them.
+//! Sorted, printed members in chunks, of which large bodies consist.
 //!
-//! A list is persistent: an edit makes new chunks only where it changes something, and shares all others with their
+//! A list is persistent: an edit creates new chunks only where it changes something, and shares all others with their
 //! caches. Only the keys decide where a chunk begins, so equal members have equal chunks, whatever edits led to them.
 
 use crate::body::{Block, Segment};
@@ -13,14 +13,14 @@ use std::sync::Arc;
 
 /// The key that members are sorted by.
 pub(crate) trait Key: Ord + Clone {
-    /// A hash that is the same on every machine and at every time.
+    /// Returns a hash that is the same on every machine and at every time.
     fn spread(&self) -> u64;
 
-    /// Appends the text before the value.
+    /// Appends the bytes before the value.
     fn print(&self, out: &mut BytesMut);
 }
 
-/// Members of an object that are sorted by bytes and printed as by Go's `encoding/json`.
+/// Members of an object, sorted by bytes and printed like by Go's `encoding/json`.
 impl Key for Arc<str> {
     fn spread(&self) -> u64 {
         spread(self.as_bytes())
@@ -31,7 +31,7 @@ impl Key for Arc<str> {
     }
 }
 
-/// The name of a member that is sorted by UTF-16 code units and printed as in v2 documents.
+/// The name of a member that is sorted by UTF-16 code units and printed like in v2 documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Name(pub(crate) Arc<str>);
 
@@ -73,13 +73,13 @@ pub(crate) fn spread(bytes: &[u8]) -> u64 {
     hash ^ (hash >> 32)
 }
 
-/// Smaller members are copied into one text per chunk. Larger ones are shared.
+/// Smaller members are copied into one block per chunk. Larger ones are shared.
 const SMALL: usize = 4 << 10;
 
 /// A run of members.
 #[derive(Debug)]
 struct Chunk<K> {
-    /// The members. The texts of small ones are in the block.
+    /// The members. Small ones are slices of the block.
     items: Vec<(K, Bytes)>,
     block: Arc<Block>,
 }
@@ -88,7 +88,7 @@ impl<K: Key> Chunk<K> {
     fn new(mut items: Vec<(K, Bytes)>) -> Chunk<K> {
         let mut parts = Vec::new();
         let mut text = BytesMut::new();
-        // Small members of the text, with their places in it.
+        // Small members of the block, with their ranges.
         let mut small: Vec<(usize, std::ops::Range<usize>)> = Vec::new();
         for i in 0..=items.len() {
             let item = items.get(i);
@@ -102,7 +102,7 @@ impl<K: Key> Chunk<K> {
                 }
             }
             let large = item.map(|(_, value)| value.clone());
-            // Exactly as much as is needed.
+            // Exactly the needed capacity.
             let whole = Bytes::copy_from_slice(&text);
             text.clear();
             for (i, range) in small.drain(..) {
@@ -123,18 +123,18 @@ pub(crate) struct Pieces<K> {
 }
 
 impl<K: Key> Pieces<K> {
-    /// An empty list, whose chunks will have `size` members on average. `size` is a power of two.
+    /// Creates an empty list, whose chunks will have `size` members on average. `size` is a power of two.
     pub(crate) fn new(size: u64) -> Pieces<K> {
         Pieces { chunks: Arc::new([]), mask: size.next_power_of_two() - 1 }
     }
 
-    /// Whether the members are the same as in the list that this one was made from.
+    /// Returns whether the members are the same as in the list from which this one was created.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.chunks.len() == other.chunks.len()
             && self.chunks.iter().zip(&*other.chunks).all(|(a, b)| Arc::ptr_eq(a, b))
     }
 
-    /// The member of a key.
+    /// Returns the member of a key.
     pub(crate) fn get(&self, key: &K) -> Option<&Bytes> {
         let chunk = self.chunks.partition_point(|chunk| chunk.items[0].0 <= *key).checked_sub(1)?;
         let items = &self.chunks[chunk].items;
@@ -142,7 +142,7 @@ impl<K: Key> Pieces<K> {
         Some(&items[at].1)
     }
 
-    /// The greatest key.
+    /// Returns the greatest key.
     pub(crate) fn last(&self) -> Option<&K> {
         Some(&self.chunks.last()?.items.last()?.0)
     }
@@ -188,7 +188,7 @@ impl<K: Key> Pieces<K> {
         out.extend(self.chunks.iter().enumerate().map(|(i, chunk)| Segment::block(&chunk.block, i == 0)));
     }
 
-    /// How many chunks there are.
+    /// Returns the number of chunks.
     #[cfg(test)]
     fn chunks(&self) -> usize {
         self.chunks.len()
@@ -224,7 +224,7 @@ impl<K: Key> Builder<K> {
         } else if self.open.is_empty()
             && let Some(last) = self.done.pop()
         {
-            // The first member of a chunk is gone, so the others belong to the chunk before.
+            // The first member of a chunk is gone, so the others belong to the previous chunk.
             self.open.clone_from(&last.items);
         }
         self.open.push((key, text));
@@ -252,7 +252,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(300))]
         #[test]
-        fn edits_give_the_list_that_is_made_at_once(
+        fn edits_have_the_same_result_as_a_list_built_in_one_step(
             rounds in prop::collection::vec(prop::collection::vec((0_u32..400, prop::option::of(0_usize..9)), 0..40), 1..8),
         ) {
             let mut pieces = Pieces::new(8);

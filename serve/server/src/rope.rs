@@ -3,7 +3,7 @@
 use bytes::{Bytes, BytesMut};
 use std::sync::Arc;
 
-/// A body in pieces. Versions of a large body share the pieces that did not change.
+/// A body in pieces. Versions of a large body share unchanged pieces.
 #[derive(Clone, Debug, Default)]
 pub struct Rope {
     pieces: Arc<[Bytes]>,
@@ -11,7 +11,7 @@ pub struct Rope {
 }
 
 impl Rope {
-    /// The pieces in order.
+    /// Returns the pieces in order.
     pub fn pieces(&self) -> &[Bytes] {
         &self.pieces
     }
@@ -21,12 +21,12 @@ impl Rope {
         self.len
     }
 
-    /// Whether there are no bytes.
+    /// Returns whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// All bytes in one piece. Copies them unless there is only one piece.
+    /// Returns all bytes in one piece. Copies them unless there is only one piece.
     pub fn to_bytes(&self) -> Bytes {
         match &*self.pieces {
             [] => Bytes::new(),
@@ -42,7 +42,7 @@ impl Rope {
     }
 }
 
-/// The same bytes, whatever pieces they are in.
+/// Equal if the bytes are, in any pieces.
 impl PartialEq for Rope {
     fn eq(&self, other: &Rope) -> bool {
         if self.len != other.len {

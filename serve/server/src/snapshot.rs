@@ -12,7 +12,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, LazyLock};
 
-/// What answers requests for a v3 document.
+/// The source of responses for a v3 document.
 #[derive(Clone, Debug)]
 pub enum Leaf {
     /// A document in memory.
@@ -40,7 +40,7 @@ pub struct Snapshot {
     pub discovery: Discovery,
     /// The body of `/version`.
     pub version: Bytes,
-    /// Paths of `/` that come from a base. Those of documents and groups are added to them.
+    /// Paths of `/` that come from a base. Those of documents and groups are added.
     pub root_paths: Arc<[String]>,
 }
 
@@ -55,31 +55,31 @@ pub struct Discovery {
     pub core: Option<Arc<Group>>,
     /// The named groups by name.
     pub groups: OrdMap<Arc<str>, Arc<Group>>,
-    /// `{"metadata":{},"items":[…]}` of the core group. The ETag is its hash. The body of `/api` also has kind, apiVersion
-    /// and a final newline.
+    /// `{"metadata":{},"items":[…]}` of the core group. The ETag is its hash. The body of `/api` also has kind,
+    /// apiVersion and a final newline.
     pub aggregated_core: Arc<Document>,
     /// The same for the named groups and `/apis`, in the order of aggregated discovery.
     pub aggregated: Arc<Document>,
 }
 
-/// The snapshot that is served now. Readers never wait, and never see parts of two snapshots.
+/// The current snapshot. Readers never wait, and never see parts of two snapshots.
 #[derive(Debug)]
 pub struct Live {
     current: ArcSwap<Snapshot>,
 }
 
 impl Live {
-    /// Serves `snapshot`.
+    /// Creates it with a first snapshot.
     pub fn new(snapshot: Arc<Snapshot>) -> Live {
         Live { current: ArcSwap::new(snapshot) }
     }
 
-    /// The current snapshot. A request keeps it until it is answered.
+    /// Returns the current snapshot. A request keeps it until its response.
     pub fn current(&self) -> Arc<Snapshot> {
         self.current.load_full()
     }
 
-    /// Serves `snapshot` from now on.
+    /// Replaces the current snapshot.
     pub fn swap(&self, snapshot: Arc<Snapshot>) {
         self.current.store(snapshot);
     }

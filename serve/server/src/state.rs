@@ -13,21 +13,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Endpoints {
     /// The snapshot that is served.
     pub live: Arc<Live>,
-    /// Whether to answer requests that kube-apiserver answers with 406 or not at all (`--extensions on`).
+    /// Whether to answer requests that kube-apiserver refuses with 406 or not at all (`--extensions on`).
     pub extensions: bool,
-    /// `host:port` under which clients reach the server, for `serverAddressByClientCIDRs`.
+    /// `host:port` at which clients reach the server, for `serverAddressByClientCIDRs`.
     pub advertise: Arc<str>,
     /// Metrics.
     pub metrics: Arc<Metrics>,
     /// The checks of `/readyz`, `/livez` and `/healthz`.
     pub readiness: Arc<Readiness>,
-    /// Who may read why a check fails; `None` for everybody.
+    /// Decides who may read why a check fails; `None` for everyone.
     pub authenticator: Option<Authenticator>,
-    /// The release that is emulated; `None` for the newest one.
+    /// The emulated release; `None` for the newest one.
     pub emulation: Option<Emulation>,
     /// The OpenAPI v2 document without custom resources, which is served if the emulated release does not publish them.
     pub v2_without_custom_resources: Option<Arc<LazyV2>>,
-    /// The objects that are served; `None` if only schemas are.
+    /// The served objects; `None` if only schemas are served.
     pub objects: Option<Arc<Objects>>,
 }
 

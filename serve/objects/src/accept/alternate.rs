@@ -1,8 +1,8 @@
 //! Chooses one of all forms of objects, as the proposal "Alternate representations of API resources" describes.
 //!
-//! Clauses are tried in order of preference, then in the order of the header. Unknown and invalid ones are skipped. Types
-//! and names of parameters are case-insensitive. As in examples of the proposal, an element of the header without `/`
-//! continues the clause before it: `application/json;g=meta.k8s.io,v=v1,as=Table` is one clause.
+//! Clauses are tried in order of preference, then in the order of the header. Unknown and invalid ones are skipped.
+//! Types and names of parameters are case-insensitive. As in examples of the proposal, an element of the header without
+//! `/` continues the clause before it: `application/json;g=meta.k8s.io,v=v1,as=Table` is one clause.
 
 use super::resource::{Form, Target, TargetKind, Transformed};
 use super::{BLANKS, Clause, repaired_clause, split_outside_quotes};
@@ -109,7 +109,7 @@ pub fn alternate<'h>(header: &'h str, endpoint: &Alternates<'h>, pretty: bool) -
     })
 }
 
-/// The clauses in the order of the header.
+/// Returns the clauses in the order of the header.
 fn clauses(header: &str) -> Vec<Clause<'_>> {
     let mut clauses: Vec<Option<Clause<'_>>> = Vec::new();
     for part in split_outside_quotes(header, ',') {
@@ -140,7 +140,7 @@ fn without_alias(mut clause: Clause<'_>) -> Clause<'_> {
     Clause { subtype, ..clause }
 }
 
-/// Whether a clause names a type, perhaps by a wildcard.
+/// Returns whether a clause names a type, perhaps by a wildcard.
 fn names(clause: &Clause<'_>, kind: &str, subtype: &str) -> bool {
     match (clause.kind, clause.subtype) {
         ("*", _) => true,
@@ -150,8 +150,8 @@ fn names(clause: &Clause<'_>, kind: &str, subtype: &str) -> bool {
 }
 
 impl<'e> Alternates<'e> {
-    /// Returns the media types that the endpoint supports, for messages: `application/json, application/yaml`. One that is
-    /// supported only with parameters has these parameters.
+    /// Returns the media types that the endpoint supports, for messages: `application/json, application/yaml`. One that
+    /// is supported only with parameters has these parameters.
     pub fn media_types(&self) -> String {
         let metadata =
             if self.answers == Answers::Many { "PartialObjectMetadataList" } else { "PartialObjectMetadata" };
@@ -170,8 +170,8 @@ impl<'e> Alternates<'e> {
         out.join(", ")
     }
 
-    /// Returns the form that the parameters of a clause select; `None` if one of them is invalid or the endpoint does not
-    /// support it.
+    /// Returns the form that the parameters of a clause select; `None` if one of them is invalid or the endpoint does
+    /// not support it.
     fn fit(&self, clause: &Clause<'e>, form: Form, pretty: bool) -> Option<Transformed<'e>> {
         let text = |name: &str| {
             let found = clause.parameters.iter().rev().find(|(key, _)| key.eq_ignore_ascii_case(name));
@@ -256,7 +256,7 @@ impl<'e> Alternates<'e> {
         Some(())
     }
 
-    /// The kind that a name stands for here.
+    /// Returns the kind that a name stands for here.
     fn target(&self, kind: &str, (group, version): (&str, &str), form: Form) -> Option<TargetKind> {
         use TargetKind as To;
         let (is_one, is_many) = (self.answers == Answers::One, self.answers == Answers::Many);

@@ -1,11 +1,11 @@
 //! Reads `Accept`.
 //!
-//! kube-apiserver parses the header with goautoneg and then matches the clauses in three ways: for OpenAPI documents, for
-//! objects (whose form is selected by the parameters `as`, `g` and `v`), and in go-restful, which routes some of the
-//! endpoints. [`Reading::Kube`] does the same, including the faults. [`Reading::Repaired`] follows RFC 9110.
+//! kube-apiserver parses the header with goautoneg and then matches the clauses in three ways: for OpenAPI documents,
+//! for objects (whose form is selected by the parameters `as`, `g` and `v`), and in go-restful, which routes some of
+//! the endpoints. [`Reading::Kube`] does the same, including the faults. [`Reading::Repaired`] follows RFC 9110.
 //!
-//! [`resource`] chooses the form of stored objects as kube-apiserver does. [`alternate`] knows all forms of the proposal
-//! "Alternate representations of API resources".
+//! [`resource`] chooses the form of stored objects as kube-apiserver does. [`alternate`] knows all forms of the
+//! proposal "Alternate representations of API resources".
 
 mod alternate;
 mod resource;
@@ -35,7 +35,7 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// The plain form in a media type.
+    /// Returns the plain form in a media type.
     pub const fn plain(kind: &'static str, subtype: &'static str) -> Offer {
         Offer { kind, subtype, aggregated: None }
     }
@@ -85,7 +85,7 @@ impl<'h> Clause<'h> {
         }
     }
 
-    /// The form of the object that the parameters select.
+    /// Returns the form of the object that the parameters select.
     fn wanted(&self) -> ObjectForm<'h> {
         match (self.parameter("as"), self.parameter("g"), self.parameter("v")) {
             (None, None, None) => ObjectForm::Plain,
@@ -117,8 +117,8 @@ impl ObjectForm<'_> {
     }
 }
 
-/// The choice of kube-apiserver's OpenAPI handlers: the first clause in order of preference that matches an offer. All
-/// parameters are ignored (kube-openapi `pkg/handler`, `pkg/handler3`).
+/// Returns the choice of kube-apiserver's OpenAPI handlers: the first clause in order of preference that matches an
+/// offer. All parameters are ignored (kube-openapi `pkg/handler`, `pkg/handler3`).
 ///
 /// ```
 /// use kubeshape_objects::accept::{Choice, Offer, Reading, openapi};
@@ -152,9 +152,9 @@ pub fn openapi(header: &str, offers: &[Offer], reading: Reading) -> Choice {
     }
 }
 
-/// The choice of kube-apiserver for objects. With [`Reading::Kube`], offers of aggregated discovery win over plain ones
-/// regardless of preference (apiserver `pkg/endpoints/discovery/aggregated`, `wrapper.go`). With [`Reading::Repaired`],
-/// preference decides.
+/// Returns the choice of kube-apiserver for objects. With [`Reading::Kube`], offers of aggregated discovery win over
+/// plain ones regardless of preference (apiserver `pkg/endpoints/discovery/aggregated`, `wrapper.go`). With
+/// [`Reading::Repaired`], preference decides.
 pub fn object(header: &str, offers: &[Offer], reading: Reading) -> Choice {
     if header.is_empty() || header == "*/*" {
         return offers.iter().position(|offer| offer.aggregated.is_none()).map_or(Choice::Nothing, Choice::Offer);
@@ -191,8 +191,8 @@ pub fn pretty(header: &str) -> bool {
             .is_some_and(|clause| clause.parameter("pretty") == Some("1"))
 }
 
-/// Whether go-restful finds a route that produces one of the offers. It compares whole types; the only wildcard that it
-/// knows is `*/*`.
+/// Returns whether go-restful finds a route that produces one of the offers. It compares whole types; the only wildcard
+/// that it knows is `*/*`.
 pub fn restful(header: &str, offers: &[Offer]) -> bool {
     header.is_empty()
         || header.split(',').any(|part| {
@@ -219,7 +219,7 @@ fn cut(text: &str, separator: char) -> (&str, &str) {
     text.split_once(separator).unwrap_or((text, ""))
 }
 
-/// The clauses as goautoneg parses and sorts them.
+/// Returns the clauses as goautoneg parses and sorts them.
 fn kube_clauses(header: &str) -> Vec<Clause<'_>> {
     let mut clauses: Vec<Clause<'_>> = header.split(',').filter_map(kube_clause).collect();
     kube_order(&mut clauses);
@@ -254,9 +254,9 @@ fn kube_clause<'h>(part: &'h str) -> Option<Clause<'h>> {
     Some(clause)
 }
 
-/// goautoneg's order. Its comparison is not transitive (a type without a wildcard comes before a type with one, even at a
-/// lower q), so the result depends on the insertion sort that Go uses for up to twelve elements. Longer lists are sorted
-/// by q, then by wildcards.
+/// goautoneg's order. Its comparison is not transitive (a type without a wildcard comes before a type with one, even at
+/// a lower q), so the result depends on the insertion sort that Go uses for up to twelve elements. Longer lists are
+/// sorted by q, then by wildcards.
 fn kube_order(clauses: &mut [Clause<'_>]) {
     const INSERTION: usize = 12;
     let before = |a: &Clause<'_>, b: &Clause<'_>| {
@@ -277,7 +277,7 @@ fn kube_order(clauses: &mut [Clause<'_>]) {
     }
 }
 
-/// The clauses according to RFC 9110, in the order of the header.
+/// Returns the clauses according to RFC 9110, in the order of the header.
 fn repaired_clauses(header: &str) -> Vec<Clause<'_>> {
     split_outside_quotes(header, ',').filter_map(repaired_clause).collect()
 }
@@ -318,8 +318,9 @@ fn split_outside_quotes(text: &str, separator: char) -> impl Iterator<Item = &st
     })
 }
 
-/// The offer with the highest q. The q of an offer is that of the most specific clause that matches it. If several offers
-/// have the same q, the most specific clause decides, then the first clause, then the order of the offers.
+/// Returns the offer with the highest q. The q of an offer is that of the most specific clause that matches it. If
+/// several offers have the same q, the most specific clause decides, then the first clause, then the order of the
+/// offers.
 fn repaired(header: &str, offers: &[Offer], parameters: bool) -> Choice {
     let clauses = repaired_clauses(header);
     if clauses.is_empty() {

@@ -20,7 +20,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// The media type.
+    /// Returns the media type.
     pub fn media_type(self) -> &'static str {
         match self {
             Form::Json | Form::Indented => "application/json",
@@ -31,7 +31,7 @@ impl Form {
         }
     }
 
-    /// The media type of a watch (upstream: `serveWatchHandler`).
+    /// Returns the media type of a watch (upstream: `serveWatchHandler`).
     pub fn stream_type(self) -> &'static str {
         match self {
             Form::Protobuf => "application/vnd.kubernetes.protobuf;stream=watch",
@@ -193,7 +193,7 @@ pub fn resource(header: &str, endpoint: Endpoint, pretty: bool) -> Option<Transf
     None
 }
 
-/// The kind that the parameters select, if any; `None` if the endpoint does not have it in this form (upstream:
+/// Returns the kind that the parameters select, if any; `None` if the endpoint does not have it in this form (upstream:
 /// `RequestScope.AllowsMediaTypeTransform`).
 #[allow(clippy::option_option)] // `Some(None)`: valid, without a kind.
 fn target<'h>(clause: &Clause<'h>, endpoint: Endpoint, form: Form) -> Option<Option<Target<'h>>> {

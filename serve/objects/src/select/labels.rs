@@ -95,12 +95,12 @@ impl LabelSelector {
         Ok(LabelSelector { requirements })
     }
 
-    /// Whether everything is selected.
+    /// Returns whether everything is selected.
     pub fn is_empty(&self) -> bool {
         self.requirements.is_empty()
     }
 
-    /// Whether an object with these labels is selected.
+    /// Returns whether an object with these labels is selected.
     pub fn matches<'l>(&self, label: impl Fn(&str) -> Option<&'l str>) -> bool {
         self.requirements.iter().all(|requirement| {
             let value = label(&requirement.key);
@@ -122,7 +122,7 @@ impl LabelSelector {
     }
 }
 
-/// The tokens of a selector (upstream: `Lexer`).
+/// Returns the tokens of a selector (upstream: `Lexer`).
 fn tokens(text: &str) -> Vec<Token<'_>> {
     const SPECIAL: [char; 7] = ['=', '!', '(', ')', ',', '>', '<'];
     const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];

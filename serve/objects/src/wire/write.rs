@@ -44,7 +44,7 @@ pub fn json_to_protobuf(api_version: &str, kind: &str, json: &[u8]) -> Result<Ve
 /// Writes a list of objects of a built-in kind.
 ///
 /// # Errors
-/// As [`json_to_protobuf`].
+/// Like [`json_to_protobuf`].
 pub(crate) fn list_to_protobuf(
     api_version: &str,
     [list, kind]: [&str; 2],
@@ -278,7 +278,7 @@ impl Backwards {
     }
 }
 
-/// The value, if it is one of this kind.
+/// Returns the value, if it is one of this kind.
 fn of_kind<'n>(found: Found<'n>, kind: NodeKind, expected: &str) -> Result<Found<'n>, String> {
     match found {
         Some(found) if found.kind() != kind => Err(wrong(found, expected)),
@@ -305,7 +305,8 @@ fn wrong(found: Node<'_>, expected: &str) -> String {
     format!("protobuf: found {what}, expected {expected}")
 }
 
-/// The seconds and nanoseconds of a time; none of Go's zero time. Fractions of a second count for those that have them.
+/// Returns the seconds and nanoseconds of a time; none of Go's zero time. Fractions of a second count for those that
+/// have them.
 fn time(text: &str, kind: Kind) -> Result<Option<(i64, i64)>, String> {
     if text.is_empty() {
         return Ok(None);
@@ -373,7 +374,7 @@ mod tests {
         }
     }
 
-    /// The JSON that protobuf becomes, and protobuf of it.
+    /// Returns the JSON that protobuf becomes, and protobuf of it.
     fn there_and_back(body: &[u8]) -> (Vec<u8>, Vec<u8>) {
         let read = protobuf_to_json(body).expect("protobuf").expect("JSON");
         let again = json_to_protobuf("apiextensions.k8s.io/v1", "CustomResourceDefinition", &read).expect("protobuf");
@@ -475,7 +476,8 @@ mod tests {
         assert!(memchr::memmem::find(&list, &expected).is_some(), "{list:02x?}");
     }
 
-    /// An object of two bytes, `{}`, becomes the message of all its zero values. This is how much larger protobuf can be than JSON.
+    /// An object of two bytes, `{}`, becomes the message of all its zero values. This is how much larger protobuf can
+    /// be than JSON.
     #[test]
     fn messages_of_nothing_are_small() {
         let size = |name| {

@@ -444,7 +444,8 @@ fn each_version_of_v1beta1_has_what_holds_for_all() {
     assert!(of_file(&mut server, &wrong).is_err_and(|message| message.contains("must be spec.names.plural+")));
 }
 
-/// The seconds that creating, changing and deleting a definition of many versions take, and an object in one of them.
+/// Returns the seconds that creating, changing and deleting a definition of many versions take, and an object in one of
+/// them.
 fn time_of_versions(count: usize, deprecated: bool) -> f64 {
     let mut definition = tabs();
     let version = definition["spec"]["versions"][0].take();

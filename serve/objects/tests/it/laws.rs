@@ -63,7 +63,7 @@ fn take(server: &mut Server, step: &Step) {
     }
 }
 
-/// The objects of a list by name.
+/// Returns the objects of a list by name.
 fn listed(server: &Server, store: &Store, query: &str) -> BTreeMap<String, Value> {
     let request = Request { path: ALL, query, ..Request::default() };
     let Some(Outcome::Reply(reply)) = server.api.prepare(store, &request, &Moment::default()) else { panic!() };

@@ -67,7 +67,7 @@ fn send(api: &Api, store: &mut Store, method: &str, path: &str, body: &str) -> R
     api.answer(store, &request, &Moment::default()).unwrap()
 }
 
-/// The causes, or the code of an accepted request, and the warnings.
+/// Returns the causes, or the code of an accepted request, and the warnings.
 fn told(reply: &Reply) -> Vec<String> {
     let status: Value = serde_json::from_slice(&reply.body).unwrap();
     let mut told = Vec::new();

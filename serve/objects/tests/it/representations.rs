@@ -1,5 +1,5 @@
-//! The forms of objects: each example of the proposal "Alternate representations of API resources" by its name, and the rules
-//! around them.
+//! The forms of objects: each example of the proposal "Alternate representations of API resources" by its name, and the
+//! rules around them.
 
 use crate::common::{ALL, Server};
 use kubeshape_objects::accept::Form;
@@ -515,7 +515,7 @@ fn watches_tell_events_in_every_form() {
     assert_eq!(told(&mut server, "text/csv, application/json", query).code, 200);
 }
 
-/// The same store without its history.
+/// Returns the same store without its history.
 fn shortened(store: &Store) -> Store {
     use kubeshape_objects::store::{Limits, Saved};
     let objects = store.objects().map(|(key, object)| (key.clone(), std::sync::Arc::clone(object))).collect();

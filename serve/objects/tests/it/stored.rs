@@ -1,4 +1,5 @@
-//! Objects that were stored before their definition changed: they are read as the definition says now, and stay stored as they were.
+//! Objects that were stored before their definition changed: they are read as the definition says now, and stay stored
+//! as they were.
 
 use kubeshape_objects::store::{Key, Saved, Store, Stored};
 use kubeshape_objects::{Api, Documents, Moment, Outcome, Reply, Request};
@@ -60,7 +61,7 @@ impl Server {
         assert_eq!(self.send("POST", TABS, "application/json", &tab).code, 201);
     }
 
-    /// The `spec` of an object, as it is stored.
+    /// Returns the `spec` of an object, as it is stored.
     fn stored(&self, name: &str) -> Value {
         let key = Key::new(&"tabs.example.com".into(), "default", name);
         let stored: Value = serde_json::from_str(self.store.get(&key).expect("it is stored").text()).expect("JSON");

@@ -206,7 +206,7 @@ impl<'l> Named<'l> {
         Named { kind: policy_kind.to_owned(), policy, location, binding: Some(binding) }
     }
 
-    /// The kind and the name of the policy.
+    /// Returns the kind and the name of the policy.
     fn policy(&self) -> (&str, &str) {
         (&self.kind, &self.policy)
     }
@@ -218,7 +218,7 @@ impl<'l> Named<'l> {
     }
 }
 
-/// The kind of a policy's parameters.
+/// Returns the kind of a policy's parameters.
 fn param_kind(policy: Value<'_>) -> Option<String> {
     let kind = policy.get("spec")?.get("paramKind")?.get("kind")?.as_str()?;
     Some(kind.to_owned())

@@ -42,7 +42,7 @@ impl<'a> Array<'a> {
         &self.items
     }
 
-    /// The memory of the old list.
+    /// Returns the memory of the old list.
     pub(super) fn memory(&self) -> &[Value<'a>] {
         &self.memory
     }

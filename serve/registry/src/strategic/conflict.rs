@@ -63,7 +63,7 @@ impl<'a> Conflicts<'a> {
         }
     }
 
-    /// Whether two patches have a conflict.
+    /// Returns whether two patches have a conflict.
     ///
     /// # Errors
     /// A field is unknown, or lists cannot be compared.
@@ -72,7 +72,7 @@ impl<'a> Conflicts<'a> {
         self.values(Value::Map(a), Value::Map(b), Some(field))
     }
 
-    /// Whether two maps have a conflict in a key of both.
+    /// Returns whether two maps have a conflict in a key of both.
     fn maps(&self, a: Map<'a>, b: Map<'a>, of: Type<'_>) -> Result<bool, Error> {
         for (key, own) in a.entries() {
             if *key == DIRECTIVE || *key == "$retainKeys" {
@@ -137,7 +137,7 @@ impl<'a> Conflicts<'a> {
     }
 }
 
-/// The items of a merging list by their keys (upstream: `sliceOfMapsToMapOfMaps`).
+/// Returns the items of a merging list by their keys (upstream: `sliceOfMapsToMapOfMaps`).
 fn by_key<'a>(items: &'a [Value<'a>], key: &str) -> Result<BTreeMap<String, Value<'a>>, Error> {
     let mut named = BTreeMap::new();
     for item in items {

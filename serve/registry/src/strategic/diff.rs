@@ -259,7 +259,8 @@ impl<'a> Differ<'a> {
         (sorted, added, deleted)
     }
 
-    /// Compares two lists of maps. Returns the items to merge, and directives that delete (upstream: `diffListsOfMaps`).
+    /// Compares two lists of maps. Returns the items to merge, and directives that delete (upstream:
+    /// `diffListsOfMaps`).
     fn items(
         &self,
         old: &'a [Value<'a>],

@@ -72,7 +72,7 @@ pub(super) fn type_name(value: Value<'_>) -> &'static str {
     }
 }
 
-/// Whether two values have the same Go type.
+/// Returns whether two values have the same Go type.
 pub(super) fn same_type(a: Value<'_>, b: Value<'_>) -> bool {
     a.go_type() == b.go_type()
 }

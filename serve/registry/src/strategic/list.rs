@@ -132,7 +132,7 @@ pub(super) fn sorted<'a>(
     Ok(kept)
 }
 
-/// Whether an item has `$patch: delete`.
+/// Returns whether an item has `$patch: delete`.
 pub(super) fn is_deleted(item: &Value<'_>) -> bool {
     item.get(DIRECTIVE).and_then(Value::as_str) == Some("delete")
 }

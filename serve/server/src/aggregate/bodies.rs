@@ -6,7 +6,7 @@ use kubeshape_discovery::{Group, Resource};
 use kubeshape_yaml::Limits;
 use std::sync::Arc;
 
-/// Two million nodes of 20 bytes. A document of the largest size that is read has fewer, unless it is an attack.
+/// Two million nodes of 20 bytes. A document of the maximum size has fewer, unless it is an attack.
 const LIMITS: Limits = Limits { bytes: 1 << 30, depth: 64, nodes: 2_000_000, alias_nodes: 0, scalar: 1 << 20 };
 
 /// A response of `/apis` or `/api`.

@@ -18,14 +18,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// Redirects that are followed for one document.
+/// The maximum number of redirects for one document.
 const REDIRECTS: usize = 3;
 
 /// An HTTP client of one server.
 #[derive(Debug)]
 pub(super) struct Client {
     pub(super) options: AggregateOptions,
-    /// For requests that are proxied.
+    /// For proxied requests.
     pub(super) permits: Permits,
     inner: legacy::Client<HttpsConnector<Dialer>, Empty<Bytes>>,
     authority: String,
@@ -40,7 +40,7 @@ pub(super) struct DocumentRequest<'a> {
     pub(super) accept: &'static str,
     /// The ETag of the last response.
     pub(super) tag: Option<&'a str>,
-    /// The largest body that is read, in bytes.
+    /// The maximum size of the body, in bytes.
     pub(super) limit: usize,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct DocumentResponse {
     pub(super) body: Vec<u8>,
 }
 
-/// Why there is no response, or none that can be used.
+/// Why there is no usable response.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Failure {
     #[error("no connection: {0}")]
@@ -84,7 +84,7 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    /// Whether the server was too slow: 504 instead of 502.
+    /// Returns whether the server was too slow: 504 instead of 502.
     pub(super) fn is_timeout(&self) -> bool {
         matches!(self, Failure::Timeout(_))
     }
@@ -273,7 +273,7 @@ fn failure_of(error: &legacy::Error) -> Failure {
     if error.is_connect() { Failure::Connect(text) } else { Failure::Broken(text) }
 }
 
-/// An error with its causes, because errors of hyper say little by themselves.
+/// Formats an error with its causes, because errors of hyper say little by themselves.
 pub(super) fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

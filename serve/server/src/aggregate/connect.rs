@@ -19,15 +19,15 @@ use tokio::net::TcpStream;
 #[cfg(unix)]
 use tokio::net::UnixStream;
 
-/// Connects to the configured address and ignores the URL. Neither a response of a server nor a proxy in the environment
-/// can make it connect to another address.
+/// Connects to the configured address and ignores the URL. Neither a response of a server nor a proxy in the
+/// environment can make it connect to another address.
 #[derive(Clone, Debug)]
 pub(super) struct Dialer {
     socket: Arc<Socket>,
     timeout: Duration,
 }
 
-/// Why no connection can be set up with this configuration.
+/// Why this configuration cannot be used for connections.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConnectError {
     /// The certificates cannot be used.
@@ -44,7 +44,7 @@ pub enum ConnectError {
     Tls(String),
 }
 
-/// The connector for a server, with TLS if its address is HTTPS.
+/// Creates the connector for a server, with TLS if its address is HTTPS.
 ///
 /// # Errors
 /// The certificates cannot be read, there are none, or TLS cannot be set up.

@@ -1,4 +1,5 @@
-//! Servers that publish only OpenAPI v2: kube-aggregator converts their documents in `pkg/controllers/openapiv3/aggregator`.
+//! Servers that publish only OpenAPI v2: kube-aggregator converts their documents in
+//! `pkg/controllers/openapiv3/aggregator`.
 
 use super::groups::Wanted;
 use super::options::AggregateOptions;
@@ -7,7 +8,7 @@ use kubeshape_convert::graph::split;
 use kubeshape_convert::v2;
 use kubeshape_schema::{Bump, Profile};
 
-/// The v3 documents of a server that publishes only v2: their paths and JSON.
+/// Returns the v3 documents of a server that publishes only v2: their paths and JSON.
 ///
 /// # Errors
 /// The body is not an OpenAPI v2 document, or it cannot be converted.
@@ -64,7 +65,7 @@ pub fn merge_v2<'o>(
 /// A v3 document: its path and JSON.
 type Printed = (String, Vec<u8>);
 
-/// The v3 documents of the wanted group versions of a v2 document.
+/// Returns the v3 documents of the wanted group versions of a v2 document.
 ///
 /// # Errors
 /// The body is not an OpenAPI v2 document, or it cannot be converted.

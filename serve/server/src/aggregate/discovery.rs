@@ -19,7 +19,7 @@ pub(super) struct DiscoveryPoll {
     lists: BTreeMap<&'static str, Cached<Published>>,
     /// The responses of group versions, for servers without aggregated discovery.
     versions: BTreeMap<GroupVersionName, Cached<Arc<GroupVersion>>>,
-    /// What the last poll downloaded, and did not have already.
+    /// What the last poll downloaded and did not have before.
     downloaded: Option<&'static str>,
     /// The last good result.
     published: Option<Published>,
@@ -36,24 +36,24 @@ impl DiscoveryPoll {
         DiscoveryPoll { server, lists: BTreeMap::new(), versions: BTreeMap::new(), downloaded: None, published: None }
     }
 
-    /// Reports the group versions that are configured, before the first request to the server.
+    /// Reports the configured group versions, before the first request to the server.
     ///
     /// # Errors
-    /// Nobody receives states any more.
+    /// The receiver of states is gone.
     pub(super) async fn report_expected(&mut self) -> Result<(), Closed> {
         self.report(false).await
     }
 
-    /// Polls once, and reports what changed.
+    /// Polls once, and reports changes.
     ///
     /// # Errors
-    /// Nobody receives states any more. The inner error is why the server did not answer.
+    /// The receiver of states is gone. The inner error is why the server did not respond.
     pub(super) async fn poll(&mut self) -> Result<Result<(), Failure>, Closed> {
         let start = Instant::now();
         let total = self.server.client.options.timeouts.total;
         let answer = timeout(total, self.fetch()).await.unwrap_or(Err(Failure::Timeout("discovery")));
         if let Some(what) = self.downloaded.filter(|_| answer.is_ok()) {
-            // KEP-3352 has people look for this line. kube-aggregator writes it at level 3.
+            // KEP-3352 refers users to this line. kube-aggregator writes it at level 3.
             tracing::debug!("DiscoveryManager: Successfully downloaded {what} for {}", self.server.client.options.name);
         }
         let polled = answer.map(|published| {
@@ -107,7 +107,7 @@ impl DiscoveryPoll {
             StatusCode::NOT_MODIFIED if known.is_some() => {
                 return Ok(self.lists.get(place).map(|known| known.value.clone()).unwrap_or_default());
             }
-            // Servers that are older than aggregated discovery, and servers without a core group.
+            // Servers older than aggregated discovery, and servers without a core group.
             StatusCode::NOT_FOUND | StatusCode::NOT_ACCEPTABLE => {
                 self.lists.remove(place);
                 return self.versions(named()).await;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tokio::sync::{Mutex, mpsc};
 use tokio::time::Instant;
 
-/// A downstream server, as the polls of its documents and of its discovery share it.
+/// A downstream server, shared by the polls of its documents and of its discovery.
 pub(super) struct Downstream {
     pub(super) client: Arc<Client>,
     pub(super) metrics: Arc<Metrics>,
@@ -16,25 +16,25 @@ pub(super) struct Downstream {
     reported: Mutex<Reported>,
 }
 
-/// The state that was reported last, and the channel for the next one.
+/// The last reported state, and the channel for the next one.
 struct Reported {
     state: RemoteState,
     updates: mpsc::Sender<RemoteState>,
 }
 
-/// Nobody receives states any more.
+/// The receiver of states is gone.
 pub(super) struct Closed;
 
 /// The result of a poll.
 pub(super) enum Polled<T> {
     /// Nothing changed since the last poll.
     Unchanged,
-    /// This is there now.
+    /// The new state.
     New(T),
 }
 
 impl<T> Polled<T> {
-    /// The value of the label `result` in metrics.
+    /// Returns the value of the label `result` in metrics.
     fn label(&self) -> &'static str {
         match self {
             Polled::Unchanged => "unchanged",
@@ -44,7 +44,7 @@ impl<T> Polled<T> {
 }
 
 impl Downstream {
-    /// A server about which nothing is known yet.
+    /// Creates a server with an unknown state.
     pub(super) fn new(
         client: Client,
         position: usize,
@@ -59,7 +59,7 @@ impl Downstream {
     /// Changes the state, and reports it if `change` returns that it changed.
     ///
     /// # Errors
-    /// Nobody receives states any more.
+    /// The receiver of states is gone.
     pub(super) async fn report(&self, change: impl FnOnce(&mut RemoteState) -> bool) -> Result<(), Closed> {
         let mut reported = self.reported.lock().await;
         if change(&mut reported.state) {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The group versions that a server publishes.
 pub(super) type Published = BTreeMap<GroupVersionName, Arc<GroupVersion>>;
 
-/// Which group versions are taken from a server.
+/// The group versions to use from a server.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted<'a>(&'a [GroupVersionName]);
 
@@ -21,7 +21,7 @@ impl<'a> Wanted<'a> {
         Wanted(&options.group_versions)
     }
 
-    /// The group versions that are configured. If there are none, all are taken.
+    /// Returns the configured group versions. If empty, all are used.
     pub(super) fn named(self) -> &'a [GroupVersionName] {
         self.0
     }
@@ -36,7 +36,7 @@ impl<'a> Wanted<'a> {
         is_name(group) && (self.0.is_empty() || self.0.iter().any(|name| &*name.group == group))
     }
 
-    /// Whether a document is taken: the document of a wanted group version, or of its group.
+    /// Returns whether a document is used: that of a wanted group version, or of its group.
     pub(super) fn has_document(self, path: &str) -> bool {
         match path.split('/').collect::<Vec<_>>()[..] {
             ["api", version] => self.has("", version),
@@ -47,7 +47,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// The wanted group versions of what a server published.
+/// Returns the wanted ones of the published group versions.
 pub(super) fn published(groups: &[Group], wanted: Wanted<'_>) -> Published {
     let mut out = Published::new();
     for group in groups {
@@ -61,10 +61,10 @@ pub(super) fn published(groups: &[Group], wanted: Wanted<'_>) -> Published {
     out
 }
 
-/// The groups that discovery shows for a server: the group versions that it published last, marked stale if it does not
-/// answer, and the other configured group versions, without resources.
+/// Returns the groups that discovery shows for a server: the last published group versions, marked stale if the server
+/// does not respond, and the other configured group versions, without resources.
 ///
-/// Upstream shows no resources of a server that does not answer. Here the last known resources are shown: clients skip
+/// Upstream shows no resources of a server that does not respond. Here the last known resources are shown: clients skip
 /// stale group versions anyway, and the resources help clients that do not.
 pub(super) fn shown(published: Option<&Published>, wanted: Wanted<'_>, answers: bool) -> Vec<Group> {
     let mut groups: BTreeMap<Arc<str>, Vec<Arc<GroupVersion>>> = BTreeMap::new();
@@ -92,7 +92,8 @@ pub(super) fn shown(published: Option<&Published>, wanted: Wanted<'_>, answers: 
     groups.into_iter().filter_map(|(name, versions)| assemble(name, versions)).collect()
 }
 
-/// The priority of a built-in group version, else the default: a server's discovery does not contain its priorities.
+/// Returns the priority of a built-in group version, else the default: a server's discovery does not contain its
+/// priorities.
 pub(super) fn priority(name: &GroupVersionName) -> Priority {
     built_in_priority(&name.group, &name.version).unwrap_or(UNSET_PRIORITY)
 }

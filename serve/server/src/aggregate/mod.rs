@@ -1,18 +1,18 @@
-//! Aggregation of other API servers, as kube-aggregator does it (`pkg/controllers/openapiv3/aggregator`,
+//! Aggregation of other API servers, like in kube-aggregator (`pkg/controllers/openapiv3/aggregator`,
 //! `pkg/controllers/openapi/aggregator`, and `discoveryManager` in `pkg/apiserver`).
 //!
-//! [`Aggregator::spawn`] starts a task per server. It polls the server's documents and its discovery, and reports changes
-//! as [`RemoteState`]:
+//! [`Aggregator::spawn`] starts a task per server. It polls the server's documents and its discovery, and reports
+//! changes as [`RemoteState`]:
 //!
 //! - Requests for v3 documents are proxied ([`Leaf::Remote`](crate::Leaf::Remote)), with the query and the headers that
-//!   select a representation. The responses come back with their caching headers, and are not parsed.
+//!   select a representation. The responses keep their caching headers, and are not parsed.
 //! - The v2 document of a server without v3 documents is converted, and split by group version.
 //! - Discovery is read in aggregated form (v2 or v2beta1), or group version by group version.
 //!
 //! Servers are not trusted. Everything that they send is limited in size, time and number. Redirects are followed only
-//! within the same server, and connections go only to the configured address. If a server does not answer, its last known
-//! state stays and is marked stale in discovery; other servers are not affected. Credentials of clients are never sent on:
-//! a server gets the token that is configured for it.
+//! within the same server, and connections go only to the configured address. If a server does not respond, its last
+//! known state is kept and marked stale in discovery; other servers are not affected. Credentials of clients are never
+//! forwarded: a server gets the token that is configured for it.
 
 mod bodies;
 mod client;
@@ -44,13 +44,13 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
-/// Whose conversions and merges of documents are used.
+/// The profiles of conversions and merges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profiles {
-    /// Of OpenAPI v2 documents that are merged into that of this server.
+    /// For OpenAPI v2 documents that are merged into that of this server.
     pub documents: Profile,
-    /// Of the conversion to OpenAPI v3, for servers that publish only v2. [`Profile::Kube`] is the conversion of kube-aggregator,
-    /// which leaves quantities and int-or-strings as strings. KEP-2896 allows better ones.
+    /// For the conversion to OpenAPI v3, for servers that publish only v2. [`Profile::Kube`] is the conversion of
+    /// kube-aggregator, which leaves quantities and int-or-strings as strings. KEP-2896 allows better ones.
     pub conversion: Profile,
 }
 
@@ -61,7 +61,7 @@ impl Default for Profiles {
 }
 
 impl From<Profile> for Profiles {
-    /// One profile for both.
+    /// Uses one profile for both.
     fn from(profile: Profile) -> Self {
         Profiles { documents: profile, conversion: profile }
     }
@@ -95,8 +95,8 @@ pub struct Aggregator {
 }
 
 impl Aggregator {
-    /// Starts a task for each server. Of two servers with the same group version, the first one serves it. A [`RemoteState`] is
-    /// sent whenever something changed, and at once if group versions are configured.
+    /// Starts a task for each server. If two servers have the same group version, the first one serves it. A
+    /// [`RemoteState`] is sent whenever something changed, and immediately if group versions are configured.
     ///
     /// # Errors
     /// The certificates of a server cannot be used.

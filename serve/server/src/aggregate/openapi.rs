@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 
-/// How often the v2 document of a server with v3 documents is fetched if it has no ETag: it is large.
+/// The interval for fetching the v2 document of a server with v3 documents if it has no ETag: it is large.
 const UNTAGGED: Duration = Duration::from_mins(1);
 
 /// Polls the OpenAPI documents of a server.
@@ -31,7 +31,7 @@ pub(super) struct OpenApiPoll {
     v2_next: Instant,
 }
 
-/// Where the v3 documents come from.
+/// The source of the v3 documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Unknown,
@@ -67,10 +67,10 @@ impl OpenApiPoll {
         OpenApiPoll { server, source: Source::Unknown, index_tag: None, v2_tag: None, v2_next }
     }
 
-    /// Polls once, and reports what changed.
+    /// Polls once, and reports changes.
     ///
     /// # Errors
-    /// Nobody receives states any more. The inner error is why the server did not answer.
+    /// The receiver of states is gone. The inner error is why the server did not respond.
     pub(super) async fn poll(&mut self) -> Result<Result<(), Failure>, Closed> {
         let start = Instant::now();
         let index = self.index().await;
@@ -112,7 +112,7 @@ impl OpenApiPoll {
         }
     }
 
-    /// Reports the documents that the index of a server lists.
+    /// Reports the documents in the index of a server.
     async fn report_index(&mut self, index: &Index) -> Result<(), Closed> {
         if self.source != Source::Server {
             // The v2 document was used for something else before.
@@ -131,8 +131,8 @@ impl OpenApiPoll {
         self.server.report(|state| replace(state, documents)).await
     }
 
-    /// Polls the v2 document of a server that publishes v3 documents. It is only merged into this server's v2 document, so
-    /// it is not a failure if it cannot be read.
+    /// Polls the v2 document of a server that publishes v3 documents. It is only merged into this server's v2 document,
+    /// so an unreadable one is not a failure.
     async fn poll_v2_of_v3_server(&mut self) -> Result<(), Closed> {
         if Instant::now() < self.v2_next {
             return Ok(());
@@ -158,7 +158,7 @@ impl OpenApiPoll {
         }
     }
 
-    /// Polls a server that publishes only v2. The documents that are known stay until there are others.
+    /// Polls a server that publishes only v2. Known documents are kept until there are new ones.
     async fn poll_v2_only_server(&mut self) -> Result<Result<(), Failure>, Closed> {
         if self.source != Source::Converted {
             self.v2_tag = None;
@@ -232,7 +232,7 @@ impl Converted {
     }
 }
 
-/// Replaces the documents of a state, and keeps those that did not change. Returns whether any changed.
+/// Replaces the documents of a state, and keeps unchanged ones. Returns whether any changed.
 fn replace(state: &mut RemoteState, mut documents: Vec<RemoteDocument>) -> bool {
     let kind = |leaf: &Leaf| matches!(leaf, Leaf::Local(_));
     let mut same = documents.len() == state.v3.len();

@@ -30,7 +30,7 @@ pub struct AggregateOptions {
     pub name: Arc<str>,
     /// Its address. No other address is ever connected to.
     pub address: Address,
-    /// The group versions that are taken from it. If there are none, all that it publishes are taken.
+    /// The group versions to use from it. If empty, all that it publishes are used.
     pub group_versions: Vec<GroupVersionName>,
     /// PEM certificates of the authorities to trust instead of those of the system.
     pub certificates: Option<Vec<u8>>,
@@ -47,7 +47,7 @@ pub struct AggregateOptions {
 }
 
 impl AggregateOptions {
-    /// A server with default timeouts and limits. All its group versions are taken.
+    /// Creates a server with default timeouts and limits. All its group versions are used.
     pub fn new(name: &str, address: Address) -> AggregateOptions {
         AggregateOptions {
             name: name.into(),
@@ -56,14 +56,14 @@ impl AggregateOptions {
             certificates: None,
             token: None,
             refresh: Duration::from_secs(10),
-            // As the work queue of `discoveryManager` in kube-aggregator.
+            // As in the work queue of `discoveryManager` in kube-aggregator.
             backoff: (Duration::from_millis(500), Duration::from_mins(1)),
             timeouts: Timeouts::default(),
             limits: Limits::default(),
         }
     }
 
-    /// Whether a token is sent over a network without TLS, where others can read it.
+    /// Returns whether a token is sent over a network without TLS, where others can read it.
     pub fn sends_token_in_clear(&self) -> bool {
         self.token.is_some()
             && !self.address.is_local()
@@ -71,7 +71,7 @@ impl AggregateOptions {
     }
 }
 
-/// Where a server listens, and the prefix of its paths.
+/// The address of a server, and the prefix of its paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     /// The socket.
@@ -112,8 +112,8 @@ impl Address {
         (url.origin() == own.origin()).then_some(url)
     }
 
-    /// The path and query that a `Location` of this server leads to, below its prefix. `None` if it leads elsewhere: to
-    /// another server, or through `.`, `..` or an escaped separator, which servers understand in different ways.
+    /// Returns the path and query of a `Location` of this server, below its prefix. `None` if it leads elsewhere: to
+    /// another server, or through `.`, `..` or an escaped separator, which servers interpret differently.
     ///
     /// # Example
     /// ```
@@ -128,7 +128,7 @@ impl Address {
         if matches!(self.socket, Socket::Unix(_)) && (!location.starts_with('/') || location.starts_with("//")) {
             return None;
         }
-        // The parser resolves dots, so the text is looked at.
+        // The parser resolves dots, so the unparsed URL is checked.
         let path = location.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
         if path.split('/').any(|name| matches!(name, "." | ".."))
             || ["%2e", "%2f", "%5c"].iter().any(|escape| path.contains(escape))
@@ -141,7 +141,7 @@ impl Address {
         (!below.starts_with("//")).then(|| below.to_owned())
     }
 
-    /// Whether the socket is on this machine.
+    /// Returns whether the socket is on this machine.
     fn is_local(&self) -> bool {
         match &self.socket {
             Socket::Unix(_) => true,
@@ -152,7 +152,7 @@ impl Address {
         }
     }
 
-    /// `host:port` as in URLs.
+    /// Returns `host:port` as in URLs.
     pub(crate) fn authority(&self) -> String {
         match &self.socket {
             Socket::Tcp { host, port, .. } if host.contains(':') => format!("[{host}]:{port}"),
@@ -181,7 +181,7 @@ pub struct GroupVersionName {
 }
 
 impl GroupVersionName {
-    /// The path of its documents: `apis/GROUP/VERSION`, `api/VERSION`.
+    /// Returns the path of its documents: `apis/GROUP/VERSION`, `api/VERSION`.
     pub fn path(&self) -> String {
         if self.group.is_empty() {
             format!("api/{}", self.version)
@@ -191,15 +191,15 @@ impl GroupVersionName {
     }
 }
 
-/// A bearer token, which is never shown.
+/// A bearer token, which is never printed.
 #[derive(Clone)]
 pub struct Token(Arc<str>);
 
 impl Token {
-    /// A token. Whitespace around it is removed, because files end with a newline.
+    /// Creates a token. Whitespace around it is removed, because files end with a newline.
     ///
     /// # Errors
-    /// The token is empty, or it has characters other than visible ASCII.
+    /// The token is empty, or has characters other than visible ASCII.
     pub fn new(text: &str) -> Result<Token, BadToken> {
         let text = text.trim();
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -227,13 +227,13 @@ pub struct BadToken;
 /// Timeouts of requests to a downstream server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// Until the connection is there.
+    /// Until the connection is established.
     pub connect: Duration,
-    /// Until the headers of the response are there, connecting included.
+    /// Until the headers of the response have arrived, including connecting.
     pub headers: Duration,
     /// Between two chunks of a body.
     pub idle: Duration,
-    /// For a request as a whole, until the client has taken the response.
+    /// For a whole request, until the client has received the response.
     pub total: Duration,
     /// Time over which the speed of a client is measured.
     pub stall: Duration,
@@ -246,7 +246,7 @@ impl Default for Timeouts {
     }
 }
 
-/// Limits on what a downstream server may send: sizes in uncompressed bytes, and counts.
+/// Limits on the data of a downstream server: sizes in uncompressed bytes, and counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The v3 index.
@@ -255,18 +255,18 @@ pub struct Limits {
     pub discovery: usize,
     /// The v2 document.
     pub v2: usize,
-    /// A v3 document that is proxied, in bytes as sent.
+    /// A proxied v3 document, in bytes as sent.
     pub document: u64,
     /// Group versions.
     pub group_versions: usize,
-    /// Requests that are proxied at the same time.
+    /// Simultaneous proxied requests.
     pub requests: usize,
-    /// The same for one client: a user of tokens, or an address. More wait, and are then answered with 429.
+    /// The same for one client: a user of tokens, or an address. More requests wait, and are then refused with 429.
     pub client_requests: usize,
-    /// Bytes of a v3 document that are read before the client takes them.
+    /// Bytes of a v3 document that are buffered before the client reads them.
     pub buffer: usize,
-    /// Bytes per second that a client must take of a v3 document while it does not have to wait for the server. Otherwise it
-    /// is cut.
+    /// Bytes per second that a client must read of a v3 document while it does not wait for the server. Otherwise it is
+    /// cut.
     pub slowest: u32,
 }
 
@@ -286,7 +286,7 @@ impl Default for Limits {
     }
 }
 
-/// What is wrong with `NAME=URL[,GROUP/VERSION…]`.
+/// An error in `NAME=URL[,GROUP/VERSION…]`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text}: {fault}")]
 pub struct AggregateOptionsError {
@@ -388,11 +388,11 @@ fn address(text: &str) -> Result<Address, Fault> {
     Ok(Address { socket: Socket::Tcp { host, port, tls }, prefix })
 }
 
-/// Parses a URL, or a reference that is resolved against `base`. Syntax that browsers silently correct (backslashes, line
-/// breaks, credentials before the host) is an error, so that a URL cannot be mistaken for another address.
+/// Parses a URL, or a reference that is resolved against `base`. Syntax that browsers silently correct (backslashes,
+/// line breaks, credentials before the host) is an error, so that a URL cannot be mistaken for another address.
 ///
 /// # Errors
-/// The text is not a URL, its port is out of range, it has credentials, or its syntax would have to be corrected.
+/// It is not a URL, its port is out of range, it has credentials, or its syntax would have to be corrected.
 fn parse_url(text: &str, base: Option<&Url>) -> Result<Url, Fault> {
     let violation = Cell::new(None);
     let note = |found| violation.set(violation.get().or(Some(found)));
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_read_as_they_print() {
+    fn addresses_are_printed_as_they_were_parsed() {
         for (url, printed) in [
             ("http://localhost", "http://localhost:80"),
             ("https://example.com/", "https://example.com:443"),
@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_server_itself_is_within() {
+    fn only_urls_of_the_server_are_within() {
         let plain = address("http://h:81").expect("an address");
         for (location, within) in [
             ("/openapi/v3/a?hash=1", Some("/openapi/v3/a?hash=1")),

@@ -1,4 +1,4 @@
-//! How many requests are proxied to a server at the same time: for all clients, and for each.
+//! The limits of simultaneous proxied requests to a server: for all clients, and for each.
 
 use super::client::Failure;
 use crate::limit::Caller;
@@ -33,12 +33,12 @@ pub(super) struct Permit {
 }
 
 impl Permits {
-    /// `all` permits. A client has at most `each` of them.
+    /// Creates `all` permits. A client has at most `each` of them.
     pub(super) fn new(all: usize, each: usize) -> Permits {
         Permits { all: Arc::new(Semaphore::new(all)), each, clients: Arc::default() }
     }
 
-    /// Waits for a permit until `end`. A request without a client counts only against all.
+    /// Waits for a permit until `end`. A request without a client is only limited by `all`.
     ///
     /// # Errors
     /// There is none in time.
@@ -60,7 +60,7 @@ impl Permits {
     }
 }
 
-/// A request of a client. Without any, the client is forgotten.
+/// A request of a client. A client without requests is forgotten.
 #[derive(Debug)]
 struct Request {
     caller: Caller,

@@ -1,5 +1,5 @@
-//! Polling one downstream server: its OpenAPI documents and its discovery, each on a schedule of its own, so that neither
-//! waits for the other.
+//! Polling one downstream server: its OpenAPI documents and its discovery, each on a schedule of its own, so that
+//! neither waits for the other.
 
 use super::client::Failure;
 use super::discovery::DiscoveryPoll;
@@ -36,7 +36,7 @@ pub(super) async fn poll(server: Downstream, mut stop: watch::Receiver<bool>) {
     }
 }
 
-/// When a server is polled again: after the refresh interval, or after a growing time while it fails.
+/// The schedule of polls: after the refresh interval, or after growing intervals while polls fail.
 struct Schedule<'s> {
     server: &'s Downstream,
     what: &'static str,
@@ -60,7 +60,7 @@ impl<'s> Schedule<'s> {
                 options.refresh
             }
             Some(failure) => {
-                // Only the first failure is worth a warning.
+                // Only the first failure deserves a warning.
                 if self.failures == 0 {
                     tracing::warn!(server, what, %failure, "an aggregated server does not answer");
                 } else {
@@ -73,7 +73,7 @@ impl<'s> Schedule<'s> {
     }
 }
 
-/// The time to wait after this many failures in a row: it doubles from `first` up to `last`.
+/// Returns the wait after this many consecutive failures: it doubles from `first` up to `last`.
 fn backoff((first, last): (Duration, Duration), failures: u32) -> Duration {
     let factor = 2_u32.saturating_pow(failures.saturating_sub(1));
     first.saturating_mul(factor).min(last)

@@ -1,8 +1,8 @@
 //! A proxy for the v3 documents of a downstream server, which are never parsed (kube-aggregator
 //! `pkg/controllers/openapiv3`).
 //!
-//! Only the query and the headers that select a representation are sent on, not the credentials. Methods other than HEAD
-//! become GET. Only headers that describe the document or its caching come back.
+//! Only the query and the headers that select a representation are forwarded, not the credentials. Methods other than
+//! HEAD become GET. Only response headers that describe the document or its caching are kept.
 
 use super::client::{Client, Failure};
 use super::relay::{Relayed, Terms};
@@ -22,7 +22,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// Headers of a request that are sent on.
+/// Request headers that are forwarded.
 const REQUEST_HEADERS: [HeaderName; 9] = [
     header::ACCEPT,
     header::ACCEPT_ENCODING,
@@ -35,7 +35,7 @@ const REQUEST_HEADERS: [HeaderName; 9] = [
     header::USER_AGENT,
 ];
 
-/// Headers of a response that come back.
+/// Response headers that are kept.
 const RESPONSE_HEADERS: [HeaderName; 14] = [
     header::ACCEPT_RANGES,
     header::AGE,
@@ -107,7 +107,7 @@ async fn forward(client: &Arc<Client>, path: &Arc<str>, request: &Parts) -> Resu
         }
     }
     let (mut parts, body) = client.send(method, &target, headers, end).await?.into_parts();
-    // The server refused our token, not the client's, so the client cannot do anything about it.
+    // The server refused our token, not the client's, so the client cannot fix it.
     if matches!(parts.status, StatusCode::UNAUTHORIZED | StatusCode::PROXY_AUTHENTICATION_REQUIRED)
         || parts.status.is_informational()
     {
@@ -154,7 +154,7 @@ async fn forward(client: &Arc<Client>, path: &Arc<str>, request: &Parts) -> Resu
     Ok(response)
 }
 
-/// 429, 502, 503 or 504 with a Status that names the server, but not its address.
+/// Returns 429, 502, 503 or 504 with a Status that names the server, but not its address.
 fn refusal(server: &str, path: &str, failure: &Failure) -> Response {
     let (status, reason) = match failure {
         Failure::Busy => (StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable"),

@@ -1,7 +1,7 @@
 //! The body of a proxied document.
 //!
-//! A task of its own reads it from the server into a buffer, from which the client takes it. So the limits on time hold
-//! whether or not the client takes anything, and a client that is slow does not hold the connection to the server.
+//! A separate task reads it from the server into a buffer, from which the client reads. So the time limits apply
+//! whether or not the client reads, and a slow client does not hold the connection to the server.
 
 use super::client::{Failure, causes};
 use super::permits::Permit;
@@ -25,15 +25,15 @@ pub(super) struct Terms {
     pub(super) path: Arc<str>,
     /// Its size in bytes.
     pub(super) size: u64,
-    /// Bytes that are read before the client takes them.
+    /// Bytes that are buffered before the client reads them.
     pub(super) buffer: usize,
     /// Time between two chunks from the server.
     pub(super) idle: Duration,
-    /// How often the client is looked at.
+    /// The interval for checking the client.
     pub(super) stall: Duration,
-    /// Bytes per second that the client must take.
+    /// Bytes per second that the client must read.
     pub(super) slowest: u32,
-    /// When all of it must be taken.
+    /// When the client must have read all of it.
     pub(super) end: Instant,
 }
 
@@ -41,14 +41,14 @@ pub(super) struct Terms {
 #[derive(Debug)]
 pub(super) struct Relayed {
     shared: Arc<Shared>,
-    /// Bytes that are still to come, if the server said how many.
+    /// Bytes that are still to come, if the server sent the length.
     left: Option<u64>,
 }
 
 #[derive(Debug, Default)]
 struct Shared {
     state: Mutex<State>,
-    /// The client took something, or is gone.
+    /// Notifies that the client read something, or is gone.
     changed: Notify,
 }
 
@@ -57,20 +57,20 @@ struct State {
     frames: VecDeque<Frame<Bytes>>,
     /// Bytes in `frames`.
     size: usize,
-    /// Bytes that the client took.
+    /// Bytes that the client read.
     taken: u64,
     /// Whether nothing more comes.
     is_complete: bool,
     failure: Option<Failure>,
-    /// The client waits for the server.
+    /// Wakes the client that waits for the server.
     waker: Option<Waker>,
-    /// Whether the client waited for the server since it was looked at.
+    /// Whether the client waited for the server since the last check.
     waited: bool,
     is_abandoned: bool,
 }
 
 impl Relayed {
-    /// Begins to read a body. `permit` is given back when the client has taken all of it, is gone, or is cut.
+    /// Begins to read a body. `permit` is released when the client has read all of it, is gone, or is cut.
     pub(super) fn new(body: Incoming, terms: Terms, permit: Permit) -> Relayed {
         let left = body.size_hint().exact();
         let shared = Arc::new(Shared::default());
@@ -90,7 +90,7 @@ impl Relayed {
     /// Waits for the first chunk, or the end.
     ///
     /// # Errors
-    /// The body broke before it began.
+    /// The body failed before it began.
     pub(super) async fn begins(&self) -> Result<(), Failure> {
         poll_fn(|cx| {
             let mut state = self.shared.state();
@@ -124,7 +124,7 @@ impl Shared {
         }
     }
 
-    /// Reads the body, and waits until the client has taken what there is of it.
+    /// Reads the body, and waits until the client has read all of it.
     async fn relay(&self, body: Incoming, terms: &Terms) {
         let read = self.read(body, terms).await;
         {
@@ -157,7 +157,7 @@ impl Shared {
         }
     }
 
-    /// Waits until the client took too little, although it did not have to wait for the server.
+    /// Waits until the client reads too slowly although it does not have to wait for the server.
     async fn slow(&self, terms: &Terms) {
         let enough =
             u64::try_from(terms.stall.as_millis()).unwrap_or(u64::MAX).saturating_mul(terms.slowest.into()) / 1000;
@@ -175,7 +175,7 @@ impl Shared {
         }
     }
 
-    /// Ends the body, without what the client has not taken.
+    /// Ends the body, without the part that the client has not read.
     fn cut(&self, failure: Failure) {
         let mut state = self.state();
         state.frames = VecDeque::new();

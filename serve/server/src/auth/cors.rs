@@ -1,9 +1,9 @@
-//! Requests of web pages from other origins, as the filter `WithCORS` of `k8s.io/apiserver` answers them.
+//! Requests of web pages from other origins, like the filter `WithCORS` of `k8s.io/apiserver`.
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use regex::RegexSet;
 
-/// What upstream allows and exposes.
+/// The headers that upstream allows and exposes.
 const ALLOWED: [(HeaderName, HeaderValue); 4] = [
     (header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("POST, GET, OPTIONS, PUT, DELETE, PATCH")),
     (
@@ -35,12 +35,12 @@ pub struct Cors {
 /// Why a pattern of origins cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CorsError {
-    /// It is no regular expression.
+    /// It is not a regular expression.
     #[error("{pattern:?} is no regular expression: {message}")]
     Syntax {
         /// The pattern.
         pattern: String,
-        /// What is wrong with it.
+        /// The error.
         message: String,
     },
     /// It can match a part of a longer host (CVE-2022-1996).
@@ -51,11 +51,12 @@ pub enum CorsError {
 }
 
 impl Cors {
-    /// Patterns of origins (`SCHEME://HOST[:PORT]`), each of which allows what it matches anywhere.
+    /// Creates it from patterns of origins (`SCHEME://HOST[:PORT]`). An origin is allowed if a pattern matches any part
+    /// of it.
     ///
     /// # Errors
-    /// A pattern is refused by upstream, too: it has a wrong syntax, neither `^` nor `//`, or neither `$` nor `:`
-    /// (`validateCorsAllowedOriginList`).
+    /// A pattern is also refused by upstream: its syntax is invalid, or it has neither `^` nor `//`, or neither `$` nor
+    /// `:` (`validateCorsAllowedOriginList`).
     pub fn new<S: AsRef<str>>(patterns: &[S]) -> Result<Cors, CorsError> {
         let syntax = |pattern: &str, error: &regex::Error| CorsError::Syntax {
             pattern: pattern.to_owned(),
@@ -73,19 +74,20 @@ impl Cors {
         Ok(Cors { origins })
     }
 
-    /// Whether pages of this origin may read responses.
+    /// Returns whether pages of this origin may read responses.
     pub fn allows(&self, origin: &str) -> bool {
         self.origins.is_match(origin)
     }
 
-    /// The origin of a request, if it is allowed.
+    /// Returns the origin of a request, if it is allowed.
     pub(crate) fn origin(&self, headers: &HeaderMap) -> Option<HeaderValue> {
         let origin = headers.get(header::ORIGIN)?;
         let text = origin.to_str().ok().filter(|text| !text.is_empty())?;
         self.allows(text).then(|| origin.clone())
     }
 
-    /// Adds the headers of a response. `Vary` is not upstream's: without it, a cache gives one origin's response to another.
+    /// Adds the headers of a response. `Vary` is not upstream's: without it, a cache gives one origin's response to
+    /// another.
     pub(crate) fn mark(headers: &mut HeaderMap, origin: Option<HeaderValue>) {
         headers.append(header::VARY, HeaderValue::from_static("Origin"));
         let Some(origin) = origin else { return };

@@ -1,7 +1,7 @@
-//! Which host names a server answers for, against DNS rebinding.
+//! The host names that requests may have, against DNS rebinding.
 //!
-//! A web page can make its own name resolve to 127.0.0.1, and then read a server of this machine as if it were its own. The
-//! `Host` of such a request is still the name of the page.
+//! A web page can make its own name resolve to 127.0.0.1, and then read a server on this machine as if it were its own.
+//! The `Host` of such a request is still the name of the page.
 
 use http::uri::Authority;
 use http::{HeaderMap, Uri, header};
@@ -25,7 +25,7 @@ pub struct AllowedHosts {
 }
 
 impl AllowedHosts {
-    /// These names and addresses, and those of loopback. Ports are ignored.
+    /// Allows these names and addresses, and those of loopback. Ports are ignored.
     pub fn only<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> AllowedHosts {
         let name = |name: &str| match name.parse::<Authority>() {
             Ok(authority) => normal(authority.host()),
@@ -35,7 +35,7 @@ impl AllowedHosts {
         AllowedHosts { names: Some(names.into_iter().map(|given| name(given.as_ref())).collect()) }
     }
 
-    /// Whether requests may name this host. A port is ignored.
+    /// Returns whether requests may name this host. A port is ignored.
     pub fn allow(&self, host: &str) -> bool {
         let Some(names) = &self.names else { return true };
         let Ok(authority) = host.parse::<Authority>() else { return false };
@@ -43,8 +43,8 @@ impl AllowedHosts {
         is_loopback(&name) || names.contains(&name)
     }
 
-    /// Whether to answer a request. Every host that it names has to be allowed. A request that names none does not come from
-    /// a browser.
+    /// Returns whether to accept a request. Every host that it names must be allowed. A request that names none does
+    /// not come from a browser.
     pub(crate) fn admit(&self, uri: &Uri, headers: &HeaderMap) -> bool {
         self.names.is_none()
             || uri.authority().is_none_or(|authority| self.allow(authority.as_str()))
@@ -54,7 +54,7 @@ impl AllowedHosts {
     }
 }
 
-/// A host in lower case, without brackets and the dot at the end.
+/// Returns a host in lower case, without brackets and the trailing dot.
 fn normal(host: &str) -> String {
     let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn every_named_host_counts() -> Result<(), Box<dyn std::error::Error>> {
+    fn every_named_host_is_checked() -> Result<(), Box<dyn std::error::Error>> {
         let hosts = AllowedHosts::only([""; 0]);
         let named = |name: &'static str| HeaderMap::from_iter([(header::HOST, http::HeaderValue::from_static(name))]);
         assert!(hosts.admit(&"/apis".parse()?, &HeaderMap::new()));

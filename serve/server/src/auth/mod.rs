@@ -43,7 +43,7 @@ pub enum TokenError {
     Line {
         /// The number of the line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The error.
         why: &'static str,
     },
     /// The file has no tokens.
@@ -52,8 +52,9 @@ pub enum TokenError {
 }
 
 impl Tokens {
-    /// Parses a file with lines `token,user,uid[,groups]` (CSV with quotes, as in kube-apiserver), or with a token alone.
-    /// Empty lines and lines that begin with `#` are ignored. If a token is in several lines, the last one is used.
+    /// Parses a file with lines `token,user,uid[,groups]` (CSV with quotes, as in kube-apiserver), or with a token
+    /// alone. Empty lines and lines that begin with `#` are ignored. If a token is in several lines, the last one is
+    /// used.
     ///
     /// # Errors
     /// A line has another form, or there are no tokens.
@@ -88,18 +89,18 @@ impl Tokens {
         if entries.is_empty() { Err(TokenError::Empty) } else { Ok(Tokens { entries }) }
     }
 
-    /// How many there are.
+    /// Returns the number of tokens.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no tokens.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The user of a token; empty for a token without a user. The time does not depend on whether and where the token
-    /// exists. Hashes are compared, so the time does not reveal its length either.
+    /// Returns the user of a token; empty for a token without a user. The time does not depend on whether and where the
+    /// token exists. Hashes are compared, so the time does not reveal its length either.
     pub fn user(&self, token: &str) -> Option<&str> {
         self.entry(token).map(|(_, user)| &**user)
     }
@@ -121,7 +122,7 @@ fn hash(token: &str) -> [u8; 32] {
     Sha256::digest(token.as_bytes()).into()
 }
 
-/// The fields of a CSV line. Blanks before a field are ignored, as by Go's `csv.Reader` with `TrimLeadingSpace`.
+/// Splits a CSV line into fields. Blanks before a field are ignored, like in Go's `csv.Reader` with `TrimLeadingSpace`.
 fn fields(line: &str) -> Result<Vec<String>, &'static str> {
     let mut fields = Vec::new();
     let mut rest = line;
@@ -165,7 +166,7 @@ pub struct Authenticator {
 }
 
 impl Authenticator {
-    /// Requests need one of `tokens`.
+    /// Requires one of `tokens`.
     pub fn new(tokens: Tokens) -> Authenticator {
         Authenticator { tokens: Arc::new(ArcSwap::from_pointee(tokens)) }
     }
@@ -175,17 +176,17 @@ impl Authenticator {
         self.tokens.store(Arc::new(tokens));
     }
 
-    /// Whether to admit a request: its path is a health endpoint, or its token is known.
+    /// Returns whether to admit a request: its path is a health endpoint, or its token is known.
     pub fn admits(&self, path: &str, headers: &HeaderMap) -> bool {
         is_health(path) || self.knows(headers)
     }
 
-    /// Whether the token of a request is known.
+    /// Returns whether the token of a request is known.
     pub fn knows(&self, headers: &HeaderMap) -> bool {
         self.caller(headers).is_some()
     }
 
-    /// The client, if its token is known.
+    /// Returns the client, if its token is known.
     pub(crate) fn caller(&self, headers: &HeaderMap) -> Option<Caller> {
         let tokens = self.tokens.load();
         let (hash, user) = tokens.entry(bearer(headers)?)?;
@@ -193,14 +194,15 @@ impl Authenticator {
     }
 }
 
-/// Whether a path is a health endpoint, which load balancers and kubelets request without credentials.
+/// Returns whether a path is a health endpoint, which load balancers and kubelets request without credentials.
 pub(crate) fn is_health(path: &str) -> bool {
     ["/healthz", "/livez", "/readyz"]
         .iter()
         .any(|root| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
 }
 
-/// The token of `Authorization: Bearer TOKEN`. The case of `Bearer` does not matter (k8s.io/apiserver, authentication/request/bearertoken).
+/// Returns the token of `Authorization: Bearer TOKEN`. The case of `Bearer` is ignored (k8s.io/apiserver,
+/// authentication/request/bearertoken).
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?.trim();
     let (word, token) = value.split_once(' ')?;
@@ -232,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_says_the_line_and_never_the_token() {
+    fn refusals_have_the_line_and_never_the_token() {
         for (text, message) in [
             ("", "there is no token in it"),
             ("# nothing\n", "there is no token in it"),
@@ -264,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_do_not_show() -> Result<(), TokenError> {
+    fn tokens_are_not_printed() -> Result<(), TokenError> {
         assert_eq!(format!("{:?}", Tokens::parse("s3cret")?), "Tokens(1)");
         assert_eq!(format!("{:?}", Authenticator::new(Tokens::parse("s3cret")?)).find("s3cret"), None);
         Ok(())

@@ -1,4 +1,4 @@
-//! Random texts: ids of requests, boundaries between parts.
+//! Random strings: ids of requests, boundaries between parts.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use uuid::Uuid;
@@ -6,7 +6,7 @@ use uuid::Uuid;
 /// `Audit-Id`
 pub(super) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
-/// The id of a request: the one that the client sent, if it is short, else a random UUID.
+/// Returns the id of a request: that of the client if it is short, else a random UUID.
 pub(crate) fn id(headers: &HeaderMap) -> HeaderValue {
     const LONGEST: usize = 64;
     if let Some(own) = headers.get(AUDIT_ID).filter(|own| (1..=LONGEST).contains(&own.len())) {
@@ -17,7 +17,7 @@ pub(crate) fn id(headers: &HeaderMap) -> HeaderValue {
     HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static("-"))
 }
 
-/// A boundary between parts: 60 hexadecimal digits, as in Go's `mime/multipart`.
+/// Returns a boundary between parts: 60 hexadecimal digits, like in Go's `mime/multipart`.
 pub(super) fn boundary() -> String {
     let mut text = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
     text.truncate(60);

@@ -9,7 +9,7 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A body with a `Content-Length`.
+/// Returns a body with a `Content-Length`.
 pub(super) fn sized(content: &Rope) -> Body {
     match content.pieces() {
         [] => Body::empty(),
@@ -18,12 +18,12 @@ pub(super) fn sized(content: &Rope) -> Body {
     }
 }
 
-/// A body that is sent in chunks, without a length.
+/// Returns a body that is sent in chunks, without a length.
 pub(super) fn chunked(content: &Rope) -> Body {
     Body::new(Spans::whole(content))
 }
 
-/// No body, and no `Content-Length: 0`: for HEAD and 304.
+/// Returns no body, and no `Content-Length: 0`: for HEAD and 304.
 pub(super) fn none() -> Body {
     Body::new(Spans::whole(&Rope::default()))
 }
@@ -45,7 +45,7 @@ impl Span {
     }
 }
 
-/// Parts of a content, with texts between them. They are cut out when they are sent.
+/// Returns a body with parts of a content and strings between them. Parts are cut out when they are sent.
 pub(super) fn spans(content: &Rope, spans: Vec<Span>) -> Body {
     let left = spans.iter().map(Span::len).sum::<usize>() as u64;
     let part = Range { start: 0, length: 0 };
@@ -55,9 +55,9 @@ pub(super) fn spans(content: &Rope, spans: Vec<Span>) -> Body {
 /// Sends pieces of the content one after the other, without copying them.
 struct Spans {
     content: Rope,
-    /// What is left of the current part.
+    /// The rest of the current part.
     part: Range,
-    /// What comes afterwards.
+    /// The following spans.
     rest: std::vec::IntoIter<Span>,
     /// The current piece of the content, and the bytes before it.
     piece: usize,

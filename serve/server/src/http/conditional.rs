@@ -1,4 +1,4 @@
-//! Conditional requests, as Go's `net/http.ServeContent` evaluates them (`checkPreconditions`).
+//! Conditional requests, like in Go's `net/http.ServeContent` (`checkPreconditions`).
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -77,7 +77,7 @@ pub fn evaluate<'h>(conditions: &Conditions<'h>, now: &Validators<'_>) -> Outcom
     Outcome::Send(conditions.range)
 }
 
-/// Whether a list of tags has the current tag; `None` if there is no list. Parsing ends at the first error.
+/// Returns whether a list contains the current tag; `None` if there is no list. Parsing ends at the first error.
 fn matches(mut list: &[u8], now: &[u8], same: fn(&[u8], &[u8]) -> bool) -> Option<bool> {
     if list.is_empty() {
         return None;
@@ -97,7 +97,7 @@ fn matches(mut list: &[u8], now: &[u8], same: fn(&[u8], &[u8]) -> bool) -> Optio
     }
 }
 
-/// The entity tag at the beginning, and the rest.
+/// Returns the entity tag at the beginning, and the rest.
 fn tag(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let start = if text.starts_with(b"W/") { 2 } else { 0 };
     if text.get(start) != Some(&b'"') {
@@ -116,7 +116,7 @@ fn weak(theirs: &[u8], now: &[u8]) -> bool {
     theirs.strip_prefix(b"W/").unwrap_or(theirs) == now.strip_prefix(b"W/").unwrap_or(now)
 }
 
-/// Trims white space, as Go's `textproto.TrimString`.
+/// Trims white space, like Go's `textproto.TrimString`.
 pub(super) fn trimmed(text: &[u8]) -> &[u8] {
     let is_space = |b: &u8| matches!(b, b' ' | b'\t' | b'\r' | b'\n');
     let start = text.iter().position(|b| !is_space(b)).unwrap_or(text.len());
@@ -124,7 +124,7 @@ pub(super) fn trimmed(text: &[u8]) -> &[u8] {
     &text[start..end]
 }
 
-/// A date in one of the three forms of HTTP.
+/// Parses a date in one of the three formats of HTTP.
 fn date(text: &[u8]) -> Option<SystemTime> {
     if text.is_empty() {
         return None;
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_are_compared_as_go_does() {
+    fn tags_are_compared_as_in_go() {
         for (list, expected) in [
             (&b"\"AB\""[..], Outcome::NotModified),
             (b"W/\"AB\"", Outcome::NotModified),
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_count_where_no_tag_does() {
+    fn dates_are_used_only_without_tags() {
         const SAME: &[u8] = b"Tue, 14 Nov 2023 22:13:20 GMT";
         assert_eq!(outcome(|c| c.if_modified_since = SAME), Outcome::NotModified);
         assert_eq!(outcome(|c| c.if_modified_since = OLD), Outcome::Send(b""));

@@ -1,4 +1,4 @@
-//! Sending a document, as Go's `net/http.ServeContent` does.
+//! Sends a document, like Go's `net/http.ServeContent`.
 
 use super::body::Span;
 use super::conditional::{Conditions, Outcome, Validators, evaluate};
@@ -10,11 +10,11 @@ use axum::response::Response;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use std::time::SystemTime;
 
-/// What a document in the negotiated form is sent with, besides its bytes.
+/// The headers for a document in the negotiated form.
 pub(super) struct Content {
     /// The media type.
     pub(super) media: HeaderValue,
-    /// Whether the media type was sniffed from the content, which happens after the conditions were evaluated.
+    /// Whether the media type was sniffed from the content. This happens after the conditions are evaluated.
     pub(super) sniffed: bool,
     /// The tag, with its quotation marks.
     pub(super) etag: Option<HeaderValue>,
@@ -28,7 +28,7 @@ pub(super) struct Content {
     pub(super) lasting: Option<(HeaderValue, HeaderValue)>,
 }
 
-/// How to respond, as the conditions of the request say.
+/// Evaluates the conditions of the request.
 fn outcome<'p>(parts: &RequestParts<'p>, etag: Option<&HeaderValue>, modified: SystemTime) -> Outcome<'p> {
     let conditions = Conditions {
         reads: matches!(*parts.method, Method::GET | Method::HEAD),
@@ -43,13 +43,13 @@ fn outcome<'p>(parts: &RequestParts<'p>, etag: Option<&HeaderValue>, modified: S
     evaluate(&conditions, &Validators { etag, modified })
 }
 
-/// Whether the response has nothing of the document, because the conditions say so. Its compressed form is not needed then.
+/// Returns whether the response has no content because of the conditions. Its compressed form is not needed then.
 pub(super) fn is_settled(parts: &RequestParts<'_>, etag: Option<&HeaderValue>, modified: SystemTime) -> bool {
     !matches!(outcome(parts, etag, modified), Outcome::Send(_))
 }
 
 impl Content {
-    /// The response to a request. `plain` is the form, and `gzip` gives its compressed form if the client accepts that.
+    /// Responds to a request. `plain` is the form, and `gzip` returns its compressed form, if the client accepts that.
     pub(super) fn send(self, parts: &RequestParts<'_>, plain: &Rope, gzip: impl FnOnce() -> Option<Rope>) -> Response {
         match outcome(parts, self.etag.as_ref(), self.modified) {
             Outcome::NotModified => {
@@ -77,7 +77,7 @@ impl Content {
         }
     }
 
-    /// The headers of every response.
+    /// Adds the headers of every response.
     fn shared(&self, headers: &mut HeaderMap) {
         if let Some((control, expires)) = &self.lasting {
             headers.insert(header::CACHE_CONTROL, control.clone());
@@ -99,7 +99,7 @@ impl Content {
 
     fn whole(self, parts: &RequestParts<'_>, plain: &Rope, gzip: Option<&Rope>) -> Response {
         let mut response = match gzip {
-            // kube-apiserver's wrapper compresses what a handler writes, which is nothing for HEAD.
+            // kube-apiserver's wrapper compresses the handler's output, which is empty for HEAD.
             Some(compressed) if parts.extensions => reply::sized(parts, StatusCode::OK, compressed),
             Some(compressed) if !parts.head() => reply::chunked(parts, StatusCode::OK, compressed),
             _ => reply::sized(parts, StatusCode::OK, plain),
@@ -156,7 +156,7 @@ impl Content {
         response
     }
 
-    /// 416. Go removes the headers that describe the content, but not `Expires`.
+    /// Returns 416. Go removes the headers that describe the content, but not `Expires`.
     fn refused(self, parts: &RequestParts<'_>, size: usize, error: RangeError) -> Response {
         let mut response = reply::text(parts, StatusCode::RANGE_NOT_SATISFIABLE, error.text());
         let headers = response.headers_mut();

@@ -97,7 +97,7 @@ fn list(parts: &RequestParts<'_>, features: Features) -> Option<List> {
     })
 }
 
-/// Whether all that an answer of `/api` (`core`) or `/apis` needs is made already, or is small.
+/// Returns whether everything for a response of `/api` (`core`) or `/apis` is already computed, or is small.
 pub(super) fn is_made(
     parts: &RequestParts<'_>,
     snapshot: &Snapshot,
@@ -110,7 +110,7 @@ pub(super) fn is_made(
     tagged.json().len() < LARGE
         || match list(parts, features) {
             Some(List::Aggregated(version, form)) => {
-                // Of JSON, only what stands around it is printed.
+                // For JSON, only the head and the tail are printed.
                 tagged.is_hashed()
                     && (is_unchanged(parts, tagged)
                         || (form == Form::Json && !parts.gzip_object())
@@ -121,9 +121,9 @@ pub(super) fn is_made(
         }
 }
 
-/// Whether the list of resources of a group version is short.
+/// Returns whether the list of resources of a group version is short.
 pub(super) fn is_short(snapshot: &Snapshot, name: &str, version: &str) -> bool {
-    /// Bytes that a resource has in a list, roughly.
+    /// The approximate bytes of a resource in a list.
     const EACH: usize = 256;
     let group = snapshot.discovery.groups.get(name);
     let found = group.and_then(|group| group.versions.iter().find(|found| &*found.version == version));
@@ -157,7 +157,7 @@ pub(super) fn core(
     }
 }
 
-/// `/apis`, and `/apis/`, which has no aggregated form. All methods are treated as GET.
+/// Answers `/apis`, and `/apis/`, which has no aggregated form. All methods are treated as GET.
 pub(super) fn groups(
     parts: &RequestParts<'_>,
     snapshot: &Snapshot,
@@ -176,8 +176,8 @@ pub(super) fn groups(
     }
 }
 
-/// Whether the client has aggregated discovery already. kube-apiserver only compares `If-None-Match` with the whole tag, and
-/// knows no other condition. With extensions, conditions work as for documents.
+/// Returns whether the client already has aggregated discovery. kube-apiserver only compares `If-None-Match` with the
+/// whole tag, and supports no other condition. With extensions, conditions work like for documents.
 fn is_unchanged(parts: &RequestParts<'_>, tagged: &Document) -> bool {
     let etag = tagged.headers().etag.as_bytes();
     let known = parts.header(header::IF_NONE_MATCH);
@@ -188,7 +188,7 @@ fn is_unchanged(parts: &RequestParts<'_>, tagged: &Document) -> bool {
     evaluate(&conditions, &Validators { etag, modified: tagged.modified() }) == Outcome::NotModified
 }
 
-/// Aggregated discovery, whose tag is that of `tagged`. `document` is not printed for clients that have it.
+/// Answers with aggregated discovery, whose tag is that of `tagged`. `document` is not computed if the client has it.
 fn aggregated(
     parts: &RequestParts<'_>,
     tagged: &Document,
@@ -210,7 +210,7 @@ fn aggregated(
     response
 }
 
-/// A body, compressed if it is large.
+/// Returns a body, compressed if it is large.
 fn compressible(parts: &RequestParts<'_>, document: &Document, least: usize) -> Response {
     if document.json().len() <= least || !parts.gzip_object() {
         return reply::object(parts, StatusCode::OK, document.json().clone());
@@ -231,7 +231,7 @@ fn varies(parts: &RequestParts<'_>, negotiated: bool, response: &mut Response) {
     }
 }
 
-/// The plain form that the client accepts.
+/// Returns the plain form that the client accepts.
 fn plain(parts: &RequestParts<'_>) -> Option<Form> {
     match accept::object(&parts.accept(), &OBJECTS, parts.reading()) {
         Choice::Offer(place) => Some(Form::of(place, parts.pretty())),
@@ -271,7 +271,7 @@ fn not_negotiated(parts: &RequestParts<'_>) -> Response {
     response
 }
 
-/// What go-restful refuses before it calls a handler.
+/// Returns go-restful's refusal before it calls a handler, if any.
 fn refused_by_restful(parts: &RequestParts<'_>) -> Option<Response> {
     if !parts.gets() {
         return Some(status::METHOD_NOT_ALLOWED.answer(parts));
@@ -289,8 +289,8 @@ pub(super) fn core_version(parts: &RequestParts<'_>, snapshot: &Snapshot, versio
     }
 }
 
-/// `/apis/GROUP`. The aggregator takes it with at most one slash at the end, and with any method. Other requests go to
-/// go-restful for built-in groups, and to the handler of custom resources.
+/// Answers `/apis/GROUP`. The aggregator accepts it with at most one trailing slash, and with any method. Other
+/// requests go to go-restful for built-in groups, and to the handler of custom resources.
 pub(super) fn group(parts: &RequestParts<'_>, snapshot: &Snapshot, name: &str, slashes: Slashes) -> Response {
     let Some(group) = snapshot.discovery.groups.get(name) else { return reply::page_not_found(parts) };
     match slashes {
@@ -323,7 +323,7 @@ pub(super) fn group_version(
     match found.origin {
         Origin::BuiltIn if slashes == Slashes::Leading => reply::page_not_found(parts),
         Origin::BuiltIn => refused_by_restful(parts).unwrap_or_else(|| resources(parts, name, found)),
-        // The resources of that server are not known.
+        // The resources of that server are unknown.
         Origin::Aggregated if found.freshness == Freshness::Stale && found.resources.is_empty() => {
             status::UNAVAILABLE.answer(parts)
         }
@@ -331,7 +331,7 @@ pub(super) fn group_version(
     }
 }
 
-/// Other paths below a group.
+/// Answers other paths below a group.
 pub(super) fn below_group(parts: &RequestParts<'_>, snapshot: &Snapshot, name: &str) -> Response {
     match snapshot.discovery.groups.get(name) {
         Some(group) if is_built_in(group) => status::NOT_FOUND.answer(parts),

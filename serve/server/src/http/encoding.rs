@@ -1,10 +1,10 @@
-//! Reading `Accept-Encoding`, which two parts of kube-apiserver do differently.
+//! Reads `Accept-Encoding`, which two parts of kube-apiserver read differently.
 
 /// Objects above this size are compressed on request (upstream: `defaultGzipThresholdBytes`).
 pub(super) const WORTH_COMPRESSING: usize = 128 << 10;
 
-/// As the wrapper of `/openapi/v2` reads it (NYTimes gziphandler, `parseEncodings`): case is ignored, q must be above 0,
-/// wildcards are not known, and the last mention decides.
+/// Reads it like the wrapper of `/openapi/v2` (NYTimes gziphandler, `parseEncodings`): case is ignored, q must be above
+/// 0, wildcards are not supported, and the last mention decides.
 pub(super) fn coding_has_weight(header: &str) -> bool {
     let mut weight = 0.0;
     for coding in header.split(',') {
@@ -19,7 +19,7 @@ pub(super) fn coding_has_weight(header: &str) -> bool {
     weight > 0.0
 }
 
-/// As the writer of objects reads it (apiserver `responsewriters.negotiateEncoding`): the bare token.
+/// Reads it like the writer of objects (apiserver `responsewriters.negotiateEncoding`): the bare token.
 pub(super) fn names_token(header: &str) -> bool {
     header.split(',').any(|token| token.trim() == "gzip")
 }

@@ -1,4 +1,4 @@
-//! `/healthz`, `/livez`, `/readyz` and their checks, as apiserver's `pkg/server/healthz` answers.
+//! `/healthz`, `/livez`, `/readyz` and their checks, like apiserver's `pkg/server/healthz`.
 
 use super::request::RequestParts;
 use super::route::Health;
@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// `/healthz`, `/livez`, `/readyz`: all checks. Reasons name files, so only those see them who may read these (`detail`).
+/// Answers `/healthz`, `/livez`, `/readyz`: all checks. Reasons name files, so only clients that may read these see
+/// them (`detail`).
 pub(super) fn all(parts: &RequestParts<'_>, kind: Health, readiness: &Readiness, detail: bool) -> Response {
     let mut excluded: BTreeSet<String> = target::parameters(parts.query, "exclude").map(Into::into).collect();
     let mut listed = String::new();
@@ -54,10 +55,10 @@ pub(super) fn one(parts: &RequestParts<'_>, kind: Health, name: &str, readiness:
     }
 }
 
-/// What is sent instead of a reason, as in kube-apiserver.
+/// Sent instead of a reason, as in kube-apiserver.
 const WITHHELD: &str = "reason withheld";
 
-/// The server is alive if it answers, and ready if it has something to serve.
+/// Returns the checks. The server is alive if it responds, and ready if it has something to serve.
 fn checks(kind: Health, readiness: &Readiness) -> Vec<(Arc<str>, Option<Arc<str>>)> {
     let mut checks = vec![(Arc::from("ping"), None)];
     if kind == Health::Readyz {

@@ -1,4 +1,4 @@
-//! Bodies of requests and responses that are in memory as a whole, within what all of them may hold.
+//! Bodies of requests and responses that are completely in memory, within their common limit.
 
 use crate::limit::{Caller, Full, Held, Holdings, Limits, Share};
 use axum::body::Body;
@@ -11,26 +11,27 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll};
 use tokio::sync::Notify;
 
-/// Bytes that are taken out of a response at once: at first few, because a connection keeps them until its client takes them.
+/// The size of the first chunk of a response. It is small, because a connection keeps chunks until its client reads
+/// them.
 const FIRST_CHUNK: usize = 4 << 10;
 const CHUNK: usize = 32 << 10;
-/// A response of this size is not counted. A stream takes more without any response.
+/// A response of this size is not counted. A stream needs more memory without any response.
 pub(crate) const UNCOUNTED: usize = 1 << 10;
 
-/// What bodies may hold.
+/// The limits of bodies.
 #[derive(Clone, Debug)]
 pub(super) struct Bodies {
     received: Arc<Holdings>,
     sent: Arc<Holdings>,
 }
 
-/// Room for a response that is being made.
+/// Room for a response before it is computed.
 #[derive(Debug)]
 pub(super) struct Reserved {
     _share: Share,
 }
 
-/// Nothing can be given up of a response that is being made.
+/// A response that is being computed, of which nothing can be given up.
 struct Making;
 
 impl Held for Making {
@@ -38,7 +39,7 @@ impl Held for Making {
 }
 
 impl Bodies {
-    /// Reserves room for a response before it is made.
+    /// Reserves room for a response before it is computed.
     ///
     /// # Errors
     /// There is no room for it.
@@ -54,10 +55,10 @@ impl Bodies {
     }
 }
 
-/// Why the body of a request is not there.
+/// Why the body of a request is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Missing {
-    /// It is too long, or the client breaks off.
+    /// It is too long, or the client aborted.
     Unusable,
     /// There is no room.
     Full,
@@ -69,10 +70,10 @@ impl From<Full> for Missing {
     }
 }
 
-/// A body that comes in.
+/// A body that is being received.
 #[derive(Debug, Default)]
 struct Receiving {
-    /// What is there; none when it had to be given up.
+    /// The received bytes; `None` when they had to be given up.
     bytes: Mutex<Option<Vec<u8>>>,
     given_up: Notify,
 }
@@ -90,7 +91,7 @@ impl Held for Receiving {
     }
 }
 
-/// The body of a request, and its share of what requests may hold.
+/// Receives the body of a request, with its share of the limit of requests.
 pub(super) async fn receive<B>(
     body: B,
     most: usize,
@@ -103,7 +104,7 @@ where
     if body.is_end_stream() {
         return Ok((Vec::new(), None));
     }
-    // What a client announces takes no room before it comes.
+    // The announced length takes no room before the bytes arrive.
     let announced = body.size_hint().exact().and_then(|length| usize::try_from(length).ok());
     let receiving = Arc::new(Receiving { bytes: Mutex::new(Some(Vec::new())), ..Receiving::default() });
     let held: Arc<dyn Held> = Arc::clone(&receiving) as Arc<dyn Held>;
@@ -124,10 +125,10 @@ where
         if length > most {
             return Err(Missing::Unusable);
         }
-        // It grows by half at least, but not beyond what is announced.
+        // It grows by at least half, but not beyond the announced length.
         let room = (length + length / 2).min(announced.unwrap_or(most)).max(length);
         if length > capacity {
-            // Others may have to give up theirs meanwhile, so its own is not locked.
+            // Other bodies may have to be given up meanwhile, so its own is not locked.
             share.grow(room - capacity)?;
         }
         let mut bytes = receiving.bytes();
@@ -142,10 +143,10 @@ where
     Ok((bytes, Some(share)))
 }
 
-/// A response, or a part of one, that goes out.
+/// A response, or a part of one, that is being sent.
 #[derive(Debug)]
 struct Sending {
-    /// What is not sent; none when it had to be given up.
+    /// The bytes that are not sent; `None` when they had to be given up.
     bytes: Mutex<Option<Bytes>>,
 }
 
@@ -161,7 +162,7 @@ impl Sending {
     }
 }
 
-/// Bytes with their share of what responses may hold.
+/// Bytes with their share of the limit of responses.
 #[derive(Debug)]
 pub(super) struct Holding {
     sending: Arc<Sending>,
@@ -171,7 +172,7 @@ pub(super) struct Holding {
     share: Arc<Share>,
 }
 
-/// A part of a response that is on its way.
+/// A part of a response that is in flight.
 struct Chunk {
     bytes: Vec<u8>,
     share: Arc<Share>,
@@ -189,10 +190,10 @@ impl Drop for Chunk {
     }
 }
 
-/// What is sent of a response.
+/// The content of a response.
 #[derive(Debug)]
 pub(super) enum Content {
-    /// It is so short that it is not counted.
+    /// Too short to be counted.
     Short(Bytes),
     Long(Holding),
 }
@@ -218,7 +219,7 @@ impl Content {
         }
     }
 
-    /// The body of a response, with its length or without.
+    /// Returns the body of a response, with or without its length.
     pub(super) fn body(self, announced: bool) -> Body {
         match self {
             Content::Short(bytes) if announced => Body::from(bytes),
@@ -227,7 +228,7 @@ impl Content {
         }
     }
 
-    /// The next chunk; none at the end.
+    /// Returns the next chunk; `None` at the end.
     fn next(&mut self) -> Option<Result<Bytes, GivenUp>> {
         match self {
             Content::Short(bytes) => Some(std::mem::take(bytes)).filter(|bytes| !bytes.is_empty()).map(Ok),
@@ -236,7 +237,7 @@ impl Content {
     }
 }
 
-/// The response was given up for others.
+/// The response was given up to make room for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the client takes the response so slowly that it had to make room for others")]
 pub(super) struct GivenUp;
@@ -247,7 +248,7 @@ impl Holding {
         let Some(rest) = bytes.as_mut() else {
             return (self.left > 0).then_some(Err(GivenUp));
         };
-        // A copy: a part of the bytes would hold all of them.
+        // A copy: a slice would keep all bytes in memory.
         let chunk = rest.split_to(rest.len().min(self.chunk)).to_vec();
         self.chunk = (2 * self.chunk).min(CHUNK);
         self.left -= chunk.len();
@@ -284,7 +285,8 @@ impl http_body::Body for Whole {
     }
 }
 
-/// A body in parts that are made when they are sent. It ends when there is no part any more, or no room for one.
+/// Returns a body whose parts are computed when they are sent. It ends after the last part, or when there is no room
+/// for one.
 pub(super) fn parts<P>(first: Content, source: P, caller: Option<Caller>, bodies: Bodies) -> Body
 where
     P: Parts + Send + 'static,
@@ -297,7 +299,7 @@ where
                 if let Some(chunk) = content.next() {
                     return Some((chunk, (content, source)));
                 }
-                // The old part is gone before there is a new one.
+                // Drop the old part before there is a new one.
                 drop(content);
                 let part = source.part().await?;
                 content = Content::of(part.into(), caller.clone(), &bodies).ok()?;
@@ -308,7 +310,7 @@ where
 
 /// The parts of a body.
 pub(super) trait Parts {
-    /// The next part. `None` at the end.
+    /// Returns the next part. `None` at the end.
     fn part(&mut self) -> impl Future<Output = Option<Vec<u8>>> + Send;
 }
 
@@ -323,7 +325,7 @@ mod tests {
         Bodies::new(&Limits { received_bytes: received, sent_bytes: sent, ..Limits::default() })
     }
 
-    /// A body of chunks that never ends.
+    /// Returns a body of chunks that never ends.
     fn endless(chunks: usize) -> impl http_body::Body<Data = Bytes, Error = Infallible> + Send {
         let chunk = || Ok::<_, Infallible>(Frame::data(Bytes::from(vec![b'x'; 1 << 16])));
         let chunks = stream::iter(std::iter::repeat_with(chunk).take(chunks));
@@ -361,7 +363,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_response_that_is_not_taken_makes_room() {
+    async fn a_response_that_is_not_read_makes_room() {
         let bodies = bodies(0, 100 << 10);
         let content = |length: usize| Content::of(Bytes::from(vec![b'x'; length]), None, &bodies);
         let mut slow = content(80 << 10).expect("room").body(true);
@@ -372,7 +374,7 @@ mod tests {
         // Short ones need no room.
         assert!(matches!(content(UNCOUNTED), Ok(Content::Short(_))));
         assert!(matches!(content(UNCOUNTED + 1), Ok(Content::Long(_))));
-        // The chunk counts while somebody has it.
+        // A chunk is counted while it exists.
         drop(first);
         tokio::time::sleep(Duration::from_secs(3)).await;
         for announced in [true, false] {

@@ -1,8 +1,8 @@
 //! The endpoints: a thin layer over a [`Snapshot`].
 //!
-//! kube-apiserver has four routers, one after another, and half a dozen functions that write responses. Clients rely on the
-//! differences between them, so no framework's router is used here: [`route::Route`] parses the path, an endpoint makes
-//! the response, and [`Http`] adds what all responses have.
+//! kube-apiserver has four routers, one after another, and half a dozen functions that write responses. Clients rely on
+//! the differences between them, so no framework's router is used here: [`route::Route`] parses the path, an endpoint
+//! creates the response, and [`Http`] adds the headers of all responses.
 
 #[cfg(test)]
 pub(crate) use {held::UNCOUNTED, range::MOST as MOST_RANGES, work::MOST_WAITING};
@@ -52,7 +52,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use work::Workshop;
 
-/// All endpoints as a router, to which layers can be added.
+/// Returns all endpoints as a router, to which layers can be added.
 ///
 /// ```
 /// use kubeshape_server::{Endpoints, http};
@@ -64,7 +64,7 @@ pub fn router(endpoints: Endpoints) -> Router {
     Router::new().fallback_service(Http::new(endpoints))
 }
 
-/// All endpoints as a service. It is what [`router`] holds, without the cost of a router.
+/// All endpoints as a service. It is the content of [`router`], without the cost of a router.
 #[derive(Clone, Debug)]
 pub struct Http {
     shared: Arc<Shared>,
@@ -73,7 +73,7 @@ pub struct Http {
 #[derive(Debug)]
 struct Shared {
     endpoints: Endpoints,
-    /// What the server answers, with or without an emulated release.
+    /// The features of the server, with or without an emulated release.
     features: Features,
     printed: ArcSwapOption<Printed>,
     merged: Arc<Merged>,
@@ -81,7 +81,7 @@ struct Shared {
     bodies: Bodies,
 }
 
-/// A request that is answered later, with what answers it.
+/// A request whose response is computed later.
 #[derive(Debug)]
 struct Asked {
     parts: OwnedParts,
@@ -95,7 +95,7 @@ impl Asked {
     }
 }
 
-/// What is kept once it is made for a snapshot.
+/// The parts of a snapshot that are kept after they are computed.
 #[derive(Clone, Copy, Debug)]
 enum Kept {
     Index,
@@ -104,7 +104,7 @@ enum Kept {
     Root,
 }
 
-/// A response that is there, or is made later.
+/// A response, or one that is computed later.
 enum Answer {
     Now(Response),
     Later(Pin<Box<dyn Future<Output = Response> + Send>>),
@@ -117,12 +117,12 @@ impl From<Response> for Answer {
 }
 
 impl Http {
-    /// The endpoints with their state.
+    /// Creates the endpoints with their state.
     pub fn new(endpoints: Endpoints) -> Http {
         Http::with_limits(endpoints, &Limits::default())
     }
 
-    /// The endpoints with their state. Of the limits, those of bytes that bodies hold and of work count.
+    /// Creates the endpoints with their state. Only the limits of body sizes and of work are used.
     pub fn with_limits(endpoints: Endpoints, limits: &Limits) -> Http {
         let newest = Features { aggregated_v2beta1: endpoints.extensions, ..Features::default() };
         let features = endpoints.emulation.map_or(newest, |emulation| emulation.features);
@@ -271,7 +271,7 @@ impl Shared {
         Answer::Later(resources::answer(shared, request, path, parts, forms))
     }
 
-    /// The v2 document that is served.
+    /// Returns the v2 document that is served.
     fn v2<'s>(&'s self, snapshot: &'s Snapshot) -> &'s Arc<LazyV2> {
         let without = self.endpoints.v2_without_custom_resources.as_ref();
         without.filter(|_| !self.features.custom_resources_in_v2).unwrap_or(&snapshot.v2)
@@ -292,7 +292,8 @@ impl Shared {
         )
     }
 
-    /// An answer that takes long, made on another thread. What it needs and is `kept` is made for all who wait for it.
+    /// Computes a slow response on another thread. If its content is `kept`, it is computed once for all waiting
+    /// requests.
     fn later(
         &self,
         parts: &RequestParts<'_>,
@@ -314,7 +315,7 @@ impl Shared {
                 if let Err(error) = work.share((Arc::as_ptr(&asked.snapshot).addr(), kept as u8), make).await {
                     return asked.with(|parts, _, _| openapi::interrupted(parts, &error));
                 }
-                // Those who waited may want another form.
+                // The waiting requests may need another form.
                 if asked.with(is_made) {
                     return asked.with(&*answer);
                 }
@@ -325,7 +326,7 @@ impl Shared {
         }))
     }
 
-    /// The printed forms of a snapshot.
+    /// Returns the printed forms of a snapshot.
     fn printed(&self, snapshot: &Snapshot) -> Arc<Printed> {
         if let Some(printed) = self.printed.load_full().filter(|printed| printed.is_of(snapshot)) {
             return printed;
@@ -373,7 +374,7 @@ where
             let snapshot = shared.endpoints.live.current();
             (shared.answer(request, &snapshot, &route), route.endpoint())
         } else {
-            // Go's server does not pass such a target to any handler.
+            // Go's server passes such a target to no handler.
             let parts = shared.parts(&request, "", true);
             (reply::text(&parts, StatusCode::BAD_REQUEST, "400 Bad Request").into(), "unknown")
         };
@@ -385,7 +386,7 @@ where
     }
 }
 
-/// What is logged and counted about a request.
+/// The data about a request for the log and the metrics.
 #[derive(Debug)]
 struct Record {
     shared: Arc<Shared>,

@@ -1,5 +1,5 @@
-//! `/openapi/v2` and `/openapi/v3`, as kube-openapi's handlers (`pkg/handler`, `pkg/handler3`) and the aggregator's index
-//! answer them, with corrections if extensions are on.
+//! `/openapi/v2` and `/openapi/v3`, like kube-openapi's handlers (`pkg/handler`, `pkg/handler3`) and the aggregator's
+//! index, with corrections if extensions are on.
 
 use super::accept::{self, Choice, Offer, Reading};
 use super::content::{Content, is_settled};
@@ -48,17 +48,18 @@ struct Form {
 }
 
 impl Form {
-    /// Another number for each form.
+    /// Returns a different number for each form.
     fn number(self) -> u8 {
         u8::from(self.protobuf) * 2 + u8::from(self.gzip)
     }
 
-    /// Whether its bytes are made already.
+    /// Returns whether its bytes are already computed.
     fn is_made(self, document: &Document) -> bool {
         document.is_made(self.protobuf, self.gzip)
     }
 
-    /// Whether all that the answer needs is made already. A client that has the document needs no compressed form.
+    /// Returns whether everything for the response is already computed. A client that has the document needs no
+    /// compressed form.
     fn is_ready(self, parts: &RequestParts<'_>, document: &Document) -> bool {
         document.is_hashed()
             && (self.is_made(document)
@@ -66,12 +67,12 @@ impl Form {
                     && is_settled(parts, Some(&document.headers().etag), document.modified())))
     }
 
-    /// The bytes that are not compressed. Makes them if they are not made yet.
+    /// Returns the uncompressed bytes, and computes them if necessary.
     fn plain(self, document: &Document) -> Result<&Rope, &str> {
         if self.protobuf { document.protobuf() } else { Ok(document.json()) }
     }
 
-    /// The compressed bytes, if the client accepts them and they can be made.
+    /// Returns the compressed bytes, if the client accepts them and they can be computed.
     fn gzip(self, document: &Document) -> Option<Rope> {
         match self {
             Form { gzip: false, .. } => None,
@@ -81,8 +82,8 @@ impl Form {
     }
 }
 
-/// The v2 document that is merged already, so that reading it does not block. It is identified by its address: if another
-/// document gets the same address, its first reader merges it on the thread that answers requests.
+/// The v2 document that is already merged, so that reading it does not block. It is identified by its address: if
+/// another document gets the same address, its first reader merges it on the thread that answers requests.
 #[derive(Debug, Default)]
 pub(super) struct Merged(AtomicPtr<LazyV2>);
 
@@ -159,13 +160,13 @@ fn send_v2(parts: &RequestParts<'_>, merged: &LazyV2, form: Form) -> Response {
     .send(parts, plain, || form.gzip(document).filter(|_| plain.len() >= WORTH_COMPRESSING))
 }
 
-/// A form was not made.
+/// Returns the response if a form could not be computed.
 pub(super) fn interrupted(parts: &RequestParts<'_>, error: &NotDone) -> Response {
     tracing::error!(%error, "an OpenAPI spec or a discovery document was not made");
     status::UNAVAILABLE.answer(parts)
 }
 
-/// 503. kube-apiserver sends no text.
+/// Returns 503. kube-apiserver sends no body.
 fn unavailable(parts: &RequestParts<'_>) -> Response {
     if parts.extensions {
         status::UNAVAILABLE.answer(parts)
@@ -174,7 +175,7 @@ fn unavailable(parts: &RequestParts<'_>) -> Response {
     }
 }
 
-/// Whether all that the answer of `/openapi/v3` needs is made already, or is small.
+/// Returns whether everything for the response of `/openapi/v3` is already computed, or is small.
 pub(super) fn index_is_made(parts: &RequestParts<'_>, snapshot: &Snapshot) -> bool {
     let index = &snapshot.index;
     !parts.extensions
@@ -182,8 +183,8 @@ pub(super) fn index_is_made(parts: &RequestParts<'_>, snapshot: &Snapshot) -> bo
         || Form { protobuf: false, gzip: parts.gzip() }.is_ready(parts, index)
 }
 
-/// `/openapi/v3`. In kube-apiserver, the index has no ETag, ignores `Accept`, and has the media type of plain text. With
-/// extensions it is served like other documents.
+/// Answers `/openapi/v3`. In kube-apiserver, the index has no ETag, ignores `Accept`, and has the media type of plain
+/// text. With extensions it is served like other documents.
 pub(super) fn index(parts: &RequestParts<'_>, snapshot: &Snapshot) -> Response {
     let document = &snapshot.index;
     let gzip = parts.extensions && parts.gzip() && parts.header(header::RANGE).is_empty();
@@ -200,12 +201,12 @@ pub(super) fn index(parts: &RequestParts<'_>, snapshot: &Snapshot) -> Response {
     .send(parts, document.json(), || gzip.then(|| document.gzip().clone()))
 }
 
-/// Whether the index of 1.23 is made already, or is small.
+/// Returns whether the index of 1.23 is already computed, or is small.
 pub(super) fn alpha_is_made(snapshot: &Snapshot, printed: &Printed) -> bool {
     printed.has_alpha() || snapshot.index.json().len() < LARGE
 }
 
-/// `/openapi/v3` in 1.23.
+/// Answers `/openapi/v3` in 1.23.
 pub(super) fn alpha(parts: &RequestParts<'_>, snapshot: &Snapshot, printed: &Printed) -> Response {
     Content {
         media: reply::TEXT,
@@ -219,7 +220,7 @@ pub(super) fn alpha(parts: &RequestParts<'_>, snapshot: &Snapshot, printed: &Pri
     .send(parts, printed.alpha(snapshot), || None)
 }
 
-/// `/openapi/v3/PATH`; `None` if a downstream server has it. `alpha`: as in 1.23.
+/// Answers `/openapi/v3/PATH`; `None` if a downstream server has it. `alpha`: as in 1.23.
 pub(super) fn leaf(
     parts: &RequestParts<'_>,
     snapshot: &Snapshot,
@@ -281,7 +282,7 @@ fn send_alpha(parts: &RequestParts<'_>, document: &Document, path: &str, form: F
     };
     let headers = document.headers();
     Content {
-        // What Go's `net/http` takes it for.
+        // The type that Go's `net/http` sniffs.
         media: if form.protobuf { OCTETS } else { reply::TEXT },
         sniffed: true,
         etag: Some(headers.etag.clone()),
@@ -326,8 +327,8 @@ fn send_v3(parts: &RequestParts<'_>, document: &Document, path: &str, form: Form
     .send(parts, plain, || form.gzip(document))
 }
 
-/// A redirect to the current hash, with 301 as in KEP-2896. Caches may keep a 301 for ever, and redirect in circles when an
-/// earlier content comes back. With extensions, headers forbid them to keep it.
+/// Redirects to the current hash, with 301 as in KEP-2896. Caches may keep a 301 forever, and redirect in circles when
+/// an earlier content comes back. With extensions, headers forbid them to keep it.
 fn moved(parts: &RequestParts<'_>, path: &str, current: &str, media: HeaderValue, etag: HeaderValue) -> Response {
     let mut response = reply::empty(parts, StatusCode::MOVED_PERMANENTLY);
     vary(&mut response, vary_v3(parts));
@@ -344,8 +345,8 @@ fn moved(parts: &RequestParts<'_>, path: &str, current: &str, media: HeaderValue
     response
 }
 
-/// Headers of a content whose URL has its hash: it may be cached for a year. kube-apiserver writes the time zone as `UTC`
-/// instead of `GMT`.
+/// Returns the headers of a content whose URL has its hash: it may be cached for a year. kube-apiserver writes the time
+/// zone as `UTC` instead of `GMT`.
 fn lasting(extensions: bool, now: SystemTime) -> (HeaderValue, HeaderValue) {
     const YEAR: Duration = Duration::from_hours(8760);
     let expires = httpdate::fmt_http_date(now + YEAR);

@@ -1,4 +1,4 @@
-//! Printed forms of the discovery of one snapshot. Each is made at its first use.
+//! Printed forms of the discovery of one snapshot. Each is computed at its first use.
 
 use super::status::Form;
 use crate::document::Document;
@@ -15,7 +15,7 @@ type Forms = [OnceLock<Arc<Document>>; 4];
 /// The forms of one snapshot.
 #[derive(Debug)]
 pub(super) struct Printed {
-    /// The documents of the snapshot that these forms belong to.
+    /// The documents of the snapshot of these forms.
     tags: [Arc<Document>; 2],
     core: [Forms; 2],
     named: [Forms; 2],
@@ -39,24 +39,24 @@ impl Printed {
         }
     }
 
-    /// Whether the forms are those of the snapshot.
+    /// Returns whether the forms are those of the snapshot.
     pub(super) fn is_of(&self, snapshot: &Snapshot) -> bool {
         let [core, named] = &self.tags;
         Arc::ptr_eq(core, &snapshot.discovery.aggregated_core) && Arc::ptr_eq(named, &snapshot.discovery.aggregated)
     }
 
-    /// Aggregated discovery, if it is printed already.
+    /// Returns aggregated discovery, if it is already printed.
     pub(super) fn made_aggregated(&self, core: bool, version: AggregatedVersion, form: Form) -> Option<&Arc<Document>> {
         let forms = if core { &self.core } else { &self.named };
         forms[usize::from(version == AggregatedVersion::V2beta1)][form as usize].get()
     }
 
-    /// The list of groups, if it is printed already.
+    /// Returns the list of groups, if it is already printed.
     pub(super) fn made_groups(&self, form: Form) -> Option<&Arc<Document>> {
         self.groups[form as usize].get()
     }
 
-    /// Whether the paths of `/` are printed already.
+    /// Returns whether the paths of `/` are already printed.
     pub(super) fn has_root(&self) -> bool {
         self.root.get().is_some()
     }
@@ -73,7 +73,7 @@ impl Printed {
         aggregated(&self.named, version, form, &snapshot.discovery.aggregated, groups)
     }
 
-    /// The list of groups.
+    /// Returns the list of groups.
     pub(super) fn groups(&self, form: Form, snapshot: &Snapshot) -> Arc<Document> {
         let make = || {
             let mut out = Vec::new();
@@ -84,12 +84,12 @@ impl Printed {
         Arc::clone(self.groups[form as usize].get_or_init(make))
     }
 
-    /// Whether the index of OpenAPI v3 in 1.23 is printed already.
+    /// Returns whether the index of OpenAPI v3 in 1.23 is already printed.
     pub(super) fn has_alpha(&self) -> bool {
         self.alpha.get().is_some()
     }
 
-    /// The index of OpenAPI v3 in 1.23: the paths in order (kube-openapi's `getGroupBytes`).
+    /// Returns the index of OpenAPI v3 in 1.23: the paths in order (kube-openapi's `getGroupBytes`).
     pub(super) fn alpha(&self, snapshot: &Snapshot) -> &Rope {
         self.alpha.get_or_init(|| {
             let paths: Vec<&str> = snapshot.v3.keys().map(|path| &**path).collect();
@@ -97,7 +97,7 @@ impl Printed {
         })
     }
 
-    /// The paths of `/`, as indented JSON.
+    /// Returns the paths of `/`, as indented JSON.
     pub(super) fn root(&self, snapshot: &Snapshot) -> &Rope {
         self.root.get_or_init(|| Rope::from(Bytes::from(root(snapshot, self.openapi_v3))))
     }
@@ -112,7 +112,7 @@ fn aggregated<'g>(
 ) -> Arc<Document> {
     let make = || {
         let document = if form == Form::Json {
-            // The hashed text, with kind and version before it and a newline after it.
+            // The hashed content, with kind and version before it and a newline after it.
             let head = format!(r#"{{"kind":"APIGroupDiscoveryList","apiVersion":"{}","#, version.api_version());
             tagged.enveloped(head.as_bytes(), b"\n")
         } else {
@@ -142,7 +142,7 @@ const OWN: [&str; 13] = [
     "/version",
 ];
 
-/// The paths come from the base, or from this server if there is none.
+/// Returns the paths of the base, or of this server if there is no base.
 fn root(snapshot: &Snapshot, openapi_v3: bool) -> String {
     let mut paths: BTreeSet<String> = snapshot.root_paths.iter().cloned().collect();
     if paths.is_empty() {

@@ -1,8 +1,8 @@
-//! `Range` as Go's `net/http` reads it (`parseRange`).
+//! Parses `Range` like Go's `net/http` (`parseRange`).
 
 use super::conditional::trimmed;
 
-/// Ranges that one request can have. With more, the whole content is sent.
+/// The maximum number of ranges in a request. With more, the whole content is sent.
 pub const MOST: usize = 32;
 
 /// A range of `length` bytes from `start`.
@@ -24,7 +24,7 @@ pub enum RangeError {
 }
 
 impl RangeError {
-    /// The text of the response.
+    /// Returns the text of the response.
     pub fn text(self) -> &'static str {
         match self {
             RangeError::Invalid => "invalid range\n",
@@ -33,7 +33,8 @@ impl RangeError {
     }
 }
 
-/// The ranges of a content of `size` bytes. There are none if the whole content is requested, or more than [`MOST`] ranges.
+/// Parses the ranges of a content of `size` bytes. Returns none if the whole content is requested, or more than
+/// [`MOST`] ranges.
 ///
 /// # Errors
 /// The header is malformed, or all ranges begin after the end.
@@ -49,7 +50,7 @@ pub fn parse(header: &[u8], size: usize) -> Result<Vec<Range>, RangeError> {
     }
     let list = header.strip_prefix(b"bytes=").ok_or(RangeError::Invalid)?;
     let wanted = || list.split(|b| *b == b',').map(trimmed).filter(|range| !range.is_empty());
-    // Each of them costs more to answer than to ask for. RFC 9110, 14.2 lets a server ignore them.
+    // Answering each costs more than requesting it. RFC 9110, 14.2 lets a server ignore them.
     if wanted().nth(MOST).is_some() {
         return Ok(Vec::new());
     }
@@ -81,7 +82,7 @@ pub fn parse(header: &[u8], size: usize) -> Result<Vec<Range>, RangeError> {
     Ok(ranges)
 }
 
-/// A number as Go's `ParseInt` parses it, but not a negative one.
+/// Parses a number like Go's `ParseInt`, but not a negative one.
 fn number(text: &[u8]) -> Option<usize> {
     let number: i64 = std::str::from_utf8(text).ok()?.parse().ok()?;
     if text.starts_with(b"-") { None } else { usize::try_from(number).ok() }
@@ -92,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_are_read_as_go_does() {
+    fn ranges_are_parsed_as_in_go() {
         let range = |start, length| Range { start, length };
         for (header, expected) in [
             ("", Ok(vec![])),
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_ranges_are_none() {
+    fn too_many_ranges_are_ignored() {
         let header = |count| format!("bytes={}", "0-0,,".repeat(count));
         assert_eq!(parse(header(MOST).as_bytes(), 100).map(|ranges| ranges.len()), Ok(MOST));
         assert_eq!(parse(header(MOST + 1).as_bytes(), 100), Ok(vec![]));

@@ -1,4 +1,4 @@
-//! Responses, and the headers that they share.
+//! Responses, and their common headers.
 
 use super::body::{self, Span};
 use super::held::Content;
@@ -16,8 +16,8 @@ pub(super) const ACCEPT: HeaderValue = HeaderValue::from_static("Accept");
 pub(super) const ACCEPT_ENCODING: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 
-/// Bodies up to this length have a `Content-Length`. Go's `net/http` sends longer ones in chunks if the handler does not set
-/// it.
+/// Bodies up to this length have a `Content-Length`. Go's `net/http` sends longer ones in chunks if the handler does
+/// not set it.
 const ANNOUNCED: usize = 2048;
 
 fn response(code: StatusCode, body: axum::body::Body) -> Response {
@@ -27,7 +27,7 @@ fn response(code: StatusCode, body: axum::body::Body) -> Response {
     response
 }
 
-/// A response without a body, to a method whose responses have one.
+/// Returns a response without a body, to a method whose responses have one.
 pub(super) fn empty(parts: &RequestParts<'_>, code: StatusCode) -> Response {
     if parts.head() {
         return response(code, body::none());
@@ -49,7 +49,7 @@ pub(super) fn sized(parts: &RequestParts<'_>, code: StatusCode, content: &Rope) 
     response
 }
 
-/// Parts of a content, with their `Content-Length`.
+/// Returns parts of a content, with their `Content-Length`.
 pub(super) fn spans(parts: &RequestParts<'_>, code: StatusCode, content: &Rope, spans: Vec<Span>) -> Response {
     let length: usize = spans.iter().map(Span::len).sum();
     let mut response = response(code, if parts.head() { body::none() } else { body::spans(content, spans) });
@@ -62,7 +62,7 @@ pub(super) fn chunked(parts: &RequestParts<'_>, code: StatusCode, content: &Rope
     response(code, if parts.head() { body::none() } else { body::chunked(content) })
 }
 
-/// A response of a handler that does not set the length. With extensions, it is always set.
+/// Returns a response of a handler that does not set the length. With extensions, it is always set.
 #[allow(clippy::needless_pass_by_value)]
 pub(super) fn object(parts: &RequestParts<'_>, code: StatusCode, content: Rope) -> Response {
     if parts.extensions || content.len() <= ANNOUNCED {
@@ -72,7 +72,7 @@ pub(super) fn object(parts: &RequestParts<'_>, code: StatusCode, content: Rope) 
     }
 }
 
-/// The same of a content that is in memory for this response alone.
+/// Returns the same for a content that is in memory only for this response.
 pub(super) fn held(parts: &RequestParts<'_>, code: StatusCode, content: Content) -> Response {
     let length = content.len();
     let announced = parts.extensions || length <= ANNOUNCED;
@@ -83,17 +83,17 @@ pub(super) fn held(parts: &RequestParts<'_>, code: StatusCode, content: Content)
     response
 }
 
-/// A response with a content that is made for this request: it counts among what responses hold.
+/// Returns a response whose content is computed for this request and counted in the limit of responses.
 ///
 /// # Errors
-/// There is no room for it: the response that says so.
+/// There is no room for it: returns the response that says so.
 #[allow(clippy::result_large_err, reason = "both are responses")]
 pub(super) fn made(parts: &RequestParts<'_>, code: StatusCode, content: Bytes) -> Result<Response, Response> {
     let content = Content::of(content, parts.caller.cloned(), parts.bodies);
     content.map(|content| held(parts, code, content)).map_err(|_| resources::no_room(parts))
 }
 
-/// A text, as Go's `http.Error` sends it.
+/// Returns a string, like Go's `http.Error`.
 pub(super) fn text(parts: &RequestParts<'_>, code: StatusCode, text: impl Into<Bytes>) -> Response {
     let mut response = match made(parts, code, text.into()) {
         Ok(response) => response,
@@ -104,7 +104,7 @@ pub(super) fn text(parts: &RequestParts<'_>, code: StatusCode, text: impl Into<B
     response
 }
 
-/// 404 for an unknown path.
+/// Returns 404 for an unknown path.
 pub(super) fn page_not_found(parts: &RequestParts<'_>) -> Response {
     text(parts, StatusCode::NOT_FOUND, Bytes::from_static(b"404 page not found\n"))
 }

@@ -1,4 +1,4 @@
-//! What a request asks for: method, headers, query.
+//! The parameters of a request: method, headers, query.
 
 use super::accept::{self, Reading};
 use super::encoding;
@@ -8,19 +8,19 @@ use crate::limit::Caller;
 use http::{HeaderMap, HeaderName, Method, header};
 use std::borrow::Cow;
 
-/// The parts of a request that a response depends on.
+/// The parts of a request on which a response depends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RequestParts<'r> {
     pub(super) method: &'r Method,
     pub(super) headers: &'r HeaderMap,
     pub(super) query: &'r str,
     pub(super) extensions: bool,
-    /// Whose request it is, and what its response counts among.
+    /// The client whose limits apply.
     pub(super) caller: Option<&'r Caller>,
     pub(super) bodies: &'r Bodies,
 }
 
-/// The same with texts of its own, for a response that is made later.
+/// The same with owned strings, for a response that is computed later.
 #[derive(Debug)]
 pub(super) struct OwnedParts {
     method: Method,
@@ -49,14 +49,14 @@ impl OwnedParts {
         answer(&RequestParts { method, headers, query, extensions: *extensions, caller: caller.as_ref(), bodies })
     }
 
-    /// Whose request it is.
+    /// Returns the client whose limits apply.
     pub(super) fn caller(&self) -> Option<Caller> {
         self.caller.clone()
     }
 }
 
 impl<'r> RequestParts<'r> {
-    /// The first line of a header; empty if there is none. For the headers that are read here, both mean the same.
+    /// Returns the first line of a header; empty if it is missing. The headers that are read here treat both the same.
     pub(super) fn header(&self, name: HeaderName) -> &'r [u8] {
         self.headers.get(name).map(http::HeaderValue::as_bytes).unwrap_or_default()
     }
@@ -65,12 +65,12 @@ impl<'r> RequestParts<'r> {
         String::from_utf8_lossy(self.header(name))
     }
 
-    /// How `Accept` is read.
+    /// Returns how `Accept` is read.
     pub(super) fn reading(&self) -> Reading {
         if self.extensions { Reading::Repaired } else { Reading::Kube }
     }
 
-    /// The first line of `Accept`; with extensions, all of them.
+    /// Returns the first line of `Accept`; with extensions, all of them.
     pub(super) fn accept(&self) -> Cow<'r, str> {
         let mut lines =
             self.headers.get_all(header::ACCEPT).iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
@@ -81,17 +81,18 @@ impl<'r> RequestParts<'r> {
         lines.fold(first, |all, line| Cow::Owned(format!("{all},{line}")))
     }
 
-    /// Whether the response has no body.
+    /// Returns whether the response has no body.
     pub(super) fn head(&self) -> bool {
         *self.method == Method::HEAD
     }
 
-    /// Whether the method is GET or, with extensions, HEAD.
+    /// Returns whether the method is GET or, with extensions, HEAD.
     pub(super) fn gets(&self) -> bool {
         *self.method == Method::GET || (self.extensions && self.head())
     }
 
-    /// Whether to indent JSON: because of `?pretty`, of a clause of `Accept`, or of a program that shows responses to people.
+    /// Returns whether to indent JSON: because of `?pretty`, of a clause of `Accept`, or of a client that shows
+    /// responses to people.
     pub(super) fn pretty(&self) -> bool {
         if let Some(pretty) = target::parameter(self.query, "pretty").filter(|value| !value.is_empty()) {
             return matches!(&*pretty, "1" | "t" | "T" | "true" | "TRUE" | "True");
@@ -101,12 +102,12 @@ impl<'r> RequestParts<'r> {
             || accept::pretty(&self.accept())
     }
 
-    /// Whether to compress a document.
+    /// Returns whether to compress a document.
     pub(super) fn gzip(&self) -> bool {
         encoding::coding_has_weight(&self.text(header::ACCEPT_ENCODING))
     }
 
-    /// Whether to compress an object if it is large.
+    /// Returns whether to compress an object if it is large.
     pub(super) fn gzip_object(&self) -> bool {
         if self.extensions { self.gzip() } else { encoding::names_token(&self.text(header::ACCEPT_ENCODING)) }
     }

@@ -26,17 +26,17 @@ use std::time::Duration;
 use tokio::sync::watch::Receiver;
 use tokio::time::{Instant, sleep_until};
 
-/// How long a watch lasts at most. The client then watches on from the revision that it knows.
+/// The maximum duration of a watch. The client then continues from the revision that it knows.
 const LONGEST_WATCH: Duration = Duration::from_secs(580);
-/// How often a client that wants bookmarks gets one.
+/// The interval of bookmarks, for a client that wants them.
 const BOOKMARK: Duration = Duration::from_mins(1);
 
-/// After how many seconds a client may ask again when there was no room.
+/// The seconds after which a client may retry when there was no room.
 const RETRY_AFTER: u16 = 1;
 
 type Later = Pin<Box<dyn Future<Output = Response> + Send>>;
 
-/// The parts of a request that the answer needs.
+/// The parts of a request that the response needs.
 struct Parts {
     method: Method,
     path: String,
@@ -47,12 +47,12 @@ struct Parts {
     forms: Forms,
 }
 
-/// The forms in which objects are answered.
+/// The forms of objects in responses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Forms {
-    /// All of the proposal.
+    /// All forms of the proposal.
     pub(super) alternates: bool,
-    /// CBOR, if the gate says so.
+    /// CBOR, if the gate is on.
     pub(super) cbor: bool,
 }
 
@@ -85,7 +85,7 @@ impl Parts {
     }
 }
 
-/// What all requests for objects share.
+/// The data that all requests for objects share.
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
     pub(super) objects: Arc<Objects>,
@@ -94,11 +94,11 @@ pub(super) struct Shared {
     pub(super) metrics: Arc<Metrics>,
 }
 
-/// What was made on another thread.
+/// The result of another thread.
 enum Made {
     /// The reply, its compressed body, and the room for it.
     Reply(Reply, Option<Bytes>, Option<Reserved>),
-    /// A watch, and the events that it begins with.
+    /// A watch, and its first events.
     Watch(Box<Watch>, Result<Vec<u8>, Option<Vec<u8>>>),
     Nothing,
     /// There is no room for it.
@@ -174,14 +174,15 @@ where
 }
 
 impl Shared {
-    /// The answer to a request when bodies hold all that they may.
+    /// Answers a request when the memory for bodies is full.
     fn full(&self, whole: &OwnedParts) -> Response {
         self.metrics.refused("memory");
         whole.with(no_room)
     }
 }
 
-/// A short answer that needs no other thread: one small object is read. `None` for all other requests, and if there is no room.
+/// Computes a short response that needs no other thread: it reads one small object. `None` for all other requests, and
+/// if there is no room.
 pub(super) fn quick(objects: &Objects, path: &str, whole: &RequestParts<'_>, forms: Forms) -> Option<Response> {
     if *whole.method != Method::GET {
         return None;
@@ -193,7 +194,7 @@ pub(super) fn quick(objects: &Objects, path: &str, whole: &RequestParts<'_>, for
     }
     let parts = Parts::of(whole.method, path, whole, forms);
     match objects.answer(&parts.asked(b""), &Moment { now: objects.now(), ..Moment::default() })? {
-        // An object grows when it is indented, but not much.
+        // Indentation makes an object only slightly larger.
         Answered::Reply(mut reply) => {
             let compressed = whole.gzip_object().then(|| compressed(&reply)).flatten();
             let is_compressed = compressed.is_some();
@@ -205,27 +206,27 @@ pub(super) fn quick(objects: &Objects, path: &str, whole: &RequestParts<'_>, for
     }
 }
 
-/// The answer when responses or requests hold all that they may.
+/// Returns the response when the memory for responses or requests is full.
 pub(super) fn no_room(parts: &RequestParts<'_>) -> Response {
     refused(parts, &Status::too_many_requests(RETRY_AFTER))
 }
 
-/// A status that was not negotiated.
+/// Returns a status that was not negotiated.
 fn refused(parts: &RequestParts<'_>, status: &Status) -> Response {
     let retry_after_seconds = status.retry_after_seconds();
     let reply = Reply { retry_after_seconds, ..Reply::new(status.code, Form::Json, Bytes::new()) };
     respond(parts, &reply, Content::Short(status.to_json().into()), false)
 }
 
-/// The compressed body, if it is large enough to be compressed (upstream: `deferredResponseWriter`).
+/// Returns the compressed body, if it is large enough (upstream: `deferredResponseWriter`).
 fn compressed(reply: &Reply) -> Option<Bytes> {
     (reply.body.len() > WORTH_COMPRESSING).then(|| gzip_once(&reply.body))
 }
 
-/// Where the next page of comma-separated values begins: the value of the parameter `continue`.
+/// The beginning of the next page of comma-separated values: the value of the parameter `continue`.
 const CONTINUE: HeaderName = HeaderName::from_static("continue");
 
-/// A reply with this body in place of its own.
+/// Returns a reply with this body instead of its own.
 fn respond(parts: &RequestParts<'_>, reply: &Reply, content: Content, is_compressed: bool) -> Response {
     let code = StatusCode::from_u16(reply.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = reply::held(parts, code, content);
@@ -252,7 +253,7 @@ fn respond(parts: &RequestParts<'_>, reply: &Reply, content: Content, is_compres
     response
 }
 
-/// A `Content-Type`. Its parameters are words that are known here.
+/// Returns a `Content-Type`. Its parameters are known words.
 fn media(text: Cow<'static, str>) -> HeaderValue {
     match text {
         Cow::Borrowed(text) => HeaderValue::from_static(text),
@@ -318,7 +319,7 @@ fn stream_of(
 impl held::Parts for Watching {
     async fn part(&mut self) -> Option<Vec<u8>> {
         while !self.is_over {
-            // Changes that come from now on wake it up.
+            // Changes from now on wake it up.
             let revision = *self.changes.borrow_and_update();
             match self.watch.next(&self.objects.store(), self.objects.now()) {
                 Ok(events) if !events.is_empty() => return Some(events),

@@ -1,10 +1,10 @@
-//! The endpoint of a path. Only the snapshot knows what exists below `/apis`; a route is what follows from the path alone. In
+//! The endpoint of a path. Only the snapshot knows what exists below `/apis`; a route follows from the path alone. In
 //! kube-apiserver, `PathRecorderMux`, go-restful and the handler of custom resources treat slashes around a path
 //! differently, so routes keep them.
 
 use std::fmt;
 
-/// An endpoint. Texts are parts of the decoded path.
+/// An endpoint. Strings are parts of the decoded path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route<'p> {
     /// `/`
@@ -29,7 +29,7 @@ pub enum Route<'p> {
     Group(&'p str, Slashes),
     /// `/apis/GROUP/VERSION`
     GroupVersion(&'p str, &'p str, Slashes),
-    /// `/apis/GROUP/…` with more segments. The text is the part after the group.
+    /// `/apis/GROUP/…` with more segments. The second string is the part after the group.
     BelowGroup(&'p str, &'p str),
     /// `/version`, with any number of slashes after it.
     Version,
@@ -44,11 +44,11 @@ pub enum Route<'p> {
 /// Slashes around a path below `/apis`, other than those between its segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slashes {
-    /// None, or one at the end. Every handler takes the path.
+    /// None, or one at the end. Every handler accepts the path.
     Plain,
-    /// Several at the end. go-restful and the handler of custom resources take the path.
+    /// Several at the end. go-restful and the handler of custom resources accept the path.
     Trailing,
-    /// Several at the beginning. Only the handler of custom resources takes the path.
+    /// Several at the beginning. Only the handler of custom resources accepts the path.
     Leading,
 }
 
@@ -75,7 +75,7 @@ impl Health {
 }
 
 impl<'p> Route<'p> {
-    /// The endpoint of a decoded path.
+    /// Returns the endpoint of a decoded path.
     ///
     /// ```
     /// use kubeshape_server::http::route::{Route, Slashes};
@@ -140,7 +140,7 @@ impl<'p> Route<'p> {
         }
     }
 
-    /// The name of the endpoint in metrics, from a fixed set.
+    /// Returns the name of the endpoint in metrics, from a fixed set.
     pub fn endpoint(&self) -> &'static str {
         match self {
             Route::Root => "root",
@@ -160,7 +160,7 @@ impl<'p> Route<'p> {
     }
 }
 
-/// The rest of a path after a prefix that ends it or is followed by a slash.
+/// Returns the rest of a path after a prefix that is the whole path or is followed by a slash.
 fn below<'p>(path: &'p str, prefix: &str) -> Option<&'p str> {
     let rest = path.strip_prefix(prefix)?;
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
@@ -172,7 +172,7 @@ impl fmt::Display for Slashes {
     }
 }
 
-/// A path with the same route, without escapes.
+/// Prints a path with the same route, without escapes.
 impl fmt::Display for Route<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lead = |slashes: &Slashes| if *slashes == Slashes::Leading { "/" } else { "" };

@@ -25,7 +25,7 @@ pub(super) struct Status {
     pub(super) code: StatusCode,
     reason: &'static str,
     message: &'static str,
-    /// Whether it has empty `details`, as errors from responses of the server do.
+    /// Whether it has empty `details`, like errors from responses of the server.
     details: bool,
 }
 
@@ -74,7 +74,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// The form of an offer of [`OBJECTS`].
+    /// Returns the form of an offer of [`OBJECTS`].
     pub(super) fn of(place: usize, pretty: bool) -> Form {
         match place {
             1 => Form::Yaml,
@@ -94,7 +94,7 @@ impl Form {
 }
 
 impl Status {
-    /// The response, in a form that the client accepts, else in indented JSON.
+    /// Returns the response, in a form that the client accepts, else in indented JSON.
     pub(super) fn answer(self, parts: &RequestParts<'_>) -> Response {
         let form = match super::accept::object(&parts.accept(), &OBJECTS, parts.reading()) {
             Choice::Offer(place) if self != NOT_NEGOTIATED => Some(Form::of(place, parts.pretty())),
@@ -125,7 +125,7 @@ impl Status {
         )
     }
 
-    /// YAML with sorted keys. Messages have one line and no colon.
+    /// Prints YAML with sorted keys. Messages have one line and no colon.
     fn yaml(self) -> Vec<u8> {
         let details = if self.details { "details: {}\n" } else { "" };
         let Status { code, message, reason, .. } = self;
@@ -138,8 +138,8 @@ impl Status {
         .into_bytes()
     }
 
-    /// `k8s\0` and a `runtime.Unknown` with the `Status`. Every member is written, also empty ones, as by the
-    /// generated code of apimachinery.
+    /// Encodes `k8s\0` and a `runtime.Unknown` with the `Status`. Every member is written, even if it is empty, like by
+    /// the generated code of apimachinery.
     fn protobuf(self) -> Vec<u8> {
         const EMPTY_LIST_META: &[u8] = &[0x0a, 0, 0x12, 0, 0x1a, 0];
         const EMPTY_DETAILS: &[u8] = &[0x0a, 0, 0x12, 0, 0x1a, 0, 0x28, 0, 0x32, 0];

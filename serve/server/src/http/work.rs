@@ -1,4 +1,4 @@
-//! Work that is too long for the threads that answer requests: printing, compressing and merging large documents.
+//! Work that takes too long for the threads that answer requests: printing, compressing and merging large documents.
 
 use super::queue::{End, Full, LONG_AFTER, Owner, Place, Queue};
 use std::collections::BTreeMap;
@@ -10,26 +10,26 @@ use tokio::time::timeout;
 
 pub(crate) use super::queue::MOST_WAITING;
 
-/// A content above this size takes more than about a millisecond to print, hash or compress.
+/// Printing, hashing or compressing a larger content takes more than about a millisecond.
 pub(crate) const LARGE: usize = 32 << 10;
 
 /// Threads for long work. One processor is left for short requests.
 #[derive(Debug)]
 pub(super) struct Workshop {
     queue: Arc<Queue>,
-    /// The time that the work for a request may take.
+    /// The time limit of the work for a request.
     most: Duration,
-    /// What is being made for all who wait for it, and whether it is done.
+    /// The shared jobs that are running, and whether each is done.
     shared: Mutex<BTreeMap<Job, watch::Receiver<bool>>>,
 }
 
-/// Something that is kept once it is made: the address of what keeps it, and which form of it.
+/// Something that is kept after it is computed: the address of its owner, and which form of it.
 pub(super) type Job = (usize, u8);
 
 /// Why work was not done.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NotDone {
-    /// Too many requests wait.
+    /// Too many requests are waiting.
     #[error("{MOST_WAITING} requests wait already")]
     Full,
     /// It takes too long.
@@ -46,14 +46,15 @@ impl From<Full> for NotDone {
     }
 }
 
-/// What a job returned, and whether it was ended because others waited. Then it means nothing if the job looked at its flag.
+/// The result of a job, and whether it was stopped because others waited. If the job checked its flag, the result of a
+/// stopped job is incomplete.
 #[derive(Debug)]
 pub(super) struct Done<T> {
     pub(super) made: T,
     pub(super) made_room: bool,
 }
 
-/// Stops a job when nobody waits for it any more.
+/// Stops a job when no request waits for it any more.
 struct StopWhenLeft {
     end: Arc<End>,
     place: Arc<Place>,
@@ -62,13 +63,13 @@ struct StopWhenLeft {
 impl Drop for StopWhenLeft {
     fn drop(&mut self) {
         self.end.stop.store(true, Relaxed);
-        // It may still run for a while.
+        // It may continue to run for a while.
         self.place.takes_long();
     }
 }
 
 impl Workshop {
-    /// Threads for jobs of which each may take this long.
+    /// Creates threads for jobs with this time limit.
     pub(super) fn new(most: Duration) -> Workshop {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Workshop::with_threads((processors - 1).max(1), most)
@@ -82,10 +83,10 @@ impl Workshop {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has something made on another thread, once for all who ask for it meanwhile. So those who wait take no places, and
-    /// no client can keep others out by many requests.
+    /// Runs a job on another thread, once for all requests that need its result meanwhile. Waiting requests use no
+    /// threads, so no client can block others by many requests.
     ///
-    /// `make` returns what keeps the result. Its address is that of the job.
+    /// `make` returns the owner of the result. Its address is that of the job.
     pub(super) async fn share<T: Send + 'static>(
         self: &Arc<Self>,
         job: Job,
@@ -118,8 +119,8 @@ impl Workshop {
         done.wait_for(|is_done| *is_done).await.map(|_| ()).map_err(|_| NotDone::Interrupted)
     }
 
-    /// Does the work for one request on another thread, when it is the client's turn. The work gets a flag that is set when it
-    /// is to end: it takes too long, the request is gone, or others wait. It keeps its place until it ends.
+    /// Does the work for one request on another thread, when it is the client's turn. The work gets a flag that is set
+    /// when it must stop: it takes too long, the request is gone, or others wait. It keeps its thread until it ends.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         owner: Owner,
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn those_who_wait_are_bounded_and_work_at_once_is_too() {
+    async fn waiting_and_simultaneous_work_are_bounded() {
         let shop = Arc::new(Workshop::with_threads(2, LONG));
         let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let tasks: Vec<_> = (0..MOST_WAITING + 100)
@@ -199,7 +200,7 @@ mod tests {
             done += usize::from(task.await.expect("no panic"));
         }
         assert!(done >= MOST_WAITING, "{done}");
-        // A thread can be taken from its processor for so long that its job is a long one.
+        // A thread can lose its processor for so long that its job becomes a long one.
         assert!(most.load(Relaxed) <= 8, "{most:?}");
         assert!(shop.run(client("a"), |_| panic!("on purpose")).await.is_err());
         assert!(shop.run(client("a"), |_| ()).await.is_ok());
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn long_work_of_a_client_keeps_no_other_client_waiting() {
+    async fn long_work_of_a_client_delays_no_other_client() {
         let shop = Arc::new(Workshop::with_threads(1, LONG));
         let greedy: Vec<_> = (0..100)
             .map(|_| {
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn what_many_ask_for_is_made_once_and_keeps_nobody_out() {
+    async fn shared_work_is_done_once_and_blocks_no_client() {
         let shop = Arc::new(Workshop::with_threads(1, LONG));
         let made = Arc::new(AtomicUsize::new(0));
         let ask = |job: Job| {
@@ -258,7 +259,7 @@ mod tests {
                 shop.share(job, make).await.is_ok()
             })
         };
-        // Far more than those who may wait for answers of their own.
+        // Far more than the number of requests that may wait for their own responses.
         let crowd: Vec<_> = (0..MOST_WAITING * 4).map(|_| ask((1, 0))).collect();
         assert!(ask((2, 0)).await.expect("no panic"));
         for one in crowd {

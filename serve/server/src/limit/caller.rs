@@ -1,4 +1,4 @@
-//! Whom a request counts against.
+//! The client whose limits apply to a request.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use std::sync::Arc;
 pub(crate) enum Caller {
     /// The user of its token.
     User(Arc<str>),
-    /// The SHA-256 of its token, which has no user.
+    /// The SHA-256 of its token, if the token has no user.
     Token([u8; 32]),
     /// Its address.
     Address(IpAddr),
 }
 
 impl Caller {
-    /// The client at an address. A client usually has all IPv6 addresses with the same first 64 bits.
+    /// Returns the client at an address. A client usually has all IPv6 addresses with the same first 64 bits.
     pub(crate) fn at(address: IpAddr) -> Caller {
         Caller::Address(match address.to_canonical() {
             IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_network_of_ipv6_is_a_client() {
+    fn an_ipv6_network_is_one_client() {
         let at = |text: &str| Caller::at(text.parse().expect("an address"));
         assert_eq!(at("2001:db8::1"), at("2001:db8::ffff:1"));
         assert_ne!(at("2001:db8::1"), at("2001:db8:0:1::1"));

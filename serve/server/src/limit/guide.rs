@@ -1,4 +1,4 @@
-//! The guide of `kubeshape serve` has the figures that hold.
+//! The guide of `kubeshape serve` has the current limits.
 
 use super::Limits;
 use crate::http::{MOST_RANGES, MOST_WAITING, UNCOUNTED};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 const GUIDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/serve-operation.md");
 
-/// Bytes as the guide writes them.
+/// Formats bytes like the guide.
 fn bytes(count: usize) -> String {
     match count {
         count if count.is_multiple_of(1 << 20) => format!("{} MiB", count >> 20),
@@ -27,7 +27,7 @@ fn count(count: u64) -> String {
 }
 
 #[test]
-fn the_guide_has_the_figures_of_the_limits() {
+fn the_guide_has_the_current_limits() {
     let limits = Limits::default();
     let guide = std::fs::read_to_string(GUIDE).expect("the guide");
     let table = guide.split("\n## Limits\n").nth(1).expect("its table of limits");

@@ -1,10 +1,11 @@
-//! Bytes that the bodies of requests and responses hold, over all connections.
+//! The memory of the bodies of requests and responses, over all connections.
 //!
-//! Everybody gets what there is. When nothing is left, room is made by the client that holds most: its bodies are given up that
-//! have taken longer than the patience allows, the oldest first. If it has none, the newcomer is refused and comes again. So
-//! no client is kept out by those who hold much and wait, and no client is too slow that sends or takes 1 MiB/s.
+//! Any client can use all free memory. When nothing is left, the client that uses most makes room: its bodies that have
+//! taken longer than the patience allows are given up, the oldest first. If it has none, the new request is refused and
+//! may be retried. So clients that use much memory and wait do not block others, and a client that sends or reads 1
+//! MiB/s is never too slow.
 //!
-//! A part of a body that is on its way to the client cannot be given up. It counts until the connection has sent it.
+//! A part of a body that is in flight to the client cannot be given up. It is counted until the connection has sent it.
 
 use super::Caller;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,13 +13,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What a body counts for at least: a request takes this much in addition to its body.
+/// The minimum count of a body: a request needs this much in addition to its body.
 const LEAST: usize = 4 << 10;
-/// How long a body may take, and how much longer for each MiB of it, before it may have to make room.
+/// The time that a body may take, and the additional time for each MiB of it, before it may have to make room.
 const PATIENCE: Duration = Duration::from_secs(2);
 const PATIENCE_PER_MIB: Duration = Duration::from_secs(1);
 
-/// Something that is held, and can be given up at any time.
+/// Memory that can be given up at any time.
 pub(crate) trait Held: Send + Sync {
     /// Gives up the bytes immediately, and wakes the waiting requests.
     fn give_up(&self);
@@ -29,7 +30,7 @@ pub(crate) trait Held: Send + Sync {
 #[error("others hold all the memory for bodies")]
 pub(crate) struct Full;
 
-/// What all bodies may hold together.
+/// The memory of all bodies.
 #[derive(Debug)]
 pub(crate) struct Holdings {
     most: usize,
@@ -42,11 +43,11 @@ struct State {
     /// The number of the next body. Older bodies have lower numbers.
     next: u64,
     clients: BTreeMap<Owner, Client>,
-    /// The clients by what they hold.
+    /// The clients, sorted by the memory that they use.
     ranking: BTreeSet<(usize, Owner)>,
 }
 
-/// A client; all that are not known are one.
+/// A client; all unknown clients are one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Owner(Option<Caller>);
 
@@ -58,11 +59,11 @@ struct Client {
 
 struct Body {
     bytes: usize,
-    /// Those of the bytes that are on their way.
+    /// The bytes of these that are in flight.
     flying: usize,
     is_given_up: bool,
     since: Instant,
-    /// What can be given up; none while the server works with it.
+    /// The memory that can be given up; `None` while the server works with it.
     held: Option<Weak<dyn Held>>,
 }
 
@@ -79,7 +80,7 @@ impl Body {
     }
 }
 
-/// The part of one body. Its bytes are free again when it is dropped.
+/// The share of one body. Its bytes are free again when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Share {
     of: Arc<Holdings>,
@@ -88,7 +89,7 @@ pub(crate) struct Share {
 }
 
 impl Holdings {
-    /// Bodies may hold this many bytes together.
+    /// Creates a limit for all bodies together.
     pub(crate) fn new(most: usize) -> Arc<Holdings> {
         Arc::new(Holdings { most, state: Mutex::default() })
     }
@@ -97,7 +98,7 @@ impl Holdings {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets a client hold bytes. A body of more than all counts as all.
+    /// Reserves bytes for a client. A body larger than the limit is counted as the limit.
     ///
     /// # Errors
     /// There is no room, and no body can be given up.
@@ -124,7 +125,7 @@ impl Holdings {
 }
 
 impl State {
-    /// Takes bytes for a body. Returns what has to be given up for it.
+    /// Takes bytes for a body. Returns the bodies that must be given up for it.
     fn take(&mut self, share: &Share, more: usize, most: usize) -> Result<Vec<Arc<dyn Held>>, Full> {
         let more = more.min(most);
         let mut room = most.saturating_sub(self.used);
@@ -132,7 +133,7 @@ impl State {
         if room < more {
             let now = Instant::now();
             let (_, greatest) = self.ranking.last().ok_or(Full)?;
-            // The one that asks would make room for itself.
+            // The requesting client would make room for itself.
             let bodies = self.clients.get(greatest).into_iter().flat_map(|client| &client.bodies);
             for (number, body) in bodies.filter(|(number, body)| **number != share.number && body.is_overdue(now)) {
                 given_up.push((greatest.clone(), *number));
@@ -147,7 +148,7 @@ impl State {
         }
         let given_up = given_up.into_iter().filter_map(|(client, number)| self.give_up(&client, number)).collect();
         self.change(&share.owner, |client| {
-            // Whoever has given up does not take more.
+            // A body that was given up takes nothing more.
             if let Some(body) = client.bodies.get_mut(&share.number).filter(|body| !body.is_given_up) {
                 body.bytes += more;
                 client.used += more;
@@ -156,7 +157,7 @@ impl State {
         Ok(given_up)
     }
 
-    /// Frees what a body has that is not on its way. Returns what it held.
+    /// Frees the bytes of a body that are not in flight. Returns its memory.
     fn give_up(&mut self, owner: &Owner, number: u64) -> Option<Arc<dyn Held>> {
         let mut held = None;
         self.change(owner, |client| {
@@ -179,7 +180,7 @@ impl State {
         });
     }
 
-    /// Changes what a client holds. One that holds nothing is forgotten.
+    /// Changes the memory of a client. A client that uses none is forgotten.
     fn change(&mut self, owner: &Owner, change: impl FnOnce(&mut Client)) {
         let Some(client) = self.clients.get_mut(owner) else { return };
         let before = client.used;
@@ -202,7 +203,7 @@ impl Share {
     /// Takes more bytes.
     ///
     /// # Errors
-    /// There is no room, and no body can be given up. What it has stays.
+    /// There is no room, and no body can be given up. Its existing bytes are kept.
     pub(crate) fn grow(&self, more: usize) -> Result<(), Full> {
         let given_up = self.of.state().take(self, more, self.of.most)?;
         for held in given_up {
@@ -211,7 +212,7 @@ impl Share {
         Ok(())
     }
 
-    /// Notes that a part of the bytes is on its way to the client.
+    /// Records that a part of the bytes is in flight to the client.
     pub(crate) fn fly(&self, bytes: usize) {
         self.of.state().change(&self.owner, |client| {
             if let Some(body) = client.bodies.get_mut(&self.number) {
@@ -220,7 +221,7 @@ impl Share {
         });
     }
 
-    /// Notes that a part has left. It counts no more.
+    /// Records that a part was sent. It is no longer counted.
     pub(crate) fn land(&self, bytes: usize) {
         self.of.state().change(&self.owner, |client| {
             if let Some(body) = client.bodies.get_mut(&self.number) {
@@ -232,7 +233,7 @@ impl Share {
         });
     }
 
-    /// Notes that the server works with the bytes now, so that they cannot be given up.
+    /// Records that the server works with the bytes now, so that they cannot be given up.
     pub(crate) fn pin(&self) {
         self.of.state().change(&self.owner, |client| {
             if let Some(body) = client.bodies.get_mut(&self.number) {
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_holds_most_makes_room_when_it_is_overdue() {
+    async fn the_largest_client_makes_room_when_it_is_overdue() {
         let all = Holdings::new(10 * MIB);
         let (first, weak) = body();
         let of_first = all.hold(Some(user("greedy")), 4 * MIB, weak).expect("room");
@@ -292,12 +293,12 @@ mod tests {
         tokio::time::advance(Duration::from_millis(5_001)).await;
         let of_late = all.hold(Some(user("late")), 3 * MIB, weak).expect("room");
         assert!(first.0.load(Relaxed) && !second.0.load(Relaxed) && !modest.0.load(Relaxed));
-        // What it held counts no more, whatever it does.
+        // Its bytes are no longer counted, whatever it does.
         of_first.grow(MIB).expect("room");
         assert_eq!(all.state().used, 7 * MIB);
         drop(of_first);
         assert_eq!(all.state().used, 7 * MIB);
-        // Nothing is taken from the server's own work.
+        // The server's own work is not given up.
         of_second.pin();
         of_late.pin();
         tokio::time::advance(Duration::from_mins(10)).await;
@@ -316,14 +317,14 @@ mod tests {
         tokio::time::advance(Duration::from_mins(10)).await;
         assert_eq!(share.grow(1), Err(Full));
         assert!(!bytes.0.load(Relaxed));
-        // Bodies count for something, however small they are.
+        // Every body has a minimum count.
         drop(share);
         let shares: Vec<Share> = std::iter::from_fn(|| all.hold(None, 0, body().1).ok()).collect();
         assert_eq!(shares.len(), MIB / LEAST);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_on_its_way_counts_until_it_has_left() {
+    async fn bytes_in_flight_are_counted_until_they_are_sent() {
         let all = Holdings::new(4 * MIB);
         let (bytes, weak) = body();
         let share = all.hold(None, 3 * MIB, weak).expect("room");
@@ -343,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_of_more_than_all_counts_as_all() {
+    fn a_body_larger_than_the_limit_is_counted_as_the_limit() {
         let all = Holdings::new(MIB);
         let share = all.hold(None, 5 * MIB, body().1).expect("room");
         assert_eq!(all.state().used, MIB);

@@ -22,21 +22,21 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Open connections. When the limit is reached, others make room: first those that wait for their clients, then those
-    /// that are answered for longest; clients without a valid token before others. No request is cut while the server works
-    /// for it.
+    /// Open connections. When the limit is reached, others make room: first those that wait for their clients, then
+    /// those whose responses take longest; clients without a valid token before others. No request is cut while the
+    /// server works for it.
     pub connections: usize,
-    /// Requests per second from all clients; `None` for no limit. More are answered with 429.
+    /// Requests per second from all clients; `None` for no limit. More are refused with 429.
     pub rate: Option<u32>,
-    /// Bytes in the head of a request. A longer head is answered with 431.
+    /// Bytes in the head of a request. A longer head is refused with 431.
     pub header_bytes: usize,
-    /// Fields in the head of a request. More are answered with 431.
+    /// Fields in the head of a request. More are refused with 431.
     pub header_fields: usize,
-    /// Bytes that are read of the body of a request.
+    /// The maximum bytes of the body of a request.
     pub body_bytes: usize,
-    /// Bytes that bodies of requests about objects hold at most, over all connections. More are answered with 429.
+    /// The maximum bytes of all request bodies about objects, over all connections. More are refused with 429.
     pub received_bytes: usize,
-    /// Bytes that responses with objects hold at most, over all connections. More are answered with 429.
+    /// The maximum bytes of all responses with objects, over all connections. More are refused with 429.
     pub sent_bytes: usize,
     /// Concurrent streams of a connection (HTTP/2).
     pub streams: u32,
@@ -46,19 +46,21 @@ pub struct Limits {
     pub header: Duration,
     /// Time until a response begins. A later one is replaced by 504.
     pub request: Duration,
-    /// Time that the server works for a request about objects, or makes a document for one client. Work that takes longer is
-    /// ended, and the request is answered with 504.
+    /// The time that the server works for a request about objects, or computes a document for one client. Longer work
+    /// is stopped, and the response is 504.
     pub work: Duration,
     /// Time after which a connection without requests is closed.
     pub idle: Duration,
-    /// Time in which a client must read as much of its responses as [`Limits::slowest`] demands. Otherwise the connection is cut.
+    /// The time in which a client must read as much of its responses as [`Limits::slowest`] requires. Otherwise the
+    /// connection is cut.
     pub stall: Duration,
     /// Bytes per second that a client must read while a response waits for it.
     pub slowest: u32,
-    /// Time from the latest beginning of a response to its end, however fast the client is. Otherwise the connection is cut.
+    /// The time from the latest beginning of a response to its end, however fast the client is. Otherwise the
+    /// connection is cut.
     pub answer: Duration,
-    /// Frames per second that a client may send besides those that come with responses (HTTP/2). Ten seconds' worth may come
-    /// at once. Otherwise the connection is cut.
+    /// Frames per second that a client may send in addition to those that belong to responses (HTTP/2). The frames of
+    /// ten seconds may come together. Otherwise the connection is cut.
     pub frames: u32,
     /// Time that running requests have to finish when the server stops.
     pub grace: Duration,

@@ -7,14 +7,15 @@ use governor::{Quota, RateLimiter};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// A token bucket with the tokens of one second. Bursts up to the rate pass, and over time no more than the rate.
+/// A token bucket with the tokens of one second. Bursts up to the rate are allowed, and over time no more than the
+/// rate.
 #[derive(Debug)]
 pub(crate) struct Rate<C: Clock = MonotonicClock>(
     RateLimiter<NotKeyed, InMemoryState, C, NoOpMiddleware<<C as Clock>::Instant>>,
 );
 
 impl Rate {
-    /// A full bucket with this many tokens per second, at least one.
+    /// Creates a full bucket with this many tokens per second, at least one.
     pub(crate) fn new(per_second: u32) -> Rate {
         Rate::with_clock(per_second, MonotonicClock)
     }
@@ -57,13 +58,13 @@ mod tests {
                 }
                 clock.advance(Duration::from_millis(1));
             }
-            // The bucket and ten seconds, less what had not yet come in the last.
+            // The bucket and ten seconds, less the tokens that had not yet come in the last.
             assert!((rate * 11 - 1..=rate * 11).contains(&passed), "{rate}: {passed}");
         }
     }
 
     #[test]
-    fn whoever_waits_as_told_gets_a_token() {
+    fn a_client_that_waits_as_requested_gets_a_token() {
         let (bucket, clock) = bucket(7);
         for _ in 0..100 {
             if let Err(wait) = bucket.take() {
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn many_threads_get_what_one_would() {
+    fn many_threads_get_as_many_tokens_as_one() {
         let (bucket, _) = bucket(1000);
         let taken: usize = std::thread::scope(|scope| {
             let take = || (0..1000).filter(|_| bucket.take().is_ok()).count();

@@ -1,7 +1,8 @@
 //! The activity on a connection, and its deadline.
 //!
-//! What counts is what a client takes of its answers. Bytes on the socket do not: over HTTP/2, a client can exchange PINGs
-//! for ever and not give a stream any room. So [`Observed`] reads the heads of frames in both directions.
+//! Only the bytes of responses that a client reads are progress. Bytes on the socket are not: over HTTP/2, a client can
+//! exchange PINGs forever without giving a stream any room. So [`Observed`] reads the heads of frames in both
+//! directions.
 
 mod observed;
 mod room;
@@ -20,15 +21,15 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// Bytes of an answer that allow the client to send one more frame.
+/// Bytes of a response that allow the client to send one more frame.
 const BYTES_PER_FRAME: u64 = 1 << 10;
-/// Responses add no frames beyond this many: updates of a window of 64 MiB in steps of 1 KiB.
+/// The maximum number of frames that responses add: updates of a window of 64 MiB in steps of 1 KiB.
 const MOST_FRAMES: u64 = 1 << 16;
-/// Frames that a client may send per answer that ends.
+/// Frames that a client may send per finished response.
 const FRAMES_PER_ANSWER: u64 = 8;
-/// What a frame costs that cancels a request, because the server has begun to work for it.
+/// The cost of a frame that cancels a request, because the server has begun to work for it.
 pub(crate) const CANCEL: u64 = 10;
-/// Frames that do not belong to answers: as many at once are ten seconds' worth.
+/// Frames that do not belong to responses: the frames of ten seconds may come together.
 pub(crate) const BURST_SECONDS: u64 = 10;
 
 /// The activity on a connection. Times are milliseconds since it began, plus one; zero means never.
@@ -37,28 +38,28 @@ pub(crate) struct Activity {
     began: Instant,
     /// The time that the server had for all connections.
     pace: Arc<Pace>,
-    /// Frames per second that do not belong to answers.
+    /// Frames per second that do not belong to responses.
     frames: u64,
-    /// Since when the first request is waited for.
+    /// Since when the first request is awaited.
     ready: AtomicU64,
-    /// The round in which all that the client had sent was read, and was no request, plus one.
+    /// The round in which everything sent by the client had been read without being a request, plus one.
     waiting_since: AtomicU64,
     requests: AtomicU64,
-    /// Requests whose answer has not begun.
+    /// Requests whose response has not begun.
     running: AtomicU32,
-    /// Bodies of answers that are not sent to their end.
+    /// Bodies of responses that are not completely sent.
     bodies: AtomicU32,
     /// Bodies that wait for their source, such as another server.
     sourcing: AtomicU32,
     /// Requests for which other threads of the server work.
     working: AtomicU32,
-    /// The round in which the server last finished something for a request: work, or its answer without the body.
+    /// The round in which the server last finished something for a request: work, or its response without the body.
     served: AtomicU64,
-    /// When the client last took something of an answer, or an answer ended.
+    /// When the client last read something of a response, or a response ended.
     last: AtomicU64,
     /// When the first byte of the next request arrived.
     head: AtomicU64,
-    /// Since when the system takes no bytes for the client.
+    /// Since when the system accepts no bytes for the client.
     blocked: AtomicU64,
     /// Bytes that may still be written in this turn.
     turn: AtomicUsize,
@@ -72,7 +73,7 @@ pub(crate) struct Activity {
     pub(super) evicted: Notify,
 }
 
-/// What went over the wire.
+/// The bytes on the wire.
 #[derive(Debug)]
 struct Wire {
     protocol: Protocol,
@@ -82,24 +83,24 @@ struct Wire {
     last_stream: u32,
     /// When the last request came (HTTP/1).
     asked: Begun,
-    /// The streams whose answer is not sent yet.
+    /// The streams whose response is not completely sent.
     open: BTreeMap<u32, Begun>,
-    /// Bytes of answers that were sent.
+    /// Bytes of responses that were sent.
     taken: u64,
-    /// Answers that ended.
+    /// Responses that ended.
     ended: u64,
     /// Frames that the client may send.
     allowed: u64,
-    /// When this number grew last.
+    /// When this number last grew.
     refilled: u64,
-    /// The beginning of a time in which the client has something to take.
+    /// The beginning of a window in which the client has something to read.
     window: Option<Window>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Window {
     since: u64,
-    /// When the client began to owe, over several windows.
+    /// When the client began to be behind, over several windows.
     owing: Begun,
     taken: u64,
     ended: u64,
@@ -111,7 +112,7 @@ struct Begun {
     at: u64,
     /// See [`Pace::rounds`].
     round: u64,
-    /// Bytes of answers that were sent before.
+    /// Bytes of responses that were sent before.
     taken: u64,
 }
 
@@ -120,7 +121,7 @@ struct Begun {
 pub(crate) enum Overdue {
     /// It is idle: announce the end to the client, and close it.
     Idle,
-    /// The client does not send its request, or does not take its answer: cut it.
+    /// The client does not send its request, or does not read its response: cut it.
     Stalled,
     /// It was evicted to make room for others.
     Evicted,
@@ -183,20 +184,20 @@ impl Activity {
         Begun { at, round: self.pace.rounds(), taken: wire.taken }
     }
 
-    /// Notes that the connection is set up, so that the time for the first request begins.
+    /// Records that the connection is set up, so that the time for the first request begins.
     pub(crate) fn begin(&self) {
         self.ready.store(self.now(), Relaxed);
         self.waiting_since.store(0, Relaxed);
     }
 
-    /// Notes that nothing more can be read, so that it is the client's turn.
+    /// Records that nothing more can be read, so that the client must act.
     pub(super) fn mark_waiting(&self) {
         if self.waiting_since.load(Relaxed) == 0 {
             self.waiting_since.store(self.pace.rounds() + 1, Relaxed);
         }
     }
 
-    /// Notes that a request begins. Its endpoint has answered when the result is dropped.
+    /// Records that a request begins. Its endpoint has responded when the result is dropped.
     pub(crate) fn request(self: &Arc<Self>) -> Running {
         self.running.fetch_add(1, Relaxed);
         self.requests.fetch_add(1, Relaxed);
@@ -206,17 +207,17 @@ impl Activity {
         Running(Arc::clone(self))
     }
 
-    /// Notes that the client has a valid token.
+    /// Records that the client has a valid token.
     pub(crate) fn trust(&self) {
         self.trusted.store(true, Relaxed);
     }
 
-    /// Lets the connection end with its current answers.
+    /// Lets the connection end with its current responses.
     pub(crate) fn end(&self) {
         self.ending.store(true, Relaxed);
     }
 
-    /// Whether the connection ends with its current answers.
+    /// Returns whether the connection ends with its current responses.
     pub(crate) fn is_ending(&self) -> bool {
         self.ending.load(Relaxed)
     }
@@ -226,12 +227,12 @@ impl Activity {
         self.turn.store(self.pace.turn(), Relaxed);
     }
 
-    /// Whether no request has arrived yet.
+    /// Returns whether no request has arrived yet.
     pub(crate) fn is_fresh(&self) -> bool {
         self.requests.load(Relaxed) == 0
     }
 
-    /// Whether nothing is being answered or sent.
+    /// Returns whether nothing is being processed or sent.
     pub(crate) fn is_idle(&self) -> bool {
         self.is_quiet(&self.wire())
     }
@@ -245,14 +246,14 @@ impl Activity {
             && (self.head.load(Relaxed) == 0 || wire.protocol == Protocol::Http2)
     }
 
-    /// Whether an answer waits for the client, and for nothing else.
+    /// Returns whether a response waits only for the client.
     fn is_owing(&self, wire: &Wire) -> bool {
         let served = (self.running.load(Relaxed) + self.sourcing.load(Relaxed)) as usize;
         self.blocked.load(Relaxed) != 0 || wire.open.len() > served
     }
 
-    /// The deadline of the current activity, and what to do then. It is asked whenever nothing is left to do on the
-    /// connection without the client.
+    /// Returns the deadline of the current activity, and what to do then. It is called whenever nothing can be done on
+    /// the connection without the client.
     pub(crate) fn deadline(&self, limits: &Limits) -> Option<(Instant, Overdue)> {
         let mut wire = self.wire();
         let owed = self.owed(&mut wire, limits).map(|at| (at, Overdue::Stalled));
@@ -272,7 +273,7 @@ impl Activity {
         Some((self.at(self.last.load(Relaxed), limits.idle), Overdue::Idle))
     }
 
-    /// When the client has to have taken enough of its answers.
+    /// Returns when the client must have read enough of its responses.
     fn owed(&self, wire: &mut Wire, limits: &Limits) -> Option<Instant> {
         if !self.is_owing(wire) {
             wire.window = None;
@@ -290,7 +291,7 @@ impl Activity {
         Some(self.at(window.since, limits.stall))
     }
 
-    /// When the oldest request came that is not answered to the end.
+    /// Returns when the oldest unfinished request came.
     fn answered(&self, wire: &Wire) -> Option<Begun> {
         if wire.protocol == Protocol::Http2 {
             // Numbers of streams grow.
@@ -300,7 +301,7 @@ impl Activity {
         is_answering.then_some(wire.asked)
     }
 
-    /// Notes bytes from the client.
+    /// Records bytes from the client.
     ///
     /// # Errors
     /// The client sends more frames than it may.
@@ -345,7 +346,7 @@ impl Activity {
         Ok(())
     }
 
-    /// Notes bytes to the client, up to `count` of these.
+    /// Records bytes to the client, up to `count` of these.
     fn sent<'b>(&self, bufs: impl IntoIterator<Item = &'b [u8]>, mut count: usize) {
         self.blocked.store(0, Relaxed);
         let left = self.turn.load(Relaxed);
@@ -393,7 +394,7 @@ impl Activity {
         self.bodies.fetch_sub(1, Relaxed);
     }
 
-    /// Notes whether a body waits for its source.
+    /// Records whether a body waits for its source.
     pub(super) fn source(&self, waits: bool) {
         if waits {
             self.sourcing.fetch_add(1, Relaxed);
@@ -403,7 +404,7 @@ impl Activity {
     }
 }
 
-/// A request whose endpoint has not answered.
+/// A request whose endpoint has not responded.
 #[derive(Debug)]
 pub(crate) struct Running(Arc<Activity>);
 
@@ -460,7 +461,7 @@ mod tests {
         tokio::time::advance(seconds(1)).await;
         activity.waits();
         assert_eq!(left(&activity, &limits), Some((seconds(29), Overdue::Stalled)));
-        // The body is all handed over, but the client has not taken it.
+        // The body is handed over completely, but the client has not read it.
         activity.body_ends();
         assert_eq!(left(&activity, &limits), Some((seconds(29), Overdue::Stalled)));
         assert!(!activity.is_idle());
@@ -510,13 +511,13 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn pings_do_not_keep_a_stream_that_the_client_does_not_take() {
+    async fn pings_do_not_keep_a_stream_that_the_client_does_not_read() {
         const PING: u8 = 6;
         let limits = limits();
         let activity = http2(&limits);
         activity.received(&frame(frames::HEADERS, 5, 1, 1)).expect("a request");
         drop(activity.request());
-        // The answer begins; its body has no room.
+        // The response begins; its body has no room.
         activity.sent([&frame(frames::HEADERS, 4, 1, 1)[..]], 10);
         assert_eq!(left(&activity, &limits), Some((seconds(30), Overdue::Stalled)));
         for _ in 0..29 {
@@ -529,14 +530,14 @@ mod tests {
         activity.sent([&frame(frames::DATA, 1, 1, 100)[..]], 109);
         assert!(activity.is_idle());
         assert_eq!(left(&activity, &limits), Some((limits.idle, Overdue::Idle)));
-        // Frames between requests are no heads, and do not make the connection less idle.
+        // Frames between requests are not heads, and do not make the connection less idle.
         tokio::time::advance(seconds(1)).await;
         activity.received(&frame(PING, 0, 0, 8)).expect("a PING");
         assert_eq!(left(&activity, &limits), Some((seconds(99), Overdue::Idle)));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn frames_are_paid_for_by_time_and_by_answers() {
+    async fn time_and_responses_pay_for_frames() {
         let limits = limits();
         let activity = http2(&limits);
         let send = |kind, stream, n: usize| (0..n).try_for_each(|_| activity.received(&frame(kind, 0, stream, 4)));
@@ -545,11 +546,11 @@ mod tests {
         tokio::time::advance(seconds(1)).await;
         assert!(send(8, 0, 100).is_ok());
         assert!(send(8, 0, 1).is_err());
-        // An answer was taken.
+        // A response was read.
         activity.sent([&vec![frame(frames::DATA, 0, 1, 247); 40].concat()[..]], 40 * 256);
         assert!(send(8, 0, 9).is_ok());
         assert!(send(8, 0, 1).is_err());
-        // Requests that are cancelled at once cost more.
+        // Requests that are cancelled immediately cost more.
         tokio::time::advance(seconds(10)).await;
         let mut cancelled = 0;
         for stream in (1..=255).step_by(2) {

@@ -1,4 +1,4 @@
-//! The body of an answer on its way to the client.
+//! The body of a response on its way to the client.
 
 use super::activity::Activity;
 use axum::body::{Body, Bytes};
@@ -7,14 +7,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Bytes that are handed over at once. HTTP/2 keeps up to this many per stream that the client has no room for.
+/// The size of a chunk. HTTP/2 keeps up to this much per stream for which the client has no room.
 pub(super) const CHUNK: usize = 32 << 10;
 
-/// A body in chunks of bounded size. It notes when it ends, and whether it waits for its source.
+/// A body in chunks of bounded size. It records when it ends, and whether it waits for its source.
 #[derive(Debug)]
 pub(super) struct Observed {
     body: Body,
-    /// What is left of a larger chunk.
+    /// The rest of a larger chunk.
     rest: Bytes,
     waits: bool,
     activity: Arc<Activity>,

@@ -7,10 +7,10 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 #[cfg(unix)]
 use tokio::net::{UnixListener, UnixStream};
 
-/// Bytes that the system holds for a client that reads slowly. With a larger buffer, which Linux would choose, it could take
-/// minutes to see that a slow client reads at all.
+/// Bytes that the system buffers for a client that reads slowly. With a larger buffer, which Linux would choose, it
+/// could take minutes to see that a slow client reads at all.
 const SEND_BUFFER: u32 = 192 << 10;
-/// Connections that the system may hold until they are accepted. It takes less if its own limit is lower (Linux:
+/// Connections that the system may keep until they are accepted. It uses its own limit if that is lower (Linux:
 /// `net.core.somaxconn`). A client that finds no place tries again after a second.
 const BACKLOG: u32 = 65_535;
 
@@ -36,23 +36,24 @@ pub(crate) enum Accepted {
 }
 
 impl Listener {
-    /// Listens on a TCP address; port 0 takes a free one.
+    /// Listens on a TCP address; port 0 chooses a free one.
     ///
     /// # Errors
     /// The address is in use, does not belong to this machine, or is not permitted.
-    #[allow(clippy::unused_async)] // it has to be called within a runtime
+    #[allow(clippy::unused_async)] // It must be called within a runtime.
     pub async fn tcp(address: SocketAddr) -> io::Result<Listener> {
         let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-        // As tokio's `bind` does: an address whose last connections have just ended can be used.
+        // Like Tokio's `bind`: an address whose last connections have just ended can be used.
         #[cfg(not(windows))]
         socket.set_reuseaddr(true)?;
-        // Accepted connections take it over.
+        // Accepted connections inherit it.
         socket.set_send_buffer_size(SEND_BUFFER)?;
         socket.bind(address)?;
         Ok(Listener { socket: Socket::Tcp(socket.listen(BACKLOG)?) })
     }
 
-    /// Listens on a socket file that only this user may use (mode 0600). The file of a process that has ended is replaced.
+    /// Listens on a socket file that only this user may use (mode 0600). The file of a process that has ended is
+    /// replaced.
     ///
     /// # Errors
     /// Another process listens on it, it is not a socket, or it cannot be created.
@@ -75,8 +76,8 @@ impl Listener {
                 }
             },
         }
-        // It is renamed after its mode is set, so that no client can connect before. The name is random, and an error if it
-        // exists: two processes may have one number, in containers that share a folder.
+        // It is renamed after its mode is set, so that no client can connect before. The name is random, and must not
+        // exist: two processes may have the same number, in containers that share a folder.
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{:08x}", uuid::Uuid::new_v4().as_fields().0));
         let temporary = path.with_file_name(name);
@@ -93,7 +94,7 @@ impl Listener {
         }
     }
 
-    /// The TCP address, with the port that was chosen.
+    /// Returns the TCP address, with the port that was chosen.
     pub fn address(&self) -> Option<SocketAddr> {
         match &self.socket {
             Socket::Tcp(socket) => socket.local_addr().ok(),
@@ -102,7 +103,7 @@ impl Listener {
         }
     }
 
-    /// The path of the socket file.
+    /// Returns the path of the socket file.
     pub fn path(&self) -> Option<&Path> {
         match &self.socket {
             Socket::Tcp(_) => None,
@@ -125,7 +126,7 @@ impl Listener {
     }
 }
 
-/// The file of a socket. It is removed in the end if it is still the same file.
+/// The file of a socket. It is removed at the end if it is still the same file.
 #[cfg(unix)]
 #[derive(Debug)]
 struct SocketFile {

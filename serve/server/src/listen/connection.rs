@@ -23,12 +23,12 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 /// When the server stops: how long a connection may wait for its first request, which the client may have sent already.
 const FIRST: Duration = Duration::from_millis(500);
-/// How long a client that has no request may take to close its connection when others need the room.
+/// How long a client without a request may take to close its connection when others need the room.
 const LEAVE: Duration = Duration::from_secs(1);
-/// How long a connection that makes room looks whether the client has sent something. When a timer runs out, tokio has asked the
-/// system for all that arrived before.
+/// How long a connection that makes room checks whether the client has sent something. When a timer expires, Tokio has
+/// asked the system for everything that arrived before.
 const LOOK: Duration = Duration::from_millis(10);
-/// Bytes of request bodies that a connection holds (HTTP/2). No endpoint reads them.
+/// Bytes of request bodies that a connection buffers (HTTP/2). No endpoint reads them.
 const UNREAD: u32 = 65_535;
 
 /// The response to a client that speaks HTTP to a TLS port.
@@ -45,11 +45,11 @@ pub(crate) enum Phase {
     Running,
     /// Running requests finish, and new ones are not accepted.
     Draining,
-    /// Everything ends at once.
+    /// Everything ends immediately.
     Ended,
 }
 
-/// The builder of connections, with the limits.
+/// Returns the builder of connections, with the limits.
 pub(crate) fn builder(limits: &crate::limit::Limits) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new());
     builder
@@ -105,7 +105,7 @@ pub(crate) async fn accepted<S: Endpoint>(
     }
 }
 
-/// The address of the client.
+/// Returns the address of the client.
 fn address(stream: &TcpStream) -> Option<IpAddr> {
     stream.peer_addr().ok().map(|address| address.ip())
 }
@@ -132,9 +132,9 @@ async fn handshake(mut stream: TcpStream, tls: &Tls) -> Option<tokio_rustls::ser
 enum Event {
     /// The connection ended.
     End,
-    /// While the server stops, the first request came. It is also the last.
+    /// The first request came while the server stops. It is also the last.
     FirstRequest,
-    /// The timer ran out.
+    /// The timer expired.
     Timer,
     /// The server sent a new control.
     Control,
@@ -180,7 +180,7 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     // Whether the connection ends after the running requests.
     let mut closing = false;
     let mut draining = false;
-    // A deadline besides those of the activity.
+    // A deadline in addition to those of the activity.
     let mut end: Option<(Instant, Overdue)> = None;
     // When the connection makes room for others.
     let mut room: Option<Instant> = None;
@@ -262,7 +262,7 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
                         }
                     }
                 }
-                // A request may have come before the client read that it has to leave.
+                // A request may have come before the client read that it must close.
                 Some((_, Overdue::Left)) if !activity.is_idle() => {
                     end = None;
                     activity.clear_eviction();
@@ -299,7 +299,7 @@ mod tests {
     use axum::routing::get;
     use tokio::io::{AsyncReadExt, DuplexStream, duplex};
 
-    /// A connection, of which the client has sent `bytes`, and the server has read nothing.
+    /// Returns the result for a connection on which the client has sent `bytes`, and the server has read nothing.
     async fn sent(
         bytes: &str,
         connections: &OpenConnections,
@@ -333,11 +333,11 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_request_that_was_sent_before_room_was_needed_is_answered() {
+    async fn a_request_sent_before_room_was_needed_is_answered() {
         for step in [Step::End, Step::Leave, Step::Cut] {
             let (mut client, activity, serving) =
                 sent("GET / HTTP/1.1\r\nHost: x\r\n\r\n", &OpenConnections::default()).await;
-            // The server has not come round to it, and others need the room.
+            // The server has not got around to it, and others need the room.
             activity.evict(step);
             let serving = tokio::spawn(serving);
             let mut answer = vec![0; 1024];
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_has_sent_half_a_request_is_cut() {
+    async fn a_client_that_has_sent_half_a_request_is_cut() {
         let connections = OpenConnections::default();
         let (mut client, activity, serving) = sent("GET / HTTP/1.1\r\nHo", &connections).await;
         let serving = tokio::spawn(serving);

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// At first, one in this many connections is evicted. While others still wait, the number doubles, up to one in [`MOST`].
+/// At first, one in this many connections is evicted. While others still wait, the number doubles, up to one in
+/// [`MOST`].
 const FIRST: usize = 64;
 const MOST: usize = 4;
 /// After this time without a waiting connection, the number starts at [`FIRST`] again.
@@ -28,7 +29,7 @@ struct Members {
     open: BTreeMap<u64, Arc<Activity>>,
     /// When the last round passed.
     round: Option<Instant>,
-    /// When connections were last evicted, and how many at most.
+    /// When connections were last evicted, and the maximum number then.
     evicted: Option<(Instant, usize)>,
 }
 
@@ -69,7 +70,7 @@ impl OpenConnections {
         }
     }
 
-    /// All connections, and how many of them to evict now.
+    /// Returns all connections, and the number to evict now.
     fn next(&self) -> (Vec<Arc<Activity>>, usize) {
         let now = Instant::now();
         let mut members = self.members();
@@ -81,16 +82,16 @@ impl OpenConnections {
         (open, count)
     }
 
-    /// Evicts some connections: those that have been idle or have not taken their responses for longest; if these are too
-    /// few, also those whose responses take longest; clients without a valid token before others. Returns the round in
-    /// which the next ones can be evicted.
+    /// Evicts some connections: those that have been idle or have not read their responses for longest; if these are
+    /// too few, also those whose responses take longest; clients without a valid token before others. Returns the round
+    /// in which the next ones can be evicted.
     pub(super) fn shed(&self) -> u64 {
         let (members, mut left) = self.next();
         let now = self.pace.rounds();
         let mut next = now + LOOK;
         // Those that wait for their clients, and those that wait for the server.
         let mut ranked = [Vec::new(), Vec::new()];
-        // Those that wait for their clients, and have not done so for long.
+        // Those that have waited for their clients only for a short time.
         let mut soon = 0;
         for activity in &members {
             let Some(rank) = activity.rank() else { continue };
@@ -129,7 +130,7 @@ mod tests {
     use crate::limit::Limits;
 
     #[tokio::test(start_paused = true)]
-    async fn the_longer_others_wait_the_more_make_room_at_a_time() {
+    async fn longer_waits_evict_more_connections_at_a_time() {
         let connections = Arc::new(OpenConnections::default());
         let members: Vec<_> = (0..640)
             .map(|_| {

@@ -8,19 +8,19 @@ pub(super) const HEADERS: u8 = 1;
 pub(super) const RST_STREAM: u8 = 3;
 const END_STREAM: u8 = 1;
 
-/// A frame that has passed as a whole.
+/// A frame that has passed completely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Frame {
     /// The type.
     pub(super) kind: u8,
     flags: u8,
     pub(super) stream: u32,
-    /// Bytes behind the head.
+    /// Bytes after the head.
     pub(super) length: usize,
 }
 
 impl Frame {
-    /// Whether its sender sends nothing more on the stream.
+    /// Returns whether its sender sends nothing more on the stream.
     pub(super) fn ends_stream(self) -> bool {
         self.kind == RST_STREAM || (matches!(self.kind, DATA | HEADERS) && self.flags & END_STREAM != 0)
     }
@@ -30,14 +30,14 @@ impl Frame {
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     head: [u8; 9],
-    /// Bytes of the head that are known.
+    /// Known bytes of the head.
     known: usize,
     /// Bytes of the payload that are still to come.
     left: usize,
 }
 
 impl Frames {
-    /// Takes the next bytes, and calls `each` for every frame that ends in them.
+    /// Reads the next bytes, and calls `each` for every frame that ends in them.
     pub(super) fn pass(&mut self, mut bytes: &[u8], mut each: impl FnMut(Frame)) {
         loop {
             if self.known < self.head.len() {
@@ -74,14 +74,14 @@ impl Frames {
 /// The protocol of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Protocol {
-    /// So many bytes of the preface of HTTP/2 were read.
+    /// This many bytes of the preface of HTTP/2 were read.
     Unknown(usize),
     Http1,
     Http2,
 }
 
 impl Protocol {
-    /// Takes the next bytes from the client. Returns those behind the preface.
+    /// Reads the next bytes from the client. Returns those after the preface.
     pub(super) fn detect<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let Protocol::Unknown(known) = *self else { return bytes };
         let rest = &PREFACE[known..];
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_preface_tells_the_protocol() {
+    fn the_preface_identifies_the_protocol() {
         let sent = [PREFACE, b"rest"].concat();
         for step in [1, 7, 24, 100] {
             let (mut protocol, mut rest) = (Protocol::Unknown(0), Vec::new());

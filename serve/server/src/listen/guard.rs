@@ -1,4 +1,4 @@
-//! What is decided before authentication: hosts, and requests of web pages.
+//! Checks before authentication: hosts, and requests of web pages.
 
 use super::refusal::Refusal;
 use super::service::{Endpoint, Shared};
@@ -16,8 +16,8 @@ pub(crate) struct Guard {
     pub(crate) cors: Option<Cors>,
 }
 
-/// Whether a web page of another origin wants to change something. Browsers send such requests without asking first if they
-/// look like those of a form, and name the origin of the page in them. Other clients do not.
+/// Returns whether a web page of another origin wants to change something. Browsers send such requests without a
+/// preflight if they look like those of a form, and name the origin of the page in them. Other clients do not.
 fn is_foreign_write<B>(request: &Request<B>, cors: Option<&Cors>) -> bool {
     let is_reading = [Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method());
     let Some(origin) = request.headers().get(header::ORIGIN).filter(|_| !is_reading) else { return false };
@@ -29,8 +29,9 @@ fn is_foreign_write<B>(request: &Request<B>, cors: Option<&Cors>) -> bool {
 }
 
 impl<S: Endpoint> Shared<S> {
-    /// Refuses requests for other hosts, and writes of web pages of other origins, answers preflight requests, and marks responses for web pages. Other requests are
-    /// answered by `answer`. No browser connects to a socket file, so `is_tcp` says whether the host matters.
+    /// Refuses requests for other hosts, and writes of web pages of other origins, answers preflight requests, and
+    /// marks responses for web pages. `answer` answers other requests. No browser connects to a socket file, so
+    /// `is_tcp` says whether the host matters.
     pub(super) async fn guarded(
         &self,
         request: Request<Incoming>,

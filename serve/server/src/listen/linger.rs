@@ -1,8 +1,8 @@
 //! Closes the stream of a connection without losing the end of its last response.
 //!
-//! If a socket is closed while it has unread bytes of the client, such as window updates of HTTP/2, the system resets the
-//! connection and drops what is still on its way to the client. So the stream comes back from its connection, and is read
-//! until the client closes it, for a bounded time.
+//! If a socket is closed while it has unread bytes of the client, such as window updates of HTTP/2, the system resets
+//! the connection and drops everything that is still in flight to the client. So the connection returns its stream,
+//! which is then read until the client closes it, for a bounded time.
 
 use std::io;
 use std::pin::Pin;
@@ -12,15 +12,15 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::time::timeout;
 
-/// How long a client may take to read the end of what was sent, and to close.
+/// How long a client may take to read the last bytes, and to close.
 const LINGER: Duration = Duration::from_millis(500);
 
 /// Receives the stream when the connection has ended.
 pub(super) struct Owner<I>(Arc<Mutex<Option<I>>>);
 
-/// The stream as long as it is lent.
+/// The stream while it is lent.
 pub(super) struct Lent<I> {
-    /// There until this is dropped.
+    /// Present until this is dropped.
     stream: Option<I>,
     owner: Arc<Mutex<Option<I>>>,
 }
@@ -32,7 +32,7 @@ pub(super) fn lend<I>(stream: I) -> (Lent<I>, Owner<I>) {
 }
 
 impl<I: AsyncRead + AsyncWrite + Unpin> Owner<I> {
-    /// Closes the stream, if it came back, when the client has read everything or the time is over.
+    /// Closes the stream, if it was returned, when the client has read everything or the time is over.
     pub(super) async fn close(self) {
         let stream = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(mut stream) = stream else { return };

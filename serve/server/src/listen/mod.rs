@@ -1,7 +1,7 @@
 //! Connections: from listening sockets to the endpoints, with limits, TLS and an orderly end.
 //!
-//! The protocol is HTTP/1.1 or HTTP/2, as the client begins (prior knowledge) or negotiates in TLS. A connection has one
-//! timer, which is set to the next deadline; see `activity.rs`.
+//! The protocol is HTTP/1.1 or HTTP/2, as the client begins (prior knowledge) or negotiates in TLS. A connection has
+//! one timer, which is set to the next deadline; see `activity.rs`.
 
 mod activity;
 mod answer;
@@ -66,12 +66,12 @@ pub struct Server<S> {
 /// How a server ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// Connections that were cut, because they were not finished in time.
+    /// Connections that were cut because they did not finish in time.
     pub cut: usize,
 }
 
 impl<S: Endpoint> Server<S> {
-    /// A server for `endpoint` without authentication and TLS, and with default limits.
+    /// Creates a server for `endpoint` without authentication and TLS, and with default limits.
     pub fn new(endpoint: S) -> Self {
         Server {
             endpoint,
@@ -95,7 +95,7 @@ impl<S: Endpoint> Server<S> {
         Server { authenticator: Some(authenticator), ..self }
     }
 
-    /// Answers only requests for these hosts with something else than 403. Requests over socket files are not concerned.
+    /// Refuses requests for other hosts with 403. Requests over socket files are not checked.
     #[must_use]
     pub fn allowed_hosts(self, hosts: AllowedHosts) -> Self {
         Server { guard: Guard { hosts, ..self.guard }, ..self }
@@ -113,14 +113,14 @@ impl<S: Endpoint> Server<S> {
         Server { tls: Some(tls), ..self }
     }
 
-    /// Sets the metrics to count in.
+    /// Sets the metrics.
     #[must_use]
     pub fn metrics(self, metrics: Arc<Metrics>) -> Self {
         Server { metrics, ..self }
     }
 
-    /// Serves until `stop` is ready. Then it accepts no new connections, closes idle ones, and waits for running requests,
-    /// for at most [`Limits::grace`] and until `abandon` is ready.
+    /// Serves until `stop` is ready. Then it accepts no new connections, closes idle ones, and waits for running
+    /// requests, for at most [`Limits::grace`] and until `abandon` is ready.
     pub async fn run(
         self,
         listeners: Vec<Listener>,
@@ -194,14 +194,14 @@ impl<S: Endpoint> AcceptLoop<S> {
         });
         // Whether the system had no room, and that was logged.
         let mut is_short = false;
-        // One that was accepted and for which there was no room.
+        // An accepted connection for which there was no room.
         let mut left = None;
         loop {
             tokio::select! {
                 accepted = self.listener.accept() => match accepted {
                     Ok(stream) => {
                         is_short = false;
-                        // Clients beyond the limit wait: this one has a place in the connections only when another has gone.
+                        // Clients beyond the limit wait: this one gets a place only when another connection has ended.
                         let permit = tokio::select! {
                             permit = permit(&self.permits, &self.connections) => permit,
                             () = stopped.as_mut() => {
@@ -253,7 +253,7 @@ impl<S: Endpoint> AcceptLoop<S> {
     }
 }
 
-/// Whether an error is about one connection, and not about the system.
+/// Returns whether an error is about one connection, and not about the system.
 fn is_of_one(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
@@ -280,7 +280,7 @@ async fn permit(permits: &Arc<Semaphore>, connections: &OpenConnections) -> Opti
 /// Waits for the next round.
 async fn round(connections: &OpenConnections) {
     sleep(ROUND).await;
-    // Those have their turn first that are ready.
+    // Ready connections have their turn first.
     tokio::task::yield_now().await;
     connections.pass();
 }

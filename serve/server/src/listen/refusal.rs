@@ -29,7 +29,7 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
-    /// The value of the label `reason` in metrics.
+    /// Returns the value of the label `reason` in metrics.
     pub(crate) fn reason(self) -> &'static str {
         match self {
             Refusal::Fields | Refusal::NoHost | Refusal::Hosts => "malformed",
@@ -42,8 +42,8 @@ impl Refusal {
         }
     }
 
-    /// A malformed request is answered with a text, as Go's `net/http` does before any handler sees it. Others get a compact
-    /// Status with a newline at the end, as kube-apiserver answers 401.
+    /// Returns the response. A malformed request gets a plain string, as Go's `net/http` sends it before any handler.
+    /// Others get a compact Status with a newline at the end, like kube-apiserver's 401.
     pub(crate) fn response(self, id: &HeaderValue) -> Response {
         let (code, reason, message, details) = match self {
             Refusal::Fields => return text(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, None),
@@ -96,7 +96,7 @@ impl Refusal {
     }
 }
 
-/// The response to a malformed request.
+/// Returns the response to a malformed request.
 fn text(code: StatusCode, detail: Option<&str>) -> Response {
     let reason = code.canonical_reason().unwrap_or_default();
     let detail = detail.map(|detail| format!(": {detail}")).unwrap_or_default();

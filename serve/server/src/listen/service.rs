@@ -41,8 +41,8 @@ pub(crate) struct Shared<S> {
 }
 
 impl<S: Endpoint> Shared<S> {
-    /// Answers a request. Refuses it if its head is malformed, without a valid token, beyond the rate, after a timeout, and
-    /// after a panic.
+    /// Answers a request. Refuses it if its head is malformed, without a valid token, beyond the rate, after a timeout,
+    /// and after a panic.
     pub(crate) async fn answer(&self, mut request: Request<Incoming>, activity: &Activity) -> Response {
         let path = request.uri().path();
         if let Some(refusal) = self.malformed(&request) {
@@ -87,9 +87,9 @@ impl<S: Endpoint> Shared<S> {
         self.refuse(refusal, method.as_str(), uri.path(), &HeaderMap::new())
     }
 
-    /// What is wrong with the head of a request. Hosts are those of Go's `net/http`.
+    /// Returns the error in the head of a request. Hosts are checked like in Go's `net/http`.
     fn malformed(&self, request: &Request<Incoming>) -> Option<Refusal> {
-        // hyper counts those of HTTP/1.
+        // hyper counts the fields of HTTP/1.
         if request.headers().len() > self.limits.header_fields {
             return Some(Refusal::Fields);
         }

@@ -28,10 +28,10 @@ impl std::fmt::Debug for Tls {
 /// Why a certificate cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// The text is not a certificate in PEM format.
+    /// It is not a certificate in PEM format.
     #[error("the certificate cannot be read: {0}")]
     Certificate(String),
-    /// The text is not a key in PEM format.
+    /// It is not a key in PEM format.
     #[error("the key cannot be read: {0}")]
     Key(String),
     /// The key does not belong to the certificate, or its kind is not supported.
@@ -55,7 +55,7 @@ impl Tls {
     /// Parses a certificate chain and a key in PEM format.
     ///
     /// # Errors
-    /// A text is not in PEM format, or the key does not belong to the certificate.
+    /// One of them is not in PEM format, or the key does not belong to the certificate.
     pub fn new(certificates: &[u8], key: &[u8]) -> Result<Tls, TlsError> {
         let current = Arc::new(Current(ArcSwap::new(Arc::new(pair(certificates, key)?))));
         let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -67,10 +67,10 @@ impl Tls {
         Ok(Tls { current, acceptor: TlsAcceptor::from(Arc::new(config)) })
     }
 
-    /// Replaces the certificate. After an error, the old one stays.
+    /// Replaces the certificate. After an error, the old one is kept.
     ///
     /// # Errors
-    /// As [`Tls::new`].
+    /// See [`Tls::new`].
     pub fn replace(&self, certificates: &[u8], key: &[u8]) -> Result<(), TlsError> {
         self.current.0.store(Arc::new(pair(certificates, key)?));
         Ok(())

@@ -1,4 +1,4 @@
-//! The documents that a server has without any resource of its own.
+//! The documents that a server has without resources of its own.
 
 use super::read::{self, OpenApi};
 use crate::document::Document;
@@ -15,29 +15,29 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// Documents of a cluster, each with a name for errors. What each is follows from its content: OpenAPI v3 and v2 (JSON,
-/// YAML, protobuf), discovery, `/version`, the paths of `/`. Without any, the server has only what its inputs define.
+/// Documents of a cluster, each with a name for errors. Their contents identify them: OpenAPI v3 and v2 (JSON, YAML,
+/// protobuf), discovery, `/version`, the paths of `/`. Without any, the server has only what its inputs define.
 #[derive(Clone, Debug, Default)]
 pub struct BaseDocuments {
-    /// The documents. Of two of one kind and path, the first by name counts.
+    /// The documents. If two have the same kind and path, the first by name is used.
     pub documents: Vec<(Arc<str>, Bytes)>,
-    /// Names of those that were found in a folder rather than named: what is nothing that a base is made of, such as a
-    /// refusal that was recorded with the documents, is left out with a finding. Elsewhere it is an error.
+    /// Names of documents found in a folder. If such a document cannot be part of a base, such as an error that was
+    /// recorded with the documents, it is left out with a finding. For other documents, this is an error.
     pub found: BTreeSet<Arc<str>>,
-    /// The v2 document below the resources; else the one among `documents`.
+    /// The v2 document into which the resources are merged; else the one among `documents`.
     pub onto: Option<(Arc<str>, Bytes)>,
-    /// Whether `documents` are those of a release of Kubernetes, all of them and without descriptions, as
-    /// `kubeshape-builtin` has them, rather than those of a cluster.
+    /// Whether `documents` are all documents of a release of Kubernetes, without descriptions, as in
+    /// `kubeshape-builtin`, and not those of a cluster.
     pub is_release: bool,
 }
 
 /// Why a base cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BaseError {
-    /// A document cannot be read.
+    /// A document cannot be decoded.
     #[error("{0}")]
     Unreadable(Box<Finding>),
-    /// It is nothing that a base is made of.
+    /// It cannot be part of a base.
     #[error(
         "{name}: found {what}, expected an OpenAPI document or one of discovery, /version or /; give what `kubectl get --raw` prints for these paths"
     )]
@@ -47,7 +47,7 @@ pub enum BaseError {
         /// What it is instead.
         what: String,
     },
-    /// Nothing says under which path a v3 document is published.
+    /// The path of a v3 document is unknown.
     #[error(
         "{name}: found an OpenAPI v3 document without paths; name its file after its path, such as apis__apps__v1.json"
     )]
@@ -55,44 +55,44 @@ pub enum BaseError {
         /// Its name.
         name: Arc<str>,
     },
-    /// The definitions of the documents cannot be taken.
+    /// The definitions of the documents cannot be used.
     #[error(transparent)]
     Definitions(#[from] kubeshape_publish::BaseError),
-    /// Nothing can be laid onto the v2 document.
+    /// Nothing can be merged into the v2 document.
     #[error("{name}: {error}")]
     Onto {
         /// Its name.
         name: Arc<str>,
-        /// Why.
+        /// The reason.
         error: kubeshape_publish::MergeError,
     },
 }
 
-/// OpenAPI documents that definitions are taken from, with their names.
+/// OpenAPI documents that are sources of definitions, with their names.
 type Sources = Vec<(String, Vec<u8>)>;
 
-/// The documents, sorted out.
+/// The documents by kind.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Documents {
     /// v3 documents by path.
     pub(super) v3: BTreeMap<Arc<str>, Arc<Document>>,
-    /// Paths of those that came in protobuf form first.
+    /// Paths of those whose protobuf form came first.
     decoded: BTreeSet<Arc<str>>,
     pub(super) v2: Option<(Arc<str>, Bytes)>,
     pub(super) groups: BTreeMap<Arc<str>, Arc<Group>>,
     pub(super) version: Option<Bytes>,
     pub(super) root_paths: Vec<String>,
-    /// What was left out.
+    /// The documents that were left out.
     pub(super) findings: Vec<Finding>,
 }
 
-/// Documents that are being sorted out.
+/// Documents that are being sorted by kind.
 #[derive(Debug, Default)]
 struct Sorting {
     out: Documents,
     sources: Sources,
     records: Records,
-    /// Group versions that documents show.
+    /// Group versions found in documents.
     derived: read::GroupVersions,
 }
 
@@ -133,12 +133,12 @@ impl Sorting {
             };
             let json = alternates.unwrap_or(json);
             self.derived.extend(self.out.openapi(name, dialect, &json, protobuf.as_ref(), now)?);
-            // What definitions are made of is read from JSON where both are there.
+            // If both forms exist, definitions are read from JSON.
             let first = if protobuf.is_some() { "~" } else { "" };
             self.sources.push((format!("{first}{name}"), json.to_vec()));
             return Ok(());
         }
-        // The index of v3 documents follows from them.
+        // The index is computed from the v3 documents.
         if document.content() == Content::Index {
             return Ok(());
         }
@@ -153,7 +153,7 @@ impl Sorting {
 }
 
 impl Documents {
-    /// Sorts documents out, and gives those that definitions are taken from.
+    /// Sorts documents by kind, and returns the sources of definitions.
     pub(super) fn read(
         base: BaseDocuments,
         profile: Profile,
@@ -176,7 +176,7 @@ impl Documents {
         out.root_paths = records.paths().to_vec();
         let mut groups: BTreeMap<Arc<str>, Vec<Arc<GroupVersion>>> =
             records.groups().into_iter().map(|group| (group.name, group.versions)).collect();
-        // What no discovery document shows is derived from the documents.
+        // Group versions without a discovery document are derived from the documents.
         for (group, version) in derived {
             let versions = groups.entry(group).or_default();
             if !versions.iter().any(|known| known.version == version.version) {
@@ -196,7 +196,8 @@ impl Documents {
         Ok((out, sources))
     }
 
-    /// Adds the kinds that all resources can become, if no document has their group. Nothing else refers to them.
+    /// Adds the kinds to which all resources can be converted, if no document has their group. Nothing else refers to
+    /// them.
     pub(super) fn add_generic_kinds(&mut self, now: SystemTime) {
         const PATH: &str = "apis/meta.k8s.io/v1";
         const GROUP: &str = "meta.k8s.io";
@@ -240,7 +241,7 @@ impl Documents {
                     None => {
                         self.v3.insert(path, document);
                     }
-                    // Both forms of one document: the bytes of each as they are.
+                    // Both forms of one document: keep the bytes of each.
                     Some(there) => match protobuf {
                         Some(protobuf) if !self.decoded.contains(&path) => {
                             let json = Document::new(there.dialect(), there.json().clone(), now);
@@ -263,7 +264,7 @@ impl Documents {
     }
 }
 
-/// The path that a file is named after: `apis__apps__v1.json`, `apis__apps__v1_openapi.json`.
+/// Returns the path in a file name: `apis__apps__v1.json`, `apis__apps__v1_openapi.json`.
 pub(super) fn path_of_file(name: &str) -> Option<Arc<str>> {
     let name = name.rsplit(['/', '\\']).next()?;
     let mut stem = name;

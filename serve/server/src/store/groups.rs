@@ -1,4 +1,4 @@
-//! Which CustomResourceDefinitions are published, and the groups that they make.
+//! Decides which CustomResourceDefinitions are published, and builds their groups.
 
 use super::read::Resource;
 use super::{Affected, Place, Store};
@@ -30,7 +30,7 @@ impl Key for GroupKey {
         spread(self.name.as_bytes())
     }
 
-    /// Items of a list have no names.
+    /// List items have no names.
     fn print(&self, _: &mut BytesMut) {}
 }
 
@@ -81,7 +81,7 @@ impl Store {
         groups
     }
 
-    /// Decides which CustomResourceDefinitions of a group get their names, and notes what that affects.
+    /// Decides which CustomResourceDefinitions of a group get their names, and records what that affects.
     pub(super) fn settle_group(&mut self, group: &Arc<str>, touched: &mut Affected) {
         touched.groups.insert(Arc::clone(group));
         let claims = self.claims.remove(group).unwrap_or_default();
@@ -157,7 +157,7 @@ impl Store {
         }
     }
 
-    /// A group: the versions that CustomResourceDefinitions, the base and downstream servers have.
+    /// Returns a group with its versions from CustomResourceDefinitions, the base and downstream servers.
     pub(super) fn group(&self, name: &Arc<str>) -> Option<Group> {
         let members = self.group_members.get(name).into_iter().flatten();
         let customs = members.map(|(_, resource)| &resource.custom).collect::<Vec<&CustomResource>>();
@@ -165,7 +165,7 @@ impl Store {
         let of_documents = self.document_groups.get(name).into_iter().flatten().map(|(_, version)| Arc::clone(version));
         let base = self.base.groups.get(name).into_iter().flat_map(|group| &group.versions).cloned();
         let remote = self.remote_versions(name).cloned();
-        // As with documents, a version belongs to the first of them.
+        // As with documents, a version belongs to the first source that has it.
         let mut parts: Vec<Arc<GroupVersion>> = Vec::new();
         for version in own.chain(of_documents).chain(base).chain(remote) {
             if !parts.iter().any(|part| part.version == version.version) {

@@ -1,16 +1,15 @@
 //! What the server publishes, as a function of the input files: bytes in, immutable snapshots out. The cost of a change
 //! depends on the size of the change. A store does not read files or the clock.
+//! A file has any number of CustomResourceDefinitions, lists of them, and OpenAPI documents. What is published depends
+//! only on the files, not on the order in which they were read:
 //!
-//! A file has any number of CustomResourceDefinitions, lists of them, and OpenAPI documents. What is published depends only
-//! on the files, not on the order in which they were read:
-//!
-//! - Of several CustomResourceDefinitions with the same name, the first one is used, by name of the file and then by place
-//!   in the file. If two claim the same name in a group, the first one gets it, and the other one is not published
-//!   (condition `NamesAccepted`, apiextensions-apiserver `pkg/controller/status`).
-//! - A group version of CustomResourceDefinitions takes precedence over those of documents of inputs, of the base and of
-//!   downstream servers, in this order.
-//! - If a group version defines a name twice (with the rules above, this is only possible for lists), it has no document.
-//!   kube-apiserver keeps its earlier document.
+//! - If several CustomResourceDefinitions have the same name, the first one is used, by name of the file and then by
+//!   position in the file. If two claim the same name in a group, the first one gets it, and the other one is not
+//!   published (condition `NamesAccepted`, apiextensions-apiserver `pkg/controller/status`).
+//! - A group version of CustomResourceDefinitions takes precedence over those of documents of inputs, of the base and
+//!   of downstream servers, in this order.
+//! - If a group version defines a name twice (with the rules above, this is only possible for lists), it has no
+//!   document. kube-apiserver keeps its earlier document.
 //! - A version that is no longer served has no document. kube-apiserver keeps the document until the
 //!   CustomResourceDefinition is deleted.
 //!
@@ -53,7 +52,7 @@ pub struct StoreOptions {
     pub profile: Profile,
     /// How ETags of large documents are computed.
     pub tags: Tags,
-    /// Whether `meta.k8s.io/v1` is published: the kinds that all resources can become.
+    /// Whether `meta.k8s.io/v1` is published: the kinds to which all resources can be converted.
     pub generic_kinds: bool,
 }
 
@@ -66,14 +65,14 @@ pub struct Change {
     pub content: Option<Bytes>,
 }
 
-/// Where the CustomResourceDefinition of a name comes from.
+/// The source of the CustomResourceDefinition of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Definition {
     /// From the files.
     OfFiles,
-    /// It is given, as JSON. Those of files do not count.
+    /// It is given, as JSON. Those of files are ignored.
     Given(Bytes),
-    /// It is absent, whatever the files say.
+    /// It is missing, regardless of the files.
     Gone,
 }
 
@@ -101,35 +100,35 @@ pub struct Applied {
     pub broken: Vec<Finding>,
     /// Whether there is a new snapshot.
     pub changed: bool,
-    /// Changes that were not accepted, with what their contents are. Nothing of them is remembered.
+    /// Refused changes, with the quality of their contents. They are forgotten.
     pub refused: Vec<(Change, Quality)>,
-    /// Changes to contents that cannot be read: the last good content of the file is published.
+    /// Changes to unreadable contents: the last good content of the file is published.
     pub kept: Vec<Change>,
 }
 
 impl Applied {
-    /// Whether the content of a change is published, or its deletion.
+    /// Returns whether the content of a change is published, or its deletion.
     pub fn has_taken(&self, change: &Change) -> bool {
         let is_it = |other: &Change| other.name == change.name && other.content == change.content;
         !self.refused.iter().any(|(other, _)| is_it(other)) && !self.kept.iter().any(is_it)
     }
 }
 
-/// What the new content of a file is good for.
+/// The quality of the new content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quality {
-    /// All of it can be read. A deleted file and a content that is there already are whole, too.
+    /// All of it can be read. A deleted file and an unchanged content are also whole.
     Whole,
     /// Something in it cannot be read.
     Broken,
-    /// It has nothing that can be published, and the file had something before.
+    /// It has nothing to publish, and the file had something before.
     Empty,
 }
 
 /// Group versions of documents, by the place of the document and the index in it.
 type DocumentVersions = BTreeMap<(Place, usize), Arc<GroupVersion>>;
 
-/// Stands in place of the name of a file for a CustomResourceDefinition that a client wrote.
+/// Returns the placeholder for the file name of a CustomResourceDefinition that a client wrote.
 fn given(name: &str) -> Arc<str> {
     format!("the stored {name}").into()
 }
@@ -144,7 +143,7 @@ type Place = (Arc<str>, usize);
 #[derive(Clone, Debug, Default)]
 struct File {
     bytes: Bytes,
-    /// The content that is published.
+    /// The published content.
     content: Content,
     /// Whether all of `content` could be read.
     was_whole: bool,
@@ -182,7 +181,7 @@ struct File {
 /// # Ok::<(), kubeshape_server::BaseError>(())
 /// ```
 ///
-/// A clone takes no changes of the other; both share what does not change.
+/// Changes of a clone do not affect the original; both share unchanged parts.
 #[derive(Clone, Debug)]
 pub struct Store {
     options: StoreOptions,
@@ -220,7 +219,7 @@ pub struct Store {
     v2_documents: BTreeMap<Place, Bytes>,
     /// Downstream servers by position, then by name.
     remotes: BTreeMap<(usize, Arc<str>), Remote>,
-    /// What they add to the v2 document.
+    /// Their parts of the v2 document.
     parts: Arc<[Part]>,
     index: Pieces<Arc<str>>,
     aggregated: Pieces<GroupKey>,
@@ -228,7 +227,7 @@ pub struct Store {
     snapshot: Arc<Snapshot>,
 }
 
-/// What a change affects.
+/// The effects of a change.
 #[derive(Debug, Default)]
 struct Affected {
     /// CustomResourceDefinitions.
@@ -238,12 +237,12 @@ struct Affected {
     /// Paths of documents of inputs.
     documents: BTreeSet<Arc<str>>,
     v2: bool,
-    /// What downstream servers add to the v2 document.
+    /// The parts of downstream servers in the v2 document.
     parts: bool,
 }
 
 impl Affected {
-    /// Marks a group version in discovery, which also decides what answers requests for its document.
+    /// Marks a group version in discovery, which also decides the source of responses for its document.
     fn group_version(&mut self, group: &Arc<str>, version: &str) {
         self.groups.insert(Arc::clone(group));
         self.paths.insert(path_of(group, version));
@@ -260,7 +259,7 @@ impl Affected {
 }
 
 impl Store {
-    /// A store without files.
+    /// Creates a store without files.
     ///
     /// # Errors
     /// A document of the base cannot be used.
@@ -313,7 +312,7 @@ impl Store {
         Ok(store)
     }
 
-    /// The current snapshot.
+    /// Returns the current snapshot.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         Arc::clone(&self.snapshot)
     }
@@ -325,7 +324,7 @@ impl Store {
         self.base.findings.iter().chain(of_files).chain(of_names).chain(self.merge_conflicts.values())
     }
 
-    /// The number of CustomResourceDefinitions that are published.
+    /// Returns the number of published CustomResourceDefinitions.
     pub fn published(&self) -> usize {
         self.published.len()
     }
@@ -335,12 +334,12 @@ impl Store {
         self.apply_if(changes, now, |_| true)
     }
 
-    /// Applies the changes of files whose contents are accepted, and returns the others.
+    /// Applies the changes of files whose contents `accept` accepts, and returns the others.
     pub fn apply_if(&mut self, changes: Vec<Change>, now: SystemTime, accept: impl Fn(Quality) -> bool) -> Applied {
         self.apply_to(Affected::default(), changes, now, accept)
     }
 
-    /// Says where CustomResourceDefinitions come from: from clients that wrote or deleted them, or from files again.
+    /// Sets the sources of CustomResourceDefinitions: clients that wrote or deleted them, or files again.
     pub fn define(&mut self, definitions: Vec<(Arc<str>, Definition)>, now: SystemTime) -> Applied {
         let mut touched = Affected::default();
         let changes = definitions.into_iter().map(|(name, definition)| {
@@ -410,7 +409,7 @@ impl Store {
         applied
     }
 
-    /// Whether something of a file can be published.
+    /// Returns whether something in a file can be published.
     pub fn has_content(&self, name: &str) -> bool {
         self.files.get(name).is_some_and(|file| !file.content.is_empty())
     }

@@ -3,16 +3,16 @@
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Fewer items are not worth starting threads.
+/// With fewer items, starting threads is not worth it.
 const FEW: usize = 16;
 
-/// The results of `work` for all items, in the order of the items.
+/// Returns the results of `work` for all items, in order.
 pub(super) fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let in_turn = || items.iter().map(&work).collect();
     if items.len() < FEW {
         return in_turn();
     }
-    // Asking takes some 50 us on Linux, which reads the limits of control groups.
+    // This call takes some 50 us on Linux, which reads the limits of control groups.
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(8);
     if threads == 1 {
         return in_turn();

@@ -38,7 +38,7 @@ const VERSION: &str = r#"{
   "platform": ""
 }"#;
 
-/// An empty snapshot.
+/// Returns an empty snapshot.
 pub(super) fn empty(base: &Documents, tags: Tags, now: SystemTime) -> Snapshot {
     let list = |head, tail| {
         let segments = [head, tail].map(|text| Segment::Text(Bytes::from_static(text)));
@@ -59,18 +59,18 @@ pub(super) fn empty(base: &Documents, tags: Tags, now: SystemTime) -> Snapshot {
     }
 }
 
-/// The text around the entries of the index.
+/// The bytes around the entries of the index.
 const INDEX: [&[u8]; 2] = [b"{\"paths\":{", b"}}"];
 
-/// Aggregated discovery of the core group.
+/// Returns aggregated discovery of the core group.
 fn core(item: &[u8], now: SystemTime) -> Document {
     Document::new(None, Bytes::from([print::ETAG_HEAD, item, print::ETAG_TAIL].concat()), now)
 }
 
-/// Shorter pieces are copied into their neighbours.
+/// Shorter pieces are copied into their neighbors.
 const SMALL: usize = 1 << 10;
 
-/// The document of a group version. It shares large parts with the CustomResourceDefinitions that it is made of.
+/// Returns the document of a group version. It shares large parts with its CustomResourceDefinitions.
 pub(super) fn document(path: &str, members: &Members, publisher: &Publisher) -> Result<Rope, MergeConflict> {
     let parts = members.iter().filter_map(|(name, (resource, i))| {
         let (_, fragments) = resource.versions.get(*i)?;
@@ -100,7 +100,7 @@ fn entry(url: &str) -> Bytes {
     out.into_boxed_slice().into()
 }
 
-/// The URL of a local document, as Go's `net/url` prints it.
+/// Returns the URL of a local document, as Go's `net/url` prints it.
 fn url(path: &str, hash: &str) -> String {
     let mut out = String::with_capacity(path.len() + hash.len() + 24);
     out.push_str("/openapi/v3/");
@@ -111,7 +111,7 @@ fn url(path: &str, hash: &str) -> String {
 }
 
 impl Store {
-    /// Publishes what a change affects. Returns the documents and groups that changed.
+    /// Publishes the effects of a change. Returns the documents and groups that changed.
     pub(super) fn publish(&mut self, touched: Affected, now: SystemTime) -> (Vec<Changed>, Vec<Arc<str>>) {
         let before = Arc::clone(&self.snapshot);
         let mut is_v2_new = touched.v2;
@@ -168,7 +168,7 @@ impl Store {
         (documents, groups)
     }
 
-    /// What answers requests for a path, and its URL.
+    /// Returns the source of responses for a path, and its URL.
     fn leaf(&mut self, path: &Arc<str>, old: Option<&Leaf>, now: SystemTime) -> Option<(Leaf, String)> {
         let local = |document: Arc<Document>| {
             let address = url(path, document.hash());
@@ -239,7 +239,7 @@ impl Store {
         }
     }
 
-    /// Makes the affected groups again.
+    /// Builds the affected groups again.
     fn discovery(
         &mut self,
         before: &Discovery,
@@ -284,7 +284,7 @@ impl Store {
         (out, changed)
     }
 
-    /// A document made of the pieces.
+    /// Returns a document made of the pieces.
     fn list<K: Key>(
         &self,
         head: &'static [u8],

@@ -13,29 +13,29 @@ use kubeshape_yaml::{Limits, Node, Stream, Tape};
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-/// A CustomResourceDefinition, as far as it is published.
+/// The published part of a CustomResourceDefinition.
 #[derive(Debug)]
 pub(super) struct Resource {
-    /// `metadata.name`, or what it should be.
+    /// `metadata.name`, or its expected value.
     pub(super) name: Arc<str>,
-    /// What discovery shows, and the names it asks for.
+    /// Its part of discovery, and the names that it claims.
     pub(super) custom: CustomResource,
-    /// A finding about its names, which says no more than where they are.
+    /// A finding at the location of its names, without a message.
     names: Box<Finding>,
     /// Parts of the v3 documents of its published versions.
     pub(super) versions: Vec<(Arc<str>, V3Fragments)>,
     source: Arc<Source>,
-    /// Which of the definitions in its source it is.
+    /// Its index among the definitions in its source.
     ordinal: usize,
 }
 
 impl Resource {
-    /// The parts of the v2 document; made on the first request, with those of the whole file.
+    /// Returns the parts of the v2 document; computed at the first call, with those of the whole file.
     pub(super) fn v2(&self, publisher: &Publisher) -> Option<&V2Fragments> {
         self.source.v2(publisher).get(self.ordinal)?.as_ref()
     }
 
-    /// A finding about its names.
+    /// Returns a finding about its names.
     pub(super) fn about_names(&self, code: Code, detail: impl Into<String>) -> Finding {
         let mut finding = (*self.names).clone();
         (finding.code, finding.detail) = (code, detail.into());
@@ -70,18 +70,18 @@ impl Source {
     }
 }
 
-/// Group versions that a document's paths show, with their groups.
+/// Group versions in a document's paths, with their groups.
 pub(super) type GroupVersions = Vec<(Arc<str>, Arc<GroupVersion>)>;
 
 /// An OpenAPI document of an input.
 #[derive(Clone, Debug)]
 pub(super) enum OpenApi {
-    /// With its path, if it says one.
+    /// With its path, if it has one.
     V3(Option<Arc<str>>, Arc<Document>, GroupVersions),
     V2(Bytes),
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Content {
     pub(super) resources: Vec<Arc<Resource>>,
@@ -90,18 +90,18 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// Whether there is nothing to publish.
+    /// Returns whether there is nothing to publish.
     pub(super) fn is_empty(&self) -> bool {
         self.resources.is_empty() && self.documents.is_empty()
     }
 
-    /// Whether something in it cannot be read.
+    /// Returns whether something in it cannot be read.
     pub(super) fn is_broken(&self) -> bool {
         self.findings.iter().any(Finding::is_error)
     }
 }
 
-/// Reads a file. Every mistake in it is a finding.
+/// Reads a file. Every error in it is a finding.
 pub(super) fn read(file: &Arc<str>, bytes: &Bytes, publisher: &Publisher, now: SystemTime) -> Content {
     let mut out = Content::default();
     let source = Arc::new(Source { name: Arc::clone(file), bytes: bytes.clone(), v2: OnceLock::new() });
@@ -175,7 +175,7 @@ impl Content {
     }
 }
 
-/// The bytes of a document as a server prints it: the text itself if it is JSON without blanks between its parts, as
+/// Returns the bytes of a document as a server prints it: unchanged if it is JSON without blanks between its parts, as
 /// servers send it.
 ///
 /// # Errors
@@ -206,14 +206,14 @@ pub(super) fn canonical(
     Err(errors.map(|note| resolver.finding(note)).collect())
 }
 
-/// Definitions as a document: with the members that every document has, as those of a server without any inputs.
+/// Returns definitions as a document: with the members of every document, like those of a server without inputs.
 fn with_head<'a>(definitions: &v2::Document<'a>, arena: &'a Bump) -> v2::Document<'a> {
     let info = v2::Info { title: "Kubernetes", version: "1.36", ..v2::Info::default() };
     let paths = Some(&*arena.alloc(v2::Paths::default()));
     v2::Document { swagger: "2.0", info: Some(arena.alloc(info)), paths, ..*definitions }
 }
 
-/// Whether the root of a document is JSON, is all of the text, and has no blanks between its parts.
+/// Returns whether a document is JSON, is the whole source, and has no blanks between its parts.
 fn is_compact(root: Node<'_>) -> bool {
     let text = root.document().source().as_bytes();
     if !root.document().is_json() || root.span() != (0..text.len()) {
@@ -237,12 +237,12 @@ fn is_compact(root: Node<'_>) -> bool {
     !text[at..].iter().any(u8::is_ascii_whitespace)
 }
 
-/// Bytes of an input: those that are there already, unless the input is compressed or decoded.
+/// Returns the bytes of an input without a copy, unless the input is compressed or decoded.
 pub(super) fn shared(bytes: &[u8], input: &Bytes) -> Bytes {
     if std::ptr::eq(bytes, &raw const **input) { input.clone() } else { Bytes::copy_from_slice(bytes) }
 }
 
-/// A printed document.
+/// Returns a printed document.
 pub(super) fn openapi(dialect: Dialect, json: &Bytes, protobuf: Option<&Bytes>, now: SystemTime) -> OpenApi {
     if dialect == Dialect::V2 {
         return OpenApi::V2(json.clone());
@@ -255,7 +255,7 @@ pub(super) fn openapi(dialect: Dialect, json: &Bytes, protobuf: Option<&Bytes>, 
     OpenApi::V3(path.map(Arc::from), Arc::new(document), groups)
 }
 
-/// The path under which a v3 document is published, and the group versions that it shows.
+/// Returns the path at which a v3 document is published, and its group versions.
 fn of_paths(json: &[u8]) -> (Option<String>, GroupVersions) {
     let mut tape = Tape::new();
     let Ok(mut stream) = Stream::new(json, Limits::default()) else { return Default::default() };
@@ -266,7 +266,7 @@ fn of_paths(json: &[u8]) -> (Option<String>, GroupVersions) {
     (path_of(root), groups.collect())
 }
 
-/// The path of a document by the paths in it: `apis/GROUP/VERSION`, `api/v1`, else the shortest.
+/// Returns the path of a document from the paths in it: `apis/GROUP/VERSION`, `api/v1`, else the shortest.
 fn path_of(root: Node<'_>) -> Option<String> {
     let paths = root.get("paths")?;
     let shortest = paths.pairs().map(|(key, _)| key.text()).min_by_key(|path| (path.len(), *path))?;
@@ -280,7 +280,7 @@ fn path_of(root: Node<'_>) -> Option<String> {
     (!path.is_empty()).then_some(path)
 }
 
-/// Of the same place in the same text.
+/// Equal if they are at the same position of the same source.
 impl PartialEq for Resource {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.source, &other.source) && self.ordinal == other.ordinal

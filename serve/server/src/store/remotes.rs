@@ -1,7 +1,7 @@
-//! Downstream servers: which of them serves a group version, and what each adds to the v2 document.
+//! Downstream servers: which of them serves a group version, and the part of each in the v2 document.
 //!
-//! A group version has one owner for documents, the index, discovery and v2 (as an APIService in kube-aggregator): this
-//! server, if it has a document or an entry in discovery for it, else the first downstream server that has one.
+//! A group version has one owner for documents, the index, discovery and v2 (like an APIService in kube-aggregator):
+//! this server, if it has a document or an entry in discovery for it, else the first downstream server that has one.
 
 use super::{Affected, Store};
 use crate::remote::{RemoteDocument, RemoteState};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(super) struct Remote {
     state: RemoteState,
-    /// Group versions that its discovery or v3 documents have, by path.
+    /// Group versions of its discovery or v3 documents, by path.
     versions: BTreeSet<Arc<str>>,
     /// Indices of v3 documents, by path.
     v3: BTreeMap<Arc<str>, usize>,
@@ -23,11 +23,11 @@ pub(super) struct Remote {
     v2: BTreeSet<Arc<str>>,
 }
 
-/// What a server adds to the v2 document.
+/// The part of a server in the v2 document.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     pub(super) overlay: Arc<Overlay>,
-    /// Its group versions that belong to others.
+    /// Its group versions that other servers own.
     pub(super) hidden: Vec<Arc<str>>,
 }
 
@@ -37,7 +37,7 @@ impl PartialEq for Part {
     }
 }
 
-/// The path of a group version.
+/// Returns the path of a group version.
 pub(super) fn path_of(group: &str, version: &str) -> Arc<str> {
     if group.is_empty() { format!("api/{version}").into() } else { format!("apis/{group}/{version}").into() }
 }
@@ -76,7 +76,7 @@ impl Remote {
 }
 
 impl Store {
-    /// Whether this server publishes something for a path.
+    /// Returns whether this server publishes something for a path.
     fn is_local(&self, path: &str) -> bool {
         if self.members.contains_key(path) || self.documents.contains_key(path) || self.base.v3.contains_key(path) {
             return true;
@@ -89,14 +89,14 @@ impl Store {
             || self.base.groups.get(group).is_some_and(|group| group.versions.iter().any(is_it))
     }
 
-    /// The downstream server that answers requests for a path; `None` if this server does, or none.
+    /// Returns the downstream server that answers requests for a path; `None` if this server does, or no server.
     pub(super) fn remote_of(&self, path: &str) -> Option<&Remote> {
         let mut remotes = self.remotes.values();
         let first = remotes.find(|remote| remote.versions.contains(path) || remote.v3.contains_key(path))?;
         (!self.is_local(path)).then_some(first)
     }
 
-    /// The versions of a group that downstream servers have.
+    /// Returns the versions of a group that downstream servers have.
     pub(super) fn remote_versions(&self, name: &str) -> impl Iterator<Item = &Arc<GroupVersion>> {
         self.remotes.values().flat_map(move |remote| {
             let groups = remote.state.groups.iter().filter(move |group| *group.name == *name);
@@ -107,13 +107,13 @@ impl Store {
         })
     }
 
-    /// Whether one of the paths is in a downstream server's part of the v2 document.
+    /// Returns whether one of the paths is in a downstream server's part of the v2 document.
     pub(super) fn is_in_parts(&self, paths: &BTreeSet<Arc<str>>) -> bool {
         let mut remotes = self.remotes.values().filter(|remote| !remote.v2.is_empty());
         remotes.any(|remote| paths.iter().any(|path| remote.v2.contains(path)))
     }
 
-    /// What downstream servers add to the v2 document, in their order.
+    /// Returns the parts of downstream servers in the v2 document, in order.
     pub(super) fn parts(&self) -> Vec<Part> {
         let part = |remote: &Remote| {
             let is_hidden = |path: &&Arc<str>| match self.remote_of(path) {

@@ -1,9 +1,9 @@
-//! The v2 document: merged when it is read, from parts that are kept.
+//! The v2 document, merged on demand from parts that are kept.
 //!
-//! As long as no name of a resource meets another one, a change touches the members of its resources only. Otherwise the
-//! document is merged as a whole, as `MergeV2::finish_into` does it, which is also what defines the result.
+//! As long as no names of resources collide, a change affects only the members of its resources. Otherwise the document
+//! is merged as a whole, like by `MergeV2::finish_into`, which also defines the result.
 //!
-//! What downstream servers add is merged into the result, again as a whole when one of both changed.
+//! The parts of downstream servers are merged into the result, again as a whole when one of them changed.
 
 use super::StoreOptions;
 use super::base::BaseError;
@@ -27,19 +27,19 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// The document of a server without any.
+/// The document of a server without one.
 const NOTHING: &[u8] = br#"{"swagger":"2.0","info":{"title":"Kubernetes","version":"1.36"},"paths":{}}"#;
 
 type Resources = OrdMap<Arc<str>, Arc<Resource>>;
 
-/// What merging keeps between snapshots.
+/// The data kept between merges.
 #[derive(Debug)]
 pub(super) struct Merging {
     base: Bytes,
     state: Arc<Mutex<State>>,
 }
 
-/// The clone is for another store: it has the same base, and nothing of what was merged.
+/// A clone is for another store: it has the same base, and no merged data.
 impl Clone for Merging {
     fn clone(&self) -> Merging {
         let read = self.state.lock().unwrap_or_else(PoisonError::into_inner).read.clone();
@@ -48,7 +48,7 @@ impl Clone for Merging {
 }
 
 impl Merging {
-    /// Merging into a document, or into nothing.
+    /// Prepares merging into a document, or into nothing.
     pub(super) fn new(base: Option<&(Arc<str>, Bytes)>, options: StoreOptions) -> Result<Merging, BaseError> {
         let (name, base) = base.cloned().unwrap_or_else(|| ("".into(), Bytes::from_static(NOTHING)));
         let destination = destination(&base, options).map_err(|error| BaseError::Onto { name, error })?;
@@ -60,7 +60,7 @@ impl Merging {
         Merging { base, state: Arc::new(Mutex::new(State { read, merged: None, overlaid: None })) }
     }
 
-    /// The v2 document of these resources, merged at its first use.
+    /// Returns the v2 document of these resources, merged at its first use.
     pub(super) fn lazy(
         &self,
         publisher: &Arc<Publisher>,
@@ -80,7 +80,7 @@ impl Merging {
     }
 }
 
-/// The document that is merged into, and what was merged last.
+/// The document into which resources are merged, and the last result.
 #[derive(Debug)]
 struct State {
     read: Option<(Bytes, Arc<Destination>)>,
@@ -88,7 +88,7 @@ struct State {
     overlaid: Option<Overlaid>,
 }
 
-/// A document with what downstream servers add to it.
+/// A document merged with the parts of downstream servers.
 #[derive(Debug)]
 struct Overlaid {
     local: Arc<Document>,
@@ -96,7 +96,7 @@ struct Overlaid {
     document: Arc<Document>,
 }
 
-/// How many resources need what all of a kind share.
+/// The number of resources that need each shared definition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
     scale: usize,
@@ -151,7 +151,7 @@ impl State {
         if let Some(merged) = &self.merged {
             return Ok(Arc::clone(&merged.document));
         }
-        // Some names meet: the rules of merging decide.
+        // Some names collide: the rules of merging decide.
         let mut merge = MergeV2::new();
         for (name, resource) in resources {
             if let Some(fragments) = resource.v2(publisher) {
@@ -163,7 +163,7 @@ impl State {
         Ok(Arc::new(Document::new(Some(Dialect::V2), Bytes::from(merged.document), now)))
     }
 
-    /// Merges what downstream servers add into the document of this server.
+    /// Merges the parts of downstream servers into the document of this server.
     fn overlaid(
         &mut self,
         local: Arc<Document>,
@@ -195,7 +195,8 @@ impl State {
     }
 }
 
-/// What resources are merged into: the document of a base, with the kinds that all resources can become if they are a group.
+/// Returns the target of merging: the document of a base, with the kinds to which all resources can be converted if
+/// they are a group.
 fn destination(base: &Bytes, options: StoreOptions) -> Result<Destination, MergeError> {
     const PATH: &str = "/apis/meta.k8s.io/v1/";
     let destination = Destination::read(base)?;
@@ -219,7 +220,7 @@ impl Edits {
         self.definitions.extend(part.definitions.iter().map(|d| (Name(d.name.as_str().into()), None)));
     }
 
-    /// Adds the members of a resource; false if a name is there already.
+    /// Adds the members of a resource; `false` if a name exists already.
     fn add(&mut self, part: &V2Fragments, merged: &Merged, publisher: &Publisher) -> bool {
         let base = publisher.base();
         for path in &part.paths {
@@ -248,13 +249,13 @@ fn is_there(edits: &BTreeMap<Name, Option<Bytes>>, members: &Pieces<Name>, name:
     edits.get(name).map_or_else(|| members.get(name).is_some(), Option::is_some)
 }
 
-/// The part of a resource that has paths.
+/// Returns the part of a resource that has paths.
 fn part<'r>(resource: &'r Resource, publisher: &Publisher) -> Option<&'r V2Fragments> {
     resource.v2(publisher).filter(|part| !part.paths.is_empty())
 }
 
 impl Merged {
-    /// Merges all of it; none if names meet.
+    /// Merges all of it; `None` if names collide.
     fn new(
         publisher: &Publisher,
         resources: &Resources,
@@ -301,7 +302,7 @@ impl Merged {
         Some(merged)
     }
 
-    /// The same with other resources; none if that is not a matter of members alone.
+    /// Returns the same with other resources; `None` if more than members changes.
     fn change(
         &self,
         publisher: &Publisher,

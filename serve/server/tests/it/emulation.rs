@@ -1,4 +1,4 @@
-//! What older releases answer.
+//! The behavior of older releases.
 
 use crate::common::{endpoints, get, snapshot};
 use bytes::Bytes;
@@ -8,7 +8,7 @@ use kubeshape_server::{Document, Emulation, EmulationError, Endpoints, LazyV2};
 use std::sync::Arc;
 
 const JSON: &str = "application/json";
-/// What client-go sends from 1.27 and from 1.30 on.
+/// The headers of client-go from 1.27 and from 1.30 on.
 const V2BETA1: &str = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 const V2: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 
@@ -24,7 +24,7 @@ fn release(minor: u16, gates: &[(&str, bool)], extensions: bool) -> Result<Http,
 }
 
 #[tokio::test]
-async fn discovery_has_the_form_that_the_release_knows() -> Result<(), EmulationError> {
+async fn discovery_has_the_form_of_the_release() -> Result<(), EmulationError> {
     let form = |version| format!("application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList");
     for (minor, to_old, to_new) in [
         (10, JSON.to_owned(), JSON.to_owned()),
@@ -85,7 +85,7 @@ async fn custom_resources_are_published_from_their_release_on() -> Result<(), Em
     ] {
         let answer = get(&release(minor, gates, false)?, "/openapi/v2", &[]).await;
         assert_eq!(answer.text().contains("only the base"), !published, "1.{minor} {gates:?}");
-        // A second request takes the way of documents that are merged already.
+        // A second request uses the path for documents that are already merged.
         let http = release(minor, gates, false)?;
         let (first, second) = (get(&http, "/openapi/v2", &[]).await, get(&http, "/openapi/v2", &[]).await);
         assert_eq!(first.header("etag"), second.header("etag"));
@@ -111,7 +111,7 @@ async fn the_alpha_of_openapi_v3_has_a_list_of_paths() -> Result<(), EmulationEr
     let alpha = release(23, &[("OpenAPIV3", true)], false)?;
     let index = get(&alpha, "/openapi/v3", &[]).await;
     assert_eq!(index.code, 200);
-    // Go sniffs the type, and nothing tells caches apart.
+    // Go sniffs the type, and there is no `Vary`.
     assert_eq!(index.header("content-type"), "text/plain; charset=utf-8");
     assert!(!index.headers.contains_key("etag") && !index.headers.contains_key("vary"));
     let beta = get(&release(24, &[], false)?, "/openapi/v3", &[]).await;
@@ -127,13 +127,13 @@ async fn the_alpha_of_openapi_v3_has_a_list_of_paths() -> Result<(), EmulationEr
     assert_eq!(document.header("etag"), today.header("etag"));
     assert_eq!(document.header("content-type"), "text/plain; charset=utf-8");
     assert_eq!(document.header("vary"), "Accept");
-    // Hashes mean nothing yet.
+    // Hashes are not supported yet.
     assert_eq!(get(&alpha, &format!("{PATH}?hash=OLD"), &[]).await.code, 200);
     let old = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf";
     let protobuf = get(&alpha, PATH, &[("accept", old)]).await;
     assert_eq!((protobuf.code.as_u16(), protobuf.header("content-type")), (200, "application/octet-stream"));
     assert_eq!(get(&alpha, PATH, &[("accept", &old.replace('@', "."))]).await.code, 406);
-    // The handler writes nothing for what it does not know.
+    // The handler writes nothing for unknown paths.
     let unknown = get(&alpha, "/openapi/v3/apis/other.example.com/v1", &[]).await;
     assert_eq!((unknown.code.as_u16(), unknown.text()), (200, ""));
     Ok(())

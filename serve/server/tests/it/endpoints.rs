@@ -1,4 +1,4 @@
-//! The endpoints over a small snapshot: what kube-apiserver answers, and what extensions put right.
+//! The endpoints over a small snapshot: kube-apiserver's responses, and the corrections of extensions.
 
 use crate::common::{Answer, ask, endpoints, get, snapshot};
 use flate2::read::GzDecoder;
@@ -27,7 +27,7 @@ fn unzipped(answer: &Answer) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn every_answer_has_an_id_and_says_that_it_is_not_to_be_kept() {
+async fn every_response_has_an_id_and_forbids_caching() {
     let http = kube();
     for path in ["/nope", "/openapi/v3", "/api", "/version", "/healthz", "/%zz"] {
         let answer = get(&http, path, &[]).await;
@@ -123,7 +123,7 @@ async fn large_objects_are_compressed_and_sent_in_chunks() {
 }
 
 #[tokio::test]
-async fn paths_below_groups_are_answered_by_who_has_them() {
+async fn paths_below_groups_are_answered_by_their_owners() {
     let http = kube();
     for (path, code, text) in [
         ("/api/v1", 200, ""),
@@ -151,7 +151,7 @@ async fn paths_below_groups_are_answered_by_who_has_them() {
 }
 
 #[tokio::test]
-async fn some_endpoints_take_any_method_and_some_only_get() {
+async fn some_endpoints_accept_any_method_and_some_only_get() {
     let http = kube();
     for (path, code) in [
         ("/openapi/v2", 200),
@@ -174,7 +174,7 @@ async fn some_endpoints_take_any_method_and_some_only_get() {
 }
 
 #[tokio::test]
-async fn refusals_come_in_the_form_that_is_accepted() {
+async fn refusals_have_an_accepted_form() {
     let http = kube();
     let yaml = ask(&http, "POST", "/api", &[("accept", "application/yaml")]).await;
     assert!(yaml.text().starts_with("apiVersion: v1\ncode: 405\n"), "{}", yaml.text());
@@ -225,7 +225,7 @@ async fn parts_are_sent_one_or_several() {
 }
 
 #[tokio::test]
-async fn readiness_names_what_is_missing() {
+async fn readiness_names_missing_parts() {
     let endpoints = endpoints(snapshot(1), true);
     let http = Http::new(endpoints.clone());
     assert_eq!(get(&http, "/readyz", &[]).await.text(), "ok");
@@ -244,7 +244,7 @@ async fn readiness_names_what_is_missing() {
 }
 
 #[tokio::test]
-async fn a_new_snapshot_is_served_at_once() {
+async fn a_new_snapshot_is_served_immediately() {
     let endpoints = endpoints(snapshot(1), false);
     let http = Http::new(endpoints.clone());
     let before = get(&http, "/apis", &[("accept", V2)]).await;

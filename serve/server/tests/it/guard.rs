@@ -15,7 +15,7 @@ struct Served {
 }
 
 impl Served {
-    /// A server with the token `t1`, for web pages of one host, and for one name besides loopback.
+    /// Starts a server with the token `t1`, for web pages of one host, and for one name in addition to loopback.
     async fn new() -> Served {
         let authenticator = Authenticator::new(Tokens::parse("t1").expect("tokens"));
         let endpoints = Endpoints { authenticator: Some(authenticator.clone()), ..endpoints(snapshot(0), true) };
@@ -32,7 +32,7 @@ impl Served {
         Served { address, metrics }
     }
 
-    /// The response to a request with these lines, in lower case.
+    /// Returns the response to a request with these lines, in lower case.
     async fn ask(&self, line: &str, headers: &[&str]) -> String {
         let mut stream = tokio::net::TcpStream::connect(self.address).await.expect("a connection");
         let lines: String = headers.iter().flat_map(|header| [*header, "\r\n"]).collect();
@@ -58,10 +58,10 @@ async fn other_hosts_are_refused() {
         let answer = served.ask("GET /livez/nothing", &[&format!("Host: {host}")]).await;
         assert!(answer.starts_with(&format!("http/1.1 {code} ")), "{host}: {answer}");
         assert_eq!(answer.contains("--allowed-hosts"), code == "403");
-        // No host of the request comes back.
+        // The response contains no host of the request.
         assert!(!answer.contains(host), "{answer}");
     }
-    // The target counts, too.
+    // The request target is checked, too.
     let answer = served.ask("GET http://evil.example.org/livez", &["Host: localhost"]).await;
     assert!(answer.starts_with("http/1.1 403 "), "{answer}");
     let text = served.metrics.encode();

@@ -1,4 +1,4 @@
-//! What KEP-2896, "OpenAPI V3", promises.
+//! The promises of KEP-2896, "OpenAPI V3".
 
 use crate::common::{endpoints, get, snapshot};
 use kubeshape_server::http::Http;
@@ -39,7 +39,7 @@ async fn every_group_version_of_the_index_has_a_document() {
 }
 
 #[tokio::test]
-async fn a_document_that_is_asked_for_by_its_hash_may_be_kept() {
+async fn a_document_requested_by_its_hash_may_be_cached() {
     let http = http(false);
     let (_, url) = index(&http).await.swap_remove(0);
     let named = get(&http, &url, &[]).await;

@@ -1,4 +1,4 @@
-//! What KEP-3352, "Aggregated Discovery", promises.
+//! The promises of KEP-3352, "Aggregated Discovery".
 
 use crate::common::{Answer, endpoints, get, snapshot};
 use kubeshape_server::http::Http;
@@ -27,7 +27,7 @@ async fn the_three_step_list_is_answered_with_the_newest_version() {
 }
 
 #[tokio::test]
-async fn an_unknown_version_before_them_is_passed_over() {
+async fn an_unknown_version_before_them_is_skipped() {
     let unknown = V2.replace("v=v2", "v=v9");
     for extensions in [false, true] {
         let answer = ask(extensions, "/apis", &[&unknown, V2, V2BETA1, PLAIN].join(",")).await;
@@ -50,7 +50,7 @@ async fn the_older_version_is_an_extension() {
 }
 
 #[tokio::test]
-async fn there_is_no_answer_only_when_nothing_is_left() {
+async fn a_request_is_refused_only_when_no_form_is_left() {
     let unknown = V2.replace("v=v2", "v=v9");
     for extensions in [false, true] {
         for path in ["/api", "/apis"] {
@@ -78,7 +78,7 @@ async fn every_group_version_is_in_it() {
 }
 
 #[tokio::test]
-async fn its_tag_tells_whether_it_changed() {
+async fn its_tag_says_whether_it_changed() {
     let http = Http::new(endpoints(snapshot(2), false));
     let etag = get(&http, "/apis", &[("accept", V2)]).await.header("etag").to_owned();
     let unchanged = get(&http, "/apis", &[("accept", V2), ("if-none-match", &etag)]).await;

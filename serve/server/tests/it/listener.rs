@@ -1,4 +1,4 @@
-//! The listener against clients that behave badly, over real sockets.
+//! The listener against misbehaving clients, over real sockets.
 
 use axum::Router;
 use axum::body::Body;
@@ -22,7 +22,7 @@ use tokio::time::{Instant, sleep, timeout};
 /// Far longer than anything here takes.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A server that runs until it is told to stop.
+/// A server that runs until it is stopped.
 pub(crate) struct Running {
     pub(crate) address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
@@ -61,14 +61,14 @@ impl Running {
         TcpStream::connect(self.address).await.expect("a connection")
     }
 
-    /// The value of a metric.
+    /// Returns the value of a metric.
     pub(crate) fn metric(&self, line: &str) -> Option<f64> {
         let text = self.metrics.encode();
         text.lines().find_map(|l| l.strip_prefix(line)?.trim().parse().ok())
     }
 }
 
-/// A text of 16 MiB, more than all buffers between two processes.
+/// Returns a body of 16 MiB, more than all buffers between two processes.
 fn large() -> Body {
     static LARGE: LazyLock<Bytes> = LazyLock::new(|| vec![b'x'; 16 << 20].into());
     Body::from(LARGE.clone())
@@ -102,7 +102,7 @@ pub(crate) async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin, re
     rest(stream).await
 }
 
-/// Everything until the end of the connection.
+/// Returns everything until the end of the connection.
 pub(crate) async fn rest(mut stream: impl AsyncRead + Unpin) -> String {
     let mut answer = Vec::new();
     let read = timeout(PATIENCE, stream.read_to_end(&mut answer)).await.expect("an end");
@@ -116,7 +116,7 @@ pub(crate) fn one(path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 }
 
-/// The head of an answer, and as much of its body as it says.
+/// Returns the head of a response, and the length of its body as far as it arrives.
 pub(crate) async fn answer(stream: &mut (impl AsyncRead + Unpin)) -> (String, usize) {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -139,13 +139,13 @@ pub(crate) async fn answer(stream: &mut (impl AsyncRead + Unpin)) -> (String, us
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_thousand_slow_clients_hold_nobody_up() {
+async fn a_thousand_slow_clients_delay_no_other_client() {
     let limits = Limits { header: PATIENCE, ..Limits::default() };
     let server = Running::new(Server::new(endpoints()).limits(limits)).await;
     let mut slow = Vec::new();
     for n in 0..1000 {
         let mut stream = server.connect().await;
-        // A third sends nothing, a third half a head, a third takes nothing of a large answer.
+        // A third sends nothing, a third half a head, a third reads nothing of a large response.
         let sent = ["", "GET / HTTP/1.1\r\nHost: x\r\nX-", "GET /large HTTP/1.1\r\nHost: x\r\n\r\n"][n % 3];
         stream.write_all(sent.as_bytes()).await.expect("sent");
         slow.push(stream);
@@ -165,7 +165,7 @@ async fn a_head_that_drips_ends_the_connection() {
     let limits = Limits { header: Duration::from_millis(300), ..Limits::default() };
     let server = Running::new(Server::new(endpoints()).limits(limits)).await;
     let mut stream = server.connect().await;
-    // A first request, so that it is the head of a later one that drips.
+    // A first request, so that the head of a later one is slow.
     stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("sent");
     assert!(answer(&mut stream).await.0.starts_with("HTTP/1.1 200"));
     let began = Instant::now();
@@ -181,7 +181,7 @@ async fn a_head_that_drips_ends_the_connection() {
         }
     }
     assert!(ended && began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
-    // And whoever sends nothing at all.
+    // And a client that sends nothing at all.
     assert_eq!(rest(server.connect().await).await, "");
 }
 
@@ -194,7 +194,7 @@ async fn idle_connections_end() {
 }
 
 #[tokio::test]
-async fn a_client_that_takes_nothing_is_cut_and_a_slow_one_is_not() {
+async fn a_client_that_reads_nothing_is_cut_and_a_slow_one_is_not() {
     let limits = Limits { stall: Duration::from_millis(500), ..Limits::default() };
     let server = Running::new(Server::new(endpoints()).limits(limits)).await;
     let mut never = server.connect().await;
@@ -222,7 +222,7 @@ async fn a_client_that_takes_nothing_is_cut_and_a_slow_one_is_not() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_that_was_accepted_is_cut_when_the_server_stops() {
+async fn accepted_requests_are_not_cut_when_the_server_stops() {
     let mut server = Running::new(Server::new(endpoints())).await;
     let address = server.address;
     let stopping = Arc::new(AtomicUsize::new(0));
@@ -247,7 +247,7 @@ async fn nothing_that_was_accepted_is_cut_when_the_server_stops() {
                     if head.starts_with("HTTP/1.1 200") && body == expected {
                         whole += 1;
                     } else {
-                        // Only a connection that the server never took may fail, and it fails whole.
+                        // Only a connection that the server never accepted may fail, and it fails as a whole.
                         assert!(stopping.load(Ordering::SeqCst) == 1, "{sent:?} {head}");
                         assert_eq!((head.as_str(), body), ("", 0), "{path}");
                         refused += 1;
@@ -324,7 +324,7 @@ async fn connections_beyond_the_limit_wait_and_idle_ones_make_room() {
 }
 
 #[tokio::test]
-async fn a_request_beyond_the_rate_is_told_when_to_come_again() {
+async fn a_request_beyond_the_rate_gets_the_time_of_a_retry() {
     let limits = Limits { rate: Some(2), ..Limits::default() };
     let server = Running::new(Server::new(endpoints()).limits(limits)).await;
     let mut codes = Vec::new();
@@ -336,7 +336,7 @@ async fn a_request_beyond_the_rate_is_told_when_to_come_again() {
     assert_eq!(codes[..2], ["200", "200"]);
     assert!(codes.iter().filter(|code| *code == "429").count() >= 5, "{codes:?}");
     assert!(last.contains("\r\nRetry-After: 1\r\n") && last.contains(r#""reason":"TooManyRequests""#), "{last}");
-    // Health is asked at any rate.
+    // Health endpoints have no rate limit.
     assert!(exchange(server.connect().await, &one("/healthz")).await.ends_with("ok"));
 }
 
@@ -356,7 +356,7 @@ async fn heads_and_times_are_bounded() {
 }
 
 #[tokio::test]
-async fn a_panic_is_an_answer() {
+async fn a_panic_is_a_response() {
     let server = Running::new(Server::new(endpoints())).await;
     let got = exchange(server.connect().await, &one("/panic")).await;
     assert!(got.starts_with("HTTP/1.1 500 ") && got.contains(r#""reason":"InternalError""#), "{got}");
@@ -365,7 +365,7 @@ async fn a_panic_is_an_answer() {
 }
 
 #[tokio::test]
-async fn without_a_token_there_is_health_only() {
+async fn without_a_token_only_health_is_reachable() {
     let authenticator = Authenticator::new(Tokens::parse("t,jane,1").expect("a token"));
     let server = Running::new(Server::new(endpoints()).authenticator(authenticator.clone())).await;
     let got = exchange(server.connect().await, &one("/")).await;
@@ -383,12 +383,12 @@ async fn without_a_token_there_is_health_only() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_socket_file_is_private_and_goes_in_the_end() {
+async fn a_socket_file_is_private_and_removed_at_the_end() {
     use std::os::unix::fs::PermissionsExt;
     use tokio::net::UnixStream;
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("s");
-    // One that is left of a process that is gone.
+    // A leftover of a process that is gone.
     drop(std::os::unix::net::UnixListener::bind(&path).expect("a socket"));
     let listener = Listener::unix(&path).await.expect("a socket");
     assert_eq!(listener.path(), Some(path.as_path()));
@@ -400,7 +400,7 @@ async fn a_socket_file_is_private_and_goes_in_the_end() {
     let stream = UnixStream::connect(&path).await.expect("a connection");
     assert!(exchange(stream, &one("/")).await.ends_with("hello"));
     assert!(exchange(server.connect().await, &one("/")).await.ends_with("hello"));
-    // Somebody listens there.
+    // Another process listens there.
     let taken = Listener::unix(&path).await.expect_err("taken");
     assert_eq!(taken.kind(), std::io::ErrorKind::AddrInUse);
     server.stop();
@@ -418,7 +418,7 @@ fn certificate() -> (String, String) {
     (made.cert.pem(), made.signing_key.serialize_pem())
 }
 
-/// A TLS connection by a client that trusts `certificate` and speaks `protocol`.
+/// Returns a TLS connection by a client that trusts `certificate` and speaks `protocol`.
 async fn tls(
     address: SocketAddr,
     certificate: &str,
@@ -466,10 +466,10 @@ async fn both_versions_are_spoken_with_and_without_tls() {
     assert_eq!(http2(stream).await, "HTTP/2.0");
     let got = exchange(server.connect().await, &one("/")).await;
     assert!(got.starts_with("HTTP/1.0 400 "), "{got}");
-    // Nobody waits for a handshake for ever.
+    // A handshake has a time limit.
     assert_eq!(rest(server.connect().await).await, "");
 
-    // A new certificate; one that does not fit changes nothing.
+    // A new certificate; a mismatched one changes nothing.
     let (new, new_key) = certificate();
     assert!(certificates.replace(new.as_bytes(), key.as_bytes()).is_err());
     assert!(tls(server.address, &old, b"h2").await.is_ok());

@@ -26,7 +26,7 @@ spec:
 ";
 const ALL: &str = "/apis/example.com/v1/notes";
 
-/// A server with one note of this length.
+/// Returns a server with one note of this length.
 fn served(length: usize, extensions: bool) -> Http {
     Http::new(with_note(length, endpoints(snapshot(0), extensions)))
 }
@@ -45,7 +45,7 @@ fn with_note(length: usize, endpoints: Endpoints) -> Endpoints {
 }
 
 #[tokio::test]
-async fn answers_say_their_form_and_what_they_depend_on() {
+async fn responses_have_their_form_and_vary() {
     let http = served(10, true);
     let table = "application/json;g=meta.k8s.io,v=v1,as=TabularOutput";
     for (path, accept, media) in [
@@ -62,7 +62,7 @@ async fn answers_say_their_form_and_what_they_depend_on() {
         assert_eq!(answer.header("content-type"), media, "{path} {accept}");
         assert_eq!(answer.vary(), ["Accept", "Accept-Encoding"], "{path} {accept}");
     }
-    // All lines of the header count.
+    // All lines of the header are used.
     let answer = get(&http, ALL, &[("accept", "image/png"), ("accept", "text/csv")]).await;
     assert_eq!(answer.code, 200);
     assert!(answer.text().starts_with("Name,Age\r\na,"), "{}", answer.text());
@@ -70,7 +70,7 @@ async fn answers_say_their_form_and_what_they_depend_on() {
 }
 
 #[tokio::test]
-async fn without_extensions_answers_are_those_of_kube_apiserver() {
+async fn without_extensions_responses_are_those_of_kube_apiserver() {
     let http = served(10, false);
     let table = "application/json;g=meta.k8s.io;v=v1;as=Table";
     for (accept, code, media) in [
@@ -106,7 +106,7 @@ async fn cbor_is_behind_its_gate() {
 }
 
 #[tokio::test]
-async fn large_answers_are_compressed_on_request() {
+async fn large_responses_are_compressed_on_request() {
     // Upstream: `defaultGzipThresholdBytes`.
     const THRESHOLD: usize = 128 << 10;
     for extensions in [false, true] {
@@ -125,7 +125,7 @@ async fn large_answers_are_compressed_on_request() {
                 assert!(answer.body.len() < THRESHOLD / 10);
             }
         }
-        // A weight is read as HTTP defines it with extensions alone.
+        // Only with extensions, a weight is read as HTTP defines it.
         let http = served(THRESHOLD * 2, extensions);
         let weighed = get(&http, ALL, &[("accept-encoding", "gzip;q=0.5")]).await;
         assert_eq!(weighed.header("content-encoding") == "gzip", extensions);
@@ -162,7 +162,7 @@ async fn the_generic_kinds_are_a_group() {
     let resources = get(&http, "/apis/meta.k8s.io/v1", &[]).await;
     let resources: Value = serde_json::from_slice(&resources.body).expect("JSON");
     assert_eq!((&resources["groupVersion"], &resources["resources"]), (&json!("meta.k8s.io/v1"), &json!([])));
-    // Of the documents that a definition leads to, none changes.
+    // No document of a definition changes.
     let plain = Store::new(BaseDocuments::default(), StoreOptions::default(), modified()).expect("a store");
     assert!(!plain.snapshot().v3.contains_key("apis/meta.k8s.io/v1"));
 }

@@ -1,4 +1,4 @@
-//! Clients of objects that are many, slow, greedy, confused, or in each other's way.
+//! Clients of objects that are many, slow, greedy or confused, or that conflict.
 
 use crate::resources::{ALL, create, send, served, served_from};
 use axum::body::Body;
@@ -20,7 +20,7 @@ async fn watch(http: &Http, query: &str) -> Body {
     response.into_body()
 }
 
-/// The next events of a watch; none at its end.
+/// Returns the next events of a watch; `None` at its end.
 async fn events(body: &mut Body) -> Option<Vec<Value>> {
     let mut text = Vec::new();
     // An event can come in several frames.
@@ -46,9 +46,9 @@ fn memory() -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ten_thousand_watches_are_told_of_a_change_and_hold_nothing_up() {
+async fn ten_thousand_watches_see_a_change_and_delay_nothing() {
     const WATCHES: usize = 10_000;
-    /// KiB of memory for each at most: other tests run in this process.
+    /// The maximum memory of each, in KiB: other tests run in this process.
     const EACH: u64 = 24;
     let (http, objects) = served();
     create(&http, "a").await;
@@ -68,7 +68,7 @@ async fn ten_thousand_watches_are_told_of_a_change_and_hold_nothing_up() {
     assert!(each <= EACH, "{each} KiB for each watch");
     let began = Instant::now();
     create(&http, "b").await;
-    // Whoever asks meanwhile is answered.
+    // Other requests are answered meanwhile.
     let (code, ..) = send(&http, "GET", &format!("{ALL}/b"), "", String::new()).await;
     assert_eq!(code, StatusCode::OK);
     let mut bodies = Vec::with_capacity(WATCHES);
@@ -83,7 +83,7 @@ async fn ten_thousand_watches_are_told_of_a_change_and_hold_nothing_up() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_that_stops_reading_a_watch_is_told_that_it_is_too_late() {
+async fn a_client_that_stops_reading_a_watch_gets_an_error() {
     const CHANGES: usize = 200;
     let limits = Limits { changes: 100, history: 1 << 20, ..Limits::default() };
     let (http, objects) = served_from(Store::new(limits));
@@ -100,7 +100,7 @@ async fn a_client_that_stops_reading_a_watch_is_told_that_it_is_too_late() {
         let told = events(&mut reading).await.expect("an event");
         assert_eq!(told[0]["type"], "MODIFIED", "{n}");
     }
-    // What is kept for those who read late is bounded.
+    // The history for slow readers is bounded.
     let store = objects.store();
     let kept = store.events_after(store.forgotten()).expect("the history");
     let bytes: usize = kept.iter().map(|event| event.object.json().len()).sum();
@@ -125,7 +125,7 @@ async fn objects_of_megabytes_are_stored_or_refused() {
     assert_eq!((code.as_u16(), &status["message"]), (500, &json!("etcdserver: request is too large")));
     let (code, _, status) = ask(sized("c", (3 << 20) + 1)).await;
     assert_eq!((code.as_u16(), &status["reason"]), (413, &json!("RequestEntityTooLarge")), "{status}");
-    // Nor does an object grow beyond it by small patches.
+    // Nor does an object grow beyond the limit by small patches.
     let patch = json!({"metadata": {"annotations": {"a": "x".repeat(200_000)}}}).to_string();
     let (code, ..) = send(&http, "PATCH", &format!("{ALL}/a"), "application/merge-patch+json", patch).await;
     assert_eq!(code.as_u16(), 500);
@@ -135,7 +135,7 @@ async fn objects_of_megabytes_are_stored_or_refused() {
 }
 
 #[tokio::test]
-async fn what_is_encoded_in_an_unknown_way_is_refused() {
+async fn an_unknown_encoding_is_refused() {
     let (http, objects) = served();
     let object = r#"{"apiVersion":"example.com/v1","kind":"Counter","metadata":{"name":"a"}}"#;
     let utf16: Vec<u8> = object.encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -177,7 +177,7 @@ async fn applies_of_one_field_conflict_or_follow_each_other() {
         let http = http.clone();
         async move { send(&http, "PATCH", &target, "application/apply-patch+yaml", object.to_string()).await }
     };
-    // Without force, one of them gets the field, and all others are told who has it.
+    // Without force, one of them gets the field, and all others get its owner.
     let first: Vec<_> = (0..CLIENTS).map(|client| tokio::spawn(apply(client, false, client + 1))).collect();
     let mut winners = Vec::new();
     let mut told = Vec::new();
@@ -192,7 +192,7 @@ async fn applies_of_one_field_conflict_or_follow_each_other() {
     assert_eq!(winners.len(), 1, "{winners:?}");
     let conflict = format!("conflict with \"m{}\": .count", winners[0]);
     assert!(told.iter().all(|message| message.contains(&conflict)), "{told:?}");
-    // With force, they follow each other: revisions never repeat, and the last one says what is there.
+    // With force, they follow each other: revisions never repeat, and the last one wins.
     let clients: Vec<_> = (0..CLIENTS)
         .map(|client| {
             let writes = (0..TIMES).map(move |n| apply(client, true, 100 + client * TIMES + n)).collect::<Vec<_>>();

@@ -82,12 +82,12 @@ async fn an_object_is_created_read_and_deleted() {
     assert_eq!(code, StatusCode::OK);
     assert_eq!(send(&http, "GET", &format!("{ALL}/a"), "", String::new()).await.0, StatusCode::NOT_FOUND);
     assert_eq!(objects.store().len(), 1);
-    // What is not served is answered as before.
+    // Paths that are not served are answered as before.
     assert_eq!(send(&http, "GET", "/apis/example.com/v1/namespaces/default/none", "", String::new()).await.0, 404);
     assert_eq!(send(&http, "GET", "/apis/apps/v1", "", String::new()).await.0, StatusCode::OK);
 }
 
-/// Each of many clients adds to one counter: it reads, adds, and writes until nobody was faster.
+/// Each of many clients increments one counter: it reads, adds, and writes until there is no conflict.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn writers_of_one_object_never_lose_each_others_writes() {
     const CLIENTS: i64 = 8;
@@ -129,7 +129,7 @@ async fn writers_of_one_object_never_lose_each_others_writes() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_watch_is_told_at_once_and_ends_when_the_server_stops() {
+async fn a_watch_sees_changes_immediately_and_ends_when_the_server_stops() {
     let (http, objects) = served();
     create(&http, "a").await;
     let request = Request::builder().uri(format!("{ALL}?watch=true")).body(Body::empty()).expect("a request");

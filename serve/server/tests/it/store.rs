@@ -1,4 +1,4 @@
-//! What the store publishes, and what it says about files.
+//! What the store publishes, and its findings about files.
 
 use bytes::Bytes;
 use kubeshape_server::{Applied, BaseDocuments, Change, Leaf, Reason, Snapshot, Store, StoreOptions};
@@ -57,7 +57,7 @@ fn index(snapshot: &Snapshot) -> String {
     String::from_utf8(snapshot.index.json().to_bytes().to_vec()).expect("JSON")
 }
 
-/// Everything of the resource is in v2 and v3.
+/// Checks that all parts of the resource are in v2 and v3.
 fn assert_published(snapshot: &Snapshot, group: &str, version: &str, plural: &str, kind: &str) {
     let path = format!("/apis/{group}/{version}/namespaces/{{namespace}}/{plural}");
     let reversed = group.split('.').rev().collect::<Vec<_>>().join(".");
@@ -74,9 +74,9 @@ fn assert_published(snapshot: &Snapshot, group: &str, version: &str, plural: &st
     assert!(version.resources.iter().any(|resource| *resource.name == *plural));
 }
 
-/// A clone and the other take changes of their own, whichever of them is asked first.
+/// A clone and the original change independently, in any order.
 #[test]
-fn clones_take_no_changes_of_each_other() {
+fn clones_change_independently() {
     let mut one = store();
     set(&mut one, &[("a.yaml", &crd("a.example", "as", "A", &["v1"]))]);
     assert!(v2(&one.snapshot()).contains("/apis/a.example/v1/"));
@@ -186,7 +186,7 @@ fn a_version_that_is_no_longer_served_loses_its_document() {
 }
 
 #[test]
-fn what_did_not_change_is_shared_between_snapshots() {
+fn unchanged_parts_are_shared_between_snapshots() {
     let mut store = store();
     set(
         &mut store,
@@ -239,7 +239,7 @@ fn a_broken_file_keeps_its_content_until_it_is_whole_or_gone() {
 }
 
 #[test]
-fn of_two_crds_of_one_name_the_first_by_file_counts() {
+fn the_first_by_file_of_two_crds_with_one_name_is_used() {
     let mut store = store();
     let text = crd("example.com", "foos", "Foo", &["v1"]);
     let applied = set(&mut store, &[("b", &text.replace("Foo of", "Second of")), ("a", &text)]);
@@ -264,7 +264,7 @@ fn a_crd_that_lacks_a_name_is_not_published() {
 }
 
 #[test]
-fn lists_and_streams_hold_any_number_of_crds() {
+fn lists_and_streams_contain_any_number_of_crds() {
     let mut store = store();
     let (a, b) = (crd("a.example.com", "foos", "Foo", &["v1"]), crd("b.example.com", "bars", "Bar", &["v1"]));
     let indented = |text: &str| text.replace('\n', "\n  ");
@@ -334,14 +334,14 @@ fn a_document_of_an_input_is_served_as_a_server_prints_it() {
         compact.replace(":{\"get\"", ":\r{\"get\""),
         format!("{compact}\n"),
         format!(" {compact}"),
-        // YAML, though all of it is JSON to the eye.
+        // YAML, although it looks like JSON.
         format!("--- {compact}"),
     ];
     for text in spaced {
         assert_ne!(text, compact);
         assert_eq!(served(&text), compact, "{text}");
     }
-    // A blank at the end of the last string, and one behind an escaped quotation mark, are parts of texts.
+    // A blank at the end of the last string, and one after an escaped quotation mark, are parts of strings.
     let inside = compact.replace("[b] {c}", r" \\");
     assert_eq!(served(&inside), inside);
 }
@@ -369,7 +369,7 @@ fn bare_definitions_are_an_openapi_v2_document() {
 }
 
 #[test]
-fn text_that_kubernetes_ignores_is_reported() {
+fn ignored_files_are_reported() {
     let mut store = store();
     let text = crd("example.com", "foos", "Foo", &["v1"]);
     let applied = set(&mut store, &[("a.yaml", &format!("{text}...\nkind: Lost\n"))]);
@@ -397,7 +397,7 @@ fn inputs_may_be_compressed_and_broken_compression_breaks_the_file() {
 }
 
 #[test]
-fn what_is_no_document_is_left_out_of_a_folder_and_an_error_elsewhere() {
+fn an_invalid_document_is_left_out_of_a_folder_and_an_error_elsewhere() {
     let refusal = r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","code":406}"#;
     for (text, what) in
         [(refusal, "Status"), ("404 page not found\n", "found"), ("[1, 2]", "found"), ("", "found nothing")]

@@ -1,4 +1,4 @@
-//! Whatever happened to files before: what is published is a function of what they hold now.
+//! What is published is a function of the current contents of files, not of their history.
 
 use bytes::Bytes;
 use kubeshape_discovery::{custom_resource, established};
@@ -14,7 +14,7 @@ use std::time::SystemTime;
 
 const NOW: SystemTime = SystemTime::UNIX_EPOCH;
 
-/// A definition of a small family, in which names often meet.
+/// A definition of a small family, in which names often collide.
 #[derive(Clone, Debug)]
 struct Crd {
     group: u8,
@@ -57,7 +57,7 @@ fn crds() -> impl Strategy<Value = Crd> {
     (0_u8..3, 0_u8..6, 0_u8..6, versions, any::<bool>(), prop::bool::weighted(0.2), 0_u8..9).prop_map(
         |(group, kind, plural, versions, namespaced, scale, text)| Crd {
             group,
-            // Mostly a kind of its own.
+            // Usually a kind of its own.
             kind: if text == 0 { kind } else { plural },
             plural,
             versions,
@@ -68,7 +68,7 @@ fn crds() -> impl Strategy<Value = Crd> {
     )
 }
 
-/// What happens to a file.
+/// A change of a file.
 #[derive(Clone, Debug)]
 enum Step {
     Write(Vec<Crd>),
@@ -85,7 +85,7 @@ fn steps() -> impl Strategy<Value = Vec<Vec<(u8, Step)>>> {
     prop::collection::vec(prop::collection::vec((0_u8..8, step), 1..4), 1..10)
 }
 
-/// A server's v2 document, with a path and a definition that get in the way of some.
+/// A server's v2 document, with a path and a definition that collide with some.
 const ONTO: &str = r##"{"swagger":"2.0","info":{"title":"Kubernetes","version":"1.36"},"paths":{
 "/apis/g0.example.com/v1/namespaces/{namespace}/things1":{"get":{"responses":{"200":{"description":"OK","schema":{"$ref":"#/definitions/com.example.g1.v1.Kind2"}}}}}},
 "definitions":{"com.example.g1.v1.Kind2":{"type":"string"}},"securityDefinitions":{"BearerToken":{"type":"apiKey","name":"authorization","in":"header"}}}"##;
@@ -96,7 +96,7 @@ fn store(onto: bool, tags: Tags) -> Store {
     Store::new(BaseDocuments { onto, ..BaseDocuments::default() }, options, NOW).expect("the base is good")
 }
 
-/// Everything that is published, with its names.
+/// Returns everything that is published, with its names.
 fn all(snapshot: &Snapshot) -> BTreeMap<String, String> {
     let mut out = BTreeMap::new();
     let text = |bytes: Bytes| String::from_utf8(bytes.to_vec()).expect("text");
@@ -128,7 +128,7 @@ fn all(snapshot: &Snapshot) -> BTreeMap<String, String> {
     out
 }
 
-/// The v2 document by the rules of merging.
+/// Returns the v2 document by the rules of merging.
 fn v2_by_the_rules(files: &BTreeMap<String, String>, onto: Option<&str>) -> String {
     let publisher = Publisher::new(Base::builtin(), Options { profile: Profile::Faithful, ..Options::default() });
     let mut merge = MergeV2::new();
@@ -177,7 +177,7 @@ proptest! {
     ) {
         let tags = if chunks { Tags::Chunks } else { Tags::Content };
         let mut store_ = store(onto, tags);
-        // The last whole content of each file that is there.
+        // The last whole content of each existing file.
         let mut files: BTreeMap<String, String> = BTreeMap::new();
         for (round, read) in rounds.into_iter().zip(reads) {
             let before = store_.snapshot();
@@ -226,7 +226,7 @@ proptest! {
 }
 
 #[test]
-fn after_a_change_only_its_chunks_of_v2_become_protobuf_again() {
+fn after_a_change_only_its_chunks_of_v2_are_encoded_as_protobuf_again() {
     let crd = |plural, text| Crd {
         group: 0,
         kind: plural,
@@ -253,7 +253,7 @@ fn after_a_change_only_its_chunks_of_v2_become_protobuf_again() {
     let after = pieces(&store);
     let kept: BTreeSet<*const u8> = before.iter().map(|piece| piece.as_ptr()).collect();
     let new: Vec<usize> = after.iter().filter(|piece| !kept.contains(&piece.as_ptr())).map(bytes::Bytes::len).collect();
-    // The texts between the sections, and the chunk of the definition.
+    // The bytes between the sections, and the chunk of the definition.
     assert!(new.len() <= 5, "{new:?}");
     let bytes: usize = new.iter().sum();
     assert!(bytes < 40_000, "{new:?}");

@@ -1,4 +1,4 @@
-//! What downstream servers add to what the store publishes, and which of several has a group version.
+//! The parts of downstream servers in what the store publishes, and which server owns a group version.
 
 use bytes::Bytes;
 use kubeshape_convert::aggregate::merge::Overlay;
@@ -29,7 +29,7 @@ fn set(store: &mut Store, name: &str, content: Option<String>) -> bool {
     store.apply(vec![change], NOW).changed
 }
 
-/// A server that has resources called after it in some group versions.
+/// Returns a server that has resources named after it in some group versions.
 fn remote(name: &str, position: usize, groups: &[&str]) -> RemoteState {
     let mut state = RemoteState::new(name, position);
     let mut paths = Vec::new();
@@ -72,7 +72,7 @@ fn v2(snapshot: &Snapshot) -> (Arc<Document>, String) {
     (Arc::clone(document), String::from_utf8(document.json().to_bytes().to_vec()).expect("JSON"))
 }
 
-/// Who has a group version: by the document, the index, discovery and the v2 document, which all say the same.
+/// Returns the owner of a group version: by the document, the index, discovery and the v2 document, which must agree.
 fn owner(store: &Store, group: &str) -> Option<String> {
     let snapshot = store.snapshot();
     let path = format!("apis/{group}/v1");
@@ -111,7 +111,7 @@ fn a_group_version_has_one_owner_everywhere() {
     let mut store = store();
     let name = |name: &str| Some(name.to_owned());
     let (shared, of_first, of_second) = ("a.example.com", "b.example.com", "c.example.com");
-    // In the order in which they answer, which is not that of their places.
+    // In the order in which they respond, which is not that of their positions.
     assert!(store.set_remote(remote("second", 1, &[shared, of_second]), NOW).changed);
     assert_eq!(owner(&store, shared), name("second"));
     assert!(store.set_remote(remote("first", 0, &[shared, of_first]), NOW).changed);
@@ -140,7 +140,7 @@ fn documents_and_discovery_of_different_servers_are_not_mixed() {
     let snapshot = store.snapshot();
     assert_eq!(&*snapshot.discovery.groups[group].versions[0].resources[0].name, "first");
     assert!(snapshot.v3.is_empty() && !v2(&snapshot).1.contains(group));
-    // An input's document that shows the group version under another path.
+    // An input's document that has the group version under another path.
     let text = r#"{"openapi":"3.0.0","info":{"title":"all","version":"1"},"paths":{
         "/apis/":{},"/apis/a.example.com/v1/locals":{"get":{"x-kubernetes-action":"list","responses":{},
         "x-kubernetes-group-version-kind":{"group":"a.example.com","version":"v1","kind":"Local"}}}}}"#;
@@ -152,7 +152,7 @@ fn documents_and_discovery_of_different_servers_are_not_mixed() {
 }
 
 #[test]
-fn the_v2_document_is_merged_anew_only_if_a_part_of_it_changed() {
+fn the_v2_document_is_merged_again_only_if_a_part_of_it_changed() {
     let mut store = store();
     set(&mut store, "a.yaml", Some(crd("a.example.com")));
     let (alone, text) = v2(&store.snapshot());
@@ -167,7 +167,7 @@ fn the_v2_document_is_merged_anew_only_if_a_part_of_it_changed() {
     assert!(Arc::ptr_eq(&v2(&store.snapshot()).0, &together));
     set(&mut store, "a.yaml", Some(format!("# A comment.\n{}", crd("a.example.com"))));
     assert!(Arc::ptr_eq(&v2(&store.snapshot()).0, &together));
-    // A v2 document alone is news, too.
+    // A changed v2 document alone is a change, too.
     let more = br#"{"swagger":"2.0","paths":{"/apis/b.example.com/v1/more":{}}}"#;
     state.v2 = Some(Arc::new(Overlay::of(more, |_| true).expect("a document")));
     let applied = store.set_remote(state, NOW);

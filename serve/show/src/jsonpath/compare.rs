@@ -26,7 +26,7 @@ fn basic(item: Item<'_>) -> Result<Basic<'_>, Error> {
     }
 }
 
-/// Whether a comparison holds.
+/// Returns whether a comparison holds.
 pub(super) fn holds(left: Item<'_>, operator: &str, right: Item<'_>) -> Result<bool, Error> {
     match operator {
         "<" => less(left, right),

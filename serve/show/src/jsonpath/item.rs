@@ -36,7 +36,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Whether it is null: upstream's nil interface.
+    /// Returns whether it is null: upstream's nil interface.
     pub(crate) fn is_null(self) -> bool {
         matches!(self, Item::Value(Value::Null))
     }

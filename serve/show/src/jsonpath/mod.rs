@@ -50,7 +50,7 @@ impl Template {
         parse::parse(text, 0).map(|root| Template { root })
     }
 
-    /// The texts and actions in order. Each action is a [`Node::List`].
+    /// Returns the texts and actions in order. Each action is a [`Node::List`].
     pub fn nodes(&self) -> &[Node] {
         &self.root
     }

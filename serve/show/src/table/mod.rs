@@ -213,7 +213,7 @@ impl Convertor {
         Some(Convertor { columns, sources, shows_times: true })
     }
 
-    /// The columns. The name comes first, except for Events.
+    /// Returns the columns. The name comes first, except for Events.
     pub fn columns(&self) -> &[ColumnDefinition] {
         &self.columns
     }

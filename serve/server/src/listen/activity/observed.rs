@@ -1,4 +1,4 @@
-//! The stream of a connection, which notes what passes.
+//! The stream of a connection, which records its traffic.
 
 use super::Activity;
 use std::io;
@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A stream that notes its activity.
+/// A stream that records its activity.
 #[derive(Debug)]
 pub(crate) struct Observed<S> {
     stream: S,
@@ -20,7 +20,7 @@ impl<S> Observed<S> {
         Observed { stream, activity }
     }
 
-    /// Whether the turn is over. The task runs again after those that are ready now.
+    /// Returns whether the turn is over. The task runs again after those that are ready now.
     fn is_over(&self, cx: &Context<'_>) -> bool {
         let is_over = self.activity.turn.load(Relaxed) == 0;
         if is_over {
@@ -29,7 +29,7 @@ impl<S> Observed<S> {
         is_over
     }
 
-    /// As much of `buf` as may be written in this turn.
+    /// Returns the part of `buf` that may be written in this turn.
     fn slice<'b>(&self, buf: &'b [u8]) -> &'b [u8] {
         &buf[..buf.len().min(self.activity.turn.load(Relaxed))]
     }

@@ -1,8 +1,8 @@
-//! Which connections make room when there are too many, and how long they may take before.
+//! Which connections make room when there are too many, and how long they may take before that.
 //!
-//! A connection is not to blame for what the server owes it. So patience is measured in [`Pace::rounds`], which pass only
-//! while the server comes round to all connections, and not in time. When other programs have the processors,
-//! few rounds pass.
+//! A connection is not responsible for delays of the server. So patience is measured in [`Pace::rounds`], which pass
+//! only while the server gets around to all connections, and not in time. When other programs use the processors, few
+//! rounds pass.
 
 use super::{Activity, Begun};
 use std::sync::Arc;
@@ -10,22 +10,22 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a round takes if nothing else is to be done.
+/// How long a round takes if there is nothing else to do.
 pub(crate) const ROUND: Duration = Duration::from_millis(10);
 
-/// Bytes that a connection writes before others have their turn, at most and at least.
+/// The maximum and the minimum bytes that a connection writes before others have their turn.
 const TURN: usize = 256 << 10;
 const LEAST_TURN: usize = 16 << 10;
-/// Bytes that all connections write in a round, so that it stays short. Above 512 connections, their least turns decide.
+/// Bytes that all connections write in a round, so that it is short. Above 512 connections, their minimum turns decide.
 const TURNS: usize = 8 << 20;
 
-/// Rounds for a client that does not send its first request, or does not take its answer.
+/// Rounds for a client that does not send its first request, or does not read its response.
 const CLIENT: u64 = rounds(250);
 /// Rounds for a request, until the connection has to end with its current responses.
 const END: u64 = rounds(1000);
-/// Rounds for a request, until the connection is cut if the answer makes no progress.
+/// Rounds for a request, until the connection is cut if the response makes no progress.
 const CUT: u64 = rounds(2000);
-/// Bytes that earn one more round. Who takes 1 MiB in 100 rounds, which is a second, is never too slow.
+/// Bytes that earn one more round. A client that reads 1 MiB in 100 rounds, which is a second, is never too slow.
 const BYTES_PER_ROUND: u64 = (1 << 20) / rounds(1000);
 /// How much longer the connection of a client with a valid token stays open.
 const TRUSTED_LONGER: Duration = Duration::from_mins(1);
@@ -42,8 +42,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Rounds in which every connection could be served that was ready. They are only counted while a connection waits for
-    /// room.
+    /// Rounds in which every ready connection could be served. They are only counted while a connection waits for room.
     pub(crate) fn rounds(&self) -> u64 {
         self.rounds.load(Relaxed)
     }
@@ -58,7 +57,7 @@ impl Pace {
         self.connections.store(connections, Relaxed);
     }
 
-    /// Bytes that a connection writes before others have their turn.
+    /// Returns the bytes that a connection writes before others have their turn.
     pub(crate) fn turn(&self) -> usize {
         (TURNS / self.connections.load(Relaxed).max(1)).clamp(LEAST_TURN, TURN)
     }
@@ -68,7 +67,7 @@ impl Pace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Step {
-    /// It ends with its current answers.
+    /// It ends with its current responses.
     End = 1,
     /// It is idle: the end is announced to the client.
     Leave,
@@ -79,17 +78,17 @@ pub(crate) enum Step {
 /// When a connection makes room for others, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rank {
-    /// Whether it waits for the client, and not for the server. Those make room first.
+    /// Whether it waits for the client, and not for the server. Such connections make room first.
     pub(crate) waits_for_client: bool,
-    /// The first round in which it can be evicted. Before, it has only just begun what it does.
+    /// The first round in which it can be evicted. Before that, it has only just begun its current activity.
     pub(crate) from: u64,
-    /// Those with the earliest make room first.
+    /// The connections with the earliest time make room first.
     pub(crate) order: Instant,
     pub(crate) step: Step,
 }
 
 impl Activity {
-    /// Whether, when and how the connection makes room for others. `None` if it does so already, or if the client
+    /// Returns whether, when and how the connection makes room for others. `None` if it already does, or if the client
     /// waits only for the server.
     pub(crate) fn rank(&self) -> Option<Rank> {
         let step = self.step.load(Relaxed);
@@ -109,7 +108,7 @@ impl Activity {
             return rank(true, 0, self.last.load(Relaxed), step);
         }
         if self.is_fresh() {
-            // What the client has sent may not have been read yet.
+            // Bytes from the client may not have been read yet.
             let since = self.waiting_since.load(Relaxed).checked_sub(1)?;
             return rank(true, since + CLIENT, self.ready.load(Relaxed), Step::Cut);
         }
@@ -127,7 +126,7 @@ impl Activity {
         if self.working.load(Relaxed) > 0 {
             return None;
         }
-        // What the server took for it is not the time of the answer.
+        // The server's own time is not the time of the response.
         let since = begun.round.max(self.served.load(Relaxed));
         rank(false, since + CUT + progress(begun), begun.at, Step::Cut)
     }
@@ -138,14 +137,14 @@ impl Activity {
         self.evicted.notify_one();
     }
 
-    /// The last step of [`evict`](Self::evict).
+    /// Returns the last step of [`evict`](Self::evict).
     pub(crate) fn eviction(&self) -> Option<Step> {
         let last = self.step.load(Relaxed);
         [Step::End, Step::Leave, Step::Cut].into_iter().find(|step| *step as u8 == last)
     }
 
-    /// The step that an evicted connection still has to take, after it has read what the client sent meanwhile. If there is
-    /// none, it can be evicted again.
+    /// Returns the step that an evicted connection still has to take, after it has read what the client sent meanwhile.
+    /// If there is none, it can be evicted again.
     pub(crate) fn recheck_eviction(&self) -> Option<Step> {
         let is_ending = self.is_ending();
         let rank =
@@ -163,15 +162,15 @@ impl Activity {
 }
 
 tokio::task_local! {
-    /// The connection of the request that the task answers.
+    /// The connection of the current task's request.
     static CURRENT: Arc<Activity>;
 }
 
-/// The server works for a request on another thread, until this is dropped.
+/// Exists while the server works for a request on another thread.
 #[derive(Debug)]
 pub(crate) struct Working(Option<Arc<Activity>>);
 
-/// Notes that the server works on another thread for the request that this task answers. Its connection is not to blame for
+/// Records that the server works on another thread for the request of this task. Its connection is not responsible for
 /// the time.
 pub(crate) fn working() -> Working {
     let current = CURRENT.try_with(Arc::clone).ok();
@@ -220,7 +219,7 @@ mod tests {
             One { activity, connections, _member: member }
         }
 
-        /// The next step within this many rounds, and how many rounds it took.
+        /// Returns the next step within this many rounds, and after how many rounds.
         async fn next_step(&self, most: u64) -> Option<(Step, u64)> {
             for round in 0..=most {
                 let before = self.activity.eviction();
@@ -236,11 +235,11 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn time_in_which_the_server_serves_nobody_makes_nobody_old() {
+    async fn time_without_service_does_not_age_connections() {
         let one = One::new();
         one.activity.mark_waiting();
         for _ in 0..CLIENT {
-            // Other programs have the processors.
+            // Other programs use the processors.
             tokio::time::advance(Duration::from_mins(1)).await;
             one.connections.shed();
             assert_eq!(one.activity.eviction(), None);
@@ -250,13 +249,13 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_was_sent_and_not_read_is_not_held_against_the_client() {
+    async fn unread_bytes_of_the_client_are_not_held_against_it() {
         let one = One::new();
         assert_eq!(one.next_step(10 * CUT).await, None);
-        // All was read, and it was no request.
+        // Everything was read, and it was not a request.
         one.activity.mark_waiting();
         assert_eq!(one.next_step(CUT).await, Some((Step::Cut, CLIENT)));
-        // It arrived while the connection looked.
+        // It arrived during the check.
         let running = one.activity.request();
         assert_eq!(one.activity.recheck_eviction(), None);
         assert_eq!(one.activity.eviction(), None);
@@ -266,7 +265,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_request_that_the_server_works_for_is_never_cut() {
+    async fn a_request_in_progress_is_never_cut() {
         let one = One::new();
         let running = one.activity.request();
         let work = of(&one.activity, async { working() }).await;
@@ -275,7 +274,7 @@ mod tests {
         one.activity.end();
         assert_eq!(one.next_step(100 * CUT).await, None);
         drop(work);
-        // What it made can be sent now.
+        // The result can be sent now.
         assert_eq!(one.next_step(CUT).await, Some((Step::Cut, CUT)));
         assert_eq!(one.activity.recheck_eviction(), Some(Step::Cut));
         drop(running);
@@ -286,9 +285,9 @@ mod tests {
         assert_eq!(other.next_step(100 * CUT).await, None);
         other.activity.body_begins();
         drop((work, running));
-        // The client takes what was made, so it is sent to its end.
+        // The client reads the result, so it is sent completely.
         assert_eq!(other.next_step(CUT - 1).await, None);
-        // Without the mark, it is the same as for an endpoint that waits for another server.
+        // Without the mark, it is the same as an endpoint that waits for another server.
         let other = One::new();
         let _running = other.activity.request();
         assert_eq!(other.next_step(CUT).await, Some((Step::End, END)));
@@ -320,7 +319,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn those_who_wait_for_their_client_make_room_first() {
+    async fn connections_that_wait_for_their_client_make_room_first() {
         let connections = Arc::new(OpenConnections::default());
         let new = || {
             let activity = Activity::new(&Limits::default(), connections.pace());
@@ -349,7 +348,7 @@ mod tests {
         assert_eq!(busy.eviction(), Some(Step::End));
     }
 
-    /// Takes everything, and counts it.
+    /// Accepts everything, and counts it.
     #[derive(Default)]
     struct Sink(usize);
 

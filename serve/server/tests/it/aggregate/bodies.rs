@@ -1,4 +1,5 @@
-//! Bodies of a hostile server: mutations of good ones never panic, and what is read prints and reads back equal.
+//! Bodies of a malicious server: mutations of good ones never panic, and parsed ones are printed and parsed again
+//! unchanged.
 
 use kubeshape_discovery::openapi::Index;
 use kubeshape_discovery::print::{AggregatedVersion, Encoding, aggregated};
@@ -19,7 +20,7 @@ const SEEDS: [&str; 5] = [
     "definitions":{"T":{"type":"object","properties":{"t":{"$ref":"#/definitions/T"}}}},"parameters":{"p":{"name":"p","in":"query","type":"string"}}}"##,
 ];
 
-/// Pieces that a hostile server may put in.
+/// Pieces that a malicious server may insert.
 const PIECES: [&str; 16] = [
     "{",
     "}",
@@ -93,7 +94,7 @@ proptest! {
             let end = (at + length).min(body.len());
             let bytes = match PIECES.get(piece) {
                 Some(piece) => piece.as_bytes().to_vec(),
-                // A part of it once more.
+                // Repeats a part of it.
                 None => body[at..end].repeat(piece - PIECES.len() + 1),
             };
             body.splice(at..end, bytes);

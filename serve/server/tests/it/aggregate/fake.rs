@@ -1,4 +1,4 @@
-//! Downstream servers that answer as they are told to, over real sockets.
+//! Downstream servers with scripted responses, over real sockets.
 
 use kubeshape_discovery::{Freshness, Group};
 use kubeshape_publish::Profile;
@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-/// What a server saw.
+/// A request as the server saw it.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     pub(crate) method: String,
@@ -35,7 +35,7 @@ impl Seen {
     }
 }
 
-/// What it does.
+/// The behavior of the server.
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
     /// It answers and waits for the next request.
@@ -46,13 +46,13 @@ pub(crate) enum Reply {
     Hang(Vec<u8>),
     /// It sends this and resets the connection.
     Reset(Vec<u8>),
-    /// It sends this, and then a byte at a time.
+    /// It sends this, and then one byte at a time.
     Drip(Vec<u8>, Duration),
-    /// It sends this, and then as much as is taken, up to 1 GB.
+    /// It sends this, and then as much as is read, up to 1 GB.
     Flood(Vec<u8>),
 }
 
-/// An answer with these headers and Content-Length.
+/// Returns a response with these headers and Content-Length.
 pub(crate) fn answer(status: u16, headers: &[(&str, &str)], body: impl AsRef<[u8]>) -> Reply {
     let body = body.as_ref();
     let mut head = head(status, headers);
@@ -60,7 +60,7 @@ pub(crate) fn answer(status: u16, headers: &[(&str, &str)], body: impl AsRef<[u8
     Reply::Answer([head.as_bytes(), body].concat())
 }
 
-/// The beginning of an answer, up to the last header.
+/// Returns the beginning of a response, up to the last header.
 pub(crate) fn head(status: u16, headers: &[(&str, &str)]) -> String {
     let mut head = format!("HTTP/1.1 {status} x\r\n");
     for (name, value) in headers {
@@ -77,13 +77,13 @@ pub(crate) fn missing() -> Reply {
     answer(404, &[], "404 page not found\n")
 }
 
-/// The index of `apis/GROUP/VERSION`s with a hash.
+/// Returns the index of `apis/GROUP/VERSION`s with a hash.
 pub(crate) fn index(group_versions: &[&str], hash: &str) -> String {
     let place = |gv: &&str| format!(r#""apis/{gv}":{{"serverRelativeURL":"/openapi/v3/apis/{gv}?hash={hash}"}}"#);
     format!(r#"{{"paths":{{{}}}}}"#, group_versions.iter().map(place).collect::<Vec<_>>().join(","))
 }
 
-/// The aggregated discovery of group versions with one resource each.
+/// Returns the aggregated discovery of group versions with one resource each.
 pub(crate) fn discovery(group_versions: &[&str], resource: &str) -> String {
     discovery_as("v2", group_versions, resource)
 }
@@ -103,7 +103,7 @@ pub(crate) fn discovery_as(version: &str, group_versions: &[&str], resource: &st
     )
 }
 
-/// Answers like a server that has these group versions, v3 and discovery, and its documents.
+/// Responds like a server that has these group versions, v3 and discovery, and its documents.
 pub(crate) fn healthy(seen: &Seen, group_versions: &[&str]) -> Reply {
     match seen.path() {
         "/openapi/v3" => json(index(group_versions, "00")),
@@ -164,7 +164,7 @@ impl Fake {
         self.seen.lock().expect("no panic").clone()
     }
 
-    /// Waits until a path was asked for so many times.
+    /// Waits until a path was requested this many times.
     pub(crate) async fn asked(&self, path: &str, times: usize) -> Vec<Seen> {
         for _ in 0..500 {
             let seen: Vec<_> = self.seen().into_iter().filter(|seen| seen.path() == path).collect();
@@ -180,18 +180,18 @@ impl Fake {
         self.connections.load(Ordering::SeqCst)
     }
 
-    /// Bytes that a flood got rid of.
+    /// Returns the bytes that a flood could send.
     pub(crate) fn sent(&self) -> u64 {
         self.sent.load(Ordering::SeqCst)
     }
 
-    /// How it is aggregated: `rest` is `,GROUP/VERSION…`.
+    /// Returns its options for aggregation: `rest` is `,GROUP/VERSION…`.
     pub(crate) fn options(&self, rest: &str) -> AggregateOptions {
         quick(format!("fake=http://{}{rest}", self.address).parse().expect("options"))
     }
 }
 
-/// Short times and small sizes.
+/// Sets short times and small sizes.
 pub(crate) fn quick(mut options: AggregateOptions) -> AggregateOptions {
     let ms = Duration::from_millis;
     options.refresh = ms(20);
@@ -204,7 +204,7 @@ pub(crate) fn quick(mut options: AggregateOptions) -> AggregateOptions {
     options
 }
 
-/// Answers requests on a connection; says whether it shall be reset.
+/// Answers requests on a connection. Returns whether to reset it.
 pub(crate) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     mut stream: S,
     handler: &Handler,
@@ -276,7 +276,7 @@ pub(crate) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     }
 }
 
-/// An aggregation and what it tells.
+/// An aggregation and its states.
 pub(crate) struct Watched {
     pub(crate) aggregator: Aggregator,
     pub(crate) states: mpsc::Receiver<RemoteState>,
@@ -293,7 +293,7 @@ pub(crate) fn aggregate_with(servers: Vec<AggregateOptions>, profiles: Profiles)
 }
 
 impl Watched {
-    /// The first state that is as wanted.
+    /// Returns the first state that satisfies a condition.
     pub(crate) async fn until(&mut self, wanted: impl Fn(&RemoteState) -> bool) -> RemoteState {
         let mut last = None;
         let found = timeout(Duration::from_secs(5), async {
@@ -309,19 +309,19 @@ impl Watched {
         found.unwrap_or_else(|_| panic!("no such state; the last one: {last:?}"))
     }
 
-    /// The first state with the documents and current resources.
+    /// Returns the first state with the documents and current resources.
     pub(crate) async fn complete(&mut self) -> RemoteState {
         self.until(|state| !state.v3.is_empty() && has(&state.groups, Freshness::Current)).await
     }
 }
 
-/// Whether there are groups, all of whose versions are this fresh and have resources.
+/// Returns whether there are groups, all of whose versions are this fresh and have resources.
 pub(crate) fn has(groups: &[Group], freshness: Freshness) -> bool {
     let mut versions = groups.iter().flat_map(|group| &group.versions).peekable();
     versions.peek().is_some() && versions.all(|one| one.freshness == freshness && !one.resources.is_empty())
 }
 
-/// Group, version, freshness and resources of everything.
+/// Returns group, version, freshness and resources of everything.
 pub(crate) fn shown(groups: &[Group]) -> Vec<String> {
     let versions = groups.iter().flat_map(|group| group.versions.iter().map(move |version| (group, version)));
     versions
@@ -332,7 +332,7 @@ pub(crate) fn shown(groups: &[Group]) -> Vec<String> {
         .collect()
 }
 
-/// Paths, URLs and who answers.
+/// Returns paths, URLs and whether each document is local.
 pub(crate) fn documents(state: &RemoteState) -> Vec<(&str, &str, bool)> {
     state
         .v3

@@ -1,5 +1,5 @@
-//! What is made of downstream servers that fail, lie or do harm: they cost a bounded time and size, what was known
-//! of them stays, and nobody else notices.
+//! Downstream servers that fail, lie or attack: they cost a bounded time and size, their last known state is kept, and
+//! other servers are not affected.
 
 use super::fake::{
     Fake, Reply, Seen, aggregate, answer, discovery, documents, has, head, healthy, index, json, missing, quick, shown,
@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::time::{Instant, timeout};
 
-/// Everything that a server can do wrong when it is asked for a document.
+/// Returns all possible faults in the response to a request for a document.
 fn faults(path: &'static str) -> Vec<(&'static str, Reply)> {
     let good = if path == "/apis" { discovery(&["x.io/v9"], "wrong") } else { index(&["x.io/v9"], "99") };
     let chunked = head(200, &[("Transfer-Encoding", "chunked")]) + "\r\n";
@@ -63,7 +63,7 @@ fn faults(path: &'static str) -> Vec<(&'static str, Reply)> {
     ]
 }
 
-/// Tries a fault on a server that was fine until then.
+/// Tries a fault on a server that was healthy until then.
 async fn try_fault(path: &'static str, name: &str, reply: Reply) {
     let fine = Arc::new(AtomicBool::new(true));
     let (is_fine, fault) = (Arc::clone(&fine), reply);
@@ -88,7 +88,7 @@ async fn try_fault(path: &'static str, name: &str, reply: Reply) {
         assert!(watched.states.try_recv().is_err(), "{name}: the documents stay, and discovery is as it was");
     }
     assert!(start.elapsed() < Duration::from_secs(4), "{name}: {:?}", start.elapsed());
-    // What the system takes in for a socket that nobody reads from is megabytes.
+    // The system buffers megabytes for a socket that is not read.
     assert!(fake.sent() < 32 << 20, "{name}: {} bytes were taken", fake.sent());
     fine.store(true, Ordering::SeqCst);
     if path == "/apis" {
@@ -154,7 +154,7 @@ async fn a_v2_document_with_faults_keeps_the_converted_ones() {
 }
 
 #[tokio::test]
-async fn nothing_else_is_connected_to() {
+async fn no_other_address_is_connected_to() {
     let other = Fake::start(|seen| healthy(seen, &["evil.io/v1"])).await;
     for place in [
         format!("http://{}/openapi/v3", other.address),
@@ -196,7 +196,7 @@ async fn redirects_within_the_server_are_followed_three_times() {
 }
 
 #[tokio::test]
-async fn a_dead_server_is_noticed_by_nobody_else() {
+async fn a_dead_server_does_not_affect_others() {
     let dead = Fake::start(|_| Reply::Hang(Vec::new())).await;
     let closed = TcpListener::bind("127.0.0.1:0").await.expect("a port").local_addr().expect("an address");
     let fine = Fake::start(|seen| healthy(seen, &["a.io/v1"])).await;
@@ -217,7 +217,7 @@ async fn a_dead_server_is_noticed_by_nobody_else() {
 }
 
 #[tokio::test]
-async fn names_that_are_paths_are_not_taken() {
+async fn names_that_are_paths_are_refused() {
     let fake = Fake::start(|seen| match seen.path() {
         "/openapi/v3" => json(
             r#"{"paths":{"apis/../../x/v1":{},"apis/a.io/v1/x":{},"apis/a b/v1":{},"apis/a.io/v1":{"serverRelativeURL":"https://evil/x"}}}"#,

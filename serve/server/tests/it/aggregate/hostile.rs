@@ -1,4 +1,4 @@
-//! Clients that ask for the documents of aggregated servers and do not take them.
+//! Clients that request the documents of aggregated servers and do not read them.
 
 use super::fake::{Fake, Reply, aggregate, head, healthy, index, json};
 use crate::listener::{Running, exchange};
@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 const DOCUMENT: &str = "/openapi/v3/apis/a.io/v1";
 
-/// A document of 5 MB, and a server that hands it on. A client may have 4 of 8 requests.
+/// Returns a document of 5 MB, and a server that proxies it. A client may have 4 of 8 requests.
 async fn proxied(tokens: Option<&str>, change: impl Fn(&mut AggregateOptions)) -> (Fake, Running) {
     let document = vec![b' '; 5 << 20];
     let fake = Fake::start(move |seen| match seen.path() {
@@ -47,7 +47,7 @@ async fn proxied(tokens: Option<&str>, change: impl Fn(&mut AggregateOptions)) -
     (fake, Running::new(server).await)
 }
 
-/// A connection with 64 requests and windows of 0, which stays open for the rest of the test.
+/// Opens a connection with 64 requests and windows of 0 for the rest of the test.
 async fn blocked(server: &Running, token: &str) {
     let io = TokioIo::new(server.connect().await);
     let mut builder = http2::Builder::new(TokioExecutor::new());
@@ -79,7 +79,7 @@ async fn get(server: &Running, fields: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_that_takes_nothing_leaves_the_server_to_others() {
+async fn a_client_that_reads_nothing_does_not_block_others() {
     let (_fake, server) = proxied(Some("a,jane,1\nb,joe,2\n"), |_| ()).await;
     for _ in 0..4 {
         blocked(&server, "a").await;
@@ -95,7 +95,7 @@ async fn a_client_that_takes_nothing_leaves_the_server_to_others() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_that_takes_nothing_is_cut_even_if_it_is_not_polled() {
+async fn a_client_that_reads_nothing_is_cut_even_if_it_is_not_polled() {
     // Time would be enough, but the client is too slow.
     let (fake, server) = proxied(None, |_| ()).await;
     blocked(&server, "").await;
@@ -121,7 +121,7 @@ async fn the_time_for_a_document_ends_whether_it_is_polled_or_not() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn too_many_requests_of_a_client_are_refused_as_such() {
+async fn too_many_requests_of_a_client_have_their_own_refusal() {
     let (fake, server) = proxied(None, |options| options.limits.slowest = 0).await;
     blocked(&server, "").await;
     fake.asked(DOCUMENT, 4).await;

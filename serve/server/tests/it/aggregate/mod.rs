@@ -1,4 +1,4 @@
-//! The aggregation of downstream servers, over real sockets, with servers that do what they should and others.
+//! The aggregation of downstream servers, over real sockets, with healthy servers and others.
 
 mod bodies;
 mod fake;

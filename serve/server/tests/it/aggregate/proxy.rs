@@ -1,4 +1,4 @@
-//! How requests for the documents of downstream servers are handed on.
+//! How requests for the documents of downstream servers are forwarded.
 
 use super::fake::{Fake, Reply, Seen, aggregate, answer, head, healthy, index, json};
 use axum::body::Body;
@@ -68,7 +68,7 @@ async fn status(response: Response) -> (u16, String, String) {
 }
 
 #[tokio::test]
-async fn what_chooses_a_representation_goes_on_and_nothing_else() {
+async fn only_headers_that_select_a_representation_are_forwarded() {
     let (fake, upstream) =
         proxied_with(|_| answer(200, &[], "x"), |options| options.token = Some(Token::new("ours").expect("a token")))
             .await;
@@ -103,7 +103,7 @@ async fn what_chooses_a_representation_goes_on_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn what_describes_the_document_comes_back_and_nothing_else() {
+async fn only_headers_that_describe_the_document_are_kept() {
     let (_fake, upstream) = proxied(|_| {
         answer(
             200,
@@ -153,7 +153,7 @@ async fn what_describes_the_document_comes_back_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn answers_without_a_body_are_handed_on() {
+async fn responses_without_a_body_are_forwarded() {
     let (_fake, upstream) = proxied(|seen| match (&*seen.method, seen.header("if-none-match")) {
         ("HEAD", _) => Reply::Answer((head(200, &[]) + "Content-Length: 1000\r\n\r\n").into_bytes()),
         (_, Some(_)) => answer(304, &[("Etag", "\"1\"")], ""),
@@ -222,7 +222,7 @@ async fn before_the_first_byte_a_fault_is_a_status() {
 }
 
 #[tokio::test]
-async fn behind_the_first_byte_a_fault_breaks_the_answer_off() {
+async fn after_the_first_byte_a_fault_aborts_the_response() {
     let length = |n: usize| (head(200, &[]) + &format!("Content-Length: {n}\r\n\r\nbegin")).into_bytes();
     let chunked = (head(200, &[("Transfer-Encoding", "chunked")]) + "\r\n").into_bytes();
     for (name, reply) in [
@@ -244,7 +244,7 @@ async fn behind_the_first_byte_a_fault_breaks_the_answer_off() {
 }
 
 #[tokio::test]
-async fn bytes_behind_the_promised_length_are_not_handed_on() {
+async fn bytes_beyond_the_announced_length_are_not_forwarded() {
     let (_fake, upstream) = proxied(|_| {
         Reply::Answer((head(200, &[]) + "Content-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\n\r\n").into_bytes())
     })
@@ -258,7 +258,7 @@ async fn bytes_behind_the_promised_length_are_not_handed_on() {
 }
 
 #[tokio::test]
-async fn requests_at_once_are_bounded() {
+async fn simultaneous_requests_are_bounded() {
     let (fake, upstream) = proxied_with(|_| Reply::Hang(Vec::new()), |options| options.limits.requests = 2).await;
     let all: Vec<_> = (0..6).map(|_| tokio::spawn(upstream.forward(get()))).collect();
     let mut codes = Vec::new();

@@ -1,4 +1,4 @@
-//! What is taken from downstream servers that do what they should.
+//! The data of healthy downstream servers.
 
 use super::fake::{
     Fake, aggregate, aggregate_with, answer, discovery, discovery_as, documents, has, healthy, index, json, missing,
@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
 #[tokio::test]
-async fn documents_and_discovery_are_taken() {
+async fn documents_and_discovery_are_used() {
     let fake = Fake::start(|seen| healthy(seen, &["a.io/v1", "b.io/v1beta1"])).await;
     let mut watched = aggregate(vec![fake.options("")]);
     let state = watched.complete().await;
@@ -39,7 +39,7 @@ async fn documents_and_discovery_are_taken() {
 }
 
 #[tokio::test]
-async fn only_what_is_configured_is_taken() {
+async fn only_configured_group_versions_are_used() {
     let fake = Fake::start(|seen| healthy(seen, &["a.io/v1", "a.io/v2", "b.io/v1"])).await;
     let mut watched = aggregate(vec![fake.options(",a.io/v1,c.io/v1")]);
     let first = watched.states.recv().await.expect("a state");
@@ -47,12 +47,12 @@ async fn only_what_is_configured_is_taken() {
     assert!(first.v3.is_empty());
     let state = watched.until(|state| !state.v3.is_empty() && state.groups != first.groups).await;
     assert_eq!(documents(&state), [("apis/a.io/v1", "/openapi/v3/apis/a.io/v1?hash=00", true)]);
-    // A good answer that lacks it.
+    // A good response that lacks it.
     assert_eq!(shown(&state.groups), ["a.io/v1 Current things", "c.io/v1 Current "]);
 }
 
 #[tokio::test]
-async fn what_is_unchanged_is_neither_sent_nor_told() {
+async fn unchanged_data_is_neither_sent_nor_reported() {
     let tagged = |seen: &super::fake::Seen, body: String| match seen.header("if-none-match") {
         Some("\"t\"") => answer(304, &[("Etag", "\"t\"")], ""),
         _ => answer(200, &[("Etag", "\"t\""), ("Content-Type", "application/json")], body),
@@ -75,7 +75,7 @@ async fn what_is_unchanged_is_neither_sent_nor_told() {
 }
 
 #[tokio::test]
-async fn a_change_is_told_and_keeps_what_did_not_change() {
+async fn a_change_is_reported_and_keeps_unchanged_parts() {
     let turn = Arc::new(AtomicUsize::new(0));
     let turns = Arc::clone(&turn);
     let fake = Fake::start(move |seen| match (seen.path(), turns.load(Ordering::SeqCst)) {
@@ -125,7 +125,7 @@ async fn a_server_with_v2_alone_is_converted_until_it_has_v3() {
     let schemas = json["components"]["schemas"].as_object().expect("schemas");
     assert_eq!(schemas.keys().collect::<Vec<_>>(), ["io.a.v1.Thing"]);
 
-    // It is asked again and again, and converted once.
+    // It is requested repeatedly, and converted once.
     fake.asked("/openapi/v2", 4).await;
     assert!(watched.states.try_recv().is_err(), "nothing changed");
     turn.store(1, Ordering::SeqCst);
@@ -173,7 +173,7 @@ async fn the_conversion_from_v2_restores_types_unless_upstreams_is_wanted() {
 }
 
 #[tokio::test]
-async fn v2_documents_are_taken_for_the_merged_one() {
+async fn v2_documents_are_merged() {
     let fake = Fake::start(|seen| match seen.path() {
         "/openapi/v2" => answer(200, &[("Etag", "\"1\"")], V2),
         _ => healthy(seen, &["a.io/v1"]),
@@ -190,7 +190,7 @@ async fn v2_documents_are_taken_for_the_merged_one() {
 }
 
 #[tokio::test]
-async fn a_server_that_fails_keeps_its_last_good_answer() {
+async fn a_failing_server_keeps_its_last_good_response() {
     let turn = Arc::new(AtomicUsize::new(0));
     let turns = Arc::clone(&turn);
     let fake = Fake::start(move |seen| match turns.load(Ordering::SeqCst) % 2 {
@@ -254,7 +254,7 @@ async fn older_forms_of_discovery_are_read() {
 }
 
 #[tokio::test]
-async fn the_core_group_of_a_server_is_taken_too() {
+async fn the_core_group_of_a_server_is_used() {
     let fake = Fake::start(|seen| match seen.path() {
         "/openapi/v3" => json(r#"{"paths":{"api/v1":{"serverRelativeURL":"/openapi/v3/api/v1?hash=0"},"api":{}}}"#),
         "/api" => json(discovery(&["a.io/v1"], "pods").replace(r#""name":"a.io""#, "")),
@@ -285,7 +285,7 @@ async fn a_server_may_be_below_a_path() {
 }
 
 #[tokio::test]
-async fn answers_are_unpacked_within_bounds() {
+async fn responses_are_decompressed_within_bounds() {
     use std::io::Write as _;
     let pack = |text: &[u8]| {
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());

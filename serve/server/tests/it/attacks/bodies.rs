@@ -1,4 +1,4 @@
-//! Clients that make the bodies of requests and responses large, and wait.
+//! Clients that send or request large bodies, and wait.
 
 use super::raw::{Raw, request};
 use crate::listener::{PATIENCE, Running, answer};
@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
 
-/// Within which time a newcomer gets room: 2 s, a second per MiB, and what the machine takes.
+/// The time within which a new client gets room: 2 s, a second per MiB, and the overhead of the machine.
 const ROOM: Duration = Duration::from_secs(15);
 
 async fn served(limits: &Limits) -> (Running, Arc<Objects>, Arc<Metrics>) {
@@ -26,7 +26,7 @@ fn counter(name: &str, note: &str) -> String {
     format!(r#"{{"apiVersion":"example.com/v1","kind":"Counter","metadata":{{"name":"{name}"}},"note":"{note}"}}"#)
 }
 
-/// A request with a body of this length, of which only a part is sent.
+/// Sends a request with a body of this length, of which only a part is sent.
 async fn post(server: &Running, length: usize, part: &str) -> TcpStream {
     let mut stream = server.connect().await;
     let head =
@@ -58,7 +58,7 @@ fn refused(metrics: &Metrics) -> f64 {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn bodies_of_all_connections_are_bounded_and_keep_nobody_out() {
+async fn bodies_of_all_connections_are_bounded_and_block_no_client() {
     const CONNECTIONS: u32 = 24;
     let limits = Limits { received_bytes: 16 << 20, ..Limits::default() };
     let (server, objects, metrics) = served(&limits).await;
@@ -68,7 +68,7 @@ async fn bodies_of_all_connections_are_bounded_and_keep_nobody_out() {
     for _ in 0..CONNECTIONS {
         streams.push(post(&server, 3 << 20, &part).await);
     }
-    // Whoever finds no room is told so.
+    // Clients without room are refused.
     let mut told = 0;
     for stream in &mut streams {
         let mut head = [0; 12];
@@ -86,7 +86,7 @@ async fn bodies_of_all_connections_are_bounded_and_keep_nobody_out() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn lists_that_nobody_takes_are_bounded_and_keep_nobody_out() {
+async fn unread_lists_are_bounded_and_block_no_client() {
     const STREAMS: u32 = 30;
     let limits = Limits { sent_bytes: 8 << 20, ..Limits::default() };
     let (server, _, metrics) = served(&limits).await;
@@ -98,7 +98,7 @@ async fn lists_that_nobody_takes_are_bounded_and_keep_nobody_out() {
     }
     let staying = tokio::spawn(raw.stay());
     let began = Instant::now();
-    // Eight lists of 1 MiB are held, less their heads and what stands around the object.
+    // Eight lists of 1 MiB are in memory, less their heads and the bytes around the object.
     while refused(&metrics) < f64::from(STREAMS - 8) {
         assert!(began.elapsed() < ROOM, "{} of {STREAMS} lists were refused", refused(&metrics));
         sleep(Duration::from_millis(20)).await;
@@ -119,7 +119,7 @@ async fn lists_that_nobody_takes_are_bounded_and_keep_nobody_out() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn short_answers_that_nobody_takes_are_bounded_and_keep_nobody_out() {
+async fn unread_short_responses_are_bounded_and_block_no_client() {
     const STREAMS: u32 = 90;
     let limits = Limits { sent_bytes: 1 << 20, ..Limits::default() };
     for target in [format!("{ALL}/short"), format!("{ALL}?watch=true"), format!("{ALL}?limit=1")] {

@@ -1,4 +1,4 @@
-//! All connections are taken by clients of every kind.
+//! All connections are used by clients of every kind.
 
 use super::raw::{PING, Raw, frame, request};
 use super::{newcomer, until_open};
@@ -15,18 +15,18 @@ async fn full(server: &Running) {
 }
 
 fn server() -> Server<axum::Router> {
-    // No time runs out during the test.
+    // No time limit expires during the test.
     Server::new(endpoints()).limits(Limits { connections: usize::from(ROOM), ..Limits::default() })
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_newcomer_gets_in_whoever_holds_the_connections() {
+async fn a_new_client_gets_in_whichever_clients_use_the_connections() {
     for kind in ["silent", "idle", "idle http2", "not reading", "busy"] {
         let server = Running::new(server()).await;
         let mut held = Vec::new();
         for _ in 0..ROOM {
             if kind == "idle http2" {
-                // It was answered once, and never closes by itself: not even the PING of an orderly end is answered.
+                // It got one response, and never closes by itself: not even the PING of an orderly end is answered.
                 let mut raw = Raw::new(server.address, 65_535).await;
                 raw.send(&[request(1, "/", &[]), frame(PING, 0, 0, &[0; 8])].concat()).await;
                 raw.answer(1).await.expect("an answer");
@@ -54,7 +54,7 @@ async fn a_newcomer_gets_in_whoever_holds_the_connections() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_has_a_token_stays_longer() {
+async fn a_client_with_a_token_stays_longer() {
     let tokens = Authenticator::new(Tokens::parse("t,jane,1").expect("a token"));
     let server = Running::new(server().authenticator(tokens)).await;
     let connect = async |token: &str| {
@@ -90,7 +90,7 @@ async fn who_has_a_token_stays_longer() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_makes_room_while_nobody_waits() {
+async fn no_connection_makes_room_while_none_waits() {
     let server = Running::new(server()).await;
     let mut held = Vec::new();
     for _ in 0..ROOM {

@@ -8,10 +8,10 @@ use kubeshape_server::{Limits, Server};
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
-/// Sends frames until the server ends the connection, and returns how many it took.
+/// Sends frames until the server ends the connection, and returns how many it accepted.
 async fn flood(server: &Running, name: &str, first: Vec<u8>, mut next: impl FnMut(u32) -> Vec<u8>) -> u32 {
     let Raw { mut reader, mut writer } = Raw::new(server.address, 65_535).await;
-    // Answers are taken, so that nothing else ends the connection.
+    // Responses are read, so that nothing else ends the connection.
     let taking = tokio::spawn(async move { tokio::io::copy(&mut reader, &mut tokio::io::sink()).await });
     let began = Instant::now();
     let mut sent = 0;
@@ -49,7 +49,7 @@ async fn floods_end_the_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn requests_that_are_answered_are_no_flood() {
+async fn answered_requests_are_not_a_flood() {
     // The burst is ten frames.
     let server = Running::new(Server::new(endpoints()).limits(Limits { frames: 1, ..Limits::default() })).await;
     let mut raw = Raw::new(server.address, 1 << 30).await;
@@ -58,7 +58,7 @@ async fn requests_that_are_answered_are_no_flood() {
         let got = timeout(Duration::from_secs(5), raw.answer(n * 2 + 1)).await.expect("in time");
         assert_eq!(got.map(|(_, length)| length), Some(5), "{n}");
     }
-    // A large answer with an update of both windows for every 16 KiB.
+    // A large response with an update of both windows for every 16 KiB.
     raw.send(&request(2001, "/large", &[])).await;
     let mut taken = 0;
     while taken < 16 << 20 {

@@ -1,4 +1,4 @@
-//! Streams that the client gives no room, on connections that are otherwise lively.
+//! Streams to which the client gives no room, on connections that are otherwise active.
 
 use super::raw::{PING, Raw, WINDOW_UPDATE, frame, request};
 use super::{newcomer, short, until_open};
@@ -7,7 +7,7 @@ use kubeshape_server::{Ended, Limits, Server};
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
-/// Connections with a window of 0, one request for each of `paths`, and PINGs.
+/// Opens connections with a window of 0, one request for each of `paths`, and PINGs.
 async fn blocked(server: &Running, count: usize, paths: &[&str]) {
     for _ in 0..count {
         let mut raw = Raw::new(server.address, 0).await;
@@ -20,17 +20,17 @@ async fn blocked(server: &Running, count: usize, paths: &[&str]) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn connections_without_room_end_in_time_whatever_is_pinged() {
+async fn connections_without_room_end_in_time_despite_pings() {
     let server = Running::new(Server::new(endpoints()).limits(short())).await;
     blocked(&server, 50, &["/large"]).await;
-    // An answer that is small enough to be handed over as a whole.
+    // A response that is small enough to be handed over as a whole.
     blocked(&server, 50, &["/"]).await;
     sleep(Duration::from_millis(100)).await;
     until_open(&server, 0.0, Duration::from_secs(3)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn connections_without_room_give_place_to_a_newcomer() {
+async fn connections_without_room_make_room_for_a_new_client() {
     let limits = Limits { connections: 64, ..Limits::default() };
     let server = Running::new(Server::new(endpoints()).limits(limits)).await;
     blocked(&server, 64, &["/large", "/"]).await;
@@ -41,7 +41,7 @@ async fn connections_without_room_give_place_to_a_newcomer() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_stream_without_room_does_not_live_on_the_others() {
+async fn one_stream_without_room_is_not_kept_alive_by_the_others() {
     let limits = Limits { answer: Duration::from_millis(500), request: Duration::from_millis(300), ..short() };
     let server = Running::new(Server::new(endpoints()).limits(limits)).await;
     let mut raw = Raw::new(server.address, 65_535).await;
@@ -79,7 +79,7 @@ async fn a_stop_ends_within_its_grace() {
     let began = Instant::now();
     server.stop();
     let ended = timeout(Duration::from_secs(5), server.ended()).await.expect("an end");
-    // They are cut because they take nothing, before the grace is over.
+    // They are cut because they read nothing, before the grace is over.
     assert_eq!(ended, Ended { cut: 0 });
     assert!(began.elapsed() < Duration::from_millis(1900), "{:?}", began.elapsed());
 }

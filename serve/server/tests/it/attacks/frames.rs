@@ -1,4 +1,4 @@
-//! Frames of HTTP/2, as clients write them that no library would be. `cargo xtask soak` uses them, too.
+//! Frames of HTTP/2, as no library would write them. `cargo xtask soak` uses them, too.
 
 pub(crate) const DATA: u8 = 0;
 pub(crate) const HEADERS: u8 = 1;
@@ -21,7 +21,7 @@ pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8>
     out
 }
 
-/// Header fields that do not use the table.
+/// Returns header fields that do not use the table.
 pub(crate) fn fields(fields: &[(&str, &str)]) -> Vec<u8> {
     let text = |out: &mut Vec<u8>, text: &str| {
         let mut length = text.len();
@@ -47,7 +47,7 @@ pub(crate) fn fields(fields: &[(&str, &str)]) -> Vec<u8> {
     out
 }
 
-/// The fields of a request.
+/// Returns the fields of a request.
 pub(crate) fn get(path: &str) -> [(&str, &str); 4] {
     [(":method", "GET"), (":scheme", "http"), (":authority", "localhost"), (":path", path)]
 }

@@ -17,7 +17,7 @@ use crate::listener::{Running, exchange, one};
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
-/// Times of the tests: long for a program, short for people.
+/// Returns times for the tests: long for a program, short for people.
 fn short() -> kubeshape_server::Limits {
     kubeshape_server::Limits {
         header: Duration::from_millis(400),
@@ -27,7 +27,7 @@ fn short() -> kubeshape_server::Limits {
     }
 }
 
-/// Waits until so many connections are open, and returns how long it took.
+/// Waits until this many connections are open, and returns how long it took.
 async fn until_open(server: &Running, count: f64, bound: Duration) -> Duration {
     let began = Instant::now();
     while server.metric("kubeshape_connections ") != Some(count) {
@@ -38,7 +38,7 @@ async fn until_open(server: &Running, count: f64, bound: Duration) -> Duration {
     began.elapsed()
 }
 
-/// A newcomer is answered within this time.
+/// Checks that a new client gets a response within this time.
 async fn newcomer(server: &Running, bound: Duration) {
     let began = Instant::now();
     let got = timeout(bound, async { exchange(server.connect().await, &one("/healthz")).await }).await;

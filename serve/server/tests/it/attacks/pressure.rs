@@ -1,4 +1,4 @@
-//! Large answers to fast readers do not hold up small ones.
+//! Large responses to fast readers do not delay small ones.
 
 use crate::listener::{Running, endpoints, exchange, one};
 use kubeshape_server::Server;
@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-/// The time of an answer to a new connection: the median, and the worst.
+/// Returns the response times of new connections: the median, and the worst.
 async fn health(address: SocketAddr) -> (Duration, Duration) {
     let mut times = Vec::new();
     let began = Instant::now();
@@ -23,10 +23,10 @@ async fn health(address: SocketAddr) -> (Duration, Duration) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn health_is_answered_beside_large_answers() {
+async fn health_is_answered_during_large_responses() {
     let server = Running::new(Server::new(endpoints())).await;
     let address = server.address;
-    // Other programs and tests may have the processors: they hold up both measurements.
+    // Other programs and tests may use the processors: they delay both measurements.
     let before = health(address).await;
     let readers: Vec<_> = (0..32)
         .map(|_| {
@@ -35,7 +35,7 @@ async fn health_is_answered_beside_large_answers() {
                 let mut buffer = vec![0; 64 << 10];
                 let mut taken = 0_usize;
                 loop {
-                    // Many answers in a row, so that there is always more to send.
+                    // Many responses in a row, so that there is always more to send.
                     let many = "GET /large HTTP/1.1\r\nHost: x\r\n\r\n".repeat(10);
                     stream.write_all(many.as_bytes()).await.expect("sent");
                     let until = taken + (160 << 20);

@@ -1,4 +1,4 @@
-//! An HTTP/2 client that sends the frames that it is told to send.
+//! An HTTP/2 client with scripted frames.
 
 pub(crate) use super::frames::*;
 use std::net::SocketAddr;
@@ -29,7 +29,7 @@ impl Raw {
         self.writer.write_all(bytes).await.is_ok()
     }
 
-    /// The next frame: type, flags, stream and payload. `None` at the end.
+    /// Returns the next frame: type, flags, stream and payload. `None` at the end.
     pub(crate) async fn frame(&mut self) -> Option<(u8, u8, u32, Vec<u8>)> {
         let mut head = [0; 9];
         self.reader.read_exact(&mut head).await.ok()?;
@@ -57,7 +57,7 @@ impl Raw {
         }
     }
 
-    /// The status and the length of the body of the answer on a stream.
+    /// Returns the status and the length of the body of the response on a stream.
     pub(crate) async fn answer(&mut self, wanted: u32) -> Option<(u8, usize)> {
         let (mut status, mut length) = (0, 0);
         loop {

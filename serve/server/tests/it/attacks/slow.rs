@@ -38,7 +38,7 @@ async fn requests_in_a_row_without_reading_are_cut() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn bodies_of_requests_that_do_not_end_hold_nothing() {
+async fn unfinished_bodies_of_requests_use_no_memory() {
     let server = Running::new(Server::new(endpoints()).limits(short())).await;
     let mut streams = Vec::new();
     for head in ["Content-Length: 1000000", "Transfer-Encoding: chunked", "Content-Length: 5\r\nExpect: 100-continue"] {

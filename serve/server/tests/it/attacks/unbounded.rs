@@ -1,4 +1,4 @@
-//! The same attacks on a server without the bounds succeed, so it is the bounds that end them in the other modules.
+//! The same attacks on a server without the bounds succeed, so the bounds are what ends them in the other modules.
 
 use super::raw::{HEADERS, PING, PRIORITY, Raw, SETTINGS, WINDOW_UPDATE, fields, frame, get, request};
 use super::{short, until_open};
@@ -8,10 +8,10 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{sleep, timeout};
 
-/// Longer than any time of [`short`], and as long as connections are watched.
+/// Longer than any time of [`short`]; connections are watched for this time.
 const WATCHED: Duration = Duration::from_millis(900);
 
-/// The limits of the other tests without those on time.
+/// Returns the limits of the other tests without those on time.
 fn patient() -> Limits {
     let hour = Duration::from_hours(1);
     Limits { header: hour, stall: hour, idle: hour, request: hour, answer: hour, slowest: 0, ..short() }
@@ -21,7 +21,7 @@ async fn patient_server() -> Running {
     Running::new(Server::new(endpoints()).limits(patient())).await
 }
 
-/// So many connections are open, and stay open.
+/// Checks that this many connections are open, and stay open.
 async fn stay_open(server: &Running, count: f64) {
     until_open(server, count, Duration::from_secs(5)).await;
     sleep(WATCHED).await;
@@ -29,7 +29,7 @@ async fn stay_open(server: &Running, count: f64) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_times_connections_stay_open_whatever_they_do() {
+async fn without_time_limits_connections_stay_open() {
     let server = patient_server().await;
     let mut open = 0.0;
     // Streams without room, and PINGs.
@@ -39,7 +39,7 @@ async fn without_times_connections_stay_open_whatever_they_do() {
         tokio::spawn(raw.stay());
         open += 1.0;
     }
-    // No request, and nothing after an answer.
+    // No request, and nothing after a response.
     for bytes in [frame(PING, 0, 0, &[0; 8]), request(1, "/", &[])] {
         let mut raw = Raw::new(server.address, 65_535).await;
         raw.send(&bytes).await;
@@ -79,7 +79,7 @@ async fn without_a_rate_slow_readers_are_served() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_a_budget_floods_go_on() {
+async fn without_a_budget_floods_continue() {
     // A flood ends after less than 2,000 of them with the limits of `floods.rs`.
     const FRAMES: usize = 10_000;
     let limits = Limits { frames: u32::MAX, ..patient() };

@@ -1,4 +1,4 @@
-//! Requests that cost the server much and the client little.
+//! Requests that are expensive for the server and cheap for the client.
 
 use crate::common::{endpoints, snapshot};
 use crate::listener::{Running, answer};
@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep, timeout};
 /// The properties with patterns.
 const PATTERNS: usize = 400;
 const BOMBS: &str = "/apis/example.com/v1/bombs";
-/// The time that others' writes take at most. The attacks take minutes.
+/// The maximum time of other clients' writes. The attacks take minutes.
 const BOUND: Duration = Duration::from_secs(3);
 
 /// A definition whose objects are expensive: patterns to compile, and rules that compile patterns.
@@ -55,7 +55,7 @@ async fn served(limits: &Limits) -> Running {
     Running::new(Server::new(router).limits(limits.clone())).await
 }
 
-/// An object with these members.
+/// Returns an object with these members.
 fn bomb(name: &str, members: &Value) -> String {
     let mut object = json!({"apiVersion": "example.com/v1", "kind": "Bomb", "metadata": {"name": name}});
     let members = members.as_object().cloned().unwrap_or_default();
@@ -63,7 +63,7 @@ fn bomb(name: &str, members: &Value) -> String {
     object.to_string()
 }
 
-/// Objects whose checks take minutes without limits.
+/// Returns objects whose validation takes minutes without limits.
 fn expensive() -> [Value; 2] {
     let patterns: serde_json::Map<String, Value> = (0..PATTERNS).map(|n| (format!("p{n}"), "y".into())).collect();
     let items: Vec<String> = (0..2_000).map(|n| format!("x{n}")).collect();
@@ -88,7 +88,7 @@ async fn send(server: &Running, from: &str, request: &str) -> TcpStream {
     stream
 }
 
-/// The time until a small object is created from an address.
+/// Returns the time until a small object is created from an address.
 async fn created(server: &Running, from: &str, name: &str) -> Duration {
     let began = Instant::now();
     let mut stream = post(server, from, &bomb(name, &Value::Null)).await;
@@ -99,7 +99,7 @@ async fn created(server: &Running, from: &str, name: &str) -> Duration {
 
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn expensive_requests_delay_their_own_client_only() {
+async fn expensive_requests_delay_only_their_own_client() {
     for (attack, members) in expensive().iter().enumerate() {
         let server = served(&Limits { work: Duration::from_mins(10), ..Limits::default() }).await;
         let mut streams = Vec::new();
@@ -111,7 +111,7 @@ async fn expensive_requests_delay_their_own_client_only() {
             let time = created(&server, "127.0.0.1", &format!("b{n}")).await;
             assert!(time < BOUND, "attack {attack}: {time:?}");
         }
-        // What is left of the work ends when its client is gone.
+        // The rest of the work ends when its client is gone.
         drop(streams);
         let time = created(&server, "127.0.0.2", "c").await;
         assert!(time < BOUND * 3, "attack {attack}: {time:?}");
@@ -120,7 +120,7 @@ async fn expensive_requests_delay_their_own_client_only() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn lists_as_yaml_delay_their_own_clients_only() {
+async fn lists_as_yaml_delay_only_their_own_clients() {
     let server = served(&Limits::default()).await;
     for n in 0..16 {
         let body = bomb(&format!("large{n}"), &json!({"note": "a: b\n".repeat(200_000)}));
@@ -134,7 +134,7 @@ async fn lists_as_yaml_delay_their_own_clients_only() {
     listed(&server, "127.0.0.1", &request).await;
     let (alone, server, request) = (began.elapsed(), Arc::new(server), Arc::new(request));
     for (attack, clients) in [&["127.0.0.2"][..], &["127.0.0.2", "127.0.0.3"]].into_iter().enumerate() {
-        // Together they use all places, and begin again when they lose one.
+        // Together they use all threads, and begin again when they lose one.
         let greedy: Vec<_> = (0..12)
             .map(|n| {
                 let (from, server, request) = (clients[n % clients.len()], Arc::clone(&server), Arc::clone(&request));

@@ -44,8 +44,8 @@ fn version(name: &str, origin: Origin, resources: &[&str]) -> Arc<GroupVersion> 
     })
 }
 
-/// `v1` of the core group, the built-in group `apps`, and `example.com` of custom resources. `large` resources make
-/// discovery as large as one wants.
+/// Returns `v1` of the core group, the built-in group `apps`, and `example.com` of custom resources. `large` is a
+/// number of resources that make discovery large.
 pub(crate) fn snapshot(large: usize) -> Snapshot {
     let core = Arc::new(Group { name: "".into(), versions: vec![version("v1", Origin::BuiltIn, &["pods"])] });
     let many: Vec<String> = (0..large).map(|n| format!("resources{n}")).collect();
@@ -99,7 +99,7 @@ pub(crate) fn snapshot(large: usize) -> Snapshot {
     }
 }
 
-/// The endpoints over a snapshot.
+/// Returns the endpoints over a snapshot.
 pub(crate) fn endpoints(snapshot: Snapshot, extensions: bool) -> Endpoints {
     Endpoints {
         live: Arc::new(Live::new(Arc::new(snapshot))),
@@ -114,7 +114,7 @@ pub(crate) fn endpoints(snapshot: Snapshot, extensions: bool) -> Endpoints {
     }
 }
 
-/// What was answered.
+/// A response.
 pub(crate) struct Answer {
     pub(crate) code: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -135,7 +135,7 @@ impl Answer {
     }
 }
 
-/// Asks once.
+/// Sends one request.
 pub(crate) async fn ask(http: &Http, method: &str, target: &str, headers: &[(&str, &str)]) -> Answer {
     let mut request = Request::builder().method(method).uri(target);
     for (name, value) in headers {

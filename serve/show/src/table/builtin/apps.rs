@@ -63,7 +63,7 @@ pub(super) fn job_status(job: Value<'_>) -> String {
     status.to_owned()
 }
 
-/// The controller of an object (upstream: `printControllerRevision`).
+/// Returns the controller of an object (upstream: `printControllerRevision`).
 pub(super) fn controller(owners: Value<'_>) -> String {
     let Some(owner) = items(owners).iter().find(|owner| is_true(at(**owner, "controller"))) else {
         return "<none>".to_owned();

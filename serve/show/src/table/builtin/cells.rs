@@ -106,12 +106,12 @@ pub(super) fn joined(value: Value<'_>) -> String {
     items(value).iter().map(|item| text(*item)).collect::<Vec<_>>().join(",")
 }
 
-/// The names of containers (upstream: `layoutContainerCells`).
+/// Returns the names of containers (upstream: `layoutContainerCells`).
 pub(super) fn containers(value: Value<'_>) -> String {
     each(value, "name", ",")
 }
 
-/// The images of containers (upstream: `layoutContainerCells`).
+/// Returns the images of containers (upstream: `layoutContainerCells`).
 pub(super) fn images(value: Value<'_>) -> String {
     each(value, "image", ",")
 }
@@ -144,7 +144,7 @@ pub(super) fn selector(value: Value<'_>) -> String {
     requirements(value).map_or_else(|| "<error>".to_owned(), |text| or(&text, "<none>").to_owned())
 }
 
-/// The selector of a Deployment, which is empty if it selects everything (upstream: `printDeployment`).
+/// Returns the selector of a Deployment, which is empty if it selects everything (upstream: `printDeployment`).
 pub(super) fn deployment_selector(value: Value<'_>) -> String {
     requirements(value).unwrap_or_else(|| "<invalid>".to_owned())
 }

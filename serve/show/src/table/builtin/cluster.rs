@@ -47,7 +47,7 @@ pub(super) fn external_ip(addresses: Value<'_>) -> String {
     address(addresses, "ExternalIP")
 }
 
-/// The version of the kernel, and the architecture (upstream: `printNode`).
+/// Returns the version of the kernel, and the architecture (upstream: `printNode`).
 pub(super) fn kernel(info: Value<'_>) -> String {
     let version = or(text_at(info, "kernelVersion"), "<unknown>");
     match text_at(info, "architecture") {
@@ -137,7 +137,7 @@ pub(super) fn quota_limits(status: Value<'_>) -> String {
     quota(status, true)
 }
 
-/// The names of subjects of a kind (upstream: `rbac.SubjectsStrings`).
+/// Returns the names of subjects of a kind (upstream: `rbac.SubjectsStrings`).
 fn subjects(subjects: Value<'_>, kind: &str) -> String {
     let of_kind = items(subjects).iter().filter(|subject| text_at(**subject, "kind") == kind);
     let name = |subject: &Value<'_>| match kind {
@@ -182,7 +182,7 @@ pub(super) fn request_condition(status: Value<'_>) -> String {
     out
 }
 
-/// The type of the last condition that is one of these.
+/// Returns the type of the last condition that is one of these.
 fn last_of(conditions: Value<'_>, types: &[&str], is_true: bool, none: &str) -> String {
     let known = |one: &&Value<'_>| types.contains(&text_at(**one, "type"));
     let holds = |one: &&Value<'_>| !is_true || text_at(**one, "status") == "True";
@@ -230,7 +230,7 @@ pub(super) fn component_error(conditions: Value<'_>) -> String {
     component(conditions, "error")
 }
 
-/// Whether the priority level of a FlowSchema is missing (upstream: `printFlowSchema`).
+/// Returns whether the priority level of a FlowSchema is missing (upstream: `printFlowSchema`).
 pub(super) fn dangling(conditions: Value<'_>) -> String {
     condition(conditions, "Dangling").map_or("?", |dangling| text_at(dangling, "status")).to_owned()
 }
@@ -293,7 +293,7 @@ pub(super) fn claim_state(claim: Value<'_>) -> String {
     state.to_owned()
 }
 
-/// The first of the conditions that end a request for the status of pools.
+/// Returns the first of the conditions that end a request for the status of pools.
 fn pool_end(conditions: Value<'_>) -> Option<Value<'_>> {
     let is_end =
         |one: &Value<'_>| matches!(text_at(*one, "type"), "Complete" | "Failed") && text_at(*one, "status") == "True";
@@ -360,7 +360,8 @@ pub(super) fn pod_group_status(conditions: Value<'_>) -> String {
     status.to_owned()
 }
 
-/// The versions that a definition serves (upstream: apiextensions-apiserver's `crdConvertor.ConvertToTable` of 1.37).
+/// Returns the versions that a definition serves (upstream: apiextensions-apiserver's `crdConvertor.ConvertToTable` of
+/// 1.37).
 pub(super) fn served_versions(versions: Value<'_>) -> String {
     let label = |version: &Value<'_>| {
         let mark = if is_true(at(*version, "storage")) { "(storage)" } else { "" };

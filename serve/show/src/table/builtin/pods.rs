@@ -131,7 +131,7 @@ fn run<'a>(status: Value<'a>, out: &mut Summary<'a>) {
     }
 }
 
-/// Whether any condition of a type is true (upstream: `hasPodReadyCondition`).
+/// Returns whether any condition of a type is true (upstream: `hasPodReadyCondition`).
 fn has_true(conditions: Value<'_>, of_type: &str) -> bool {
     let is_it = |one: &Value<'_>| text_at(*one, "type") == of_type && text_at(*one, "status") == "True";
     items(conditions).iter().any(is_it)

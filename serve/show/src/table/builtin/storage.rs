@@ -14,7 +14,7 @@ pub(super) fn access_modes(modes: Value<'_>) -> String {
     MODES.iter().filter(|(mode, _)| has(mode)).map(|(_, short)| *short).collect::<Vec<_>>().join(",")
 }
 
-/// The phase of a volume or a claim (upstream: `printPersistentVolume`, `printPersistentVolumeClaim`).
+/// Returns the phase of a volume or a claim (upstream: `printPersistentVolume`, `printPersistentVolumeClaim`).
 pub(super) fn phase(object: Value<'_>) -> String {
     if is_deleted(object) { "Terminating" } else { text_at(object, "status.phase") }.to_owned()
 }
