@@ -1,5 +1,5 @@
-//! Reads a folder of CustomResourceDefinitions, applies a configuration to a live object, and prints the object, or
-//! what is against it with its places.
+//! Reads a folder of CustomResourceDefinitions, applies a configuration to a live object, and prints the object, or the
+//! errors with their locations.
 //!
 //! `cargo run -p kubeshape --example apply -- FOLDER LIVE CONFIG MANAGER`
 #![allow(clippy::print_stdout)]

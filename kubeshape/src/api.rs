@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// The kinds that CustomResourceDefinitions, OpenAPI documents and structured-merge-diff schemas define, and what an
 /// API server does with their objects.
 ///
-/// Inputs have names, by which they are replaced and removed. Where several define one kind, CustomResourceDefinitions
-/// go before documents, and of two of a sort the one whose input has the smaller name counts. What is expensive is
+/// Inputs have names, by which they are replaced and removed. If several define one kind, CustomResourceDefinitions
+/// precede documents, and of two in the same form the one whose input has the smaller name is used. Expensive parts are
 /// built when a kind is first used. A clone is cheap and shares what was built.
 ///
 /// # Example: kinds of two inputs
@@ -31,25 +31,25 @@ pub struct Api {
 }
 
 impl Api {
-    /// An API without kinds.
+    /// Creates an API without kinds.
     pub fn new(settings: Settings) -> Api {
         Api { registry: Registry::new(settings) }
     }
 
-    /// The API of these inputs, by their names.
+    /// Reads these inputs, with their names.
     ///
     /// # Errors
-    /// An input cannot be read, or something in it cannot. [`Api::set`] takes what can be read.
+    /// An input, or something in it, cannot be read. [`Api::set`] uses everything that can be read.
     pub fn read<N: AsRef<str>, T: AsRef<[u8]>>(inputs: impl IntoIterator<Item = (N, T)>) -> Result<Api, Findings> {
         let mut api = Api::default();
         let findings: Vec<Finding> = inputs.into_iter().flat_map(|(name, text)| api.set(name, text)).collect();
         if findings.iter().any(Finding::is_error) { Err(Findings(findings)) } else { Ok(api) }
     }
 
-    /// The kinds of a release of Kubernetes.
+    /// Reads the kinds of a release of Kubernetes.
     ///
     /// # Errors
-    /// A document of the release cannot be read, which is a fault of this crate.
+    /// A document of the release cannot be read, which is a bug of this crate.
     ///
     /// # Example
     /// ```
@@ -65,8 +65,7 @@ impl Api {
         Api::read(inputs.map(|(path, text)| (format!("kubernetes-{release}/{path}"), text)))
     }
 
-    /// Takes an input in, in place of the one of that name. Returns what is wrong with its text; what can be read of it
-    /// counts all the same.
+    /// Adds or replaces an input. Returns the errors of its YAML or JSON; the valid parts are used nevertheless.
     pub fn set(&mut self, name: impl AsRef<str>, text: impl AsRef<[u8]>) -> Vec<Finding> {
         let name: Arc<str> = name.as_ref().into();
         let input = kubeshape_input::read(Arc::clone(&name), text.as_ref(), Limits::default());
@@ -74,38 +73,38 @@ impl Api {
         self.registry.text_findings(&name).cloned().collect()
     }
 
-    /// Forgets an input. Returns whether there was one of that name.
+    /// Removes an input. Returns whether it existed.
     pub fn remove(&mut self, name: &str) -> bool {
         self.registry.remove(name)
     }
 
-    /// The registry below, which knows more.
+    /// Returns the underlying registry, which has more functions.
     pub fn registry(&self) -> &Registry {
         &self.registry
     }
 
-    /// The registry below, to be changed.
+    /// Returns the underlying registry, for changes.
     pub fn registry_mut(&mut self) -> &mut Registry {
         &mut self.registry
     }
 
-    /// All kinds, by kind and `apiVersion`.
+    /// Returns all kinds, sorted by kind and `apiVersion`.
     pub fn kinds(&self) -> impl Iterator<Item = &Kind> {
         self.registry.kinds()
     }
 
-    /// A kind, such as `("apps/v1", "Deployment")`.
+    /// Returns a kind, such as `("apps/v1", "Deployment")`.
     pub fn kind(&self, api_version: &str, kind: &str) -> Option<&Kind> {
         self.registry.kind(Gvk::new(api_version, kind))
     }
 
-    /// The kinds that a name means, as `kubectl get` reads it; the version that servers prefer comes first.
-    /// See [`Registry::by_name`].
+    /// Returns the kinds with a name, resolved like in `kubectl get`; the version that servers prefer comes first. See
+    /// [`Registry::by_name`].
     pub fn by_name(&self, name: &str) -> Vec<&Kind> {
         self.registry.by_name(name)
     }
 
-    /// What the server makes of a request with a custom resource before it stores it.
+    /// Validates a request with a custom resource like a server before it stores it.
     ///
     /// # Errors
     /// See [`Registry::judge`].
@@ -113,7 +112,8 @@ impl Api {
         self.registry.judge(request)
     }
 
-    /// Server-side apply: the live object afterwards, with its managed fields. Without a live object it is created.
+    /// Server-side apply. Returns the live object afterwards, with its managed fields. Without a live object, it is
+    /// created.
     ///
     /// # Errors
     /// See [`Registry::apply`].
@@ -121,7 +121,7 @@ impl Api {
         self.registry.apply(live, config, options)
     }
 
-    /// Create: the object as it is stored, with its managed fields.
+    /// Create. Returns the stored object, with its managed fields.
     ///
     /// # Errors
     /// See [`Registry::create`].
@@ -129,7 +129,7 @@ impl Api {
         self.registry.create(new, options)
     }
 
-    /// Update, or the result of a patch: the live object afterwards, with its managed fields.
+    /// Update, or the result of a patch. Returns the live object afterwards, with its managed fields.
     ///
     /// # Errors
     /// See [`Registry::update`].
@@ -137,7 +137,8 @@ impl Api {
         self.registry.update(live, new, options)
     }
 
-    /// The configuration that a manager applied, as far as the object still has it. None if it applied nothing.
+    /// Returns the configuration that a manager applied, as far as the object still has it. `None` if it applied
+    /// nothing.
     ///
     /// # Errors
     /// See [`Registry::extract`].
@@ -145,7 +146,7 @@ impl Api {
         self.registry.extract(object, manager, subresource)
     }
 
-    /// What differs between two objects of one kind.
+    /// Returns the differences of two objects of one kind.
     ///
     /// # Errors
     /// See [`Registry::compare`].
@@ -153,7 +154,7 @@ impl Api {
         self.registry.compare(a, b)
     }
 
-    /// One object merged into another, without owners.
+    /// Merges one object into another, without owners.
     ///
     /// # Errors
     /// See [`Registry::merge`].
@@ -161,7 +162,7 @@ impl Api {
         self.registry.merge(live, config)
     }
 
-    /// All fields of an object.
+    /// Returns all fields of an object.
     ///
     /// # Errors
     /// See [`Registry::field_set`].

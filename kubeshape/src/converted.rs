@@ -5,18 +5,18 @@ use kubeshape_input::Finding;
 use kubeshape_registry::{Profile, SmdCompat};
 use std::fmt;
 
-/// How something is converted. The [`Default`] is what an API server does where it does it right.
+/// Options of conversions. The [`Default`] converts like an API server, without its faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Whether documents are converted with the faults of the server's own converters.
+    /// Whether to reproduce the faults of the server's converters.
     pub profile: Profile,
-    /// Which release of structured-merge-diff the schemas of server-side apply follow.
+    /// The release of structured-merge-diff for the schemas of server-side apply.
     pub smd_compat: SmdCompat,
     /// The release of JSON Schema.
     pub draft: Draft,
-    /// Whether JSON Schemas refuse the fields that a server would remove.
+    /// Whether JSON Schemas refuse fields that a server would remove.
     pub strict: bool,
-    /// Whether an OpenAPI v2 document keeps what it cannot say in extensions, from which the original is restored.
+    /// Whether an OpenAPI v2 document keeps what it cannot express in extensions, from which the original is restored.
     pub keep_losses: bool,
 }
 
@@ -32,7 +32,7 @@ impl Default for Options {
     }
 }
 
-/// The result of a conversion, with what was found on the way.
+/// The result of a conversion, with its findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Converted {
     text: String,
@@ -45,22 +45,22 @@ impl Converted {
         Converted { text: String::from_utf8(bytes).unwrap_or_default(), findings }
     }
 
-    /// The result.
+    /// Returns the result.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The result as bytes.
+    /// Returns the result as bytes.
     pub fn into_bytes(self) -> Vec<u8> {
         self.text.into_bytes()
     }
 
-    /// What the result does not say, or says in another way, with places in the source.
+    /// Returns what the result lacks or expresses differently, with locations in the source.
     pub fn losses(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.is_loss())
     }
 
-    /// Everything that was found: losses, and warnings about the source.
+    /// Returns all findings: losses, and warnings about the source.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
@@ -68,8 +68,8 @@ impl Converted {
 
 /// Why there is no result: findings, at least one of them an error.
 ///
-/// Its [`Display`](fmt::Display) is a line for each finding. So is its [`Debug`](fmt::Debug), because that is what Rust prints
-/// if `main` returns it.
+/// Its [`Display`](fmt::Display) is a line for each finding. So is its [`Debug`](fmt::Debug), because that is what Rust
+/// prints if `main` returns it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Findings(pub Vec<Finding>);
 

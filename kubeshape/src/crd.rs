@@ -33,17 +33,17 @@ pub struct Crd {
     group: String,
     kind: String,
     versions: Vec<String>,
-    /// Warnings about the text.
+    /// Warnings about its YAML or JSON.
     findings: Vec<Finding>,
     publisher: Arc<Publisher>,
     options: Options,
 }
 
 impl Crd {
-    /// Reads the one CustomResourceDefinition of an input: YAML or JSON, compressed or not.
+    /// Reads the only CustomResourceDefinition of an input: YAML or JSON, compressed or not.
     ///
     /// # Errors
-    /// The input cannot be read, or holds no CustomResourceDefinition, or more than one.
+    /// The input cannot be read, or does not contain exactly one CustomResourceDefinition.
     pub fn read(name: impl AsRef<str>, text: impl AsRef<[u8]>) -> Result<Crd, Findings> {
         let name: Arc<str> = name.as_ref().into();
         let (mut crds, findings) = Crd::read_all(Arc::clone(&name), text);
@@ -60,8 +60,8 @@ impl Crd {
         }
     }
 
-    /// Reads all CustomResourceDefinitions of an input, those of lists included, and what is wrong with the rest.
-    /// Objects of other kinds are passed over.
+    /// Reads all CustomResourceDefinitions of an input, including those in lists, and the findings about the rest.
+    /// Objects of other kinds are skipped.
     pub fn read_all(name: impl AsRef<str>, text: impl AsRef<[u8]>) -> (Vec<Crd>, Vec<Finding>) {
         let Input { documents, mut findings, .. } =
             kubeshape_input::read(name.as_ref(), text.as_ref(), Limits::default());
@@ -97,7 +97,7 @@ impl Crd {
         (crds, findings)
     }
 
-    /// The same definition, to be converted in another way.
+    /// Returns the same definition with other options.
     #[must_use]
     pub fn with(self, options: Options) -> Crd {
         let publisher = Arc::new(publisher(self.publisher.base().clone(), options));
@@ -119,22 +119,22 @@ impl Crd {
         &self.kind
     }
 
-    /// The names of the versions, served or not.
+    /// Returns the names of the versions, served or not.
     pub fn versions(&self) -> &[String] {
         &self.versions
     }
 
-    /// Where it is.
+    /// Its location.
     pub fn location(&self) -> &Location {
         &self.location
     }
 
-    /// Warnings about its text, such as unknown fields.
+    /// Warnings about its YAML or JSON, such as unknown fields.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// The OpenAPI v3 document of a version, as the server publishes it for this resource alone.
+    /// Returns the OpenAPI v3 document of a version, as the server publishes it for only this resource.
     ///
     /// # Errors
     /// There is no such version.
@@ -142,8 +142,8 @@ impl Crd {
         self.version(version, publish::Shape::V3, |version: &ResourceVersion<'_>, out| version.v3(out))
     }
 
-    /// The OpenAPI v2 document of a version, for this resource alone: with [`Profile::Kube`] as the server publishes it, with
-    /// [`Profile::Faithful`] with all that v2 can say of values.
+    /// Returns the OpenAPI v2 document of a version, for only this resource: with [`Profile::Kube`] as the server
+    /// publishes it, with [`Profile::Faithful`] with everything that v2 can express.
     ///
     /// # Errors
     /// There is no such version.
@@ -151,7 +151,7 @@ impl Crd {
         self.version(version, publish::Shape::V2, |version: &ResourceVersion<'_>, out| version.v2(out))
     }
 
-    /// The structural schema of a version in its normal form; `null` if the version has none that is used.
+    /// Returns the normalized structural schema of a version; `null` if the version has none that is used.
     ///
     /// # Errors
     /// There is no such version.
@@ -159,10 +159,10 @@ impl Crd {
         self.version(version, publish::Shape::Structural, |version: &ResourceVersion<'_>, out| version.structural(out))
     }
 
-    /// The structured-merge-diff schema of all versions, as YAML: how server-side apply merges objects.
+    /// Returns the structured-merge-diff schema of all versions, as YAML: how server-side apply merges objects.
     ///
     /// # Errors
-    /// It has none; on a server every request for the resource would fail.
+    /// There is none; on a server every request for the resource would fail.
     pub fn smd(&self) -> Result<Converted, Findings> {
         self.with_resource(|resource| {
             let schema = resource.smd().map_err(|errors| {
@@ -177,7 +177,7 @@ impl Crd {
         })
     }
 
-    /// The JSON Schema of the objects of a version.
+    /// Returns the JSON Schema of the objects of a version.
     ///
     /// # Errors
     /// There is no such version.
@@ -210,10 +210,10 @@ impl Crd {
         })
     }
 
-    /// How a cluster gets from this definition to a new one: the steps, in their order, with their commands.
+    /// Plans how a cluster gets from this definition to a new one: the steps, in order, with their commands.
     ///
     /// # Errors
-    /// One of the definitions cannot be decoded. What can be read here can.
+    /// One of the definitions cannot be decoded. That cannot happen for definitions that were read here.
     ///
     /// # Example: why applying it is not enough
     /// ```
@@ -293,12 +293,12 @@ fn publisher(base: Base, options: Options) -> Publisher {
     Publisher::new(base, publish::Options { profile, smd_compat, all_versions: true })
 }
 
-/// What was found when the schemas were looked at.
+/// Returns the findings about the schemas.
 fn warnings<'a>(resource: &Resource<'a>) -> Vec<Note<'a>> {
     resource.findings().iter().filter(|note| note.code != Code::NotServed).cloned().collect()
 }
 
-/// The definitions of the metadata of objects, as they are published.
+/// Returns the published definitions of the metadata of objects.
 fn metadata<'a>(version: &ResourceVersion<'_>, arena: &'a Bump) -> &'a [Property<'a>] {
     let mut published = Vec::new();
     version.v3(&mut published);

@@ -31,11 +31,11 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads the one document of an input: JSON, YAML or protobuf, compressed or not. A string with nothing but
-    /// `definitions` is an OpenAPI v2 document.
+    /// Reads the only document of an input: JSON, YAML or protobuf, compressed or not. An input with only `definitions`
+    /// is an OpenAPI v2 document.
     ///
     /// # Errors
-    /// The input cannot be read, or holds no OpenAPI document, or more than one.
+    /// The input cannot be read, or does not contain exactly one OpenAPI document.
     pub fn read(name: impl AsRef<str>, text: impl AsRef<[u8]>) -> Result<Document, Findings> {
         let name: Arc<str> = name.as_ref().into();
         let (mut documents, findings) = Document::read_all(Arc::clone(&name), text);
@@ -52,7 +52,7 @@ impl Document {
         }
     }
 
-    /// Reads all OpenAPI documents of an input, and what is wrong with the rest. Anything else is passed over.
+    /// Reads all OpenAPI documents of an input, and the findings about the rest. Everything else is skipped.
     pub fn read_all(name: impl AsRef<str>, text: impl AsRef<[u8]>) -> (Vec<Document>, Vec<Finding>) {
         let Input { documents, findings, .. } = kubeshape_input::read(name.as_ref(), text.as_ref(), Limits::default());
         let documents = documents.into_iter().filter_map(|document| {
@@ -62,18 +62,18 @@ impl Document {
         (documents.collect(), findings)
     }
 
-    /// The same document, to be converted in another way.
+    /// Returns the same document with other options.
     #[must_use]
     pub fn with(self, options: Options) -> Document {
         Document { options, ..self }
     }
 
-    /// The dialect.
+    /// Returns the dialect.
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// The document in OpenAPI v3, as compact JSON.
+    /// Returns the document in OpenAPI v3, as compact JSON.
     ///
     /// # Errors
     /// A part of the document has the wrong type, or the converter refuses it.
@@ -81,15 +81,15 @@ impl Document {
         self.convert(Dialect::V3, Shape::V3)
     }
 
-    /// The document in OpenAPI v2, as compact JSON.
+    /// Returns the document in OpenAPI v2, as compact JSON.
     ///
     /// # Errors
-    /// As [`v3`](Self::v3).
+    /// See [`v3`](Self::v3).
     pub fn v2(&self) -> Result<Converted, Findings> {
         self.convert(Dialect::V2, Shape::V2)
     }
 
-    /// The structured-merge-diff schema of the definitions, as YAML.
+    /// Returns the structured-merge-diff schema of the definitions, as YAML.
     ///
     /// # Errors
     /// A part of the document has the wrong type, or a definition has no such schema.
@@ -108,7 +108,7 @@ impl Document {
         Ok(Converted::new(out, self.resolve(&notes, Shape::Smd)))
     }
 
-    /// The JSON Schemas of the kinds of the document, with their `apiVersion` and `kind`, sorted.
+    /// Returns the JSON Schemas of the kinds of the document, with their `apiVersion` and `kind`, sorted.
     ///
     /// # Errors
     /// A part of the document has the wrong type, or the schemas would have more than

@@ -24,7 +24,7 @@
 //! - An [`Object`] is any object of Kubernetes. It knows where it was read from, and who owns its fields.
 //! - `test::Server` is an API server in the process, for tests of controllers and clients (feature `test`).
 //! - `Lifecycles` says which fields are alpha, beta or deprecated (feature `lifecycle`).
-//! - A [`Finding`] is an error, a warning or a loss, with its place. [`Error`] is why a request was refused.
+//! - A [`Finding`] is an error, a warning or a loss, with its location. [`Error`] is why a request was refused.
 //!
 //! All of these own their data. They can be sent to other threads and kept as long as you like. Nothing in this crate
 //! opens a file or a connection, reads a clock, or prints.
@@ -58,7 +58,7 @@
 //!
 //! ### Convert a CustomResourceDefinition
 //!
-//! Each shape comes with what it loses. OpenAPI v2 has no nullable values, for example:
+//! Each shape comes with its losses. OpenAPI v2 has no nullable values, for example:
 //!
 //! ```
 //! # const TABS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/crds/tabs.yaml"));
@@ -76,7 +76,7 @@
 //!
 //! ### Convert a document to another dialect
 //!
-//! A [`Document`] says about which dialect it is. The conversion lists what the other dialect cannot say:
+//! A [`Document`] knows its dialect. The conversion lists what the other dialect cannot express:
 //!
 //! ```
 //! use kubeshape::Document;
@@ -112,8 +112,8 @@
 //!
 //! ### Check an object before it is admitted
 //!
-//! [`Api::judge`] does what the server does before it stores a custom resource: it drops unknown fields, inserts defaults,
-//! and checks metadata, schema and rules in CEL. This function is the core of an admission check:
+//! [`Api::judge`] does what the server does before it stores a custom resource: it drops unknown fields, inserts
+//! defaults, and checks metadata, schema and rules in CEL. This function is the core of an admission check:
 //!
 //! ```
 //! # const TABS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/crds/tabs.yaml"));

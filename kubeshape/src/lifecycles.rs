@@ -1,12 +1,12 @@
-//! How stable the fields of kinds are.
+//! The lifecycles of fields.
 
 use crate::Findings;
 use kubeshape_input::{Finding, Limits};
 use kubeshape_lifecycle::Lifecycle;
 use kubeshape_lifecycle::warn::Schemas;
 
-/// Which fields are alpha, beta or deprecated, as CustomResourceDefinitions and OpenAPI documents say with
-/// `x-kubernetes-api-lifecycle` (KEP-2558). It is there with the feature `lifecycle` of this crate.
+/// Which fields are alpha, beta or deprecated, according to `x-kubernetes-api-lifecycle` in CustomResourceDefinitions
+/// and OpenAPI documents (KEP-2558). Requires the feature `lifecycle`.
 ///
 /// # Example: the lifecycle of a field
 /// ```
@@ -24,10 +24,10 @@ pub struct Lifecycles {
 }
 
 impl Lifecycles {
-    /// What these inputs say, by their names. Of a kind that several inputs have, the first one counts.
+    /// Reads the lifecycles of these inputs, with their names. If several inputs have a kind, the first one is used.
     ///
     /// # Errors
-    /// An input cannot be read, or something in it cannot.
+    /// An input, or something in it, cannot be read.
     pub fn read<N: AsRef<str>, T: AsRef<[u8]>>(
         inputs: impl IntoIterator<Item = (N, T)>,
     ) -> Result<Lifecycles, Findings> {
@@ -40,14 +40,14 @@ impl Lifecycles {
         if findings.iter().any(Finding::is_error) { Err(Findings(findings)) } else { Ok(Lifecycles { schemas }) }
     }
 
-    /// The lifecycle of a field. The path has the names of fields as for `kubectl explain`:
-    /// `spec.containers.restartPolicyRules`. None if the field is generally available, or if nothing is known of it.
+    /// Returns the lifecycle of a field. The path has the names of fields, as for `kubectl explain`:
+    /// `spec.containers.restartPolicyRules`. `None` if the field is generally available or unknown.
     pub fn field(&self, api_version: &str, kind: &str, path: &str) -> Option<&Lifecycle> {
         let path: Vec<&str> = path.split('.').filter(|name| !name.is_empty()).collect();
         self.schemas.field(api_version, kind, &path)
     }
 
-    /// The same for all queries: warnings about objects in a cluster, fields at JSON pointers.
+    /// Returns the underlying schemas, for all queries: warnings about objects in a cluster, fields at JSON pointers.
     pub fn schemas(&self) -> &Schemas {
         &self.schemas
     }

@@ -1,6 +1,6 @@
-//! An API server in the process, for tests of programs that talk to one: controllers, operators, clients.
+//! An API server in the process, for tests of programs that use one: controllers, operators, clients.
 //!
-//! It is there with the feature `test` of this crate.
+//! Requires the feature `test`.
 
 use bytes::Bytes;
 use kubeshape_builtin::Release;
@@ -18,8 +18,7 @@ use std::time::SystemTime;
 
 use crate::Findings;
 
-/// The group versions that a server has from the beginning: CustomResourceDefinitions, and what most tests need beside
-/// them.
+/// The initial group versions of a server: CustomResourceDefinitions, and the other kinds that most tests need.
 const GROUP_VERSIONS: [&str; 2] = ["api/v1", "apis/apiextensions.k8s.io/v1"];
 
 /// An API server without a socket, etcd and other programs.
@@ -90,14 +89,14 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Whether the server has what kube-apiserver does not have: what `kubeshape serve --extensions on` adds. It is off
-    /// by default, because a test that passes here has to pass on a cluster.
+    /// Sets whether the server has features that kube-apiserver lacks: those of `kubeshape serve --extensions on`. Off
+    /// by default, because a test that passes here must pass on a cluster.
     #[must_use]
     pub fn extensions(self, on: bool) -> Builder {
         Builder { extensions: on }
     }
 
-    /// A server without objects.
+    /// Starts a server without objects.
     #[must_use]
     pub fn start(self) -> Server {
         Server::with(self)
@@ -107,7 +106,7 @@ impl Builder {
 struct Inner {
     http: Http,
     objects: Arc<Objects>,
-    /// The time that was set; none is the time of the system.
+    /// The time that was set; `None` is the system time.
     time: Arc<Mutex<Option<SystemTime>>>,
 }
 
@@ -124,13 +123,12 @@ impl Default for Server {
 }
 
 impl Server {
-    /// A server without objects, which answers as kube-apiserver does, and as nothing else. [`Server::builder`] has
-    /// settings.
+    /// Starts a server without objects that behaves exactly like kube-apiserver. [`Server::builder`] has settings.
     pub fn new() -> Server {
         Server::builder().start()
     }
 
-    /// A server that is not started yet.
+    /// Returns the settings of a server.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -171,11 +169,11 @@ impl Server {
         Server { inner: Arc::new(Inner { http, objects, time }) }
     }
 
-    /// Takes in CustomResourceDefinitions and objects, in YAML or JSON, as they are: with their status, uids and times.
-    /// Definitions are established and served when this returns. `name` is in errors.
+    /// Adds CustomResourceDefinitions and objects, in YAML or JSON, as they are: with their status, uids and times.
+    /// Definitions are established and served when this returns. `name` is used in errors.
     ///
     /// # Errors
-    /// The text cannot be read, or a server would refuse something in it. The rest is taken in.
+    /// The input cannot be read, or a server would refuse something in it. The rest is added.
     pub fn load(&self, name: &str, text: impl AsRef<[u8]>) -> Result<(), Findings> {
         let (objects, mut findings) = Object::read_all(name, text);
         for (at, status) in self.inner.objects.load(&objects, self.now()) {
@@ -187,13 +185,13 @@ impl Server {
         if findings.is_empty() { Ok(()) } else { Err(Findings(findings)) }
     }
 
-    /// What answers requests: a `tower::Service` for clients.
+    /// Returns the service that answers requests: a `tower::Service` for clients.
     pub fn service(&self) -> Http {
         self.inner.http.clone()
     }
 
-    /// The time that the server takes from now on, for creation and deletion, managed fields and ages. Without it, that
-    /// of the system.
+    /// Sets the time that the server uses from now on, for creation and deletion, managed fields and ages. By default,
+    /// it is the system time.
     pub fn set_time(&self, time: SystemTime) {
         *self.inner.time.lock().unwrap_or_else(PoisonError::into_inner) = Some(time);
     }
@@ -208,8 +206,8 @@ impl Server {
     }
 }
 
-/// What all servers begin with. It is made once in a process: most of the time that a server takes to start goes into
-/// it.
+/// The initial state of all servers. It is computed once in a process, because it takes most of the start time of a
+/// server.
 #[derive(Clone, Debug)]
 struct Start {
     published: Store,
@@ -232,7 +230,7 @@ impl Start {
         let base = BaseDocuments { documents: named.collect(), ..BaseDocuments::default() };
         let options = StoreOptions { generic_kinds: settings.extensions, ..StoreOptions::default() };
         let now = SystemTime::now();
-        // The documents are part of this program; a test makes a server of them.
+        // The documents are part of this program; a test builds a server from them.
         let published = Store::new(base, options, now)
             .or_else(|_| Store::new(BaseDocuments::default(), options, now))
             .unwrap_or_else(|error| unreachable!("a store without documents: {error}"));

@@ -1,11 +1,12 @@
-//! Two texts, line by line.
+//! Compares two strings, line by line.
 
 use serde_json::{Value, json};
 
-/// Longer texts are not compared line by line: all lines of the one are gone, all of the other new.
+/// Longer strings are not compared line by line: all lines of the first are removed, all of the second are added.
 const MOST_LINES: usize = 2_000;
 
-/// The lines of both texts in order, each with `-` if only the first has it, `+` if only the second, else a blank.
+/// Returns the lines of both strings in order, each with `-` if only the first has it, `+` if only the second, else a
+/// blank.
 pub(crate) fn marked(first: &str, second: &str) -> Value {
     let (a, b): (Vec<&str>, Vec<&str>) = (first.lines().collect(), second.lines().collect());
     let start = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
@@ -23,7 +24,7 @@ pub(crate) fn marked(first: &str, second: &str) -> Value {
     out.into_iter().map(|(mark, line)| json!([mark.to_string(), line])).collect()
 }
 
-/// The longest common subsequence.
+/// Returns the longest common subsequence.
 fn common<'l>(a: &[&'l str], b: &[&'l str]) -> Vec<(char, &'l str)> {
     let width = b.len() + 1;
     let mut length = vec![0_u16; (a.len() + 1) * width];
@@ -59,7 +60,7 @@ mod tests {
     use super::marked;
 
     #[test]
-    fn lines_of_one_text_alone_are_marked() {
+    fn lines_of_only_one_string_are_marked() {
         let lines = marked("a\nb\nc\nd\n", "a\nx\nc\ny\nd\n");
         assert_eq!(lines.to_string(), r#"[[" ","a"],["-","b"],["+","x"],[" ","c"],["+","y"],[" ","d"]]"#);
     }

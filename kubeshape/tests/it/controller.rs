@@ -37,7 +37,7 @@ fn is_reconciled(tab: &DynamicObject) -> bool {
     tab.data["status"]["observedGeneration"].as_i64() == tab.metadata.generation
 }
 
-/// Writes the generation that was seen into the status.
+/// Writes the observed generation into the status.
 async fn reconcile(tab: Arc<DynamicObject>, tabs: Arc<Api<DynamicObject>>) -> Result<Action, Error> {
     if !is_reconciled(&tab) {
         let status = json!({
@@ -49,7 +49,7 @@ async fn reconcile(tab: Arc<DynamicObject>, tabs: Arc<Api<DynamicObject>>) -> Re
     Ok(Action::await_change())
 }
 
-/// Waits until the status of all objects is that of their generation.
+/// Waits until the status of all objects has their generation.
 async fn all_are_reconciled(tabs: &Api<DynamicObject>) {
     let began = Instant::now();
     loop {
@@ -79,7 +79,7 @@ async fn a_controller_of_kube_rs_reconciles_a_thousand_objects() {
         |_: Arc<DynamicObject>, _: &Error, _: Arc<Api<DynamicObject>>| Action::requeue(Duration::from_secs(1));
     let running = controller.run(reconcile, on_error, Arc::new(tabs.clone()));
     let running = tokio::spawn(running.for_each(|_| std::future::ready(())));
-    // Some are there before the controller, others come while it runs.
+    // Some exist before the controller, others are created while it runs.
     for n in COUNT / 2..COUNT {
         tabs.create(&PostParams::default(), &tab(n)).await.unwrap();
     }

@@ -1,11 +1,11 @@
-//! Names of inputs, and what is wrong with them.
+//! Names of inputs, and their errors.
 
 use kubeshape::builtin::Release;
 use kubeshape::{Api, Crd, Document};
 use std::sync::Arc;
 
 #[test]
-fn names_and_texts_may_be_owned_or_borrowed() {
+fn names_and_contents_may_be_owned_or_borrowed() {
     let name = "a.yaml".to_owned();
     let text = "kind: ConfigMap\n".to_owned();
     let shared: Arc<str> = name.as_str().into();
@@ -22,14 +22,14 @@ fn names_and_texts_may_be_owned_or_borrowed() {
 }
 
 #[test]
-fn findings_that_main_returns_are_lines() {
+fn findings_returned_by_main_are_lines() {
     let findings = Crd::read("a.yaml", "a: [\n").unwrap_err();
     assert_eq!(format!("{findings:?}"), findings.to_string());
     assert!(!format!("{findings:#?}").contains("Finding {"), "{findings:?}");
 }
 
 #[test]
-fn the_kinds_of_releases_are_there() {
+fn the_kinds_of_releases_exist() {
     for release in [Release::all().next().unwrap(), Release::newest()] {
         let api = Api::read_release(release).unwrap();
         let has =

@@ -60,7 +60,7 @@ async fn a_definition_is_published_and_its_objects_are_served() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_watch_tells_what_others_change() {
+async fn a_watch_reports_changes_of_others() {
     let server = Server::new();
     server.load("definition.json", definition().to_string()).unwrap();
     let request = Request::get(format!("{TABS}?watch=1")).body(Full::<bytes::Bytes>::default()).unwrap();
@@ -93,7 +93,7 @@ async fn a_watch_ends_when_its_definition_changes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn extensions_are_there_for_tests_that_want_them() {
+async fn extensions_can_be_enabled() {
     for (server, on) in [(Server::new(), false), (Server::builder().extensions(true).start(), true)] {
         let request = Request::get("/api/v1/configmaps").header("accept", "text/csv");
         let response = server.service().oneshot(request.body(Full::<bytes::Bytes>::default()).unwrap()).await.unwrap();
@@ -117,7 +117,7 @@ async fn a_test_sets_times_and_revisions() {
 }
 
 #[test]
-fn what_is_refused_is_told_with_its_place() {
+fn refusals_have_their_location() {
     let server = Server::new();
     let text =
         format!("{}\n---\napiVersion: example.com/v1\nkind: Tab\nmetadata: {{name: a}}\nsize: 0\n", definition());

@@ -1,4 +1,4 @@
-//! Plans of upgrades, played against the server.
+//! Plans of upgrades, carried out on the server.
 
 use flate2::read::GzDecoder;
 use http_body_util::{BodyExt, Full};
@@ -13,7 +13,7 @@ use tower::ServiceExt;
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/// A server, and what sends it requests.
+/// A server, and the client that sends it requests.
 struct Played {
     server: Server,
     runtime: Runtime,
@@ -106,7 +106,7 @@ impl Played {
         self.apply(definition).map(|_| ())
     }
 
-    /// The objects as clients read them in the versions in which they were given.
+    /// Returns the objects as clients read them in the versions in which they were given.
     fn as_read(&self, definition: &Value, objects: &[Value]) -> Vec<Value> {
         let served = served(definition);
         let read = |object: &Value| {
@@ -118,7 +118,7 @@ impl Played {
         objects.iter().map(read).collect()
     }
 
-    /// Every served version gives every object.
+    /// Checks that every served version returns every object.
     fn all_readable(&self, definition: &Value, count: usize) -> Result<(), String> {
         for version in served(definition) {
             let found = self.list(definition, &version)?.len();
@@ -129,7 +129,7 @@ impl Played {
         Ok(())
     }
 
-    /// What the objects lack in the end: name and field.
+    /// Returns what the objects lack at the end: name and field.
     fn lacking(&self, definition: &Value, objects: &[Value]) -> Result<Vec<String>, String> {
         let served = served(definition);
         let version = if served.contains(&storage(definition)) { storage(definition) } else { served[0].clone() };
@@ -148,7 +148,7 @@ impl Played {
     }
 }
 
-/// The fields that a value lacks, or has otherwise.
+/// Collects the fields that a value lacks, or that differ.
 fn lack(value: &Value, other: &Value, path: &str, out: &mut Vec<String>) {
     match (value, other) {
         (Value::Object(map), Value::Object(_)) => {
@@ -164,7 +164,7 @@ fn lack(value: &Value, other: &Value, path: &str, out: &mut Vec<String>) {
     }
 }
 
-/// Whether a loss that is reported covers a field: `*` stands for a part of the path, and what is below belongs to it.
+/// Returns whether a reported loss covers a field: `*` matches a part of the path, and everything below is covered.
 fn covers(loss: &Loss, field: &str) -> bool {
     let steps = |path: &str| path.replace("[]", ".[]").split('.').map(str::to_owned).collect::<Vec<_>>();
     let field = steps(field);
@@ -192,7 +192,7 @@ fn json_of(crd: &Crd) -> Value {
     let object = kubeshape::Object::at(crd.location().clone()).unwrap();
     let mut value = object.value().clone();
     value.as_object_mut().unwrap().remove("status");
-    // The built-in server takes v1 alone.
+    // The built-in server accepts only v1.
     if value["apiVersion"] == "apiextensions.k8s.io/v1beta1" {
         let spec = &mut value["spec"];
         let schema = spec.as_object_mut().unwrap().remove("validation").unwrap();
@@ -205,7 +205,7 @@ fn json_of(crd: &Crd) -> Value {
     value
 }
 
-/// What comes of applying the new definition as it is, and of writing every object afterwards.
+/// Returns the result of applying the new definition directly, and of writing every object afterwards.
 fn naive(old: &Value, new: &Value, stored: &[String], objects: &[Value], plan: &Plan) -> &'static str {
     let played = Played::new();
     played.populate(old, stored, objects, false).unwrap();
@@ -227,10 +227,10 @@ fn naive(old: &Value, new: &Value, stored: &[String], objects: &[Value], plan: &
     if stored == json!([storage(new)]) { "passes" } else { "stays unfinished" }
 }
 
-/// Plays a plan. Afterwards the new definition is there, objects are stored in its version of storage alone, and all of
-/// them are as they were, but for what the plan says is lost.
+/// Carries out a plan. Afterwards the new definition exists, objects are stored only in its storage version, and all of
+/// them are unchanged, except for the losses in the plan.
 ///
-/// `change` is what people do to the objects of the step that leaves it to them, as a merge patch.
+/// `change` is a merge patch for the objects of the step that users do by hand.
 fn play(
     old: &Value,
     new: &Value,
@@ -274,7 +274,7 @@ fn play(
     }
 }
 
-/// What is expected of a plan, in lines.
+/// Returns the expected lines of a plan.
 fn lines(plan: &Plan, naive: &str) -> Vec<String> {
     let mut out = vec![format!("naive: {naive}")];
     let action = |action: &Action| match action {
@@ -319,9 +319,9 @@ fn lines(plan: &Plan, naive: &str) -> Vec<String> {
     out
 }
 
-/// Each pair says what applying the new definition leads to, and what the plan is. The plan is played.
+/// Each pair has the result of applying the new definition directly, and the plan. The plan is carried out.
 #[test]
-fn curated_pairs_are_played() {
+fn curated_pairs_are_carried_out() {
     let folder = kubeshape_corpus::folder().join("upgrades");
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
@@ -363,7 +363,7 @@ fn curated_pairs_are_played() {
         if let Err(error) = played(change.as_ref()) {
             wrong.push(format!("{name}: {error}"));
         }
-        // Without the change, an object is not written again where the plan does it.
+        // Without the change, an object cannot be written again in that step of the plan.
         let migrates = plan.steps.iter().any(|step| matches!(step.action, Action::Migrate { .. }));
         if must_change && migrates {
             changed += 1;
@@ -377,10 +377,10 @@ fn curated_pairs_are_played() {
 }
 
 /// All ways in which up to three versions become up to two others, with every choice of storage, without a webhook and
-/// with one. In its place, the server changes the `apiVersion` alone, as a webhook of versions with the same fields
-/// does. A run plays every seventh of them.
+/// with one. Instead of the webhook, the server changes only the `apiVersion`, like a webhook of versions with the same
+/// fields. A run carries out every seventh of them.
 #[test]
-fn every_change_of_versions_is_played() {
+fn every_change_of_versions_is_carried_out() {
     const NAMES: [&str; 3] = ["v1beta1", "v1", "v2"];
     const NONE: &str = "{strategy: None}";
     const WEBHOOK: &str =
@@ -411,7 +411,7 @@ fn every_change_of_versions_is_played() {
         for old_storage in 0..old.len() {
             for new in &lists {
                 for new_storage in 0..new.len() {
-                    // Objects are stored in all old versions, or in that of storage alone.
+                    // Objects are stored in all old versions, or only in the storage version.
                     let stored = [old.as_slice(), &old[old_storage..=old_storage]];
                     for (stored, conversion) in
                         stored.into_iter().flat_map(|stored| [(stored, NONE), (stored, WEBHOOK)])
@@ -434,8 +434,8 @@ fn every_change_of_versions_is_played() {
                             .collect();
                         let (was, is) = (json_of(&was), json_of(&is));
                         let naive = naive(&was, &is, &plan.stored, &objects, &plan);
-                        // Whatever is refused, or leaves objects behind, takes more than one step. That a webhook
-                        // converts is not one that the server plays.
+                        // If the new definition is refused, or leaves objects behind, the plan has more than one step.
+                        // The server does not carry out conversion by a webhook.
                         let steps = plan.steps.iter().filter(|step| !matches!(step.action, Action::Webhook { .. }));
                         assert_eq!(naive != "passes", steps.count() > 1, "{naive}: {plan}");
                         failing += usize::from(naive != "passes");
@@ -453,10 +453,10 @@ fn every_change_of_versions_is_played() {
     );
 }
 
-/// Definitions as real projects changed them, with a sample of each version that they served. A run plans every pair,
-/// and plays every fourth of those that take several steps.
+/// Definitions as real projects changed them, with a sample of each served version. A run plans every pair, and carries
+/// out every fourth of those with several steps.
 #[test]
-fn real_pairs_are_played() {
+fn real_pairs_are_carried_out() {
     let Some(folder) = kubeshape_corpus::folder_named_by("KUBESHAPE_CORPUS") else { return };
     let folder = folder.join("upgrades");
     let list = std::fs::read_to_string(folder.join("pairs.ndjson")).unwrap();
@@ -481,7 +481,7 @@ fn real_pairs_are_played() {
         if plan.obstacle.is_some() || plan.steps.len() < 2 {
             continue;
         }
-        // What a webhook makes of real objects is not known here, or the plan was played.
+        // The effect of a webhook on real objects is unknown here, or the plan was carried out.
         let is_played = plan.conversion == kubeshape::diff::upgrade::Conversion::None
             && known.insert((name.to_owned(), old.versions().to_vec(), new.versions().to_vec()));
         if !is_played || !known.len().is_multiple_of(step) {
@@ -502,7 +502,7 @@ fn real_pairs_are_played() {
                 }
             }
         }
-        // Objects that have to be changed first are left out.
+        // Objects that must be changed first are left out.
         cluster.objects = objects;
         let judged = old.upgrade_to(&new, &cluster).unwrap();
         let refused: BTreeSet<usize> =

@@ -1,6 +1,7 @@
 //! Writes the JavaScript around a WebAssembly module: `kubeshape-bindgen MODULE FOLDER NAME`.
 //!
-//! It is the library of `wasm-bindgen`'s command, in the version that Cargo.lock has, so nobody installs that command.
+//! It uses the library of `wasm-bindgen`'s command, in the version in Cargo.lock, so that the command need not be
+//! installed.
 
 use std::process::ExitCode;
 use wasm_bindgen_cli_support::Bindgen;

@@ -1,5 +1,6 @@
 //! What the server publishes, as a function of the input files: bytes in, immutable snapshots out. The cost of a change
 //! depends on the size of the change. A store does not read files or the clock.
+//!
 //! A file has any number of CustomResourceDefinitions, lists of them, and OpenAPI documents. What is published depends
 //! only on the files, not on the order in which they were read:
 //!
