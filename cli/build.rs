@@ -1,5 +1,5 @@
 //! Puts the commit into the version, when the crate is built from its own repository.
-#![allow(clippy::print_stdout)] // how a build script speaks to cargo
+#![allow(clippy::print_stdout)] // A build script prints instructions for cargo.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +8,7 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let version = std::env::var("CARGO_PKG_VERSION").unwrap_or_default();
     let root = std::env::var_os("CARGO_MANIFEST_DIR").map(|dir| Path::new(&dir).join(".."));
-    // A source package unpacked below somebody's own repository must not show that repository's commit.
+    // A source package unpacked in another repository must not show that repository's commit.
     let root = root.filter(|root| root.join(".git").exists());
     let commit = root.as_deref().and_then(|root| git(root, &["rev-parse", "--short=12", "HEAD"]));
     match commit {

@@ -54,8 +54,8 @@ pub(crate) enum Fatal {
 }
 
 impl Fatal {
-    /// The exit code: 2 as a rule. Somebody who closes the pipe that a command writes to, as `head` does, has seen
-    /// enough, so that is a success. What is interrupted ends as if SIGINT had ended it.
+    /// Returns the exit code, usually 2. A closed pipe is a success, because its reader, such as `head`, has seen
+    /// enough. An interrupted command ends as if by SIGINT.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Fatal::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
@@ -64,13 +64,13 @@ impl Fatal {
         }
     }
 
-    /// Whether nothing is left to say about it.
+    /// Returns whether nothing remains to be printed about it.
     pub(crate) fn is_quiet(&self) -> bool {
-        // Who interrupts is told by the thread that takes the signal.
+        // The thread that receives the signal reports an interrupt.
         matches!(self, Fatal::Unread | Fatal::Interrupted) || self.exit_code() == 0
     }
 
-    /// The error that several faults of the configuration file are together. `None` without any.
+    /// Combines several errors of the configuration file. `None` without any.
     pub(crate) fn of_all(faults: Vec<Fatal>) -> Option<Fatal> {
         let mut found = Vec::new();
         for fault in faults {
@@ -83,7 +83,7 @@ impl Fatal {
         (!found.is_empty()).then_some(Fatal::Config(found))
     }
 
-    /// The error of writing `path`.
+    /// Returns the error of writing `path`.
     pub(crate) fn write(path: &Path, source: io::Error) -> Fatal {
         match source.kind() {
             io::ErrorKind::Interrupted => Fatal::Interrupted,
@@ -92,7 +92,7 @@ impl Fatal {
     }
 }
 
-/// The message of the operating system without its number.
+/// Returns the message of the operating system without its number.
 pub(crate) fn describe(error: &io::Error) -> String {
     if error.kind() == io::ErrorKind::StorageFull {
         return "the disk is full".to_owned();

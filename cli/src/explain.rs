@@ -8,7 +8,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use std::fmt::Write;
 use std::io::{self, IsTerminal};
 
-/// Prints the page of a code, or the list of all codes. To people the page is laid out, to programs it is Markdown.
+/// Prints the page of a code, or the list of all codes. The page is formatted for people, and Markdown for programs.
 ///
 /// # Errors
 /// The code does not exist, or standard output is closed.
@@ -37,7 +37,7 @@ fn unknown(name: &str) -> String {
     format!("there is no code {name}{near} `kubeshape explain-code --list` lists all of them")
 }
 
-/// A page of Markdown for a terminal.
+/// Formats a Markdown page for a terminal.
 fn layout(page: &str, width: usize, styled: bool) -> String {
     let (bold, dim, code, reset) =
         if styled { ("\u{1b}[1m", "\u{1b}[2m", "\u{1b}[36m", "\u{1b}[0m") } else { ("", "", "`", "`") };

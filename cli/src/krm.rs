@@ -16,9 +16,9 @@ use kubeshape_yaml::{Kind, Node, Stream, Tape};
 use serde_json::{Value as Json, json};
 use std::io::Read;
 
-/// Bytes of the list that are read.
+/// The maximum bytes of the list.
 const MOST_BYTES: u64 = 256 << 20;
-/// The kind that `kubeshape check` judges.
+/// The kind that `kubeshape check` validates.
 const DEFINITION: &str = "CustomResourceDefinition";
 
 /// Runs the command. Returns whether every object is accepted.
@@ -30,7 +30,7 @@ pub(crate) fn run(setup: &Setup) -> Result<bool, Fatal> {
     let input = std::io::stdin().lock().take(MOST_BYTES + 1).read_to_end(&mut bytes);
     let failed = |message: String| Fatal::Read { path: "-".into(), message };
     let count = input.map_err(|error| failed(error.to_string()))?;
-    // A part of the list would be printed as the whole.
+    // Otherwise a part of the list would be printed as the whole.
     if count as u64 > MOST_BYTES {
         return Err(failed(format!("the list has more than {MOST_BYTES} bytes")));
     }
@@ -90,7 +90,7 @@ fn answer(text: &str) -> Result<Answered, Findings> {
         let name = name.unwrap_or_else(|| object["metadata"]["name"].as_str().unwrap_or("item"));
         let Answer { findings, .. } = worker.answer(Row::new(name, object.to_string().as_bytes()));
         for mut finding in findings.into_iter().filter_map(|finding| capped.admit(Box::new(finding))) {
-            // The places are those in the object on its own, not in the list.
+            // The locations are those in the object alone, not in the list.
             (finding.place, finding.span, finding.excerpt) = (None, None, None);
             results.push(result(&finding, &object));
             if finding.is_error() {
@@ -106,7 +106,7 @@ fn answer(text: &str) -> Result<Answered, Findings> {
     Ok(Answered { output: output(text, root, &results), errors })
 }
 
-/// What the configuration of the function asks for: `schemas` and `kubernetes`, in `spec` or in `data` of a ConfigMap.
+/// Reads the configuration of the function: `schemas` and `kubernetes`, in `spec` or in `data` of a ConfigMap.
 fn task(config: Option<Node<'_>>) -> Result<Task, Findings> {
     let member = |name: &str| {
         let config = config?;
@@ -157,7 +157,8 @@ fn result(finding: &Finding, object: &Json) -> Json {
     out
 }
 
-/// The list with its results. A list in block style is left as it is, with its comments and the order of its fields.
+/// Returns the list with its results. A list in block style is otherwise unchanged, with its comments and the order of
+/// its fields.
 fn output(text: &str, root: Node<'_>, results: &[Json]) -> String {
     if results.is_empty() {
         return text.to_owned();
@@ -199,7 +200,7 @@ items:
     }
 
     #[test]
-    fn findings_are_results_behind_the_items() {
+    fn findings_are_results_after_the_items() {
         let answered = answer(&format!("{LIST}  dat: {{}}\n")).expect("a list");
         let result = json!({
             "message": format!("KS8102 {}", answered.errors[0].message()),
@@ -217,7 +218,7 @@ items:
     }
 
     #[test]
-    fn results_of_one_code_are_counted_beyond_a_bound() {
+    fn results_of_one_code_are_only_counted_beyond_a_limit() {
         let item = "- {apiVersion: v1, kind: ConfigMap, metadata: {name: a}, dat: {}}\n";
         let text = format!("kind: ResourceList\nitems:\n{}", item.repeat(1_500));
         let answered = answer(&text).expect("a list");
@@ -236,7 +237,7 @@ items:
     }
 
     #[test]
-    fn what_is_no_list_is_refused() {
+    fn an_input_that_is_not_a_list_is_refused() {
         for text in ["", "a: [", "kind: Pod", "[1]"] {
             assert!(answer(text).is_err(), "{text}");
         }

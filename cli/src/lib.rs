@@ -1,14 +1,14 @@
-//! The `kubeshape` command as a library: [`run`] is the command, and [`rows`] does its work on texts in memory.
+//! The `kubeshape` command as a library: [`run`] is the command, and [`rows`] does its work on inputs in memory.
 //!
 //! `args` is the command line, and `config` completes it from the configuration file. Each command has a module:
-//! `convert`, `check`, `diff`, `upgrade`, `validate`, `lifecycle`, `serve`, `cluster` (`pull` and `cache`),
-//! `explain` (pages of codes). Commands about objects implement `session::Command`: `ssa` (server-side apply),
-//! `show` (what kubectl shows), `testing` (suites and scenarios). All commands read inputs with `input`, write results
-//! with `output`, and show findings with `report`.
+//! `convert`, `check`, `diff`, `upgrade`, `validate`, `lifecycle`, `serve`, `cluster` (`pull` and `cache`), `explain`
+//! (pages of codes). Commands about objects implement `session::Command`: `ssa` (server-side apply), `show` (kubectl's
+//! views), `testing` (suites and scenarios). All commands read inputs with `input`, write results with `output`, and
+//! show findings with `report`.
 //!
-//! Every command has the same exit codes: 0 for success; 1 for errors in the inputs, conflicts, differences, and
-//! failed expectations; 2 if the command line is wrong or something cannot be read or written; 130 after an
-//! interrupt. If the reader of standard output stops early, as `head` does, the command ends with 0.
+//! Every command has the same exit codes: 0 for success; 1 for errors in the inputs, conflicts, differences, and failed
+//! expectations; 2 if the command line is invalid or something cannot be read or written; 130 after an interrupt. If
+//! the reader of standard output stops early, as `head` does, the command ends with 0.
 
 #![cfg_attr(
     not(feature = "serve"),
@@ -53,12 +53,12 @@ use std::path::Path;
 
 /// Runs the command with these arguments, of which the first is the name of the program. Returns the exit code.
 ///
-/// It is for programs that are the command: it prints, and it takes signals.
+/// It is for programs that are the command: it prints, and it handles signals.
 pub fn run(arguments: Vec<OsString>) -> u8 {
     let (arguments, name) = named(arguments);
     let (arguments, configured) = match config::configured(arguments.clone()) {
         Ok(Configured { arguments, rules }) => (arguments, Ok(rules)),
-        // Help is there for those whose configuration is wrong, too.
+        // Help is available even if the configuration is invalid.
         Err(error) => (arguments, Err(error)),
     };
     let parsed = Cli::command().bin_name(name).try_get_matches_from(arguments);
@@ -77,7 +77,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
                 Err(error) => ended(&error, When::Auto),
             };
         }
-        // The command line may be fine when the file is, too.
+        // The command line may be valid once the file is.
         Err(_) => return configured.err().map_or(2, |error| ended(&error, When::Auto)),
     };
     let setup = match configured {
@@ -125,7 +125,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     }
 }
 
-/// The arguments, and the name that help shows. A plugin of kubectl is called `kubectl-shape`, and a function of
+/// Returns the arguments, and the name in help. A plugin of kubectl is called `kubectl-shape`, and a function of
 /// kustomize, which gets no arguments, `kubeshape-krm`.
 fn named(mut arguments: Vec<OsString>) -> (Vec<OsString>, &'static str) {
     let program = arguments.first().map(Path::new).and_then(Path::file_stem).and_then(OsStr::to_str);

@@ -1,4 +1,4 @@
-//! The `kubeshape` command. What it does is in the library of this crate, which other programs call as well.
+//! The `kubeshape` command. It is implemented in the library of this crate, which other programs call, too.
 
 use std::process::ExitCode;
 

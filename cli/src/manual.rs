@@ -1,4 +1,4 @@
-//! `kubeshape man` and `kubeshape completions`: what other programs know of the command line.
+//! `kubeshape man` and `kubeshape completions`: descriptions of the command line for other programs.
 
 use crate::args::{Cli, ManArgs};
 use crate::error::Fatal;
@@ -45,7 +45,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<(), Fatal> {
     report::print(&out)
 }
 
-/// The page of each command, by its name: `kubeshape-lifecycle-lint`.
+/// Returns the page of each command, by its name: `kubeshape-lifecycle-lint`.
 fn pages(command: &Command) -> io::Result<Vec<(String, Vec<u8>)>> {
     let mut out = Vec::new();
     let mut text = Vec::new();
@@ -64,12 +64,12 @@ fn pages(command: &Command) -> io::Result<Vec<(String, Vec<u8>)>> {
     Ok(out)
 }
 
-/// The page of a command.
+/// Prints the page of a command.
 fn page(command: &Command, name: &str, out: &mut Vec<u8>) -> io::Result<()> {
     clap_mangen::Man::new(command.clone()).title(name).render(out)
 }
 
-/// A page with all commands.
+/// Prints a page with all commands.
 fn all(command: &Command, out: &mut Vec<u8>) -> io::Result<()> {
     let page = clap_mangen::Man::new(command.clone());
     page.render_title(out)?;
@@ -79,7 +79,7 @@ fn all(command: &Command, out: &mut Vec<u8>) -> io::Result<()> {
     page.render_options_section(out)?;
     for subcommand in command.get_subcommands() {
         section(subcommand, subcommand.get_name(), out)?;
-        // `lifecycle` has commands of its own.
+        // `lifecycle` has its own commands.
         for nested in subcommand.get_subcommands().filter(|nested| nested.get_name() != "help") {
             section(nested, &format!("{} {}", subcommand.get_name(), nested.get_name()), out)?;
         }
@@ -88,7 +88,7 @@ fn all(command: &Command, out: &mut Vec<u8>) -> io::Result<()> {
     page.render_version_section(out)
 }
 
-/// A command as a section of the page with all commands.
+/// Prints a command as a section of the page with all commands.
 fn section(command: &Command, name: &str, out: &mut Vec<u8>) -> io::Result<()> {
     let page = clap_mangen::Man::new(command.clone());
     let mut section = Vec::new();
@@ -96,7 +96,7 @@ fn section(command: &Command, name: &str, out: &mut Vec<u8>) -> io::Result<()> {
     page.render_description_section(&mut section)?;
     page.render_options_section(&mut section)?;
     page.render_extra_section(&mut section)?;
-    // Headings of a command go one level down.
+    // Headings of a command move one level down.
     let section = String::from_utf8_lossy(&section).replace(".SH EXTRA", ".SS NOTES").replace("\n.SH ", "\n.SS ");
     let section = section.replacen(".SH ", ".SS ", 1);
     out.extend_from_slice(format!(".SH \"KUBESHAPE {}\"\n", name.to_uppercase()).as_bytes());
@@ -104,7 +104,7 @@ fn section(command: &Command, name: &str, out: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Prints a completion script, which knows codes and releases, and asks the command for kinds and paths of fields.
+/// Prints a completion script, which contains codes and releases, and calls the command for kinds and paths of fields.
 ///
 /// # Errors
 /// Standard output is closed.
@@ -114,8 +114,9 @@ pub(crate) fn completions(shell: clap_complete::Shell) -> Result<(), Fatal> {
     report::print(with_kinds(shell, &String::from_utf8_lossy(&out)).as_bytes())
 }
 
-/// Adds functions to a script that call the command: with `--complete`, `explain` and `sample` print the completions of their
-/// argument. In bash they are not called after an option, because the script does not know which options have values.
+/// Adds functions to a script that call the command: with `--complete`, `explain` and `sample` print the completions of
+/// their argument. In bash they are not called after an option, because the script does not know which options have
+/// values.
 fn with_kinds(shell: clap_complete::Shell, script: &str) -> String {
     use clap_complete::Shell;
     match shell {
@@ -162,7 +163,7 @@ end
 complete -c kubeshape -n "__fish_seen_subcommand_from explain sample" -f -a "(__kubeshape_kinds)"
 "#;
 
-/// The command with the values of options that are too many for its help.
+/// Adds values of options that are too many for help.
 fn with_values(command: Command) -> Command {
     let codes = || Code::ALL.iter().map(ToString::to_string);
     let is_code = command.get_name() == "explain-code";

@@ -1,4 +1,4 @@
-//! `--fix`: the text of a file after edits, and writing it.
+//! `--fix`: edits a file, and writes it.
 
 use super::Context;
 use super::result::{FileResult, Fixed, Judged};
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What is done with edits.
+/// The use of edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fix {
     /// The file is written.
@@ -18,15 +18,15 @@ pub(super) enum Fix {
     Show,
 }
 
-/// What became of a file.
+/// The result for a file.
 pub(super) enum Outcome {
     /// There is something to write.
     Fixed(Box<FileResult>),
-    /// It stays as it is, perhaps for a reason that must be told.
+    /// The file is unchanged, possibly for a reason that must be reported.
     Left(Box<FileResult>, Option<String>),
 }
 
-/// Judges a file, makes the edits, and judges it again. If the second verdict is not the expected one, the file stays as it is.
+/// Checks a file, edits it, and checks it again. If the second verdict is not the expected one, the file is unchanged.
 pub(super) fn file(
     context: &Context,
     name: &Arc<str>,
@@ -59,7 +59,7 @@ pub(super) fn file(
         }
     }
     let shown = (context.fix == Some(Fix::Show)).then(|| {
-        // As git names files, so that `patch -p1` finds them.
+        // Git's names for files, so that `patch -p1` finds them.
         let path = name.trim_start_matches("./").trim_start_matches('/').replace(char::is_control, "\u{FFFD}");
         diff(&format!("a/{path}"), &format!("b/{path}"), text, &edits)
     });
@@ -71,7 +71,7 @@ pub(super) fn file(
     Outcome::Fixed(Box::new(result))
 }
 
-/// A text without edits. That of standard input goes through.
+/// Returns a file without edits. Standard input is copied to the output.
 fn through(context: &Context, mut result: FileResult, name: &str, bytes: &[u8], why: Option<String>) -> Outcome {
     if name == "-" && context.fix == Some(Fix::Write) {
         let (old, new) = (Vec::new(), bytes.to_vec());
@@ -84,7 +84,7 @@ fn edits_of(judged: &Judged) -> Vec<Edit> {
     judged.documents.iter().flat_map(|document| document.plan.edits.iter().cloned()).collect()
 }
 
-/// Whether a text after edits holds what it should, its problems are the expected ones, and nothing is left to edit.
+/// Returns whether a file after edits has the expected contents and problems, and needs no further edits.
 fn is_sound(context: &Context, name: &Arc<str>, old: &[u8], first: &Judged, new: &[u8], second: &Judged) -> bool {
     if first.documents.len() != second.documents.len() || !edits_of(second).is_empty() {
         return false;
@@ -115,7 +115,7 @@ fn is_sound(context: &Context, name: &Arc<str>, old: &[u8], first: &Judged, new:
 /// Writes a file whose bytes must still be those that were read.
 ///
 /// # Errors
-/// Why it is not written. It is as it was.
+/// Returns why it is not written. It is unchanged.
 pub(super) fn write(stage: &Stage, path: &Path, fixed: &Fixed) -> Result<(), String> {
     let describe = |error: &std::io::Error| crate::error::describe(error);
     let metadata = fs::metadata(path).map_err(|error| describe(&error))?;
@@ -134,7 +134,7 @@ pub(super) fn write(stage: &Stage, path: &Path, fixed: &Fixed) -> Result<(), Str
     stage.finish(staged).map_err(|error| error.to_string())
 }
 
-/// The finding that a file stays as it is.
+/// Returns the finding that a file is unchanged.
 pub(super) fn not_fixed(name: &str, why: &str) -> Finding {
     Finding::new(Code::NotFixed, why).in_input(name)
 }

@@ -1,7 +1,7 @@
 //! `kubeshape check`.
 //!
-//! [`worker`] checks the definitions of a file with `kubeshape-check`, and [`fix`] edits it; [`Definitions`] are those
-//! that they replace. [`policies`] checks the admission policies of all files.
+//! [`worker`] checks the definitions of a file with `kubeshape-check`, and [`fix`] edits it; [`Definitions`] are the
+//! replaced ones. [`policies`] checks the admission policies of all files.
 
 mod fix;
 mod policies;
@@ -32,12 +32,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What all workers share.
+/// The data that all workers share.
 #[derive(Debug)]
 pub(crate) struct Context {
     check: Check,
     releases: Releases,
-    /// What is known of the clusters, for the lifecycles of fields.
+    /// The clusters, for the lifecycles of fields.
     cluster: Cluster,
     against: Definitions,
     limits: Limits,
@@ -46,14 +46,14 @@ pub(crate) struct Context {
     levels: Levels,
     /// Whether files are edited.
     fix: Option<Fix>,
-    /// Whether programs read the findings, which get the server's words in full.
+    /// Whether programs read the findings, which then have the server's complete messages.
     is_exact: bool,
 }
 
 /// Runs the command. Returns whether every definition is accepted.
 ///
 /// # Errors
-/// The command line is wrong, or something cannot be read.
+/// The command line is invalid, or something cannot be read.
 pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
     let levels = setup.levels(&args.levels);
     let mut paths = args.filenames.and(&args.inputs);
@@ -164,7 +164,7 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
     Ok(counts.errors == 0 && !is_denied && !would_change)
 }
 
-/// The costs of rules for programs.
+/// Prints the costs of rules for programs.
 fn costs(verdict: &Verdict) -> serde_json::Value {
     let expression = |cost: &ExpressionCost| {
         let place = verdict.expressions.get(&cost.at);
@@ -185,9 +185,9 @@ fn costs(verdict: &Verdict) -> serde_json::Value {
     verdict.report.costs.iter().map(of_releases).collect()
 }
 
-/// The hundred of the codes of advice.
+/// The hundreds of the codes of advice.
 const ADVICE: u16 = 33;
-/// So many definitions that are gone are named.
+/// The maximum number of missing definitions that are named.
 const NAMED: usize = 10;
 
 #[derive(Default)]
@@ -196,12 +196,12 @@ struct Counts {
     accepted: usize,
     errors: usize,
     unread: bool,
-    /// Edits that were made or shown, and the files that they are in.
+    /// Edits that were made or shown, and the files with edits.
     edits: usize,
     edited: usize,
 }
 
-/// What is told, in the order of the inputs.
+/// The output, in the order of the inputs.
 struct Run<'r> {
     args: &'r CheckArgs,
     releases: Releases,
@@ -210,7 +210,7 @@ struct Run<'r> {
     least: Level,
     /// The names of the definitions, if others are replaced.
     seen: BTreeSet<String>,
-    /// Where each name was found first.
+    /// Where each name was first found.
     names: BTreeMap<String, String>,
     claims: Claims,
     counts: Counts,
@@ -223,14 +223,14 @@ impl Run<'_> {
         self.ui.finding(finding);
     }
 
-    /// Tells what was found, if it is shown.
+    /// Shows a finding, unless it is filtered.
     fn shown(&mut self, finding: &Finding) {
         if self.ui.filter().levels().of(finding.code) >= self.least {
             self.finding(finding);
         }
     }
 
-    /// Writes what is to be written, and tells what was found.
+    /// Writes the result, and shows the findings.
     ///
     /// # Errors
     /// Standard output cannot be written.
@@ -259,7 +259,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Writes the text of a file after edits, or shows them. Returns why it is not written.
+    /// Writes the edited file, or shows the edits. Returns why it is not written.
     fn write(&self, fixed: &Fixed, input: &Input, gathered: &Gathered) -> Result<Option<String>, Fatal> {
         if let Some(diff) = &fixed.diff {
             print(diff.as_bytes())?;
@@ -322,14 +322,14 @@ impl Run<'_> {
         }
     }
 
-    /// Reports the names that definitions of a group ask for and do not get.
+    /// Reports the names that definitions of a group claim and do not get.
     fn names_in_use(&mut self) {
         for finding in std::mem::take(&mut self.claims).findings() {
             self.shown(&finding);
         }
     }
 
-    /// One line about all definitions.
+    /// Prints one line about all definitions.
     fn summary(&mut self, against: &Definitions) {
         let gone: Vec<&str> = against.names().filter(|name| !self.seen.contains(*name)).collect();
         if !gone.is_empty() {

@@ -10,7 +10,7 @@ use kubeshape_registry::{Location, Registry, Release, Settings};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What the files have of policies, and what their expressions are checked with.
+/// The policies in the files, and the kinds for checking their expressions.
 #[derive(Debug, Default)]
 pub(super) struct Policies {
     objects: Vec<Location>,
@@ -19,7 +19,7 @@ pub(super) struct Policies {
     definitions: Vec<Input>,
 }
 
-/// The objects of a text.
+/// Returns the objects of an input.
 pub(super) fn read(name: &Arc<str>, bytes: &[u8], limits: Limits) -> Vec<Location> {
     let input = kubeshape_input::read(Arc::clone(name), bytes, limits);
     let mut out = Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn read(name: &Arc<str>, bytes: &[u8], limits: Limits) -> Vec<Locatio
 }
 
 impl Policies {
-    /// Adds what was found in a file.
+    /// Adds the results of a file.
     pub(super) fn add(&mut self, result: &mut FileResult, input: &Input) {
         self.others.append(std::mem::take(&mut result.others));
         if !result.policies.is_empty() {
@@ -40,8 +40,8 @@ impl Policies {
         }
     }
 
-    /// Checks all policies as releases create them. Findings that several releases have are reported once. Returns the summary,
-    /// if there are policies.
+    /// Checks all policies like a creation on each release. Findings of several releases are reported once. Returns the
+    /// summary, if there are policies.
     pub(super) fn check(
         mut self,
         releases: Releases,
@@ -59,7 +59,7 @@ impl Policies {
         }
         let mut found: Vec<(Finding, Vec<Release>)> = Vec::new();
         let mut judged: Vec<Release> = Vec::new();
-        // The place of a finding among those that were found, by where it is and what it says.
+        // The indices of findings, by location and message.
         let mut known: BTreeMap<(String, String), usize> = BTreeMap::new();
         let (mut objects, mut refused) = (0, 0);
         for release in releases.iter() {
@@ -95,7 +95,8 @@ impl Policies {
         Some(format!("{objects} object{s} of admission checked for Kubernetes {releases}: {rest}."))
     }
 
-    /// The built-in kinds of a release, and those that the files define; `None` if the release has no documents.
+    /// Returns the built-in kinds of a release, and those that the files define; `None` if the release has no
+    /// documents.
     fn kinds(&self, release: Release) -> Option<WithCustom> {
         let mut registry = Registry::new(Settings::of(release));
         for (number, location) in self.objects.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What is found in a file, and what is to be written.
+//! The results for a file.
 
 use kubeshape_check::fix::Plan;
 use kubeshape_check::{Problem, Report};
@@ -11,9 +11,9 @@ use std::sync::Arc;
 /// The result for a file.
 #[derive(Debug, Default)]
 pub(super) struct FileResult {
-    /// In the order of the file.
+    /// In source order.
     pub(super) events: Vec<Event>,
-    /// Whether there is a definition in it.
+    /// Whether it has a definition.
     pub(super) found: bool,
     /// Whether anything in it could not be read.
     pub(super) failed: bool,
@@ -23,7 +23,7 @@ pub(super) struct FileResult {
     pub(super) policies: Vec<Location>,
     /// The objects that may be parameters of policies.
     pub(super) others: Others,
-    /// What is to be written.
+    /// The new contents.
     pub(super) fixed: Option<Fixed>,
 }
 
@@ -34,37 +34,37 @@ pub(super) enum Event {
     Verdict(Verdict),
 }
 
-/// What the releases say about a definition.
+/// The answers of the releases about a definition.
 #[derive(Debug)]
 pub(super) struct Verdict {
     pub(super) input: Arc<str>,
-    /// Place of its name.
+    /// The location of its name.
     pub(super) place: Option<Place>,
-    /// The finding if another definition has the name already.
+    /// The finding if another definition already has the name.
     pub(super) again: Box<Finding>,
     /// The finding if another definition has one of its names.
     pub(super) in_use: Box<Finding>,
     /// The answer in one line.
     pub(super) text: String,
-    /// The answers. Their problems are findings before this.
+    /// The answers. Their problems are earlier findings.
     pub(super) report: Report,
-    /// The places of the expressions whose costs the report has.
+    /// The locations of the expressions whose costs the report has.
     pub(super) expressions: BTreeMap<u32, Place>,
 }
 
 impl Verdict {
-    /// The name of the definition, or that of the input if it has none.
+    /// Returns the name of the definition, or that of the input if it has none.
     pub(super) fn label(&self) -> &str {
         if self.report.name.is_empty() { &self.input } else { &self.report.name }
     }
 }
 
-/// The result for a text.
+/// The result for an input.
 pub(super) struct Judged {
     pub(super) result: FileResult,
-    /// Per document that can be read, in order, if edits are requested.
+    /// One per document that can be read, in order, if edits are requested.
     pub(super) documents: Vec<Planned>,
-    /// Whether the text is that of the file, not unpacked from it.
+    /// Whether the bytes are those of the file, not decompressed.
     pub(super) is_plain: bool,
 }
 
@@ -74,7 +74,7 @@ pub(super) struct Planned {
     pub(super) plan: Plan,
 }
 
-/// The new text of a file.
+/// The new contents of a file.
 #[derive(Debug)]
 pub(super) struct Fixed {
     pub(super) old: Vec<u8>,

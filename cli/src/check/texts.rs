@@ -10,7 +10,7 @@ use kubeshape_lifecycle::warn::Cluster;
 use kubeshape_schema::{Level, Levels};
 
 impl Context {
-    /// What rows are checked with.
+    /// Returns the settings for checking rows.
     pub(crate) fn of_rows(releases: Releases, advice: bool) -> Context {
         Context {
             check: Check::new(releases).with_advice(advice).with_established(true),

@@ -40,7 +40,7 @@ impl<'c> Worker<'c> {
         result
     }
 
-    /// Checks a text in memory.
+    /// Checks an input in memory.
     pub(super) fn text(&mut self, name: &Arc<str>, bytes: &[u8]) -> FileResult {
         let result = Judged::of(self.context, name, bytes, None, &mut self.documents, &mut self.arena).result;
         self.give_back();
@@ -98,7 +98,7 @@ impl Judged {
     ) -> Judged {
         let mut out = FileResult::default();
         let (mut planned, mut has_policies) = (Vec::new(), false);
-        // Findings about documents without definitions. Those about a definition are all shown.
+        // Limits findings about documents without definitions. Those about a definition are all shown.
         let mut capped = Capped::default();
         let mut documents = reader.documents(Arc::clone(name), bytes, context.limits);
         let is_plain = documents.bytes() == bytes;
@@ -167,12 +167,12 @@ impl Judged {
 }
 
 impl Context {
-    /// Whether findings with that code are shown.
+    /// Returns whether findings with that code are shown.
     fn shows(&self, code: Code) -> bool {
         self.levels.of(code) >= self.least
     }
 
-    /// What the releases say about a definition. Most texts have no lifecycles.
+    /// Returns the answers of the releases about a definition. Most inputs have no lifecycles.
     fn judge(&self, manifest: Manifest<'_>, has_lifecycles: bool, arena: &Bump) -> Report {
         let mut report = match self.against.replaced_by(manifest.node) {
             Some(old) => self.check.replacement(manifest, old, arena),
@@ -185,7 +185,7 @@ impl Context {
         report
     }
 
-    /// What the definition says of the lifecycles of its fields.
+    /// Returns the findings about the lifecycles of the definition's fields.
     fn lifecycles(&self, definition: Node<'_>) -> Vec<Problem> {
         let problem = |note, releases| Problem { note, releases, error: None, advice: None, part: None };
         let mut out: Vec<Problem> =

@@ -1,4 +1,4 @@
-//! A cluster that is asked, and the folder of the cache.
+//! A cluster to query, and the folder of the cache.
 
 use crate::error::{Fatal, describe};
 use kubeshape_client::cache::{Bounds, Cache, CacheError};
@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 /// The environment variable that names the folder of the cache.
 const CACHE: &str = "KUBESHAPE_CACHE";
 
-/// A cluster, and how it is asked.
+/// A cluster, and the options for its queries.
 pub(super) struct Asked {
     pub(super) cluster: Cluster,
     cache: Option<Cache>,
@@ -18,10 +18,10 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Prepares the connection, if one is needed. Why there is no cache goes to `tell`.
+    /// Prepares the connection, if one is needed. Passes the reason of a missing cache to `tell`.
     ///
     /// # Errors
-    /// There is no kubeconfig, or none that can be used; the cache is needed and cannot be opened.
+    /// There is no usable kubeconfig; or the cache is needed and cannot be opened.
     pub(super) fn new(
         options: &ClusterOptions,
         cache: Option<&Path>,
@@ -43,7 +43,7 @@ impl Asked {
     /// Fetches what is wanted.
     ///
     /// # Errors
-    /// The server cannot be asked.
+    /// The server does not respond.
     pub(super) fn pull(
         &self,
         wanted: &Wanted,
@@ -54,7 +54,7 @@ impl Asked {
         self.runtime.block_on(kubeshape_client::pull(&client, wanted, cached))
     }
 
-    /// The version of the list of CustomResourceDefinitions.
+    /// Returns the version of the list of CustomResourceDefinitions.
     pub(super) fn definitions_version(&self) -> Result<String, kubeshape_client::Error> {
         self.runtime.block_on(Client::new(&self.cluster, Limits::default()).definitions_version())
     }
@@ -65,7 +65,7 @@ impl Asked {
     }
 }
 
-/// The folder of the cache: the one that is named, or the one of the environment, or the user's.
+/// Returns the folder of the cache: the named one, or that of the environment variable, or the user's.
 ///
 /// # Errors
 /// None is named, and the user has no home.
@@ -87,5 +87,5 @@ pub(super) fn failed(error: CacheError) -> Fatal {
     }
 }
 
-/// The time that one request may take, if the command line does not say.
+/// The default timeout of one request.
 pub(super) const TIMEOUT: Duration = Duration::from_mins(1);

@@ -13,30 +13,30 @@ use {
     std::collections::BTreeSet,
 };
 
-/// What such an input begins with.
+/// The prefix of such an input.
 const PREFIX: &str = "cluster:";
 
-/// What a cluster has, as inputs.
+/// The documents of a cluster, as inputs.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) inputs: Vec<Input>,
-    /// What could not be fetched, with the reason.
+    /// The failed requests, with the reason.
     pub(crate) unreadable: Vec<(PathBuf, String)>,
 }
 
-/// The context that an argument names; none if it names a file. `cluster:` is the current context.
+/// Returns the context in an argument; `None` if it names a file. `cluster:` is the current context.
 pub(crate) fn context_of(argument: &Path) -> Option<&str> {
     argument.to_str()?.strip_prefix(PREFIX)
 }
 
-/// Says that nothing can be fetched.
+/// Reports that nothing can be fetched.
 #[cfg(not(feature = "cluster"))]
 pub(crate) fn inputs(context: &str, _: bool) -> Found {
     let why = "this kubeshape was built without clusters: build it with the feature `cluster`";
     Found { unreadable: vec![(PathBuf::from(format!("{PREFIX}{context}")), why.to_owned())], ..Found::default() }
 }
 
-/// Fetches the documents of a cluster, from the cache as far as they are there.
+/// Fetches the documents of a cluster, from the cache if possible.
 #[cfg(feature = "cluster")]
 pub(crate) fn inputs(context: &str, offline: bool) -> Found {
     let name = format!("{PREFIX}{context}");
@@ -68,7 +68,7 @@ fn found(name: &str, pulled: Pulled) -> Found {
         defined.extend(versions(&definition.bytes));
         add(&format!("crds/{}", definition.version.name), definition.bytes);
     }
-    // A definition says more than the documents that are made of it.
+    // A definition has more information than the documents made from it.
     for document in pulled.documents.into_iter().map(|fetched| fetched.document) {
         if !defined.contains(&document.path) {
             add(&format!("openapi/v3/{}", document.path), document.bytes);
@@ -81,7 +81,7 @@ fn found(name: &str, pulled: Pulled) -> Found {
     Found { inputs, unreadable: pulled.failures.into_iter().map(of).collect() }
 }
 
-/// The paths of the documents of a definition: `apis/example.com/v1`.
+/// Returns the paths of the documents of a definition: `apis/example.com/v1`.
 #[cfg(feature = "cluster")]
 fn versions(definition: &[u8]) -> Vec<String> {
     let Ok(object) = serde_json::from_slice::<Value>(definition) else { return Vec::new() };

@@ -1,5 +1,5 @@
-//! Clusters: `kubeshape pull`, `kubeshape cache`, and `cluster:CONTEXT` as an input. `kubeshape-client` asks the servers.
-//! Without the feature `cluster` nothing of it is there, and such an input is refused.
+//! Clusters: `kubeshape pull`, `kubeshape cache`, and `cluster:CONTEXT` as an input. `kubeshape-client` queries the
+//! servers. Without the feature `cluster`, these commands do not exist, and such an input is refused.
 
 #[cfg(feature = "cluster")]
 mod asked;

@@ -24,15 +24,15 @@ use std::time::Duration;
 
 /// A progress bar is shown after this time.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The longest time between two requests of `--watch` to a server that fails.
+/// The longest time between two requests of `--watch` to a failing server.
 const LONGEST: Duration = Duration::from_mins(5);
-/// As many files are named when they are written beside others that stay.
+/// The maximum number of files that are named when they are written next to others.
 const NAMED: usize = 6;
 
 /// Runs the command. Returns whether everything was fetched.
 ///
 /// # Errors
-/// The command line is wrong, the server cannot be reached, or a file cannot be written.
+/// The command line is invalid, the server cannot be reached, or a file cannot be written.
 pub(crate) fn pull(args: &PullArgs, setup: &Setup) -> Result<bool, Fatal> {
     let ui = Ui::new(setup.color, When::Never, args.quiet, false).with_levels(setup.levels(&args.levels));
     let mut ui = ui.reporting(args.report.formats(args.output_format));
@@ -84,12 +84,12 @@ pub(crate) fn pull(args: &PullArgs, setup: &Setup) -> Result<bool, Fatal> {
                 pause = args.refresh;
                 waiting.wait(&asked);
             }
-            // A server that was there once comes back.
+            // A server that responded once will come back.
             Err(Failure::Server(error)) if args.watch && !is_first => {
                 ui.say(&format!("{error}; trying again in {} s", pause.as_secs()));
                 std::thread::sleep(pause);
                 pause = (pause * 2).min(LONGEST.max(args.refresh));
-                // The token in a file may be another one by now.
+                // The token in a file may have changed.
                 if let Ok(again) = Asked::new(&options, cache.as_deref(), |_| {}) {
                     asked = again;
                 }
@@ -164,7 +164,7 @@ fn once(
     let mut keep = kept(wanted, &pulled, folder);
     keep.extend(unchanged);
     let target = place::Target { record: Some(folder), keep: &keep, is_folder: true, report: None };
-    // What could not be fetched does not replace anything: it has no result.
+    // A failed request replaces nothing: it has no result.
     let options = Options { keep_going: true, prune: args.prune, adopt: false, dry_run: args.dry_run };
     let placed = place::place(ready, target, stage, options, !failed.is_empty()).inspect_err(|_| stage.abandon())?;
     if let Some(finding) = &placed.damaged {
@@ -192,15 +192,15 @@ fn once(
     Ok(failed.is_empty())
 }
 
-/// The results of earlier runs that stay: what the cluster still has, what this run does not ask for, and what other commands
-/// wrote.
+/// Returns the results of earlier runs to keep: those that the cluster still has, those that this run does not request,
+/// and those of other commands.
 fn kept(wanted: &Wanted, pulled: &Pulled, folder: &Path) -> BTreeSet<String> {
     let mut keep: BTreeSet<String> = pulled.documents.iter().map(|fetched| name_of(&fetched.document.path)).collect();
-    // That a record is damaged is told by whoever uses it.
+    // A damaged record is reported where it is used.
     let record = Record::read(folder).ok().flatten().unwrap_or_default();
     let v2 = names::single(Shape::V2, Format::Json);
     let is_asked_for = |name: &&str| match name.split_once('/') {
-        // What the cache does not have may be there nevertheless.
+        // A document may exist although the cache does not have it.
         None if **name == v2 => wanted.v2 && !wanted.offline,
         None => name.ends_with("_openapi.json"),
         Some((folder, _)) => folder == "discovery" || (folder == "crds" && wanted.definitions),
@@ -209,18 +209,18 @@ fn kept(wanted: &Wanted, pulled: &Pulled, folder: &Path) -> BTreeSet<String> {
     keep
 }
 
-/// The file of a document. A file whose name begins with a dot would be passed over in a folder.
+/// Returns the file name of a document. A file whose name begins with a dot would be skipped in a folder.
 fn name_of(path: &str) -> String {
     let name = names::root(path, Format::Json);
     name.strip_prefix('.').map_or(name.clone(), |rest| format!("%2E{rest}"))
 }
 
-/// The files of a folder.
+/// The results in a folder.
 #[derive(Default)]
 struct Results {
     /// Those that are written.
     ready: Vec<Ready>,
-    /// Names of those that are there already, as they would be written.
+    /// The names of those that already exist unchanged.
     unchanged: Vec<String>,
 }
 
@@ -233,7 +233,7 @@ fn results(
     ui: &mut Ui,
 ) -> Result<Results, Fatal> {
     let mut out = Results::default();
-    // Without a record that can be read, everything is written.
+    // Without a readable record, everything is written.
     let record = Record::read(folder).ok().flatten().unwrap_or_default();
     let mut add = |name: String, bytes: &[u8]| -> Result<(), Fatal> {
         let digest = Sha256::digest(bytes).into();
@@ -269,7 +269,7 @@ fn results(
     Ok(out)
 }
 
-/// One document of all (KEP-2896); none if one of them cannot be read.
+/// Merges all documents (KEP-2896); `None` if one of them cannot be read.
 fn whole(pulled: &Pulled, failed: &mut Failed, ui: &mut Ui) -> Option<Vec<u8>> {
     let (bytes, faults) = match aggregate(pulled.documents.iter().map(|fetched| &fetched.document)) {
         Ok(aggregated) => (Some(aggregated.bytes), aggregated.conflicts),
@@ -283,8 +283,7 @@ fn whole(pulled: &Pulled, failed: &mut Failed, ui: &mut Ui) -> Option<Vec<u8>> {
     bytes
 }
 
-/// A definition as `kubectl get -o yaml` prints it: members in the order of their names, and without the managers of
-/// fields.
+/// Prints a definition like `kubectl get -o yaml`: members sorted by name, without managed fields.
 fn yaml(json: &[u8]) -> Vec<u8> {
     let Ok(mut object) = serde_json::from_slice::<Value>(json) else { return json.to_vec() };
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
@@ -321,7 +320,7 @@ fn summary(wanted: &Wanted, pulled: &Pulled) -> String {
     text
 }
 
-/// What was pulled, to see whether it changed.
+/// Returns the digest of a pull, to detect changes.
 fn digest_of(pulled: &Pulled) -> [u8; 32] {
     let mut hash = Sha256::new();
     let mut add = |text: &[u8]| {
@@ -331,7 +330,7 @@ fn digest_of(pulled: &Pulled) -> [u8; 32] {
     for Fetched { document, .. } in &pulled.documents {
         add(document.path.as_bytes());
         add(document.hash.as_deref().unwrap_or_default().as_bytes());
-        // A server without hashes is compared by what it sends.
+        // Documents without hashes are compared by content.
         add(if document.hash.is_some() { &[] } else { &document.bytes });
     }
     if let Some(v2) = &pulled.v2 {
@@ -366,7 +365,7 @@ fn bar(args: &PullArgs) -> Option<ProgressBar> {
     Some(bar)
 }
 
-/// The path of the document of a group version.
+/// Returns the path of the document of a group version.
 fn path_of(name: &str) -> Result<String, Fatal> {
     let wrong = || Fatal::Usage(format!("--group-version takes apps/v1, or v1 for the core group, found {name:?}"));
     openapi::path_of(name).ok_or_else(wrong)

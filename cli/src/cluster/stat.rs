@@ -24,7 +24,7 @@ pub(crate) fn cache(args: &CacheArgs, _: &Setup) -> Result<bool, Fatal> {
         }
     };
     let path = folder(folder_args.cache.as_deref())?;
-    // To look at a cache does not make one.
+    // Showing a cache does not create one.
     if !path.exists() {
         report::print(format!("{} is empty\n", path.display()).as_bytes())?;
         return Ok(true);
@@ -67,7 +67,7 @@ fn deleted(path: &Path, compacted: Compacted) -> String {
     format!("deleted {} entries, {}\n", compacted.entries, size(compacted.bytes))
 }
 
-/// A size for people: `512 bytes`, `3.4 MiB`.
+/// Formats a size for people: `512 bytes`, `3.4 MiB`.
 pub(super) fn size(bytes: u64) -> String {
     // In tenths of the unit.
     let (mut tenths, mut unit) = (bytes.saturating_mul(10), "bytes");

@@ -1,14 +1,15 @@
-//! Waiting until a cluster changes.
+//! Waits until a cluster changes.
 //!
-//! The cluster is asked at intervals, because an index has no watch. Its CustomResourceDefinitions have one: where the user
-//! may list them, a change of one is seen at once, and the cluster is asked without waiting for the end of the interval.
+//! The cluster is polled at intervals, because an index has no watch. Its CustomResourceDefinitions have one: if the
+//! user may list them, a change of one is noticed immediately, and the cluster is polled before the end of the
+//! interval.
 
 use super::asked::Asked;
 use kubeshape_client::{Change, Error};
 use std::time::{Duration, Instant};
 
-/// A server needs a moment until it publishes a changed definition. So it is asked after this time, and again after twice
-/// as long, until the interval is reached.
+/// A server needs a moment until it publishes a changed definition. So it is polled after this time, and again after
+/// twice as long, until the interval is reached.
 const SOON: Duration = Duration::from_millis(500);
 
 /// How long to wait.
@@ -16,11 +17,11 @@ const SOON: Duration = Duration::from_millis(500);
 pub(super) struct Waiting {
     /// The interval.
     refresh: Duration,
-    /// The next one.
+    /// The next interval.
     next: Duration,
-    /// The version of the list of definitions that is known.
+    /// The known version of the list of definitions.
     version: Option<String>,
-    /// Whether the server does not let definitions be watched.
+    /// Whether the server refuses to watch definitions.
     is_refused: bool,
 }
 
@@ -29,7 +30,7 @@ impl Waiting {
         Waiting { refresh, next: refresh, version: None, is_refused: false }
     }
 
-    /// Notes where the list of definitions is. What changes afterwards ends [`wait`](Self::wait).
+    /// Records the version of the list of definitions. Later changes end [`wait`](Self::wait).
     pub(super) fn begin(&mut self, asked: &Asked) {
         if self.version.is_some() || self.is_refused {
             return;

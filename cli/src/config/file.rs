@@ -1,4 +1,4 @@
-//! Where the file is, and its text.
+//! Finds and reads the configuration file.
 
 use super::NAME;
 use crate::cluster::context_of;
@@ -9,22 +9,22 @@ use std::io::{ErrorKind, Read};
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
-/// No configuration is that large.
+/// The maximum size of a configuration file, in bytes.
 const MOST: u64 = 1 << 20;
 
 /// A configuration file.
 #[derive(Debug)]
 pub(super) struct File {
-    /// As messages name it: relative to the current folder if it is in it or above it.
+    /// The name in messages: relative to the current folder if it is in it or above it.
     pub(super) name: String,
-    /// The folder that it stands in, relative in the same way; empty for the current one.
+    /// Its folder, relative in the same way; empty for the current one.
     folder: PathBuf,
     pub(super) text: String,
-    /// Whether `--config` names it. A file that was found may come from somebody else, with the folder that it stands in.
+    /// Whether `--config` names it. A file that was found may come from someone else, together with its folder.
     pub(super) is_named: bool,
 }
 
-/// The file that `--config` names, else the nearest one in the current folder and those above it.
+/// Returns the file that `--config` names, or else the nearest one in the current folder and those above it.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -38,7 +38,7 @@ pub(super) fn find(given: Option<PathBuf>, is_off: bool) -> Result<Option<File>,
     nearest().map(|path| read(&path, false)).transpose()
 }
 
-/// The nearest file in the current folder and those above it.
+/// Returns the nearest file in the current folder and those above it.
 pub(super) fn nearest() -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
     let mut path = PathBuf::new();
@@ -72,7 +72,7 @@ fn read(path: &Path, is_named: bool) -> Result<File, Fatal> {
 }
 
 impl File {
-    /// A path that stands in the file, as seen from the current folder.
+    /// Returns a path in the file, relative to the current folder.
     pub(super) fn path(&self, written: &str) -> String {
         if written == "-" || self.folder.as_os_str().is_empty() {
             return written.to_owned();
@@ -84,14 +84,14 @@ impl File {
         let written = Path::new(written);
         let parts = written.components().filter(|part| !matches!(part, Component::CurDir));
         let mut path = self.folder.join(parts.collect::<PathBuf>()).to_string_lossy().into_owned();
-        // A trailing slash says that it is a folder.
+        // A trailing slash marks a folder.
         if written.to_string_lossy().ends_with('/') && !path.ends_with('/') {
             path.push('/');
         }
         path
     }
 
-    /// Whether a path that stands in the file is inside of its folder, links followed.
+    /// Returns whether a path in the file is inside its folder, after following links.
     pub(super) fn is_inside(&self, written: &str) -> bool {
         let start = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
         let Ok(folder) = start.canonicalize() else { return false };
@@ -103,10 +103,10 @@ impl File {
             match part {
                 Component::CurDir => {}
                 Component::Normal(name) => path.push(name),
-                // Of a name that does not exist yet, `..` would be guesswork.
+                // `..` in a name that does not exist yet is ambiguous.
                 _ => return false,
             }
-            // A link that leads nowhere is followed when the file is written.
+            // A dangling link is followed when the file is written.
             if path.is_symlink() || path.exists() {
                 let Ok(found) = path.canonicalize() else { return false };
                 path = found;
@@ -115,12 +115,12 @@ impl File {
         path.starts_with(&folder)
     }
 
-    /// `FILE:LINE:COLUMN` of a byte.
+    /// Returns `FILE:LINE:COLUMN` of a byte.
     pub(super) fn place(&self, offset: usize) -> String {
         format!("{}:{}", self.name, Lines::default().place(&self.text, offset))
     }
 
-    /// What is wrong with a part of it.
+    /// Returns the error about a part of it.
     pub(super) fn wrong(&self, span: Range<usize>, detail: impl Into<String>) -> Fatal {
         let mut finding = Finding::new(Code::Config, detail).in_input(self.name.as_str());
         let mut lines = Lines::default();

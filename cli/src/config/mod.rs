@@ -1,9 +1,9 @@
 //! `kubeshape.toml`: defaults of a project.
 //!
-//! [`file`] finds and reads it. A key is the name of a long option, or `inputs`; which keys there are, and which values
-//! they take, is what [`args`](crate::args) says. [`options`] checks keys and values against that, and adds to the
-//! command line what it does not say itself, so that every command sees one command line. `deny` and `allow` are the
-//! exception: they are rules in layers, and the command line only adds to them. [`show`] is `kubeshape config`.
+//! [`file`] finds and reads it. A key is the name of a long option, or `inputs`; [`args`](crate::args) defines the keys
+//! and their values. [`options`] checks keys and values against that, and adds missing options to the command line, so
+//! that every command sees one command line. `deny` and `allow` are the exception: they are rules in layers, to which
+//! the command line only adds. [`show`] is `kubeshape config`.
 
 mod file;
 mod options;
@@ -23,7 +23,7 @@ pub(crate) const NAME: &str = "kubeshape.toml";
 /// Commands that read no inputs of a project.
 const WITHOUT: [&str; 6] = ["completions", "man", "explain-code", "config", "help", "version"];
 
-/// A command line together with what a configuration file says.
+/// A command line completed from a configuration file.
 #[derive(Debug)]
 pub(crate) struct Configured {
     /// The command line.
@@ -32,19 +32,20 @@ pub(crate) struct Configured {
     pub(crate) rules: Vec<LevelRules>,
 }
 
-/// Completes a command line by the configuration file that holds for it.
+/// Completes a command line from its configuration file.
 ///
 /// # Errors
-/// The file cannot be read, or something in it is wrong.
+/// The file cannot be read, or is invalid.
 pub(crate) fn configured(arguments: Vec<OsString>) -> Result<Configured, Fatal> {
     let plain = |arguments| Ok(Configured { arguments, rules: Vec::new() });
-    // Nearly every run ends here. To make all commands and read the command line twice takes longer than a small conversion.
+    // Nearly every run ends here. Building all commands and parsing the command line twice takes longer than a small
+    // conversion.
     let may_name_one = |argument: &OsString| argument.to_string_lossy().starts_with("--config");
     if !arguments.iter().any(may_name_one) && file::nearest().is_none() {
         return plain(arguments);
     }
     let command = options::commands();
-    // What is wrong with the command line is told when it is complete.
+    // Errors of the command line are reported when it is complete.
     let Ok(matches) = command.clone().ignore_errors(true).try_get_matches_from(&arguments) else {
         return plain(arguments);
     };
@@ -58,17 +59,17 @@ pub(crate) fn configured(arguments: Vec<OsString>) -> Result<Configured, Fatal> 
     Ok(Configured { arguments, rules })
 }
 
-/// What `--config` names.
+/// Returns the value of `--config`.
 fn given(matches: &ArgMatches) -> Option<PathBuf> {
     matches.try_get_one::<PathBuf>("config").ok().flatten().cloned()
 }
 
-/// Whether there is `--no-config`.
+/// Returns whether there is `--no-config`.
 fn is_off(matches: &ArgMatches) -> bool {
     matches.try_get_one::<bool>("no_config").ok().flatten().copied().unwrap_or_default()
 }
 
-/// Whether the command line says something of an option.
+/// Returns whether the command line sets an option.
 fn is_given(matches: &ArgMatches, id: &str) -> bool {
     let is_known = matches.try_contains_id(id).is_ok();
     is_known && matches.value_source(id) == Some(ValueSource::CommandLine)

@@ -16,13 +16,14 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// The key for what a command reads.
+/// The key for the inputs of a command.
 pub(super) const INPUTS: &str = "inputs";
-/// Options that a file cannot give.
+/// Options that a file cannot set.
 const NEVER: [&str; 4] = ["help", "version", "config", "no-config"];
 
-/// Options that only a file of `--config` can give. A file that is found may come with a folder of somebody else, and must not
-/// say who can connect, where requests and tokens go, which clusters and programs for credentials are used, what git is asked for, that inputs are edited, or that files of others are taken for results.
+/// Options that only a file of `--config` can set. A file that is found may come with a folder from someone else, and
+/// must not decide who can connect, where requests and tokens are sent, which clusters and credential programs are
+/// used, which revision git reads, that inputs are edited, or that files of others are treated as results.
 const OF_NAMED_FILES: [&str; 18] = [
     "adopt",
     "advertise-address",
@@ -43,12 +44,12 @@ const OF_NAMED_FILES: [&str; 18] = [
     "token-file",
     "unix-socket",
 ];
-/// What a command does with the path of an option.
+/// How a command uses the path of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Access {
-    /// It reads what is there.
+    /// It reads the path.
     Reads,
-    /// It can write, replace or delete what is there. A file that is found can only name places in its own folder.
+    /// It can write, replace or delete the path. A file that is found can only name paths in its own folder.
     Writes,
 }
 
@@ -75,11 +76,11 @@ const PATHS: [(&str, Access); 16] = [
 /// A key of the file with its value.
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
-    /// The table; none for what holds for all commands.
+    /// The table; `None` for settings of all commands.
     pub(super) command: Option<String>,
     pub(super) key: String,
     pub(super) value: Given,
-    /// Where the key stands, in bytes.
+    /// The position of the key, in bytes.
     pub(super) at: usize,
 }
 
@@ -93,7 +94,7 @@ pub(super) enum Given {
 }
 
 impl Given {
-    /// The texts that it stands for.
+    /// Returns the strings of the value.
     pub(super) fn texts(&self) -> Vec<&str> {
         match self {
             Given::Switch(_) => Vec::new(),
@@ -110,12 +111,12 @@ pub(super) fn commands() -> Command {
     command
 }
 
-/// The command of that name, if a file can say something of it.
+/// Returns the command of that name, if a file can configure it.
 pub(super) fn named<'c>(commands: &'c Command, name: &str) -> Option<&'c Command> {
     commands.find_subcommand(name).filter(|command| !WITHOUT.contains(&command.get_name()))
 }
 
-/// The option of a command that a key names.
+/// Returns the option of a command for a key.
 pub(super) fn option<'c>(command: &'c Command, key: &str) -> Option<&'c Arg> {
     let is_it = |arg: &&Arg| match arg.get_long() {
         Some(long) => long == key && !NEVER.contains(&long),
@@ -124,7 +125,7 @@ pub(super) fn option<'c>(command: &'c Command, key: &str) -> Option<&'c Arg> {
     command.get_arguments().find(is_it)
 }
 
-/// The keys that a command has.
+/// Returns the keys of a command.
 pub(super) fn keys(command: &Command) -> impl Iterator<Item = &str> {
     let key = |arg: &'_ Arg| match arg.get_long() {
         Some(_) => None,
@@ -134,10 +135,10 @@ pub(super) fn keys(command: &Command) -> impl Iterator<Item = &str> {
     longs.chain(command.get_arguments().filter_map(key))
 }
 
-/// The keys and values of a file.
+/// Reads the keys and values of a file.
 ///
 /// # Errors
-/// The file is not TOML, or keys or values are wrong: all of them are named.
+/// The file is not TOML, or keys or values are invalid: all of them are reported.
 pub(super) fn read(file: &File, commands: &Command) -> Result<Vec<Setting>, Fatal> {
     let table = DeTable::parse(&file.text).map_err(|error| {
         let end = file.text.len();
@@ -214,10 +215,10 @@ fn setting(
     })
 }
 
-/// Texts of a value, with their bytes in the file.
+/// The strings of a value, with their byte ranges in the file.
 type Texts = Vec<(String, Range<usize>)>;
 
-/// The value of an option, with the places of its texts.
+/// Returns the value of an option, with the positions of its strings.
 fn given(file: &File, arg: &Arg, value: &Spanned<DeValue<'_>>) -> Result<(Given, Texts), Fatal> {
     let is_switch = matches!(arg.get_action(), ArgAction::SetTrue | ArgAction::SetFalse);
     let is_list = matches!(arg.get_action(), ArgAction::Append) || arg.is_positional();
@@ -257,7 +258,7 @@ fn describe(value: &DeValue<'_>) -> &'static str {
     }
 }
 
-/// Whether an option takes a text; else why it does not.
+/// Checks that an option accepts a string. Returns the reason if not.
 fn check(command: &Command, arg: &Arg, key: &str, text: &str) -> Result<(), String> {
     let values: Vec<String> = arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
     if !values.is_empty() && !arg.is_positional() && !matches!(arg.get_action(), ArgAction::SetTrue) {
@@ -273,7 +274,7 @@ fn check(command: &Command, arg: &Arg, key: &str, text: &str) -> Result<(), Stri
         INPUTS => return Ok(()),
         _ => {}
     }
-    // Nothing but this option is checked.
+    // Only this option is checked.
     let alone = command.clone().mut_args(|arg| arg.required(false));
     let argument = format!("--{key}={text}");
     match alone.try_get_matches_from([command.get_name(), &argument]) {
@@ -286,7 +287,7 @@ fn check(command: &Command, arg: &Arg, key: &str, text: &str) -> Result<(), Stri
     }
 }
 
-/// The rules for findings that hold for a command.
+/// Returns the rules for findings of a command.
 pub(super) fn rules(settings: &[Setting], command: &str) -> Vec<LevelRules> {
     let layer = |command: Option<&str>| {
         let of = |key: &str| -> Vec<Selector> {
@@ -299,8 +300,7 @@ pub(super) fn rules(settings: &[Setting], command: &str) -> Vec<LevelRules> {
     vec![layer(Some(command)), layer(None)]
 }
 
-/// The settings that hold for a command: its own, and those of all commands that it has an option for and does not give
-/// itself.
+/// Returns the settings of a command: its own, and those of all commands for which it has an option and no own setting.
 pub(super) fn effective<'s>(settings: &'s [Setting], command: &Command) -> Vec<(&'s Setting, Arg)> {
     let name = command.get_name();
     let is_own = |setting: &&Setting| setting.command.as_deref() == Some(name);
@@ -311,7 +311,7 @@ pub(super) fn effective<'s>(settings: &'s [Setting], command: &Command) -> Vec<(
     held.filter_map(|setting| Some((setting, option(command, &setting.key)?.clone()))).collect()
 }
 
-/// The command line with everything that the file says and it does not.
+/// Adds the settings of the file that the command line lacks.
 pub(super) fn complete(
     arguments: Vec<OsString>,
     settings: &[Setting],
@@ -351,7 +351,7 @@ pub(super) fn complete(
     out
 }
 
-/// Whether the values of an option are paths.
+/// Returns whether the values of an option are paths.
 pub(super) fn is_path(arg: &Arg) -> bool {
     matches!(
         arg.get_value_hint(),

@@ -14,10 +14,10 @@ use std::path::PathBuf;
 /// The column of comments.
 const COMMENT: usize = 40;
 
-/// Prints the configuration file that holds here, or everything that holds for a command, as TOML.
+/// Prints the configuration file in effect, or all settings of a command, as TOML.
 ///
 /// # Errors
-/// The file cannot be read, something in it is wrong, or there is no such command.
+/// The file cannot be read or is invalid, or there is no such command.
 pub(crate) fn run(args: &ConfigArgs, given: Option<PathBuf>, is_off: bool) -> Result<(), Fatal> {
     let commands = options::commands();
     let command = args.command.as_deref().map(|name| named(&commands, name)).transpose()?;
@@ -41,7 +41,7 @@ fn named<'c>(commands: &'c Command, name: &str) -> Result<&'c Command, Fatal> {
     })
 }
 
-/// Everything in the file.
+/// Prints everything in the file.
 fn all(settings: &[Setting], file: Option<&File>, commands: &Command, out: &mut String) {
     let Some(file) = file else { return };
     for setting in settings.iter().filter(|setting| setting.command.is_none()) {
@@ -56,7 +56,7 @@ fn all(settings: &[Setting], file: Option<&File>, commands: &Command, out: &mut 
     }
 }
 
-/// What holds for one command: the file, else the default.
+/// Prints the settings of one command: from the file, or else the default.
 fn of_command(command: &Command, settings: &[Setting], file: Option<&File>, out: &mut String) {
     let effective = options::effective(settings, command);
     let _ = writeln!(out, "\n[{}]", command.get_name());
@@ -71,7 +71,7 @@ fn of_command(command: &Command, settings: &[Setting], file: Option<&File>, out:
     }
 }
 
-/// Paths as seen from the current folder.
+/// Makes paths relative to the current folder.
 fn resolved(value: &Given, file: &File) -> Given {
     match value {
         Given::Text(text) => Given::Text(file.path(text)),
@@ -88,7 +88,7 @@ fn default(arg: &Arg) -> Option<Given> {
     (!value.is_empty()).then(|| if value.parse::<i64>().is_ok() { Given::Number(value) } else { Given::Text(value) })
 }
 
-/// `KEY = VALUE    # WHERE`
+/// Prints `KEY = VALUE    # WHERE`.
 fn line(key: &str, value: &Given, origin: &str, out: &mut String) {
     // A JSON string is a TOML string.
     let quoted = |text: &str| serde_json::Value::from(text).to_string();

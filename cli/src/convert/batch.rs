@@ -1,9 +1,9 @@
 //! Conversion of many files in parallel, with commits in order.
 //!
-//! Workers are never more than a window ahead of the commit, so that the memory for waiting results does not grow with the number
-//! of files. The window has two blocks, and in a block each worker has a lane of its own: neighbours are often about the same, and
-//! what one worker prepares for them, another would have to wait for. The commit runs on the calling thread and sees the files in
-//! order.
+//! Workers are never more than a window ahead of the commit, so that the memory for waiting results does not grow with
+//! the number of files. The window has two blocks, and in a block each worker has its own lane: neighboring files are
+//! often about the same subject, and a worker would have to wait for data that another one prepares for them. The
+//! commit runs on the calling thread and sees the files in order.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -11,12 +11,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Files in flight per worker, for results that are large. Sizes of files differ by a factor of 1,000: while one worker converts
+/// Files in flight per worker, for large results. Sizes of files differ by a factor of 1,000: while one worker converts
 /// a large file, the others must not wait for it.
 pub(crate) const WINDOW: usize = 32;
-/// Files that a worker takes at once, if there are many: asking for each costs as much as a small file.
+/// Files that a worker takes together, if there are many: taking one costs as much as a small file.
 const MOST_AT_ONCE: usize = 16;
-/// There are at least so many portions for each worker, so that all of them end at about the same time.
+/// The minimum number of portions for each worker, so that all of them end at about the same time.
 const PORTIONS: usize = 128;
 /// Stack size of threads. Limits on depth bound the recursion, and this is more than enough for it.
 pub(crate) const STACK: usize = 32 << 20;
@@ -28,7 +28,7 @@ pub(crate) fn jobs(given: Option<u16>) -> usize {
     given.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
 }
 
-/// Threads with stacks that are large enough for conversions.
+/// Creates threads with stacks that are large enough for conversions.
 ///
 /// # Errors
 /// Threads cannot be started.
@@ -38,7 +38,7 @@ pub(crate) fn pool(jobs: usize) -> std::io::Result<rayon::ThreadPool> {
 }
 
 struct State<R> {
-    /// What is left to take of the block that is worked on, for each worker.
+    /// The rest of the current block, for each worker.
     lanes: Vec<Range<usize>>,
     /// The first file of the next block.
     next: usize,
@@ -54,8 +54,8 @@ struct State<R> {
 }
 
 impl<R> State<R> {
-    /// The next portion of a worker: of its own lane, and of the fullest one when that is empty. None if all files of the block are
-    /// taken.
+    /// Returns the next portion of a worker: from its own lane, or from the fullest one when that is empty. `None` if
+    /// all files of the block are taken.
     fn take(&mut self, worker: usize, at_once: usize) -> Option<Range<usize>> {
         let fullest = || (0..self.lanes.len()).max_by_key(|lane| self.lanes[*lane].len());
         let own = Some(worker).filter(|own| self.lanes.get(*own).is_some_and(|lane| !lane.is_empty()));
@@ -104,11 +104,11 @@ impl<R> Drop for StopAtEnd<'_, R> {
     }
 }
 
-/// Runs the numbers `0..count` through `jobs` workers, and commits their results in order until one commit fails. `window`
-/// is the number of files in flight per worker.
+/// Runs the numbers `0..count` through `jobs` workers, and commits their results in order until one commit fails.
+/// `window` is the number of files in flight per worker.
 ///
-/// `worker` makes a worker for each thread. A result is `None` if the worker panicked. From time to time, `commit` is called
-/// with `None` while there is nothing to commit.
+/// `worker` creates a worker for each thread. A result is `None` if the worker panicked. From time to time, `commit` is
+/// called with `None` while there is nothing to commit.
 ///
 /// # Errors
 /// Threads cannot be started, or `commit` fails.
@@ -177,7 +177,7 @@ pub(crate) fn run<R: Send, W: FnMut(usize) -> R, E: From<std::io::Error>>(
     })
 }
 
-/// How the files are shared out.
+/// How the files are divided.
 #[derive(Clone, Copy)]
 struct Portions {
     count: usize,
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_do_is_done_at_once() -> std::io::Result<()> {
+    fn an_empty_batch_ends_immediately() -> std::io::Result<()> {
         run(4, WINDOW, 0, || |n: usize| n, |_| Ok::<_, std::io::Error>(()))
     }
 }

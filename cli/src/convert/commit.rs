@@ -1,5 +1,5 @@
-//! Commits in the order of the inputs: which of several CustomResourceDefinitions with the same name is used, and
-//! printing findings. Results wait in temporary files until all inputs are read.
+//! Commits in the order of the inputs: decides which of several CustomResourceDefinitions with the same name is used,
+//! and shows findings. Results wait in temporary files until all inputs are read.
 
 use super::aggregate::{self, Answer, Published};
 use super::batch;
@@ -29,13 +29,13 @@ pub(crate) struct Commit<'c> {
     documents: Vec<Document>,
     /// Without an output folder: the result, its name, and the index of its resource.
     held: Option<(Vec<u8>, String, usize)>,
-    /// Whether `--layout` names results, which may then have one name.
+    /// Whether `--layout` names results, which may then have the same name.
     has_layout: bool,
-    /// With `--layout`, the names that results have: in lower case, whose they are, and the number of the resource.
+    /// With `--layout`, the names of results: in lower case, with their owner and the index of the resource.
     named: BTreeMap<String, (String, usize)>,
     /// Results of all inputs, with their names.
     merged: Vec<(Staged, String)>,
-    /// What failed so far.
+    /// The failed inputs so far.
     failed: Failed,
     options: Options,
     pub(crate) totals: Totals,
@@ -51,9 +51,9 @@ struct Resources {
 
 struct Resource {
     name: String,
-    /// The names that it asks for; `None` if another definition replaces it.
+    /// The names that it claims; `None` if another definition replaces it.
     claim: Option<CustomResource>,
-    /// A finding about its name, which says no more than where that is.
+    /// A finding at the location of its name, without a message.
     about: Finding,
     /// Its results, with their names.
     results: Vec<(Staged, String)>,
@@ -266,13 +266,13 @@ impl<'c> Commit<'c> {
         Ok(())
     }
 
-    /// With `--layout`, whether another result has the name of this one, and whose that is.
+    /// With `--layout`, returns whether another result has the name of this one, and its owner.
     fn is_taken(&mut self, output: &Output, of: &str, owner: usize) -> Option<String> {
         let Output::Staged(_, name) = output else { return None };
         if !self.has_layout {
             return None;
         }
-        // Names that differ in upper and lower case only are one file on many machines.
+        // Names that differ only in case are one file on many machines.
         let key = name.to_lowercase();
         if let Some((first, _)) = self.named.get(&key) {
             return Some(format!("{name} is the file of {first} already"));
@@ -282,7 +282,7 @@ impl<'c> Commit<'c> {
         None
     }
 
-    /// Takes in a result of all inputs.
+    /// Adds a result of all inputs.
     fn output(&mut self, output: Output) -> Result<(), Fatal> {
         match output {
             Output::Staged(staged, name) => self.merged.push((staged, name)),
@@ -313,7 +313,7 @@ impl<'c> Commit<'c> {
         self.finding(&Finding::new(code, detail).in_input(input), ui)
     }
 
-    /// Makes the results of all inputs on `jobs` threads, and puts them in place.
+    /// Computes the results of all inputs on `jobs` threads, and puts them in place.
     ///
     /// # Errors
     /// A file cannot be written, or there are several results and no output folder.
@@ -376,7 +376,7 @@ impl<'c> Commit<'c> {
                 Merged::Finding(finding) => self.merged(*finding, ui),
             })?;
         }
-        // A kind that does not exist is lacking in no other result.
+        // No other result lacks a kind that does not exist.
         let failed = self.failed.clone();
         for missing in engine.settings().kinds.missing() {
             self.finding(&Finding::new(Code::NoSuchKind, missing.to_string()), ui)?;
@@ -385,7 +385,7 @@ impl<'c> Commit<'c> {
         Ok(self.totals)
     }
 
-    /// Reports the names that definitions of a group ask for and do not get.
+    /// Reports the names that definitions of a group claim and do not get.
     fn names_in_use(&mut self, ui: &mut Ui) -> Result<(), Fatal> {
         let mut claims = Claims::default();
         for resource in &mut self.resources.all {
@@ -439,7 +439,7 @@ impl<'c> Commit<'c> {
         Ok(())
     }
 
-    /// The documents that are published for the CustomResourceDefinitions, if results of all inputs need them.
+    /// Returns the documents that are published for the CustomResourceDefinitions, if results of all inputs need them.
     fn published(
         &mut self,
         engine: &Engine,
@@ -465,7 +465,7 @@ impl<'c> Commit<'c> {
         Ok(published)
     }
 
-    /// A finding about the CustomResourceDefinition of that name, which is put where that is.
+    /// Reports a finding about the CustomResourceDefinition of that name, at its location.
     fn merged(&mut self, finding: Finding, ui: &mut Ui) -> Result<(), Fatal> {
         let owner = finding.resource.as_ref().and_then(|name| self.resources.by_name.get(name));
         let finding = match owner.map(|number| &self.resources.all[*number].about) {
@@ -481,7 +481,7 @@ impl<'c> Commit<'c> {
     }
 }
 
-/// Writes a result of all inputs beside its target, or keeps it if there is no output folder.
+/// Writes a result of all inputs next to its target, or keeps it if there is no output folder.
 fn written(stage: &Stage, plan: &Plan, name: String, bytes: Vec<u8>) -> Result<Output, Fatal> {
     match &plan.destination {
         Destination::Folder(folder) => Ok(Output::Staged(stage.write(folder.join(&name), &bytes)?, name)),

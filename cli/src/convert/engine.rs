@@ -59,7 +59,7 @@ pub(crate) struct Scratch {
     formatter: Formatter,
 }
 
-/// Documents of group versions per thread that are made before they are put in place.
+/// The number of documents of group versions per thread that are created before they are put in place.
 const WINDOW: usize = 64;
 
 /// Writes the result of that name, on any thread.
@@ -70,16 +70,16 @@ pub(crate) type Write<'w> = dyn Fn(String, Vec<u8>) -> Result<Output, Fatal> + S
 pub(crate) enum Merged {
     /// The name of its file and its bytes.
     Document(String, Vec<u8>),
-    /// A document that was written already.
+    /// A document that was already written.
     Output(Output),
-    /// The name of its file and its parts. It is large, so it is written while it is made.
+    /// The name of its file and its parts. It is large, so it is written while it is printed.
     V2(String, MergeV2),
     /// A finding about a CustomResourceDefinition, or about all of them.
     Finding(Box<Finding>),
 }
 
 impl Engine {
-    /// Reads the base documents and the document to merge into. With `losses`, losses are looked for.
+    /// Reads the base documents and the document to merge into. `losses` says whether losses are needed.
     ///
     /// # Errors
     /// A base document or the document to merge into cannot be read.
@@ -122,7 +122,7 @@ impl Engine {
     /// Converts one CustomResourceDefinition.
     ///
     /// # Errors
-    /// The errors of the sink.
+    /// Returns the errors of the sink.
     pub(crate) fn convert<'a>(
         &'a self,
         crd: &'a Crd<'a>,
@@ -197,7 +197,7 @@ impl Engine {
         Ok(fragments)
     }
 
-    /// The published definitions of the metadata of objects.
+    /// Returns the published definitions of the metadata of objects.
     fn metadata<'a>(&'a self, arena: &'a Bump) -> &'a [Property<'a>] {
         let Some((source, tape)) = &self.metadata else { return &[] };
         let schemas = tape.document(source).root().and_then(|root| root.get("components")?.get("schemas"));
@@ -259,11 +259,11 @@ impl Engine {
         Ok(())
     }
 
-    /// Merges the parts of these CustomResourceDefinitions into the results of a target, and passes them to `give` one by
-    /// one.
+    /// Merges the parts of these CustomResourceDefinitions into the results of a target, and passes them to `give` one
+    /// by one.
     ///
     /// # Errors
-    /// The errors of `give`, and an error if the document to merge into cannot be used.
+    /// Returns the errors of `give`, and an error if the document to merge into cannot be used.
     pub(crate) fn merge(
         &self,
         target: Target,
@@ -326,7 +326,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Makes and writes the document of a group version.
+    /// Creates and writes the document of a group version.
     fn group_version(
         &self,
         target: Target,
@@ -372,11 +372,11 @@ impl Engine {
         formatted.map_or(Ok(()), |bytes| give(Merged::Document(name, bytes)))
     }
 
-    /// One document of all parts of these CustomResourceDefinitions, as a server publishes it, to be merged with other
-    /// documents. With `again`, the parts are kept, because they are needed once more.
+    /// Merges all parts of these CustomResourceDefinitions into one document, as a server publishes it, to be merged
+    /// with other documents. With `again`, the parts are kept, because they are needed again.
     ///
     /// # Errors
-    /// A finding, if two of them define the same name.
+    /// Returns a finding, if two of them define the same name.
     pub(crate) fn published(
         &self,
         target: Target,
@@ -421,7 +421,7 @@ impl Merged {
         Merged::finding(Code::SchemaConflict, target, name, conflict.to_string())
     }
 
-    /// A finding about the CustomResourceDefinition of that name; an empty name is none.
+    /// Returns a finding about the CustomResourceDefinition of that name; an empty name means none.
     fn finding(code: Code, target: Target, name: impl Into<String>, detail: String) -> Merged {
         let mut finding = Finding::new(code, detail).of_resource(name);
         finding.shape = Some(target.shape.into());
@@ -439,7 +439,7 @@ fn merge_v2(parts: &mut BTreeMap<String, Fragments>) -> MergeV2 {
     merge
 }
 
-/// A document that is published for some resource.
+/// Returns a document that is published for some resource.
 fn any_document(publisher: &Publisher) -> Option<(String, Tape)> {
     const RESOURCE: &str = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": {
         "group": "example.com", "scope": "Namespaced", "names": {"plural": "examples", "kind": "Example"},
@@ -454,14 +454,14 @@ fn any_document(publisher: &Publisher) -> Option<(String, Tape)> {
     Some((source, tape))
 }
 
-/// The losses of a shape for a resource.
+/// Collects the losses of a shape for a resource.
 fn losses<'a>(target: Target, resource: &Resource<'a>, notes: &mut Vec<Note<'a>>) {
     let published = resource.versions().iter().filter(|version| version.is_published());
     match target.shape {
         Shape::Smd => resource.smd_losses(notes),
         Shape::V3 => published.for_each(|version| version.losses(Published::V3, notes)),
         Shape::Structural => published.for_each(|version| version.losses(Published::Structural, notes)),
-        // JSON Schemas come with their losses, and the document for kustomize holds merge keys only.
+        // JSON Schemas come with their losses, and the document for kustomize has only merge keys.
         Shape::JsonSchema | Shape::Kustomize => {}
         Shape::V2 => {
             for version in published {
@@ -474,7 +474,7 @@ fn losses<'a>(target: Target, resource: &Resource<'a>, notes: &mut Vec<Note<'a>>
     }
 }
 
-/// The CustomResourceDefinition that each path and definition of v2 comes from.
+/// Returns the CustomResourceDefinition of each path and definition of v2.
 fn owners(parts: &BTreeMap<String, Fragments>) -> BTreeMap<String, String> {
     let parts = parts.iter().filter_map(|(name, part)| Some((name, part.v2.as_ref()?)));
     parts
@@ -485,7 +485,7 @@ fn owners(parts: &BTreeMap<String, Fragments>) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The documents in files and folders.
+/// Reads the documents in files and folders.
 fn bases(paths: &[std::path::PathBuf], filter: &Filter) -> Result<Vec<(String, Vec<u8>)>, Fatal> {
     let gathered = gather(paths, None, filter);
     if let Some((path, message)) = gathered.unreadable.first().cloned() {

@@ -1,10 +1,10 @@
 //! `kubeshape convert`.
 //!
-//! [`plan`] checks the command line and finds the inputs. [`batch`] runs a [`worker`] per thread. A worker reads a file,
-//! converts it with the [`engine`], and writes the results to temporary files. [`commit`] sees the files in order, decides
-//! which of several CustomResourceDefinitions with the same name is used. Documents wait until all inputs are read,
-//! because they may have to be merged; [`aggregate`] then makes their results with [`documents`]. In the end [`place`]
-//! gives the results their names.
+//! [`plan`] checks the command line and finds the inputs. [`batch`] runs a [`worker`] per thread. A worker reads a
+//! file, converts it with the [`engine`], and writes the results to temporary files. [`commit`] sees the files in
+//! order, and decides which of several CustomResourceDefinitions with the same name is used. Documents wait until all
+//! inputs are read, because they may have to be merged; [`aggregate`] then computes their results with [`documents`].
+//! At the end [`place`] gives the results their names.
 
 mod aggregate;
 mod batch;
@@ -33,7 +33,7 @@ use worker::{Context, Worker};
 /// Runs the command. Returns whether there were no errors in the inputs.
 ///
 /// # Errors
-/// The command line is wrong, or a file cannot be written.
+/// The command line is invalid, or a file cannot be written.
 pub(crate) fn run(args: &ConvertArgs, setup: &Setup) -> Result<bool, Fatal> {
     let mut ui = Ui::new(setup.color, args.progress, args.quiet, args.verbose)
         .without_passed_over()
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &ConvertArgs, setup: &Setup) -> Result<bool, Fatal> {
     Ok(totals.tally.get(NoteKind::Error) == 0 && !is_denied)
 }
 
-/// The formats of what is shown and of a report that is no list of lines: [`Report`] writes these as they come.
+/// Returns the formats of the output and of a report that is not a list of lines: [`Report`] writes these as they come.
 fn formats(args: &ConvertArgs) -> (OutputFormat, Option<(OutputFormat, &Path)>) {
     let (shown, report) = args.findings.report.formats(args.findings.output_format);
     (shown, report.filter(|(format, _)| !args.dry_run && !Report::writes(*format)))

@@ -28,13 +28,13 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Whether CustomResourceDefinitions make parts of documents instead of results of their own.
+    /// Returns whether CustomResourceDefinitions have parts of documents instead of results of their own.
     pub(crate) fn has_parts(self) -> bool {
         self.published || (matches!(self.shape, Shape::V3 | Shape::V2) && self.per != Per::Resource)
     }
 }
 
-/// Where results go.
+/// The destination of results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Destination {
     /// Standard output, for one result.
@@ -50,7 +50,7 @@ pub(crate) enum Destination {
 pub(crate) struct Plan {
     /// The kinds of results, each once, in the order of [`Shape::ALL`].
     pub(crate) targets: Vec<Target>,
-    /// Where they go.
+    /// The destination.
     pub(crate) destination: Destination,
     /// The inputs.
     pub(crate) gathered: Gathered,
@@ -63,9 +63,9 @@ pub(crate) struct Plan {
     pub(crate) record: Option<PathBuf>,
     /// The file of the report.
     pub(crate) report: Option<PathBuf>,
-    /// What to say about results of kubeshape among the inputs, which are not read.
+    /// Messages about results of kubeshape among the inputs, which are not read.
     pub(crate) passed_over: Vec<String>,
-    /// What is wrong with records among the inputs.
+    /// Errors of records among the inputs.
     pub(crate) findings: Vec<Finding>,
 }
 
@@ -77,7 +77,7 @@ struct Own {
 }
 
 impl Plan {
-    /// Where results go.
+    /// Returns the destination of results.
     pub(crate) fn target(&self) -> place::Target<'_> {
         place::Target {
             record: self.record.as_deref(),
@@ -90,7 +90,7 @@ impl Plan {
     /// Checks the command line and finds the inputs. Writes nothing.
     ///
     /// # Errors
-    /// The command line is wrong.
+    /// The command line is invalid.
     pub(crate) fn new(args: &ConvertArgs) -> Result<Plan, Fatal> {
         let destination = destination(args)?;
         let targets = targets(args, &destination)?;
@@ -191,8 +191,8 @@ impl Plan {
 }
 
 impl Own {
-    /// Takes out of the inputs what kubeshape wrote into a folder below one of the command line, by the record there.
-    /// A folder of the command line itself is meant to be read.
+    /// Removes results that kubeshape wrote into a folder below one of the command line, by the record there. A folder
+    /// of the command line itself is meant to be read.
     fn pass_over_results(&mut self, gathered: &mut Gathered) {
         let mut records: BTreeMap<PathBuf, Option<Record>> = BTreeMap::new();
         // By the folder with the record: its name in messages, and the number of files.
@@ -235,7 +235,7 @@ impl Own {
         }
     }
 
-    /// Takes the output file of an earlier run out of the inputs, if it was found in a folder.
+    /// Removes the output file of an earlier run from the inputs, if it was found in a folder.
     ///
     /// # Errors
     /// It may be something else.
@@ -293,7 +293,7 @@ fn destination(args: &ConvertArgs) -> Result<Destination, Fatal> {
         Ok(metadata) if metadata.is_dir() && is_file => {
             return Err(usage(format!("{shown} is a folder, but has the name of a file")));
         }
-        // What a descriptor is open on may be a file.
+        // The target of a descriptor may be a file.
         Ok(metadata) if metadata.is_file() && !is_file && matches!(named(path), Ok(Named::Other)) => {
             return Ok(Destination::File(path.clone()));
         }
@@ -329,7 +329,7 @@ fn destination(args: &ConvertArgs) -> Result<Destination, Fatal> {
     Ok(Destination::Folder(path.clone()))
 }
 
-/// Whether this looks like what the names of files end in, as opposed to a version or a group.
+/// Returns whether this looks like the extension of a file, and not like a version or a group.
 fn is_ending(suffix: &str) -> bool {
     (2..=6).contains(&suffix.len()) && suffix.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
@@ -445,7 +445,7 @@ fn collisions(
     Ok(keep)
 }
 
-/// `https://example.com/schemas/`: a scheme and something behind it, without a fragment.
+/// Returns whether this is an address such as `https://example.com/schemas/`: a scheme and a rest, without a fragment.
 fn is_address(text: &str) -> bool {
     let is_scheme = |scheme: &str| {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -456,7 +456,7 @@ fn is_address(text: &str) -> bool {
     text.split_once(':').is_some_and(|(scheme, rest)| is_scheme(scheme) && is_plain(rest))
 }
 
-/// Whether a result of this kind may have that name, for which [`names::is_result`] is true.
+/// Returns whether a result of this kind may have that name, for which [`names::is_result`] is true.
 fn may_write(target: Target, names: &[&str]) -> bool {
     let name = names.last().copied().unwrap_or_default();
     let stem = name.strip_suffix(names::suffix(target.format)).and_then(|name| name.strip_suffix('.'));
@@ -470,7 +470,7 @@ fn may_write(target: Target, names: &[&str]) -> bool {
     })
 }
 
-/// The path without symbolic links. The part that does not exist yet does not change.
+/// Returns the path without symbolic links. The part that does not exist yet is unchanged.
 fn resolved(path: &Path) -> Option<PathBuf> {
     let mut missing = Vec::new();
     let mut exists = path;
@@ -518,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn options_of_documents_hold_for_published_ones() -> Result<(), String> {
+    fn options_of_documents_apply_to_published_ones() -> Result<(), String> {
         for (line, per, documents, published) in [
             ("--to v3 --per single", Per::Single, Per::Single, true),
             ("--to v3 --inline", Per::GroupVersion, Per::Single, true),
@@ -536,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_file_says_its_format() -> Result<(), String> {
+    fn the_name_of_a_file_determines_its_format() -> Result<(), String> {
         assert_eq!(plan(&["-", "--to", "v2", "-o", "x.yml"])?.targets[0].format, Format::Yaml);
         assert_eq!(plan(&["-", "--to", "smd", "-o", "x.json"])?.targets[0].format, Format::Json);
         assert_eq!(plan(&["-", "--to", "v3", "-o", "x.pb"])?.targets[0].format, Format::Pb);
@@ -544,7 +544,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn impossible_combinations_are_refused() {
         for (arguments, message) in [
             (&["--to", "v3", "--to", "v2"][..], "several shapes need a folder"),
             (&["--to", "jsonschema", "--per", "single", "-o", "nowhere"], "there is no jsonschema result per single"),
@@ -593,7 +593,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_exist_is_resolved_as_far_as_it_does() -> std::io::Result<()> {
+    fn the_existing_part_of_a_path_is_resolved() -> std::io::Result<()> {
         let dir = tempfile::tempdir()?;
         let root = dir.path().canonicalize()?;
         assert_eq!(resolved(&dir.path().join("a/b")), Some(root.join("a/b")));

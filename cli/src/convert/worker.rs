@@ -24,7 +24,7 @@ pub(crate) struct Context<'e> {
     /// The output folder. Without one, results are kept in memory.
     pub(crate) folder: Option<&'e Path>,
     pub(crate) limits: Limits,
-    /// Whether to make lines for the report.
+    /// Whether to create lines for the report.
     pub(crate) report: bool,
     /// Which findings are counted and shown.
     pub(crate) filter: Filter,
@@ -47,7 +47,7 @@ pub(crate) struct FileResult {
     pub(crate) skipped: usize,
     /// Whether there is a CustomResourceDefinition or a document in it, converted or not.
     pub(crate) found: bool,
-    /// Whether anything of the file could not be read.
+    /// Whether anything in the file could not be read.
     pub(crate) failed: bool,
     /// Whether its bytes could not be read.
     pub(crate) unreadable: bool,
@@ -86,9 +86,9 @@ pub(crate) struct Converted {
     pub(crate) name: String,
     /// `PLURAL.GROUP`
     pub(crate) resource: String,
-    /// The names that it asks for.
+    /// The names that it claims.
     pub(crate) claim: CustomResource,
-    /// A finding that only has the place of its name.
+    /// A finding at the location of its name, without a message.
     pub(crate) about: Finding,
     pub(crate) notes: Notes,
     /// Number of versions.
@@ -325,7 +325,7 @@ impl FileResult {
     }
 }
 
-/// Notes in document order, with their places and versions.
+/// Returns notes in document order, with their locations and versions.
 fn resolve(mut notes: Vec<(Note<'_>, Option<Shape>)>, resolver: &mut Resolver<'_>, context: &Context<'_>) -> Notes {
     let mut out = Notes::default();
     notes.sort_by_key(|(note, _)| note.at);
@@ -355,7 +355,7 @@ struct Collector<'c, 'a> {
     versions: Vec<String>,
     /// Versions whose results would get the names of others.
     same: Vec<(String, String)>,
-    /// Bytes of the results, and the version at which there are too many.
+    /// Bytes of the results, and the version that exceeds the limit.
     written: u64,
     over: Option<String>,
 }
@@ -381,7 +381,8 @@ impl<'a> Sink<'a> for Collector<'_, 'a> {
         let laid_out = is_schema.then(|| self.context.engine.settings().laid_out(KindName { kind, group, version }));
         let name = laid_out.flatten().unwrap_or_else(|| format!("{folder}/{file}"));
         if let Some(first) = self.results.iter().position(|result| result.name() == name) {
-            // Two versions have the same name, which is told elsewhere, or the layout gives it to several.
+            // Two versions have the same name, which is reported elsewhere, or the layout gives the same name to
+            // several.
             if self.versions[first] != version {
                 let detail = format!("{name} is that of {} and of {version}", self.versions[first]);
                 self.same.push((version.to_owned(), detail));

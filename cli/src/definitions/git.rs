@@ -1,6 +1,6 @@
 //! Files of a git repository at a revision.
 //!
-//! Only commands are used that read objects: they run no filters, hooks or pagers that a repository could name.
+//! Only commands that read objects are used: they run no filters, hooks or pagers that a repository could name.
 
 use crate::error::{Fatal, describe};
 use kubeshape_input::{BuildFile, KUSTOMIZATIONS, Limits, listed};
@@ -9,18 +9,18 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A folder may have at most so many files.
+/// The maximum number of files in a folder.
 const FILES: usize = 100_000;
-/// The list of a folder has at most so many bytes.
+/// The maximum bytes of the list of a folder.
 const LISTING: u64 = 64 << 20;
-/// What files of definitions end in.
+/// The suffixes of files with definitions.
 const ENDINGS: [&str; 5] = [".yaml", ".yml", ".json", ".gz", ".zst"];
 
-/// Gives the files of `REV:PATH` one after the other: the name for messages, and the bytes. Files of a folder that
-/// manifests are built from, such as patches, are left out; returns what they are.
+/// Passes the files of `REV:PATH` to `give` one after the other: the name for messages, and the bytes. Files from which
+/// manifests are built, such as patches, are left out; returns what they are.
 ///
 /// # Errors
-/// There is no such thing, or git cannot be run.
+/// There is no such path, or git cannot be run.
 pub(super) fn read(spec: &str, limits: Limits, mut give: impl FnMut(&str, &[u8])) -> Result<Vec<BuildFile>, Fatal> {
     let refuse = |why: &str| Fatal::Usage(format!("--against git:{spec}: {why}; expected git:REV:PATH"));
     let (revision, _) = spec.split_once(':').ok_or_else(|| refuse("it has no path"))?;
@@ -43,7 +43,7 @@ pub(super) fn read(spec: &str, limits: Limits, mut give: impl FnMut(&str, &[u8])
     let listing = output(&["ls-tree", "-r", "-z", spec], LISTING).map_err(failed)?;
     let mut ids = Vec::new();
     for line in listing.split(|byte| *byte == 0) {
-        // MODE SP TYPE SP ID TAB NAME; links and submodules are passed over.
+        // MODE SP TYPE SP ID TAB NAME; links and submodules are skipped.
         let line = String::from_utf8_lossy(line);
         let Some((head, name)) = line.split_once('\t') else { continue };
         let mut head = head.split(' ');
@@ -81,7 +81,7 @@ fn is_kustomization(path: &str) -> bool {
     KUSTOMIZATIONS.contains(&file_name(path))
 }
 
-/// The paths that a kustomization lists as something else than resources.
+/// Returns the paths that a kustomization lists as something else than resources.
 fn paths_of(name: &str, bytes: &[u8], limits: Limits) -> Vec<(String, BuildFile)> {
     let folder = name.strip_suffix(file_name(name)).unwrap_or_default();
     let input = kubeshape_input::read(name, bytes, limits);
@@ -89,7 +89,7 @@ fn paths_of(name: &str, bytes: &[u8], limits: Limits) -> Vec<(String, BuildFile)
     all.map(|(path, kind)| (joined(folder, path), kind)).collect()
 }
 
-/// A path that begins in a folder, whose name ends in `/`, without `.` and `..`.
+/// Joins a path to a folder, whose name ends in `/`, without `.` and `..`.
 fn joined(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = folder.trim_end_matches('/').split('/').collect();
     for part in path.split('/') {
@@ -102,7 +102,7 @@ fn joined(folder: &str, path: &str) -> String {
     parts.join("/")
 }
 
-/// Gives the bytes of objects, by one process.
+/// Passes the bytes of objects to `give`, from one process.
 fn blobs(ids: &[(String, String)], limits: Limits, mut give: impl FnMut(&str, &[u8])) -> Result<(), String> {
     let mut child = git(&["cat-file", "--batch"])
         .stdin(Stdio::piped())
@@ -140,12 +140,12 @@ fn blobs(ids: &[(String, String)], limits: Limits, mut give: impl FnMut(&str, &[
     let result = all();
     drop(input);
     drop(output);
-    // The process has nothing more to read, and nobody reads what it writes.
+    // The process has nothing more to read, and its output is not read.
     let _ = child.wait();
     result
 }
 
-/// What a command of git writes, up to a number of bytes.
+/// Returns the output of a git command, up to a number of bytes.
 fn output(arguments: &[&str], most: u64) -> Result<Vec<u8>, String> {
     let mut child = git(arguments)
         .stdin(Stdio::null())
@@ -169,7 +169,7 @@ fn output(arguments: &[&str], most: u64) -> Result<Vec<u8>, String> {
 
 fn git(arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
-    // Objects that are not there are not fetched, and nobody is asked for a password.
+    // Missing objects are not fetched, and no password is requested.
     command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_TERMINAL_PROMPT", "0").args(arguments);
     command
 }

@@ -20,7 +20,7 @@ pub(crate) struct Definitions {
     by_name: BTreeMap<String, Place>,
 }
 
-/// Where a definition is.
+/// The location of a definition.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     document: usize,
@@ -29,10 +29,10 @@ struct Place {
 }
 
 impl Definitions {
-    /// Reads files, folders and what a repository holds. What is wrong with one of them is told.
+    /// Reads files, folders and paths in a repository. Reports their errors.
     ///
     /// # Errors
-    /// Something cannot be read, or there is no such thing.
+    /// Something cannot be read, or does not exist.
     pub(crate) fn read(
         sources: &[String],
         filter: &Filter,
@@ -56,7 +56,7 @@ impl Definitions {
         Ok(out)
     }
 
-    /// Reads a text in memory. What is wrong with it is told.
+    /// Reads an input in memory. Reports its errors.
     pub(crate) fn of_text(name: &str, text: &[u8], limits: Limits, mut tell: impl FnMut(&Finding)) -> Definitions {
         let mut out = Definitions::default();
         out.add(name, text, limits, &mut tell);
@@ -87,7 +87,7 @@ impl Definitions {
         Ok(())
     }
 
-    /// Adds the definitions of a text. Of several with one name the last counts.
+    /// Adds the definitions of an input. If several have the same name, the last one is used.
     fn add(&mut self, name: &str, bytes: &[u8], limits: Limits, tell: &mut impl FnMut(&Finding)) {
         let read = read(name, bytes, limits);
         read.findings.iter().for_each(tell);
@@ -111,7 +111,7 @@ impl Definitions {
         }
     }
 
-    /// The OpenAPI documents among what was read.
+    /// Returns the OpenAPI documents among the inputs.
     pub(crate) fn openapi(&self) -> &[Document] {
         &self.openapi
     }
@@ -121,12 +121,12 @@ impl Definitions {
         self.by_name.keys().map(String::as_str)
     }
 
-    /// The definition that another one with the same name replaces.
+    /// Returns the definition that another one with the same name replaces.
     pub(crate) fn replaced_by(&self, new: Node<'_>) -> Option<Manifest<'_>> {
         self.get(name_of(new)?).map(|(_, manifest)| manifest)
     }
 
-    /// The definition of that name, and the document that it is in.
+    /// Returns the definition of that name, and its document.
     pub(crate) fn get(&self, name: &str) -> Option<(&Document, Manifest<'_>)> {
         let place = self.by_name.get(name)?;
         let document = self.documents.get(place.document)?;

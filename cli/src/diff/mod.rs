@@ -1,4 +1,4 @@
-//! `kubeshape diff`: definitions in, findings out. `kubeshape-diff` knows what a change is for whom.
+//! `kubeshape diff`: definitions in, findings out. `kubeshape-diff` classifies the changes.
 
 mod texts;
 
@@ -27,10 +27,10 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Runs the command. Returns whether no change is as bad as `--fail-on`.
+/// Runs the command. Returns whether no change is as severe as `--fail-on`.
 ///
 /// # Errors
-/// The command line is wrong, or something cannot be read.
+/// The command line is invalid, or something cannot be read.
 pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
     let ui = Ui::new(setup.color, When::Never, args.quiet, args.verbose).with_levels(setup.levels(&args.levels));
     let ui = if args.verbose { ui.with_notes() } else { ui };
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
     for name in names {
         match (old.get(name), new.get(name)) {
             (Some(old), Some(new)) => run.pair(name, old, new),
-            // What could not be read may hold the other one.
+            // An unreadable input may contain the other one.
             _ if run.errors > 0 => {}
             (Some((document, manifest)), None) => run.gone(name, document, &manifest),
             (None, Some((_, manifest))) if run.is_kind_wanted(&manifest) => {
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
             (None, _) => {}
         }
     }
-    // A cluster has documents of all that it serves. Definitions are not compared with these.
+    // A cluster has documents of everything that it serves. Definitions are not compared with these.
     let is_document = |side: &Definitions| side.names().next().is_none() && !side.openapi().is_empty();
     let has_documents = !old.openapi().is_empty() && !new.openapi().is_empty();
     if has_documents || is_document(&old) || is_document(&new) {
@@ -92,11 +92,11 @@ struct Run<'r> {
     args: &'r DiffArgs,
     ui: Ui,
     exemptions: Exemptions,
-    /// Errors that are no changes.
+    /// Errors that are not changes.
     errors: usize,
     worst: Option<Class>,
     compared: usize,
-    /// What is counted.
+    /// The name of what is counted.
     what: &'static str,
 }
 
@@ -106,7 +106,7 @@ impl Run<'_> {
         self.ui.finding(finding);
     }
 
-    /// The effects of a change on those who were asked for, in order, without what is exempt.
+    /// Returns the effects of a change on the selected consumers, in order, without exempt ones.
     fn effects(&mut self, name: &str, change: &Change) -> Vec<(Consumer, Class)> {
         let is_asked = |consumer: &Consumer| self.args.consumers.is_empty() || self.args.consumers.contains(consumer);
         self.exemptions.left(name, change).into_iter().filter(|(consumer, _)| is_asked(consumer)).collect()
@@ -140,7 +140,7 @@ impl Run<'_> {
         );
     }
 
-    /// Whether a kind is one of those that were asked for. Those of definitions are known by their names only.
+    /// Returns whether a kind is selected. Kinds of definitions are known only by their names.
     fn is_wanted(&self, gvk: Gvk<'_>, kind: &str) -> bool {
         self.args.kinds.is_empty()
             || self.args.kinds.iter().any(|wanted| match wanted.rsplit_once('/') {
@@ -149,13 +149,13 @@ impl Run<'_> {
             })
     }
 
-    /// The same for a definition that one side has alone.
+    /// The same for a definition that only one side has.
     fn is_kind_wanted(&self, manifest: &Manifest<'_>) -> bool {
         let kind = || manifest.node.get("spec")?.get("names")?.get("kind")?.as_str();
         self.is_wanted(Gvk::default(), kind().unwrap_or_default())
     }
 
-    /// Compares the kinds of OpenAPI documents. Those of a release have no places that anybody could look up.
+    /// Compares the kinds of OpenAPI documents. Those of a release have no locations that a user could look up.
     fn kinds(&mut self, old: &[Document], new: &[Document], has_places: bool) {
         let arena = Bump::new();
         let was = Documents::new(old.iter().map(Document::root), &arena);
@@ -186,7 +186,7 @@ impl Run<'_> {
         }
     }
 
-    /// Tells the changes of one definition.
+    /// Reports the changes of one definition.
     fn changes(
         &mut self,
         name: &str,
@@ -233,7 +233,7 @@ impl Run<'_> {
         }
     }
 
-    /// Reads a definition; what is wrong with it is told.
+    /// Reads a definition. Reports its errors.
     fn definition<'a>(
         &mut self,
         name: &str,
@@ -250,7 +250,7 @@ impl Run<'_> {
         read.value
     }
 
-    /// Tells of a definition that the new side does not have.
+    /// Reports a definition that the new side does not have.
     fn gone(&mut self, name: &str, document: &Document, manifest: &Manifest<'_>) {
         if !self.is_kind_wanted(manifest) {
             return;
@@ -267,7 +267,7 @@ impl Run<'_> {
         );
     }
 
-    /// Tells which exemptions do nothing.
+    /// Reports exemptions without an effect.
     fn idle_exemptions(&mut self) {
         let Some(path) = self.args.exempt.as_ref().map(|path| path.display().to_string()) else { return };
         let finding = |code: Code, exemption: &Exemption, detail: String| {
@@ -317,7 +317,7 @@ fn exemptions(path: &Path) -> Result<Exemptions, Fatal> {
 /// Finds the part of a document that changed.
 type Part = for<'a> fn(&Change, kubeshape_yaml::Document<'a>) -> Option<(Node<'a>, Node<'a>)>;
 
-/// The place of a change in a document, and whether the document has the part that changed.
+/// Returns the location of a change in a document, and whether the document has the changed part.
 fn located(resolver: &mut Resolver<'_>, change: &Change, at: u32, part: Part) -> (Finding, bool) {
     let found = part(change, resolver.document());
     let mut finding = resolver.finding(&Note::new(change.code, found.map_or(at, |(_, value)| value.index()), ""));
@@ -329,7 +329,7 @@ fn located(resolver: &mut Resolver<'_>, change: &Change, at: u32, part: Part) ->
     (finding, found.is_some())
 }
 
-/// The field of a change, or what is changed instead.
+/// Returns the field of a change, or the changed thing.
 fn named(change: &Change) -> &str {
     match (change.path.as_str(), change.version.as_str()) {
         ("", "") => "the definition",
@@ -338,7 +338,7 @@ fn named(change: &Change) -> &str {
     }
 }
 
-/// What becomes of a witness, in a sentence.
+/// Describes the result of a witness in a sentence.
 fn summed_up(witness: &Witness) -> String {
     let mut out = format!("an object that was accepted is {}", witness.outcome);
     if !witness.errors.is_empty() {
@@ -350,7 +350,7 @@ fn summed_up(witness: &Witness) -> String {
     out
 }
 
-/// A witness as YAML. What is long is cut.
+/// Prints a witness as YAML. Long values are cut.
 fn yaml(witness: &Witness) -> String {
     const LINES: usize = 60;
     const COLUMNS: usize = 160;
@@ -378,7 +378,7 @@ fn indented(text: &str) -> String {
     lines.join("\n")
 }
 
-/// The finding of a change, by its places in both definitions and whether these have the part that changed.
+/// Returns the finding of a change, by its locations in both definitions and whether these have the changed part.
 fn of_finding(
     change: &Change,
     effects: &[(Consumer, Class)],
@@ -387,7 +387,7 @@ fn of_finding(
 ) -> Finding {
     let field = if change.path.is_empty() { String::new() } else { format!("{}: ", change.path) };
     let (old, new) = (was.location(), is.location());
-    // What is removed is marked in the old definition.
+    // Removed parts are marked in the old definition.
     let is_removed = was_there && !is_there;
     let mut finding = if is_removed { was } else { is };
     finding.detail = format!("{field}{}; {}", change.detail, whom(effects));
@@ -399,7 +399,7 @@ fn of_finding(
     finding
 }
 
-/// The change of a definition that the new side does not have.
+/// Returns the change of a definition that the new side does not have.
 fn removal(manifest: &Manifest<'_>) -> Change {
     let concerned = [Consumer::Storage, Consumer::Writers, Consumer::Readers, Consumer::Meta];
     Change {

@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 
 /// Longer requests are not read.
 const LONGEST: usize = 16 << 10;
-/// How long a request may take to arrive, and how long a browser may take none of an answer.
+/// How long a request may take to arrive, and how long a browser may read nothing of a response.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The end of the head of a request.
 const END: &[u8] = b"\r\n\r\n";
-/// Connections at a time. Further ones are closed: a page of another site could open thousands.
+/// The maximum number of connections. Further ones are closed: a page of another site could open thousands.
 const MOST_CONNECTIONS: usize = 64;
 
 /// A file of the site.
@@ -44,7 +44,7 @@ fn answer_all(listener: &TcpListener, host: &str, files: &BTreeMap<String, File>
     std::thread::scope(|scope| {
         loop {
             let Ok((stream, _)) = listener.accept() else {
-                // There is no descriptor left, for example: the next attempt would fail at once, too.
+                // If no descriptor is left, for example, the next attempt would fail immediately, too.
                 std::thread::sleep(Duration::from_millis(50));
                 continue;
             };
@@ -63,7 +63,7 @@ fn answer_all(listener: &TcpListener, host: &str, files: &BTreeMap<String, File>
     })
 }
 
-/// Opens an address in a browser. Where this does not work, the user has the address.
+/// Opens an address in a browser. If this fails, the user has the address.
 fn open(page: &str) {
     let (program, arguments): (&str, &[&str]) = match std::env::consts::OS {
         "macos" => ("open", &[]),
@@ -98,7 +98,7 @@ fn answer(mut stream: TcpStream, files: &BTreeMap<String, File>, host: &str) -> 
     let head = head(&mut stream)?;
     let mut lines = head.lines();
     let request = lines.next()?;
-    // A page of another site that has this address under its own name gets nothing (DNS rebinding).
+    // A page of another site that resolves its own name to this address gets nothing (DNS rebinding).
     let own = lines.take_while(|line| !line.is_empty()).any(|line| {
         line.split_once(':').is_some_and(|(name, value)| name.eq_ignore_ascii_case("host") && value.trim() == host)
     });
@@ -139,7 +139,7 @@ mod tests {
     fn send(host: &str, request: &str) -> String {
         let mut stream = TcpStream::connect(host).expect("a connection");
         stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout");
-        // The server may close the connection before it has read all.
+        // The server may close the connection before it has read everything.
         let _ = stream.write_all(request.as_bytes());
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn only_files_are_answered_and_only_under_the_own_name() {
+    fn only_files_are_served_and_only_under_the_own_name() {
         let host = site();
         let ask = |path: &str, name: &str| send(&host, &format!("GET {path} HTTP/1.1\r\nHost: {name}\r\n\r\n"));
         assert!(ask("/", &host).ends_with("<p>page"));

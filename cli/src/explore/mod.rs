@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// The folder of a site without `-o`.
 const FOLDER: &str = "site";
 
-/// Reads inputs, and reports those that cannot be used.
+/// Reads inputs. Reports those that cannot be used.
 fn read(inputs: &[PathBuf], session: &mut Session<'_>) -> Result<Pages, Fatal> {
     check_once(inputs)?;
     let mut pages = Pages::default();

@@ -1,4 +1,4 @@
-//! Templates of Helm charts, which are no manifests before they are rendered.
+//! Templates of Helm charts, which are not manifests before they are rendered.
 
 use kubeshape_input::{Code, Finding, Limits};
 use memchr::memmem;
@@ -11,21 +11,22 @@ pub(super) const CHART: &str = "Chart.yaml";
 /// The folder of a chart that holds its templates.
 pub(super) const TEMPLATES: &str = "templates";
 
-/// The charts whose templates were passed over: the path in messages, and the templates.
+/// The charts whose templates were skipped: the path in messages, and the templates.
 #[derive(Debug, Default)]
 pub(super) struct Charts(BTreeMap<PathBuf, Vec<PathBuf>>);
 
-/// The chart in whose templates a folder is, the outermost of several; none if it is in no chart. The path has no links.
+/// Returns the chart in whose templates a folder is, the outermost of several; `None` if it is in no chart. The path
+/// has no links.
 pub(super) fn around(canonical: &Path) -> Option<PathBuf> {
     let is_templates = |folder: &&Path| folder.file_name().is_some_and(|name| name == TEMPLATES);
     let charts = canonical.ancestors().filter(is_templates).filter_map(Path::parent);
     charts.filter(|chart| chart.join(CHART).is_file()).last().map(Path::to_owned)
 }
 
-/// Whether a file in the templates of a chart has to be rendered: Helm takes every `{{` for an action.
+/// Returns whether a file in the templates of a chart has to be rendered: Helm treats every `{{` as an action.
 pub(super) fn is_template(path: &Path) -> bool {
     let limit = Limits::default().bytes as u64;
-    // What is too large or cannot be read is told by whoever reads it.
+    // A file that is too large or unreadable is reported where it is read.
     let is_small = fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() <= limit);
     is_small && fs::read(path).is_ok_and(|bytes| memmem::find(&bytes, b"{{").is_some())
 }
@@ -36,7 +37,7 @@ impl Charts {
         self.0.entry(chart.to_owned()).or_default().push(template);
     }
 
-    /// A finding for each chart, without the templates that are read nevertheless.
+    /// Returns a finding for each chart, without templates that are read nevertheless.
     pub(super) fn findings(&self, is_read: impl Fn(&Path) -> bool) -> Vec<Finding> {
         let of_chart = |(chart, templates): (&PathBuf, &Vec<PathBuf>)| {
             let count = templates.iter().filter(|template| !is_read(template)).count();

@@ -1,4 +1,4 @@
-//! Which files and folders are passed over in folders.
+//! The files and folders that are skipped in folders.
 
 use super::ignored::{IgnoreFiles, NAMES, Said, reason};
 use crate::args::WalkArgs;
@@ -7,11 +7,11 @@ use crate::output::record;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::path::Path;
 
-/// Suffixes of files that are read in folders. Each may be followed by one of [`COMPRESSED`].
+/// The suffixes of files that are read in folders. Each may be followed by one of [`COMPRESSED`].
 const SUFFIXES: [&str; 4] = [".yaml", ".yml", ".json", ".pb"];
 const COMPRESSED: [&str; 2] = [".gz", ".zst"];
 
-/// Folders that hold what others wrote, and nobody means.
+/// Folders with files of others, which are never meant.
 const FOREIGN: [&str; 2] = ["node_modules", ".git"];
 
 /// The command line's rules for folders.
@@ -24,16 +24,16 @@ pub(crate) struct Filter {
 #[derive(Debug)]
 pub(super) struct View<'f> {
     args: &'f WalkArgs,
-    /// From that folder, and from the current one.
+    /// Relative to that folder, and to the current one.
     exclude: [Gitignore; 2],
     include: [Gitignore; 2],
 }
 
 impl Filter {
-    /// What the command line says.
+    /// Reads the rules of the command line.
     ///
     /// # Errors
-    /// A pattern is none.
+    /// A pattern is invalid.
     pub(crate) fn new(args: &WalkArgs) -> Result<Filter, Fatal> {
         for (option, globs) in [("--exclude", &args.exclude), ("--include", &args.include)] {
             for glob in globs {
@@ -47,23 +47,23 @@ impl Filter {
         Ok(Filter { args: args.clone() })
     }
 
-    /// Whether documents of clusters are taken from the cache only.
+    /// Returns whether documents of clusters come only from the cache.
     pub(crate) fn is_offline(&self) -> bool {
         self.args.offline
     }
 
-    /// Whether ignore files are read.
+    /// Returns whether ignore files are read.
     pub(super) fn reads_ignore_files(&self) -> bool {
         !self.args.no_ignore
     }
 
-    /// The rules in a folder, whose path has no links.
+    /// Returns the rules in a folder, whose path has no links.
     pub(super) fn in_folder(&self, canonical: &Path) -> View<'_> {
         let here = std::env::current_dir().unwrap_or_default();
         let matcher = |root: &Path, globs: &[String]| {
             let mut builder = GitignoreBuilder::new(root);
             for glob in globs {
-                // Each was tried by `new`.
+                // `new` has checked each of them.
                 let _ = builder.add_line(None, &line(glob));
             }
             builder.build().unwrap_or_else(|_| Gitignore::empty())
@@ -72,7 +72,7 @@ impl Filter {
         View { args: &self.args, exclude: both(&self.args.exclude), include: both(&self.args.include) }
     }
 
-    /// Whether a change of a file in a folder may change what is read: inputs, ignore files, and what makes a chart.
+    /// Returns whether a change of a file in a folder may change the inputs: inputs, ignore files, and files of charts.
     pub(crate) fn may_matter(&self, path: &Path) -> bool {
         let is_rule = || path.file_name().is_some_and(|name| NAMES.iter().any(|rule| name == *rule));
         !self.args.include.is_empty() || is_candidate(path) || (self.reads_ignore_files() && is_rule())
@@ -80,7 +80,7 @@ impl Filter {
 }
 
 impl View<'_> {
-    /// Whether a file or folder is read, by its absolute path.
+    /// Returns whether a file or folder is read, by its absolute path.
     pub(super) fn takes(&self, place: &Path, is_folder: bool, ignored: Option<&IgnoreFiles>) -> bool {
         let name = place.file_name().unwrap_or_default();
         let is_in = |globs: &[Gitignore; 2]| globs.iter().any(|globs| globs.matched(place, is_folder).is_ignore());
@@ -107,12 +107,12 @@ impl View<'_> {
     }
 }
 
-/// A pattern of the command line as a line of an ignore file, where `#` and `!` mean something else.
+/// Converts a pattern of the command line to a line of an ignore file, where `#` and `!` have a special meaning.
 fn line(glob: &str) -> String {
     if glob.starts_with(['#', '!']) { format!("\\{glob}") } else { glob.to_owned() }
 }
 
-/// Whether a file with this name is read in a folder.
+/// Returns whether a file with this name is read in a folder.
 fn is_candidate(path: &Path) -> bool {
     let Some(name) = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()) else { return false };
     if name == record::NAME {

@@ -1,4 +1,4 @@
-//! Finding the input files of the command line.
+//! Finds the input files of the command line.
 
 use super::chart::{self, Charts};
 use super::filter::{Filter, View};
@@ -23,7 +23,7 @@ pub(crate) struct Root {
     pub(crate) canonical: PathBuf,
 }
 
-/// Everything that was found.
+/// The result of the search.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gathered {
     /// The inputs, sorted and without duplicates.
@@ -32,7 +32,7 @@ pub(crate) struct Gathered {
     pub(crate) roots: Vec<Root>,
     /// Files and folders that cannot be read, sorted, with the reason.
     pub(crate) unreadable: Vec<(PathBuf, String)>,
-    /// What there is to say about what was passed over.
+    /// Findings about skipped files.
     pub(crate) findings: Vec<Finding>,
     /// Canonical paths of the folders that were searched.
     pub(crate) folders: BTreeSet<PathBuf>,
@@ -41,13 +41,13 @@ pub(crate) struct Gathered {
 }
 
 impl Gathered {
-    /// A folder of the command line in which nothing was found.
+    /// Returns a folder of the command line in which nothing was found.
     pub(crate) fn empty_folder(&self) -> Option<&Path> {
         let has = |root: &Root| self.inputs.iter().any(|input| input.canonical.starts_with(&root.canonical));
         self.roots.iter().find(|root| !has(root)).map(|root| root.path.as_path())
     }
 
-    /// Tells what was passed over, and what cannot be read.
+    /// Reports skipped files, and unreadable ones.
     pub(crate) fn tell(&self, mut tell: impl FnMut(&Finding)) {
         self.findings.iter().for_each(&mut tell);
         for (path, why) in &self.unreadable {
@@ -55,7 +55,7 @@ impl Gathered {
         }
     }
 
-    /// As [`tell`](Self::tell), and tells of a folder in which nothing was found; `nothing` says what.
+    /// Like [`tell`](Self::tell), and reports a folder in which nothing was found; `nothing` is the message.
     pub(crate) fn tell_all(&self, nothing: &str, mut tell: impl FnMut(&Finding)) {
         self.tell(&mut tell);
         if let Some(folder) = self.empty_folder() {
@@ -128,7 +128,7 @@ pub(crate) fn gather(arguments: &[PathBuf], outside: Option<&Path>, filter: &Fil
     Gathered { inputs, roots, unreadable, findings, folders, followed }
 }
 
-/// Takes out the files that manifests are built from, unless they are named. Returns a finding for each folder of the
+/// Removes files from which manifests are built, unless they are named. Returns a finding for each folder of the
 /// command line that has some.
 fn pass_over(files: &mut BTreeMap<PathBuf, (PathBuf, bool)>, listed: &build::Listed, roots: &[Root]) -> Vec<Finding> {
     let mut passed: Vec<Vec<BuildFile>> = vec![Vec::new(); roots.len()];
@@ -153,7 +153,7 @@ struct Walk<'a> {
     links: Vec<PathBuf>,
     ignored: ignored::Read,
     charts: Charts,
-    /// What kustomizations list.
+    /// The files that kustomizations list.
     listed: build::Listed,
 }
 
@@ -164,16 +164,17 @@ struct Folder {
     path: PathBuf,
     /// The path without links.
     canonical: PathBuf,
-    /// The absolute path by which it is reached from the folder of the command line; ignore files are about it.
+    /// The absolute path by which it is reached from the folder of the command line; ignore files apply to it.
     place: PathBuf,
-    /// The ignore files around it.
+    /// The ignore files in and around it.
     ignored: Option<Arc<IgnoreFiles>>,
     /// The chart in whose templates it is.
     chart: Option<Arc<Path>>,
 }
 
 impl Walk<'_> {
-    /// Adds a file. If several paths lead to it, the shortest one is used, and of several the first one in order.
+    /// Adds a file. If several paths lead to it, the shortest one is used, and of equally short ones the first one in
+    /// order.
     fn file(&mut self, path: PathBuf, canonical: PathBuf, named: bool) {
         match self.files.get_mut(&canonical) {
             None => {
@@ -245,7 +246,7 @@ impl Walk<'_> {
                     Ok((metadata, target)) => {
                         (is_folder, is_file, canonical) = (metadata.is_dir(), metadata.is_file(), target);
                     }
-                    // A link that leads nowhere is reported only if its name is that of an input.
+                    // A dangling link is reported only if its name is that of an input.
                     Err(error) => {
                         if view.takes(&place, false, ignored) {
                             self.unreadable.push((path, describe(&error)));
@@ -266,7 +267,7 @@ impl Walk<'_> {
                     _ => self.file(path, canonical, false),
                 }
             }
-            // Other files, pipes and devices are passed over.
+            // Other files, pipes and devices are skipped.
         }
     }
 }
@@ -284,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_arguments_makes_no_difference_and_nothing_comes_twice() -> std::io::Result<()> {
+    fn the_order_of_arguments_does_not_matter_and_nothing_occurs_twice() -> std::io::Result<()> {
         let dir = tempfile::tempdir()?;
         let root = dir.path();
         fs::create_dir_all(root.join("a/b"))?;
@@ -298,7 +299,7 @@ mod tests {
         for _ in 0..arguments.len() {
             arguments.rotate_left(1);
             let gathered = gather(&arguments, None, &Filter::default());
-            // `-` is relative and therefore stands behind absolute paths.
+            // `-` is relative and therefore comes after absolute paths.
             let mut found = names(&gathered, root);
             found.sort_by(|a, b| by_component(Path::new(a), Path::new(b)));
             assert_eq!(found, expected);

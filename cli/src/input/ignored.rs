@@ -1,6 +1,6 @@
 //! Ignore files: `.ignore` everywhere, `.gitignore` in git repositories, as ripgrep reads them.
 //!
-//! What a user or a clone keeps to itself (`core.excludesFile`, `.git/info/exclude`) is not read, so that a folder gives
+//! Private settings of a user or a clone (`core.excludesFile`, `.git/info/exclude`) are not read, so that a folder has
 //! the same inputs on every machine.
 
 use crate::error::describe;
@@ -11,10 +11,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Larger ignore files are not used. A folder of a stranger must not cost more than its size.
+/// Larger ignore files are not used, in bytes. A stranger's folder must not cost more than its size.
 const LARGEST: u64 = 1 << 18;
 
-/// The names of ignore files; the first one goes before the other.
+/// The names of ignore files; the first one has precedence.
 pub(super) const NAMES: [&str; 2] = [".ignore", ".gitignore"];
 
 /// The ignore files of a folder and of the folders around it.
@@ -29,17 +29,17 @@ pub(super) struct IgnoreFiles {
     in_git: bool,
 }
 
-/// What ignore files say of a path.
+/// The result of ignore files for a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Said {
     Nothing,
     /// It is left out.
     Ignored,
-    /// A pattern that begins with `!` takes it in again, hidden or not.
+    /// A pattern that begins with `!` includes it again, hidden or not.
     Wanted,
 }
 
-/// Where ignore files were found, and what is wrong with them.
+/// The ignore files that were found, and their errors.
 #[derive(Debug, Default)]
 pub(super) struct Read {
     pub(super) files: Vec<PathBuf>,
@@ -47,7 +47,7 @@ pub(super) struct Read {
 }
 
 impl IgnoreFiles {
-    /// Those of the folders around a folder, whose path has no links.
+    /// Returns those of the folders around a folder, whose path has no links.
     pub(super) fn around(canonical: &Path, read: &mut Read) -> Option<Arc<IgnoreFiles>> {
         let mut folders: Vec<&Path> = canonical.ancestors().skip(1).collect();
         folders.reverse();
@@ -59,7 +59,8 @@ impl IgnoreFiles {
         rules
     }
 
-    /// Those of a folder and around it. `place` is the absolute path by which it is reached, `path` the one in messages.
+    /// Returns those of a folder and around it. `place` is the absolute path by which it is reached, `path` the one in
+    /// messages.
     pub(super) fn enter(
         outer: Option<Arc<IgnoreFiles>>,
         place: &Path,
@@ -76,7 +77,7 @@ impl IgnoreFiles {
         Some(Arc::new(IgnoreFiles { outer, own, is_top, in_git }))
     }
 
-    /// What they say of a file or a folder, by its absolute path. Inner files go before outer ones.
+    /// Returns their result for a file or a folder, by its absolute path. Inner files have precedence over outer ones.
     pub(super) fn say(&self, place: &Path, is_folder: bool) -> Said {
         let [mut of_ignore, mut of_git] = [Said::Nothing; 2];
         let mut in_git = self.in_git;
@@ -105,7 +106,7 @@ fn said(file: Option<&Gitignore>, place: &Path, is_folder: bool) -> Said {
     }
 }
 
-/// Reads an ignore file; none if there is nothing in it that can be used.
+/// Reads an ignore file; `None` if it has no usable content.
 fn file(place: &Path, path: &Path, name: &str, read: &mut Read) -> Option<Gitignore> {
     let path = path.join(name);
     let wrong = |detail: String| Finding::new(Code::IgnoreFile, detail).in_input(path.to_string_lossy().into_owned());
@@ -144,7 +145,7 @@ fn file(place: &Path, path: &Path, name: &str, read: &mut Read) -> Option<Gitign
     }
 }
 
-/// What is wrong with a pattern, in one line.
+/// Returns the error of a pattern, in one line.
 pub(super) fn reason(error: &ignore::Error) -> String {
     match error {
         ignore::Error::Glob { glob: Some(glob), err } => format!("found the pattern {glob:?}: {err}"),

@@ -1,8 +1,8 @@
 //! Inputs: which files are read, in which order, and their bytes.
 //!
-//! [`gather()`] makes a list of the inputs without duplicates, whose order depends only on their names; a [`Filter`] says
-//! what is passed over in folders;
-//! [`read`](read::Reader::read) gives the bytes of one of them. What they hold is told by `kubeshape-input`.
+//! [`gather()`] lists the inputs without duplicates, in an order that depends only on their names; a [`Filter`] says
+//! what is skipped in folders; [`read`](read::Reader::read) returns the bytes of an input. `kubeshape-input` recognizes
+//! their content.
 
 mod build;
 mod chart;
@@ -29,7 +29,7 @@ pub(crate) enum Source {
     Stdin,
     /// A file, by the path under which it was found.
     File(PathBuf),
-    /// A document of a cluster, by its name in messages, and what it holds.
+    /// A document of a cluster: its name in messages, and its content.
     #[cfg_attr(not(feature = "cluster"), expect(dead_code, reason = "there are no clusters"))]
     Cluster(PathBuf, Bytes),
 }
@@ -43,18 +43,18 @@ pub(crate) struct Input {
     pub(crate) canonical: PathBuf,
     /// Whether it was named on the command line, as opposed to found in a folder.
     pub(crate) named: bool,
-    /// Whether it is in the templates of a Helm chart. It has no template actions, or it was named.
+    /// Whether it is in the templates of a Helm chart. It then has no template actions, or was named.
     pub(crate) in_chart: bool,
 }
 
 impl Input {
-    /// A file that an option names, `-` for standard input.
+    /// Returns a file named by an option, `-` for standard input.
     pub(crate) fn named(path: &Path) -> Input {
         let source = if path.as_os_str() == "-" { Source::Stdin } else { Source::File(path.to_owned()) };
         Input { source, canonical: path.to_owned(), named: true, in_chart: false }
     }
 
-    /// The path under which it is known, `-` for standard input.
+    /// Returns its path, `-` for standard input.
     pub(crate) fn path(&self) -> &Path {
         match &self.source {
             Source::Stdin => Path::new("-"),
@@ -62,7 +62,7 @@ impl Input {
         }
     }
 
-    /// Whether it is a regular file, which can be read again. Only the command line can name something else.
+    /// Returns whether it is a regular file, which can be read again. Only the command line can name something else.
     pub(crate) fn is_file(&self) -> bool {
         let is_regular = |path: &Path| std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
         matches!(&self.source, Source::File(path) if !self.named || is_regular(path))

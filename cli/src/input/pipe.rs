@@ -1,4 +1,4 @@
-//! Pipes that a path names: `/dev/stdin`, `/dev/fd/63` of `<(command)`, a FIFO. Their bytes can be read once.
+//! Pipes named by a path: `/dev/stdin`, `/dev/fd/63` of `<(command)`, a FIFO. Their bytes can be read only once.
 
 use crate::error::Fatal;
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ const STDIN: &str = "/dev/stdin";
 
 /// Returns the path without symbolic links.
 ///
-/// A descriptor such as `/dev/fd/63` is a link to a name that no folder has (`pipe:[17]`). The path to the descriptor
+/// A descriptor such as `/dev/fd/63` is a link to a name that is in no folder (`pipe:[17]`). The path to the descriptor
 /// is returned, because it can be opened.
 ///
 /// # Errors
@@ -36,12 +36,12 @@ pub(super) fn canonical(path: &Path) -> io::Result<PathBuf> {
     Err(failed)
 }
 
-/// Returns the path without symbolic links of the standard input.
+/// Returns the path of the standard input without symbolic links.
 fn stdin() -> Option<PathBuf> {
     canonical(Path::new(STDIN)).ok()
 }
 
-/// Checks that nothing is named again whose bytes can be read once.
+/// Checks that an input that can be read only once is not named twice.
 ///
 /// # Errors
 /// Standard input or a pipe is named again.

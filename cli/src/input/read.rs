@@ -1,4 +1,4 @@
-//! The bytes of an input, bounded.
+//! The bytes of an input, within a limit.
 
 use super::{Input, Source};
 use crate::error::describe;
@@ -8,14 +8,14 @@ use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
-/// What is said before a terminal is read.
+/// The message before a terminal is read.
 #[cfg(not(windows))]
 const WAITING: &str = "reading from the terminal; name files or folders, or end the input with Ctrl-D";
 #[cfg(windows)]
 const WAITING: &str = "reading from the terminal; name files or folders, or end the input with Ctrl-Z";
-/// With less room than this behind what was read, the end of a file is looked for by a read of its own.
+/// With less room than this after the bytes read so far, the end of a file is detected by a separate read.
 const PROBE: usize = 32;
-/// Bytes of a buffer that are kept.
+/// The maximum size of a kept buffer, in bytes.
 const KEPT: usize = 1 << 20;
 
 /// Reads inputs one after the other and keeps its buffer.
@@ -25,7 +25,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// The bytes of an input, compressed or not.
+    /// Returns the bytes of an input, compressed or not.
     ///
     /// # Errors
     /// The input cannot be read, or it is larger than `limits.bytes`.
@@ -61,7 +61,8 @@ impl Reader {
         }
     }
 
-    /// The bytes of a file, compressed or not; none if it is something else, such as a pipe. Waits for no writer.
+    /// Returns the bytes of a file, compressed or not; `None` if it is something else, such as a pipe. Does not wait
+    /// for writers.
     ///
     /// # Errors
     /// The file cannot be read, or it is larger than `limits.bytes`.
@@ -72,16 +73,16 @@ impl Reader {
         Ok(found.map(|()| &*self.bytes))
     }
 
-    /// Gives back most of a large buffer, for readers that live long.
+    /// Frees most of a large buffer, for long-lived readers.
     pub(crate) fn shrink(&mut self) {
         self.bytes.clear();
         self.bytes.shrink_to(KEPT);
     }
 
-    /// The bytes of an input, uncompressed.
+    /// Returns the bytes of an input, decompressed.
     ///
     /// # Errors
-    /// The input cannot be read or uncompressed, or it is larger than the limit.
+    /// The input cannot be read or decompressed, or it is larger than the limit.
     pub(crate) fn read_plain(&mut self, input: &Input, limits: &Limits) -> Result<Vec<u8>, String> {
         self.load(input, limits).map_err(|(_, detail)| detail)?;
         let mut buffer = Vec::new();
@@ -90,7 +91,7 @@ impl Reader {
     }
 
     fn take(&mut self, file: File, metadata: &Metadata, limits: &Limits) -> Result<(), (Code, String)> {
-        // A file whose size is known to be too large is not read at all.
+        // A file whose size is known to exceed the limit is not read at all.
         if metadata.is_file() && metadata.len() > limits.bytes as u64 {
             return Err(too_large("it has", metadata.len(), limits));
         }
@@ -110,8 +111,8 @@ impl Reader {
     }
 }
 
-/// Opens a file, with what the system says of it; none if it is something else. To open a pipe would wait for its writer, and a file may become one between
-/// a look at it and this.
+/// Opens a file, and returns it with its metadata; `None` if it is something else. Opening a pipe would wait for its
+/// writer, and a file may be replaced by one between a check and this.
 ///
 /// # Errors
 /// It cannot be opened.
@@ -128,7 +129,7 @@ pub(crate) fn open_file(path: &Path) -> io::Result<Option<(File, Metadata)>> {
     Ok(metadata.is_file().then_some((file, metadata)))
 }
 
-/// Says that a terminal is read, because the command would wait in silence.
+/// Prints that a terminal is read, because the command would wait in silence.
 fn waits_for(input: &impl IsTerminal) {
     if input.is_terminal() {
         report::say_aside(WAITING);
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_read_than_the_limit_allows() {
+    fn at_most_the_limit_is_read() {
         let limits = Limits { bytes: 1000, ..Limits::default() };
         let mut reader = Reader::default();
         assert_eq!(reader.bounded(&[b' '; 1000][..], &limits), Ok(()));

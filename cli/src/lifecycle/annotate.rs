@@ -12,13 +12,13 @@ use kubeshape_lifecycle::{Features, Options, TypePlace, Types, annotate, entries
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The number of types that are named.
+/// The maximum number of types that are named.
 const NAMED: usize = 5;
 
-/// `kubeshape lifecycle annotate`
+/// Runs `kubeshape lifecycle annotate`.
 ///
 /// # Errors
-/// The command line is wrong, or a result cannot be written.
+/// The command line is invalid, or a result cannot be written.
 pub(super) fn run(args: &AnnotateArgs, mut session: Session) -> Result<bool, Fatal> {
     check_once(args.documents.iter().chain(&args.sources.types).chain(&args.sources.features))?;
     let filter = Filter::new(&WalkArgs::default())?;
@@ -57,8 +57,8 @@ pub(super) fn run(args: &AnnotateArgs, mut session: Session) -> Result<bool, Fat
     session.end()
 }
 
-/// Reports the types with a lifecycle that no document has. If there are others, names of some are enough, because
-/// documents may be about a part of the types.
+/// Reports the types with a lifecycle that no document has. If there are others, only some are named, because documents
+/// may cover only a part of the types.
 fn tell_missing(tagged: &[(TypePlace<'_>, bool)], session: &mut Session) {
     let missing = tagged.iter().filter(|(_, is_found)| !is_found).map(|(place, _)| *place);
     if tagged.iter().all(|(_, is_found)| !is_found) {
@@ -75,7 +75,7 @@ fn tell_missing(tagged: &[(TypePlace<'_>, bool)], session: &mut Session) {
     session.ui.say(&text);
 }
 
-/// The result of one input, which may go to a file; none if it has errors.
+/// Returns the result of one input, which may go to a file; `None` if it has errors.
 fn one(
     input: &Input,
     to_file: bool,
@@ -136,7 +136,7 @@ fn one(
     Some(result)
 }
 
-/// The file of each input's result; none for standard output.
+/// Returns the file of each input's result; `None` for standard output.
 fn targets<'g>(args: &AnnotateArgs, gathered: &'g Gathered) -> Result<BTreeMap<&'g Path, PathBuf>, Fatal> {
     let Some(output) = &args.output else {
         return match gathered.inputs.len() {

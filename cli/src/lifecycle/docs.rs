@@ -12,13 +12,13 @@ use kubeshape_lifecycle::Options;
 use kubeshape_lifecycle::docs::{self, Page};
 use std::collections::BTreeMap;
 
-/// The page that leads to the others.
+/// The index page.
 const INDEX: &str = "index.md";
 
-/// `kubeshape lifecycle docs`
+/// Runs `kubeshape lifecycle docs`.
 ///
 /// # Errors
-/// The command line is wrong, or a page cannot be written.
+/// The command line is invalid, or a page cannot be written.
 pub(super) fn run(args: &LifecycleDocsArgs, mut session: Session) -> Result<bool, Fatal> {
     if args.sources.types.is_empty() {
         return Err(Fatal::Usage("give the Go types: --types PATH".to_owned()));
@@ -50,7 +50,7 @@ pub(super) fn run(args: &LifecycleDocsArgs, mut session: Session) -> Result<bool
     };
     for page in docs::pages(&types, &features, &options) {
         let name = names::page(&page.api_version, &page.kind);
-        // Names differ by more than the case of their letters, as on some file systems.
+        // Names must differ by more than case, because of some file systems.
         let key = name.to_lowercase();
         if let Some((_, first)) = pages.get(&key) {
             session.ui.say(&repeated(first, &page));
@@ -60,7 +60,7 @@ pub(super) fn run(args: &LifecycleDocsArgs, mut session: Session) -> Result<bool
             session.ui.say(&format!("{} {} has too many fields; its page is cut", page.api_version, page.kind));
         }
         write(&name, &page.text)?;
-        // The texts are written, and not kept.
+        // The pages are written, and not kept.
         pages.insert(key, (name, Page { text: String::new(), ..page }));
     }
     if pages.is_empty() {

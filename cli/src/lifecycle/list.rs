@@ -143,7 +143,7 @@ pub(super) fn diff(args: &LifecycleDiffArgs, mut session: Session) -> Result<boo
         .collect();
     let mut changes = diff::kinds(old, new);
     changes.sort_by_key(|change| change.kind);
-    // A kind has no property; its releases stand where a field has its stage.
+    // A kind has no property; the column of stages has its releases.
     rows.extend(changes.into_iter().map(|change| {
         let word = Some(change.kind.name().to_owned());
         vec![word, Some(change.package), Some(change.name), None, change.old, change.new, None, Some(change.place)]

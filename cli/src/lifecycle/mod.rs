@@ -1,4 +1,4 @@
-//! `kubeshape lifecycle`: files in, findings, documents and lists out. `kubeshape-lifecycle` knows the rules.
+//! `kubeshape lifecycle`: files in, findings, documents and lists out. `kubeshape-lifecycle` has the rules.
 
 mod annotate;
 mod docs;
@@ -28,12 +28,12 @@ impl Session {
         Session { ui: ui.reporting(findings.report.formats(findings.output_format)), errors: 0, unread: false }
     }
 
-    /// The same, but findings are what the command prints.
+    /// Returns the same, with findings on standard output.
     fn on_output(self, setup: &Setup) -> Session {
         Session { ui: self.ui.on_output(setup.color), ..self }
     }
 
-    /// The same, and notes are shown.
+    /// Returns the same, with notes.
     fn with_notes(self) -> Session {
         Session { ui: self.ui.with_notes(), ..self }
     }
@@ -44,7 +44,7 @@ impl Session {
         self.ui.finding(finding);
     }
 
-    /// Ends the run: whether nothing is wrong.
+    /// Ends the run. Returns whether there are no errors.
     fn end(mut self) -> Result<bool, Fatal> {
         let is_denied = self.ui.end(None, "", "");
         self.ui.written()?;
@@ -55,10 +55,10 @@ impl Session {
     }
 }
 
-/// `kubeshape lifecycle`
+/// Runs `kubeshape lifecycle`.
 ///
 /// # Errors
-/// The command line is wrong, or something cannot be read or written.
+/// The command line is invalid, or something cannot be read or written.
 pub(crate) fn run(args: &LifecycleArgs, setup: &Setup) -> Result<bool, Fatal> {
     match &args.command {
         LifecycleCommand::Lint(args) => lint_types(args, setup),
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &LifecycleArgs, setup: &Setup) -> Result<bool, Fatal> {
         LifecycleCommand::Warn(args) => {
             let ShownArgs { quiet, verbose, findings } = &args.report;
             let session = Session::new(setup, findings, *quiet, *verbose).with_notes();
-            // Headers are printed instead of the findings; what is wrong with inputs stays apart from them.
+            // Headers are printed instead of the findings; errors of inputs are printed separately.
             warn::run(args, if args.as_headers { session } else { session.on_output(setup) })
         }
     }

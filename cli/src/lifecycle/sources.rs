@@ -7,10 +7,10 @@ use kubeshape_input::{Code, Finding, Limits, Source};
 use kubeshape_lifecycle::{Features, Types};
 use std::path::PathBuf;
 
-/// Reads types and gates. What cannot be read is told.
+/// Reads types and gates. Reports unreadable files.
 pub(super) fn read(types: &[PathBuf], features: &[PathBuf], session: &mut Session) -> (Types, Features) {
     let of_types = files(types, session);
-    // What can be read once, a pipe, is not read again.
+    // A pipe can be read only once.
     let of_features = if features == types { of_types.clone() } else { files(features, session) };
     let (types, findings) = Types::read(of_types);
     let mut seen: Vec<Finding> = findings;
@@ -24,7 +24,7 @@ pub(super) fn read(types: &[PathBuf], features: &[PathBuf], session: &mut Sessio
     (types, features)
 }
 
-/// The Go files of files and folders, without tests.
+/// Returns the Go files of files and folders, without tests.
 fn files(paths: &[PathBuf], session: &mut Session) -> Vec<Source> {
     let walk =
         WalkArgs { include: vec!["*.go".to_owned()], exclude: vec!["*_test.go".to_owned()], ..WalkArgs::default() };

@@ -11,10 +11,10 @@ use kubeshape_lifecycle::{entries, kinds};
 use kubeshape_yaml::Node;
 use std::path::PathBuf;
 
-/// `kubeshape lifecycle warn`
+/// Runs `kubeshape lifecycle warn`.
 ///
 /// # Errors
-/// The command line is wrong, or standard output is closed.
+/// The command line is invalid, or standard output is closed.
 pub(super) fn run(args: &LifecycleWarnArgs, mut session: Session) -> Result<bool, Fatal> {
     check_once(args.schemas.iter().chain(&args.objects))?;
     let (_, features) = sources::read(&[], &args.features, &mut session);
@@ -61,7 +61,7 @@ fn text<'o>(object: Node<'o>, key: &str) -> &'o str {
     object.get(key).and_then(Node::as_str).unwrap_or_default()
 }
 
-/// What there is to know of an object: of its kind first.
+/// Returns the findings about an object: those of its kind first.
 fn findings(document: &Document, object: Node<'_>, schemas: &Schemas, cluster: &Cluster) -> Vec<Finding> {
     let (api_version, kind) = (text(object, "apiVersion"), text(object, "kind"));
     let source = document.source();
@@ -86,7 +86,7 @@ fn findings(document: &Document, object: Node<'_>, schemas: &Schemas, cluster: &
     out
 }
 
-/// Reads files and folders. What cannot be read is told.
+/// Reads files and folders. Reports unreadable ones.
 fn each(
     paths: &[PathBuf],
     session: &mut Session,

@@ -32,9 +32,9 @@ impl Formatter {
         Some(formatter.out)
     }
 
-    /// The document in a format; `None` if the format cannot express it. Compact JSON does not change, because its bytes
-    /// are hashed. Other text ends with a line break. What the format cannot express is added to `remarks`, with pointers
-    /// into the printed document.
+    /// Returns the document in a format; `None` if the format cannot express it. Compact JSON is unchanged, because its
+    /// bytes are hashed. Other output ends with a line break. Whatever the format cannot express is added to `remarks`,
+    /// with pointers into the printed document.
     pub(crate) fn format<'a>(
         &'a mut self,
         json: &'a [u8],
@@ -66,13 +66,13 @@ impl Formatter {
     }
 }
 
-/// Writes a printed JSON document that comes in pieces. It is in memory as a whole only for protobuf, where lengths stand in
-/// front of what they are about.
+/// Writes a printed JSON document that comes in pieces. It is completely in memory only for protobuf, where lengths
+/// precede contents.
 pub(crate) struct Writer<'w> {
     form: Form,
     buffer: Vec<u8>,
     sink: &'w mut dyn FnMut(&[u8]) -> io::Result<()>,
-    /// Bytes that may be written, and that were.
+    /// The maximum number of bytes, and the number written.
     most: u64,
     written: u64,
     failure: Option<io::Error>,
@@ -86,12 +86,12 @@ enum Form {
     Protobuf(Vec<u8>),
 }
 
-/// What was written.
+/// The result of writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Written {
-    /// So many bytes.
+    /// The whole document, with this number of bytes.
     Whole(u64),
-    /// More than the limit, so that it is of no use.
+    /// The limit was exceeded, so that the output is useless.
     TooMuch,
     /// Nothing, because the format cannot express the document.
     Nothing,
@@ -114,7 +114,7 @@ impl<'w> Writer<'w> {
         Writer { form, buffer: Vec::new(), sink, most, written: 0, failure: None }
     }
 
-    /// Takes a piece, which ends behind a token.
+    /// Writes a piece, which ends after a token.
     pub(crate) fn piece(&mut self, json: &[u8]) {
         match &mut self.form {
             _ if self.failure.is_some() || self.written > self.most => return,
@@ -138,10 +138,10 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// Ends the document. What the format cannot express is added to `remarks`.
+    /// Ends the document. Whatever the format cannot express is added to `remarks`.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// Returns those of the sink.
     pub(crate) fn end(mut self, remarks: &mut Vec<Finding>) -> io::Result<Written> {
         match std::mem::replace(&mut self.form, Form::Compact) {
             Form::Compact => {}
@@ -164,7 +164,7 @@ impl<'w> Writer<'w> {
     }
 }
 
-/// The protobuf form of a printed document; `None` if there is none.
+/// Returns the protobuf form of a printed document, if there is one.
 fn encode(document: Document<'_>, remarks: &mut Vec<Finding>) -> Option<Vec<u8>> {
     let root = document.root()?;
     let dialect = Dialect::of(root).unwrap_or(Dialect::V2);
@@ -180,7 +180,7 @@ fn encode(document: Document<'_>, remarks: &mut Vec<Finding>) -> Option<Vec<u8>>
     value
 }
 
-/// Parses printed JSON, and returns it as text.
+/// Parses printed JSON, and returns it as a string.
 pub(crate) fn read<'a>(json: &'a [u8], tape: &mut Tape) -> Option<&'a str> {
     let mut stream = Stream::new(json, Limits::PRINTED).ok()?;
     stream.next(tape)?.ok()?;
@@ -197,7 +197,7 @@ mod tests {
         String::from_utf8_lossy(formatted.unwrap_or_default()).into_owned()
     }
 
-    /// What a writer writes of a document that comes in pieces of so many tokens.
+    /// Returns the output of a writer for a document in pieces of these tokens.
     fn written(pieces: &[&str], format: Format, pretty: bool, most: u64) -> (Written, String) {
         let mut out = Vec::new();
         let mut sink = |bytes: &[u8]| {

@@ -1,7 +1,7 @@
-//! Names of JSON Schemas as other tools look for them.
+//! Names of JSON Schemas as other tools expect them.
 //!
-//! A layout is a template with variables in braces, or with those of kubeconform's `-schema-location`, so that one text
-//! does for both. What comes from the input never leaves its part of the path: it is encoded as in [`names`].
+//! A layout is a template with variables in braces, or with those of kubeconform's `-schema-location`, so that one
+//! string works for both. Values from the input never leave their part of the path: they are encoded as in [`names`].
 
 use super::names::{encoded, shortened};
 use kubeshape_convert::jsonschema::Patterns;
@@ -10,11 +10,11 @@ use std::fmt::Write as _;
 /// How JSON Schemas are named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Layout {
-    /// The parts of the path, each of which is a list of pieces; none in kubeshape's own layout.
+    /// The parts of the path, each of which is a list of pieces; empty in kubeshape's own layout.
     parts: Vec<Vec<Piece>>,
-    /// The same for groups of OpenShift, if they have a place of their own.
+    /// The same for groups of OpenShift, if they have their own location.
     openshift: Option<Vec<Vec<Piece>>>,
-    /// Whether its reader is written in Go, as kubeconform is.
+    /// Whether its reader is written in Go, like kubeconform.
     is_for_go: bool,
 }
 
@@ -26,9 +26,9 @@ enum Piece {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Variable {
-    /// The group; of a kind of the core group the version, as kubeconform has it.
+    /// The group; for a kind of the core group the version, as in kubeconform.
     Group,
-    /// The group and a hyphen; nothing of the core group.
+    /// The group and a hyphen; empty for the core group.
     GroupPrefix,
     /// The kind in lower case.
     LowerKind,
@@ -36,13 +36,13 @@ enum Variable {
     Version,
     /// kubeconform's `KindSuffix`: `-apps-v1`, `-v1`, with the first label of the group.
     KindSuffix,
-    /// kubeconform's `NormalizedKubernetesVersion`, if no version is asked for.
+    /// kubeconform's `NormalizedKubernetesVersion`, if no version is requested.
     Release,
     /// kubeconform's `StrictSuffix`.
     Strict,
 }
 
-/// The layouts with names of their own.
+/// The named layouts.
 const KNOWN: [(&str, &str); 4] = [
     ("datree", "{group}/{kind}_{version}.json"),
     (
@@ -66,7 +66,7 @@ const KUBECONFORM: [(&str, Variable); 6] = [
     ("StrictSuffix", Variable::Strict),
 ];
 
-/// The variables in simple braces.
+/// The variables in single braces.
 const SIMPLE: [(&str, Variable); 5] = [
     ("group", Variable::Group),
     ("group-", Variable::GroupPrefix),
@@ -75,7 +75,7 @@ const SIMPLE: [(&str, Variable); 5] = [
     ("version", Variable::Version),
 ];
 
-/// What a schema is of.
+/// The subject of a schema.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Subject<'s> {
     pub(crate) group: &'s str,
@@ -86,10 +86,10 @@ pub(crate) struct Subject<'s> {
 }
 
 impl Layout {
-    /// Reads the name of a layout, or a template.
+    /// Parses the name of a layout, or a template.
     ///
     /// # Errors
-    /// The text is neither.
+    /// It is neither.
     pub(crate) fn parse(text: &str) -> Result<Layout, String> {
         if text == "kubeshape" {
             return Ok(Layout::default());
@@ -118,18 +118,18 @@ impl Layout {
         Ok(Layout { parts, openshift, is_for_go })
     }
 
-    /// The language of patterns that its reader compiles: kubeconform reads `kubeconform`, `datree`, and templates with its own
-    /// variables.
+    /// Returns the pattern language of its reader: kubeconform reads `kubeconform`, `datree`, and templates with its
+    /// own variables.
     pub(crate) fn patterns(&self) -> Patterns {
         if self.is_for_go { Patterns::Go } else { Patterns::Ecma }
     }
 
-    /// Whether it is kubeshape's own.
+    /// Returns whether it is kubeshape's own.
     pub(crate) fn is_own(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// The name of a schema relative to the output folder.
+    /// Returns the name of a schema relative to the output folder.
     pub(crate) fn name(&self, subject: Subject<'_>) -> String {
         let part = |pieces: &Vec<Piece>| {
             let mut out = String::new();
@@ -157,7 +157,7 @@ impl Layout {
         openshift.unwrap_or(&self.parts).iter().map(part).collect::<Vec<_>>().join("/")
     }
 
-    /// Whether a result may have this name, relative to the output folder.
+    /// Returns whether a result may have this name, relative to the output folder.
     pub(crate) fn may_write(&self, names: &[&str]) -> bool {
         let fits_as = |pieces: &Vec<Piece>, name: &str| {
             let mut rest = name;
@@ -171,9 +171,9 @@ impl Layout {
             true
         };
         let fits = |(pieces, name): (&Vec<Piece>, &&str)| {
-            // A dot at the beginning is written so.
+            // The encoding of a leading dot.
             let dotted = name.strip_prefix("%2E").map(|rest| format!(".{rest}"));
-            // So is a name without a stem.
+            // The encoding of a name without a stem.
             let empty = name.strip_prefix('%').filter(|rest| rest.is_empty() || *rest == ".json");
             fits_as(pieces, name)
                 || dotted.is_some_and(|name| fits_as(pieces, &name))
@@ -184,7 +184,7 @@ impl Layout {
     }
 }
 
-/// The pieces of the parts of a template.
+/// Splits a template into the pieces of its parts.
 fn parts(template: &str) -> Result<Vec<Vec<Piece>>, String> {
     let mut out = vec![Vec::new()];
     let mut rest = template;
@@ -263,7 +263,7 @@ mod tests {
     const POD: Subject<'_> = Subject { group: "", version: "v1", kind: "Pod", strict: true };
 
     #[test]
-    fn layouts_name_schemas_as_the_tools_do() -> Result<(), String> {
+    fn layouts_name_schemas_like_the_tools() -> Result<(), String> {
         for (layout, certificate, pod) in [
             ("datree", "cert-manager.io/certificate_v1.json", "v1/pod_v1.json"),
             ("yamlls", "cert-manager.io/certificate_v1.json", "v1/pod_v1.json"),
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_layout_has_the_patterns_of_its_reader() -> Result<(), String> {
+    fn a_layout_has_the_pattern_language_of_its_reader() -> Result<(), String> {
         for (layout, patterns) in [
             ("kubeconform", Patterns::Go),
             ("datree", Patterns::Go),
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_layout_is_refused() {
+    fn invalid_layouts_are_refused() {
         for (text, message) in [
             ("datre", "expected kubeshape, datree, kubeconform, yamlls, flat, or a template\n  such as"),
             ("{kind}.yaml", "ends in .json"),
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_input_says_stays_in_its_part_of_the_path() -> Result<(), String> {
+    fn values_of_the_input_stay_in_their_part_of_the_path() -> Result<(), String> {
         for layout in [
             "{group}/{kind}_{version}.json",
             "{group}/{kind}.json",

@@ -32,7 +32,7 @@ impl Output {
     }
 }
 
-/// What a path leads to, in words.
+/// Describes the target of a path in words.
 pub(crate) fn what(metadata: &Metadata) -> &'static str {
     let kind = metadata.file_type();
     if kind.is_dir() {

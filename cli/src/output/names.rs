@@ -72,9 +72,9 @@ pub(crate) fn object(kind: &str, namespace: &str, name: &str, format: Format) ->
     format!("{}.{}", shortened(stem), suffix(format))
 }
 
-/// `RESOURCE/NAMESPACE/NAME.yaml` or `RESOURCE/NAME.yaml`: the file of an object of a server. The resource is `widgets.example.com`, or
-/// `apps/v1 deployments`, which becomes `deployments__apps__v1`. Capital letters are encoded, because there are file systems that
-/// do not tell them.
+/// Returns `RESOURCE/NAMESPACE/NAME.yaml` or `RESOURCE/NAME.yaml`: the file of an object of a server. The resource is
+/// `widgets.example.com`, or `apps/v1 deployments`, which becomes `deployments__apps__v1`. Capital letters are encoded,
+/// because some file systems ignore case.
 pub(crate) fn stored(resource: &str, namespace: &str, name: &str) -> String {
     let part = |text: &str| {
         let mut part = String::with_capacity(text.len());
@@ -123,7 +123,8 @@ pub(crate) fn file(shape: Shape, version: &str, format: Format) -> String {
     format!("{}.{}.{suffix}", shortened(name), ending(shape))
 }
 
-/// The reference page of a kind: `apps.v1/Deployment.md`, `core.v1/Pod.md`. What cannot be part of a name is encoded.
+/// Returns the reference page of a kind: `apps.v1/Deployment.md`, `core.v1/Pod.md`. Characters that cannot be part of a
+/// name are encoded.
 pub(crate) fn page(api_version: &str, kind: &str) -> String {
     let (group, version) = api_version.rsplit_once('/').unwrap_or(("core", api_version));
     let mut group = encoded(group);
@@ -133,7 +134,7 @@ pub(crate) fn page(api_version: &str, kind: &str) -> String {
     format!("{}.{}/{}.md", shortened(group), shortened(encoded(version)), shortened(encoded(kind)))
 }
 
-/// Whether a path relative to an output folder is the name of a result, which `--prune` may delete.
+/// Returns whether a path relative to an output folder is the name of a result, which `--prune` may delete.
 pub(crate) fn is_result(components: &[&str]) -> bool {
     let stem = |name: &str| -> Option<String> {
         [".json", ".yaml", ".pb"].iter().find_map(|suffix| name.strip_suffix(suffix)).map(str::to_owned)
@@ -183,7 +184,7 @@ pub(super) fn encoded(text: &str) -> String {
     percent::encode(text, percent::FILE_NAME).into_owned()
 }
 
-/// The name, or its beginning and a hash if it is too long.
+/// Returns the name, or its beginning and a hash if it is too long.
 pub(super) fn shortened(name: String) -> String {
     if name.len() <= LONGEST {
         return name;
@@ -196,7 +197,7 @@ pub(super) fn shortened(name: String) -> String {
     format!("{}%{hash}", &name[..LONGEST - 1 - HASH])
 }
 
-/// Digits of the hash: so many that nobody can find two names that share one.
+/// The number of digits of the hash: enough that collisions cannot be found.
 const HASH: usize = 32;
 
 #[cfg(test)]
@@ -261,14 +262,14 @@ mod tests {
             let name = group_version(&format!("apis/{plural}/v1"), Format::Json);
             assert!(!name.contains('/') && is_result(&[&name]), "{name}");
         }
-        // `plural.group` may be one text in several ways; then it is one resource.
+        // `plural.group` may be the same string for several pairs; then it is one resource.
         let texts: std::collections::BTreeSet<_> =
             bad.iter().flat_map(|plural| bad.iter().map(move |group| format!("{plural}.{group}"))).collect();
         assert_eq!(seen.len(), texts.len());
     }
 
     #[test]
-    fn long_names_are_cut_and_stay_different() {
+    fn long_names_are_cut_and_remain_different() {
         let long = "a".repeat(300);
         let (a, b) = (folder(&long, "b"), folder(&long, "c"));
         assert_eq!((a.len(), b.len()), (LONGEST, LONGEST));
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_known_by_name() {
+    fn results_are_recognized_by_name() {
         for name in [
             "swagger.json",
             "swagger.yaml",

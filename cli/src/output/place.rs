@@ -1,6 +1,6 @@
-//! Putting results in place: all of them at the end, so that an error before leaves everything as it was.
+//! Puts results in place: all of them at the end, so that an earlier error leaves everything unchanged.
 //!
-//! A result that lacks a failed input does not replace a file. What is written is recorded in the output folder, and
+//! A result that lacks a failed input does not replace a file. Written files are recorded in the output folder, and
 //! files of earlier runs that the record names may be deleted.
 
 use super::prune::{self, Keep};
@@ -14,10 +14,10 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Files that are named in a message.
+/// The maximum number of files that are named in a message.
 const SHOWN: usize = 10;
 
-/// What the command line says.
+/// The options of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Options {
     /// Whether results may replace files although inputs failed.
@@ -26,16 +26,16 @@ pub(crate) struct Options {
     pub(crate) prune: bool,
     /// Whether to record files that are named like results.
     pub(crate) adopt: bool,
-    /// Whether to say what would be done, and to do nothing.
+    /// Whether to print what would be done, and to do nothing.
     pub(crate) dry_run: bool,
 }
 
-/// Where results go.
+/// The destination of results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'p> {
     /// The folder whose record names the results, if there is one.
     pub(crate) record: Option<&'p Path>,
-    /// Names in that folder that are no results and must stay.
+    /// Names in that folder that are not results and must stay.
     pub(crate) keep: &'p BTreeSet<String>,
     /// Whether the folder is the output folder.
     pub(crate) is_folder: bool,
@@ -43,7 +43,7 @@ pub(crate) struct Target<'p> {
     pub(crate) report: Option<&'p Path>,
 }
 
-/// A result that is complete.
+/// A complete result.
 #[derive(Debug)]
 pub(crate) struct Ready {
     pub(crate) staged: Staged,
@@ -57,12 +57,12 @@ pub(crate) struct Ready {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Failed {
     inputs: BTreeSet<String>,
-    /// Whether there is an error that is about no input.
+    /// Whether there is an error that is not about an input.
     other: bool,
 }
 
 impl Failed {
-    /// Takes note of an error.
+    /// Records an error.
     pub(crate) fn add(&mut self, finding: &Finding) {
         match &finding.input {
             Some(input) => _ = self.inputs.insert(input.to_string()),
@@ -75,7 +75,7 @@ impl Failed {
         self.inputs.is_empty() && !self.other
     }
 
-    /// What failed, as the subject and verb of a sentence.
+    /// Returns the failures, as the subject and verb of a sentence.
     fn told(&self) -> String {
         match (self.inputs.first(), self.inputs.len()) {
             (None, _) => "there were errors".to_owned(),
@@ -86,7 +86,7 @@ impl Failed {
     }
 }
 
-/// What was done.
+/// The actions that were done.
 #[derive(Debug, Default)]
 pub(crate) struct Placed {
     /// Number of results that got their names.
@@ -95,7 +95,7 @@ pub(crate) struct Placed {
     pub(crate) deleted: usize,
     /// Files that a result did not replace.
     stay: Vec<PathBuf>,
-    /// What is wrong with the record.
+    /// Errors of the record.
     pub(crate) damaged: Option<Box<Finding>>,
     /// Lines about other files in the folder.
     said: Vec<String>,
@@ -104,7 +104,7 @@ pub(crate) struct Placed {
 }
 
 impl Placed {
-    /// Says what became of files that a user might miss.
+    /// Reports files that a user might miss.
     pub(crate) fn tell(&self, failed: &Failed, ui: &mut Ui) {
         if !self.stay.is_empty() {
             let (s, were) = if self.stay.len() == 1 { ("", "was") } else { ("s", "were") };
@@ -124,7 +124,7 @@ impl Placed {
 
 const HELP: &str = "\n  help: `--keep-going` writes what the other inputs give";
 
-/// Says that there is nothing on standard output.
+/// Reports that there is nothing on standard output.
 pub(crate) fn tell_nothing_printed(failed: &Failed, ui: &mut Ui) {
     ui.error(&format!("the result was not written, because {}{HELP}", failed.told()));
 }
@@ -199,7 +199,7 @@ pub(crate) fn place(
     failure.map_or(Ok(out), Err)
 }
 
-/// What a result would change.
+/// Returns what a result would change.
 fn difference(staged: &Staged) -> &'static str {
     match digest_of(&staged.target) {
         Err(_) => "new",
@@ -209,7 +209,7 @@ fn difference(staged: &Staged) -> &'static str {
 }
 
 impl Placed {
-    /// Deletes results of earlier runs. What could not be deleted stays in the record.
+    /// Deletes results of earlier runs. Files that could not be deleted stay in the record.
     fn prune(&mut self, folder: &Path, record: &mut Record, keep: &Keep, options: Options) -> Result<(), Fatal> {
         let old = prune::old(folder, record, keep);
         let mut failure = Ok(());

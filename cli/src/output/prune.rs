@@ -8,12 +8,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Names in an output folder that must stay: this run's results, and what it reads.
+/// Names in an output folder that must stay: this run's results, and its inputs.
 #[derive(Debug, Default)]
 pub(crate) struct Keep(BTreeSet<String>);
 
 impl Keep {
-    /// Adds a name. Names differ by more than the case of their letters, as on some file systems.
+    /// Adds a name. Names must differ by more than case, because of some file systems.
     pub(crate) fn add(&mut self, name: &str) {
         self.0.insert(name.to_lowercase());
     }
@@ -32,7 +32,7 @@ pub(crate) struct Old {
     pub(crate) changed: Vec<String>,
 }
 
-/// Finds the results of earlier runs that are not in `keep`. Takes out of the record what does not exist any more.
+/// Finds the results of earlier runs that are not in `keep`. Removes files from the record that no longer exist.
 pub(crate) fn old(folder: &Path, record: &mut Record, keep: &Keep) -> Old {
     let mut old = Old::default();
     let names: Vec<String> = record.names().filter(|name| !keep.has(name)).map(str::to_owned).collect();
@@ -62,7 +62,7 @@ pub(crate) fn delete(folder: &Path, path: &Path) -> Result<(), Fatal> {
     Ok(())
 }
 
-/// The files that are named like a result, and that neither the record nor `keep` has, sorted.
+/// Returns the files that are named like a result, and that are neither in the record nor in `keep`, sorted.
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -75,7 +75,7 @@ pub(crate) fn unrecorded(folder: &Path, record: &Record, keep: &Keep) -> Result<
         if kind.is_file() && is_wanted(&[&name], &name) {
             found.push(name);
         } else if kind.is_dir() && !name.starts_with('.') {
-            // A folder that cannot be read is somebody else's.
+            // A folder that cannot be read belongs to someone else.
             for (_, inner, kind) in entries(&path).unwrap_or_default() {
                 let full = format!("{name}/{inner}");
                 if kind.is_file() && is_wanted(&[&name, &inner], &full) {

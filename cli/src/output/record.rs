@@ -1,9 +1,9 @@
-//! The record of an output folder: which files kubeshape wrote there, and what it wrote.
+//! The record of an output folder: the files that kubeshape wrote there, and their contents.
 //!
-//! It stands in the folder as `.kubeshape.json`. Files are deleted, or passed over among the inputs, only if the record
-//! names them and they still hold what was written. A record may come from somebody else, with a pull request for
-//! example, so its names are checked as if they were meant to do harm: they cannot leave the folder, neither by `..` nor
-//! by a link, and they can only be names that a result may have.
+//! It is in the folder as `.kubeshape.json`. Files are deleted, or skipped among the inputs, only if the record names
+//! them and their contents are unchanged. A record may come from someone else, with a pull request for example, so its
+//! names are checked as if they were malicious: they cannot leave the folder, neither by `..` nor by a link, and they
+//! can only be names that a result may have.
 
 use super::what;
 use crate::error::describe;

@@ -46,7 +46,7 @@ pub(crate) enum Answer {
     Finding(Box<Finding>),
 }
 
-/// Makes the results of these targets on `jobs` threads.
+/// Computes the results of these targets on `jobs` threads.
 ///
 /// # Errors
 /// Threads cannot be started, or a file cannot be written.
@@ -101,7 +101,7 @@ pub(crate) fn run(
     })
 }
 
-/// The published document as the result, in the format of the target.
+/// Returns the published document as the result, in the format of the target.
 fn plain_answers(json: Vec<u8>, target: Target, context: &Context<'_>, answers: &mut Vec<Answer>) -> Result<(), Fatal> {
     let name = names::single(target.shape, target.format);
     let mut remarks = Vec::new();
@@ -119,12 +119,12 @@ fn plain_answers(json: Vec<u8>, target: Target, context: &Context<'_>, answers: 
     Ok(())
 }
 
-/// JSON in the format of the target.
+/// Returns JSON in the format of the target.
 fn formatted(json: Vec<u8>, target: Target, context: &Context<'_>, remarks: &mut Vec<Finding>) -> Option<Vec<u8>> {
     Formatter::formatted(json, target.format, context.pretty, remarks)
 }
 
-/// What became of a document that was printed.
+/// The result of printing a document.
 pub(super) enum Printed {
     /// A result, and its size.
     Result(Output, u64),
@@ -134,7 +134,8 @@ pub(super) enum Printed {
     Nothing,
 }
 
-/// Writes a document in the format of the target while it is printed, because its text may be much larger than it is.
+/// Writes a document in the format of the target while it is printed, because its text may be much larger than the
+/// document.
 fn printed_as(
     name: &str,
     document: &Document<'_>,
@@ -177,7 +178,7 @@ fn placed(name: String, bytes: Vec<u8>, context: &Context<'_>) -> Result<Output,
     }
 }
 
-/// The document that some of the sources are merged into.
+/// The document into which some of the sources are merged.
 #[derive(Clone)]
 struct Whole<'a> {
     form: Form<'a>,
@@ -186,7 +187,7 @@ struct Whole<'a> {
 }
 
 impl Answer {
-    /// A finding about the CustomResourceDefinition with that name, or about none if the name is empty.
+    /// Returns a finding about the CustomResourceDefinition with that name, or about none if the name is empty.
     fn finding(code: Code, target: Target, name: impl Into<String>, detail: String) -> Answer {
         let mut finding = Finding::new(code, detail).of_resource(name);
         finding.shape = Some(target.shape.into());
@@ -194,7 +195,7 @@ impl Answer {
     }
 }
 
-/// What the one document is at hand as.
+/// The available form of the only document.
 #[derive(Clone)]
 enum Form<'a> {
     /// As it was read or renamed.
@@ -203,7 +204,7 @@ enum Form<'a> {
     Aggregate(&'a Aggregated),
 }
 
-/// An aggregate, which is read again only if something else than its text is asked for.
+/// An aggregate, which is parsed only if more than its text is needed.
 #[derive(Default)]
 struct Aggregated {
     document: OnceCell<kubeshape_convert::aggregate::Aggregate>,
@@ -211,12 +212,12 @@ struct Aggregated {
     arena: Bump,
 }
 
-/// Room for the aggregates: of both dialects, with and without what is published.
+/// Slots for the aggregates: of both dialects, with and without published documents.
 #[derive(Default)]
 struct Aggregates([Aggregated; 4]);
 
 impl Aggregated {
-    /// The document; none if it cannot be read.
+    /// Returns the document; `None` if it cannot be read.
     fn document(&self, settings: &Settings) -> Option<Document<'_>> {
         let document = self.document.get()?;
         let dialect = document.dialect();
@@ -225,7 +226,7 @@ impl Aggregated {
     }
 }
 
-/// Makes the results of several inputs together.
+/// Computes the results of several inputs together.
 struct Results<'j, 'a> {
     context: &'j Context<'j>,
     settings: &'j Settings,
@@ -241,7 +242,7 @@ struct Results<'j, 'a> {
     written: u64,
 }
 
-/// Results of kinds that are made before their sizes are added up. Each may be as large as all together may be.
+/// Results of kinds that are computed before their sizes are added up. Each may be as large as the limit of all.
 const WINDOW: usize = 16;
 
 impl<'a> Results<'_, 'a> {
@@ -270,7 +271,7 @@ impl<'a> Results<'_, 'a> {
         }
     }
 
-    /// The merged document, renamed if `--rename` is given.
+    /// Returns the merged document, renamed if `--rename` is given.
     fn whole(&mut self, dialect: Dialect, with_published: bool, target: Target) -> Option<Whole<'a>> {
         let key = (dialect, with_published && self.sources.iter().any(|source| source.is_published));
         if let Some((_, whole)) = self.wholes.iter().find(|(known, _)| *known == key) {
@@ -312,7 +313,7 @@ impl<'a> Results<'_, 'a> {
         Some(Whole { form: Form::Document(Box::new(value)), of })
     }
 
-    /// The document itself.
+    /// Returns the document itself.
     fn document(&self, whole: &Whole<'a>) -> Option<Document<'a>> {
         match &whole.form {
             Form::Document(document) => Some(**document),
@@ -320,13 +321,13 @@ impl<'a> Results<'_, 'a> {
         }
     }
 
-    /// The name of a source in messages.
+    /// Returns the name of a source in messages.
     fn name(&self, number: usize) -> &'a str {
         let source = &self.sources[number];
         if source.is_published { "the CustomResourceDefinitions" } else { source.loaded.source().name() }
     }
 
-    /// Notes about the document of these sources. They have places if there is only one source.
+    /// Reports notes about the document of these sources. They have locations if there is only one source.
     fn say(&mut self, of: &[usize], note: Note<'a>, target: Target) {
         match of {
             [number] if !self.sources[*number].is_published => {
@@ -353,7 +354,7 @@ impl<'a> Results<'_, 'a> {
         }
     }
 
-    /// The `PLURAL.GROUP` of a path of a published document.
+    /// Returns the `PLURAL.GROUP` for a path of a published document.
     fn resource_at(&self, number: usize, at: u32) -> Option<String> {
         let pointer = self.sources[number].loaded.document().pointer(at);
         let path = kubeshape_yaml::pointer::unescape(pointer.strip_prefix("/paths/")?.split('/').next()?);
@@ -418,7 +419,7 @@ impl<'a> Results<'_, 'a> {
         Ok(())
     }
 
-    /// Takes in a result of a target, or drops it if there are too many bytes. `of` is the sources, `part` what it is of.
+    /// Adds a result of a target, or drops it if there are too many bytes. `of` is the sources, `part` its subject.
     fn take(&mut self, made: &mut Made, output: Output, size: u64, (of, part): (&[usize], &Part<'a>), target: Target) {
         self.written += size;
         made.outputs.push(output);
@@ -429,7 +430,7 @@ impl<'a> Results<'_, 'a> {
         }
     }
 
-    /// The results of a target are answers, unless there were too many bytes.
+    /// Turns the results of a target into answers, unless there were too many bytes.
     fn answer(&mut self, made: Made) {
         if made.is_over {
             made.outputs.into_iter().for_each(|output| discard(self.context.stage, output));
@@ -438,7 +439,7 @@ impl<'a> Results<'_, 'a> {
         }
     }
 
-    /// The only document, converted while it is printed.
+    /// Converts the only document while it is printed.
     fn print_converted(&mut self, target: Target) -> Result<(), Fatal> {
         let (Some(dialect), [source]) = (target.shape.dialect(), self.sources.as_mut_slice()) else { return Ok(()) };
         let Some(document) = source.document else { return Ok(()) };
@@ -450,7 +451,7 @@ impl<'a> Results<'_, 'a> {
         if printed.value { self.print_json(json, Some(0), target) } else { Ok(()) }
     }
 
-    /// A printed document in the format of the target. `source` is the number of the source that it is a copy of.
+    /// Prints a document in the format of the target. `source` is the index of the source that it copies.
     fn print_json(&mut self, json: Vec<u8>, source: Option<usize>, target: Target) -> Result<(), Fatal> {
         let name = names::single(target.shape, target.format);
         let mut remarks = Vec::new();
@@ -466,7 +467,7 @@ impl<'a> Results<'_, 'a> {
         Ok(())
     }
 
-    /// Gives the only result of a target, made of some sources, or drops it if there are too many bytes.
+    /// Answers with the only result of a target, made from some sources, or drops it if there are too many bytes.
     fn give(&mut self, of: &[usize], name: &str, output: Output, size: u64, target: Target) {
         self.written += size;
         if self.written > self.settings.max_output {
@@ -477,7 +478,7 @@ impl<'a> Results<'_, 'a> {
         }
     }
 
-    /// An aggregate as it is.
+    /// Prints an aggregate unchanged.
     fn print_aggregate(
         &mut self,
         aggregate: &kubeshape_convert::aggregate::Aggregate,
@@ -499,7 +500,7 @@ impl<'a> Results<'_, 'a> {
         self.print_json(aggregate.to_vec(), None, target)
     }
 
-    /// The kinds, with the names of their files.
+    /// Returns the kinds, with the names of their files.
     fn kinds(&mut self, cutter: &Cutter<'_, 'a>, target: Target) -> Vec<Part<'a>> {
         let mut seen = BTreeSet::new();
         let kinds = cutter.kinds(self.arena, self.settings).into_iter();
@@ -509,7 +510,8 @@ impl<'a> Results<'_, 'a> {
             .collect()
     }
 
-    /// Reports something that the format cannot express. It has a place in the source if the result is a copy of the source.
+    /// Reports something that the format cannot express. It has a location in the source if the result is a copy of the
+    /// source.
     fn remark(&mut self, source: Option<usize>, remark: Finding, name: &str, target: Target) {
         let Finding { code, pointer, detail, .. } = remark;
         let pointer = pointer.unwrap_or_default();
@@ -523,14 +525,14 @@ impl<'a> Results<'_, 'a> {
         }
     }
 
-    /// All outcomes: first the notes with their places.
+    /// Returns all outcomes: first the notes with their locations.
     fn finish(self) -> Vec<Answer> {
         let mut out = Vec::new();
         let losses = self.settings.losses;
         for source in self.sources.into_iter().filter(|source| !source.is_published) {
             let mut resolver = source.loaded.resolver();
             let mut notes = source.notes;
-            // Notes that several results have in common are reported once.
+            // Notes that several results share are reported once.
             notes.sort_by(|(a, _), (b, _)| (a.at, a.code, &a.detail).cmp(&(b.at, b.code, &b.detail)));
             notes.dedup_by(|(a, _), (b, _)| a == b);
             let mut resolved = Notes::default();
@@ -544,7 +546,7 @@ impl<'a> Results<'_, 'a> {
     }
 }
 
-/// The node at a pointer.
+/// Returns the node at a pointer.
 fn node_at<'a>(root: Node<'a>, pointer: &str) -> Option<Node<'a>> {
     let mut node = root;
     for part in pointer.split('/').skip(1) {

@@ -1,4 +1,4 @@
-//! What has a result of its own: whole documents, parts of them, and kinds.
+//! The subjects of results: whole documents, parts of them, and kinds.
 
 use super::{Printed, printed_as};
 use crate::convert::documents::{self, Cutter, KindName};
@@ -11,17 +11,18 @@ use kubeshape_convert::document::Document;
 use kubeshape_input::Finding;
 use kubeshape_schema::{Bump, Code, Converted, Property};
 
-/// What has a result of its own.
+/// The subject of a result.
 pub(super) struct Part<'a> {
     /// The name of its file.
     pub(super) name: String,
     pub(super) of: Of<'a>,
 }
 
-#[allow(clippy::large_enum_variant)] // a part is moved once
+#[allow(clippy::large_enum_variant)] // A part is moved once.
 pub(super) enum Of<'a> {
     Document(Document<'a>),
-    /// A kind. Its document is cut out when the result is made, because the documents of all kinds may be very large.
+    /// A kind. Its document is cut out when the result is computed, because the documents of all kinds may be very
+    /// large.
     Kind(KindName<'a>, &'a Property<'a>),
 }
 
@@ -42,7 +43,7 @@ pub(super) struct MadePart<'p, 'a> {
 }
 
 impl<'a> Part<'a> {
-    /// What it is in messages, and its place.
+    /// Returns its description in messages, and its location.
     pub(super) fn told(&self) -> (&dyn std::fmt::Display, u32) {
         match &self.of {
             Of::Kind(kind, definition) => (kind, definition.at),
@@ -60,7 +61,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// The result, which has at most `most` bytes.
+    /// Computes the result, which has at most `most` bytes.
     pub(super) fn made(
         &self,
         cutter: &Cutter<'_, 'a>,

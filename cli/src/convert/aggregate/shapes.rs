@@ -60,7 +60,7 @@ impl<'a> Results<'_, 'a> {
                 }
                 Err(errors) => {
                     let errors: Vec<Note<'a>> = errors.into_iter().map(owned).collect();
-                    // If there are several sources, the place is found in each of them.
+                    // If there are several sources, search in each of them.
                     let mut found = false;
                     for &number in &whole.of {
                         let source = &self.sources[number];
@@ -115,7 +115,7 @@ impl<'a> Results<'_, 'a> {
         Ok(())
     }
 
-    /// A structured-merge-diff schema as a result, and its size.
+    /// Returns a structured-merge-diff schema as a result, and its size.
     fn smd_output(
         &self,
         name: String,
@@ -147,10 +147,10 @@ impl<'a> Results<'_, 'a> {
         let mut written = 0;
         let notes = documents::json_schemas(&document, arena, settings, left, |kind, json| {
             let name = settings.laid_out(kind).unwrap_or_else(|| kind_file(&kind, target));
-            // Names that differ in upper and lower case only are one file on many machines.
+            // Names that differ only in case are one file on many machines.
             let key = if settings.layout.is_own() { name.clone() } else { name.to_lowercase() };
             match seen.get(&key) {
-                // Two definitions are of one kind; the first one counts.
+                // Two definitions have the same kind; the first one is used.
                 Some(first) if *first == kind => return Ok(()),
                 Some(first) => {
                     same.push(format!("{name} is that of {first} and of {kind}"));
@@ -169,7 +169,7 @@ impl<'a> Results<'_, 'a> {
         if let [number] = whole.of.as_slice() {
             self.say_all(&[*number], notes, target);
         } else {
-            // Losses have places in their own sources.
+            // Losses have locations in their own sources.
             let (over, _) = notes.into_iter().partition(|note| note.code == Code::OutputBudget);
             self.say_all(&whole.of, over, target);
             for &number in whole.of.iter().filter(|_| settings.losses && !made.is_over) {
@@ -204,7 +204,7 @@ impl<'a> Results<'_, 'a> {
     }
 }
 
-/// A note that borrows nothing.
+/// Returns a note that borrows nothing.
 fn owned(note: Note<'_>) -> Note<'static> {
     Note::new(note.code, note.at, note.detail.into_owned())
 }

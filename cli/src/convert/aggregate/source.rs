@@ -1,4 +1,4 @@
-//! Documents that were read, in the dialects that are needed.
+//! Documents that were read, in the needed dialects.
 
 use super::super::documents::{self, Settings};
 use super::super::plan::Target;
@@ -9,12 +9,12 @@ use kubeshape_input::{Document, Limits};
 use kubeshape_schema::{Bump, Converted, Dialect, Note};
 use kubeshape_yaml::Node;
 
-/// A printed document, read again.
+/// Parses a printed document.
 pub(super) fn printed(bytes: &[u8]) -> Option<Document> {
     kubeshape_input::read("", bytes, Limits::PRINTED).documents.pop()
 }
 
-/// The dialects that documents are needed in.
+/// The needed dialects of documents.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Needs {
     v3: bool,
@@ -46,7 +46,7 @@ pub(super) struct Source<'a> {
     pub(super) loaded: &'a Document,
     /// Whether it is published for CustomResourceDefinitions.
     pub(super) is_published: bool,
-    /// In the dialects that are needed.
+    /// In the needed dialects.
     pub(super) document: Option<OpenApi<'a>>,
     pub(super) v3: Option<OpenApi<'a>>,
     pub(super) v2: Option<OpenApi<'a>>,
@@ -98,7 +98,7 @@ impl<'a> Source<'a> {
         self.loaded.root()
     }
 
-    /// The value. Its notes are kept here.
+    /// Returns the value, and collects its notes.
     fn take<T>(&mut self, converted: Converted<'a, Option<T>>, shape: Option<Shape>) -> Option<T> {
         self.failed |= converted.value.is_none();
         self.notes.extend(converted.notes.into_iter().map(|note| (note, shape)));

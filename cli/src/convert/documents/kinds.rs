@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The wanted kinds, and which of them were found. If there are none, all kinds are wanted.
+/// The wanted kinds, and which of them were found. If empty, all kinds are wanted.
 #[derive(Debug)]
 pub(crate) struct Kinds {
     wanted: Vec<Wanted>,
@@ -46,12 +46,12 @@ impl Kinds {
         Kinds { wanted: names.iter().map(wanted).collect(), known: Mutex::default() }
     }
 
-    /// Whether all are wanted.
+    /// Returns whether all are wanted.
     pub(crate) fn is_all(&self) -> bool {
         self.wanted.is_empty()
     }
 
-    /// Whether a kind is wanted.
+    /// Returns whether a kind is wanted.
     pub(crate) fn has(&self, kind: &KindNames<'_>) -> bool {
         if self.is_all() {
             return true;
@@ -60,12 +60,13 @@ impl Kinds {
         self.is_wanted(|wanted| wanted.query.fits(kind))
     }
 
-    /// Whether one of these kinds fits every name. The paths of a document tell more names.
+    /// Returns whether every name matches one of these kinds. The paths of a document contain more names.
     fn all_fit(&self, kinds: &[KindNames<'_>]) -> bool {
         self.wanted.iter().all(|wanted| kinds.iter().any(|kind| wanted.query.fits(kind)))
     }
 
-    /// Whether a definition that is not a kind is wanted, by its name or, unless a kind has that name, its last part.
+    /// Returns whether a definition that is not a kind is wanted, by its name or, unless a kind has that name, its last
+    /// part.
     fn has_definition(&self, name: &str, kinds: &BTreeSet<&str>) -> bool {
         let last = name.rsplit(['.', '/']).next().filter(|last| !kinds.contains(last));
         self.is_wanted(|wanted| wanted.name == name || last.is_some_and(|last| last.eq_ignore_ascii_case(&wanted.name)))
@@ -76,7 +77,7 @@ impl Kinds {
         self.is_all() | (wanted.map(|wanted| wanted.found.store(true, Ordering::Relaxed)).count() > 0)
     }
 
-    /// The wanted kinds that were not found.
+    /// Returns the wanted kinds that were not found.
     pub(crate) fn missing(&self) -> Vec<Missing<'_>> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let missing = self.wanted.iter().filter(|wanted| !wanted.found.load(Ordering::Relaxed));
@@ -89,7 +90,7 @@ impl Kinds {
     }
 }
 
-/// A kind that has a result of its own.
+/// A kind with its own result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct KindName<'a> {
     pub(crate) kind: &'a str,
@@ -109,7 +110,7 @@ impl fmt::Display for KindName<'_> {
     }
 }
 
-/// The wanted kinds of a document, each with its definition. If a document has no kinds, all its definitions.
+/// Returns the wanted kinds of a document, each with its definition. If a document has no kinds, all its definitions.
 pub(super) fn wanted<'a>(
     document: &Document<'a>,
     arena: &'a Bump,
@@ -164,7 +165,7 @@ fn named<'a>(
     names
 }
 
-/// Adds the plural and singular names that the paths of a document tell.
+/// Adds the plural and singular names in the paths of a document.
 fn name_by_paths<'a>(document: &Document<'_>, names: &mut [KindNames<'a>], arena: &'a Bump, settings: &Settings) {
     let (mut json, mut tape) = (Vec::new(), Tape::new());
     document.print(&mut json, settings.profile);

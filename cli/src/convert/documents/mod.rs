@@ -1,5 +1,5 @@
-//! Conversion of documents: all calls of `kubeshape-convert` are here, except for the protobuf form of a printed document,
-//! which is a format (`crate::output::format`).
+//! Conversion of documents: all calls of `kubeshape-convert` are here, except for the protobuf form of a printed
+//! document, which is a format (`crate::output::format`).
 
 mod kinds;
 
@@ -44,20 +44,20 @@ pub(crate) struct Settings {
     pub(crate) draft: Draft,
     pub(crate) strict: bool,
     pub(crate) layout: Layout,
-    /// The address at which JSON Schemas will be found; empty if that is not known.
+    /// The address at which JSON Schemas will be found; empty if unknown.
     pub(crate) id_base: String,
     pub(crate) nulls: jsonschema::Nulls,
-    /// Bytes that the results of a CustomResourceDefinition, or of all documents together, may have.
+    /// The maximum bytes of the results of a CustomResourceDefinition, or of all documents together.
     pub(crate) max_output: u64,
 }
 
 impl Settings {
-    /// Whether documents are printed without changes.
+    /// Returns whether documents are printed without changes.
     pub(crate) fn is_plain(&self) -> bool {
         self.inline.is_none() && self.rename.is_none()
     }
 
-    /// The name of a JSON Schema in the output folder, if `--layout` names them.
+    /// Returns the name of a JSON Schema in the output folder, if `--layout` names them.
     pub(crate) fn laid_out(&self, kind: KindName<'_>) -> Option<String> {
         if self.layout.is_own() || kind.version.is_empty() {
             return None;
@@ -66,7 +66,7 @@ impl Settings {
         Some(self.layout.name(Subject { group, version, kind, strict: self.strict }))
     }
 
-    /// How documents are converted to OpenAPI v2 and back.
+    /// Returns the options of conversions to OpenAPI v2 and back.
     pub(crate) fn conversion(&self) -> from_v3::Options {
         let most_bytes = usize::try_from(self.max_output).unwrap_or(usize::MAX);
         from_v3::Options { profile: self.profile, keep_losses: self.keep_losses, most_bytes }
@@ -74,7 +74,7 @@ impl Settings {
 }
 
 impl Settings {
-    /// The settings of the command line. With `losses`, losses are looked for.
+    /// Reads the settings of the command line. `losses` says whether losses are needed.
     pub(crate) fn new(args: &ConvertArgs, losses: bool) -> Settings {
         const BUDGET: u64 = 1_000_000;
         Settings {
@@ -103,12 +103,12 @@ impl Settings {
     }
 }
 
-/// Findings about the references and names in a document.
+/// Returns findings about the references and names in a document.
 pub(crate) fn findings<'a>(document: &Document<'a>) -> Vec<Note<'a>> {
     Graph::of(document).into_notes()
 }
 
-/// Notes without those of [`findings`], which every operation on references repeats.
+/// Returns the notes without those of [`findings`], which every operation on references repeats.
 fn others(mut notes: Vec<Note<'_>>) -> Vec<Note<'_>> {
     notes.retain(|note| {
         !matches!(
@@ -158,8 +158,8 @@ pub(crate) fn rename<'a>(document: &Document<'a>, arena: &'a Bump, settings: &Se
     Converted { value, notes: others(notes) }
 }
 
-/// Splits a document into self-contained documents by the roots of its paths: `api/v1`, `apis/apps/v1`, `version`. Parts
-/// that no path refers to are a document of their own, unless the document is published for CustomResourceDefinitions.
+/// Splits a document into self-contained documents by the roots of its paths: `api/v1`, `apis/apps/v1`, `version`.
+/// Parts without a path are a document of their own, unless the document is published for CustomResourceDefinitions.
 pub(crate) fn split<'a>(
     document: &v3::Document<'a>,
     is_published: bool,
@@ -183,12 +183,12 @@ impl<'d, 'a> Cutter<'d, 'a> {
         Cutter { document, graph: Graph::of(document), by_name }
     }
 
-    /// The wanted kinds, each with its definition.
+    /// Returns the wanted kinds, each with its definition.
     pub(crate) fn kinds(&self, arena: &'a Bump, settings: &Settings) -> Vec<(KindName<'a>, &'a Property<'a>)> {
         wanted(self.document, arena, settings)
     }
 
-    /// The document of a definition, without paths and with the definitions that it needs.
+    /// Returns the document of a definition, without paths and with the definitions that it needs.
     pub(crate) fn cut<'p>(&self, definition: &Property<'_>, arena: &'p Bump) -> Document<'p>
     where
         'a: 'p,
@@ -248,10 +248,10 @@ pub(crate) fn inline<'a>(
     Converted { value: value.map(Document::V3), notes: others(notes) }
 }
 
-/// The structured-merge-diff schema of a document. `root` is its source, unless it was changed.
+/// Returns the structured-merge-diff schema of a document. `root` is its source, unless it was changed.
 ///
 /// # Errors
-/// The reasons why it has none.
+/// Returns the reasons why it has none.
 pub(crate) fn smd<'a>(
     document: &Document<'a>,
     root: Option<Node<'_>>,
@@ -260,7 +260,7 @@ pub(crate) fn smd<'a>(
     document.smd(root, smd_options(settings))
 }
 
-/// The losses of the structured-merge-diff schema of a document.
+/// Returns the losses of the structured-merge-diff schema of a document.
 pub(crate) fn smd_losses<'a>(document: &Document<'a>, settings: &Settings) -> Vec<Note<'a>> {
     let mut notes = Vec::new();
     smd::losses::of_definitions(document.definitions(), document.dialect(), smd_options(settings), &mut notes);
@@ -271,12 +271,12 @@ fn smd_options(settings: &Settings) -> smd::Options {
     smd::Options { preserve_unknown: settings.preserve_unknown, compat: settings.smd_compat, profile: settings.profile }
 }
 
-/// The errors in a structured-merge-diff schema.
+/// Returns the errors in a structured-merge-diff schema.
 pub(crate) fn smd_errors(errors: ReadErrors) -> Vec<Note<'static>> {
     errors.0.into_iter().map(|error| Note::new(Code::WrongType, error.at, error.message)).collect()
 }
 
-/// The document with which kustomize merges lists of the wanted kinds by key.
+/// Returns the document with which kustomize merges lists of the wanted kinds by key.
 pub(crate) fn kustomize<'a>(
     document: &v3::Document<'a>,
     parts: &[v3::Document<'a>],
@@ -292,11 +292,11 @@ pub(crate) fn kustomize<'a>(
     })
 }
 
-/// Makes the JSON Schemas of the wanted kinds of a document, and passes them to `give` one by one. Together they have at
-/// most `most` bytes; a note says if they would have more, and then not all of them are made. Returns the notes.
+/// Creates the JSON Schemas of the wanted kinds of a document, and passes them to `give` one by one. Together they have
+/// at most `most` bytes; if they would have more, a note says so, and not all of them are created. Returns the notes.
 ///
 /// # Errors
-/// The errors of `give`.
+/// Returns the errors of `give`.
 pub(crate) fn json_schemas<'a>(
     document: &Document<'a>,
     arena: &'a Bump,
@@ -339,13 +339,13 @@ pub(crate) fn json_schemas<'a>(
     Ok(notes)
 }
 
-/// The note that results would be larger than allowed, on what crossed the limit.
+/// Returns the note that results would exceed the limit, about the one that crossed it.
 pub(crate) fn over_budget(what: &dyn std::fmt::Display, at: u32, settings: &Settings) -> Note<'static> {
     let most = settings.max_output;
     Note::new(Code::OutputBudget, at, format!("with {what} there are more than {most} bytes (--max-output)"))
 }
 
-/// `Widget (example.com/v1)`, so that editors say which kind it is; nothing if there is a title of its `own`.
+/// Returns `Widget (example.com/v1)`, so that editors show the kind; nothing if there is an `own` title.
 fn title(kind: &KindName<'_>, own: &str) -> String {
     let KindName { kind, group, version } = kind;
     match (own, *version, *group) {
@@ -355,7 +355,7 @@ fn title(kind: &KindName<'_>, own: &str) -> String {
     }
 }
 
-/// The `$id`: the address of the folder and the name in it. Resources have a plural.
+/// Returns the `$id`: the address of the folder and the name in it. Resources have a plural.
 fn id(kind: &KindName<'_>, plural: Option<&str>, settings: &Settings) -> String {
     if settings.id_base.is_empty() {
         return String::new();
@@ -364,7 +364,7 @@ fn id(kind: &KindName<'_>, plural: Option<&str>, settings: &Settings) -> String 
     format!("{}/{}", settings.id_base.trim_end_matches('/'), name.replace('%', "%25"))
 }
 
-/// The name of a JSON Schema in kubeshape's own layout.
+/// Returns the name of a JSON Schema in kubeshape's own layout.
 fn schema_name(kind: &KindName<'_>, plural: Option<&str>) -> String {
     let (shape, format) = (args::Shape::JsonSchema, args::Format::Json);
     let folder = match plural {
@@ -385,7 +385,8 @@ fn schema_options(settings: &Settings) -> jsonschema::Options<'static> {
     jsonschema::Options { draft, strict, nulls, patterns, ..jsonschema::Options::default() }
 }
 
-/// The JSON Schema of a version of a CustomResourceDefinition. `metadata` has the definitions of the metadata of objects.
+/// Returns the JSON Schema of a version of a CustomResourceDefinition. `metadata` has the definitions of the metadata
+/// of objects.
 pub(crate) fn resource_schema<'a>(
     crd: &Crd<'a>,
     version: &ResourceVersion<'a>,
