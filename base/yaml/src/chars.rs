@@ -12,7 +12,7 @@ pub(crate) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }
 
-/// Length of the line break at `at`, 0 when there is none; `\r\n` is one break.
+/// Returns the length of the line break at `at`, or 0 if there is no break. `\r\n` is one break.
 #[inline]
 pub(crate) fn break_len(bytes: &[u8], at: usize) -> usize {
     match bytes.get(at) {
@@ -24,7 +24,7 @@ pub(crate) fn break_len(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// Whether a space, a tab, a line break or the end is at `at`.
+/// Returns whether a space, a tab, a line break or the end is at `at`.
 #[inline]
 pub(crate) fn blank_or_end(bytes: &[u8], at: usize) -> bool {
     match bytes.get(at) {
@@ -34,7 +34,7 @@ pub(crate) fn blank_or_end(bytes: &[u8], at: usize) -> bool {
     }
 }
 
-/// Whether a document marker (`---` or `...` and a blank, a line break or the end) is at `at`.
+/// Returns whether a document marker is at `at`: `---` or `...` before a blank, a line break or the end.
 #[inline]
 pub(crate) fn marker(bytes: &[u8], at: usize, sign: u8) -> bool {
     bytes.get(at) == Some(&sign)
@@ -43,7 +43,7 @@ pub(crate) fn marker(bytes: &[u8], at: usize, sign: u8) -> bool {
         && blank_or_end(bytes, at + 3)
 }
 
-/// How the source goes on from some place.
+/// Characters that need special handling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Odd {
     /// A character that YAML does not allow.
@@ -52,17 +52,17 @@ pub(crate) enum Odd {
     Special,
 }
 
-/// The first character from `from` on that is refused or special.
+/// Finds the first character from `from` on that is refused or special.
 ///
-/// Special are `\r`, the Unicode line breaks and the byte order mark.
+/// Special characters are `\r`, the Unicode line breaks and the byte order mark.
 pub(crate) fn next_odd(bytes: &[u8], from: usize) -> Option<(usize, Odd)> {
     const BLOCK: usize = 64;
     let mut at = from;
-    // Blocks of plain ASCII text are passed without a look at the single byte.
+    // Blocks of plain ASCII text are skipped without checking single bytes.
     while let Some(block) = bytes.get(at..at + BLOCK) {
         let mut odd = 0u8;
         for byte in block {
-            // 0x20..=0x7E, tab and line feed become 0.
+            // The bytes 0x20..=0x7E, tab and line feed give 0.
             odd |= u8::from(byte.wrapping_sub(0x20) > 0x5E) & u8::from(*byte != b'\n') & u8::from(*byte != b'\t');
         }
         if odd != 0

@@ -11,13 +11,13 @@ use crate::{Entry, Flags, Kind, Limits, Tape};
 /// Where a reader stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stop {
-    /// The first byte behind the document: of the marker or of what follows it.
+    /// The first byte after the document: the marker or other content.
     pub(crate) at: usize,
-    /// Whether the document ended with `...`, which is passed.
+    /// Whether the document ended with `...`; the marker is already read.
     pub(crate) dots: bool,
 }
 
-/// Reads the document at `at` into the tape; `None` if there is only the end.
+/// Reads the document at `at` into the tape. Returns `None` if only the end is left.
 pub(crate) fn read<'t>(
     source: &'t str,
     at: usize,
@@ -53,7 +53,7 @@ pub(crate) fn read<'t>(
     Ok(Some(match token.token {
         Token::DocumentEnd => Stop { at: token.end.at, dots: true },
         Token::DocumentStart | Token::End => Stop { at: token.start.at, dots: false },
-        // Something that is never looked at, perhaps a key whose start was passed long ago.
+        // Content that is never read, perhaps a key whose start was passed long ago.
         _ => Stop { at: behind, dots: false },
     }))
 }
@@ -63,11 +63,11 @@ pub(crate) fn read<'t>(
 enum Anchored {
     /// The collection is not complete yet.
     Open,
-    /// A scalar, as it is when it is not a key.
+    /// A scalar, with the value that it has when it is not a key.
     Scalar(Entry),
     /// A collection among the entries.
     Tape { from: usize, to: usize, height: usize },
-    /// A collection among the entries put aside.
+    /// A collection in the side buffer.
     Side { from: usize, to: usize, height: usize },
 }
 
@@ -80,9 +80,9 @@ struct Frame {
     anchor: Option<usize>,
     /// Levels of collections below it.
     height: usize,
-    /// Whether its next node is a value (of a mapping).
+    /// Whether the next node is a value of a mapping.
     value: bool,
-    /// Whether that value is the value of a merge key: then how many entries and anchors were before it.
+    /// Set if that value is the value of a merge key: the numbers of entries and anchors before it.
     merge: Option<(usize, usize)>,
 }
 
@@ -96,12 +96,12 @@ struct Composer<'t> {
     names: HashMap<&'t str, usize>,
     /// The values of merge keys, kept for the aliases that point into them.
     side: Vec<Entry>,
-    /// Nodes that came through aliases and merge keys.
+    /// Number of nodes that came from aliases and merge keys.
     through: usize,
-    /// Nodes that came through aliases, and all nodes, as Kubernetes counts them.
+    /// Number of nodes that came from aliases, and of all nodes, as Kubernetes counts them.
     aliased: usize,
     decoded: usize,
-    /// Whether there is an infinite number or a key without text that may still be replaced.
+    /// Whether there is an infinite number or a key without a string form that a later key may still replace.
     deferred: bool,
 }
 
@@ -247,7 +247,7 @@ impl Composer<'_> {
         if entry.flags.has(Flags::DECODED) { &self.parser.scanner.text[range] } else { &self.source[range] }
     }
 
-    /// Gives a scalar another text.
+    /// Replaces the text of a scalar.
     fn decode(&mut self, entry: &mut Entry, text: &str) {
         if self.text(entry) != text {
             entry.a = self.parser.scanner.text.len() as u32;
@@ -257,7 +257,7 @@ impl Composer<'_> {
         }
     }
 
-    /// Makes a scalar a key.
+    /// Converts a scalar to a key.
     fn key(&mut self, entry: &mut Entry, value: Value) {
         entry.kind = Kind::Str;
         match resolve::key(value) {
@@ -309,7 +309,7 @@ impl Composer<'_> {
             return Ok(());
         };
         let to = self.entries.len();
-        // What came through aliases is somewhere else.
+        // Nodes from aliases have their source elsewhere.
         let end = match bracket {
             Some(end) => end,
             None => self.parser.behind(),
@@ -359,7 +359,7 @@ impl Composer<'_> {
         }
     }
 
-    /// The value of an anchored scalar.
+    /// Returns the value of an anchored scalar.
     fn again(&self, entry: &Entry) -> Value {
         match entry.kind {
             Kind::Str | Kind::Seq | Kind::Map => Value::Str,
@@ -456,7 +456,7 @@ impl Composer<'_> {
         Ok(())
     }
 
-    /// Spreads the value of a merge key, which is the last node, over the mapping around it.
+    /// Merges the value of a merge key, which is the last node, into the mapping around it.
     fn merge(&mut self, owner: usize, from: usize, anchors: usize) -> Result<(), Fault> {
         let at = self.entries[from].start as usize;
         let value = self.entries[from];
@@ -487,7 +487,7 @@ impl Composer<'_> {
                 item = self.side[item].a as usize;
             }
         }
-        // Earlier maps win, so they come last.
+        // Earlier maps win, so they are added last.
         for map in maps.into_iter().rev() {
             let Entry { a, b, .. } = self.side[map];
             self.copy(true, map + 1..a as usize, at)?;
@@ -501,9 +501,9 @@ impl Composer<'_> {
         if entry.is_container() { entry.a as usize } else { index + 1 }
     }
 
-    /// Refuses infinite numbers and keys without text, unless a repeated key replaces them.
+    /// Rejects infinite numbers and keys without a string form, unless a repeated key replaces them.
     fn refuse_deferred(&self) -> Result<(), Fault> {
-        // What a later key of the same mapping replaces is never looked at.
+        // A value that a later key of the same mapping replaces is never read.
         let mut replaced = vec![false; self.entries.len()];
         let mut index = 0;
         while index < self.entries.len() {

@@ -1,8 +1,8 @@
-//! Edits of a source text that keep the rest unchanged.
+//! Edits of a source that keep the rest unchanged.
 
 use std::ops::Range;
 
-/// A piece of a source text and its replacement.
+/// A range of a source and its replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
     /// The replaced bytes.

@@ -1,7 +1,7 @@
 //! Printing YAML as Kubernetes' tools print it.
 //!
-//! Block style, two spaces per level, sequences at the column of their key, strings without quotes where
-//! Kubernetes' reader reads the same text back.
+//! Prints block style with two spaces per level and sequences at the column of their key. Strings have no quotes where
+//! Kubernetes' reader reads the same string back.
 
 mod rewrite;
 
@@ -16,9 +16,9 @@ use crate::{Kind, Node};
 enum Place {
     /// At the start of a line, as a document.
     Root,
-    /// Behind the colon of a key.
+    /// After the colon of a key.
     Value,
-    /// Behind `- `.
+    /// After `- `.
     Item,
 }
 
@@ -28,15 +28,14 @@ struct Level {
     /// Column of its keys or dashes.
     column: usize,
     map: bool,
-    /// Where it was begun, while nothing of it is printed.
+    /// Where it begins, as long as nothing of it is printed.
     empty: Option<Place>,
 }
 
 /// Prints one document after the other into a buffer.
 ///
-/// Call [`key`](Emitter::key) before every value of a mapping and [`item`](Emitter::item) before every
-/// item of a sequence. Calls in another order print something that is not what was meant, but never
-/// panic.
+/// Call [`key`](Emitter::key) before every value of a mapping and [`item`](Emitter::item) before every item of a
+/// sequence. Calls in another order print wrong output, but never panic.
 ///
 /// # Example
 /// ```
@@ -76,18 +75,18 @@ pub struct Emitter<'a> {
     levels: Vec<Level>,
     place: Place,
     folds: bool,
-    /// The bytes of `out` beyond which nothing is indented.
+    /// Length of `out` in bytes from which on nothing is indented.
     most: usize,
 }
 
 impl<'a> Emitter<'a> {
-    /// An emitter that appends to `out`.
+    /// Creates an emitter that appends to `out`.
     pub fn new(out: &'a mut Vec<u8>) -> Self {
         Emitter { out, levels: Vec::new(), place: Place::Root, folds: false, most: usize::MAX }
     }
 
-    /// Bounds the output: what nests deeply has far more indentation than content. Beyond this many bytes,
-    /// [`is_full`](Emitter::is_full) is true and nothing is indented, so the output is no longer correct.
+    /// Bounds the output, because the indentation of deeply nested input is far larger than its content. Beyond this
+    /// many bytes, [`is_full`](Emitter::is_full) is true and nothing is indented, so the output is no longer correct.
     ///
     /// # Example
     /// ```
@@ -103,12 +102,12 @@ impl<'a> Emitter<'a> {
         Emitter { most, ..self }
     }
 
-    /// Returns whether there are more bytes than allowed.
+    /// Returns whether the output is larger than the bound.
     pub fn is_full(&self) -> bool {
         self.out.len() > self.most
     }
 
-    /// Breaks long lines, as API servers and kubectl do: at the first single blank behind column 80. Texts with line
+    /// Breaks long lines, as API servers and kubectl do: at the first single blank after column 80. Strings with line
     /// breaks that go-yaml cannot write as blocks are quoted (go-yaml: `yaml_emitter_analyze_scalar` and the functions
     /// that write scalars).
     ///
@@ -184,14 +183,14 @@ impl<'a> Emitter<'a> {
         self.place = Place::Root;
     }
 
-    /// Goes to the column of the collection on top.
+    /// Moves to the column of the innermost collection.
     fn line(&mut self) {
         let Some(level) = self.levels.last_mut() else {
             return;
         };
         let column = level.column;
         match level.empty.take() {
-            // It goes on behind the dash, or at the start of the document.
+            // The value continues after the dash, or at the start of the document.
             Some(Place::Item | Place::Root) => return,
             Some(Place::Value) => self.out.push(b'\n'),
             None => {}
@@ -215,7 +214,7 @@ impl<'a> Emitter<'a> {
         let from = self.out.len();
         line(key, self.out);
         if self.out.len() - from > KEY_LENGTH {
-            // Behind an indicator keys may be of any length.
+            // After the indicator `? `, keys may have any length.
             let text = self.out.split_off(from);
             self.out.extend_from_slice(b"? ");
             self.out.extend_from_slice(&text);
@@ -300,14 +299,14 @@ impl<'a> Emitter<'a> {
         self.out.push(b'\n');
     }
 
-    /// Appends a printed scalar, broken at blanks. `at` is the column at which it begins.
+    /// Appends a printed scalar and breaks it at blanks. `at` is the column at which it begins.
     fn fold(&mut self, printed: &[u8], at: usize, column: usize, style: Style) {
         let quotes = usize::from(style != Style::Plain);
         let (mut at, mut after_blank) = (at, false);
         for (place, byte) in printed.iter().enumerate() {
             let next = printed.get(place + 1);
             let is_inside = quotes == 0 || (place > quotes && place + 1 + quotes < printed.len());
-            // In double quotes, a blank that follows is written with a backslash.
+            // In double quotes, a blank at the start of the next line is escaped with a backslash.
             let breaks = *byte == b' '
                 && !after_blank
                 && at > WIDTH
@@ -333,12 +332,12 @@ impl<'a> Emitter<'a> {
         self.literal_with(text, false);
     }
 
-    /// Prints a block. `indented` says the indentation even if the first line does not demand it.
+    /// Prints a block scalar. `indented` writes the indentation indicator even if the first line does not need it.
     fn literal_with(&mut self, text: &str, indented: bool) {
         let column = self.levels.last().map_or(2, |level| level.column + 2);
         self.out.push(b'|');
         let body = text.trim_end_matches('\n');
-        // Where the first line of text begins with a blank, the indentation must be written.
+        // If the first line begins with a blank, the indentation must be written.
         if indented || body.trim_start_matches('\n').starts_with([' ', '\t']) {
             self.out.push(b'2');
         }
@@ -375,8 +374,8 @@ impl<'a> Emitter<'a> {
         self.out.push(b'\n');
     }
 
-    /// Prints a double with the digits that JSON has for it. Infinities and not-a-number are printed as
-    /// YAML knows them, which Kubernetes refuses to read as values.
+    /// Prints a double with the digits of its JSON literal. Infinities and not-a-number are printed as in YAML;
+    /// Kubernetes rejects them as values.
     pub fn float(&mut self, n: f64) {
         self.lead();
         if n.is_nan() {
@@ -401,7 +400,7 @@ impl<'a> Emitter<'a> {
         self.scalar(b"null");
     }
 
-    /// Prints a node that was read, its pairs in their order; of repeated keys all.
+    /// Prints a node that was read, with its pairs in source order and with all repeated keys.
     ///
     /// # Example
     /// ```
@@ -416,7 +415,7 @@ impl<'a> Emitter<'a> {
     /// ```
     pub fn node(&mut self, node: Node<'_>) {
         let document = node.document();
-        // Open collections: where they end, whether they are mappings, whether a key comes next.
+        // Open collections: where they end, whether they are mappings, and whether a key comes next.
         let mut open: Vec<(u32, bool, bool)> = Vec::new();
         let mut index = node.index();
         loop {
@@ -467,15 +466,15 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// The column behind which lines are broken (go-yaml: `best_width`).
+/// The column after which lines are broken (go-yaml: `best_width`).
 const WIDTH: usize = 80;
 
-/// How many characters there are.
+/// Counts characters.
 fn count(text: &[u8]) -> usize {
     text.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
 }
 
-/// Keys that are longer are printed behind `? `.
+/// Longer keys are printed after `? `.
 const KEY_LENGTH: usize = 1000;
 
 /// How a string is written.
@@ -488,12 +487,12 @@ enum Style {
 }
 
 const FINE: u8 = 0;
-/// Space, colon, hash: it depends on what is next to it.
+/// Space, colon and hash: what they mean depends on the characters next to them.
 const CONTEXT: u8 = 1;
 const LINE_FEED: u8 = 2;
-/// Characters that block strings hold and no others.
+/// Characters that only block strings may contain.
 const TAB: u8 = 3;
-/// The first byte of characters that may not be printed as they are.
+/// The first byte of characters that may have to be escaped.
 const LEAD: u8 = 4;
 const REFUSED: u8 = 5;
 
@@ -516,7 +515,7 @@ const CLASS: [u8; 256] = {
     table
 };
 
-/// Bytes with which a plain text cannot begin.
+/// Bytes with which a plain scalar cannot begin.
 const NO_START: [bool; 256] = {
     let mut table = [false; 256];
     let bytes = b" ?:,[]{}#&*!|>'\"%@`";
@@ -528,8 +527,8 @@ const NO_START: [bool; 256] = {
     table
 };
 
-/// Whether the character that begins here is one that YAML refuses, or one of its rarer line breaks, or
-/// the byte order mark.
+/// Returns whether the character that begins here is one that YAML rejects, one of its rarer line breaks, or the byte
+/// order mark.
 fn refused_character(bytes: &[u8], at: usize) -> bool {
     matches!(
         bytes[at..],
@@ -540,8 +539,8 @@ fn refused_character(bytes: &[u8], at: usize) -> bool {
     )
 }
 
-/// Appends a string on one line, in quotes where Kubernetes' reader would take it for something else
-/// without them: for programs that write the lines around it themselves.
+/// Appends a string on one line, for programs that write the lines around it themselves. It has quotes where
+/// Kubernetes' reader would read something else without them.
 ///
 /// # Example
 /// ```
@@ -600,14 +599,14 @@ fn style(text: &str) -> Style {
     if plain && bytes.last() != Some(&b' ') { Style::Plain } else { Style::Single }
 }
 
-/// Whether the text without quotes is something else for Kubernetes' reader, or for others a date or a
-/// number to the base of sixty.
+/// Returns whether the string without quotes is not a string for Kubernetes' reader, or is a date or a base-60 number
+/// for other readers.
 fn ambiguous(text: &str) -> bool {
     resolve::plain(text) != Value::Str || sixty(text) || resolve::tagged(Tag::Timestamp, text) == Ok(Value::Timestamp)
 }
 
-/// Whether a string is a number to the base of sixty: digits, then groups of at most two behind colons, the first of
-/// two at most five, then maybe a fraction (go-yaml: `base60float`). `127.0.0.1:80` is not one.
+/// Returns whether a string is a base-60 number: digits, then groups of at most two digits after colons, whose first
+/// digit of two is at most five, then an optional fraction (go-yaml: `base60float`). `127.0.0.1:80` is not one.
 fn sixty(text: &str) -> bool {
     let text = text.strip_prefix(['+', '-']).unwrap_or(text);
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b'_');
@@ -682,7 +681,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_quoted_only_where_they_would_read_as_something_else() {
+    fn strings_are_quoted_only_where_they_would_read_as_something_else() {
         for (given, printed) in [
             ("a b", "k: a b\n"),
             ("a:b#c", "k: a:b#c\n"),
@@ -709,7 +708,7 @@ mod tests {
     }
 
     #[test]
-    fn sequences_stand_at_the_column_of_their_key() {
+    fn sequences_are_at_the_column_of_their_key() {
         let mut out = Vec::new();
         let mut emitter = Emitter::new(&mut out);
         emitter.begin_seq();

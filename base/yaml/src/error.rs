@@ -1,4 +1,4 @@
-//! Errors of reading, with their place.
+//! Errors of reading, with their location.
 
 /// Why a document could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -12,7 +12,7 @@ pub struct Error {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// Whether a limit was crossed, as opposed to text that is not YAML.
+    /// Whether a limit was exceeded; otherwise, the source is invalid.
     pub limit: bool,
 }
 
@@ -34,7 +34,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// Returns the place of `offset`. An offset after the end is the end.
+    /// Returns the line and column of `offset`. An offset after the end is the end.
     pub fn of(source: &str, offset: usize) -> Position {
         let bytes = source.as_bytes();
         let offset = offset.min(bytes.len());
@@ -47,7 +47,7 @@ impl Position {
     }
 }
 
-/// An error on its way to the stream, which finds its line.
+/// An error before the stream adds its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) at: usize,

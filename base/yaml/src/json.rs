@@ -8,15 +8,15 @@ use crate::{Kind, Node};
 /// How JSON is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Keys of every mapping in the order of their bytes, as Go prints maps, and of repeated keys only
-    /// the last; else all pairs in document order.
+    /// Whether mappings are printed sorted by the bytes of their keys, as Go prints maps, and only the last of repeated
+    /// keys; else all pairs are printed in document order.
     pub sorted: bool,
-    /// `<`, `>` and `&` as escapes, as Go prints them by default.
+    /// Whether `<`, `>` and `&` are escaped, as Go does by default.
     pub escape_html: bool,
 }
 
 impl Default for Options {
-    /// As Kubernetes' conversion does: sorted, with HTML escaped.
+    /// The options of Kubernetes' conversion: sorted, with HTML escaped.
     fn default() -> Self {
         Options { sorted: true, escape_html: true }
     }
@@ -36,7 +36,7 @@ impl Default for Options {
 /// assert_eq!(String::from_utf8(out).unwrap(), r#"{"a":[true,"\u003cx\u003e"],"b":8}"#);
 /// ```
 pub fn write(node: Node<'_>, out: &mut Vec<u8>, options: Options) {
-    // What is still to be printed, the next on top.
+    // What is left to print, the next on top.
     enum Task<'a> {
         Node(Node<'a>),
         Pair(Node<'a>, Node<'a>),
@@ -77,7 +77,7 @@ pub fn write(node: Node<'_>, out: &mut Vec<u8>, options: Options) {
                 pairs.clear();
                 pairs.extend(node.pairs());
                 if options.sorted {
-                    // Stable: of equal keys the last one written stays last.
+                    // The sort is stable: of equal keys, the last one written stays last.
                     pairs.sort_by(|a, b| a.0.text().cmp(b.0.text()));
                 }
                 for n in 0..pairs.len() {
@@ -104,7 +104,7 @@ fn scalar(node: Node<'_>, out: &mut Vec<u8>, options: Options) {
         Kind::True => out.extend_from_slice(b"true"),
         Kind::Str => write_str(node.text(), out, options.escape_html),
         Kind::Int | Kind::Float => {
-            // What was a double is printed as one: -0.0 as -0.
+            // Doubles are printed as doubles: -0.0 as -0.
             let value = if node.document().is_json() {
                 match number::from_json_literal(node.text()) {
                     Some(Number::Int(n)) => Value::Int(n),
@@ -150,7 +150,7 @@ pub fn indent(json: &[u8], out: &mut Vec<u8>) {
     Indenter::default().piece(json, out);
 }
 
-/// The same for JSON that comes in pieces, which may begin and end anywhere.
+/// Does the same as [`indent`] for JSON in pieces, which may begin and end anywhere.
 ///
 /// ```
 /// let (mut indenter, mut out) = (kubeshape_yaml::json::Indenter::default(), Vec::new());
@@ -164,7 +164,7 @@ pub struct Indenter {
     depth: usize,
     in_text: bool,
     is_escaped: bool,
-    /// Whether a collection was begun and nothing of it is printed.
+    /// Whether a collection is open and nothing of it is printed.
     is_open: bool,
 }
 
@@ -235,7 +235,7 @@ mod tests {
     use super::{Indenter, indent};
 
     #[test]
-    fn texts_keep_their_bytes_and_empty_collections_stay_on_their_line() {
+    fn strings_keep_their_bytes_and_empty_collections_stay_on_their_line() {
         let mut out = Vec::new();
         indent(br#"{"a,{\"":[ ],"b":{},"c":["\\",1 , null]}"#, &mut out);
         let expected = "{\n  \"a,{\\\"\": [],\n  \"b\": {},\n  \"c\": [\n    \"\\\\\",\n    1,\n    null\n  ]\n}";

@@ -1,10 +1,10 @@
-//! The reader for JSON proper.
+//! The reader for JSON.
 
 use crate::error::Fault;
 use crate::go::number;
 use crate::{Entry, Flags, Kind, Limits, Tape};
 
-/// Reads the value at `at` and returns where it ends.
+/// Reads the value at `at`. Returns where it ends.
 pub(crate) fn read(source: &str, at: usize, limits: &Limits, tape: &mut Tape) -> Result<usize, Fault> {
     tape.json = true;
     tape.content = true;
@@ -16,12 +16,11 @@ pub(crate) fn read(source: &str, at: usize, limits: &Limits, tape: &mut Tape) ->
     end
 }
 
-/// How many bytes stand before the first one that a string does not hold as it is: a quote, a backslash or
-/// a control character. Eight bytes are looked at together.
+/// Returns the number of bytes before the first quote, backslash or control character. It checks eight bytes at a time.
 fn plain_run(bytes: &[u8]) -> usize {
     const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
     const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
-    // A byte's highest bit is set if the byte is zero (and perhaps in bytes above such a one).
+    // The highest bit of a byte is set if the byte is zero. Bits of bytes above a zero byte may be set, too.
     let zero = |word: u64| word.wrapping_sub(LOW) & !word & HIGH;
     let (words, _) = bytes.as_chunks::<8>();
     for (i, chunk) in words.iter().enumerate() {
@@ -31,7 +30,7 @@ fn plain_run(bytes: &[u8]) -> usize {
         let control = word.wrapping_sub(LOW * 0x20) & !word & HIGH;
         let found = quote | backslash | control;
         if found != 0 {
-            // The lowest bit that is set is always right.
+            // The lowest set bit is always right.
             return i * 8 + (found.trailing_zeros() / 8) as usize;
         }
     }
@@ -46,7 +45,7 @@ struct Reader<'a> {
     at: usize,
     limits: &'a Limits,
     tape: &'a mut Tape,
-    /// The open collections but the innermost; the first stands for the document.
+    /// The open collections except the innermost. The first represents the document.
     stack: Vec<Open>,
 }
 
@@ -77,7 +76,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Printed documents are indented: mostly there are many spaces or none.
+    /// Printed documents are indented: there are mostly many spaces or none.
     fn more_blanks(&mut self) {
         const SPACES: u64 = u64::from_ne_bytes([b' '; 8]);
         loop {
@@ -108,12 +107,11 @@ impl Reader<'_> {
             .opened(self.tape.entries.get(open.index).map(|entry| entry.start as usize).as_ref())
     }
 
-    /// Reads one value. The innermost open collection is kept apart from the others, because every value
-    /// asks for it.
+    /// Reads one value. The innermost open collection is kept apart from the others, because every value uses it.
     fn document(&mut self) -> Result<usize, Fault> {
         let mut open = Open { index: usize::MAX, count: 0, map: false };
         loop {
-            // A value begins here.
+            // At the start of a value.
             self.blanks();
             open.count += 1;
             match self.bytes.get(self.at) {
@@ -136,7 +134,7 @@ impl Reader<'_> {
                 }
                 _ => self.word(&open)?,
             }
-            // Behind a value.
+            // After a value.
             loop {
                 if self.stack.is_empty() {
                     return Ok(self.at);
@@ -162,7 +160,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Opens a collection: the index of its entry.
+    /// Opens a collection. Returns the index of its entry.
     fn begin(&mut self, map: bool) -> Result<usize, Fault> {
         let start = self.at;
         if self.stack.len() >= self.limits.depth {
@@ -221,7 +219,7 @@ impl Reader<'_> {
                 let Some((len, integral)) = number::json_literal(&self.bytes[start..]) else {
                     return Err(self.fault("a number", open));
                 };
-                // So few digits fit whatever they are.
+                // Any number with so few digits fits.
                 if integral && len <= 18 {
                     return self.scalar(Kind::Int, start, len);
                 }
@@ -284,7 +282,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The rest of a string that does not stand in the source as it is read, from its first escape on.
+    /// Reads the rest of a string that contains escapes, from its first escape on.
     #[inline(never)]
     fn decoded(&mut self, start: usize, at: usize, open: &Open) -> Result<(), Fault> {
         let text_from = self.tape.text.len();
@@ -359,7 +357,7 @@ impl Reader<'_> {
         Ok(c)
     }
 
-    /// The UTF-16 unit of the `\u` escape at `at`.
+    /// Returns the UTF-16 unit of the `\u` escape at `at`.
     fn unit(&self, at: usize) -> Option<u32> {
         let digits = self.bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
         digits.iter().try_fold(0, |value, digit| Some((value << 4) | char::from(*digit).to_digit(16)?))

@@ -1,12 +1,12 @@
-//! YAML and JSON as Kubernetes reads them, with a place for every node.
+//! YAML and JSON as Kubernetes reads them, with a location for every node.
 //!
-//! [`Stream`] splits a source into documents and reads each into a [`Tape`], a flat list of nodes with
-//! byte ranges; [`Document`] and [`Node`] give access to it. Values are those of Kubernetes' converter
-//! (`YAMLToJSON`, go-yaml's second version): YAML 1.1 booleans and octal numbers, keys that become
-//! strings, merge keys, and the same inputs rejected.
+//! [`Stream`] splits a source into documents and reads each into a [`Tape`], a flat list of nodes with byte ranges.
+//! [`Document`] and [`Node`] give access to it. Values are those of Kubernetes' converter (`YAMLToJSON`, go-yaml's
+//! second version): YAML 1.1 booleans and octal numbers, keys that become strings, merge keys, and the same inputs
+//! rejected.
 //!
-//! Three readers give the same nodes: a fast one for block YAML as machines write it, a full one for
-//! everything, and one for JSON proper. [`emit`] prints YAML, [`json`] prints JSON.
+//! Three readers give the same nodes: a fast one for machine-written block YAML, a full one for all YAML, and one for
+//! JSON. [`emit`] prints YAML, [`json`] prints JSON.
 //!
 //! ```
 //! use kubeshape_yaml::{Kind, Limits, Stream, Tape};
@@ -43,7 +43,7 @@ mod scan;
 mod stream;
 mod tape;
 
-/// Returns the kind of a scalar without quotes and tag in Kubernetes.
+/// Returns the kind that Kubernetes gives a scalar without quotes and tag.
 ///
 /// # Example
 /// ```

@@ -1,17 +1,17 @@
 //! Limits of a reader.
 
-/// Limits on one source. A source that exceeds one gives an [`Error`](crate::Error) with a place, never a crash.
+/// Limits on one source. A source that exceeds one gives an [`Error`](crate::Error) with a location, never a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of the whole source (at most 4 GiB − 1).
+    /// Maximum size of the whole source in bytes (at most 4 GiB − 1).
     pub bytes: usize,
-    /// Nesting of sequences and mappings.
+    /// Maximum nesting of sequences and mappings, in levels.
     pub depth: usize,
-    /// Nodes of one document, aliases and merge keys expanded.
+    /// Maximum number of nodes of one document, with aliases and merge keys expanded.
     pub nodes: usize,
-    /// Nodes of one document that came in through aliases and merge keys.
+    /// Maximum number of nodes of one document that come from aliases and merge keys.
     pub alias_nodes: usize,
-    /// Bytes of one scalar.
+    /// Maximum size of one scalar in bytes.
     pub scalar: usize,
 }
 

@@ -4,12 +4,12 @@ use crate::tape::{Flags, Node};
 use std::ops::Range;
 
 impl Node<'_> {
-    /// Returns the bytes of the source that a part of the scalar's text was read from: `part` is a range of bytes of
-    /// [`Node::text`]. Quotes, escapes, folded lines and the indentation of block scalars are accounted for. White space
-    /// that folding made has the place behind the character before it. The range is that of the whole node if `part` is
-    /// not in the text, or if the node is a container.
+    /// Returns the byte range of the source from which a part of the scalar's text was read. `part` is a range of bytes
+    /// of [`Node::text`]. Quotes, escapes, folded lines and the indentation of block scalars are taken into account.
+    /// White space that folding made is located after the character before it. The range is that of the whole node if
+    /// `part` is not in the text, or if the node is a container.
     ///
-    /// It walks over the text.
+    /// The cost is linear in the length of the text.
     ///
     /// # Example
     /// ```
@@ -54,7 +54,7 @@ impl Node<'_> {
     }
 }
 
-/// What folding, indentation and chomping can change.
+/// Returns whether folding, indentation or chomping can change a character.
 fn is_white(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
@@ -87,7 +87,7 @@ impl<'s> Written<'s> {
         Written { source, style, at: Written::start_of(source, style) }
     }
 
-    /// Where the text begins: behind the quote, or in the line below the indicator of a block.
+    /// Returns where the text begins: after the quote, or in the line below the indicator of a block.
     fn start_of(source: &str, style: Style) -> usize {
         match style {
             Style::Plain => 0,
@@ -100,7 +100,8 @@ impl<'s> Written<'s> {
         Written::start_of(self.source, self.style)
     }
 
-    /// An escape of a double-quoted scalar, without its backslash: its length, and whether it is white space.
+    /// Reads an escape of a double-quoted scalar, without its backslash. Returns its length, and whether it is white
+    /// space.
     fn escape(rest: &str) -> (usize, bool) {
         let Some(c) = rest.chars().next() else { return (0, true) };
         let digits = match c {

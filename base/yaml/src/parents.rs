@@ -2,7 +2,7 @@
 
 use crate::{Document, Kind, pointer};
 
-/// The container of every node of a document, for the pointers of many nodes. It is made once in a walk over the
+/// The container of every node of a document, for the pointers of many nodes. It is built once in a walk over the
 /// document. Then a pointer costs the depth of its node, while [`Document::pointer`] walks over everything before the
 /// node.
 #[derive(Clone, Debug, Default)]
@@ -11,7 +11,7 @@ pub struct Parents(Vec<Parent>);
 #[derive(Clone, Copy, Debug)]
 struct Parent {
     container: u32,
-    /// Of an item, its place in the sequence.
+    /// The index in the sequence, if it is an item.
     number: u32,
 }
 

@@ -1,10 +1,10 @@
-//! The parser of the full reader: from tokens to events, one state per place in libyaml's grammar.
+//! The parser of the full reader: from tokens to events, with one state per position in libyaml's grammar.
 
 use crate::error::Fault;
 use crate::resolve::Tag;
 use crate::scan::{Scanner, Style, Text, Token};
 
-/// What comes next in the document.
+/// The next event of the document.
 #[derive(Debug)]
 pub(crate) enum Event {
     /// A scalar; `Text` is `None` where a value is absent.
@@ -13,7 +13,7 @@ pub(crate) enum Event {
     Sequence { props: Props, start: usize },
     /// A mapping begins.
     Mapping { props: Props, start: usize },
-    /// A collection ends; flow collections behind their bracket.
+    /// A collection ends; for flow collections, after their bracket.
     End { bracket: Option<usize> },
     /// An alias; its name is a range of the source.
     Alias { from: usize, to: usize },
@@ -60,19 +60,19 @@ pub(crate) struct Parser<'a> {
     state: State,
     states: Vec<State>,
     tags: Vec<(String, String)>,
-    /// Where the text in front of the current token ends: the place of absent values.
+    /// Where the text before the current token ends: the location of absent values.
     behind: usize,
-    /// Where the open brackets stand, for the words of errors.
+    /// Where the open brackets are, for error messages.
     opened: Vec<usize>,
 }
 
 impl<'a> Parser<'a> {
-    /// Reads what is in front of the document's content. `false` when there is no document.
+    /// Reads what precedes the document's content. Returns `false` if there is no document.
     pub(crate) fn new(scanner: Scanner<'a>) -> Self {
         Parser { scanner, state: State::Done, states: Vec::new(), tags: Vec::new(), behind: 0, opened: Vec::new() }
     }
 
-    /// Reads directives and the marker; `false` if there is nothing but the end.
+    /// Reads directives and the marker. Returns `false` if only the end is left.
     pub(crate) fn begin(&mut self) -> Result<bool, Fault> {
         let mut version = false;
         let mut directives = false;
@@ -134,7 +134,7 @@ impl<'a> Parser<'a> {
         Ok(true)
     }
 
-    /// Where the last token that was taken ends.
+    /// Where the last consumed token ends.
     pub(crate) fn behind(&self) -> usize {
         self.behind
     }
@@ -158,7 +158,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The next event of the document.
+    /// Returns the next event of the document.
     pub(crate) fn next(&mut self) -> Result<Event, Fault> {
         match self.state {
             State::DocumentContent => match self.scanner.peek()?.token {
@@ -186,7 +186,7 @@ impl<'a> Parser<'a> {
             State::FlowSequence { first } => self.flow_sequence(first),
             State::FlowPairKey => match self.scanner.peek()?.token {
                 Token::Value | Token::FlowEntry | Token::FlowSequenceEnd => {
-                    // libyaml passes this token, whatever it is.
+                    // libyaml skips this token, whatever it is.
                     self.skip()?;
                     Ok(self.absent(State::FlowPairValue))
                 }

@@ -1,4 +1,4 @@
-//! Percent-encoding: the sets of characters that stay as they are, and decoders for strict and for lenient readers.
+//! Percent-encoding: the sets of characters that are not escaped, and decoders for strict and for lenient readers.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use std::borrow::Cow;

@@ -5,7 +5,7 @@ use crate::go::number::{self, Number};
 use base64::Engine as _;
 use base64::engine::general_purpose::{GeneralPurpose, PAD};
 
-/// The tags that change how a scalar is read; all others leave the text as it is.
+/// The tags that change how a scalar is read. All others are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tag {
     None,
@@ -21,7 +21,7 @@ pub(crate) enum Tag {
 }
 
 impl Tag {
-    /// The tag of this full name (`tag:yaml.org,2002:str`).
+    /// Returns the tag with this full name (`tag:yaml.org,2002:str`).
     pub(crate) fn of(name: &str) -> Tag {
         match name.strip_prefix("tag:yaml.org,2002:") {
             Some("str") => Tag::Str,
@@ -52,7 +52,7 @@ impl Tag {
     }
 }
 
-/// The value of a scalar, before it passes through JSON.
+/// The value of a scalar, before its conversion to JSON.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Value {
     Null,
@@ -76,7 +76,7 @@ impl Value {
         }
     }
 
-    /// The kind that the value has in a tape.
+    /// Returns the kind of the value in a tape.
     pub(crate) fn kind(self) -> Kind {
         match self {
             Value::Null => Kind::Null,
@@ -92,8 +92,8 @@ impl Value {
     }
 }
 
-/// The number that a plain scalar is. A float whose JSON form is integral (`1.0`, `1e3`) is an integer, because it has
-/// passed through JSON when anyone sees it.
+/// Returns the number of a plain scalar. A float whose JSON form is integral (`1.0`, `1e3`) is an integer, because
+/// Kubernetes reads it from JSON.
 pub(crate) fn number_of(text: &str) -> Option<Number> {
     match plain(text) {
         Value::Int(n) => Some(Number::Int(n)),
@@ -103,14 +103,14 @@ pub(crate) fn number_of(text: &str) -> Option<Number> {
     }
 }
 
-/// What the first byte of a plain scalar allows it to be.
+/// Classes of the first byte of a plain scalar, which say what the scalar can be.
 pub(crate) const TEXT: u8 = 0;
 const WORD: u8 = 1;
 const DIGIT: u8 = 2;
 const SIGN: u8 = 3;
 const DOT: u8 = 4;
 
-/// Class by first byte: only what is not [`TEXT`] can be anything but a string.
+/// Class by first byte. Only scalars that do not begin with [`TEXT`] can be anything but a string.
 pub(crate) const FIRST: [u8; 256] = {
     let mut table = [TEXT; 256];
     let words = b"yYnNtTfFoO~";
@@ -130,8 +130,8 @@ pub(crate) const FIRST: [u8; 256] = {
     table
 };
 
-/// The kind of a plain scalar without a tag, the empty one included. Infinite and not-a-number floats
-/// are [`Kind::Float`].
+/// Returns the kind of a plain scalar without a tag; it may be empty. Infinite and not-a-number floats are
+/// [`Kind::Float`].
 #[inline]
 pub(crate) fn plain_kind(text: &[u8]) -> Kind {
     match text.first() {
@@ -145,7 +145,7 @@ pub(crate) fn plain_kind(text: &[u8]) -> Kind {
 fn plain_kind_slow(text: &[u8]) -> Kind {
     match FIRST[text[0] as usize] {
         WORD if text.len() > 5 => Kind::Str,
-        // The most frequent numbers: the base does not change that they are integers.
+        // The most frequent numbers. They are integers in any base.
         DIGIT if text.len() <= 15 && text.iter().all(u8::is_ascii_digit) => Kind::Int,
         _ => std::str::from_utf8(text).map_or(Kind::Str, |text| plain(text).kind()),
     }
@@ -185,7 +185,7 @@ pub(crate) fn plain(text: &str) -> Value {
 
 /// Integers in any base, floats, both with underscores anywhere.
 fn number(text: &str) -> Value {
-    // Longer than any number that does not overflow, but leading zeros and fractions may be long.
+    // Longer numbers overflow, but leading zeros and fractions may be long.
     let without;
     let text = if text.contains('_') {
         without = text.replace('_', "");
@@ -199,14 +199,14 @@ fn number(text: &str) -> Value {
     if let Some(value) = decimal(text) {
         return Value::Float(value);
     }
-    // A second look at binary numbers accepts a sign behind the prefix.
+    // go-yaml's second attempt at binary numbers accepts a sign after the prefix.
     if let Some(digits) = text.strip_prefix("0b") {
         return signed(digits, 2).or_else(|| unsigned(digits, 2)).unwrap_or(Value::Str);
     }
     Value::Str
 }
 
-/// An integer whose base is its prefix's.
+/// Reads an integer in the base of its prefix.
 fn integer(text: &str) -> Option<Value> {
     let (negative, rest, sign) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..], true),
@@ -238,7 +238,7 @@ fn unsigned(digits: &str, base: u32) -> Option<Value> {
     magnitude(digits, base).map(Value::Uint)
 }
 
-/// Digits only, at least one; none if they overflow.
+/// Reads at least one digit and nothing else. Returns `None` if the number overflows.
 fn magnitude(digits: &str, base: u32) -> Option<u64> {
     if digits.is_empty() {
         return None;
@@ -251,7 +251,7 @@ fn magnitude(digits: &str, base: u32) -> Option<u64> {
     Some(value)
 }
 
-/// A float without whole digits: here underscores stand between digits only.
+/// Reads a float without whole digits. Here underscores must be between digits.
 fn dotted(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
     let digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
@@ -259,7 +259,7 @@ fn dotted(text: &str) -> Option<f64> {
     if fine { decimal(&text.replace('_', "")) } else { None }
 }
 
-/// A decimal float; none when it overflows.
+/// Reads a decimal float. Returns `None` if it overflows.
 fn decimal(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
     let mut at = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
@@ -292,7 +292,7 @@ fn decimal(text: &str) -> Option<f64> {
     text.parse().ok().filter(|n: &f64| n.is_finite())
 }
 
-/// The value of a scalar with a tag, or why it has none.
+/// Returns the value of a scalar with a tag, or why it has none.
 pub(crate) fn tagged(tag: Tag, text: &str) -> Result<Value, Value> {
     let value = plain(text);
     let value = if tag == Tag::Timestamp || (tag == Tag::Int && value == Value::Str) {
@@ -314,7 +314,7 @@ pub(crate) fn tagged(tag: Tag, text: &str) -> Result<Value, Value> {
     }
 }
 
-/// Whether the text is a date or a point in time, in the four forms that are known.
+/// Returns whether the string is a date or a point in time, in the four forms that go-yaml knows.
 fn timestamp(text: &str) -> bool {
     let mut rest = text.as_bytes();
     let Some(year) = digits(&mut rest, 4, 4) else {
@@ -410,18 +410,18 @@ fn digits(rest: &mut &[u8], least: usize, most: usize) -> Option<u32> {
     (n >= least).then_some(value)
 }
 
-/// What becomes of a key.
+/// The string form of a key.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Key {
-    /// It is the text that was written.
+    /// The text as written.
     Text,
-    /// It was something else and becomes this text.
+    /// Another value, converted to this string.
     Other(String),
-    /// Kubernetes has no text for it.
+    /// Kubernetes has no string for it.
     Refused(&'static str),
 }
 
-/// The text that Kubernetes makes of a key of this value.
+/// Returns the string that Kubernetes makes of a key with this value.
 pub(crate) fn key(value: Value) -> Key {
     match value {
         Value::Str | Value::Timestamp => Key::Text,
@@ -438,8 +438,8 @@ pub(crate) fn key(value: Value) -> Key {
 const BASE64: GeneralPurpose =
     GeneralPurpose::new(&base64::alphabet::STANDARD, PAD.with_decode_allow_trailing_bits(true));
 
-/// Decodes base64 as Go's standard encoding does: line breaks are skipped, padding is required.
-/// Bytes that are not UTF-8 become U+FFFD each.
+/// Decodes base64 as Go's standard encoding does: line breaks are skipped, and padding is required. Bytes that are not
+/// UTF-8 become U+FFFD each.
 pub(crate) fn binary(text: &str) -> Option<String> {
     let digits: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
     let out = BASE64.decode(digits).ok()?;

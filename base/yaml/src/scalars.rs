@@ -30,7 +30,7 @@ impl Scanner<'_> {
         self.bytes[at..].iter().position(|b| stops[*b as usize]).map_or(self.bytes.len(), |n| at + n)
     }
 
-    /// Passes one character that is neither blank nor a break.
+    /// Skips one character that is neither blank nor a break.
     fn pass_char(&mut self) {
         let width = match self.byte(0) {
             0..=0x7F => 1,
@@ -41,7 +41,7 @@ impl Scanner<'_> {
         self.pass_to((self.mark.at + width).min(self.bytes.len()));
     }
 
-    /// Appends what the waiting line breaks fold to: `first`, and the others in `self.breaks`.
+    /// Appends the folded form of the pending line breaks: `first`, and the others in `self.breaks`.
     fn fold(&mut self, first: &str) {
         if first == "\n" {
             if self.breaks.is_empty() {
@@ -151,7 +151,7 @@ impl Scanner<'_> {
             if self.at_end() {
                 return Err(unclosed(start, single, "found the end of the source"));
             }
-            // Whether an escaped line break was the last thing.
+            // Whether an escaped line break came last.
             let mut first: Option<&'static str> = None;
             loop {
                 let to = self.run_end(stops);
@@ -319,7 +319,7 @@ impl Scanner<'_> {
                  next line",
             ));
         }
-        // The head's own end, without blanks and a comment.
+        // The end of the header, without blanks and a comment.
         end.at = start.at + 1 + usize::from(indicators[0]) + usize::from(indicators[1]);
         self.pass_break();
         let mut indent = if increment > 0 { self.indent.max(0) + increment } else { 0 };
@@ -356,8 +356,8 @@ impl Scanner<'_> {
         Ok((Text { decoded: true, from: text_from, to: self.text.len() }, end))
     }
 
-    /// Passes indentation and empty lines in front of a line of a block scalar, and finds the
-    /// indentation if it is not known yet (0).
+    /// Skips indentation and empty lines before a line of a block scalar, and detects the indentation if it is not
+    /// known yet (0).
     fn block_breaks(&mut self, indent: &mut isize) -> Result<(), Fault> {
         let mut most = 0;
         loop {
@@ -434,7 +434,7 @@ impl Scanner<'_> {
         Ok(self.source[from..self.mark.at].to_owned())
     }
 
-    /// Reads a tag's URI behind `head`, a handle whose `!` is not part of it.
+    /// Reads a tag's URI after `head`, a handle whose `!` is not part of it.
     fn scan_uri(&mut self, head: &str) -> Result<String, Fault> {
         let mut uri: Vec<u8> = head.as_bytes().get(1..).unwrap_or_default().to_vec();
         let from = self.mark.at;

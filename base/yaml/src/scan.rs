@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use crate::chars::{blank_or_end, break_len, is_blank, is_word, marker};
 use crate::error::Fault;
 
-/// A place in the source.
+/// A position in the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mark {
     /// Byte offset.
@@ -20,7 +20,7 @@ pub(crate) struct Mark {
     pub(crate) column: usize,
 }
 
-/// Where a scalar's text is: a range of the source or of the text buffer.
+/// Where the text of a scalar is: in the source or in the text buffer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Text {
     pub(crate) decoded: bool,
@@ -63,7 +63,7 @@ pub(crate) enum Token {
 }
 
 impl Token {
-    /// How the token is called in an error.
+    /// Returns the name of the token in error messages.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Token::End => "the end of the source",
@@ -88,7 +88,7 @@ impl Token {
     }
 }
 
-/// A token with its place.
+/// A token with its range.
 #[derive(Clone, Debug)]
 pub(crate) struct Spanned {
     pub(crate) token: Token,
@@ -100,14 +100,14 @@ pub(crate) struct Spanned {
 #[derive(Clone, Copy, Debug, Default)]
 struct SimpleKey {
     possible: bool,
-    /// Whether tokens wait for it to be decided.
+    /// Whether later tokens are held back until it is known whether this is a key.
     awaited: bool,
     required: bool,
     number: usize,
     mark: Mark,
 }
 
-/// The furthest that the `:` of a key may be from its start, in characters.
+/// The maximum distance of the `:` of a key from its start, in characters.
 const KEY_LENGTH: usize = 1024;
 
 #[derive(Debug)]
@@ -119,22 +119,22 @@ pub(crate) struct Scanner<'a> {
     pub(crate) flow_level: usize,
     pub(crate) simple_key_allowed: bool,
     pub(crate) text: &'a mut String,
-    /// Line breaks that wait to be folded, used again by every scalar.
+    /// Pending line breaks of a scalar, a buffer that is reused.
     pub(crate) breaks: String,
     indents: Vec<isize>,
     simple_keys: Vec<SimpleKey>,
     tokens: VecDeque<Spanned>,
-    /// Tokens handed out.
+    /// Number of tokens returned.
     taken: usize,
     ended: bool,
-    /// Length of the longest scalar that is accepted.
+    /// Length of the longest accepted scalar.
     pub(crate) longest: usize,
 }
 
 impl<'a> Scanner<'a> {
-    /// A scanner of `source` from `at` on, where a line begins.
+    /// Creates a scanner of `source` from `at` on, where a line begins.
     pub(crate) fn new(source: &'a str, at: usize, text: &'a mut String, longest: usize) -> Self {
-        // A second byte order mark is passed like a blank.
+        // A second byte order mark is skipped like a blank.
         let second = at == 3 && source[at..].starts_with('\u{FEFF}');
         let mark = if second { Mark { at: 6, index: 1, line: 0, column: 1 } } else { Mark { at, ..Mark::default() } };
         Scanner {
@@ -155,19 +155,19 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The next token, without taking it.
+    /// Returns the next token without consuming it.
     pub(crate) fn peek(&mut self) -> Result<&Spanned, Fault> {
         while self.needs_more()? {
             self.fetch()?;
         }
-        // After the end there is always the end token.
+        // After the end, the next token is always the end token.
         if self.tokens.is_empty() {
             self.push(Token::End, self.mark, self.mark);
         }
         Ok(&self.tokens[0])
     }
 
-    /// Takes the token that was peeked at.
+    /// Consumes the token that was peeked at.
     pub(crate) fn skip(&mut self) {
         if self.tokens.pop_front().is_some() {
             self.taken += 1;
@@ -181,7 +181,7 @@ impl<'a> Scanner<'a> {
         if self.tokens.is_empty() {
             return Ok(true);
         }
-        // The first token may still get a key token in front of it.
+        // A key token may still be inserted before the first token.
         let from = self.simple_keys.partition_point(|key| key.number < self.taken);
         match self.simple_keys[from..].iter().take_while(|key| key.number == self.taken).find(|key| key.awaited) {
             Some(key) => self.still_valid(key),
@@ -216,7 +216,7 @@ impl<'a> Scanner<'a> {
         self.mark.at >= self.bytes.len()
     }
 
-    /// Passes `n` bytes that are one character each.
+    /// Skips `n` bytes that are one character each.
     #[inline]
     pub(crate) fn pass(&mut self, n: usize) {
         self.mark.at += n;
@@ -224,7 +224,7 @@ impl<'a> Scanner<'a> {
         self.mark.column += n;
     }
 
-    /// Passes everything up to `to`, which holds no line break.
+    /// Skips everything up to `to`, which must not contain a line break.
     #[inline]
     pub(crate) fn pass_to(&mut self, to: usize) {
         let chars = self.bytes[self.mark.at..to].iter().filter(|b| **b & 0xC0 != 0x80).count();
@@ -233,7 +233,7 @@ impl<'a> Scanner<'a> {
         self.mark.column += chars;
     }
 
-    /// Skips a line break. Returns the string that it is read as; `""` without a line break.
+    /// Skips a line break. Returns the string that it is read as, or `""` if there is no line break.
     pub(crate) fn pass_break(&mut self) -> &'static str {
         let len = break_len(self.bytes, self.mark.at);
         let read = match (len, self.byte(2)) {
@@ -249,7 +249,7 @@ impl<'a> Scanner<'a> {
         read
     }
 
-    /// Passes the rest of the line, without its break.
+    /// Skips the rest of the line, but not its break.
     pub(crate) fn pass_line(&mut self) {
         let mut at = self.mark.at;
         while at < self.bytes.len() {
@@ -429,7 +429,7 @@ impl<'a> Scanner<'a> {
         if self.flow_level > 0 {
             self.flow_level -= 1;
             let inner = self.simple_keys.pop();
-            // go-yaml forgets to wait when there was no text between the brackets: `[]: a` is not a mapping.
+            // go-yaml does not hold back tokens if there was no text between the brackets: `[]: a` is not a mapping.
             if let (Some(inner), Some(outer)) = (inner, self.simple_keys.last_mut())
                 && inner.number == outer.number
             {
@@ -569,7 +569,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Puts a token in front of the one with this number.
+    /// Inserts a token before the one with this number.
     fn insert(&mut self, number: usize, token: Spanned) {
         match number.checked_sub(self.taken) {
             Some(at) if at < self.tokens.len() => self.tokens.insert(at, token),

@@ -7,18 +7,18 @@ use crate::compose::{self, Stop};
 use crate::error::Fault;
 use crate::{Entry, Error, Flags, Kind, Limits, Tape, json_read};
 
-/// Which reader takes a document.
+/// Which reader reads a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Path {
-    /// JSON proper when the document begins with `{`; else the reader for machine-written block YAML,
-    /// and the full one for what it does not take.
+    /// JSON if the document begins with `{`; else the fast reader for machine-written block YAML, and the full one for
+    /// everything that the fast one does not support.
     #[default]
     Auto,
-    /// As [`Path::Auto`], but never JSON proper: `{` begins a mapping of YAML.
+    /// As [`Path::Auto`], but never JSON: `{` begins a YAML mapping.
     Yaml,
     /// The full YAML reader only.
     Full,
-    /// JSON proper only: one value, or several one after the other.
+    /// JSON only: one value, or several one after the other.
     Json,
 }
 
@@ -29,10 +29,10 @@ pub struct Stream<'a> {
     limits: Limits,
     path: Path,
     at: usize,
-    /// The next character that is refused or special, once it was looked for: JSON is read without.
-    #[allow(clippy::option_option)] // Not looked for is not the same as not there.
+    /// The next character that is refused or special, once searched for. JSON is read without the search.
+    #[allow(clippy::option_option)] // Not searched for is not the same as not found.
     odd: Option<Option<(usize, Odd)>>,
-    /// A place whose line is known.
+    /// An offset whose line is known.
     line: (usize, usize),
     ignored: Option<(usize, usize)>,
     fast: crate::fast::Stack,
@@ -40,7 +40,7 @@ pub struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// A stream over `source`.
+    /// Creates a stream over `source`.
     ///
     /// # Errors
     /// The source is not UTF-8 or larger than the limit.
@@ -63,7 +63,7 @@ impl<'a> Stream<'a> {
         Self::with_path(source, limits, Path::Auto)
     }
 
-    /// A stream that uses the given reader.
+    /// Creates a stream that uses the given reader.
     ///
     /// # Errors
     /// As [`Stream::new`].
@@ -91,31 +91,31 @@ impl<'a> Stream<'a> {
         })
     }
 
-    /// The source as text.
+    /// Returns the source as a string.
     pub fn source(&self) -> &'a str {
         self.source
     }
 
-    /// The text between the document that was read last and the next one, if there is any but blanks and
-    /// comments: Kubernetes reads past it without a word. It is there when a document ends before
-    /// the next `---`, as after a `...` or a complete `"text"`.
+    /// Returns the range between the document that was read last and the next one, if it has more than blanks and
+    /// comments. Kubernetes ignores it silently. It exists if a document ends before the next `---`, as after a `...`
+    /// or a complete `"text"`.
     pub fn ignored(&self) -> Option<std::ops::Range<usize>> {
         self.ignored.map(|(from, to)| from..to)
     }
 
-    /// How many bytes of the source were read by the fast reader and by the full ones so far.
+    /// Returns how many bytes of the source the fast reader and the full readers have read so far.
     pub fn shares(&self) -> [usize; 2] {
         self.shares
     }
 
-    /// Reads the next document into `tape`, which is cleared first; `None` at the end of the source.
-    /// After an error the stream goes on with the next line that begins with `---`.
+    /// Reads the next document into `tape`, which is cleared first. Returns `None` at the end of the source. After an
+    /// error, the stream continues with the next line that begins with `---`.
     ///
-    /// A document of blank lines and comments only is read too (see [`Tape::has_content`]); nothing at
-    /// all between two `---` is none.
+    /// A document of blank lines and comments only is read, too (see [`Tape::has_content`]). Nothing at all between two
+    /// `---` is not a document.
     ///
     /// # Errors
-    /// The document is not YAML that Kubernetes reads, or crosses a limit.
+    /// The document is not YAML that Kubernetes reads, or exceeds a limit.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self, tape: &mut Tape) -> Option<Result<(), Error>> {
         tape.clear();
@@ -198,14 +198,14 @@ impl<'a> Stream<'a> {
                 empty(tape, end);
                 Stop { at: end, dots: false }
             }
-            // Whatever was wrong, the refused character comes first if the reader came that far.
+            // A refused character is reported before any other error if the reader came that far.
             Ok(_) => return Err(self.refused_at(end)),
             Err(fault) if refused.is_some() && self.reaches(start, end) && !fault.limit => {
                 return Err(self.refused_at(end));
             }
             Err(fault) => {
                 return Err(match json_fault {
-                    // The error of a document that was meant as JSON is about JSON.
+                    // If the document was meant as JSON, the error is the one of the JSON reader.
                     Some(json) if !fault.limit && is_json_mistake(bytes, start, json.at, fault.at) => json,
                     _ => fault,
                 });
@@ -232,19 +232,19 @@ impl<'a> Stream<'a> {
             Err(fault) => {
                 tape.clear();
                 let error = self.error(fault);
-                // There is no marker to go on at.
+                // There is no marker at which to continue.
                 self.at = bytes.len();
                 Err(error)
             }
         })
     }
 
-    /// Whether there is no marker between the two places.
+    /// Returns whether there is no marker between the two offsets.
     fn reaches(&self, from: usize, to: usize) -> bool {
         next_marker(self.source.as_bytes(), from + 1).is_none_or(|at| at > to)
     }
 
-    /// The next character that is refused or special.
+    /// Finds the next character that is refused or special.
     fn next_odd(&mut self, from: usize) -> Option<(usize, Odd)> {
         match self.odd {
             Some(odd) if odd.is_none_or(|(at, _)| at >= from) => odd,
@@ -252,7 +252,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// The next character that YAML does not allow.
+    /// Finds the next character that YAML does not allow.
     fn next_refused(&mut self, from: usize) -> Option<usize> {
         let bytes = self.source.as_bytes();
         let mut odd = self.next_odd(from);
@@ -282,7 +282,7 @@ impl<'a> Stream<'a> {
         )
     }
 
-    /// Passes blank lines and comments.
+    /// Skips blank lines and comments.
     fn pass_comments(&self, from: usize) -> usize {
         let bytes = self.source.as_bytes();
         let mut at = from;
@@ -310,7 +310,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Finds the next document behind one.
+    /// Finds the next document after one.
     fn go_on(&mut self, stop: Stop) {
         let bytes = self.source.as_bytes();
         let mut at = stop.at;
@@ -347,7 +347,7 @@ impl<'a> Stream<'a> {
         self.ignored = Some((at, self.at));
     }
 
-    /// Words an error and goes on at the next marker.
+    /// Builds the error and continues at the next marker.
     fn fail(&mut self, fault: Fault, start: usize) -> Error {
         let error = self.error(fault);
         let bytes = self.source.as_bytes();
@@ -370,7 +370,7 @@ impl<'a> Stream<'a> {
         Error { message, offset: fault.at, line, column, limit: fault.limit }
     }
 
-    /// The line of a place and where it begins.
+    /// Returns the line of an offset and where it begins.
     fn line_of(&mut self, at: usize) -> (usize, usize) {
         let bytes = self.source.as_bytes();
         let at = at.min(bytes.len());
@@ -385,13 +385,13 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// The tape of a document without content.
+/// Fills the tape with a document without content.
 fn empty(tape: &mut Tape, at: usize) {
     let at = at as u32;
     tape.entries.push(Entry { start: at, end: at, a: at, b: 0, kind: Kind::Null, flags: Flags::NONE });
 }
 
-/// Where the line behind a marker begins, if the marker's line holds nothing else but a comment.
+/// Returns where the line after a marker begins, if the marker's line contains only a comment.
 fn separator_end(bytes: &[u8], marker: usize) -> Option<usize> {
     let mut at = marker + 3;
     while at < bytes.len() && chars::is_blank(bytes[at]) {
@@ -411,7 +411,7 @@ fn separator_end(bytes: &[u8], marker: usize) -> Option<usize> {
     }
 }
 
-/// The next line at or behind `from` that begins with `---`.
+/// Finds the next line at or after `from` that begins with `---`.
 fn next_marker(bytes: &[u8], from: usize) -> Option<usize> {
     let from = from.min(bytes.len());
     memchr::memmem::find_iter(&bytes[from..], b"---").map(|n| from + n).find(|at| {
@@ -420,7 +420,7 @@ fn next_marker(bytes: &[u8], from: usize) -> Option<usize> {
     })
 }
 
-/// Whether a JSON value that ends here is a document of its own.
+/// Returns whether a JSON value that ends here is a document of its own.
 fn json_ends(bytes: &[u8], end: usize) -> bool {
     let mut at = end;
     let mut line = false;
@@ -435,8 +435,8 @@ fn json_ends(bytes: &[u8], end: usize) -> bool {
     }
 }
 
-/// Whether a document that is neither JSON nor YAML was rather meant as JSON: it begins with a quoted
-/// key, and the reader of JSON did not stop at something that only YAML has.
+/// Returns whether a document that is neither JSON nor YAML was rather meant as JSON: it begins with a quoted key, and
+/// the JSON reader did not stop at syntax that only YAML has.
 fn is_json_mistake(bytes: &[u8], from: usize, json: usize, yaml: usize) -> bool {
     let mut rest = bytes[from..].iter().filter(|b| !b.is_ascii_whitespace());
     if rest.next() != Some(&b'{') || rest.next() != Some(&b'"') {

@@ -1,19 +1,19 @@
 //! The flat form that every reader of this crate produces.
 //!
-//! A document is a sequence of [`Entry`] values in document order: a container's entry is followed by
-//! the entries of its children and knows where they end. Scalars are already resolved the way
-//! Kubernetes resolves them (`yes` is a boolean, `010` is 8), keys are already strings (`y: 1` has the key
-//! `true`), aliases and merge keys are already expanded. Nothing is allocated per entry; scalars that
-//! stand in the source as they are read are ranges of it, the others are ranges of one text buffer.
+//! A document is a sequence of [`Entry`] values in document order. A container's entry is followed by the entries of
+//! its children and has the index where they end. Scalars are already resolved as Kubernetes resolves them (`yes` is a
+//! boolean, `010` is 8), keys are already strings (`y: 1` has the key `true`), and aliases and merge keys are already
+//! expanded. Nothing is allocated per entry. Scalars that appear in the source without escapes or folding are ranges of
+//! it; the others are ranges of one text buffer.
 
 use crate::go::number::{self, Number};
 use crate::{pointer, resolve};
 
-/// What an entry holds, after resolution.
+/// The kind of an entry, after resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Kind {
-    /// `null`, `~` or nothing at all.
+    /// `null`, `~` or an absent value.
     Null,
     /// A false boolean.
     False,
@@ -31,32 +31,32 @@ pub enum Kind {
     Map,
 }
 
-/// Facts about an entry, in addition to its kind.
+/// Properties of an entry, in addition to its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Flags(u8);
 
 impl Flags {
     /// The text is in the tape's text buffer, not in the source.
     pub const DECODED: Flags = Flags(1);
-    /// A key that was not written as a string (`y:`, `1:`, `null` in a set …): its text is the one that
-    /// Kubernetes gives it.
+    /// A key that was not written as a string (`y:`, `1:`, `null` in a set …). Its text is the one that Kubernetes
+    /// gives it.
     pub const RESOLVED_KEY: Flags = Flags(2);
-    /// The entry came in through an alias or a merge key; its place is where the anchor is.
+    /// The entry came from an alias or a merge key. Its offsets are those of the anchor.
     pub const ALIASED: Flags = Flags(4);
     /// The scalar was quoted or a block scalar.
     pub const QUOTED: Flags = Flags(8);
-    /// A key that Kubernetes refuses unless a later one replaces it.
+    /// A key that Kubernetes rejects unless a later one replaces it.
     pub(crate) const BAD: Flags = Flags(16);
     /// No flag.
     pub const NONE: Flags = Flags(0);
 
-    /// Whether all of `other` is set.
+    /// Returns whether all flags of `other` are set.
     #[inline]
     pub fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Both sets together.
+    /// Returns both sets together.
     #[must_use]
     #[inline]
     pub fn with(self, other: Flags) -> Flags {
@@ -67,18 +67,18 @@ impl Flags {
 /// One node of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Byte offset of the node's first character in the source (of the quote, the `|`, the `[` or the
-    /// first key; of an absent value, of the place where it could stand).
+    /// Byte offset of the node's first character in the source: of the quote, the `|`, the `[` or the first key; of an
+    /// absent value, where it would be.
     pub start: u32,
-    /// Byte offset behind the node's last character in the source.
+    /// Byte offset after the node's last character in the source.
     pub end: u32,
-    /// Scalars: offset of the text. Containers: index of the first entry behind the container.
+    /// Scalars: offset of the text. Containers: index of the first entry after the container.
     pub a: u32,
     /// Scalars: length of the text in bytes. Containers: number of items or of key-value pairs.
     pub b: u32,
-    /// What the entry is.
+    /// The kind of the entry.
     pub kind: Kind,
-    /// What else is known of it.
+    /// Further properties.
     pub flags: Flags,
 }
 
@@ -90,18 +90,18 @@ impl Entry {
     }
 }
 
-/// The entries of one document, to be used again for the next one.
+/// The entries of one document. The memory is reused for the next document.
 #[derive(Clone, Debug, Default)]
 pub struct Tape {
     pub(crate) entries: Vec<Entry>,
     pub(crate) text: String,
-    /// Whether the document held any node (false: comments only, or nothing between two markers).
+    /// Whether the document has any node (false: comments only, or nothing between two markers).
     pub(crate) content: bool,
-    /// Whether the document was read as JSON proper.
+    /// Whether the document was read as JSON.
     pub(crate) json: bool,
     /// The first entry with half of a surrogate pair in its text.
     pub(crate) lone_surrogate: Option<u32>,
-    /// The memory of the reader of JSON, to be used again.
+    /// The memory of the JSON reader, which is reused.
     pub(crate) open: Vec<crate::json_read::Open>,
 }
 
@@ -111,7 +111,7 @@ impl Tape {
         Self::default()
     }
 
-    /// Forgets the document and keeps the memory.
+    /// Removes the document and keeps the memory.
     pub fn clear(&mut self) {
         self.entries.clear();
         self.text.clear();
@@ -120,14 +120,14 @@ impl Tape {
         self.lone_surrogate = None;
     }
 
-    /// Gives back the memory that the document does not need.
+    /// Frees the memory that the document does not need.
     pub fn shrink_to_fit(&mut self) {
         self.entries.shrink_to_fit();
         self.text.shrink_to_fit();
         self.open = Vec::new();
     }
 
-    /// The document that was read from `source`.
+    /// Returns the document that was read from `source`.
     pub fn document<'a>(&'a self, source: &'a str) -> Document<'a> {
         Document { source, tape: self }
     }
@@ -137,7 +137,7 @@ impl Tape {
         &self.entries
     }
 
-    /// Whether the document held any node: false for comments only, or nothing between two markers.
+    /// Returns whether the document has any node: false for comments only, or nothing between two markers.
     pub fn has_content(&self) -> bool {
         self.content
     }
@@ -151,7 +151,7 @@ pub struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// The root node; of a document without content a null.
+    /// Returns the root node. For a document without content, it is null.
     ///
     /// # Example: the name of an object
     /// ```
@@ -167,40 +167,40 @@ impl<'a> Document<'a> {
         (!self.tape.entries.is_empty()).then_some(Node { document: self, index: 0 })
     }
 
-    /// The node with this index, which must come from this document.
+    /// Returns the node with this index, which must come from this document.
     #[inline]
     pub fn node(self, index: u32) -> Node<'a> {
         Node { document: self, index }
     }
 
-    /// The whole source, of all documents of the stream.
+    /// Returns the whole source, with all documents of the stream.
     pub fn source(self) -> &'a str {
         self.source
     }
 
-    /// The first text of a JSON document that escapes half of a surrogate pair, which is not a character: some
-    /// readers take U+FFFD for it, as this one does, others refuse the document.
+    /// Returns the first string of a JSON document that escapes half of a surrogate pair, which is not a character.
+    /// Some readers, like this one, replace it with U+FFFD; others reject the document.
     pub fn lone_surrogate(self) -> Option<Node<'a>> {
         self.tape.lone_surrogate.map(|index| self.node(index))
     }
 
-    /// Whether the document was read as JSON proper, not as YAML.
+    /// Returns whether the document was read as JSON, not as YAML.
     pub fn is_json(self) -> bool {
         self.tape.json
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     pub fn len(self) -> usize {
         self.tape.entries.len()
     }
 
-    /// Whether there is no entry at all.
+    /// Returns whether there is no entry at all.
     pub fn is_empty(self) -> bool {
         self.tape.entries.is_empty()
     }
 
-    /// The JSON pointer of an entry: `/spec/versions/0/name`, with `~0` and `~1` escapes. It walks over everything
-    /// before the entry; for many entries, make [`Parents`](crate::Parents) first.
+    /// Returns the JSON pointer of an entry: `/spec/versions/0/name`, with `~0` and `~1` escapes. It walks over
+    /// everything before the entry. For many entries, create [`Parents`](crate::Parents) first.
     pub fn pointer(self, index: u32) -> String {
         let mut out = String::new();
         let entries = &self.tape.entries;
@@ -270,37 +270,37 @@ impl std::fmt::Debug for Node<'_> {
 }
 
 impl<'a> Node<'a> {
-    /// The document the node belongs to.
+    /// Returns the document the node belongs to.
     #[inline]
     pub fn document(self) -> Document<'a> {
         self.document
     }
 
-    /// The node's index in the tape: its stable name within the document.
+    /// Returns the node's index in the tape, which identifies it within the document.
     #[inline]
     pub fn index(self) -> u32 {
         self.index
     }
 
-    /// The node's entry.
+    /// Returns the node's entry.
     #[inline]
     pub fn entry(self) -> &'a Entry {
         &self.document.tape.entries[self.index as usize]
     }
 
-    /// What the node is.
+    /// Returns the node's kind.
     #[inline]
     pub fn kind(self) -> Kind {
         self.entry().kind
     }
 
-    /// Byte range in the source.
+    /// Returns the byte range in the source.
     pub fn span(self) -> std::ops::Range<usize> {
         let entry = self.entry();
         entry.start as usize..entry.end as usize
     }
 
-    /// The scalar's text as written after unquoting, folding and (for keys) resolving; of containers `""`.
+    /// Returns the scalar's text after unquoting, folding and (for keys) resolving; `""` for containers.
     #[inline]
     pub fn text(self) -> &'a str {
         let entry = self.entry();
@@ -312,13 +312,13 @@ impl<'a> Node<'a> {
         &from[entry.a as usize..(entry.a + entry.b) as usize]
     }
 
-    /// The text of a string, else `None`.
+    /// Returns the text of a string, else `None`.
     #[inline]
     pub fn as_str(self) -> Option<&'a str> {
         (self.kind() == Kind::Str).then(|| self.text())
     }
 
-    /// The value of a boolean, else `None`.
+    /// Returns the value of a boolean, else `None`.
     #[inline]
     pub fn as_bool(self) -> Option<bool> {
         match self.kind() {
@@ -328,14 +328,14 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Whether the node is null.
+    /// Returns whether the node is null.
     #[inline]
     pub fn is_null(self) -> bool {
         self.kind() == Kind::Null
     }
 
-    /// The number as Kubernetes' JSON has it, else `None`. An infinite number has none; it is only in a
-    /// tape where a repeated key replaces it.
+    /// Returns the number as in Kubernetes' JSON, else `None`. An infinite number gives `None`; it is only in a tape
+    /// where a repeated key replaces it.
     pub fn as_number(self) -> Option<Number> {
         match self.kind() {
             Kind::Int | Kind::Float if self.document.tape.json => {
@@ -348,7 +348,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The items of a sequence in order; of anything else none.
+    /// Returns the items of a sequence in order, and no items for other nodes.
     #[inline]
     pub fn items(self) -> Items<'a> {
         let entry = self.entry();
@@ -356,8 +356,8 @@ impl<'a> Node<'a> {
         Items { document: self.document, at: self.index + 1, end }
     }
 
-    /// The pairs of a mapping in document order, repeated keys included (Kubernetes takes the last); of
-    /// anything else none.
+    /// Returns the pairs of a mapping in document order, repeated keys included (Kubernetes uses the last), and no
+    /// pairs for other nodes.
     #[inline]
     pub fn pairs(self) -> Pairs<'a> {
         let entry = self.entry();
@@ -365,24 +365,24 @@ impl<'a> Node<'a> {
         Pairs { document: self.document, at: self.index + 1, end }
     }
 
-    /// Number of items or pairs, 0 for scalars.
+    /// Returns the number of items or pairs, 0 for scalars.
     #[inline]
     pub fn len(self) -> usize {
         let entry = self.entry();
         if entry.is_container() { entry.b as usize } else { 0 }
     }
 
-    /// Whether there are no items or pairs.
+    /// Returns whether there are no items or pairs.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// The value of a mapping's key; of repeated keys the last.
+    /// Returns the value of a mapping's key. Of repeated keys, the last is used.
     pub fn get(self, key: &str) -> Option<Node<'a>> {
         self.pairs().filter(|(k, _)| k.text() == key).last().map(|(_, v)| v)
     }
 
-    /// The node's JSON pointer within its document.
+    /// Returns the node's JSON pointer within its document.
     pub fn pointer(self) -> String {
         self.document.pointer(self.index)
     }

@@ -1,13 +1,13 @@
-//! Printed JSON as YAML, while it is printed.
+//! Converts printed JSON to YAML while it is being printed.
 
 use super::{Emitter, Level, Place};
 use crate::go::number::{self, Number};
 use crate::{Limits, Path, Stream, Tape};
 use std::borrow::Cow;
 
-/// Rewrites JSON that comes in pieces as YAML. Only what is incomplete at the end of a piece is kept, so memory does
-/// not grow with the document. The result is that of [`Emitter::node`]. What is not JSON comes out as something, and
-/// never panics.
+/// Converts JSON that comes in pieces to YAML. Only the incomplete end of a piece is kept, so memory does not grow with
+/// the document. The result is that of [`Emitter::node`]. For invalid JSON, the output is unspecified, but nothing
+/// panics.
 ///
 /// # Example
 /// ```
@@ -25,7 +25,7 @@ pub struct Rewriter {
     place: Place,
     /// Open collections: whether they are mappings, and whether a key comes next.
     open: Vec<(bool, bool)>,
-    /// A string or number that is not complete.
+    /// A string or number that is not complete yet.
     rest: String,
     tape: Tape,
 }
@@ -43,7 +43,7 @@ impl Default for Rewriter {
 }
 
 impl Rewriter {
-    /// Appends what a piece of JSON gives.
+    /// Appends the YAML of a piece of JSON.
     pub fn piece(&mut self, json: &str, out: &mut Vec<u8>) {
         let mut rest = std::mem::take(&mut self.rest);
         if rest.is_empty() {
@@ -60,11 +60,11 @@ impl Rewriter {
     /// Appends what is left at the end.
     pub fn end(&mut self, out: &mut Vec<u8>) {
         let rest = std::mem::take(&mut self.rest);
-        // A number at the root has no sign behind it that ends it.
+        // A number at the root has no character after it that ends it.
         self.rewrite(&(rest + " "), out);
     }
 
-    /// Rewrites all complete tokens. Returns where the first one begins that is not.
+    /// Converts all complete tokens. Returns where the first incomplete one begins.
     fn rewrite(&mut self, json: &str, out: &mut Vec<u8>) -> usize {
         let levels = std::mem::take(&mut self.levels);
         let mut emitter = Emitter { out, levels, place: self.place, folds: false, most: usize::MAX };
@@ -111,7 +111,7 @@ impl Rewriter {
     }
 }
 
-/// Goes to the place of a value.
+/// Moves to the position of a value.
 fn before(open: &mut [(bool, bool)], emitter: &mut Emitter<'_>) {
     match open.last_mut() {
         None => {}
@@ -120,7 +120,7 @@ fn before(open: &mut [(bool, bool)], emitter: &mut Emitter<'_>) {
     }
 }
 
-/// Where a string ends that begins at `start`; none if it does not.
+/// Returns where the string that begins at `start` ends, or `None` if it is incomplete.
 fn end_of_text(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     loop {
@@ -132,13 +132,13 @@ fn end_of_text(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// The text of a string in quotes.
+/// Decodes a string in quotes.
 fn decoded<'t>(quoted: &'t str, tape: &mut Tape) -> Cow<'t, str> {
     let inner = &quoted[1..quoted.len() - 1];
     if !inner.contains('\\') {
         return Cow::Borrowed(inner);
     }
-    // YAML would fold line breaks that JSON takes as they are.
+    // A YAML reader would fold line breaks that JSON keeps.
     let read = Stream::with_path(quoted.as_bytes(), Limits::PRINTED, Path::Json).ok().and_then(|mut stream| {
         let source = stream.source();
         stream.next(tape)?.ok()?;
@@ -147,7 +147,7 @@ fn decoded<'t>(quoted: &'t str, tape: &mut Tape) -> Cow<'t, str> {
     Cow::Owned(read.unwrap_or_default())
 }
 
-/// Prints what has no quotes.
+/// Prints a token without quotes.
 fn word(text: &str, emitter: &mut Emitter<'_>) {
     match text {
         "true" => emitter.bool(true),

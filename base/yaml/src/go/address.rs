@@ -1,9 +1,9 @@
-//! Addresses of networks, read as Go's `net/netip` reads them.
+//! IP addresses, read as Go's `net/netip` reads them.
 
 use super::escape::GoQuoted;
 use std::net::IpAddr;
 
-/// Reads an address with its zone, which is empty if there is none: `netip.ParseAddr`.
+/// Reads an address and its zone: `netip.ParseAddr`. The zone is empty if there is none.
 ///
 /// # Errors
 /// Go's error message.

@@ -1,6 +1,6 @@
-//! Strings as Go writes them: JSON as the libraries that Kubernetes prints with escape it, and `%q`.
+//! Strings as Go writes them: JSON strings as the libraries that Kubernetes uses escape them, and `%q`.
 
-// Without branches the loops over chunks are vectorised.
+// Without branches, the loops over chunks are vectorised.
 #![allow(clippy::needless_bitwise_bool)]
 
 use std::fmt::{self, Display, Formatter, Write as _};
@@ -8,17 +8,17 @@ use std::fmt::{self, Display, Formatter, Write as _};
 /// Which characters of a string are escaped, and how. All escape what JSON requires: `"`, `\` and control characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Escape {
-    /// `<`, `>`, `&`, U+2028 and U+2029 as well, as `encoding/json` does. OpenAPI v3 documents are written so.
+    /// Also `<`, `>`, `&`, U+2028 and U+2029, as `encoding/json` does. Used for OpenAPI v3 documents.
     #[default]
     Html,
-    /// U+2028 and U+2029 as well, as `encoding/json` does after `SetEscapeHTML(false)`.
+    /// Also U+2028 and U+2029, as `encoding/json` does after `SetEscapeHTML(false)`.
     Lines,
-    /// Only what JSON requires, as `go-json-experiment/json` does. The OpenAPI v2 document is served so.
+    /// Only what JSON requires, as `go-json-experiment/json` does. Used for the OpenAPI v2 document.
     Plain,
-    /// The characters of [`Html`](Self::Html), as json-iterator does: backspace and form feed have no short escape. The
-    /// values and keys of field sets are written so.
+    /// The characters of [`Html`](Self::Html), as json-iterator does: backspace and form feed have no short escape.
+    /// Used for the values and keys of field sets.
     IteratorHtml,
-    /// The characters of [`Plain`](Self::Plain), as json-iterator does. Field names are written so.
+    /// The characters of [`Plain`](Self::Plain), as json-iterator does. Used for field names.
     Iterator,
 }
 
@@ -71,7 +71,7 @@ pub fn body(out: &mut Vec<u8>, text: &str, escape: Escape) {
     }
 }
 
-/// Whether no byte is special; `any` says it of a chunk. The last word overlaps the one before it.
+/// Returns whether no byte is special. `any` checks a chunk. The last word overlaps the one before it.
 #[inline]
 fn is_clean(bytes: &[u8], html: bool, any: impl Fn(&[u8]) -> bool) -> bool {
     // Keys and most strings are a few words long.
@@ -94,7 +94,7 @@ pub fn escaped(out: &mut Vec<u8>, bytes: &[u8], escape: Escape) {
     let mut done = 0;
     let mut at = 0;
     while at < bytes.len() {
-        // Whole chunks without a special byte are skipped over; this loop is what the compiler vectorises.
+        // Skips whole chunks without a special byte. The compiler vectorises this loop.
         while let Some(chunk) = bytes.get(at..at + CHUNK) {
             let special = if lines { any_html(chunk) } else { any_plain(chunk) };
             if special {
@@ -111,7 +111,7 @@ pub fn escaped(out: &mut Vec<u8>, bytes: &[u8], escape: Escape) {
                 continue;
             }
             if byte == 0xE2 {
-                // Only U+2028 and U+2029 are special among the characters that begin so.
+                // Only U+2028 and U+2029 are special among the characters with this first byte.
                 if !(bytes.get(at + 1) == Some(&0x80) && matches!(bytes.get(at + 2), Some(0xA8 | 0xA9))) {
                     at += 1;
                     continue;
@@ -160,8 +160,8 @@ fn any_plain(chunk: &[u8]) -> bool {
     chunk.iter().fold(false, |any, &b| any | (b < 0x20) | (b == b'"') | (b == b'\\'))
 }
 
-/// Not zero if one of eight bytes is not written as it is: with `html` by [`Escape::IteratorHtml`], else by
-/// [`Escape::Iterator`]. With `html` every character that begins with the byte 0xe2 counts.
+/// Returns a value that is not zero if one of eight bytes must be escaped: with `html` by [`Escape::IteratorHtml`],
+/// else by [`Escape::Iterator`]. With `html`, every character that begins with the byte 0xe2 is treated as special.
 ///
 /// # Example
 /// ```
@@ -174,7 +174,7 @@ fn any_plain(chunk: &[u8]) -> bool {
 pub fn special(word: u64, html: bool) -> u64 {
     const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
     const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
-    // Whether some byte is zero shows in the highest bit of one.
+    // If some byte is zero, the highest bit of some byte of the result is set.
     let zero = |word: u64| word.wrapping_sub(LOW) & !word & HIGH;
     let mut found = zero(word ^ (LOW * u64::from(b'\\'))) | (word.wrapping_sub(LOW * 0x20) & !word & HIGH);
     if html {
@@ -223,8 +223,8 @@ impl Display for GoQuoted<'_> {
     }
 }
 
-/// Letters, marks, numbers, punctuation and symbols: `unicode.IsPrint` without the space. The standard library keeps
-/// that table for its own escapes, in which a mark counts only where a string begins.
+/// Returns whether a character is a letter, mark, number, punctuation or symbol: `unicode.IsPrint` without the space.
+/// The standard library has that table for its own escapes, which escape a mark only at the start of a string.
 pub fn is_printable(c: char) -> bool {
     let mut text = [b'a'; 5];
     let len = c.encode_utf8(&mut text[1..]).len();

@@ -1,7 +1,7 @@
 //! Strings, numbers, times, addresses and URLs as Go reads and writes them.
 //!
 //! Kubernetes is written in Go, so its documents, field sets and messages have strings, numbers, times and URLs in the
-//! form of Go's libraries. Every crate that prints or compares them calls this module.
+//! form of Go's libraries. Every crate that prints or compares them uses this module.
 
 pub mod address;
 pub mod escape;

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-/// A number in the form that its JSON literal has.
+/// A number, distinguished by its JSON literal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
     /// A literal without fraction and exponent that fits a signed 64-bit integer.
@@ -50,7 +50,7 @@ pub fn from_json_literal(text: &str) -> Option<Number> {
     text.parse().ok().filter(|n: &f64| n.is_finite()).map(Number::Float)
 }
 
-/// The length of the JSON number literal at the front, and whether it has neither fraction nor exponent.
+/// Returns the length of the JSON number literal at the front, and whether it has neither fraction nor exponent.
 pub(crate) fn json_literal(bytes: &[u8]) -> Option<(usize, bool)> {
     let mut at = usize::from(bytes.first() == Some(&b'-'));
     let digits = |at: &mut usize| {
@@ -87,7 +87,7 @@ pub(crate) fn json_literal(bytes: &[u8]) -> Option<(usize, bool)> {
     Some((at, integral))
 }
 
-/// The number that the JSON literal of `n` is.
+/// Returns the number that the JSON literal of `n` has.
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)]
 pub(crate) fn normal(n: f64) -> Number {
     if n.fract() != 0.0 || !n.is_finite() {
@@ -96,15 +96,15 @@ pub(crate) fn normal(n: f64) -> Number {
     if n.abs() <= 9_007_199_254_740_992.0 {
         return Number::Int(n as i64);
     }
-    // The literal has the shortest digits that name the double, filled up with zeros: it is not the
-    // double's exact value.
+    // The literal has the shortest digits that identify the double, filled up with zeros. It is not the exact value of
+    // the double.
     let mut literal = Vec::with_capacity(24);
     write_json(n, &mut literal);
     std::str::from_utf8(&literal).ok().and_then(from_json_literal).unwrap_or(Number::Float(n))
 }
 
-/// Appends a double as Go's `encoding/json` prints it: the shortest digits that read back, with an
-/// exponent below 1e-6 and from 1e21 on. What JSON has no literal for is printed as `null`.
+/// Appends a double as Go's `encoding/json` prints it: the shortest digits that read back as the same double, with an
+/// exponent below 1e-6 and from 1e21 on. Infinities and not-a-number are printed as `null`.
 ///
 /// # Example
 /// ```
@@ -174,8 +174,8 @@ pub fn write_uint(mut n: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// Appends a finite double as json-iterator prints it: as [`write_json`] does, but with at least two digits in an
-/// exponent. What JSON has no literal for is printed as `null`.
+/// Appends a double as json-iterator prints it: as [`write_json`] does, but with at least two digits in an exponent.
+/// Infinities and not-a-number are printed as `null`.
 ///
 /// # Example
 /// ```
@@ -188,7 +188,7 @@ pub fn write_uint(mut n: u64, out: &mut Vec<u8>) {
 /// assert_eq!(out, b"80 0.25 1e+21 1e-07 ");
 /// ```
 pub fn write_iterator(n: f64, out: &mut Vec<u8>) {
-    // Most numbers are integers, and those of a field set are floats all the same.
+    // Most numbers are integers, even in field sets, which store them as floats.
     #[expect(clippy::cast_possible_truncation, reason = "the bound is that of integers which a double holds exactly")]
     if n.abs() < 9_007_199_254_740_992.0 && n.fract() == 0.0 && (n != 0.0 || n.is_sign_positive()) {
         write_int(n as i64, out);
@@ -207,10 +207,10 @@ pub fn write_iterator(n: f64, out: &mut Vec<u8>) {
     }
 }
 
-/// Writes a number that has few digits, and returns whether it did.
+/// Writes a number that has few digits. Returns whether it did.
 ///
-/// Of all numbers of at most 15 digits no two are the same double. So when dividing, which rounds to the nearest
-/// double, gives the number back, there are no other digits as few.
+/// Two different numbers of at most 15 digits are never the same double. So if the division, which rounds to the
+/// nearest double, gives the number back, no other digits are as few.
 #[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "both are below 10^15, and not negative")]
 fn write_decimal(n: f64, out: &mut Vec<u8>) -> bool {
     let size = n.abs();
@@ -229,7 +229,7 @@ fn write_decimal(n: f64, out: &mut Vec<u8>) -> bool {
         }
         write_uint(scaled / u64::from(power), out);
         let from = out.len();
-        // The one in front keeps zeros, and makes room for the dot.
+        // The leading one preserves zeros, and makes room for the dot.
         write_uint(scaled % u64::from(power) + u64::from(power), out);
         debug_assert_eq!(out.len(), from + digits + 1);
         out[from] = b'.';
@@ -262,7 +262,7 @@ impl fmt::Display for General {
     }
 }
 
-/// Writes a finite number that also has the text `scientific`, such as `1.5e3`.
+/// Writes a finite number that also has the form `scientific`, such as `1.5e3`.
 fn write_general(n: impl fmt::Display, scientific: &str, f: &mut impl Write) -> fmt::Result {
     let (digits, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or_default();
@@ -273,7 +273,7 @@ fn write_general(n: impl fmt::Display, scientific: &str, f: &mut impl Write) -> 
     }
 }
 
-/// The text that a float has as a key: the shortest digits of its single-precision value.
+/// Returns the string that a float has as a key: the shortest digits of its single-precision value.
 pub(crate) fn key_text(n: f64) -> String {
     let n = n as f32;
     if n.is_nan() {

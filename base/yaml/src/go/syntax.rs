@@ -1,17 +1,17 @@
-//! What Go's `encoding/json` says of a text that is not JSON.
+//! The syntax errors that Go's `encoding/json` reports.
 
 use super::escape::GoQuoted;
 use std::fmt;
 
-/// How deep Go's scanner follows lists and objects.
+/// The depth up to which Go's scanner reads lists and objects.
 const MAX_DEPTH: usize = 10_000;
 
-/// Why a text is not JSON for Go.
+/// Why Go rejects a string as JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SyntaxError {
-    /// The text ends too early.
+    /// The input ends too early.
     End,
-    /// A byte that must not be there, and what was read when it came.
+    /// An unexpected byte, and what was being read.
     Unexpected(u8, &'static str),
 }
 
@@ -22,7 +22,7 @@ impl fmt::Display for SyntaxError {
             SyntaxError::Unexpected(b'\'', context) => write!(f, r"invalid character '\'' {context}"),
             SyntaxError::Unexpected(b'"', context) => write!(f, "invalid character '\"' {context}"),
             SyntaxError::Unexpected(byte, context) => {
-                // Go takes the byte for a code point.
+                // Go treats the byte as a code point.
                 let quoted = GoQuoted(&char::from(*byte).to_string()).to_string();
                 write!(f, "invalid character '{}' {context}", quoted.trim_matches('"'))
             }
@@ -30,10 +30,11 @@ impl fmt::Display for SyntaxError {
     }
 }
 
-/// Checks that a text is one JSON value: `checkValid` of Go's `encoding/json`. Numbers that no double holds are well-formed.
+/// Checks that the input is one JSON value: `checkValid` of Go's `encoding/json`. Numbers that do not fit a double are
+/// well-formed.
 ///
 /// # Errors
-/// The text is not JSON.
+/// The input is not JSON.
 ///
 /// # Example
 /// ```
@@ -47,7 +48,7 @@ pub fn check(text: &[u8]) -> Result<(), SyntaxError> {
     Scanner { text, at: 0, open: Vec::new() }.run()
 }
 
-/// The first number of a JSON text that no double holds, as it is written.
+/// Returns the first number of a JSON string that does not fit a double, as it is written.
 pub fn number_out_of_range(text: &str) -> Option<&str> {
     let mut rest = text;
     loop {
@@ -68,7 +69,7 @@ pub fn number_out_of_range(text: &str) -> Option<&str> {
         let is_part = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E');
         let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
         let number = rest.get(..end)?;
-        // Shorter ones without an exponent fit.
+        // Shorter numbers without an exponent fit.
         let is_large = number.len() > 308 || number.contains(['e', 'E']);
         if is_large && number.parse::<f64>().is_ok_and(f64::is_infinite) {
             return Some(number);
@@ -80,7 +81,7 @@ pub fn number_out_of_range(text: &str) -> Option<&str> {
 struct Scanner<'t> {
     text: &'t [u8],
     at: usize,
-    /// The opening brackets around the place.
+    /// The open brackets.
     open: Vec<u8>,
 }
 
@@ -106,7 +107,7 @@ impl Scanner<'_> {
         Ok(byte)
     }
 
-    /// The next byte that is not a space, which stays.
+    /// Returns the next byte that is not a space, without consuming it.
     fn next_token(&mut self) -> Option<u8> {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
             self.at += 1;
@@ -119,7 +120,7 @@ impl Scanner<'_> {
         self.byte()
     }
 
-    /// Reads a scalar, or the opening of lists and objects down to the first scalar or an empty one.
+    /// Reads a scalar, or the start of nested lists and objects up to the first scalar or empty collection.
     fn value(&mut self, context: &'static str) -> Result<(), SyntaxError> {
         loop {
             let byte = self.token()?;
@@ -149,7 +150,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads what follows a value inside of brackets.
+    /// Reads what follows a value inside brackets.
     fn after_value(&mut self, bracket: u8) -> Result<(), SyntaxError> {
         match (bracket, self.token()?) {
             (b'{', b'}') | (b'[', b']') => {
@@ -206,7 +207,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads the rest of `true`, `false` or `null` after the first letter, with what is said of a wrong letter at each place.
+    /// Reads the rest of `true`, `false` or `null` after the first letter. `contexts` has the end of the message for
+    /// each wrong letter.
     fn word(&mut self, word: &[u8], contexts: &[&'static str]) -> Result<(), SyntaxError> {
         for (expected, context) in word.iter().skip(1).zip(contexts) {
             let byte = self.byte()?;
@@ -308,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_no_double_holds_are_found() {
+    fn numbers_that_do_not_fit_a_double_are_found() {
         assert_eq!(number_out_of_range(r#"{"1e999": ["\"1e999", 5, -1e400, 1e500]}"#), Some("-1e400"));
         assert_eq!(number_out_of_range(r#"{"a": 1e308}"#), None);
     }

@@ -21,7 +21,7 @@ impl Time {
     /// The first moment of year 1, Go's zero time. It is written as null.
     pub const ZERO: Time = Time(-62_135_596_800);
 
-    /// Reads an RFC 3339 time as Go does; a fraction of a second is dropped. None if it is not such a time.
+    /// Reads an RFC 3339 time as Go does, without fractions of a second. Returns `None` for other strings.
     pub fn parse(text: &str) -> Option<Time> {
         let mut rest = Digits(text.as_bytes());
         let year = rest.number(4)?;
@@ -30,7 +30,7 @@ impl Time {
         rest.byte(b"-")?;
         let day = rest.number(2).filter(|day| (1..=days_of(year, month)).contains(day))?;
         rest.byte(b"T")?;
-        // Go takes an hour of one digit.
+        // Go accepts an hour of one digit.
         let hour = rest.number(2).or_else(|| rest.number(1)).filter(|hour| *hour < 24)?;
         rest.byte(b":")?;
         let minute = rest.number(2).filter(|minute| *minute < 60)?;
@@ -54,11 +54,11 @@ impl Time {
     }
 }
 
-/// What is left of a string.
+/// The unread rest of a string.
 struct Digits<'t>(&'t [u8]);
 
 impl Digits<'_> {
-    /// A number of exactly this many digits; nothing is taken if there are fewer.
+    /// Reads a number of exactly this many digits. Reads nothing if there are fewer.
     fn number(&mut self, digits: usize) -> Option<i64> {
         let (head, rest) = self.0.split_at_checked(digits)?;
         let number = head
@@ -68,7 +68,7 @@ impl Digits<'_> {
         Some(number)
     }
 
-    /// One of these bytes.
+    /// Reads one of these bytes.
     fn byte(&mut self, any: &[u8]) -> Option<u8> {
         let (first, rest) = self.0.split_first()?;
         any.contains(first).then(|| {
@@ -87,7 +87,7 @@ fn days_of(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Days from 1970-01-01, in years that begin in March so that the leap day is the last one.
+/// Returns the days since 1970-01-01. Years begin in March here, so that the leap day is the last day.
 fn days_before(year: i64, month: i64, day: i64) -> i64 {
     let year = if month > 2 { year } else { year - 1 };
     let (era, in_era) = (year.div_euclid(400), year.rem_euclid(400));
@@ -95,7 +95,7 @@ fn days_before(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + in_era * 365 + in_era / 4 - in_era / 100 + in_year - 719_468
 }
 
-/// Year, month and day of a number of days from 1970-01-01.
+/// Returns year, month and day of a number of days since 1970-01-01.
 fn date_of(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (era, in_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -115,7 +115,8 @@ impl Time {
         [year, month, day, second / 3600, second / 60 % 60, second % 60]
     }
 
-    /// The text in universal time, as [`Display`](fmt::Display) gives it. None for a year that has not four digits.
+    /// Returns the time in UTC, as [`Display`](fmt::Display) prints it. Returns `None` if the year does not have four
+    /// digits.
     ///
     /// # Example
     /// ```
@@ -144,14 +145,15 @@ impl Time {
 }
 
 impl fmt::Display for Time {
-    /// In universal time: `2000-01-01T00:00:00Z`.
+    /// Prints the time in UTC: `2000-01-01T00:00:00Z`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [year, month, day, hour, minute, second] = self.parts();
         write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
     }
 }
 
-/// The error of `time.Parse` for a string that is not a time in a layout: a day, or a second with or without a zone.
+/// Returns the error of `time.Parse` for a string that does not match a layout: a day, or a second with or without a
+/// zone.
 ///
 /// # Example
 /// ```
@@ -208,7 +210,7 @@ pub fn parse_error(text: &str, layout: &str) -> String {
     }
 }
 
-/// Reads a duration as Go's `time.ParseDuration`, in nanoseconds. None if it is not a duration, or too long.
+/// Reads a duration in nanoseconds, as Go's `time.ParseDuration`. Returns `None` if it is not a duration, or too long.
 ///
 /// # Example
 /// ```
@@ -281,7 +283,7 @@ pub fn parse_duration(text: &str) -> Option<i64> {
         total = total.checked_add(value).filter(|t| *t <= 1 << 63)?;
     }
     if negative {
-        // 2^63 is allowed with a minus sign only.
+        // Only -2^63 is allowed, not 2^63.
         return Some(0i64.wrapping_sub_unsigned(total));
     }
     i64::try_from(total).ok()

@@ -351,7 +351,7 @@ impl Url {
         (name.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(name), port)
     }
 
-    /// The host without port and without the brackets of an address: `URL.Hostname`.
+    /// The host without its port and without the brackets of an IPv6 address: `URL.Hostname`.
     pub fn hostname(&self) -> &str {
         self.split_host().0
     }
@@ -477,7 +477,7 @@ mod tests {
             assert_eq!(Url::parse(url).err(), Some(format!("parse {}: {error}", GoQuoted(url))));
         }
         let error = |text| Url::parse(text).err().unwrap_or_default();
-        // What follows # is not shown, unless it is what is wrong.
+        // The error does not show the fragment, unless the fragment is invalid.
         assert_eq!(error(":a#b"), "parse \":a\": missing protocol scheme");
         assert_eq!(error("a#%"), "parse \"a#%\": invalid URL escape \"%\"");
         assert!(Url::parse_request_uri("a/b").is_err());

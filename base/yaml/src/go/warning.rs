@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-/// The characters that all warnings of a response may have before each is cut (upstream: `truncateAtTotalRunes`).
+/// The length in characters of all warnings of a response beyond which each is truncated (upstream:
+/// `truncateAtTotalRunes`).
 const TOTAL: usize = 4 * 1024;
 
-/// The characters of a warning that is cut (upstream: `truncateItemRunes`).
+/// The length in characters of a truncated warning (upstream: `truncateItemRunes`).
 const ITEM: usize = 256;
 
-/// Returns a warning as the value of a header, `299 - "text"`; `None` if it has control characters (upstream:
+/// Returns a warning as the value of a header, `299 - "text"`, or `None` if it has control characters (upstream:
 /// `net.NewWarningHeader`).
 ///
 /// # Example
@@ -33,8 +34,8 @@ pub fn header(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// Returns the headers of one response: duplicates are dropped, and all are cut if they are long together (upstream:
-/// the recorder of `WithWarningRecorder`).
+/// Returns the headers of one response. Duplicates are dropped, and all are truncated if they are long together
+/// (upstream: the recorder of `WithWarningRecorder`).
 pub fn headers<'t>(texts: impl IntoIterator<Item = &'t str>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let texts: Vec<&str> = texts.into_iter().filter(|text| !text.is_empty() && seen.insert(*text)).collect();

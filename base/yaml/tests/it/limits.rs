@@ -1,4 +1,4 @@
-//! Every limit is an error with a place, found quickly.
+//! Exceeding a limit is an error with a location, found quickly.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ fn refused(source: &str, limits: Limits, words: &str) {
         assert!(error.limit, "{error}");
         assert!(error.message.contains(words), "{error}");
     }
-    // Generous: the tests run without optimisation.
+    // Generous, because the tests run without optimisation.
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
 }
 

@@ -1,8 +1,8 @@
-//! Parts of a text in the source.
+//! Parts of scalars in the source.
 
 use kubeshape_yaml::{Limits, Path, Stream, Tape};
 
-/// What the source has for parts of the text of the member `a`: `before|part`, with the part in the source.
+/// Returns what the source has for parts of the text of the member `a`: `before|part`, with the part in the source.
 fn parts(source: &str, parts: &[&str]) -> Vec<String> {
     let mut found = vec![parts_read_by(Path::Auto, source, parts), parts_read_by(Path::Full, source, parts)];
     assert_eq!(found[0], found[1], "{source}");
@@ -63,7 +63,7 @@ fn folded_lines_are_found() {
 }
 
 #[test]
-fn a_part_without_characters_is_behind_the_character_before_it() {
+fn a_part_without_characters_is_after_the_character_before_it() {
     assert_eq!(parts("a: |\n  x\n", &["\n", ""]), ["2: ", "2: "]);
     assert_eq!(parts("a: ''\n", &[""]), ["1: "]);
     assert_eq!(parts("a: \"\\t\"\n", &[""]), ["1: "]);

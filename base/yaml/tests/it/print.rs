@@ -1,4 +1,4 @@
-//! What is printed reads back as the same value.
+//! Printed values read back as the same value.
 
 use kubeshape_yaml::emit::{Emitter, Rewriter};
 use kubeshape_yaml::{Limits, Path, Stream, Tape, json, number};
@@ -49,7 +49,7 @@ fn read(source: &str, path: Path) -> String {
     String::from_utf8(out).expect("UTF-8")
 }
 
-/// The value as the JSON that is expected.
+/// Appends the value as the expected JSON.
 fn canonical(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Null | Value::Bool(_) => out.extend_from_slice(value.to_string().as_bytes()),
@@ -93,7 +93,7 @@ fn round(value: &Value) {
         let found = read(&yaml, path);
         assert!(found == expected, "{expected}\n--- printed\n{yaml}\n--- read\n{found}");
     }
-    // As JSON the value keeps, and so does what is printed of its tape.
+    // The JSON reader keeps the value, and so does the YAML that is printed from its tape.
     assert_eq!(read(&expected, Path::Json), expected);
     let mut stream = Stream::with_path(expected.as_bytes(), Limits::default(), Path::Json).expect("UTF-8");
     let mut tape = Tape::new();
@@ -101,7 +101,7 @@ fn round(value: &Value) {
     let mut out = Vec::new();
     Emitter::new(&mut out).node(tape.document(&expected).root().expect("a root"));
     assert_eq!(String::from_utf8(out).expect("UTF-8"), yaml);
-    // And so does what comes in pieces, wherever they end.
+    // JSON in pieces gives the same, wherever the pieces end.
     for size in [1, 7, expected.len().max(1)] {
         let (mut rewriter, mut out) = (Rewriter::default(), Vec::new());
         let mut rest = expected.as_str();

@@ -3,7 +3,7 @@
 use kubeshape_yaml::{Limits, Path, Stream, Tape, json};
 use serde_json::Value;
 
-/// The first document that the full YAML reader and the automatic one find, as Kubernetes' JSON.
+/// Returns the first document that the full YAML reader and the automatic one find, as Kubernetes' JSON.
 fn first(source: &str, path: Path) -> Result<String, String> {
     let mut stream = Stream::with_path(source.as_bytes(), Limits::default(), path).map_err(|e| e.to_string())?;
     let mut tape = Tape::new();
@@ -39,17 +39,17 @@ fn has_repeated_key(source: &str) -> bool {
     })
 }
 
-/// Whether the first document has no text at all: a stream does not count it.
+/// Returns whether the first document is empty: a stream skips it.
 fn begins_with_nothing(source: &str) -> bool {
     source.starts_with("---\n---")
 }
 
-/// Compares the answers; `None` as the expected one is an error.
+/// Compares the answers. If `expected` is `None`, an error is expected.
 fn compare(source: &str, expected: Option<&str>, strict_error: Option<bool>, failures: &mut Vec<String>) {
     if begins_with_nothing(source) {
         return;
     }
-    // Bytes of a binary that are no UTF-8 are an escape in Go's JSON, and the character in ours.
+    // Bytes of a binary that are not UTF-8 are an escape in Go's JSON, and the character in ours.
     let expected = expected.map(|text| text.replace("\\ufffd", "\u{FFFD}"));
     let expected = expected.as_deref();
     for path in [Path::Full, Path::Yaml] {

@@ -1,8 +1,8 @@
-//! Documents of a stream, places of nodes, and the words of errors.
+//! Documents of a stream, locations of nodes, and error messages.
 
 use kubeshape_yaml::{Flags, Kind, Limits, Number, Path, Stream, Tape, json};
 
-/// Every document: `null` without content as `-`, errors as `line:column message`.
+/// Returns every document: `-` for a document without content, `line:column message` for an error.
 fn all(source: &str, path: Path) -> Vec<String> {
     let mut stream = Stream::with_path(source.as_bytes(), Limits::default(), path).expect("UTF-8");
     let mut tape = Tape::new();
@@ -54,7 +54,7 @@ fn directives_and_document_ends_are_known() {
 }
 
 #[test]
-fn text_that_kubernetes_reads_past_is_told() {
+fn ignored_text_is_reported() {
     let source = "a: 1\n...\nb: 2\n---\nc: 3\n";
     let mut stream = Stream::new(source.as_bytes(), Limits::default()).expect("UTF-8");
     let mut tape = Tape::new();
@@ -66,15 +66,15 @@ fn text_that_kubernetes_reads_past_is_told() {
 }
 
 #[test]
-fn a_stream_always_goes_on() {
-    // go-yaml takes the brackets alone for the document.
+fn a_stream_always_continues() {
+    // go-yaml reads the brackets alone as the document.
     documents("{}: b\n---\nc\n", &["{}", "\"c\""]);
     documents("[]: b\n", &["[]"]);
     documents("\"a\":1\n", &["\"a\""]);
 }
 
 #[test]
-fn the_stream_goes_on_behind_an_error() {
+fn the_stream_continues_after_an_error() {
     for path in [Path::Auto, Path::Full] {
         let found = all("a: 'x\n---\nb: 2\n---\n@\n---\nc: 3\n", path);
         assert_eq!(found.len(), 4);
@@ -92,7 +92,7 @@ fn byte_order_marks_and_line_breaks_of_other_systems_are_read() {
 }
 
 #[test]
-fn sources_that_are_no_utf_8_are_refused_with_a_place() {
+fn sources_that_are_not_utf_8_are_refused_with_a_location() {
     let error = Stream::new(b"\xFF\xFEa\0", Limits::default()).expect_err("UTF-16");
     assert!(error.message.contains("UTF-16"), "{error}");
     let error = Stream::new(b"a: 1\nb: \xC3\x28\n", Limits::default()).expect_err("no UTF-8");
@@ -101,7 +101,7 @@ fn sources_that_are_no_utf_8_are_refused_with_a_place() {
 }
 
 #[test]
-fn json_is_read_as_json_and_what_is_none_as_yaml() {
+fn json_is_read_as_json_and_everything_else_as_yaml() {
     let json = "{\"a\": \"\\/\\ud83d\\ude00\\ud800\", \"b\": 1.0}\n{\"c\": [1, true, null]}\n---\nd: 1\n";
     assert_eq!(all(json, Path::Auto), ["{\"a\":\"/😀\u{FFFD}\",\"b\":1}", "{\"c\":[1,true,null]}", "{\"d\":1}"]);
     assert_eq!(all("{a: 1}\n---\n{\"b\": yes}\n", Path::Auto), ["{\"a\":1}", "{\"b\":true}"]);
@@ -129,7 +129,7 @@ fn numbers_of_json_keep_their_kind() {
 }
 
 #[test]
-fn places_are_those_of_the_text() {
+fn locations_are_those_of_the_text() {
     let source = "a:  'x y' # c\nb:\n- c: d\n  e: f\n    g\n- [1, 2]\nh: |\n  i\n\nj:\n";
     for path in [Path::Auto, Path::Full] {
         let mut stream = Stream::with_path(source.as_bytes(), Limits::default(), path).expect("UTF-8");
@@ -147,7 +147,7 @@ fn places_are_those_of_the_text() {
 }
 
 #[test]
-fn keys_that_were_no_texts_and_nodes_through_aliases_are_marked() {
+fn keys_that_were_not_strings_and_nodes_from_aliases_are_marked() {
     let source = "y: &a {b: 1}\n1.50: *a\nc:\n  <<: *a\n  d: 2\n\"true\": 3\n";
     let mut stream = Stream::new(source.as_bytes(), Limits::default()).expect("UTF-8");
     let mut tape = Tape::new();
@@ -197,7 +197,7 @@ fn errors_say_what_was_found_where_and_what_to_do() {
 }
 
 #[test]
-fn what_a_later_key_replaces_is_no_error() {
+fn a_replaced_value_is_not_an_error() {
     documents("a: .inf\na: 1\n", &["{\"a\":1}"]);
     documents("a: {~: x}\na: 1\n", &["{\"a\":1}"]);
     documents("a: &x {b: .nan}\na: *x\nc: *x\nc: 1\na: 2\n", &["{\"a\":2,\"c\":1}"]);
