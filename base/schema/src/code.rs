@@ -9,17 +9,17 @@ pub enum NoteKind {
     Error,
     /// There is a result, but it is probably not what the author expects.
     Warning,
-    /// The result is as expected, and there is something to know about it.
+    /// The result is as expected, but there is something to know about it.
     Note,
-    /// A loss: something of the source is not in the result, which accepts the same objects.
+    /// A loss: a part of the source is not in the result, which accepts the same objects.
     Dropped,
     /// A loss: the result accepts objects that the source rejects.
     Widened,
     /// A loss: the result rejects objects that the source accepts.
     Narrowed,
-    /// Something has another name in the result.
+    /// A name is different in the result.
     Renamed,
-    /// A loss: the result says nearly the same.
+    /// A loss: the result has nearly the same meaning.
     Approximated,
 }
 
@@ -50,7 +50,7 @@ impl NoteKind {
         }
     }
 
-    /// Returns what it means for the result, in a few words.
+    /// Returns what the kind means for the result, in a few words.
     pub fn meaning(self) -> &'static str {
         match self {
             NoteKind::Error => "the input is wrong",
@@ -64,7 +64,7 @@ impl NoteKind {
         }
     }
 
-    /// Whether this is a loss of a conversion, as opposed to a finding about the input.
+    /// Returns whether this is a loss of a conversion, not a finding about the input.
     pub fn is_loss(self) -> bool {
         !matches!(self, NoteKind::Error | NoteKind::Warning | NoteKind::Note)
     }
@@ -82,7 +82,7 @@ macro_rules! codes {
             /// All codes in ascending order.
             pub const ALL: &'static [Code] = &[$(Code::$name,)*];
 
-            /// What an entry with this code says.
+            /// Returns the kind of entries with this code.
             pub fn kind(self) -> NoteKind {
                 match self { $(Code::$name => NoteKind::$kind,)* }
             }
@@ -92,7 +92,7 @@ macro_rules! codes {
                 match self { $(Code::$name => $title,)* }
             }
 
-            /// The page about the code, in Markdown: what it means, an example, what to do.
+            /// Returns the page about the code, in Markdown: what it means, an example, what to do.
             ///
             /// # Example
             /// ```
@@ -134,7 +134,7 @@ codes! {
     // 11xx: results and their folders
     DamagedRecord = 1101, Error, "The record of results cannot be used; nothing is deleted.";
     OutputBudget = 1102, Error, "The results of an input would be larger than allowed.";
-    // 2xxx: what OpenAPI v2 does not carry
+    // 2xxx: losses of conversions to OpenAPI v2
     V2Junctor = 2001, Widened, "OpenAPI v2 drops allOf, oneOf, anyOf and not.";
     V2Nullable = 2002, Widened, "OpenAPI v2 drops the type of a nullable value, its properties and items.";
     V2PreserveUnknown = 2003, Widened,
@@ -149,7 +149,7 @@ codes! {
     V2EmbeddedResource = 2011, Widened,
         "OpenAPI v2 adds no apiVersion, kind and metadata to an embedded resource that preserves unknown fields.";
     V2RootNullable = 2012, Narrowed, "OpenAPI v2 shows a nullable resource that preserves unknown fields as an object.";
-    // 21xx: what becomes of OpenAPI v2 documents in v3
+    // 21xx: conversions of OpenAPI v2 documents to v3
     V3NoResponses = 2101, Error, "Kubernetes' converter to OpenAPI v3 crashes on an operation without responses.";
     V3KubeDropped = 2102, Dropped, "Kubernetes' converter to OpenAPI v3 leaves this out.";
     V3KubeDangling = 2103, Warning, "Kubernetes' converter to OpenAPI v3 leaves a reference that leads nowhere.";
@@ -172,7 +172,7 @@ codes! {
     V3DefaultsRestored = 2118, Approximated,
         "Defaults are restored that the OpenAPI v2 document of a server leaves out.";
 
-    // 22xx: what becomes of OpenAPI v3 documents in v2
+    // 22xx: conversions of OpenAPI v3 documents to v2
     DownServers = 2201, Dropped, "OpenAPI v2 has one server for the whole document, without variables and description.";
     DownJunctor = 2202, Widened, "OpenAPI v2 has no oneOf, anyOf and not.";
     DownJunctorSingle = 2203, Renamed, "A oneOf or anyOf of one schema becomes allOf in OpenAPI v2.";
@@ -213,7 +213,7 @@ codes! {
         "The schema names a type that does not exist; the version is published without schema.";
     NoSchema = 3004, Warning, "The version has no schema; it is published as any object.";
     NoStructural = 3005, Warning, "The version has no structural schema, so none is written.";
-    // 31xx: why an API server refuses a CustomResourceDefinition
+    // 31xx: why an API server rejects a CustomResourceDefinition
     CrdMetadata = 3101, Error, "The metadata of the CustomResourceDefinition is refused.";
     CrdNames = 3102, Error, "A name, the group or the scope of the CustomResourceDefinition is refused.";
     CrdApproval = 3103, Error, "A protected group needs an annotation that says who approved the API.";
@@ -257,7 +257,7 @@ codes! {
     AdviceScale = 3316, Note, "A path of the scale subresource leads to no value that a scale can have.";
     AdviceEmptyColumn = 3317, Note, "A printer column is always empty.";
     AdviceNotStored = 3318, Note, "A member of the CustomResourceDefinition is not stored.";
-    // 34xx: what `kubeshape check --fix` does not do
+    // 34xx: what `kubeshape check --fix` cannot fix
     NotFixed = 3401, Warning, "The file is not fixed.";
     // 4xxx: publishing
     DuplicateCrd = 4001, Warning, "Duplicate CustomResourceDefinition.";
@@ -289,7 +289,7 @@ codes! {
     RecursionCut = 4111, Widened, "A definition contains itself; inside of itself it is any value.";
     InlineBudget = 4112, Error, "With all references inlined the document would be larger than allowed.";
     NoSuchKind = 4113, Error, "The document has no definition of the wanted kind.";
-    // 5xxx: what structured-merge-diff schemas do not carry
+    // 5xxx: losses of conversions to structured-merge-diff schemas
     SmdError = 5001, Error, "The schema has no structured-merge-diff form; every request for the resource would fail.";
     SmdValidation = 5002, Widened, "A structured-merge-diff schema holds no value validation.";
     SmdUntyped = 5003, Widened,
@@ -300,7 +300,7 @@ codes! {
         "A structured-merge-diff schema holds no description, title, example or external documentation.";
     SmdFields = 5007, Narrowed, "The structured-merge-diff schema refuses fields or types that the document allows.";
     SmdReference = 5008, Approximated, "A reference leads to no type of the structured-merge-diff schema.";
-    // 6xxx: what JSON Schema does not carry
+    // 6xxx: losses of conversions to JSON Schema
     JsonSchemaCel = 6001, Widened, "JSON Schema has no CEL rules.";
     JsonSchemaListMap = 6002, Widened, "JSON Schema does not keep the items of a list apart by keys.";
     JsonSchemaSet = 6003, Narrowed, "JSON Schema treats 1 and 1.0 as equal items of a set.";
@@ -322,7 +322,7 @@ codes! {
     JsonSchemaAny = 6016, Warning,
         "The version has no schema that a server uses; its JSON Schema accepts any object of the kind.";
     JsonSchemaNumber = 6017, Approximated, "A server drops fractions of some numbers before it compares them.";
-    // 7xxx: what the protobuf forms do not carry
+    // 7xxx: losses of conversions to protobuf
     ProtoRefused = 7001, Error, "The document has no protobuf form.";
     ProtoDefault = 7002, Dropped, "The protobuf form of OpenAPI v3 holds no default that is an object, a list or null.";
     ProtoRefSibling = 7003, Dropped, "The protobuf form drops members next to a reference.";
@@ -354,7 +354,7 @@ codes! {
     CaseFailed = 8016, Error, "A request does not have the expected result.";
     NoManagedFields = 8031, Warning, "The object has no managedFields, so its fields have no owner.";
     ManagedFieldsIgnored = 8032, Warning, "A server ignores something in the managedFields of an object.";
-    // 81xx: what an API server makes of objects
+    // 81xx: how an API server handles objects
     ObjectRefused = 8101, Error, "The API server refuses the object.";
     ObjectField = 8102, Error, "The object has a field that the API server refuses.";
     ObjectFieldDropped = 8103, Warning, "The API server drops a field of the object, or one of two values of it.";
@@ -398,7 +398,7 @@ codes! {
     FieldOff = 8324, Warning, "An object has a field that is off in the cluster.";
     KindDeprecated = 8325, Warning, "The kind of an object is deprecated in this API version.";
     KindRemoved = 8326, Warning, "The release does not serve the kind of an object in this API version any more.";
-    // 84xx: what a change of a definition does
+    // 84xx: effects of a change of a definition
     DiffType = 8401, Error, "A type is no longer accepted.";
     DiffTypeWider = 8402, Warning, "A field can now have another type.";
     DiffFieldGone = 8403, Error, "A field was removed.";

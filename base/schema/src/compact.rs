@@ -6,8 +6,8 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use std::borrow::Borrow;
 use std::hash::{BuildHasher, Hash};
 
-/// What a schema is made of, by address: two schemas of the same identity say the same, apart from their descriptions
-/// and their places. Copies by one [`Compactor`] that say the same have the same identity.
+/// The contents of a schema as addresses. Two schemas with the same identity are equal apart from their descriptions
+/// and locations. Equal schemas copied by one [`Compactor`] have the same identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Identity([u64; Identity::WORDS]);
 
@@ -16,7 +16,7 @@ impl Identity {
 }
 
 impl Schema<'_> {
-    /// Its identity among the schemas that exist now.
+    /// Returns its identity among the schemas that exist now.
     pub fn identity(&self) -> Identity {
         let [format, formats] = of_list(self.format.as_bytes());
         let [properties, names] = of_list(self.properties);
@@ -57,7 +57,7 @@ fn of_list<T>(list: &[T]) -> [u64; 2] {
     if list.is_empty() { [0, 0] } else { [address(list.as_ptr()), list.len() as u64] }
 }
 
-/// No schema is at the first addresses.
+/// Small numbers are never the address of a schema.
 fn of_additional(additional: Option<Additional<'_>>) -> u64 {
     match additional {
         None => 0,
@@ -66,12 +66,12 @@ fn of_additional(additional: Option<Additional<'_>>) -> u64 {
     }
 }
 
-/// Copies schemas into an arena, without descriptions, titles and links to documentation. What is equal is stored once,
-/// within a schema and among all that are copied.
+/// Copies schemas into an arena, without descriptions, titles and links to documentation. Equal parts are stored once,
+/// within a schema and across all copied schemas.
 ///
-/// Definitions repeat themselves: their versions are much alike, and every container of a pod has the same fields. The
-/// copies of the CustomResourceDefinitions of many projects take a small part of what their text takes. The places of
-/// the copies are 0.
+/// Definitions repeat themselves: their versions are similar, and every container of a pod has the same fields. The
+/// copies of the CustomResourceDefinitions of many projects are much smaller than their source. The locations in the
+/// copies are 0.
 ///
 /// # Example: the source may go
 /// ```
@@ -108,11 +108,11 @@ pub struct Compactor<'a> {
     dependencies: Known<'a, [(&'a str, Dependency<'a>)]>,
 }
 
-/// What is stored, with its hash.
+/// Stored values with their hashes.
 type Known<'a, T> = HashTable<(u64, &'a T)>;
 
 impl<'a> Compactor<'a> {
-    /// Copies into this arena.
+    /// Creates a compactor that copies into this arena.
     pub fn new(arena: &'a Bump) -> Compactor<'a> {
         Compactor {
             arena,
@@ -129,13 +129,13 @@ impl<'a> Compactor<'a> {
         }
     }
 
-    /// The copy of a schema. Schemas nest as deep as their reader allows.
+    /// Returns the copy of a schema. The depth of schemas is bounded by their reader.
     pub fn schema(&mut self, schema: &Schema<'_>) -> &'a Schema<'a> {
         let (copy, arena) = (self.copy(schema), self.arena);
         find(&mut self.schemas, self.hasher, Schema::identity, copy, |copy| arena.alloc(copy))
     }
 
-    /// The copy of a string.
+    /// Returns the copy of a string.
     pub fn text(&mut self, text: &str) -> &'a str {
         let arena = self.arena;
         if text.is_empty() {
@@ -241,7 +241,7 @@ impl<'a> Compactor<'a> {
         list(&mut self.values, self.hasher, key, copies, arena)
     }
 
-    /// Values nest as deep as their reader allows.
+    /// The depth of values is bounded by their reader.
     fn json(&mut self, value: &Json<'_>) -> Json<'a> {
         match value {
             Json::Null => Json::Null,
@@ -263,7 +263,7 @@ impl<'a> Compactor<'a> {
         self.arena.alloc_slice_copy(&members)
     }
 
-    /// None if nothing is left.
+    /// Returns `None` if no member is left.
     fn extra(&mut self, extra: &Extra<'_>) -> Option<&'a Extra<'a>> {
         let copy = Extra {
             title: "",
@@ -347,7 +347,7 @@ fn of_rule(rule: &Rule<'_>) -> [[u64; 2]; 6] {
     ]
 }
 
-/// The parts of a value whose strings are stored once. Values nest as deep as their reader allows.
+/// Appends the parts of a value, whose strings are stored once. The depth of values is bounded by their reader.
 fn of_value(value: &Json<'_>, out: &mut Vec<[u64; 2]>) {
     let (tag, word) = match value {
         Json::Null => (0, 0),
@@ -376,7 +376,7 @@ fn of_value(value: &Json<'_>, out: &mut Vec<[u64; 2]>) {
     }
 }
 
-/// The parts of a schema's rarer members.
+/// Returns the parts of a schema's rarer members.
 fn of_extra(extra: &Extra<'_>) -> [[u64; 2]; 29] {
     let float = |n: Option<f64>| n.map_or([0, 0], |n| [1, n.to_bits()]);
     let int = |n: Option<i64>| n.map_or([0, 0], |n| [1, n.cast_unsigned()]);
@@ -413,7 +413,7 @@ fn of_extra(extra: &Extra<'_>) -> [[u64; 2]; 29] {
     ]
 }
 
-/// What is stored already and has the key of a copy, or the copy, which is stored then.
+/// Returns the stored value with the key of a copy, or stores the copy.
 fn find<'a, T: ?Sized, O: Borrow<T>, K: Hash + Eq>(
     known: &mut Known<'a, T>,
     hasher: DefaultHashBuilder,
@@ -431,7 +431,7 @@ fn find<'a, T: ?Sized, O: Borrow<T>, K: Hash + Eq>(
     stored
 }
 
-/// [`find`] for lists, of which the empty one is not stored.
+/// [`find`] for lists. The empty list is not stored.
 fn list<'a, T: Copy, K: Hash + Eq>(
     known: &mut Known<'a, [T]>,
     hasher: DefaultHashBuilder,
@@ -468,7 +468,7 @@ mod tests {
             "f": {"oneOf": [{"minimum": 1}], "allOf": [{"not": {"maximum": 2}}], "$ref": "#/definitions/d"},
             "g": {"type": "thing", "x-kubernetes-embedded-resource": true, "additionalProperties": false}}}"##;
 
-    /// What a schema and its copy are printed as.
+    /// Returns a schema and its copy as they are printed.
     fn copied(source: &str) -> (String, String) {
         let mut tape = Tape::new();
         let read = Stream::new(source.as_bytes(), Limits::default()).expect("UTF-8").next(&mut tape);
@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_says_what_the_schema_says() {
+    fn a_copy_is_printed_like_its_schema() {
         let (schema, copy) = copied(ALL);
         assert_eq!(schema, copy);
         let described =
@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_not_shared() {
+    fn different_schemas_are_not_shared() {
         let arena = Bump::new();
         let mut compactor = Compactor::new(&arena);
         let plain = Schema::of_type(crate::Type::String);

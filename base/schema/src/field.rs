@@ -1,4 +1,4 @@
-//! Errors about the fields of an object, as `field.Error` of `k8s.io/apimachinery` words them.
+//! Errors about the fields of an object, with the messages of `field.Error` of `k8s.io/apimachinery`.
 
 mod errors;
 mod path;
@@ -18,7 +18,7 @@ pub enum ErrorType {
     Required,
     /// The value must be unique, and is not.
     Duplicate,
-    /// The field has a value that it must not have.
+    /// The field has an invalid value.
     Invalid,
     /// The field must have one of a list of values.
     NotSupported,
@@ -30,12 +30,12 @@ pub enum ErrorType {
     TooMany,
     /// The server could not check the field.
     Internal,
-    /// The value is of another type.
+    /// The value has another type than expected.
     TypeInvalid,
 }
 
 impl ErrorType {
-    /// The API's name: `FieldValueRequired`.
+    /// Returns the API's name: `FieldValueRequired`.
     pub fn name(self) -> &'static str {
         match self {
             ErrorType::NotFound => "FieldValueNotFound",
@@ -51,7 +51,7 @@ impl ErrorType {
         }
     }
 
-    /// The text for people: `Required value`.
+    /// Returns the words of messages: `Required value`.
     pub fn title(self) -> &'static str {
         match self {
             ErrorType::NotFound => "Not found",
@@ -66,16 +66,16 @@ impl ErrorType {
         }
     }
 
-    /// Whether the text shows the value.
+    /// Returns whether the message shows the value.
     fn shows_value(self) -> bool {
         !matches!(self, ErrorType::Required | ErrorType::Forbidden | ErrorType::TooLong | ErrorType::Internal)
     }
 }
 
-/// The value that an error is about.
+/// The value in an error.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum BadValue {
-    /// None: the field is missing, or it must be absent.
+    /// No value: the field is missing, or it must be absent.
     Omitted,
     /// A string.
     Text(String),
@@ -87,7 +87,7 @@ pub enum BadValue {
 
 /// What is wrong with one field of an object.
 ///
-/// `Display` gives the text of upstream's error:
+/// `Display` prints the message of upstream's error:
 /// `properties[a].type: Required value: must not be empty for specified object fields`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Error {
@@ -99,36 +99,37 @@ pub struct Error {
     pub value: BadValue,
     /// What is expected. It may be empty.
     pub detail: String,
-    /// Place: the entry in the tape of the value whose field it is.
+    /// Location: the entry in the tape of the value that has the field.
     pub at: u32,
 }
 
 impl Error {
-    /// A field that must be there. `at` is its place, as in all of these functions.
+    /// The error for a missing field. `at` is its location, as in all of these functions.
     #[cold]
     pub fn required(path: &Path<'_>, detail: impl Into<String>, at: u32) -> Error {
         Error::new(ErrorType::Required, path, BadValue::Omitted, detail, at)
     }
 
-    /// A field that must be absent.
+    /// The error for a field that must be absent.
     #[cold]
     pub fn forbidden(path: &Path<'_>, detail: impl Into<String>, at: u32) -> Error {
         Error::new(ErrorType::Forbidden, path, BadValue::Omitted, detail, at)
     }
 
-    /// A field with a value that it must not have.
+    /// The error for a field with an invalid value.
     #[cold]
     pub fn invalid(path: &Path<'_>, value: impl Into<BadValue>, detail: impl Into<String>, at: u32) -> Error {
         Error::new(ErrorType::Invalid, path, value.into(), detail, at)
     }
 
-    /// A field with a value that must be unique, and is not.
+    /// The error for a field with a value that must be unique, and is not.
     #[cold]
     pub fn duplicate(path: &Path<'_>, value: impl Into<BadValue>, at: u32) -> Error {
         Error::new(ErrorType::Duplicate, path, value.into(), "", at)
     }
 
-    /// A field that must have one of a few values. Upstream sorts them or not, so the caller gives the order.
+    /// The error for a field that must have one of a few values. Upstream sorts them or not, so the caller gives the
+    /// order.
     #[cold]
     pub fn not_supported(path: &Path<'_>, value: impl Into<BadValue>, supported: &[&str], at: u32) -> Error {
         let mut detail = String::new();
@@ -139,24 +140,24 @@ impl Error {
         Error::new(ErrorType::NotSupported, path, value.into(), detail, at)
     }
 
-    /// A value of more than `most` bytes.
+    /// The error for a value of more than `most` bytes.
     #[cold]
     pub fn too_long(path: &Path<'_>, most: usize, at: u32) -> Error {
         let detail = format!("may not be more than {most} byte{}", if most == 1 { "" } else { "s" });
         Error::new(ErrorType::TooLong, path, BadValue::Omitted, detail, at)
     }
 
-    /// A list of `found` items, of which at most `most` are allowed.
+    /// The error for a list of `found` items, of which at most `most` are allowed.
     #[cold]
     pub fn too_many(path: &Path<'_>, found: usize, most: usize, at: u32) -> Error {
         let detail = format!("must have at most {most} item{}", if most == 1 { "" } else { "s" });
         Error::new(ErrorType::TooMany, path, BadValue::Json(found.to_string()), detail, at)
     }
 
-    /// A field that the server cannot check.
+    /// The error for a field that the server cannot check.
     #[cold]
     pub fn internal(path: &Path<'_>, detail: impl Into<String>, at: u32) -> Error {
-        // Go prints an error in JSON as an object without members.
+        // Go prints an error as a JSON object without members.
         Error::new(ErrorType::Internal, path, BadValue::Json("{}".to_owned()), detail, at)
     }
 

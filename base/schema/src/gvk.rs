@@ -23,15 +23,15 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Gvk<'a> {
     api_version: &'a str,
-    /// The length of the group. After a group that is not empty follows a slash.
+    /// The length of the group. A slash follows the group unless it is empty.
     group: usize,
     kind: &'a str,
 }
 
 impl<'a> Gvk<'a> {
-    /// The kind with this `apiVersion` and this name.
+    /// Returns the type with this `apiVersion` and this kind.
     ///
-    /// An `apiVersion` with more than one slash is invalid. The result is then empty, kind included, as that of
+    /// An `apiVersion` with more than one slash is invalid. Then the result is empty, and so is its kind, as in
     /// upstream's `FromAPIVersionAndKind` for unstructured objects.
     pub fn new(api_version: &'a str, kind: &'a str) -> Self {
         match api_version.split_once('/') {
@@ -42,19 +42,20 @@ impl<'a> Gvk<'a> {
         }
     }
 
-    /// The kind of this group, version and name. The arena holds the `apiVersion` if there is a group.
+    /// Returns the type with this group, version and kind. If there is a group, the `apiVersion` is allocated in the
+    /// arena.
     pub fn from_parts(group: &str, version: &'a str, kind: &'a str, arena: &'a Bump) -> Self {
         let api_version =
             if group.is_empty() { version } else { arena.alloc_str(&[group, "/", version].concat()) as &str };
         Gvk { api_version, group: group.len(), kind }
     }
 
-    /// `group/version`, or the version alone in the core group.
+    /// Returns `group/version`, or only the version in the core group.
     pub fn api_version(self) -> &'a str {
         self.api_version
     }
 
-    /// The group; empty for the core group.
+    /// Returns the group, which is empty for the core group.
     pub fn group(self) -> &'a str {
         self.api_version.get(..self.group).unwrap_or_default()
     }

@@ -5,7 +5,7 @@ use crate::order;
 use bumpalo::Bump;
 use kubeshape_yaml::{Kind, Node, Number, number};
 
-/// A JSON value that borrows its strings. Objects are sorted as they are printed and hold no key twice.
+/// A JSON value that borrows its strings. Objects are sorted as they are printed and have no duplicate keys.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Json<'a> {
     /// `null`.
@@ -24,7 +24,7 @@ pub enum Json<'a> {
     Object(&'a [(&'a str, Json<'a>)]),
 }
 
-/// What becomes of numbers.
+/// How numbers are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Numbers {
     Wide,
@@ -32,8 +32,8 @@ enum Numbers {
     Doubles,
 }
 
-/// Whether this is a number of a JSON document that no double holds. The document was read as YAML then, for
-/// which it is a string.
+/// Returns whether this is a number of a JSON document that does not fit a double. Such a document was read as YAML,
+/// where it is a string.
 fn is_too_large(node: Node<'_>) -> bool {
     let text = node.text();
     text.starts_with(|c: char| c == '-' || c.is_ascii_digit())
@@ -43,7 +43,7 @@ fn is_too_large(node: Node<'_>) -> bool {
         && text.parse::<f64>().is_ok_and(f64::is_infinite)
 }
 
-/// Whether an integer has more digits than a double holds.
+/// Returns whether an integer has more digits than a double.
 pub(crate) fn loses_digits(node: Node<'_>) -> bool {
     let text = node.text();
     let digits = text.strip_prefix('-').unwrap_or(text);
@@ -52,7 +52,7 @@ pub(crate) fn loses_digits(node: Node<'_>) -> bool {
         && text.parse::<f64>().is_ok_and(|double| format!("{double:.0}") != text)
 }
 
-/// Up to here a double holds every integer.
+/// Doubles represent every integer up to this one.
 const EXACT: u64 = 1 << 53;
 
 impl<'a> Json<'a> {
@@ -61,14 +61,15 @@ impl<'a> Json<'a> {
         Json::read_as(node, arena, Numbers::Wide, &mut None)
     }
 
-    /// Reads any node of an OpenAPI document, where every number is a double: one that is too large, the largest.
-    /// Leaves in `odd` such a number, one that loses digits, or a mapping that holds a key twice.
+    /// Reads any node of an OpenAPI document, where every number is a double. A number that is too large becomes the
+    /// largest double. `odd` is set to a node that is such a number, a number that loses digits, or a mapping with a
+    /// duplicate key.
     pub fn read_in_document(node: Node<'a>, arena: &'a Bump, odd: &mut Option<Node<'a>>) -> Json<'a> {
         Json::read_as(node, arena, Numbers::Doubles, odd)
     }
 
-    /// Reads any node of a CustomResourceDefinition: there values have been printed and read once more by
-    /// the time they are published, so that minus zero, printed without a fraction, is an integer.
+    /// Reads any node of a CustomResourceDefinition. Its values are printed and read once more before they are
+    /// published, so minus zero, which is printed without a fraction, is an integer.
     pub fn read_in_crd(node: Node<'a>, arena: &'a Bump) -> Json<'a> {
         Json::read_as(node, arena, Numbers::InCrd, &mut None)
     }
@@ -118,12 +119,12 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Whether this is `null`, `""`, `[]` or `{}`: what Go leaves out of an omitted-when-empty member.
+    /// Returns whether this is `null`, `""`, `[]` or `{}`: what Go's `omitempty` omits.
     pub fn is_empty(&self) -> bool {
         matches!(self, Json::Null | Json::Str("") | Json::Array([]) | Json::Object([]))
     }
 
-    /// A member of an object.
+    /// Returns a member of an object.
     pub fn get(&self, key: &str) -> Option<&'a Json<'a>> {
         match self {
             Json::Object(members) => members.iter().find(|(k, _)| *k == key).map(|(_, v)| v),
@@ -131,7 +132,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The text of a string.
+    /// Returns the contents of a string.
     pub fn as_str(&self) -> Option<&'a str> {
         match self {
             Json::Str(text) => Some(text),

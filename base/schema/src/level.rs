@@ -4,7 +4,7 @@ use crate::{Code, NoteKind, did_you_mean, nearest};
 use std::fmt;
 use std::str::FromStr;
 
-/// How much a finding counts.
+/// How severe a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
     /// It is neither shown nor counted.
@@ -18,7 +18,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The word in messages.
+    /// Returns the word used in messages.
     pub fn name(self) -> &'static str {
         match self {
             Level::Off => "off",
@@ -30,7 +30,7 @@ impl Level {
 }
 
 impl NoteKind {
-    /// The level of findings of this kind, unless a rule changes it. Losses are notes.
+    /// Returns the level of findings of this kind, unless a rule changes it. Losses are notes.
     pub fn level(self) -> Level {
         match self {
             NoteKind::Error => Level::Error,
@@ -40,7 +40,7 @@ impl NoteKind {
     }
 }
 
-/// The findings that a rule is about.
+/// The findings to which a rule applies.
 ///
 /// # Example
 /// ```
@@ -54,18 +54,18 @@ impl NoteKind {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Selector {
-    /// All of them.
+    /// All findings.
     All,
-    /// Losses of every kind.
+    /// All losses.
     Losses,
-    /// Those of one kind.
+    /// Findings of one kind.
     Kind(NoteKind),
-    /// Those of one code.
+    /// Findings of one code.
     Code(Code),
 }
 
 impl Selector {
-    /// Whether the rule is about findings with this code.
+    /// Returns whether it includes findings with this code.
     pub fn has(self, code: Code) -> bool {
         match self {
             Selector::All => true,
@@ -75,7 +75,7 @@ impl Selector {
         }
     }
 
-    /// Whether it is about nothing but errors, which cannot be allowed.
+    /// Returns whether it includes only errors, which cannot be allowed.
     pub fn is_error(self) -> bool {
         match self {
             Selector::All | Selector::Losses => false,
@@ -84,7 +84,7 @@ impl Selector {
         }
     }
 
-    /// The words for selectors that are no codes.
+    /// The words for selectors other than codes.
     pub fn words() -> impl Iterator<Item = &'static str> {
         NoteKind::ALL.iter().map(|kind| kind.name()).chain(["loss", "all"])
     }
@@ -104,9 +104,9 @@ impl fmt::Display for Selector {
 /// A string that is neither a code nor a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelectorError {
-    /// The text.
+    /// The string.
     pub text: String,
-    /// What was probably meant, nearest first.
+    /// Similar words, nearest first.
     pub nearest: Vec<String>,
 }
 
@@ -142,28 +142,28 @@ impl FromStr for Selector {
     }
 }
 
-/// The number of something that looks like a code.
+/// Returns the number of a string that looks like a code.
 fn number(text: &str) -> Option<u16> {
     let digits = text.trim_start_matches(|c: char| c.is_ascii_alphabetic());
     digits.parse().ok().filter(|_| digits.len() <= 5)
 }
 
-/// The rules of one place: a command line, or a table of a configuration file.
+/// The rules of one source: a command line, or a table of a configuration file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LevelRules {
-    /// These make a run fail.
+    /// Findings that make a run fail.
     pub deny: Vec<Selector>,
-    /// These are neither shown nor counted.
+    /// Findings that are neither shown nor counted.
     pub allow: Vec<Selector>,
 }
 
 impl LevelRules {
-    /// What the rules say about a code: whether it is denied. None if they say nothing.
+    /// Returns whether a code is denied, or `None` if no rule applies to it.
     fn is_denied(&self, code: Code) -> Option<(bool, Selector)> {
         let narrowest = |rules: &[Selector]| rules.iter().copied().filter(|rule| rule.has(code)).max();
         match (narrowest(&self.deny), narrowest(&self.allow)) {
             (None, None) => None,
-            // If both say the same, it is denied.
+            // If both are equally narrow, the code is denied.
             (Some(deny), allow) if allow.is_none_or(|allow| breadth(deny) >= breadth(allow)) => Some((true, deny)),
             (_, Some(allow)) => Some((false, allow)),
             (Some(deny), None) => Some((true, deny)),
@@ -171,7 +171,7 @@ impl LevelRules {
     }
 }
 
-/// Larger for narrower selectors.
+/// Returns a larger number for narrower selectors.
 fn breadth(selector: Selector) -> u8 {
     match selector {
         Selector::All => 0,
@@ -183,8 +183,8 @@ fn breadth(selector: Selector) -> u8 {
 
 /// The level of every code: that of its kind, unless a rule changes it.
 ///
-/// Rules of an earlier layer decide before those of a later one. Within a layer, a code decides before a kind, a kind
-/// before `loss`, and `loss` before `all`. What is both denied and allowed is denied. Errors cannot be allowed.
+/// Rules of an earlier layer override those of a later one. Within a layer, a code overrides a kind, a kind `loss`, and
+/// `loss` `all`. A finding that is both denied and allowed is denied. Errors cannot be allowed.
 ///
 /// # Example: every warning but one fails
 /// ```
@@ -203,13 +203,13 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// The levels by these rules, the layer that decides first before the others.
+    /// Creates the levels from these layers of rules. The first layer has priority.
     pub fn new(layers: impl IntoIterator<Item = LevelRules>) -> Levels {
         let is_used = |rules: &LevelRules| !rules.deny.is_empty() || !rules.allow.is_empty();
         Levels { layers: layers.into_iter().filter(is_used).collect() }
     }
 
-    /// The level of a code.
+    /// Returns the level of a code.
     pub fn of(&self, code: Code) -> Level {
         match self.rule(code) {
             _ if code.kind() == NoteKind::Error => Level::Error,
@@ -219,13 +219,13 @@ impl Levels {
         }
     }
 
-    /// The rule that denies a code; none if none does, or if it is an error anyway.
+    /// Returns the rule that denies a code, or `None` if there is none, or if it is an error anyway.
     pub fn denied_by(&self, code: Code) -> Option<Selector> {
         let (is_denied, selector) = self.rule(code).filter(|_| code.kind() != NoteKind::Error)?;
         is_denied.then_some(selector)
     }
 
-    /// Whether a rule denies losses, so that they have to be looked for.
+    /// Returns whether a rule denies losses, so that they have to be computed.
     pub fn denies_losses(&self) -> bool {
         Code::ALL.iter().any(|code| code.kind().is_loss() && self.denied_by(*code).is_some())
     }
@@ -256,7 +256,7 @@ mod tests {
             (vec![rules("dropped", "loss")?], [Level::Warning, Level::Error, Level::Error]),
             (vec![rules("KS1004", "warning")?], [Level::Error, Level::Note, Level::Error]),
             (vec![rules("warning", "KS1004")?], [Level::Off, Level::Note, Level::Error]),
-            // The first layer decides, even with the wider rule.
+            // The first layer has priority, even with the wider rule.
             (vec![rules("", "warning")?, rules("KS1004", "")?], [Level::Off, Level::Note, Level::Error]),
             (vec![rules("narrowed", "")?, rules("KS1004", "")?], [Level::Error, Level::Note, Level::Error]),
         ] {
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_denies_a_code_is_known() -> Result<(), SelectorError> {
+    fn the_rule_that_denies_a_code_is_known() -> Result<(), SelectorError> {
         let levels = Levels::new([rules("narrowed KS1004 error", "")?]);
         assert_eq!(levels.denied_by(Code::ResolvedKey), Some(Selector::Code(Code::ResolvedKey)));
         assert_eq!(levels.denied_by(Code::UnknownField), None);

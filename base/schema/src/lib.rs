@@ -1,8 +1,7 @@
-//! The one schema node of kubeshape and what belongs to it.
+//! The schema node that all crates of kubeshape share, and what belongs to it.
 //!
-//! [`Schema`] is OpenAPI v3 as Kubernetes uses it, with its extensions and the few spellings of v2. A
-//! dialect is a reader and a printer around it. [`Note`] has the findings and losses that every
-//! conversion returns with its result.
+//! [`Schema`] is OpenAPI v3 as Kubernetes uses it, with its extensions and the few spellings of v2. A dialect is a
+//! reader and a printer for it. [`Note`] has the findings and losses that every conversion returns with its result.
 //!
 //! # Example: read a schema and print it as OpenAPI v3
 //! ```

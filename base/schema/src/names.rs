@@ -1,10 +1,10 @@
 //! Names, as `pkg/util/validation` of `k8s.io/apimachinery` checks them.
 //!
-//! Each function returns what is wrong with a text, in upstream's words; nothing if it is right.
+//! Each function returns upstream's messages about an invalid string, and none for a valid one.
 
 use std::borrow::Cow;
 
-/// What is wrong with a text.
+/// Messages about an invalid string.
 pub type Messages = Vec<String>;
 
 const DNS1123_LABEL: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
@@ -120,8 +120,8 @@ pub fn label_value(value: &str) -> Messages {
     out
 }
 
-/// A name to which something will be appended may end in a dash: `maskTrailingDash`. Upstream replaces the dash and the
-/// character before it.
+/// Replaces a trailing dash of a name to which a suffix will be appended, where it is allowed: `maskTrailingDash`.
+/// Upstream replaces the dash and the character before it.
 pub fn mask_trailing_dash(name: &str) -> Cow<'_, str> {
     match name.len().checked_sub(2).and_then(|end| name.get(..end)) {
         Some(head) if name.ends_with('-') => Cow::Owned(format!("{head}a")),
@@ -129,7 +129,7 @@ pub fn mask_trailing_dash(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Lengths are in bytes, whatever upstream's message says.
+/// Lengths are in bytes, although upstream's message says characters.
 fn too_long(value: &str, most: usize, unit: &str) -> Messages {
     if value.len() > most { vec![format!("must be no more than {most} {unit}")] } else { Vec::new() }
 }
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_last_dash_is_masked_together_with_what_stands_before_it() {
+    fn a_trailing_dash_is_masked_with_the_character_before_it() {
         assert_eq!(mask_trailing_dash("ab-"), "aa");
         assert_eq!(mask_trailing_dash("-"), "-");
         assert_eq!(mask_trailing_dash("a"), "a");

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// The names that are nearest to one, nearest first, at most three. Those that are too far away are left out.
+/// Returns at most three similar names, nearest first. Names that are too different are left out.
 ///
 /// # Example: a letter left out
 /// ```
@@ -14,7 +14,7 @@ use std::fmt::Write;
 /// ```
 #[cold]
 pub fn nearest<'n>(name: &str, declared: impl Iterator<Item = &'n str>) -> Vec<String> {
-    /// Longer names are not typed by hand, and would cost too much.
+    /// Longer names are not typed by hand, and comparing them would cost too much.
     const LONGEST: usize = 64;
     let letters: Vec<char> = name.chars().take(LONGEST + 1).collect();
     if letters.len() > LONGEST {
@@ -29,13 +29,13 @@ pub fn nearest<'n>(name: &str, declared: impl Iterator<Item = &'n str>) -> Vec<S
     near.into_iter().take(3).map(|(_, other)| other.to_owned()).collect()
 }
 
-/// How many letters must be changed, added, left out or swapped with their neighbours; a change of case counts as half of
-/// that, rounded down for the whole. None if it is more than `most`.
+/// Returns how many letters must be changed, added, left out or swapped with their neighbours. A change of case is half
+/// a change; the sum is rounded down. Returns `None` if it is more than `most`.
 fn distance(name: &[char], other: &str, most: usize) -> Option<usize> {
     let is_over = |row: &[usize]| row.iter().min().is_none_or(|least| *least > 2 * most + 1);
-    // In halves.
+    // In half changes.
     let mut row: Vec<usize> = (0..=name.len()).map(|at| 2 * at).collect();
-    // The row before it, and the letter of that.
+    // The previous row, and its letter.
     let (mut before, mut letter) = (row.clone(), None);
     for (line, c) in other.chars().enumerate() {
         let mut next = vec![2 * (line + 1)];
@@ -57,7 +57,7 @@ fn distance(name: &[char], other: &str, most: usize) -> Option<usize> {
     (halves / 2 <= most).then_some(halves)
 }
 
-/// The end of a message about a name that does not exist: a question that names the nearest ones, or nothing.
+/// Returns the end of a message about a name that does not exist: a question with the nearest names, or nothing.
 ///
 /// # Example
 /// ```
@@ -69,7 +69,7 @@ pub fn did_you_mean(nearest: &[String]) -> String {
     if nearest.is_empty() { String::new() } else { format!("; d{}", &question(nearest)[1..]) }
 }
 
-/// The same as a sentence.
+/// Does the same as a sentence of its own.
 ///
 /// # Example
 /// ```

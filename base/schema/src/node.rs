@@ -1,4 +1,4 @@
-//! The one schema node: OpenAPI v3 as Kubernetes uses it, its extensions, and the few v2 spellings.
+//! The schema node: OpenAPI v3 as Kubernetes uses it, its extensions, and the few v2 spellings.
 
 use crate::json::Json;
 
@@ -23,12 +23,12 @@ pub enum Type {
     String,
     /// Another type; its name is in [`Extra::other_type`].
     Other,
-    /// A list of none or several, in [`Extra::types`]; only in documents.
+    /// A list of types, not exactly one, in [`Extra::types`]; only in documents.
     Several,
 }
 
 impl Type {
-    /// The type of that name.
+    /// Returns the type with that name.
     pub fn from_name(name: &str) -> Type {
         match name {
             "" => Type::Absent,
@@ -42,7 +42,7 @@ impl Type {
         }
     }
 
-    /// The type's name; of [`Type::Absent`], [`Type::Other`] and [`Type::Several`] the empty text.
+    /// Returns the type's name, or `""` for [`Type::Absent`], [`Type::Other`] and [`Type::Several`].
     pub fn name(self) -> &'static str {
         match self {
             Type::Absent | Type::Other | Type::Several => "",
@@ -56,8 +56,7 @@ impl Type {
     }
 }
 
-/// Facts about a schema that are true or false. The same set, united over a whole subtree, shows walks
-/// which subtrees they need not enter.
+/// Properties of a schema that are true or false. The union of the flags of a subtree lets walks skip subtrees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Flags(u32);
 
@@ -72,7 +71,7 @@ flags! {
     NULLABLE = 0;
     /// `x-kubernetes-preserve-unknown-fields: true`
     PRESERVE_UNKNOWN = 1;
-    /// `x-kubernetes-preserve-unknown-fields: false`, which no structural schema may say.
+    /// `x-kubernetes-preserve-unknown-fields: false`, which is not allowed in structural schemas.
     PRESERVE_UNKNOWN_FALSE = 2;
     /// `x-kubernetes-embedded-resource: true`
     EMBEDDED_RESOURCE = 3;
@@ -84,14 +83,14 @@ flags! {
     EXCLUSIVE_MAXIMUM = 6;
     /// `exclusiveMinimum: true`
     EXCLUSIVE_MINIMUM = 7;
-    /// `allOf`, `anyOf`, `oneOf` or `not` is there.
+    /// `allOf`, `anyOf`, `oneOf` or `not` is present.
     JUNCTOR = 8;
-    /// `id`, `$schema`, `$ref`, `patternProperties`, `dependencies`, `additionalItems`, `definitions` or
-    /// `items` as a list: what does not convert to a structural schema.
+    /// `id`, `$schema`, `$ref`, `patternProperties`, `dependencies`, `additionalItems`, `definitions`, or `items` as a
+    /// list: members that a structural schema cannot have.
     NOT_STRUCTURAL = 9;
     /// The type is [`Type::Other`].
     OTHER_TYPE = 10;
-    /// `default` is there and not null.
+    /// `default` is present and not null.
     DEFAULT = 11;
     /// `pattern` is not empty.
     PATTERN = 12;
@@ -103,18 +102,18 @@ flags! {
     FORMAT = 15;
     /// `readOnly: true` (documents only)
     READ_ONLY = 16;
-    /// `properties` was written, if only as `{}`: it counts for branches of junctors.
+    /// `properties` is present, even if only as `{}`: junctor branches need the difference.
     PROPERTIES_WRITTEN = 17;
-    /// `required` was written, if only as `[]`: it counts for the int-or-string patterns.
+    /// `required` is present, even if only as `[]`: the int-or-string patterns need the difference.
     REQUIRED_WRITTEN = 18;
     /// The type is `array` and there are no `items`.
     ARRAY_WITHOUT_ITEMS = 19;
-    /// `$ref` was written in a CustomResourceDefinition, if only as an empty text: schemas with and without it differ.
+    /// `$ref` is present in a CustomResourceDefinition, even if only as `""`: schemas with and without it differ.
     REF_WRITTEN = 20;
-    /// `x-kubernetes-list-type` is there.
+    /// `x-kubernetes-list-type` is present.
     LIST_TYPE = 21;
-    /// `items` was written in a CustomResourceDefinition, and is neither a schema nor a list of some: schemas with and
-    /// without it differ (`JSONSchemaPropsOrArray.UnmarshalJSON` takes any value).
+    /// `items` is present in a CustomResourceDefinition, and is neither a schema nor a list of schemas: schemas with
+    /// and without it differ (`JSONSchemaPropsOrArray.UnmarshalJSON` accepts any value).
     ITEMS_WRITTEN = 22;
 }
 
@@ -122,32 +121,32 @@ impl Flags {
     /// No flag.
     pub const NONE: Flags = Flags(0);
 
-    /// Whether any of `other` is set.
+    /// Returns whether any flag of `other` is set.
     #[inline]
     pub fn any(self, other: Flags) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Both sets together.
+    /// Returns both sets together.
     #[must_use]
     #[inline]
     pub const fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }
 
-    /// This set without the other.
+    /// Returns this set without the other.
     #[must_use]
     #[inline]
     pub const fn without(self, other: Flags) -> Flags {
         Flags(self.0 & !other.0)
     }
 
-    /// A bit for each, none above the 27th.
+    /// Returns the set as bits, none above the 27th.
     pub(crate) const fn bits(self) -> u32 {
         self.0
     }
 
-    /// Sets or clears.
+    /// Sets or clears flags.
     #[inline]
     pub fn set(&mut self, other: Flags, on: bool) {
         *self = if on { self.with(other) } else { self.without(other) };
@@ -159,7 +158,7 @@ impl Flags {
 pub struct Property<'a> {
     /// The name.
     pub name: &'a str,
-    /// Place of the name: its entry in the tape.
+    /// Location of the name: its entry in the tape.
     pub at: u32,
     /// The schema.
     pub schema: Schema<'a>,
@@ -170,7 +169,7 @@ pub struct Property<'a> {
 pub enum Additional<'a> {
     /// `true` or `false`.
     Allowed(bool),
-    /// A schema, which implies that they are allowed.
+    /// A schema, which implies that additional properties are allowed.
     Schema(&'a Schema<'a>),
 }
 
@@ -185,9 +184,8 @@ pub enum Items<'a> {
 
 /// A schema.
 ///
-/// It borrows everything from the source it was read from and from an arena, is `Copy`, and is changed
-/// by making a changed copy: unchanged subtrees stay shared. An absent text is the empty one, an absent
-/// list the empty one; Kubernetes does not distinguish them.
+/// It borrows everything from its source and from an arena, and is `Copy`. To change it, create a changed copy:
+/// unchanged subtrees stay shared. Absent strings and lists are empty; Kubernetes does not distinguish them.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Schema<'a> {
     /// `description`
@@ -196,7 +194,7 @@ pub struct Schema<'a> {
     pub format: &'a str,
     /// `properties`, sorted by [`order::utf16`](crate::order::utf16).
     pub properties: &'a [Property<'a>],
-    /// `required`, as authored.
+    /// `required`, in source order.
     pub required: &'a [&'a str],
     /// `enum`
     pub enumeration: &'a [Json<'a>],
@@ -206,13 +204,13 @@ pub struct Schema<'a> {
     pub additional: Option<Additional<'a>>,
     /// `$ref`
     pub reference: &'a str,
-    /// `default`, unless null.
+    /// `default`, if it is not null.
     pub default: Option<&'a Json<'a>>,
-    /// All that most schemas do not have.
+    /// The members that most schemas do not have.
     pub extra: Option<&'a Extra<'a>>,
-    /// Place: the schema's entry in the tape.
+    /// Location: the schema's entry in the tape.
     pub at: u32,
-    /// Facts about this node.
+    /// The flags of this node.
     pub flags: Flags,
     /// The flags of this node and of all nodes below it, junctor branches included.
     pub subtree: Flags,
@@ -220,7 +218,7 @@ pub struct Schema<'a> {
     pub ty: Type,
 }
 
-/// What most schemas do not have.
+/// The members that most schemas do not have.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Extra<'a> {
     /// `title`
@@ -255,7 +253,7 @@ pub struct Extra<'a> {
     pub not: Option<&'a Schema<'a>>,
     /// `externalDocs`
     pub external_docs: Option<ExternalDocs<'a>>,
-    /// `example`, unless null.
+    /// `example`, if it is not null.
     pub example: Option<&'a Json<'a>>,
     /// `x-kubernetes-list-type`
     pub list_type: Option<&'a str>,
@@ -265,9 +263,11 @@ pub struct Extra<'a> {
     pub list_map_keys: &'a [&'a str],
     /// `x-kubernetes-validations`
     pub validations: &'a [Rule<'a>],
-    /// `x-kubernetes-list-map-keys` was written, if only as `[]`: it counts for the int-or-string patterns.
+    /// Whether `x-kubernetes-list-map-keys` is present, even if only as `[]`: the int-or-string patterns need the
+    /// difference.
     pub list_map_keys_written: bool,
-    /// `x-kubernetes-validations` was written, if only as `[]`: it counts for the int-or-string patterns.
+    /// Whether `x-kubernetes-validations` is present, even if only as `[]`: the int-or-string patterns need the
+    /// difference.
     pub validations_written: bool,
     /// The `type`, if it is not one of the six.
     pub other_type: &'a str,
@@ -275,8 +275,7 @@ pub struct Extra<'a> {
     pub id: &'a str,
     /// `$schema`
     pub schema_uri: &'a str,
-    /// `discriminator` of v2: the name of a property. The object that v3 has in its place is among
-    /// the extensions.
+    /// `discriminator` of v2: the name of a property. The object that v3 has instead is in the extensions.
     pub discriminator: &'a str,
     /// `type` as a list, for [`Type::Several`].
     pub types: &'a [&'a str],
@@ -288,16 +287,16 @@ pub struct Extra<'a> {
     pub dependencies: &'a [(&'a str, Dependency<'a>)],
     /// `additionalItems`
     pub additional_items: Option<Additional<'a>>,
-    /// Extensions without a member of their own, and unknown members where a dialect keeps them, sorted.
+    /// Extensions without a field here, and unknown members where a dialect keeps them, sorted.
     pub extensions: &'a [(&'a str, Json<'a>)],
 }
 
 /// One of `dependencies`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Dependency<'a> {
-    /// Names that must be there too.
+    /// Names that must also be present.
     Names(&'a [&'a str]),
-    /// A schema that must hold too.
+    /// A schema that must also be satisfied.
     Schema(&'a Schema<'a>),
 }
 
@@ -364,7 +363,7 @@ static NO_EXTRA: Extra<'static> = Extra {
 };
 
 impl<'a> Schema<'a> {
-    /// A schema that says nothing but its type.
+    /// Returns a schema that has only a type.
     pub const fn of_type(ty: Type) -> Schema<'a> {
         Schema {
             description: "",
@@ -384,19 +383,19 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// The rarer members; all absent if there are none.
+    /// Returns the rarer members. All are absent if there are none.
     #[inline]
     pub fn extra(&self) -> &'a Extra<'a> {
         self.extra.unwrap_or(&NO_EXTRA)
     }
 
-    /// The schema of a property.
+    /// Returns the schema of a property.
     pub fn property(&self, name: &str) -> Option<&'a Schema<'a>> {
         let at = self.properties.binary_search_by(|p| crate::order::utf16(p.name, name)).ok()?;
         Some(&self.properties[at].schema)
     }
 
-    /// The one schema for items, if there is one.
+    /// Returns the schema of items, if there is exactly one.
     #[inline]
     pub fn item(&self) -> Option<&'a Schema<'a>> {
         match self.items {
@@ -405,7 +404,7 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// The schema for additional properties, if there is one.
+    /// Returns the schema of additional properties, if there is one.
     #[inline]
     pub fn additional_schema(&self) -> Option<&'a Schema<'a>> {
         match self.additional {
@@ -414,7 +413,7 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// The type, of a list of types the first: never [`Type::Several`].
+    /// Returns the type, or the first of a list of types; never [`Type::Several`].
     pub fn first_type(&self) -> Type {
         match (self.ty, self.extra().types) {
             (Type::Several, types) => types.first().map_or(Type::Absent, |name| Type::from_name(name)),
@@ -422,7 +421,7 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// The name of the type, also if it is not one of the six.
+    /// Returns the name of the type, even if it is not one of the six.
     pub fn type_name(&self) -> &'a str {
         if self.ty == Type::Other { self.extra().other_type } else { self.ty.name() }
     }

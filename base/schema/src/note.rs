@@ -1,22 +1,22 @@
-//! Findings and losses: a code, a place, and the detail of the case.
+//! Findings and losses: a code, a location, and the detail of the case.
 
 use crate::Code;
 use std::borrow::Cow;
 use std::fmt;
 
-/// One finding or loss about a place of one document.
+/// One finding or loss at a location of one document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note<'a> {
     /// The code.
     pub code: Code,
-    /// The place: the index of an entry in the document's tape.
+    /// The location: the index of an entry in the document's tape.
     pub at: u32,
     /// The detail of this case: the keyword, the name, what was found and what was expected.
     pub detail: Cow<'a, str>,
 }
 
 impl<'a> Note<'a> {
-    /// Makes a note.
+    /// Creates a note.
     pub fn new(code: Code, at: u32, detail: impl Into<Cow<'a, str>>) -> Self {
         Note { code, at, detail: detail.into() }
     }
@@ -40,7 +40,7 @@ impl fmt::Display for Note<'_> {
 pub struct Converted<'a, T> {
     /// The result.
     pub value: T,
-    /// Losses and findings in document order of the walk.
+    /// Losses and findings, in the order of the document.
     pub notes: Vec<Note<'a>>,
 }
 
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_note_prints_its_code_and_what_is_particular() {
+    fn a_note_prints_its_code_title_and_detail() {
         let note = Note::new(Code::V2Default, 7, "the default of /a");
         assert_eq!(note.to_string(), "KS2008 OpenAPI v2 as served holds no defaults: the default of /a");
     }

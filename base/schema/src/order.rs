@@ -26,8 +26,8 @@ pub fn utf16(a: &str, b: &str) -> Ordering {
     a.len().cmp(&b.len())
 }
 
-/// Surrogate pairs (lead byte F0 and up) sort below U+E000 to U+FFFF (lead bytes EE and EF). Two strings
-/// that first differ in such a pair of bytes differ in the first byte of a character.
+/// Surrogate pairs (lead byte F0 and up) sort below U+E000 to U+FFFF (lead bytes EE and EF). If two strings first
+/// differ in two such bytes, these are the first bytes of characters.
 #[inline]
 fn first_difference(a: u8, b: u8) -> Ordering {
     match (a, b) {
@@ -37,11 +37,11 @@ fn first_difference(a: u8, b: u8) -> Ordering {
     }
 }
 
-/// So many items are sorted in place, without memory of their own.
+/// Up to this many items are sorted in place, without allocation.
 const FEW: usize = 8;
 
-/// Sorts `items` by name and keeps the last item of each name. Returns how many items are left: they are in front, and
-/// the items behind them are to be ignored.
+/// Sorts `items` by name and keeps the last item of each name. Returns how many items are left. These are at the front;
+/// the items after them must be ignored.
 pub fn sort_last_wins<'a, T: Copy>(items: &mut [T], name: impl Fn(&T) -> &'a str) -> usize {
     let ascending = items.windows(2).all(|w| utf16(name(&w[0]), name(&w[1])) == Ordering::Less);
     if ascending {
@@ -57,7 +57,7 @@ pub fn sort_last_wins<'a, T: Copy>(items: &mut [T], name: impl Fn(&T) -> &'a str
     sorted.len()
 }
 
-/// [`sort_last_wins`] by insertion.
+/// Does the same as [`sort_last_wins`], by insertion.
 fn insert_few<'a, T: Copy>(items: &mut [T], name: impl Fn(&T) -> &'a str) -> usize {
     let mut kept = 0;
     for at in 0..items.len() {
@@ -78,7 +78,7 @@ fn insert_few<'a, T: Copy>(items: &mut [T], name: impl Fn(&T) -> &'a str) -> usi
 }
 
 /// Sorts names with their positions and keeps the last position of each name. Sorting the names instead of the items
-/// moves large items once, and the sort is compiled once instead of once for each type of item.
+/// moves large items only once, and the sort is compiled once instead of once for each type of item.
 fn last_of_each(order: &mut Vec<(&str, usize)>) {
     order.sort_unstable_by(|(x, x_at), (y, y_at)| utf16(x, y).then(y_at.cmp(x_at)));
     order.dedup_by_key(|(name, _)| *name);

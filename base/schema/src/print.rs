@@ -12,8 +12,8 @@ use kubeshape_yaml::number;
 pub struct Style {
     /// Which characters of strings are escaped.
     pub escape: Escape,
-    /// Whether the members of CEL rules are sorted, as in a document that has passed through JSON once
-    /// more, instead of standing in the order of the API's type.
+    /// Whether the members of CEL rules are sorted, as in a document that has passed through JSON once more, instead of
+    /// in the order of the API's type.
     pub sorted_rules: bool,
     /// Whether `default`s are left out.
     pub without_defaults: bool,
@@ -22,7 +22,7 @@ pub struct Style {
 impl Style {
     /// An OpenAPI v3 document.
     pub const V3: Style = Style { escape: Escape::Html, sorted_rules: false, without_defaults: false };
-    /// The OpenAPI v2 document of one resource, as the builder makes it.
+    /// The OpenAPI v2 document of one resource, as upstream's builder prints it.
     pub const V2: Style = Style { escape: Escape::Plain, sorted_rules: false, without_defaults: false };
     /// The OpenAPI v2 document of all resources together.
     pub const V2_MERGED: Style = Style { escape: Escape::Plain, sorted_rules: false, without_defaults: true };
@@ -36,8 +36,8 @@ pub fn schema(out: &mut Vec<u8>, schema: &Schema<'_>, style: Style) {
     p.object(schema);
 }
 
-/// The same for a schema whose text may be much larger than the schema, because parts of it are shared: behind each
-/// inner schema, `drain` may take out of the buffer what is there.
+/// Does the same for a schema whose JSON may be much larger than the schema, because parts of it are shared. After each
+/// inner schema, `drain` may empty the buffer.
 pub fn schema_in_pieces(
     out: &mut Vec<u8>,
     schema: &Schema<'_>,
@@ -48,7 +48,7 @@ pub fn schema_in_pieces(
     p.object(schema);
 }
 
-/// Takes what is printed so far.
+/// Removes what is printed so far.
 type Drain<'o> = dyn FnMut(&mut Vec<u8>) + 'o;
 
 struct Printer<'o> {
@@ -117,7 +117,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The members of a schema without rarer ones.
+    /// Prints the members of a schema except the rarer ones.
     #[inline]
     fn common_members(&mut self, s: &Schema<'_>) {
         member!(self, "description", text s.description);
@@ -210,7 +210,7 @@ impl Printer<'_> {
         self.extensions(s);
     }
 
-    /// The extensions with a member of their own and the others, merged in order.
+    /// Prints all extensions in order: those with a field of their own and the others.
     fn extensions(&mut self, s: &Schema<'_>) {
         let e = s.extra();
         let mut others = e.extensions.iter().peekable();

@@ -3,15 +3,15 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Minor releases that had a fault in their first patch releases, and the newest patch release that has it.
+/// Minor releases that had a fault in their first patch releases, and the newest patch release with the fault.
 ///
-/// 1.36.0 to 1.36.2 keep a map that an apply empties, as `{}`. If the schema requires fields in it, they refuse null for a nullable
-/// field (structured-merge-diff#330).
+/// 1.36.0 to 1.36.2 keep a map that an apply empties as `{}`. If the schema requires fields in the map, they reject
+/// null for a nullable field (structured-merge-diff#330).
 const FAULTY: [(u8, u8); 1] = [(36, 2)];
 
 /// A minor release of Kubernetes 1, or one of the first patch releases that had a fault.
 ///
-/// Patch releases answer as their minor release, except those that had a fault: they are releases of their own.
+/// Patch releases behave as their minor release, except those that had a fault: they are releases of their own.
 ///
 /// # Example
 /// ```
@@ -35,16 +35,16 @@ impl Release {
     pub const OLDEST: Release = Release::nearest(28);
     /// The newest release whose rules are known.
     pub const NEWEST: Release = Release::nearest(37);
-    /// The release that holds where none is named: the newest one.
+    /// The release that is used if none is named: the newest one.
     pub const DEFAULT: Release = Release::NEWEST;
 
-    /// The release `1.minor`, if its rules are known.
+    /// Returns the release `1.minor`, if its rules are known.
     pub fn new(minor: u32) -> Option<Release> {
         let minor = u8::try_from(minor).ok()?;
         (Self::OLDEST.minor..=Self::NEWEST.minor).contains(&minor).then_some(Release::nearest(minor))
     }
 
-    /// The release `1.minor`, the oldest one for older numbers, the newest one for newer numbers.
+    /// Returns the release `1.minor`, the oldest one for older numbers, and the newest one for newer numbers.
     pub const fn nearest(minor: u8) -> Release {
         let minor = match minor {
             0..=28 => 28,
@@ -54,28 +54,28 @@ impl Release {
         Release { minor, patch: u8::MAX }
     }
 
-    /// All minor releases whose rules are known, the oldest first.
+    /// Returns all minor releases whose rules are known, oldest first.
     pub fn all() -> impl DoubleEndedIterator<Item = Release> {
         (Self::OLDEST.minor..=Self::NEWEST.minor).map(Release::nearest)
     }
 
-    /// The minor number.
+    /// Returns the minor number.
     pub fn minor(self) -> u32 {
         self.minor.into()
     }
 
-    /// The minor release of a patch release.
+    /// Returns the minor release of a patch release.
     #[must_use]
     pub fn without_patch(self) -> Release {
         Release::nearest(self.minor)
     }
 
-    /// The number of the patch release, if it had a fault.
+    /// Returns the number of the patch release, if it had a fault.
     pub fn faulty_patch(self) -> Option<u8> {
         (self.patch != u8::MAX).then_some(self.patch)
     }
 
-    /// Whether what came with the release `1.minor` is in this one.
+    /// Returns whether it is the release `1.minor` or a newer one.
     pub fn since(self, minor: u8) -> bool {
         self.minor >= minor
     }
@@ -143,22 +143,22 @@ impl Releases {
         Releases { first: release, last: release }
     }
 
-    /// The oldest one.
+    /// Returns the oldest one.
     pub fn first(self) -> Release {
         self.first
     }
 
-    /// The newest one.
+    /// Returns the newest one.
     pub fn last(self) -> Release {
         self.last
     }
 
-    /// Whether it is more than one.
+    /// Returns whether it is more than one.
     pub fn is_range(self) -> bool {
         self.first != self.last
     }
 
-    /// The releases, the oldest first: of a range the minor releases.
+    /// Returns the releases, oldest first. Ranges contain only minor releases.
     pub fn iter(self) -> impl DoubleEndedIterator<Item = Release> {
         let one = (!self.is_range()).then_some(self.first);
         let range = Release::all().filter(move |release| self.is_range() && (self.first..=self.last).contains(release));
@@ -185,7 +185,7 @@ impl fmt::Display for Releases {
     }
 }
 
-/// Releases in words, successive ones by their ends: `1.28 to 1.30 and 1.37`. They are in order.
+/// Returns releases in words, successive ones as a range: `1.28 to 1.30 and 1.37`. They must be in order.
 pub fn runs(releases: &[Release]) -> String {
     let mut out: Vec<(Release, Release)> = Vec::new();
     for release in releases {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_releases_is_refused_with_what_does() {
+    fn strings_that_name_no_releases_are_refused_with_a_hint() {
         for text in ["", "1", "2.30", "1.27", "1.99", "1.x", "1.30.x", "1.28..1.99", "latest", "1.30.1.2", "1.30."] {
             let error = text.parse::<Releases>().expect_err(text).to_string();
             assert!(error.contains("expected a release from 1.28 to "), "{text}: {error}");

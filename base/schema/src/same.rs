@@ -1,5 +1,5 @@
-//! Equality of schemas without their places, as `equality.Semantic.DeepEqual` of `k8s.io/apimachinery` decides it: an
-//! absent list and an empty one are equal.
+//! Equality of schemas without their locations, as decided by `equality.Semantic.DeepEqual` of `k8s.io/apimachinery`:
+//! an absent list and an empty one are equal.
 
 use crate::{Additional, Dependency, Extra, Flags, Items, Property, Schema};
 
@@ -7,7 +7,7 @@ use crate::{Additional, Dependency, Extra, Flags, Items, Property, Schema};
 const WRITTEN: Flags = Flags::PROPERTIES_WRITTEN.with(Flags::REQUIRED_WRITTEN);
 
 impl<'a> Schema<'a> {
-    /// Returns `true` if both schemas are equal apart from their places.
+    /// Returns `true` if both schemas are equal apart from their locations.
     ///
     /// # Example
     /// ```
@@ -85,7 +85,7 @@ fn dependencies(a: &[(&str, Dependency<'_>)], b: &[(&str, Dependency<'_>)]) -> b
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0 && same(&a.1, &b.1))
 }
 
-/// What holds no schemas.
+/// Returns the members that have no schemas.
 fn plain<'a>(extra: &Extra<'a>) -> Extra<'a> {
     Extra {
         all_of: &[],

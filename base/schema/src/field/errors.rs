@@ -1,10 +1,10 @@
-//! Errors of a bounded size together.
+//! Lists of errors with a bounded total size.
 
 use super::{BadValue, Error, ErrorType};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// Errors that have a bounded size together: each has its path, and a long path can lead to many fields.
+/// Errors whose total size is bounded. Each has its path, and a long path can lead to many fields.
 ///
 /// Errors beyond [`Errors::MOST`] bytes are dropped and counted; [`Errors::into_vec`] ends with the count.
 ///
@@ -26,10 +26,10 @@ pub struct Errors {
 }
 
 impl Errors {
-    /// The most bytes of paths, values and details.
+    /// Maximum total size of paths, values and details in bytes.
     pub const MOST: usize = 4 << 20;
 
-    /// Adds an error, or drops and counts it. After the first one that is dropped, all are.
+    /// Adds an error, or drops and counts it. All errors after the first dropped one are dropped.
     pub fn push(&mut self, error: Error) {
         if self.is_full() {
             return self.skip();
@@ -42,12 +42,12 @@ impl Errors {
         self.all.push(error);
     }
 
-    /// Returns whether errors were dropped: more need not be made.
+    /// Returns whether errors were dropped. If so, building more is useless.
     pub fn is_full(&self) -> bool {
         self.dropped > 0
     }
 
-    /// Counts an error that was not made.
+    /// Counts an error that was not built.
     pub fn skip(&mut self) {
         self.dropped += 1;
     }
@@ -71,7 +71,7 @@ impl Errors {
         self.extend(std::mem::take(&mut other.all));
     }
 
-    /// Returns the errors, and one more with the number of those that were dropped.
+    /// Returns the errors. If errors were dropped, the last one has their number.
     pub fn into_vec(mut self) -> Vec<Error> {
         self.all.extend(Error::dropped(self.dropped));
         self.all
@@ -79,7 +79,7 @@ impl Errors {
 }
 
 impl Error {
-    /// The bytes that it takes.
+    /// Returns its size in bytes.
     pub fn size(&self) -> usize {
         let value = match &self.value {
             BadValue::Omitted => 0,
@@ -88,7 +88,7 @@ impl Error {
         self.path.len() + self.detail.len() + value
     }
 
-    /// The error in place of so many that were dropped; `None` for 0.
+    /// Returns the error that replaces this many dropped errors, or `None` for 0.
     pub fn dropped(count: usize) -> Option<Error> {
         let detail = format!("{count} more errors: all have more than {} bytes together", Errors::MOST);
         let (path, value) = (String::new(), BadValue::Omitted);
@@ -118,7 +118,7 @@ impl From<Vec<Error>> for Errors {
     }
 }
 
-/// Paths of a bounded size together. [`Paths::into_vec`] ends with the number of those that were dropped.
+/// Paths whose total size is bounded. [`Paths::into_vec`] ends with the number of dropped paths.
 ///
 /// ```
 /// use kubeshape_schema::field::Paths;
@@ -157,7 +157,7 @@ impl Paths {
         self.all.sort_unstable();
     }
 
-    /// Returns the paths, and in place of those that were dropped their number.
+    /// Returns the paths. If paths were dropped, the last string has their number.
     pub fn into_vec(mut self) -> Vec<String> {
         if self.dropped > 0 {
             self.all.push(format!("{} more, which are not shown", self.dropped));

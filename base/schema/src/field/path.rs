@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// A path. It is a chain of steps on the stack of the walk, so it costs nothing until it is printed.
+/// A path. It is a chain of steps on the stack of the walk, so it costs nothing unless it is printed.
 #[derive(Clone, Copy, Debug)]
 pub enum Path<'p> {
     /// The empty path.
     Root,
-    /// The text that all paths begin with.
+    /// The prefix of all paths below it.
     Base(&'p str),
     /// A field of the object at a path.
     Child(&'p Path<'p>, &'p str),
@@ -62,7 +62,7 @@ mod tests {
     use super::Path;
 
     #[test]
-    fn keys_and_positions_stand_in_brackets_and_children_behind_dots() {
+    fn keys_and_positions_are_in_brackets_and_children_after_dots() {
         let root = Path::Root;
         let properties = root.child("properties");
         let any_of = properties.key("a.b");

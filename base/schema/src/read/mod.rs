@@ -1,8 +1,7 @@
-//! Reading schemas, straight from the tape into [`Schema`](crate::Schema) nodes.
+//! Reads schemas from the tape into [`Schema`](crate::Schema) nodes.
 //!
-//! The rules are those of Go's typed decoding, which is how an API server reads a
-//! CustomResourceDefinition: null leaves a field absent, a value of the wrong type is an error, an unknown field
-//! is dropped.
+//! The rules are those of Go's typed decoding, with which an API server reads a CustomResourceDefinition: null leaves a
+//! field absent, a value of the wrong type is an error, and an unknown field is dropped.
 
 mod schema;
 
@@ -17,30 +16,29 @@ use kubeshape_yaml::{Flags as EntryFlags, Kind, Node, Number};
 /// The rules by which values are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Rules {
-    /// Those of a CustomResourceDefinition: members that the API's type does not have are dropped with a
-    /// warning.
+    /// The rules of a CustomResourceDefinition: members that the API's type does not have are dropped with a warning.
     #[default]
     Crd,
-    /// Those of an OpenAPI document: schemas keep members that they do not know, numbers of free values are
-    /// doubles. With [`Profile::Kube`] kube-openapi's rules to the letter, with [`Profile::Faithful`] also
-    /// what the specifications allow beyond them.
+    /// The rules of an OpenAPI document: schemas keep unknown members, and numbers of free values are doubles.
+    /// [`Profile::Kube`] follows kube-openapi to the letter; [`Profile::Faithful`] also reads what the specifications
+    /// allow beyond it.
     Document(Profile),
 }
 
 /// Reads typed values from one document.
 ///
-/// Type errors do not stop it: each is noted with its place, and the field stays absent.
+/// Type errors do not stop it: each is noted with its location, and the field stays absent.
 #[derive(Debug)]
 pub struct Reader<'a> {
     arena: &'a Bump,
     rules: Rules,
     notes: Vec<Note<'a>>,
     errors: usize,
-    /// Extensions of the schemas that are being read, those of inner ones behind those of outer ones.
+    /// Extensions of the schemas that are being read. Those of inner schemas come after those of outer ones.
     extensions: Vec<(&'a str, Json<'a>)>,
 }
 
-/// How far a [`Reader`] has come.
+/// How far a [`Reader`] has read.
 #[derive(Clone, Copy, Debug)]
 pub struct Checkpoint {
     notes: usize,
@@ -48,45 +46,45 @@ pub struct Checkpoint {
     extensions: usize,
 }
 
-/// Type errors of one document beyond this number are not noted one by one.
+/// Beyond this number, type errors of one document are not noted one by one.
 const MAX_ERRORS: usize = 100;
 
 impl<'a> Reader<'a> {
-    /// A reader that puts what it makes into `arena`.
+    /// Creates a reader that allocates in `arena`.
     pub fn new(arena: &'a Bump, rules: Rules) -> Self {
         Reader { arena, rules, notes: Vec::new(), errors: 0, extensions: Vec::new() }
     }
 
-    /// By whose rules it reads.
+    /// Returns the rules by which it reads.
     #[inline]
     pub fn rules(&self) -> Rules {
         self.rules
     }
 
-    /// Where read values live.
+    /// Returns the arena of the values that were read.
     #[inline]
     pub fn arena(&self) -> &'a Bump {
         self.arena
     }
 
-    /// How far reading has come, to come back to or to count extensions from.
+    /// Returns how far it has read, to rewind to or to take extensions from.
     pub fn checkpoint(&self) -> Checkpoint {
         Checkpoint { notes: self.notes.len(), errors: self.errors, extensions: self.extensions.len() }
     }
 
-    /// Forgets what was noted since.
+    /// Drops the notes and extensions added since.
     pub fn rewind(&mut self, to: Checkpoint) {
         self.notes.truncate(to.notes);
         self.errors = to.errors;
         self.extensions.truncate(to.extensions);
     }
 
-    /// Notes a member of the object that is being read, for [`Reader::take_extensions`].
+    /// Adds a member of the object that is being read, for [`Reader::take_extensions`].
     pub fn push_extension(&mut self, name: &'a str, value: Json<'a>) {
         self.extensions.push((name, value));
     }
 
-    /// The members noted since, sorted, of repeated ones only the last.
+    /// Removes and returns the members added since, sorted. Of repeated ones, only the last is kept.
     pub fn take_extensions(&mut self, since: &Checkpoint) -> &'a [(&'a str, Json<'a>)] {
         if self.extensions.len() <= since.extensions {
             return &[];
@@ -97,22 +95,22 @@ impl<'a> Reader<'a> {
         &members[..kept]
     }
 
-    /// Whether any value had the wrong type.
+    /// Returns whether any value had the wrong type.
     pub fn failed(&self) -> bool {
         self.errors > 0
     }
 
-    /// What was found so far.
+    /// Returns the notes so far.
     pub fn into_notes(self) -> Vec<Note<'a>> {
         self.notes
     }
 
-    /// Adds a note of one's own.
+    /// Adds a note.
     pub fn note(&mut self, note: Note<'a>) {
         self.notes.push(note);
     }
 
-    /// Notes that `node` should have been something else.
+    /// Notes that `node` has the wrong type.
     #[cold]
     pub fn wrong_type(&mut self, node: Node<'a>, expected: &str) {
         self.error(Code::WrongType, node, || format!("expected {expected}, found {}", describe(node)));
@@ -133,10 +131,10 @@ impl<'a> Reader<'a> {
         self.notes.push(Note::new(Code::UnknownField, key.index(), key.text()));
     }
 
-    /// The same, for a type with these members. The note names the nearest of them.
+    /// Does the same for a type with these members. The note names the nearest of them.
     #[cold]
     pub fn unknown_field_among(&mut self, key: Node<'a>, members: &[&str]) {
-        /// Of shorter names everything is near, as `id` of the `if` of JSON Schema.
+        /// Every name is similar to a shorter one, such as `id` to the `if` of JSON Schema.
         const SHORT: usize = 2;
         let name = key.text();
         let members = if name.len() > SHORT { members } else { &[] };
@@ -160,14 +158,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A string; null is the empty one.
+    /// Reads a string. Null is `""`.
     #[inline]
     pub fn text(&mut self, node: Node<'a>) -> &'a str {
         match node.kind() {
             Kind::Str => node.text(),
             Kind::Null => "",
             Kind::Int | Kind::Float | Kind::True | Kind::False if self.rules == Rules::Document(Profile::Faithful) => {
-                // `swagger: 2.0` and `version: 1.10` are too common to refuse.
+                // `swagger: 2.0` and `version: 1.10` are too common to reject.
                 let found = describe(node);
                 self.notes.push(Note::new(Code::TextExpected, node.index(), format!("found {found}")));
                 node.text()
@@ -179,12 +177,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A boolean; null is `false`.
+    /// Reads a boolean. Null is `false`.
     pub fn boolean(&mut self, node: Node<'a>) -> bool {
         self.optional_boolean(node).unwrap_or(false)
     }
 
-    /// A boolean; null is `None`.
+    /// Reads a boolean. Null is `None`.
     pub fn optional_boolean(&mut self, node: Node<'a>) -> Option<bool> {
         if !node.is_null() && node.as_bool().is_none() {
             self.wrong_type(node, "true or false");
@@ -192,7 +190,7 @@ impl<'a> Reader<'a> {
         node.as_bool()
     }
 
-    /// A signed integer of 64 bits; null is `None`.
+    /// Reads a signed integer of 64 bits. Null is `None`.
     pub fn integer(&mut self, node: Node<'a>) -> Option<i64> {
         match (node.kind(), node.as_number()) {
             (Kind::Null, _) => None,
@@ -209,7 +207,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A signed integer of 32 bits; null is `None`.
+    /// Reads a signed integer of 32 bits. Null is `None`.
     pub fn integer32(&mut self, node: Node<'a>) -> Option<i32> {
         let wide = self.integer(node)?;
         let narrow = i32::try_from(wide).ok();
@@ -219,7 +217,7 @@ impl<'a> Reader<'a> {
         narrow
     }
 
-    /// A number; null is `None`.
+    /// Reads a number. Null is `None`.
     pub fn number(&mut self, node: Node<'a>) -> Option<f64> {
         match (node.kind(), node.as_number()) {
             (Kind::Null, _) => None,
@@ -232,21 +230,21 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A list of strings; null is the empty one, and a null item the empty text.
+    /// Reads a list of strings. Null is the empty list, and a null item is `""`.
     pub fn texts(&mut self, node: Node<'a>) -> &'a [&'a str] {
         let mut out = BumpVec::with_capacity_in(node.len(), self.arena);
         self.each_item(node, "a list of strings", |reader, item| out.push(reader.text(item)));
         out.into_bump_slice()
     }
 
-    /// A mapping of strings, only checked.
+    /// Checks a mapping of strings.
     pub fn check_text_map(&mut self, node: Node<'a>) {
         self.each_pair(node, "a mapping of strings", |reader, _, value| {
             reader.text(value);
         });
     }
 
-    /// Calls `f` for every item of a list; null has none.
+    /// Calls `f` for every item of a list. Null has no items.
     pub fn each_item(&mut self, node: Node<'a>, expected: &str, mut f: impl FnMut(&mut Self, Node<'a>)) {
         match node.kind() {
             Kind::Seq => node.items().for_each(|item| f(self, item)),
@@ -255,7 +253,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Calls `f` for every pair of a mapping, of repeated keys only for the last; null has none.
+    /// Calls `f` for every pair of a mapping; of repeated keys, only for the last. Null has no pairs.
     pub fn each_pair(&mut self, node: Node<'a>, expected: &str, mut f: impl FnMut(&mut Self, Node<'a>, Node<'a>)) {
         match node.kind() {
             Kind::Map => {
@@ -268,7 +266,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The pairs of a mapping, of repeated keys only the last; notes what is odd about keys.
+    /// Returns the pairs of a mapping; of repeated keys, only the last. Notes unusual keys.
     fn last_pairs(&mut self, node: Node<'a>) -> std::vec::Vec<(Node<'a>, Node<'a>)> {
         let mut pairs: std::vec::Vec<_> = node.pairs().collect();
         if self.note_duplicates(&pairs) {
@@ -285,7 +283,7 @@ impl<'a> Reader<'a> {
         pairs
     }
 
-    /// Notes keys that appear twice or were not written as strings; whether any key appears twice.
+    /// Notes keys that appear twice or were not written as strings. Returns whether any key appears twice.
     fn note_duplicates(&mut self, pairs: &[(Node<'a>, Node<'a>)]) -> bool {
         let mut order: std::vec::Vec<usize> = (0..pairs.len()).collect();
         order.sort_by_key(|i| (pairs[*i].0.text(), *i));
@@ -318,12 +316,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a member's name is that of an extension.
+/// Returns whether a member's name is that of an extension.
 pub fn is_extension(name: &str) -> bool {
     name.len() > 1 && (name.starts_with("x-") || name.starts_with("X-"))
 }
 
-/// A zero keeps its sign in a member of Go's type `float64`, if the number was not an integer for YAML.
+/// A zero keeps its sign in a member of Go's type `float64`, if YAML did not read the number as an integer.
 #[cold]
 fn signed_zero(node: Node<'_>) -> f64 {
     let text = node.text();
@@ -331,7 +329,7 @@ fn signed_zero(node: Node<'_>) -> f64 {
     if text.starts_with('-') && float { -0.0 } else { 0.0 }
 }
 
-/// What a node is, in the words of an error message.
+/// Describes a node for an error message.
 pub fn describe(node: Node<'_>) -> String {
     match node.kind() {
         Kind::Null => "null".to_owned(),

@@ -1,4 +1,4 @@
-//! Reading schemas: their members, and what follows from them.
+//! Reads the members of schemas, and sets the flags that follow from them.
 
 use super::{Checkpoint, Reader, Rules, is_extension};
 use crate::json::Json;
@@ -10,15 +10,15 @@ use bumpalo::collections::Vec as BumpVec;
 use kubeshape_yaml::{Flags as EntryFlags, Kind, Node};
 
 impl<'a> Reader<'a> {
-    /// A schema; null is the empty one.
+    /// Reads a schema. Null is the empty schema.
     pub fn schema(&mut self, node: Node<'a>) -> Schema<'a> {
         let mut schema = Schema::default();
         self.fill(&mut schema, node);
         schema
     }
 
-    /// Reads a schema into its place. Frames are small, because schemas nest as deep as the reader of the
-    /// document allows.
+    /// Reads a schema in place. Stack frames are small, because schemas nest as deep as the reader of the document
+    /// allows.
     fn fill(&mut self, schema: &mut Schema<'a>, node: Node<'a>) {
         schema.at = node.index();
         match node.kind() {
@@ -34,7 +34,7 @@ impl<'a> Reader<'a> {
             repeated |= self.member(schema, &mut extra, &mut seen, key, value);
         }
         if repeated {
-            // Only the last of repeated keys exists for Kubernetes: read again without the others.
+            // Kubernetes uses only the last of repeated keys: read again without the others.
             self.rewind(mark);
             return self.fill_without_repeats(schema, node);
         }
@@ -54,7 +54,7 @@ impl<'a> Reader<'a> {
         self.finish(schema, extra, &mark);
     }
 
-    /// Gives the schema the extensions that were read since `mark` and what follows from its members.
+    /// Adds the extensions that were read since `mark`, and the flags that follow from the members.
     fn finish(&mut self, schema: &mut Schema<'a>, mut extra: Option<&'a mut Extra<'a>>, since: &Checkpoint) {
         if let Some(extra) = &mut extra {
             extra.extensions = self.take_extensions(since);
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
         finish(schema, extra);
     }
 
-    /// Reads one member; whether its keyword appears again.
+    /// Reads one member. Returns whether its keyword appears again.
     #[inline]
     fn member(
         &mut self,
@@ -277,7 +277,7 @@ impl<'a> Reader<'a> {
                 extra.schema_uri = if self.rules == Rules::Crd { self.text(value) } else { self.schema_uri(value) };
                 42
             }
-            // As an object it is v3's, which kube-openapi cannot read.
+            // An object is v3's discriminator, which kube-openapi cannot read.
             "discriminator" if self.reads_text_discriminator(value) => {
                 extra.discriminator = self.text(value);
                 43
@@ -310,8 +310,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether a member that Kubernetes defines is read as such. In a document it is an extension like
-    /// any other unless it says what Kubernetes expects.
+    /// Returns whether a member that Kubernetes defines is read as such. In a document it is an extension like any
+    /// other unless it has the type that Kubernetes expects.
     fn typed(&self, value: Node<'a>, expected: Kind) -> bool {
         self.rules == Rules::Crd || value.kind() == expected
     }
@@ -333,7 +333,7 @@ impl<'a> Reader<'a> {
         self.extensions.push((name, value));
     }
 
-    /// A free value.
+    /// Reads a free value.
     pub fn json(&mut self, node: Node<'a>) -> Json<'a> {
         if self.rules == Rules::Crd {
             return Json::read_in_crd(node, self.arena);
@@ -356,7 +356,7 @@ impl<'a> Reader<'a> {
         json
     }
 
-    /// The text of a `$schema`, as kube-openapi writes it: a URL that is not normalized.
+    /// Returns a `$schema` as kube-openapi writes it: a URL that is not normalized.
     fn schema_uri(&mut self, node: Node<'a>) -> &'a str {
         let text = node.text();
         match reference::normalize(text) {
@@ -368,7 +368,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The text of a reference, as Kubernetes writes it.
+    /// Returns a reference as Kubernetes writes it.
     pub fn reference(&mut self, node: Node<'a>) -> &'a str {
         if self.rules == Rules::Crd {
             return self.text(node);
@@ -379,7 +379,7 @@ impl<'a> Reader<'a> {
         let text = node.text();
         match reference::normalize(text) {
             Ok(std::borrow::Cow::Borrowed(text)) => text,
-            // The root of the document itself, which Go's URLs do not write.
+            // The root of the document itself, which Go's URLs do not print.
             Ok(_) if text == "#" && self.rules == Rules::Document(Profile::Faithful) => text,
             Ok(std::borrow::Cow::Owned(text)) => self.arena.alloc_str(&text),
             Err(reason) => {
@@ -419,7 +419,7 @@ impl<'a> Reader<'a> {
         (!node.is_null()).then(|| &*self.arena.alloc(self.json(node)))
     }
 
-    /// A list of free values.
+    /// Reads a list of free values.
     pub fn values(&mut self, node: Node<'a>) -> &'a [Json<'a>] {
         let mut out = BumpVec::with_capacity_in(node.len(), self.arena);
         self.each_item(node, "a list of values", |reader, item| out.push(reader.json(item)));
@@ -447,7 +447,7 @@ impl<'a> Reader<'a> {
         if node.kind() == Kind::Seq { places } else { &[] }
     }
 
-    /// A mapping of names to schemas, sorted.
+    /// Reads a mapping of names to schemas, sorted.
     pub fn properties(&mut self, node: Node<'a>) -> &'a [Property<'a>] {
         match node.kind() {
             Kind::Map => {}
@@ -491,11 +491,11 @@ impl<'a> Reader<'a> {
         places
     }
 
-    /// `items`: a mapping is a schema, a list one per position; anything else counts as absent for Kubernetes.
+    /// Reads `items`: a mapping is a schema, a list has a schema per position. Kubernetes ignores anything else.
     fn items(&mut self, node: Node<'a>) -> Option<Items<'a>> {
         match node.kind() {
             Kind::Map => Some(Items::One(self.schema_in_arena(node))),
-            // For a CustomResourceDefinition an empty list is as good as none.
+            // In a CustomResourceDefinition, an empty list is the same as an absent one.
             Kind::Seq if node.is_empty() && self.rules == Rules::Crd => None,
             Kind::Seq => Some(Items::Many(self.schemas(node))),
             Kind::Null => None,
@@ -615,7 +615,7 @@ const MEMBERS: [&str; 43] = [
     "x-kubernetes-preserve-unknown-fields",
 ];
 
-/// Keywords of OpenAPI that kube-openapi has no member for; it keeps them where they stand.
+/// Keywords of OpenAPI for which kube-openapi has no member. It keeps them in place.
 const OPENAPI_ONLY: [&str; 5] = ["deprecated", "discriminator", "nullable", "writeOnly", "xml"];
 
 /// Sets the flags that follow from the members.
