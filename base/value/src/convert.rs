@@ -1,13 +1,13 @@
-//! What becomes a value: JSON values, read documents, values.
+//! Conversions to values.
 
 use crate::{Bump, Map, Value};
 use kubeshape_schema::Json;
 use kubeshape_yaml::{Kind, Node, Number};
 
-/// Whatever can be seen as a [`Value`].
+/// Anything that can be converted to a [`Value`].
 ///
-/// The value borrows the strings of what it was made from, so making one costs a walk and no copy of a string.
-/// Integers beyond a signed 64-bit integer become floats, as in Kubernetes; of repeated keys the last counts.
+/// The value borrows the strings of its source, so a conversion costs a walk and copies no string. Integers beyond a
+/// signed 64-bit integer become floats, as in Kubernetes. Of repeated keys, the last is used.
 ///
 /// # Example: the same value from three sources
 /// ```
@@ -27,7 +27,7 @@ use kubeshape_yaml::{Kind, Node, Number};
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
 pub trait ToValue {
-    /// The value, which lives as long as this and the arena.
+    /// Returns the value, which lives as long as `self` and the arena.
     fn to_value<'a>(&'a self, arena: &'a Bump) -> Value<'a>;
 }
 
@@ -115,12 +115,12 @@ impl ToValue for Node<'_> {
 }
 
 impl<'a> Value<'a> {
-    /// The value of a document's node. Unlike [`ToValue::to_value`] it borrows the document, not the node.
+    /// Returns the value of a document's node. Unlike [`ToValue::to_value`], it borrows the document, not the node.
     pub fn from_node(node: Node<'a>, arena: &'a Bump) -> Value<'a> {
         of_node(node, arena)
     }
 
-    /// The value of a schema's free JSON, such as a default.
+    /// Returns the value of a schema's free JSON, such as a default.
     pub fn from_json(json: &Json<'a>, arena: &'a Bump) -> Value<'a> {
         match *json {
             Json::Null => Value::Null,
@@ -145,8 +145,8 @@ fn of_node<'a>(node: Node<'a>, arena: &'a Bump) -> Value<'a> {
     value
 }
 
-/// Writes the value to its place: it is read again at once, and a processor waits if what it reads was written in other
-/// pieces. The reader bounds how deep a document nests.
+/// Writes the value in place. It is read again immediately, and a processor stalls if memory is read in other pieces
+/// than it was written. The reader bounds the depth of a document.
 fn write_node<'a>(node: Node<'a>, arena: &'a Bump, out: &mut Value<'a>) {
     match node.kind() {
         Kind::Null => *out = Value::Null,

@@ -1,4 +1,4 @@
-//! Values as text, as they stand in paths, conflicts and errors (upstream `value.ToString`).
+//! Values as strings, as in paths, conflicts and errors (upstream `value.ToString`).
 
 use crate::Value;
 use kubeshape_yaml::go::escape::GoQuoted;

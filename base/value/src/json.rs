@@ -90,8 +90,9 @@ impl Value<'_> {
         Ok(())
     }
 
-    /// Returns the length of the value as JSON in bytes, without what escapes in strings add. Stops as soon as it exceeds
-    /// `limit`, and then returns `None`: a value in an arena can share its parts, and be far larger as text.
+    /// Returns the length of the value as JSON in bytes, without the bytes that escapes in strings add. Stops and
+    /// returns `None` as soon as it exceeds `limit`: a value in an arena can share its parts, and be far larger as
+    /// JSON.
     ///
     /// # Example
     /// ```
@@ -106,7 +107,7 @@ impl Value<'_> {
         Some(limit - left)
     }
 
-    /// Subtracts the length of the value from `left`; `None` if it is larger.
+    /// Subtracts the length of the value from `left`. Returns `None` if it is larger.
     fn count(self, left: &mut usize) -> Option<()> {
         let brackets = |items: usize| 2 + items.saturating_sub(1);
         let own = match self {
@@ -130,7 +131,7 @@ impl Value<'_> {
         }
     }
 
-    /// The type of the plain value in Go, as `%T` prints it: `string`, `map[string]interface {}`.
+    /// Returns the Go type of the plain value, as `%T` prints it: `string`, `map[string]interface {}`.
     pub fn go_type(self) -> &'static str {
         match self {
             Value::Null => "<nil>",
@@ -143,7 +144,7 @@ impl Value<'_> {
         }
     }
 
-    /// The value as an owned one of `serde_json`. A float that is not finite becomes null.
+    /// Returns the value as an owned `serde_json` value. A float that is not finite becomes null.
     #[cfg(feature = "serde_json")]
     pub fn to_serde(self) -> serde_json::Value {
         match self {
@@ -160,7 +161,8 @@ impl Value<'_> {
     }
 }
 
-/// A value as Go's `fmt` prints the plain one with `%#v`: `map[string]interface {}{"a":1, "b":[]interface {}{"x"}}`.
+/// Prints a value as Go's `fmt` prints the plain one with `%#v`: `map[string]interface {}{"a":1, "b":[]interface
+/// {}{"x"}}`.
 ///
 /// # Example
 /// ```
@@ -198,7 +200,7 @@ impl fmt::Display for GoSyntax<'_> {
     }
 }
 
-/// A value as Go's `fmt` prints the plain one with `%v`: `map[a:1 b:[x y]]`.
+/// Prints a value as Go's `fmt` prints the plain one with `%v`: `map[a:1 b:[x y]]`.
 ///
 /// # Example
 /// ```

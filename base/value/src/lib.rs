@@ -1,12 +1,12 @@
-//! Values: what structured merge diff sees of an object.
+//! Values of objects, as structured merge diff uses them.
 //!
-//! A [`Value`] is a small copy of JSON's data model that borrows its strings and its contents, so a merge
-//! shares what it does not change. Whatever implements [`ToValue`] becomes one in a single walk: JSON
-//! values, documents read by `kubeshape-yaml`, and values themselves. Maps are sorted once, on the way in;
-//! from then on every walk over two of them is a zip.
+//! A [`Value`] is a small copy of JSON's data model that borrows its strings and its contents, so a merge shares
+//! unchanged parts. Anything that implements [`ToValue`] is converted in a single walk: JSON values, documents read by
+//! `kubeshape-yaml`, and values themselves. Maps are sorted once, when they are converted. Then a walk over two maps is
+//! a merge of sorted lists.
 //!
-//! Integers and floats are different values, as upstream has them: they compare by number, but they print
-//! differently. An absent value is not a [`Value`]: where one may be absent, the type is `Option<Value>`.
+//! Integers and floats are different values, as upstream: they compare by number, but they print differently. An absent
+//! value is not a [`Value`]: where one may be absent, the type is `Option<Value>`.
 
 mod convert;
 mod display;
@@ -29,9 +29,9 @@ pub use stop::Stop;
 
 /// A value that borrows its strings and contents.
 ///
-/// Comparing with `==` follows upstream: an integer equals the float of the same number, `-0` equals `0`,
-/// maps are equal by their keys. The order is upstream's total order: numbers, strings, booleans, lists,
-/// maps, null.
+/// Comparing with `==` follows upstream: an integer equals the float of the same number, `-0` equals `0`, and maps do
+/// not depend on the order of their keys. The order is upstream's total order: numbers, strings, booleans, lists, maps,
+/// null.
 ///
 /// # Example: integers and floats
 /// ```
@@ -43,7 +43,7 @@ pub use stop::Stop;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Value<'a> {
-    /// `null`, which is not the same as no value.
+    /// `null`, which is not the same as an absent value.
     Null,
     /// `true` or `false`.
     Bool(bool),
@@ -59,14 +59,14 @@ pub enum Value<'a> {
     Map(Map<'a>),
 }
 
-/// The entries of a map, sorted by the bytes of their keys, no key twice.
+/// The entries of a map, sorted by the bytes of their keys, without duplicates.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Map<'a> {
     entries: &'a [(&'a str, Value<'a>)],
 }
 
 impl Value<'_> {
-    /// A copy that lives in the arena, strings and all.
+    /// Returns a copy that lives in the arena, with its strings.
     pub fn copy_into(self, arena: &Bump) -> Value<'_> {
         match self {
             Value::Null => Value::Null,
@@ -85,7 +85,7 @@ impl Value<'_> {
 }
 
 impl<'a> Value<'a> {
-    /// The kind that an object says it is, by its `apiVersion` and `kind`.
+    /// Returns the type that an object names in its `apiVersion` and `kind`.
     ///
     /// # Example
     /// ```
@@ -100,7 +100,7 @@ impl<'a> Value<'a> {
         Gvk::new(text("apiVersion"), text("kind"))
     }
 
-    /// The items, if this is a list.
+    /// Returns the items if this is a list.
     #[inline]
     pub fn as_list(self) -> Option<&'a [Value<'a>]> {
         match self {
@@ -109,7 +109,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The map, if this is one.
+    /// Returns the map if this is one.
     #[inline]
     pub fn as_map(self) -> Option<Map<'a>> {
         match self {
@@ -118,7 +118,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The text, if this is a string.
+    /// Returns the contents if this is a string.
     #[inline]
     pub fn as_str(self) -> Option<&'a str> {
         match self {
@@ -127,20 +127,20 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Whether this is `null`.
+    /// Returns whether this is `null`.
     #[inline]
     pub fn is_null(self) -> bool {
         matches!(self, Value::Null)
     }
 
-    /// The value below a key, if this is a map that has it.
+    /// Returns the value of a key if this is a map that has it.
     #[inline]
     pub fn get(self, key: &str) -> Option<Value<'a>> {
         self.as_map()?.get(key)
     }
 }
 
-/// Compares two keys by their bytes, as [`str::cmp`]. Most differ in the first one, for which no call is needed.
+/// Compares two keys by their bytes, as [`str::cmp`]. Most differ in the first byte, for which no call is needed.
 #[inline]
 pub fn compare_keys(a: &str, b: &str) -> Ordering {
     match (a.as_bytes().first(), b.as_bytes().first()) {
@@ -153,27 +153,26 @@ impl<'a> Map<'a> {
     /// A map without entries.
     pub const EMPTY: Map<'static> = Map { entries: &[] };
 
-    /// Takes entries that are sorted already.
+    /// Creates a map of entries that must be sorted.
     ///
-    /// # Errors
-    /// None if a key is not greater than the one before it.
+    /// Returns `None` if a key is not greater than the one before it.
     pub fn from_sorted(entries: &'a [(&'a str, Value<'a>)]) -> Option<Self> {
         entries.windows(2).all(|pair| pair[0].0 < pair[1].0).then_some(Map { entries })
     }
 
-    /// Takes entries that the caller knows to be sorted.
+    /// Creates a map of entries that the caller knows to be sorted.
     #[inline]
     pub fn sorted(entries: &'a [(&'a str, Value<'a>)]) -> Self {
         debug_assert!(entries.windows(2).all(|pair| pair[0].0 < pair[1].0), "{entries:?}");
         Map { entries }
     }
 
-    /// Sorts entries; of a repeated key the last one stays, as when Go reads JSON.
+    /// Sorts entries. Of a repeated key, the last entry is kept, as when Go reads JSON.
     pub fn from_entries(entries: Vec<(&'a str, Value<'a>)>, arena: &'a crate::Bump) -> Self {
         Map::in_place(arena.alloc_slice_fill_iter(entries))
     }
 
-    /// As [`from_entries`](Self::from_entries), of entries that are in an arena already.
+    /// Does the same as [`from_entries`](Self::from_entries), for entries that are already in an arena.
     pub fn in_place(entries: &'a mut [(&'a str, Value<'a>)]) -> Self {
         if entries.is_sorted_by(|a, b| compare_keys(a.0, b.0).is_lt()) {
             return Map { entries };
@@ -189,32 +188,32 @@ impl<'a> Map<'a> {
         Map { entries: &entries[..kept] }
     }
 
-    /// The entries in order.
+    /// Returns the entries in order.
     #[inline]
     pub fn entries(self) -> &'a [(&'a str, Value<'a>)] {
         self.entries
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     #[inline]
     pub fn len(self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no entries.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The value below a key.
+    /// Returns the value of a key.
     #[inline]
     pub fn get(self, key: &str) -> Option<Value<'a>> {
         let at = self.entries.binary_search_by(|entry| compare_keys(entry.0, key)).ok()?;
         Some(self.entries[at].1)
     }
 
-    /// The same map with this key set, or without it.
+    /// Returns the map with this key set, or without it.
     #[must_use]
     pub fn with(self, key: &'a str, value: Option<Value<'a>>, arena: &'a crate::Bump) -> Self {
         let split = self.entries.partition_point(|entry| entry.0 < key);

@@ -58,8 +58,8 @@ impl PartialOrd for Map<'_> {
 }
 
 impl Ord for Map<'_> {
-    /// Walks the union of the keys. A map that has fewer entries than were walked is the lesser one, but a key
-    /// that only one map has makes the map *without* it the greater one.
+    /// Walks the union of the keys. A map that ends first is less, but if only one map has a key, the map *without* it
+    /// is greater.
     fn cmp(&self, other: &Self) -> Ordering {
         let (left, right) = (self.entries, other.entries);
         let mut at = 0;
@@ -69,7 +69,7 @@ impl Ord for Map<'_> {
                 (None, Some(_)) => return Ordering::Less,
                 (Some(_), None) => return Ordering::Greater,
                 (Some((a, x)), Some((b, y))) => match a.cmp(b) {
-                    // The left map has a key that the right one lacks.
+                    // Only the left map has the key.
                     Ordering::Less => return Ordering::Less,
                     Ordering::Greater => return Ordering::Greater,
                     Ordering::Equal => match x.cmp(y) {
@@ -83,8 +83,9 @@ impl Ord for Map<'_> {
 }
 
 impl Value<'_> {
-    /// The beginning of the value in the order of values: of two values with different ones, that with the lesser is
-    /// the lesser. The flag says that two different values may begin so; it is set of the later ones of those at least.
+    /// Returns a prefix of the value that sorts like the value: if two prefixes differ, the value with the lesser
+    /// prefix is less. The flag is set if different values may share the prefix: of such values, at least all but the
+    /// first have it set.
     #[inline]
     pub fn bits(self) -> (u64, bool) {
         match self {
@@ -95,7 +96,7 @@ impl Value<'_> {
                 if n.is_nan() {
                     return (u64::MAX >> 2, true);
                 }
-                // Zero has one sign here. Below zero the order of the bits is the wrong way round.
+                // Both zeros are equal here. For negative numbers, the order of the bits is reversed.
                 let bits = (n + 0.0).to_bits();
                 let ordered = if bits >> 63 == 0 { bits ^ 1 << 63 } else { bits.wrapping_neg() };
                 (ordered >> 2, ordered & 3 != 0 || n.abs() >= LIMIT)
@@ -125,8 +126,7 @@ fn number(value: Value<'_>) -> f64 {
     }
 }
 
-/// Not a number does not occur in what is read from JSON or YAML; it is put behind everything so that the order is
-/// total.
+/// Not-a-number does not occur in values read from JSON or YAML. It is last, so that the order is total.
 fn doubles(a: f64, b: f64) -> Ordering {
     a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
 }
@@ -142,7 +142,7 @@ fn rank(value: Value<'_>) -> u8 {
     }
 }
 
-/// The first eight bytes of a string as a number that sorts like them. A shorter string is padded with zeros.
+/// Returns the first eight bytes of a string as a number that sorts like them. A shorter string is padded with zeros.
 #[inline]
 pub fn string_prefix(text: &str) -> u64 {
     let bytes = text.as_bytes();
@@ -150,15 +150,15 @@ pub fn string_prefix(text: &str) -> u64 {
     if let Some(chunk) = bytes.first_chunk::<8>() {
         u64::from_be_bytes(*chunk)
     } else if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        // The two meet or overlap.
+        // The two halves meet or overlap.
         u64::from(u32::from_be_bytes(*first)) << 32 | u64::from(u32::from_be_bytes(*last)) << (64 - 8 * bytes.len())
     } else {
         at(0) | at(1) | at(2)
     }
 }
 
-/// The [`string_prefix`], and whether other strings have the same one: it is longer than eight bytes, or ends in a zero
-/// byte.
+/// Returns the [`string_prefix`], and whether other strings have the same one: it is longer than eight bytes, or ends
+/// in a zero byte.
 #[inline]
 pub fn string_bits(text: &str) -> (u64, bool) {
     let bits = string_prefix(text);

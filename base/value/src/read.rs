@@ -1,21 +1,21 @@
-//! Reading JSON as upstream does (`value.FromJSON`): every number is a float.
+//! Reads JSON as upstream does (`value.FromJSON`): every number is a float.
 //!
-//! The reader goes over the text once. Strings without escapes are borrowed from it; others are made in the arena.
+//! The reader reads the input once. Strings without escapes are borrowed from it; others are allocated in the arena.
 
 use crate::{Bump, Map, Value};
 
-/// How deep JSON may nest, and how long the paths of a set that is read may be.
+/// The maximum nesting of JSON, and the maximum length of the paths of a set, in levels.
 pub const MAX_DEPTH: usize = 512;
 
-/// The version of structured merge diff whose reading of JSON to follow.
+/// The version of structured merge diff whose reading of JSON is followed.
 ///
-/// The versions differ in one thing: what they do with text behind the first JSON value of a path element, of a field
-/// set or of a value.
+/// The versions differ in one thing: the handling of data after the first JSON value of a path element, of a field set
+/// or of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Compat {
-    /// Version 6.3.3, which is in the API server 1.36: such text is ignored.
+    /// Version 6.3.3, used by the API server 1.36: such data is ignored.
     V63,
-    /// Version 6.4.2: such text is an error.
+    /// Version 6.4.2: such data is an error.
     #[default]
     V64,
 }
@@ -26,19 +26,18 @@ pub enum Compat {
 pub struct JsonError {
     /// What was expected, or what is wrong.
     pub what: &'static str,
-    /// Where, as an offset into the text.
+    /// The offset in the string, in bytes.
     pub at: usize,
 }
 
 impl<'a> Value<'a> {
-    /// Reads a JSON text (upstream `value.FromJSON`). Every number becomes a float; of repeated keys the last counts.
+    /// Reads JSON (upstream `value.FromJSON`). Every number becomes a float. Of repeated keys, the last is used.
     ///
-    /// As upstream, this takes more than JSON: `null` for a key that is not the first of its object, which is then
-    /// the empty text, control characters in a string behind an escape, and half of a surrogate pair, which becomes
-    /// U+FFFD.
+    /// Like upstream, this accepts more than JSON: `null` as a key that is not the first of its object, which is then
+    /// `""`; control characters in a string after an escape; and half of a surrogate pair, which becomes U+FFFD.
     ///
     /// # Errors
-    /// The text is not JSON, nests deeper than [`MAX_DEPTH`], or holds a number beyond the range of a double.
+    /// The string is not JSON, nests deeper than [`MAX_DEPTH`], or has a number beyond the range of a double.
     ///
     /// # Example: a number, and what follows it
     /// ```
@@ -56,9 +55,9 @@ impl<'a> Value<'a> {
     }
 }
 
-/// What [`Reader::quoted`] found.
+/// The result of [`Reader::quoted`].
 pub enum Quoted<'a> {
-    /// `f:` and the text.
+    /// `f:` and a name.
     Name(&'a str),
     /// `k:` and an object.
     Fields,
@@ -68,7 +67,7 @@ pub enum Quoted<'a> {
     Index(i64),
 }
 
-/// A place in a JSON text, and how deep it nests.
+/// A position in a JSON string, and its depth.
 pub struct Reader<'a> {
     text: &'a str,
     at: usize,
@@ -77,13 +76,13 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader at the beginning of `text`.
+    /// Creates a reader at the start of `text`.
     #[inline]
     pub fn new(text: &'a str, arena: &'a Bump) -> Self {
         Reader { text, at: 0, depth: 0, arena }
     }
 
-    /// An error at the current place.
+    /// Returns an error at the current position.
     ///
     /// # Errors
     /// Always.
@@ -92,7 +91,7 @@ impl<'a> Reader<'a> {
         Err(JsonError { what, at: self.at.min(self.text.len()) })
     }
 
-    /// The offset of what is read next.
+    /// Returns the offset of what is read next.
     #[inline]
     pub fn at(&self) -> usize {
         self.at
@@ -103,7 +102,7 @@ impl<'a> Reader<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// The next byte that is not blank; it stays.
+    /// Returns the next byte that is not blank, without consuming it.
     #[inline]
     fn token(&mut self) -> Option<u8> {
         loop {
@@ -114,7 +113,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes the next token if it is this one.
+    /// Consumes the next token if it is this one.
     #[inline]
     fn takes(&mut self, token: u8) -> bool {
         let found = self.token() == Some(token);
@@ -187,7 +186,7 @@ impl<'a> Reader<'a> {
     /// Reads an object or null. `entry` reads the value of each key.
     ///
     /// # Errors
-    /// The text is not an object, or `entry` fails.
+    /// The next value is not an object, or `entry` fails.
     #[inline]
     pub fn object(
         &mut self,
@@ -216,13 +215,13 @@ impl<'a> Reader<'a> {
     #[inline]
     pub fn name(&mut self) -> Result<&'a str, JsonError> {
         match self.token() {
-            // Only behind a comma: upstream reads keys as strings, which may be null.
+            // Only after a comma: upstream reads keys as strings, which may be null.
             Some(b'n') => self.word("null", ""),
             _ => self.string(),
         }
     }
 
-    /// A string. Where it holds no escape it is borrowed.
+    /// Reads a string. It is borrowed if it has no escapes.
     #[inline]
     fn string(&mut self) -> Result<&'a str, JsonError> {
         if !self.takes(b'"') {
@@ -242,7 +241,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Goes on to the next quote, backslash or control character. Eight bytes are looked at together.
+    /// Moves to the next quote, backslash or control character. It checks eight bytes at a time.
     #[inline]
     fn plain(&mut self) {
         const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
@@ -254,7 +253,7 @@ impl<'a> Reader<'a> {
             let control = word.wrapping_sub(LOW * 0x20) & !word & HIGH;
             let found = zero(word ^ (LOW * u64::from(b'"'))) | zero(word ^ (LOW * u64::from(b'\\'))) | control;
             if found != 0 {
-                // The lowest bit that is set is always right.
+                // The lowest set bit is always right.
                 self.at += (found.trailing_zeros() / 8) as usize;
                 return;
             }
@@ -265,7 +264,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether the text goes on with this, which is then taken.
+    /// Consumes `with` if it comes next. Returns whether it did.
     #[inline]
     fn goes_on(&mut self, with: &[u8]) -> bool {
         let found = self.text.as_bytes().get(self.at..).is_some_and(|rest| rest.starts_with(with));
@@ -275,9 +274,9 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// A key of a set, as sets are written: a letter, a colon, and then a string, a compact JSON object of scalars,
-    /// whose fields go where the caller says, or a JSON scalar. Only that is taken whose strings hold no escape, so
-    /// that all is borrowed; otherwise nothing is.
+    /// Reads a key of a set, as sets are written: a letter, a colon, and then a string, a compact JSON object of
+    /// scalars, whose fields are appended to `fields`, or a JSON scalar. If any string has an escape, it reads nothing,
+    /// so that everything that is read is borrowed.
     #[inline]
     pub fn quoted(&mut self, fields: &mut Vec<(&'a str, Value<'a>)>) -> Option<Quoted<'a>> {
         let from = self.at;
@@ -331,13 +330,13 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// Takes a colon and an empty object.
+    /// Consumes a colon and an empty object.
     #[inline]
     pub fn leaf(&mut self) -> bool {
         self.goes_on(b":{}")
     }
 
-    /// Takes a `.` without anything below it, which is the first key of many nodes of a set.
+    /// Consumes a `.` without children, which is the first key of many nodes of a set.
     #[inline]
     pub fn dot(&mut self) -> bool {
         self.goes_on(br#"".":{}"#)
@@ -378,7 +377,7 @@ impl<'a> Reader<'a> {
         if self.goes_on(b"\\\"") { self.text.get(from..to) } else { None }
     }
 
-    /// The rest of a string that holds an escape here. Control characters are not looked for any more.
+    /// Reads the rest of a string from an escape on. Control characters are no longer rejected.
     fn escaped(&mut self, from: usize) -> Result<&'a str, JsonError> {
         let bytes = self.text.as_bytes();
         let mut out = String::with_capacity(64);
@@ -405,8 +404,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What follows a backslash. A half of a surrogate pair takes the escape behind it along, whether or not
-    /// that is the other half.
+    /// Reads what follows a backslash. Half of a surrogate pair also consumes the next escape, whether or not that is
+    /// the other half.
     fn escape(&mut self, out: &mut String) -> Result<(), JsonError> {
         let c = match self.byte() {
             Some(b'u') => {
@@ -449,7 +448,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Four hexadecimal digits.
+    /// Reads four hexadecimal digits.
     fn unit(&mut self) -> Result<u32, JsonError> {
         let mut unit = 0;
         for _ in 0..4 {
@@ -465,7 +464,7 @@ impl<'a> Reader<'a> {
     /// Reads any value.
     ///
     /// # Errors
-    /// The text is not JSON, or it is nested too deep.
+    /// The input is not JSON, or it is nested too deep.
     pub fn value(&mut self) -> Result<Value<'a>, JsonError> {
         match self.token() {
             Some(b'"') => self.string().map(Value::String),
@@ -490,7 +489,7 @@ impl<'a> Reader<'a> {
     /// Skips a value without building it.
     ///
     /// # Errors
-    /// The text is not JSON, or it is nested too deep.
+    /// The input is not JSON, or it is nested too deep.
     pub fn skip(&mut self) -> Result<(), JsonError> {
         match self.token() {
             Some(b'[') => self.array(Self::skip),
@@ -517,7 +516,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// A number.
+    /// Reads a number.
     #[inline]
     fn number(&mut self) -> Result<f64, JsonError> {
         // Most numbers are ports.
@@ -537,7 +536,7 @@ impl<'a> Reader<'a> {
         self.any_number()
     }
 
-    /// Any number. As upstream, a plus may follow the minus.
+    /// Reads any number. As upstream, a plus may follow the minus.
     fn any_number(&mut self) -> Result<f64, JsonError> {
         let negative = self.byte() == Some(b'-');
         self.at += usize::from(negative);

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// A flag that ends long work early: its client is gone, or its time is over.
 ///
-/// Long work looks at it between steps of at most about 100 ms, and returns when it is set. The result then means nothing;
-/// the caller that set the flag drops it.
+/// Long work checks it between steps of at most about 100 ms, and returns when it is set. Then the result is
+/// meaningless, and the caller that set the flag drops it.
 ///
 /// ```
 /// use kubeshape_value::Stop;
@@ -24,12 +24,12 @@ impl<'s> Stop<'s> {
     /// A flag that is never set.
     pub const NEVER: Stop<'static> = Stop(None);
 
-    /// The flag of a caller.
+    /// Creates a flag that the caller can set.
     pub fn when(flag: &'s AtomicBool) -> Stop<'s> {
         Stop(Some(flag))
     }
 
-    /// Whether the work is to end.
+    /// Returns whether the work must end.
     #[inline]
     pub fn is_set(self) -> bool {
         self.0.is_some_and(|flag| flag.load(Relaxed))

@@ -68,7 +68,7 @@ fn a_map_without_a_key_is_greater_but_a_shorter_one_is_less() {
 }
 
 #[test]
-fn of_a_repeated_key_the_last_value_counts() {
+fn of_a_repeated_key_the_last_value_is_used() {
     let arena = Bump::new();
     let map = Map::from_entries(vec![("b", Value::Int(1)), ("a", Value::Int(2)), ("b", Value::Int(3))], &arena);
     assert_eq!(map.entries(), [("a", Value::Int(2)), ("b", Value::Int(3))]);
