@@ -58,11 +58,11 @@ impl<'a> Walk<'a> {
                 value
             }
             (Float, Value::Int(n)) => {
-                #[allow(clippy::cast_precision_loss)] // As Go converts it.
+                #[allow(clippy::cast_precision_loss)] // Go converts it in the same way.
                 let float = n as f64;
                 Value::Float(float)
             }
-            // Null leaves Go's zero value.
+            // For null, Go leaves the zero value.
             (Text(_), Value::Null) => Value::String(""),
             (Bool, Value::Null) => Value::Bool(false),
             (Int, Value::Null) => Value::Int(0),

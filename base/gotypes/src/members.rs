@@ -1,7 +1,7 @@
-//! The Go structs of built-in kinds: what neither OpenAPI documents nor protobuf say alone.
+//! The Go structs of built-in kinds, with facts that neither OpenAPI documents nor protobuf contain.
 //!
-//! A struct is a message of protobuf. Its fields have a number, a name in JSON, a type, and the moments when JSON contains
-//! them: pointers and values, `omitempty`, `omitzero` and inlined structs are told apart.
+//! A struct is a protobuf message. Its fields have a number, a name in JSON, a type, and the condition under which JSON
+//! contains them: it distinguishes pointers and values, `omitempty`, `omitzero` and inlined structs.
 //!
 //! The program in `conformance/clients` generates the table (`members.txt`) from the Go types of `k8s.io/api` and of
 //! CustomResourceDefinitions. Numbers never change, so one table serves all releases. A line is a struct,
@@ -26,7 +26,7 @@ const TABLE: &str = include_str!("members.txt");
 /// A message of the table.
 #[derive(Debug)]
 pub struct Message {
-    /// By their numbers.
+    /// Sorted by number.
     members: Vec<Member>,
     /// The fields that JSON contains even if the message does not.
     shown: Vec<usize>,
@@ -67,7 +67,7 @@ pub enum Shown {
 pub enum Kind {
     /// `string`
     Text,
-    /// Shown in base64.
+    /// Bytes, printed in base64.
     Bytes,
     /// `bool`
     Bool,
@@ -85,29 +85,29 @@ pub enum Kind {
     IntOrString,
     /// JSON as bytes: `FieldsV1`, `RawExtension`.
     Json,
-    /// By its name.
+    /// A message, by its name.
     Message(&'static str),
     /// `true`, `false`, or this message.
     OrBool(&'static str),
     /// This message, or a list of it.
     OrList(&'static str),
-    /// This message, or a list of texts.
+    /// This message, or a list of strings.
     OrTexts(&'static str),
-    /// Null if it is not there.
+    /// A pointer; null if absent.
     Pointer(Letters),
     /// A slice.
     List(Letters),
     /// A message with a list as its only member.
     ListMessage(Letters),
-    /// From texts.
+    /// A map with string keys.
     Map(Letters),
 }
 
-/// A kind as the table writes it.
+/// A type as the table writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Letters(&'static str);
 
-/// The name of the message of a built-in kind, or of the options of a deletion.
+/// Returns the name of the message of a built-in kind, or of the options of a deletion.
 pub fn of_kind(api_version: &str, kind: &str) -> Option<&'static str> {
     if kind == "DeleteOptions" {
         return Some("meta/v1.DeleteOptions");
@@ -116,14 +116,14 @@ pub fn of_kind(api_version: &str, kind: &str) -> Option<&'static str> {
     Some(members.strip_prefix('@').unwrap_or(name))
 }
 
-/// Returns the name of a struct as the table has it, `core/v1.Container`; `None` if there is no such struct.
+/// Returns the name of a struct as a reference to the table, `core/v1.Container`, or `None` if there is no such struct.
 pub fn name(name: &str) -> Option<&'static str> {
     let (found, members) = line(name)?;
     (!members.starts_with('@')).then_some(found)
 }
 
 impl Messages {
-    /// Returns the struct with a name; one without fields if there is no such struct.
+    /// Returns the struct with a name, or one without fields if there is no such struct.
     pub fn get(&mut self, name: &'static str) -> Rc<Message> {
         let read = || Rc::new(Message::read(line(name).map_or("", |(_, members)| members)));
         Rc::clone(self.0.entry(name).or_insert_with(read))
@@ -148,12 +148,12 @@ impl Message {
         self.members.get(at)
     }
 
-    /// All members, in the order of their numbers.
+    /// Returns all members, in the order of their numbers.
     pub fn members(&self) -> impl DoubleEndedIterator<Item = &Member> {
         self.members.iter()
     }
 
-    /// The numbers of the members that JSON has even if nothing was sent of them.
+    /// Returns the numbers of the members that JSON contains even if the message does not.
     pub fn shown(&self) -> impl Iterator<Item = u64> {
         self.shown.iter().filter_map(|at| self.members.get(*at)).map(|member| member.number)
     }
@@ -203,7 +203,7 @@ impl Letters {
 }
 
 impl Kind {
-    /// Whether `omitempty` can leave it out: Go prints structs in any case.
+    /// Returns whether `omitempty` can omit it: Go prints structs in any case.
     pub fn can_be_empty(self) -> bool {
         match self {
             Kind::Text
@@ -228,7 +228,7 @@ impl Kind {
     }
 }
 
-/// The names of all messages.
+/// Returns the names of all messages.
 pub fn messages() -> impl Iterator<Item = &'static str> {
     TABLE
         .lines()
@@ -236,12 +236,12 @@ pub fn messages() -> impl Iterator<Item = &'static str> {
         .filter(|name| line(name).is_some_and(|(_, members)| !members.starts_with('@')))
 }
 
-/// A name in the table, and what stands behind it.
+/// Finds the line that begins with a name. Returns the name and the rest of the line.
 fn line(name: &str) -> Option<(&'static str, &'static str)> {
     let (mut low, mut high) = (0, TABLE.len());
     while low < high {
         let middle = low + (high - low) / 2;
-        // The beginnings of lines are at line breaks, so the middle is moved to one.
+        // Lines begin after line breaks, so the middle is moved to one.
         let start = TABLE.as_bytes().get(..middle)?.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let length = memchr::memchr(b'\n', TABLE.as_bytes().get(start..)?).unwrap_or(TABLE.len() - start);
         let line = TABLE.get(start..start + length)?;

@@ -17,7 +17,7 @@ fn is_printed(field: &Field, value: Value<'_>) -> bool {
 }
 
 /// Returns whether a value is neither a schema nor a list of schemas. Go stores an empty struct for it as null, so it
-/// is missing when it is read again.
+/// is missing after it is read again.
 fn is_neither(ty: &Type, value: Value<'_>) -> bool {
     matches!(ty, SchemaOr(List(_))) && value.as_map().is_none() && value.as_list().is_none_or(<[_]>::is_empty)
 }

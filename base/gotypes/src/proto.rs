@@ -56,7 +56,7 @@ fn content(ty: &Type, at: u32, value: Value<'_>, out: &mut Vec<u8>) {
             bytes(&mut message, 1, &json);
         }
         Type::Metadata => protobuf(&crate::metadata::OBJECT_META, value, &mut message),
-        // No table with numbers has these.
+        // No table with numbers has fields of these types.
         Type::Float | Type::List(_) | Type::Map(_) | Type::SchemaOr(_) => return,
     }
     bytes(out, at, &message);
