@@ -1,21 +1,21 @@
 //! Unpacking the documents of a release.
 //!
-//! A release is a string of one line per section, an empty line, and the sections. The line of a section has its name,
-//! its length and the length of what it is unpacked to. Each section is a zlib stream of lines:
+//! A release is a string: one line per section, an empty line, and the sections. The line of a section has its name,
+//! its length and its unpacked length. Each section is a zlib stream of lines:
 //!
 //! - `definitions`: the definitions of all v3 documents, each once, as members of a JSON object;
 //! - `paths`: the paths of all v3 documents, one after the other, as members of a JSON object;
-//! - `openapi-v3`: per document its path; the document with [`SCHEMAS`] and [`PATHS`] in place of these members; the
-//!   numbers of its definitions; how many paths it has. A tab is between these four;
+//! - `openapi-v3`: a line per document: its path; the document with [`SCHEMAS`] and [`PATHS`] in place of these
+//!   members; the numbers of its definitions; its number of paths. These four are separated by tabs;
 //! - `openapi-v2`: the v2 document;
-//! - `discovery`: per document its name, a tab and the document.
+//! - `discovery`: a line per document: its name, a tab and the document.
 
 use flate2::read::ZlibDecoder;
 use std::io::Read;
 
-/// Stands in place of the definitions of a document.
+/// Replaces the definitions of a document.
 const SCHEMAS: char = '\u{1}';
-/// Stands in place of the paths of a document.
+/// Replaces the paths of a document.
 const PATHS: char = '\u{2}';
 
 /// The documents of a release, in JSON without white space.
@@ -59,17 +59,17 @@ impl Api {
         Api { packed, documents, definitions, lines }
     }
 
-    /// The paths of the OpenAPI v3 documents below `/openapi/v3/`, sorted: `api/v1`, `apis/apps/v1` and others.
+    /// Returns the paths of the OpenAPI v3 documents below `/openapi/v3/`, sorted: `api/v1`, `apis/apps/v1` and others.
     pub fn openapi_v3_paths(&self) -> impl Iterator<Item = &str> {
         self.documents.iter().map(|document| document.path.as_str())
     }
 
-    /// The OpenAPI v3 document of that path.
+    /// Returns the OpenAPI v3 document with that path.
     pub fn openapi_v3(&self, path: &str) -> Option<String> {
         self.openapi_v3_of(|other| other == path).pop().map(|(_, document)| document)
     }
 
-    /// The OpenAPI v3 documents whose paths are wanted, in the order of their paths.
+    /// Returns the OpenAPI v3 documents whose paths are wanted, in the order of their paths.
     pub fn openapi_v3_of(&self, wanted: impl Fn(&str) -> bool) -> Vec<(&str, String)> {
         let paths = section(self.packed, "paths");
         let lines = lines(&paths);
@@ -92,12 +92,12 @@ impl Api {
         out
     }
 
-    /// The OpenAPI v2 document.
+    /// Returns the OpenAPI v2 document.
     pub fn openapi_v2(&self) -> String {
         section(self.packed, "openapi-v2")
     }
 
-    /// The documents of discovery with their names.
+    /// Returns the discovery documents with their names.
     pub fn discovery(&self) -> Vec<(String, String)> {
         let documents = section(self.packed, "discovery");
         let pairs = documents.lines().filter_map(|line| line.split_once('\t'));
@@ -116,7 +116,7 @@ fn lines(text: &str) -> Vec<(usize, usize)> {
     text.lines().map(range).collect()
 }
 
-/// Appends parts of the text of a release, with commas between them.
+/// Appends parts of a section, with commas between them.
 fn join<'r>(out: &mut String, text: &str, ranges: impl Iterator<Item = &'r (usize, usize)>) {
     for (number, (start, end)) in ranges.enumerate() {
         if number > 0 {
@@ -126,8 +126,8 @@ fn join<'r>(out: &mut String, text: &str, ranges: impl Iterator<Item = &'r (usiz
     }
 }
 
-/// Unpacks a section. The sections were packed by this project and are part of the program, so this does not fail; a
-/// test unpacks all of them.
+/// Unpacks a section. This cannot fail: the sections were packed by this project and are part of the program. A test
+/// unpacks all of them.
 fn section(packed: &[u8], name: &str) -> String {
     let end = packed.windows(2).position(|pair| pair == b"\n\n").unwrap_or(0);
     let (head, mut rest) = packed.split_at(end);

@@ -1,13 +1,13 @@
 //! The API of Kubernetes itself, by release.
 //!
-//! Every release of `k8s.io/kubernetes` holds the OpenAPI and discovery documents of its API server. This crate has
-//! those documents without their descriptions, compressed. What is left are facts: definitions with types, formats,
+//! Every release of `k8s.io/kubernetes` contains the OpenAPI and discovery documents of its API server. This crate has
+//! those documents without their descriptions, compressed. They keep the facts: definitions with types, formats,
 //! references, required fields, list types and keys, merge keys, defaults and enums; paths with verbs and
-//! group-version-kinds; names, short names, categories and scopes of resources. As upstream's, the documents hold all
-//! group versions, also those that a server does not serve by default, such as alpha ones.
+//! group-version-kinds; names, short names, categories and scopes of resources. Like upstream's, the documents contain
+//! all group versions, including those that a server does not serve by default, such as alpha ones.
 //!
-//! A cluster's own documents say more: they have descriptions, and show what the cluster serves. Hashes of documents
-//! are equal to those of a cluster only with these.
+//! A cluster's own documents contain more: they have descriptions, and show what the cluster serves. Only with these,
+//! hashes of documents are equal to those of a cluster.
 //!
 //! # Example: the merge keys of a release
 //! ```

@@ -1,7 +1,7 @@
-//! What Kubernetes' Go code adds to the API of its documents, as files.
+//! Files with what Kubernetes' Go code adds to the API of its documents.
 
-/// The files of the overlay by API group, each with its name: YAML whose members are definitions, `core.v1.Container`.
-/// `kubeshape-validate` reads them and says what they mean.
+/// The files of the overlay by API group, each with its name: YAML whose members are definitions, such as
+/// `core.v1.Container`. `kubeshape-validate` reads and documents them.
 pub const OVERLAY: [(&str, &str); 8] = [
     ("apps.yaml", include_str!("../overlay/apps.yaml")),
     ("autoscaling.yaml", include_str!("../overlay/autoscaling.yaml")),

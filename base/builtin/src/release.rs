@@ -4,7 +4,7 @@ use crate::Api;
 use std::fmt;
 use std::str::FromStr;
 
-/// The releases, oldest first: which patch release the documents were taken from, and the documents.
+/// The releases, oldest first: the patch release from which the documents were taken, and the documents.
 ///
 /// To add a release, add a line here and an empty file, and run `cargo xtask builtin --update`.
 const RELEASES: [(&str, &[u8]); 7] = [
@@ -35,31 +35,31 @@ pub struct Release {
     at: usize,
 }
 
-/// There are no documents of that release.
+/// The error for a release without documents.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no release of Kubernetes is called {name:?}; known are {}", known())]
 pub struct UnknownRelease {
-    /// What it was called.
+    /// The name as given.
     pub name: String,
 }
 
 impl Release {
-    /// All releases, oldest first.
+    /// Returns all releases, oldest first.
     pub fn all() -> impl DoubleEndedIterator<Item = Release> + ExactSizeIterator {
         (0..RELEASES.len()).map(|at| Release { at })
     }
 
-    /// The newest release.
+    /// Returns the newest release.
     pub fn newest() -> Release {
         Release { at: RELEASES.len() - 1 }
     }
 
-    /// The patch release that the documents were taken from, such as `1.34.4`.
+    /// Returns the patch release from which the documents were taken, such as `1.34.4`.
     pub fn version(self) -> &'static str {
         RELEASES[self.at].0
     }
 
-    /// The minor version, such as `1.34`.
+    /// Returns the minor version, such as `1.34`.
     pub fn minor(self) -> &'static str {
         minor(self.version())
     }
@@ -69,13 +69,13 @@ impl Release {
         Api::unpack(self.packed())
     }
 
-    /// The documents as they are stored.
+    /// Returns the documents as they are stored.
     pub fn packed(self) -> &'static [u8] {
         RELEASES[self.at].1
     }
 }
 
-/// The first two numbers of a version.
+/// Returns the first two numbers of a version.
 fn minor(version: &str) -> &str {
     let end = version.match_indices('.').nth(1).map_or(version.len(), |(at, _)| at);
     &version[..end]
@@ -85,7 +85,7 @@ fn known() -> String {
     Release::all().map(Release::minor).collect::<Vec<_>>().join(", ")
 }
 
-/// The documents of a release whose rules are known. There are none before 1.31.
+/// The documents of a release. There are none before 1.31.
 impl TryFrom<kubeshape_schema::Release> for Release {
     type Error = UnknownRelease;
 

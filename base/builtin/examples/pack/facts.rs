@@ -1,16 +1,16 @@
-//! What is left of a document without its descriptions.
+//! Removes the descriptions of a document.
 
 use crate::Result;
 use serde_json::{Map, Value};
 
-/// Members whose members have names of their own: a `description` in them is a property of that name.
+/// Members that map names: a `description` in them is an entry with that name.
 const NAMED: [&str; 5] = ["properties", "definitions", "schemas", "parameters", "paths"];
 
-/// A document without descriptions. Responses keep theirs, which OpenAPI requires, and which is the reason phrase of
-/// the status code.
+/// Returns a document without descriptions. Responses keep theirs, because OpenAPI requires them. It is the reason
+/// phrase of the status code.
 ///
 /// # Errors
-/// The description of a response is anything else.
+/// The description of a response is not its reason phrase.
 pub(crate) fn of(value: &Value) -> Result<Value> {
     Ok(match value {
         Value::Object(members) => {
@@ -24,7 +24,7 @@ pub(crate) fn of(value: &Value) -> Result<Value> {
                     (name, Value::Object(members)) if NAMED.contains(&name) => {
                         out.insert(name.to_owned(), Value::Object(named(members, of)?));
                     }
-                    // These hold values, not schemas.
+                    // These contain values, not schemas.
                     ("default" | "enum" | "example", value) => {
                         out.insert(name.clone(), value.clone());
                     }

@@ -43,7 +43,7 @@ fn pack(api: &Path, file: &Path) -> Result {
     let v2 = facts::of(&read(&api.join("openapi-spec/swagger.json"))?)?;
     let discovery = documents(&api.join("discovery"))?;
     let packed = write::packed(v3, &v2, &discovery)?;
-    // The file is whole or as it was.
+    // The file is either complete or unchanged.
     let new = file.with_extension("new");
     fs::write(&new, &packed)?;
     fs::rename(&new, file)?;
@@ -51,7 +51,7 @@ fn pack(api: &Path, file: &Path) -> Result {
     Ok(())
 }
 
-/// The facts of all documents in a folder, sorted by the names of the files without `.json`.
+/// Returns all documents in a folder without descriptions, sorted by file name without `.json`.
 fn documents(folder: &Path) -> Result<Vec<(String, Value)>> {
     let mut paths = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<PathBuf>>>()?;
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-/// Stands in place of the definitions of a document, as JSON prints it, and then alone.
+/// Replaces the definitions of a document: as JSON prints it, and in the packed form.
 const SCHEMAS: (&str, &str) = ("\"\\u0001\"", "{\u{1}}");
-/// The same for its paths.
+/// Replaces its paths in the same way.
 const PATHS: (&str, &str) = ("\"\\u0002\"", "{\u{2}}");
 
 /// Packs documents.
@@ -54,12 +54,13 @@ pub(crate) fn packed(mut v3: Vec<(String, Value)>, v2: &Value, discovery: &[(Str
     Ok([head.as_bytes(), b"\n", &body].concat())
 }
 
-/// Each text on a line.
+/// Returns each string on a line.
 fn lines<T: AsRef<str>>(texts: impl Iterator<Item = T>) -> String {
     texts.fold(String::new(), |lines, text| lines + text.as_ref() + "\n")
 }
 
-/// The members of an object as strings. The object is replaced by a string, which JSON prints as `mark`.
+/// Removes the members of an object and returns them as strings. The object is replaced by a string, which JSON prints
+/// as `mark`.
 fn taken(object: Option<&mut Value>, mark: &str) -> Result<Vec<String>> {
     let Some(object) = object else { return Ok(Vec::new()) };
     let mark: Value = serde_json::from_str(mark)?;

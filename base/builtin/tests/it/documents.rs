@@ -1,4 +1,4 @@
-//! What the documents hold.
+//! The contents of the documents.
 
 use kubeshape_builtin::{Api, Release};
 use serde_json::Value;
@@ -114,6 +114,6 @@ fn discovery_has_the_short_names_and_scopes() {
 }
 
 #[test]
-fn a_document_that_is_not_there_is_none() {
+fn an_unknown_document_gives_none() {
     assert_eq!(Release::newest().api().openapi_v3("apis/apps/v9"), None);
 }

@@ -1,12 +1,12 @@
-//! The released modules, as far as they are there.
+//! The released modules, if they are available.
 
 use kubeshape_builtin::Release;
 use serde_json::Value;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-/// The folder `api/` of the module `k8s.io/kubernetes` of a release. `cargo xtask builtin` names the folder that holds
-/// the modules; without it, the tests that need them say so and pass.
+/// Returns the folder `api/` of the module `k8s.io/kubernetes` of a release. `cargo xtask builtin` sets the folder of
+/// the modules. Without it, the tests that need them print a message and pass.
 pub(crate) fn api(release: Release) -> Option<PathBuf> {
     let Some(modules) = std::env::var_os("KUBESHAPE_KUBERNETES") else {
         let _ =
@@ -16,7 +16,7 @@ pub(crate) fn api(release: Release) -> Option<PathBuf> {
     Some(PathBuf::from(modules).join(format!("kubernetes@v{}", release.version())).join("api"))
 }
 
-/// A document of the module.
+/// Reads a document of the module.
 pub(crate) fn read(api: &std::path::Path, name: &str) -> (String, Value) {
     let path = api.join(name);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -24,7 +24,7 @@ pub(crate) fn read(api: &std::path::Path, name: &str) -> (String, Value) {
     (text, value)
 }
 
-/// The name of the file of an OpenAPI v3 document.
+/// Returns the file name of an OpenAPI v3 document.
 pub(crate) fn file_of(path: &str) -> String {
     format!("openapi-spec/v3/{}_openapi.json", path.replace('/', "__"))
 }

@@ -1,4 +1,4 @@
-//! The types compared with those over which sequences of server-side apply were recorded.
+//! Compares the types with those for which sequences of server-side apply were recorded.
 
 use crate::types::types_of;
 use flate2::read::GzDecoder;
@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write as _};
 use std::path::Path;
 
-/// The records of a file, in the folder that KUBESHAPE_GOLDEN names.
+/// Reads the records of a file, in the folder that KUBESHAPE_GOLDEN names.
 fn records(golden: &Path, file: &str) -> Vec<Value> {
     let path = golden.join("smd").join(file);
     let file = File::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -23,8 +23,8 @@ fn by_name(schema: &Value) -> BTreeMap<String, Value> {
     types.map(|ty| (ty["name"].as_str().unwrap_or_default().to_owned(), ty.clone())).collect()
 }
 
-/// A sequence of requests has the answers that were recorded if its types are those that it was recorded with: the
-/// conformance program replays it over these. They come from the documents of 1.31.
+/// A sequence of requests gets the recorded answers only with the types with which it was recorded. The conformance
+/// program replays it with these types, from the documents of 1.31.
 #[test]
 fn recorded_sequences_over_built_in_kinds_have_the_types_of_the_release() {
     let Some(golden) = std::env::var_os("KUBESHAPE_GOLDEN") else {

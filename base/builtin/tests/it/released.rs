@@ -1,4 +1,4 @@
-//! The documents compared with those of the released modules.
+//! Compares the documents with those of the released modules.
 
 use crate::modules;
 use kubeshape_builtin::Release;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Fails unless `facts` are `full` without descriptions, and nothing else.
+/// Fails unless `facts` equals `full` without descriptions.
 fn compare(full: &Value, facts: &Value, at: &str) {
     match (full, facts) {
         (Value::Object(full), Value::Object(facts)) => {
@@ -49,7 +49,7 @@ fn the_documents_are_those_of_the_modules_without_descriptions() {
             compare(&modules::read(&folder, &file).1, &parsed(&document), &format!("{release} {name}"));
             files.insert(file);
         }
-        // Nothing was left out.
+        // Checks that no document is missing.
         for part in ["openapi-spec/v3", "discovery"] {
             for entry in std::fs::read_dir(folder.join(part)).expect("a folder") {
                 let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();

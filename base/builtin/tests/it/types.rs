@@ -1,4 +1,4 @@
-//! The types of server-side apply that are made of the documents.
+//! The types of server-side apply that the documents give.
 
 use crate::modules;
 use kubeshape_builtin::Release;
@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// The types of a document, printed, and the kinds that have one.
+/// Returns the types of a document, printed, and the kinds that have a type.
 pub(crate) fn types_of(document: &str, dialect: Dialect) -> (String, String) {
     let mut tape = Tape::new();
     let mut stream = Stream::new(document.as_bytes(), Limits::default()).expect("a text");
