@@ -6,18 +6,18 @@ use std::fmt;
 
 /// The first keyword that prevents the conversion.
 ///
-/// The text is upstream's and names no place, so the place has fields of its own.
+/// Upstream's message names no location, so the location has fields of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConvertError {
     /// The keyword.
     pub kind: ConvertErrorKind,
-    /// Path of the schema that holds it: `properties[spec].items`; empty for the root.
+    /// Path of the schema that has it: `properties[spec].items`; empty for the root.
     pub path: String,
-    /// Place: the schema's entry in the tape.
+    /// Location: the schema's entry in the tape.
     pub at: u32,
 }
 
-/// The keywords that conversion refuses, in the order in which it checks them.
+/// The keywords that conversion rejects, in the order in which it checks them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ConvertErrorKind {
     /// `id` is not empty.
@@ -64,7 +64,7 @@ impl fmt::Display for ConvertError {
                 f.write_str("internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined")
             }
             ConvertErrorKind::ItemsList => f.write_str("OpenAPIV3Schema 'items' must be a schema, but is an array"),
-            // For this keyword alone upstream shows the Go name.
+            // Only for this keyword, upstream prints the Go name.
             ConvertErrorKind::SchemaUri => f.write_str("OpenAPIV3Schema 'schema' is not supported"),
             kind => write!(f, "OpenAPIV3Schema '{}' is not supported", kind.keyword()),
         }

@@ -18,7 +18,7 @@ pub enum Scope {
     Namespaced,
     /// Objects live in the cluster.
     Cluster,
-    /// Any other text. The server treats it as cluster-scoped.
+    /// Any other string. The server treats it as cluster-scoped.
     Other,
 }
 
@@ -41,9 +41,9 @@ pub struct Crd<'a> {
     pub versions: &'a [Version<'a>],
     /// `status`, if the manifest comes from a cluster.
     pub status: Status<'a>,
-    /// Place: the CRD's entry in the tape.
+    /// Location: the CRD's entry in the tape.
     pub at: u32,
-    /// Place: the entry of `spec.names`, or if it is absent that of `spec` or of the manifest.
+    /// Location: the entry of `spec.names`, or if it is absent, that of `spec` or of the manifest.
     pub names_at: u32,
 }
 
@@ -98,7 +98,7 @@ pub struct Version<'a> {
     pub columns: &'a [Column<'a>],
     /// JSON paths of `selectableFields`, as written.
     pub selectable_fields: &'a [&'a str],
-    /// Place: the version's entry in the tape. For a v1beta1 manifest without `versions` it is the entry of `spec`.
+    /// Location: the version's entry in the tape. For a v1beta1 manifest without `versions`, it is the entry of `spec`.
     pub at: u32,
 }
 

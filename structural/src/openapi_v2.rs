@@ -1,9 +1,9 @@
 //! Reduces a structural schema to what clients of OpenAPI v2 understand, as `ToStructuralOpenAPIV2` of
 //! `k8s.io/apiextensions-apiserver` does.
 //!
-//! Old clients refuse documents with keywords of v3, and objects with fields that are not declared. So where v2
-//! cannot say that null or an unknown field is allowed, the result has no restriction. It accepts every value that the
-//! original accepts.
+//! Old clients reject documents with keywords of v3, and objects with undeclared fields. So if v2 cannot express that
+//! null or an unknown field is allowed, the result has no restriction. It accepts every value that the original
+//! accepts.
 
 use kubeshape_schema::{Additional, Bump, Code, Extra, Flags, Items, Note, Property, Schema, Type};
 
@@ -146,7 +146,7 @@ fn reduce_one<'a>(s: &Schema<'a>, arena: &'a Bump, notes: &mut Option<&mut Vec<N
     reduce(s, arena, notes).map(|schema| &*arena.alloc(schema))
 }
 
-/// Whether the junctors only express that the value is an integer or a string.
+/// Returns whether the junctors only express that the value is an integer or a string.
 fn is_int_or_string(s: &Schema<'_>) -> bool {
     let e = s.extra();
     s.flags.any(Flags::INT_OR_STRING)
@@ -156,7 +156,7 @@ fn is_int_or_string(s: &Schema<'_>) -> bool {
         && matches!(e.any_of, [a, b] if a.ty == Type::Integer && b.ty == Type::String)
 }
 
-/// The names of the members that are present.
+/// Returns the names of the members that are present.
 fn named(members: &[(&str, bool)]) -> String {
     let names: Vec<&str> = members.iter().filter(|(_, there)| *there).map(|(name, _)| *name).collect();
     names.join(", ")

@@ -4,34 +4,36 @@ use crate::{convert, validate};
 use kubeshape_schema::field::Path;
 use kubeshape_schema::{Additional, Code, Converted, Dependency, Flags, Items, Note, Property, Schema, Type};
 
-/// A schema that an API server uses: it names only the six types, converts, and is structural.
+/// A schema that an API server uses: it has only the six types, converts, and is structural.
 ///
 /// This is a reference to the schema; nothing is copied.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Structural<'a>(&'a Schema<'a>);
 
 impl<'a> Structural<'a> {
-    /// `None` if the schema is not structural; [`usable`] says why.
+    /// Returns `None` if the schema is not structural; [`usable`] reports why.
     pub fn new(schema: &'a Schema<'a>) -> Option<Self> {
         usable(Some(schema), schema.at).value
     }
 
-    /// The schema.
+    /// Returns the schema.
     #[inline]
     pub fn schema(self) -> &'a Schema<'a> {
         self.0
     }
 }
 
-/// Further reasons are only counted.
+/// Further reasons are counted, but not listed.
 const MAX_REASONS: usize = 100;
 
-/// Decides whether the schema of a version is used. If not, the server publishes the version as any object.
+/// Decides whether the schema of a version is used. If not, the server publishes the version as an object of any
+/// content.
 ///
-/// `schema` is the schema of the version. `at` is the place of the version in the tape, for the note that there is no
-/// schema. The value is `None` if there is no schema or it is not structural. The notes say why:
-/// [`Code::NoSchema`], [`Code::UnknownType`], [`Code::NotConvertible`], [`Code::NotStructural`]. Each detail begins with
-/// the path of the keyword in the schema. All problems are reported together: an unknown type does not hide the others.
+/// `schema` is the schema of the version. `at` is the location of the version in the tape, for the note that there is
+/// no schema. The value is `None` if there is no schema or it is not structural. The notes have the reasons:
+/// [`Code::NoSchema`], [`Code::UnknownType`], [`Code::NotConvertible`], [`Code::NotStructural`]. Each detail begins
+/// with the path of the keyword in the schema. All problems are reported together: an unknown type does not hide the
+/// others.
 ///
 /// # Example: a misspelt type
 /// ```

@@ -4,12 +4,12 @@ use crate::Structural;
 use crate::check::is_int_or_string;
 use kubeshape_schema::{Additional, Bump, Extra, Flags, Items, Property, Schema, Type};
 
-/// The normal form of a structural schema, as upstream's `NewStructural` and `Structural.Unfold` make it. The server
-/// publishes this form, and every printer and conversion starts from it.
+/// Returns the normal form of a structural schema, as upstream's `NewStructural` and `Structural.Unfold` create it. The
+/// server publishes this form, and every printer and conversion starts from it.
 ///
 /// - A node of the spine with `x-kubernetes-int-or-string` gets the two alternatives of plain OpenAPI. If it has no
-///   `anyOf`, it gets `anyOf: [{type: integer}, {type: string}]`. If it has another `anyOf`, a new first member of
-///   `allOf` holds the alternatives. A node that has them in one of these places does not change.
+/// `anyOf`, it gets `anyOf: [{type: integer}, {type: string}]`. If it has another `anyOf`, a new first member of
+///   `allOf` has the alternatives. A node that has them in one of these places does not change.
 /// - A branch of a junctor loses `additionalProperties: false`, which has no structural form.
 ///
 /// Unchanged subtrees are shared with the argument. A schema with neither int-or-string nor junctors is returned as it
@@ -36,7 +36,7 @@ pub fn unfold<'a>(schema: Structural<'a>, arena: &'a Bump) -> &'a Schema<'a> {
     }
 }
 
-/// The changed node, or `None` where nothing changes.
+/// Returns the changed node, or `None` if nothing changes.
 fn node<'a>(schema: &'a Schema<'a>, arena: &'a Bump) -> Option<Schema<'a>> {
     if !schema.subtree.any(Flags::INT_OR_STRING.with(Flags::JUNCTOR)) {
         return None;
@@ -50,13 +50,13 @@ fn node<'a>(schema: &'a Schema<'a>, arena: &'a Bump) -> Option<Schema<'a>> {
         changed.flags = changed.flags.with(Flags::JUNCTOR);
     }
     if let Some(changed) = &mut changed {
-        // A changed node has a junctor now, in itself or below.
+        // A changed node now has a junctor, in itself or below.
         changed.subtree = changed.subtree.with(Flags::JUNCTOR);
     }
     changed
 }
 
-/// A branch of a junctor and everything below it.
+/// Changes a branch of a junctor and everything below it.
 fn branch<'a>(schema: &'a Schema<'a>, arena: &'a Bump) -> Option<Schema<'a>> {
     let mut changed = children(schema, arena, branch);
     if let Some(extra) = branches(schema, arena) {
@@ -70,7 +70,7 @@ fn branch<'a>(schema: &'a Schema<'a>, arena: &'a Bump) -> Option<Schema<'a>> {
 
 type Change<'a> = fn(&'a Schema<'a>, &'a Bump) -> Option<Schema<'a>>;
 
-/// The node with changed properties, items and additional properties.
+/// Returns the node with changed properties, items and additional properties.
 fn children<'a>(schema: &'a Schema<'a>, arena: &'a Bump, change: Change<'a>) -> Option<Schema<'a>> {
     let mut changed = None;
     let mut properties: Option<&'a mut [Property<'a>]> = None;
@@ -91,7 +91,7 @@ fn children<'a>(schema: &'a Schema<'a>, arena: &'a Bump, change: Change<'a>) -> 
     changed
 }
 
-/// The node's junctors with changed branches.
+/// Returns the node's junctors with changed branches.
 fn branches<'a>(schema: &'a Schema<'a>, arena: &'a Bump) -> Option<&'a Extra<'a>> {
     if !schema.flags.any(Flags::JUNCTOR) {
         return None;
@@ -122,7 +122,7 @@ fn branch_list<'a>(list: &'a [Schema<'a>], arena: &'a Bump) -> Option<&'a [Schem
     copy.map(|copy| &*copy)
 }
 
-/// The node with the two alternatives, if it needs them.
+/// Returns the node with the two alternatives, if it needs them.
 fn own<'a>(schema: &Schema<'a>, extra: &'a Extra<'a>, arena: &'a Bump) -> Option<&'a Extra<'a>> {
     if !schema.flags.any(Flags::INT_OR_STRING) {
         return None;

@@ -1,4 +1,4 @@
-//! Rules that hold for every node of the spine.
+//! Rules for every node of the spine.
 
 use super::{BadValue, Checker, ErrorType, is_int_or_string, says_nothing};
 use kubeshape_schema::field::Path;
@@ -12,7 +12,7 @@ pub(super) enum Level {
     Field,
 }
 
-/// A node without any of these flags can only lack a type.
+/// A node without any of these flags can only break the rule that it needs a type.
 const RARE: Flags = Flags::JUNCTOR
     .with(Flags::PATTERN)
     .with(Flags::EMBEDDED_RESOURCE)
@@ -56,7 +56,7 @@ impl<'a> Checker<'a> {
         self.required(path, "type", detail, schema.at);
     }
 
-    /// Checks all rules. It is called for nodes that a rarer rule may apply to.
+    /// Checks all rules. It is called for nodes to which a rarer rule may apply.
     #[inline(never)]
     fn rare_rules(&mut self, schema: &Schema<'a>, level: Level, path: &Path<'_>) {
         let (at, flags) = (schema.at, schema.flags);
@@ -139,11 +139,11 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// At the root, `metadata` may restrict `name` and `generateName` and say nothing else.
+    /// At the root, `metadata` may only restrict `name` and `generateName`.
     fn root_metadata(&mut self, schema: &Schema<'a>, path: &Path<'_>) {
         let Some(metadata) = schema.property("metadata") else { return };
         let named = metadata.properties.iter().all(|p| matches!(p.name, "name" | "generateName"));
-        // The rules for defaults refuse a default here.
+        // The rules for defaults reject a default here.
         let without_default = Schema { default: None, flags: metadata.flags.without(Flags::DEFAULT), ..*metadata };
         let allowed = named
             && metadata.description.is_empty()

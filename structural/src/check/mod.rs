@@ -22,7 +22,7 @@ use kubeshape_schema::{Flags, Schema, Type};
 
 /// Checks a schema that converts against the rules of structural schemas. If there is no error, the schema is
 /// structural.
-///
+/// All paths begin with `base`, which is usually empty. The errors are sorted by their message, as upstream sorts them.
 /// All paths begin with `base`, which is usually empty. The errors are sorted by their text, as upstream sorts them.
 ///
 /// # Example: a property without a type
@@ -49,7 +49,7 @@ pub fn validate(schema: &Schema<'_>, base: &str) -> Vec<field::Error> {
     errors
 }
 
-/// How many valid patterns are remembered. Patterns repeat often within a document.
+/// How many valid patterns are cached. Patterns repeat often within a document.
 const CACHED_PATTERNS: usize = 64;
 
 struct Checker<'a> {
@@ -106,7 +106,7 @@ fn slot(pattern: &str) -> usize {
     (bytes.len() + middle * 7 + late * 13) % CACHED_PATTERNS
 }
 
-/// Whether these branches are exactly `[{type: integer}, {type: string}]`, in this order.
+/// Returns whether these branches are exactly `[{type: integer}, {type: string}]`, in this order.
 pub(crate) fn is_int_or_string(branches: &[Schema<'_>]) -> bool {
     match branches {
         [a, b] => is_bare(a, Type::Integer) && is_bare(b, Type::String),
@@ -114,8 +114,8 @@ pub(crate) fn is_int_or_string(branches: &[Schema<'_>]) -> bool {
     }
 }
 
-/// Whether a branch has nothing but its type. Keywords that conversion drops do not count (`additionalProperties:
-/// false`, empty lists of values); `required: []` and `properties: {}` do.
+/// Returns whether a branch has nothing but its type. Keywords that conversion drops are ignored
+/// (`additionalProperties: false`, empty lists of values); `required: []` and `properties: {}` are not.
 fn is_bare(branch: &Schema<'_>, ty: Type) -> bool {
     const ANY: Flags = Flags::NULLABLE
         .with(Flags::PRESERVE_UNKNOWN)
@@ -134,8 +134,8 @@ fn is_bare(branch: &Schema<'_>, ty: Type) -> bool {
         && says_nothing(branch)
 }
 
-/// Whether a schema has no value validation, default, documentation, list or map type, rule or title. The caller checks
-/// the description, the type, the flags, and keywords other than junctors that hold schemas.
+/// Returns whether a schema has no value validation, default, documentation, list or map type, rule or title. The
+/// caller checks the description, the type, the flags, and keywords other than junctors that contain schemas.
 fn says_nothing(schema: &Schema<'_>) -> bool {
     const ANY: Flags = Flags::UNIQUE_ITEMS
         .with(Flags::EXCLUSIVE_MAXIMUM)

@@ -3,10 +3,10 @@
 use kubeshape_schema::read::Reader;
 use kubeshape_yaml::{Flags, Kind, Node};
 
-/// In larger mappings repeated keys are found by sorting.
+/// In larger mappings, repeated keys are found by sorting.
 const FEW: usize = 24;
 
-/// Calls `f` with every field of an object; null has none. `f` returns whether it knows the field.
+/// Calls `f` with every field of an object. Null has no fields. `f` returns whether it knows the field.
 ///
 /// This does the same as [`Reader::each_pair`]. In the usual case (few fields, none repeated) it does not allocate.
 pub(super) fn fields<'a>(
@@ -30,7 +30,7 @@ pub(super) fn fields<'a>(
     });
 }
 
-/// The members of the types in which mistakes are likely, for suggestions. `expected` says which type it is.
+/// Returns the members of the types in which mistakes are likely, for suggestions. `expected` names the type.
 fn members(expected: &str) -> &'static [&'static str] {
     match expected {
         "a CustomResourceDefinition" => &["apiVersion", "kind", "metadata", "spec", "status"],
@@ -57,7 +57,7 @@ fn members(expected: &str) -> &'static [&'static str] {
     }
 }
 
-/// Whether it is certain that no key of the mapping needs a note.
+/// Returns whether no key of the mapping can need a note.
 fn plain(node: Node<'_>) -> bool {
     let count = node.len();
     if count > FEW {

@@ -1,4 +1,4 @@
-//! `metadata` and `status`. Mistakes in them make the server refuse the object. Few fields are kept.
+//! `metadata` and `status`. Because of mistakes in them, the server rejects the object. Few fields are kept.
 
 use super::fields::{fields, texts};
 use super::scalar::time;

@@ -2,8 +2,8 @@
 //!
 //! The rules are those of the API server's decoder (`sigs.k8s.io/json`, and the defaulting and conversion functions of
 //! `apiextensions/v1` and `v1beta1`). Names of fields are case-sensitive. A null leaves the zero value. Unknown fields
-//! are dropped. If any value has the wrong type, the object is refused. So parts that nothing uses later (owner
-//! references, status, webhooks and others) are read too.
+//! are dropped. If any value has the wrong type, the object is rejected. So parts that are not used later (owner
+//! references, status, webhooks and others) are read, too.
 //!
 //! A manifest of `v1beta1` gets the defaults of that version, is converted to `v1`, and gets the defaults of `v1`.
 
@@ -22,10 +22,10 @@ const KIND: &str = "CustomResourceDefinition";
 
 /// Reads one CustomResourceDefinition of `apiextensions.k8s.io/v1` or `v1beta1`.
 ///
-/// The value is `None` if a value has the wrong type ([`Code::WrongType`]) or the API version is unknown
-/// ([`Code::WrongApiVersion`]), and only then. A definition without versions is read; because there is nothing to
-/// publish, the error [`Code::NoVersions`] is noted. Every error is noted with its place. There are warnings for
-/// unknown fields, for repeated keys, and for keys that YAML does not read as the text that is there.
+/// The value is `None` only if a value has the wrong type ([`Code::WrongType`]) or the API version is unknown
+/// ([`Code::WrongApiVersion`]). A definition without versions is read; because there is nothing to publish, the error
+/// [`Code::NoVersions`] is noted. Every error is noted with its location. There are warnings for unknown fields, for
+/// repeated keys, and for keys that YAML reads as something else than the written text.
 ///
 /// # Example: the versions of a manifest
 /// ```
@@ -62,8 +62,8 @@ pub fn read<'a>(node: Node<'a>, arena: &'a Bump) -> Converted<'a, Option<Crd<'a>
     read_as(node, version, arena)
 }
 
-/// Reads one CustomResourceDefinition of the given API version. Its own `apiVersion` is not looked at, because items of
-/// a `CustomResourceDefinitionList` may leave it out.
+/// Reads one CustomResourceDefinition of the given API version. Its own `apiVersion` is ignored, because items of a
+/// `CustomResourceDefinitionList` may omit it.
 ///
 /// The value and the notes are as those of [`read`].
 pub fn read_as<'a>(node: Node<'a>, version: ApiVersion, arena: &'a Bump) -> Converted<'a, Option<Crd<'a>>> {
@@ -99,7 +99,7 @@ pub fn read_as<'a>(node: Node<'a>, version: ApiVersion, arena: &'a Bump) -> Conv
     Converted { value: (!failed).then_some(crd), notes: reader.into_notes() }
 }
 
-/// Whether this is a CustomResourceDefinition of any version.
+/// Returns whether this is a CustomResourceDefinition of any version.
 ///
 /// # Example
 /// ```
@@ -114,7 +114,7 @@ pub fn is_crd(node: Node<'_>) -> bool {
     text_of(node, "kind") == KIND && text_of(node, "apiVersion").starts_with(GROUP)
 }
 
-/// The API version of items that name none: that of the list, if it is a `CustomResourceDefinitionList`.
+/// Returns the API version of items without one: that of the list, if it is a `CustomResourceDefinitionList`.
 pub fn item_version(list: Node<'_>) -> Option<ApiVersion> {
     if text_of(list, "kind") != "CustomResourceDefinitionList" {
         return None;
@@ -126,18 +126,18 @@ pub fn item_version(list: Node<'_>) -> Option<ApiVersion> {
     }
 }
 
-/// Whether this is a list: its kind ends in `List` and its `items` are a list.
+/// Returns whether this is a list: its kind ends in `List` and its `items` are a list.
 pub fn is_list(node: Node<'_>) -> bool {
     text_of(node, "kind").ends_with("List") && node.get("items").is_some_and(|items| items.kind() == Kind::Seq)
 }
 
-/// The `items` of a list kind if they are neither a list nor null.
+/// Returns the `items` of a list kind if they are neither a list nor null.
 fn wrong_items(node: Node<'_>) -> Option<Node<'_>> {
     let list = item_version(node).is_some() || (text_of(node, "kind") == "List" && text_of(node, "apiVersion") == "v1");
     node.get("items").filter(|items| list && !matches!(items.kind(), Kind::Seq | Kind::Null))
 }
 
-/// The objects of a document: the items of a list, or the object itself if it is not a list.
+/// Returns the objects of a document: the items of a list, or the object itself if it is not a list.
 ///
 /// A list within a list is replaced by its items. They come after the other items of the outer list, because kubectl
 /// visits them in this order (`resource.FlattenListVisitor`).
@@ -174,8 +174,8 @@ impl<'a> Manifest<'a> {
     }
 }
 
-/// The CustomResourceDefinitions of a document, including those in lists, and its objects of other kinds. A list whose
-/// `items` have the wrong type counts as a definition that cannot be read.
+/// Returns the CustomResourceDefinitions of a document, including those in lists, and its objects of other kinds. A
+/// list whose `items` have the wrong type is returned as a definition that cannot be read.
 ///
 /// # Example
 /// ```

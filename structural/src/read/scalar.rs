@@ -4,7 +4,7 @@ use kubeshape_schema::read::Reader;
 use kubeshape_yaml::go::Time;
 use kubeshape_yaml::{Kind, Node, Number};
 
-/// Checks a time; null is the zero time.
+/// Checks a time. Null is the zero time.
 pub(super) fn time<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
     let right = match node.kind() {
         Kind::Null => true,
@@ -16,7 +16,7 @@ pub(super) fn time<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
     }
 }
 
-/// Checks bytes: base64 in a string, or a list of numbers from 0 to 255; null is none.
+/// Checks bytes: base64 in a string, or a list of numbers from 0 to 255. Null is empty.
 pub(super) fn bytes<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
     const EXPECTED: &str = "base64";
     match node.kind() {
@@ -32,7 +32,7 @@ pub(super) fn bytes<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
     }
 }
 
-/// Whether this is standard base64 with padding. Line breaks are ignored.
+/// Returns whether this is standard base64 with padding. Line breaks are ignored.
 fn is_base64(text: &[u8]) -> bool {
     let (mut data, mut padding) = (0usize, 0usize);
     for b in text {

@@ -23,7 +23,7 @@ pub(super) struct Spec<'a> {
 }
 
 /// The fields that v1 has per version, and v1beta1 also for all versions together. `None` means null or absent, so that
-/// only fields that were written at the top are copied to the versions.
+/// only fields that are set at the top are copied to the versions.
 #[allow(clippy::option_option)]
 #[derive(Clone, Copy, Default)]
 struct Parts<'a> {
@@ -124,13 +124,13 @@ impl<'a> WrittenVersion<'a> {
     }
 }
 
-/// Lower case, character by character, as Go's `strings.ToLower` makes it.
+/// Converts to lower case character by character, as Go's `strings.ToLower` does.
 fn lower_case<'a>(text: &'a str, arena: &'a Bump) -> &'a str {
     let lower = text.chars().map(|c| c.to_lowercase().next().unwrap_or(c));
     bumpalo::collections::String::from_iter_in(lower, arena).into_bump_str()
 }
 
-/// CustomResourceDefinitionSpec.
+/// Reads a CustomResourceDefinitionSpec.
 pub(super) fn spec<'a>(reader: &mut Reader<'a>, node: Node<'a>, api_version: ApiVersion) -> Spec<'a> {
     let beta = api_version == ApiVersion::V1beta1;
     let mut spec = Spec { at: node.index(), ..Spec::default() };
@@ -154,7 +154,7 @@ pub(super) fn spec<'a>(reader: &mut Reader<'a>, node: Node<'a>, api_version: Api
     spec
 }
 
-/// CustomResourceDefinitionNames.
+/// Reads CustomResourceDefinitionNames.
 pub(super) fn names<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> Names<'a> {
     let mut names = Names::default();
     fields(reader, node, "a mapping of names", |r, key, value| {
@@ -191,7 +191,7 @@ fn versions<'a>(reader: &mut Reader<'a>, node: Node<'a>, beta: bool) -> &'a [Wri
     })
 }
 
-/// Reads a field that v1beta1 also has at the top. Returns whether it is one.
+/// Reads a field that v1beta1 also has at the top. Returns whether `key` is such a field.
 fn part<'a>(reader: &mut Reader<'a>, parts: &mut Parts<'a>, key: &str, value: Node<'a>, beta: bool) -> bool {
     match key {
         "subresources" => parts.subresources = subresources(reader, value),
@@ -208,7 +208,7 @@ fn part<'a>(reader: &mut Reader<'a>, parts: &mut Parts<'a>, key: &str, value: No
     true
 }
 
-/// CustomResourceValidation: the schema, if the value and the schema in it are not null.
+/// Reads a CustomResourceValidation. Returns the schema, if the value and the schema in it are not null.
 #[allow(clippy::option_option)]
 fn validation<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> Option<Option<&'a Schema<'a>>> {
     let mut schema = None;
@@ -336,13 +336,13 @@ fn client_config<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
     });
 }
 
-/// A string; null is `None`.
+/// Reads a string. Null is `None`.
 fn optional_text<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> Option<&'a str> {
     let text = reader.text(node);
     (!node.is_null()).then_some(text)
 }
 
-/// A list; null is the empty one.
+/// Reads a list. Null is the empty list.
 fn list<'a, T>(
     reader: &mut Reader<'a>,
     node: Node<'a>,

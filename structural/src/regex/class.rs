@@ -4,7 +4,7 @@ use super::escape::escape;
 use super::names;
 use super::{Mistake, RegexErrorKind};
 
-/// Reads the class at the beginning of `text`, which starts with `[`; returns the rest.
+/// Reads the class at the start of `text`, which starts with `[`. Returns the rest.
 pub(super) fn bracket(text: &str) -> Result<&str, Mistake<'_>> {
     let mut at = &text[1..];
     at = at.strip_prefix('^').unwrap_or(at);
@@ -44,7 +44,7 @@ fn character<'p>(text: &'p str, class: &'p str) -> Result<(u32, &'p str), Mistak
     }
 }
 
-/// `[:alpha:]`, if `text` starts with something of that form.
+/// Reads `[:alpha:]`, if `text` starts with something of that form.
 fn named(text: &str) -> Result<Option<&str>, Mistake<'_>> {
     let Some(inner) = text.strip_prefix("[:") else { return Ok(None) };
     let Some(end) = inner.find(":]") else { return Ok(None) };
@@ -52,13 +52,13 @@ fn named(text: &str) -> Result<Option<&str>, Mistake<'_>> {
     if names::is_posix(name) { Ok(Some(&inner[end + 2..])) } else { Err((RegexErrorKind::CharRange, &text[..end + 4])) }
 }
 
-/// `\d` and the like, if `text` starts with one.
+/// Reads `\d` and the like, if `text` starts with one.
 pub(super) fn perl(text: &str) -> Option<&str> {
     let rest = text.strip_prefix('\\')?;
     rest.strip_prefix(|c| matches!(c, 'd' | 'D' | 's' | 'S' | 'w' | 'W'))
 }
 
-/// `\pL` or `\p{Greek}`, if `text` starts with `\p` or `\P`.
+/// Reads `\pL` or `\p{Greek}`, if `text` starts with `\p` or `\P`.
 pub(super) fn unicode(text: &str) -> Result<Option<&str>, Mistake<'_>> {
     let Some(rest) = text.strip_prefix("\\p").or_else(|| text.strip_prefix("\\P")) else { return Ok(None) };
     let (name, written) = if let Some(inner) = rest.strip_prefix('{') {

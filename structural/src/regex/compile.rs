@@ -1,8 +1,8 @@
 //! Expressions that match as Go's do, in linear time.
 //!
-//! The crate `regex` does the matching. Its language is nearly Go's; [`translate`] rewrites the rest: classes are those
-//! of ASCII, `[` and `&` have no meaning inside a class, escapes may be octal, and a brace that begins no repetition is
-//! a character.
+//! The crate `regex` does the matching. Its language is nearly Go's; [`translate`] rewrites the differences: in Go,
+//! classes are ASCII classes, `[` and `&` have no meaning inside a class, escapes may be octal, and a brace that begins
+//! no repetition is a literal.
 
 use super::{RegexError, check};
 use regex::{Regex, RegexBuilder};
@@ -10,19 +10,19 @@ use std::fmt::Write;
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// The most bytes that a compiled expression takes.
+/// The maximum size of a compiled expression in bytes.
 pub const COMPILED_SIZE: usize = 10 << 20;
-/// Go's limit of nesting, and some for what the translation adds.
+/// Go's limit of nesting, with a reserve for levels that the translation adds.
 pub(super) const NESTING: u32 = 1100;
 
 /// Why an expression was not compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CompileError {
-    /// Go refuses it, too.
+    /// Go rejects it, too.
     Invalid(RegexError),
-    /// Go takes it, but it would take more than [`COMPILED_SIZE`] bytes here.
+    /// Go accepts it, but it would take more than [`COMPILED_SIZE`] bytes here.
     TooLarge,
-    /// All expressions of a definition would take too much together.
+    /// All expressions of a definition together would take too much memory.
     TooMany,
 }
 
@@ -42,7 +42,7 @@ impl std::error::Error for CompileError {}
 /// names.
 ///
 /// # Errors
-/// Go refuses the pattern, or it is too large.
+/// Go rejects the pattern, or it is too large.
 ///
 /// # Example: classes are those of ASCII
 /// ```
@@ -61,10 +61,10 @@ pub fn compile(pattern: &str) -> Result<Regex, CompileError> {
         .map_err(|_| CompileError::TooLarge)
 }
 
-/// The expression of the crate `regex` that [`compile`] compiles for a pattern of Go.
+/// Returns the expression of the crate `regex` that [`compile`] compiles for a pattern of Go.
 ///
 /// # Errors
-/// Go refuses the pattern.
+/// Go rejects the pattern.
 pub fn translated(pattern: &str) -> Result<String, RegexError> {
     check(pattern)?;
     Ok(translate(pattern))
@@ -74,7 +74,7 @@ const DIGIT: &str = "0-9";
 const SPACE: &str = r"\t\n\x0c\r\x20";
 const WORD: &str = "0-9A-Za-z_";
 
-/// The same expression in the language of the crate `regex`. The pattern is one that Go takes.
+/// Returns the expression in the language of the crate `regex`. Go must accept the pattern.
 pub(super) fn translate(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len() + 16);
     let mut rest = pattern.chars().peekable();
@@ -100,7 +100,7 @@ fn literal(c: char, out: &mut String) {
     }
 }
 
-/// Whether what follows a brace is `n}`, `n,}` or `n,m}`.
+/// Returns whether `n}`, `n,}` or `n,m}` follows a brace.
 fn repeats(rest: Peekable<Chars<'_>>) -> bool {
     let text: String = rest.take_while(|c| *c == ',' || c.is_ascii_digit() || *c == '}').collect();
     let Some((counts, _)) = text.split_once('}') else { return false };
@@ -108,13 +108,13 @@ fn repeats(rest: Peekable<Chars<'_>>) -> bool {
     !least.is_empty() && !most.contains(',')
 }
 
-/// Whether the text that was written ends with an open repetition.
+/// Returns whether the output ends with an open repetition.
 fn closes_repetition(out: &str) -> bool {
     let counts = out.trim_end_matches(|c: char| c.is_ascii_digit() || c == ',');
     counts.len() < out.len() && counts.ends_with('{') && !counts.ends_with("\\{")
 }
 
-/// Takes the names of groups away; flags and plain groups stay.
+/// Removes the names of groups. Flags and plain groups stay.
 fn group(rest: &mut Peekable<Chars<'_>>, out: &mut String) {
     out.push('(');
     let mut ahead = rest.clone();
@@ -131,7 +131,7 @@ fn group(rest: &mut Peekable<Chars<'_>>, out: &mut String) {
     }
 }
 
-/// What follows a backslash.
+/// Translates what follows a backslash.
 fn escape(rest: &mut Peekable<Chars<'_>>, out: &mut String, in_class: bool) {
     let Some(c) = rest.next() else { return };
     let mut set = |negated: bool, members: &str| {
@@ -161,13 +161,13 @@ fn escape(rest: &mut Peekable<Chars<'_>>, out: &mut String, in_class: bool) {
                 literal(c, out);
             }
         }
-        // Go ends a quotation that was never begun.
+        // Go ignores the end of a quotation that was not begun.
         'E' if !in_class => {}
         c => literal(single(c, rest), out),
     }
 }
 
-/// `\pL`, `\p{Greek}`, `\p{^Greek}`; the letter has been read.
+/// Translates `\pL`, `\p{Greek}`, `\p{^Greek}` after the letter.
 fn property(negated: bool, rest: &mut Peekable<Chars<'_>>, out: &mut String) {
     let mut name = String::new();
     match rest.next() {
@@ -178,13 +178,13 @@ fn property(negated: bool, rest: &mut Peekable<Chars<'_>>, out: &mut String) {
     let (inverted, name) = name.strip_prefix('^').map_or((false, name.as_str()), |name| (true, name));
     let letter = if negated == inverted { 'p' } else { 'P' };
     let _ = match name {
-        // The crate spells it in full.
+        // The crate has no short form.
         "Any" => write!(out, "\\{letter}{{any}}"),
         name => write!(out, "\\{letter}{{{name}}}"),
     };
 }
 
-/// The character that an escape names; its first character has been read.
+/// Returns the character of an escape, after its first character.
 fn single(c: char, rest: &mut Peekable<Chars<'_>>) -> char {
     let code = match c {
         'a' => 7,
@@ -211,11 +211,11 @@ fn single(c: char, rest: &mut Peekable<Chars<'_>>) -> char {
         }
         c => return c,
     };
-    // Go takes the codes of half surrogate pairs, which stand in no text.
+    // Go accepts the codes of half surrogate pairs, which are not in any string.
     char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// A class; its opening bracket has been read.
+/// Translates a class after its opening bracket.
 fn class(rest: &mut Peekable<Chars<'_>>, out: &mut String) {
     out.push('[');
     if rest.next_if_eq(&'^').is_some() {
@@ -247,7 +247,7 @@ fn class(rest: &mut Peekable<Chars<'_>>, out: &mut String) {
     out.push(']');
 }
 
-/// `[:alpha:]`; the first bracket has been read. False, and nothing is read, if it is none.
+/// Translates `[:alpha:]` after the first bracket. If it is not a class, reads nothing and returns `false`.
 fn named_class(rest: &mut Peekable<Chars<'_>>, out: &mut String) -> bool {
     let mut ahead = rest.clone();
     ahead.next();
@@ -261,7 +261,7 @@ fn named_class(rest: &mut Peekable<Chars<'_>>, out: &mut String) -> bool {
     true
 }
 
-/// A character of a class; its first character has been read.
+/// Translates a member of a class after its first character.
 fn member(c: char, rest: &mut Peekable<Chars<'_>>) -> char {
     match c {
         '\\' => rest.next().map_or('\\', |c| single(c, rest)),
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn what_go_refuses_is_refused_with_its_text() {
+    fn invalid_patterns_give_the_error_of_go() {
         let error = compile("(?=a)").expect_err("Perl's syntax");
         assert_eq!(error.to_string(), "error parsing regexp: invalid or unsupported Perl syntax: `(?=`");
     }

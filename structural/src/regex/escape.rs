@@ -2,7 +2,7 @@
 
 use super::{Mistake, RegexErrorKind};
 
-/// Reads the escape at the beginning of `text`, which starts with a backslash. Returns the code point and the rest. The
+/// Reads the escape at the start of `text`, which starts with a backslash. Returns the code point and the rest. The
 /// code point may be a surrogate.
 pub(super) fn escape(text: &str) -> Result<(u32, &str), Mistake<'_>> {
     let mut chars = text.chars();

@@ -2,25 +2,25 @@
 
 use super::RegexErrorKind;
 
-/// The greatest depth of nested operators.
+/// The maximum depth of nested operators.
 const MAX_HEIGHT: u32 = 1000;
-/// The greatest product of nested repetition counts.
+/// The maximum product of nested repetition counts.
 pub(super) const MAX_REPEAT: u32 = 1000;
-/// The greatest number of instructions: 128 MiB at 40 bytes each.
+/// The maximum number of instructions: 128 MiB at 40 bytes each.
 const MAX_SIZE: u64 = (128 << 20) / 40;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// Characters, which merge with adjacent characters.
     Literal,
-    /// A sequence. Inside another sequence it dissolves.
+    /// A sequence. It is merged into a surrounding sequence.
     Sequence,
-    /// Alternatives. Inside other alternatives they dissolve.
+    /// Alternatives. They are merged into surrounding alternatives.
     Alternatives,
     Other,
 }
 
-/// Facts about a part of the expression.
+/// Measurements of a part of the expression.
 #[derive(Clone, Copy)]
 pub(super) struct Part {
     form: Form,
@@ -56,7 +56,7 @@ impl Part {
             Some(max) => u64::from(max).saturating_mul(self.size) + u64::from(max.saturating_sub(min)),
         };
         let repeat = match max.unwrap_or(min) {
-            // A repetition by zero counts as one.
+            // A repetition by zero is treated as one.
             0 if max.is_some() => 1,
             count => self.repeat.saturating_mul(count.max(1)),
         };
@@ -68,7 +68,7 @@ impl Part {
         self.repeat
     }
 
-    /// Whether the part is within the limits.
+    /// Checks the limits.
     pub(super) fn check(self) -> Result<Part, RegexErrorKind> {
         if self.size > MAX_SIZE {
             Err(RegexErrorKind::Large)

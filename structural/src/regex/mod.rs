@@ -1,16 +1,16 @@
-//! Regular expressions of Go: [`check`] gives Go's error for an invalid string, [`compile`] makes one that matches,
-//! and [`Texts`] compares what several accept.
+//! Regular expressions of Go: [`check`] gives Go's error for an invalid string, [`compile`] builds an expression that
+//! matches, and [`Texts`] finds strings that some expressions match and others do not.
 //!
 //! The API server compiles every `pattern` with Go's `regexp` package. Its language is that of RE2: no back-references,
 //! no look-around, and repetition up to a limit. The check builds no program. It follows
 //! Go 1.26 (`regexp/syntax` with Perl flags), including where this release differs from others:
 //!
 //! - group names may repeat;
-//! - names of scripts with an underscore (`\p{Old_Italic}`) and `SignWriting` are refused.
+//! - names of scripts with an underscore (`\p{Old_Italic}`) and `SignWriting` are rejected.
 //!
-//! Limits on the size of the whole expression are computed from the text as written. Go computes them after it has
-//! merged common prefixes of alternatives. So Go accepts a few expressions that this check refuses as too large. They
-//! have several kilobytes and are nested a thousand deep or repeated thousands of times.
+//! Limits on the size of the whole expression are computed from the source of the expression. Go computes them after it
+//! has merged common prefixes of alternatives. So Go accepts a few expressions that this check rejects as too large.
+//! They have several kilobytes and are nested a thousand deep or repeated thousands of times.
 
 mod class;
 mod compile;
@@ -60,7 +60,7 @@ pub enum RegexErrorKind {
 }
 
 impl RegexErrorKind {
-    /// Go's text for it.
+    /// Returns Go's message.
     pub fn text(self) -> &'static str {
         match self {
             RegexErrorKind::CharRange => "invalid character class range",
@@ -80,7 +80,7 @@ impl RegexErrorKind {
     }
 }
 
-/// Why a string is not a regular expression for Go. `Display` gives the text of Go's error.
+/// Why Go rejects a regular expression. `Display` prints Go's error message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegexError {
     /// What is wrong.
@@ -97,11 +97,12 @@ impl fmt::Display for RegexError {
 
 impl std::error::Error for RegexError {}
 
-/// Checks that Go's `regexp.Compile` would compile a pattern. This takes time in proportion to the length of the
-/// pattern and does not recurse.
+/// Checks that Go's `regexp.Compile` would compile a pattern. The time is linear in the length of the pattern, and the
+/// check does not recurse.
 ///
 /// # Errors
-/// The first mistake, with Go's text: a bad class, escape, group name or repetition, a missing or unexpected bracket,
+/// The first mistake, with Go's message: a bad class, escape, group name or repetition, a missing or unexpected
+/// bracket,
 /// or an expression that is too deep or too large.
 ///
 /// # Example

@@ -9,8 +9,8 @@ pub(super) fn is_posix(name: &str) -> bool {
     NAMES.binary_search(&name).is_ok()
 }
 
-/// Names within `\p{…}`: categories, their long names, and scripts. Go ignores case, blanks, `-` and `_` in the name
-/// that it looks up, so it does not find scripts whose names in its tables have an underscore.
+/// Returns whether a name is one within `\p{…}`: categories, their long names, and scripts. Go ignores case, blanks,
+/// `-` and `_` in the name that it looks up, so it does not find scripts whose names in its tables have an underscore.
 pub(super) fn is_unicode(name: &str) -> bool {
     let mut plain = [0; LONGEST];
     let mut length = 0;
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn case_and_separators_count_for_nothing() {
+    fn case_and_separators_are_ignored() {
         assert!(is_unicode("greek") && is_unicode("_L u") && is_unicode("Uppercase-Letter"));
         assert!(!is_unicode("") && !is_unicode("Linear_A") && !is_unicode("^Lu"));
     }

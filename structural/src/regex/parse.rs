@@ -61,7 +61,7 @@ pub(super) fn check(pattern: &str) -> Result<(), Mistake<'_>> {
             b'(' => {
                 let group = if at.starts_with("(?") { perl_group(at)? } else { (Some(true), &at[1..]) };
                 at = group.1;
-                // Flags alone do not change the checks.
+                // Setting flags, as in `(?i)`, does not change the checks.
                 if let Some(capture) = group.0 {
                     outer.push(std::mem::replace(&mut frame, Frame::new(capture)));
                 }
@@ -115,8 +115,8 @@ pub(super) fn check(pattern: &str) -> Result<(), Mistake<'_>> {
     if outer.is_empty() { Ok(()) } else { Err(whole(RegexErrorKind::MissingParen)) }
 }
 
-/// Repeats the last part of the sequence. `operator` is the text from the operator on, and `rest` the text after it.
-/// Returns the rest after a `?` that makes the operator lazy.
+/// Repeats the last part of the sequence. `operator` is the string from the operator on, and `rest` the string after
+/// it. Returns the rest after a `?` that makes the operator lazy.
 fn repeated<'p>(
     frame: &mut Frame,
     operator: &'p str,
@@ -141,11 +141,11 @@ fn repeated<'p>(
     Ok(rest)
 }
 
-/// The least and the greatest count; without the latter there is no upper limit. `None` if a count is too large or the
+/// The minimum and maximum count; without a maximum, there is no upper limit. `None` if a count is too large or the
 /// counts are in the wrong order.
 type Counts = Option<(u32, Option<u32>)>;
 
-/// Reads `{2}`, `{2,}` or `{2,3}`. Anything else is literal text.
+/// Reads `{2}`, `{2,}` or `{2,3}`. Anything else is literal.
 fn counts(text: &str) -> Option<(Counts, &str)> {
     let (min, rest) = count(&text[1..])?;
     let (max, rest) = match rest.strip_prefix(',') {
@@ -201,7 +201,7 @@ fn backslash<'p>(frame: &mut Frame, text: &'p str) -> Result<&'p str, Mistake<'p
     Ok(rest)
 }
 
-/// Reads the text after `(?`. For a group it returns whether the group captures, for flags alone `None`; and the rest.
+/// Reads what follows `(?`. Returns whether the group captures, or `None` for flags alone; and the rest.
 fn perl_group(text: &str) -> Result<(Option<bool>, &str), Mistake<'_>> {
     let name = match text.strip_prefix("(?P<") {
         Some(name) if !name.is_empty() => Some(name),
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn every_construct_of_re2_is_taken() {
+    fn every_construct_of_re2_is_accepted() {
         let right = [
             "",
             "a|b|",
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_in_the_words_of_go() {
+    fn mistakes_have_the_messages_of_go() {
         let wrong = [
             ("a**", "invalid nested repetition operator: `**`"),
             ("a+??+", "invalid nested repetition operator: `+??`"),

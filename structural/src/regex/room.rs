@@ -1,15 +1,16 @@
-//! What all compiled expressions of the process take that are kept.
+//! A limit on the memory of all compiled expressions that the process keeps.
 
 use super::compiled_size;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// The most bytes that kept expressions take, as [`compiled_size`] estimates them.
+/// The maximum total size of kept expressions in bytes, as [`compiled_size`] estimates it.
 pub const MAX_KEPT: usize = 512 << 20;
 
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
-/// Room for a compiled expression that is kept, as long as it is. All of the process have 512 MiB together. Where there is no
-/// room, an expression is compiled each time that it is used: this takes time, and changes no answer.
+/// A reservation of memory for a compiled expression, valid as long as it exists. All reservations of the process have
+/// 512 MiB together. Without a reservation, an expression is compiled each time it is used: this takes time, but does
+/// not change any result.
 ///
 /// # Example
 /// ```
@@ -21,7 +22,7 @@ static TAKEN: AtomicUsize = AtomicUsize::new(0);
 pub struct Room(usize);
 
 impl Room {
-    /// Takes room for an expression, if there is any.
+    /// Reserves memory for an expression, if the limit allows it.
     pub fn of(pattern: &str) -> Option<Room> {
         let size = compiled_size(pattern);
         let more = |taken: usize| taken.checked_add(size).filter(|taken| *taken <= MAX_KEPT);

@@ -1,16 +1,17 @@
-//! What a compiled expression takes, before it is compiled.
+//! Estimates the memory of a compiled expression before it is compiled.
 
 use super::compile::{COMPILED_SIZE, NESTING, translate};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// The bytes of a state.
+/// The size of a state in bytes.
 const STATE: usize = 32;
-/// The most bytes that a character of an expression takes, if it is not repeated and not a class of Unicode.
+/// The maximum size of a character of an expression in bytes, if it is not repeated and not a Unicode class.
 const CHARACTER: usize = 512;
 
-/// Estimates the memory that [`compile`](super::compile) takes for a pattern, in bytes: rather too much than too little, and at
-/// most [`COMPILED_SIZE`], because a larger expression is not compiled. Takes time in proportion to the length of the pattern.
+/// Estimates the memory that [`compile`](super::compile) takes for a pattern, in bytes. The estimate is rather too high
+/// than too low, and at most [`COMPILED_SIZE`], because a larger expression is not compiled. The time is linear in the
+/// length of the pattern.
 ///
 /// # Example
 /// ```
@@ -25,11 +26,11 @@ pub fn compiled_size(pattern: &str) -> usize {
         return plain.min(COMPILED_SIZE);
     }
     let parsed = ParserBuilder::new().nest_limit(NESTING).build().parse(&translate(pattern));
-    // What is refused is not compiled.
+    // Invalid patterns are not compiled.
     parsed.map_or(0, |hir| states(&hir).saturating_mul(STATE).min(COMPILED_SIZE))
 }
 
-/// The number of states. Expressions nest as deep as the parser allows.
+/// Returns the number of states. The parser bounds the nesting of expressions.
 fn states(hir: &Hir) -> usize {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => 1,

@@ -1,8 +1,8 @@
-//! Which strings some expressions find and others do not.
+//! Finds strings that some expressions match and others do not.
 //!
-//! The expressions become automata over bytes that are built as far as a search needs them. The search walks over all
-//! of them at once, over the bytes of UTF-8, from shorter strings to longer ones. It has visited each state once when
-//! it ends, so it decides whether there is such a string. Limits bound the states, since an automaton can have
+//! The expressions become automata over bytes, which are built only as far as a search needs them. The search runs all
+//! of them in parallel over the bytes of UTF-8, from shorter strings to longer ones. It visits each state at most once,
+//! so it decides whether there is such a string. Limits bound the number of states, since an automaton can have
 //! exponentially many.
 
 use super::compile::{NESTING, translate};
@@ -14,14 +14,14 @@ use regex_automata::nfa::thompson::{self, WhichCaptures};
 use regex_automata::util::{start, syntax};
 use std::collections::{HashMap, HashSet};
 
-/// The most states that a search visits.
+/// The maximum number of states that a search visits.
 pub const STATES: usize = 20_000;
-/// An automaton takes at most this many bytes, and what it is built from as many.
+/// The maximum size of an automaton in bytes, and of what it is built from.
 const BYTES: usize = 2 << 20;
-/// What an automaton is built from takes a step for so many bytes.
+/// Building an automaton takes one step for this many bytes of what it is built from.
 const BYTES_PER_STEP: u64 = 16;
 
-/// Texts that all of some expressions find something in, and none of others.
+/// Describes strings that all expressions in `matched` match, and none in `unmatched`.
 ///
 /// # Example: what one pattern accepts and another one refuses
 /// ```
@@ -33,25 +33,25 @@ const BYTES_PER_STEP: u64 = 16;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Texts<'p> {
-    /// Patterns of Go that match.
+    /// Patterns of Go that must match.
     pub matched: &'p [&'p str],
-    /// Patterns of Go that do not match.
+    /// Patterns of Go that must not match.
     pub unmatched: &'p [&'p str],
-    /// The strings have at least this many characters.
+    /// The minimum length in characters.
     pub least: u64,
-    /// And at most this many.
+    /// The maximum length in characters.
     pub most: Option<u64>,
 }
 
-/// Why it is not decided whether there is a string.
+/// Why the search could not decide whether there is a string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Undecided {
-    /// Go refuses a pattern.
+    /// Go rejects a pattern.
     Invalid(RegexError),
     /// The automata have more states than [`STATES`], or take too much memory.
     TooLarge,
-    /// A pattern asks for places that are no word boundary (`\B`); an automaton over bytes finds some inside
-    /// characters.
+    /// A pattern has `\B`, which matches where there is no word boundary. An automaton over bytes also finds such
+    /// positions inside characters.
     NoBoundary,
 }
 
@@ -68,17 +68,17 @@ impl std::fmt::Display for Undecided {
 impl std::error::Error for Undecided {}
 
 impl Texts<'_> {
-    /// The shortest of these strings, in characters. None if there is none.
+    /// Returns the shortest of these strings, by characters, or `None` if there is none.
     ///
     /// # Errors
-    /// A pattern is invalid, or the limits do not suffice.
+    /// A pattern is invalid, or the limits are too small.
     pub fn shortest(&self) -> Result<Option<String>, Undecided> {
         let mut unlimited = u64::MAX;
         self.shortest_within(&mut unlimited)
     }
 
-    /// As [`shortest`](Self::shortest), within a number of steps that several searches share. A step takes less than a
-    /// microsecond. Those that it takes are subtracted.
+    /// Does the same as [`shortest`](Self::shortest), within a number of steps that several searches share. A step
+    /// takes less than a microsecond. The steps that it takes are subtracted.
     ///
     /// # Errors
     /// As for [`shortest`](Self::shortest).
@@ -104,18 +104,18 @@ impl Texts<'_> {
     }
 }
 
-/// Takes steps.
+/// Subtracts steps.
 fn spend(left: &mut u64, steps: u64) -> Result<(), Undecided> {
     let after = left.checked_sub(steps);
     *left = after.unwrap_or_default();
     after.map(|_| ()).ok_or(Undecided::TooLarge)
 }
 
-/// Where an automaton is.
+/// The state of an automaton.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum State {
     At(LazyStateID),
-    /// What follows does not matter: the expression has found something, or never will.
+    /// The rest of the string does not matter: the expression has matched, or never will.
     Settled,
 }
 
@@ -145,7 +145,7 @@ impl Automaton {
         Ok(Automaton { dfa, cache, is_matched })
     }
 
-    /// The state before the first byte; none if no text is one that is looked for.
+    /// Returns the state before the first byte, or `None` if there is no such string.
     fn start(&mut self) -> Result<Option<State>, Undecided> {
         let config = start::Config::new().anchored(Anchored::No);
         let id = self.dfa.start_state(&mut self.cache, &config).map_err(|_| Undecided::TooLarge)?;
@@ -158,7 +158,7 @@ impl Automaton {
         Ok(self.state(id))
     }
 
-    /// None if no text that goes on from here is one that is looked for.
+    /// Returns `None` if no string with this prefix is one of those searched for.
     fn state(&self, id: LazyStateID) -> Option<State> {
         if id.is_match() {
             return self.is_matched.then_some(State::Settled);
@@ -169,7 +169,7 @@ impl Automaton {
         Some(State::At(id))
     }
 
-    /// Whether a string that ends here is as it should be.
+    /// Returns whether a string that ends here is one of those searched for.
     fn ends(&mut self, state: State) -> Result<bool, Undecided> {
         let State::At(id) = state else { return Ok(true) };
         let id = self.dfa.next_eoi_state(&mut self.cache, id).map_err(|_| Undecided::TooLarge)?;
@@ -177,7 +177,7 @@ impl Automaton {
     }
 }
 
-/// Bytes that stand for all of them, letters and digits first.
+/// Returns one byte of each class of bytes, letters and digits first.
 fn bytes(automata: &[Automaton]) -> Vec<u8> {
     let plain = (b'a'..=b'z').chain(b'0'..=b'9').chain(b'A'..=b'Z').chain(*b"-._/ ");
     let mut classes = HashMap::new();
@@ -191,7 +191,7 @@ fn bytes(automata: &[Automaton]) -> Vec<u8> {
     bytes.into_iter().map(|(_, byte)| byte).collect()
 }
 
-/// Bytes that UTF-8 treats alike.
+/// Returns the class of a byte in UTF-8.
 fn utf8_class(byte: u8) -> u8 {
     match byte {
         0..=0x7f => 0,
@@ -209,12 +209,12 @@ fn utf8_class(byte: u8) -> u8 {
     }
 }
 
-/// A place in a character of UTF-8.
+/// A position in a UTF-8 character.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Place {
     /// Between characters.
     Between,
-    /// This many bytes are missing. The first is in a range.
+    /// This many bytes are missing. The first must be in a range.
     Within(u8, u8, u8),
 }
 
@@ -240,12 +240,12 @@ impl Place {
     }
 }
 
-/// What decides how a string can go on.
+/// The facts on which the possible continuations of a string depend.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
     states: Vec<State>,
     place: Place,
-    /// The characters before, as far as the least length counts them.
+    /// The number of characters so far, up to the minimum length.
     count: u64,
 }
 
@@ -254,7 +254,7 @@ struct Search<'t> {
     automata: Vec<Automaton>,
     bytes: Vec<u8>,
     seen: HashSet<Key>,
-    /// The byte before a state, and the node before it. The first node has none.
+    /// The byte before a state, and the previous node. The first node has none.
     nodes: Vec<(usize, u8)>,
     steps: &'t mut u64,
 }
@@ -300,7 +300,7 @@ impl Search<'_> {
         Ok(true)
     }
 
-    /// The states that are one character further.
+    /// Adds the states after one more character.
     fn step(&mut self, node: usize, key: Key, count: u64, next: &mut Vec<(usize, Key)>) -> Result<(), Undecided> {
         let mut within = vec![(node, key)];
         while let Some((node, key)) = within.pop() {
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_text_is_found() {
+    fn the_shortest_string_is_found() {
         for (matched, unmatched, expected) in [
             ("", "", None),
             ("", "x", Some("")),
@@ -388,7 +388,7 @@ mod tests {
             ("^[a-z]+$", "^[a-z0-9]+$", None),
             ("^[a-z0-9]+$", "^[a-z]+$", Some("0")),
             ("^(a|b)+$", "^(b|a)(a|b)*$", None),
-            // A dot is not a line break, and `$` is the end of the text.
+            // A dot does not match a line break, and `$` matches only at the end.
             ("", "^.*$", Some("\n")),
             ("", "(?s)^.*$", None),
             (".*", ".", Some("")),
@@ -398,7 +398,7 @@ mod tests {
             ("^\\pL$", "^[\\pL\\pN]$", None),
             (r"a\b", "a$", Some("a-")),
             ("(?i)^k$", "^[kK]$", Some("\u{212a}")),
-            // An expression that finds nothing.
+            // An expression that never matches.
             ("a^", "", None),
             ("", "a^", Some("")),
         ] {
@@ -421,9 +421,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_large_is_not_decided() {
+    fn large_automata_are_undecided() {
         let texts = |matched| Texts { matched, ..Texts::default() }.shortest();
-        // Whether the letter before the last thousand is an a takes 2^1000 states.
+        // An automaton that remembers whether the letter before the last thousand is an `a` has 2^1000 states.
         assert_eq!(
             Texts { matched: &["a[ab]{1000}$"], unmatched: &["b[ab]{999}$"], ..Texts::default() }.shortest(),
             Err(Undecided::TooLarge)

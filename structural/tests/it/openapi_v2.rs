@@ -1,4 +1,4 @@
-//! What a structural schema becomes in OpenAPI v2.
+//! The OpenAPI v2 form of structural schemas.
 
 use kubeshape_schema::{Bump, print, read};
 use kubeshape_structural::openapi_v2;
@@ -51,7 +51,7 @@ fn an_array_that_preserves_unknown_fields_keeps_only_the_extension() {
 }
 
 #[test]
-fn what_needs_no_change_is_shared() {
+fn unchanged_parts_are_shared() {
     let (out, notes) = v2("{type: object, properties: {a: {type: array, items: {type: integer, format: int64}}}}");
     assert_eq!(
         out,

@@ -1,11 +1,11 @@
-//! How CustomResourceDefinitions are read: decoding, defaults, v1beta1.
+//! Reading of CustomResourceDefinitions: decoding, defaults, v1beta1.
 
 #![allow(clippy::unwrap_used)]
 
 use crate::support::{with_crd, with_root};
 use kubeshape_structural::{ApiVersion, Scope, read};
 
-/// A manifest with this `spec` and, in front of it, these fields.
+/// Returns a manifest with this `spec` and, before it, these fields.
 fn manifest(version: &str, fields: &str, spec: &str) -> String {
     format!("{{apiVersion: apiextensions.k8s.io/{version}, kind: CustomResourceDefinition, {fields} spec: {{{spec}}}}}")
 }
@@ -54,7 +54,7 @@ fn everything_of_a_v1_version_is_read() {
 }
 
 #[test]
-fn null_is_as_good_as_absent() {
+fn null_is_the_same_as_absent() {
     let fields = "metadata: {name: null, creationTimestamp: null, labels: null, ownerReferences: null}, status: null,";
     let spec = "group: null, names: null, conversion: null, preserveUnknownFields: null, versions: [{name: v1, \
                 served: null, schema: {openAPIV3Schema: null}, subresources: {status: null, scale: null}, \
@@ -83,7 +83,7 @@ fn v1beta1_hands_its_top_level_fields_down() {
 }
 
 #[test]
-fn v1beta1_fields_of_a_version_stay_where_the_top_level_has_none() {
+fn v1beta1_fields_of_a_version_are_kept_if_the_top_level_has_none() {
     let spec = "validation: null, preserveUnknownFields: false, versions: [{name: v1, schema: {openAPIV3Schema: {}}, \
                 additionalPrinterColumns: [{name: crd}]}, {name: v2}]";
     with_crd(&manifest("v1beta1", "", spec), |crd, _| {
@@ -105,7 +105,7 @@ fn an_empty_top_level_field_of_v1beta1_is_handed_down_too() {
 }
 
 #[test]
-fn the_version_of_v1beta1_stands_for_missing_versions() {
+fn the_version_of_v1beta1_replaces_missing_versions() {
     with_crd(&manifest("v1beta1", "", "version: v1alpha1"), |crd, _| {
         let crd = crd.unwrap();
         let [version] = crd.versions else { panic!("{crd:?}") };
@@ -198,7 +198,7 @@ fn unknown_fields_are_dropped_with_a_warning() {
 }
 
 #[test]
-fn an_unknown_field_comes_with_the_nearest_one() {
+fn an_unknown_field_is_reported_with_the_nearest_one() {
     let spec = "verions: [], names: {Kind: A, shortName: [a]}, versions: [{name: v1, servd: true, schema: \
                 {openAPIV3schema: {}}}, {name: v2, schema: {openAPIV3Schema: {minimun: 1, if: {}, \
                 x-kubernetes-preserve-unknown-field: true}}}]";
@@ -221,7 +221,7 @@ fn an_unknown_field_comes_with_the_nearest_one() {
 }
 
 #[test]
-fn every_name_that_is_suggested_is_known() {
+fn every_suggested_name_is_known() {
     let names = "\
 $ref $schema additionalItems additionalProperties allOf anyOf default definitions dependencies description enum example \
 exclusiveMaximum exclusiveMinimum externalDocs format id items maxItems maxLength maxProperties maximum minItems minLength \
@@ -247,7 +247,7 @@ x-kubernetes-map-type x-kubernetes-preserve-unknown-fields";
 }
 
 #[test]
-fn of_repeated_keys_the_last_one_counts() {
+fn of_repeated_keys_the_last_one_is_used() {
     with_crd(&manifest("v1", "", &format!("group: a, group: 1, group: b, {VERSION}")), |crd, notes| {
         assert_eq!(crd.unwrap().group, "b");
         assert!(notes.iter().all(|note| note.starts_with("KS1003 ")), "{notes:?}");
@@ -264,7 +264,7 @@ fn lists_are_expanded_level_by_level() {
 }
 
 #[test]
-fn items_of_a_typed_list_may_leave_out_what_it_says() {
+fn items_of_a_typed_list_may_omit_their_type() {
     let crd = "{metadata: {name: crd}, spec: {versions: [{name: v1}]}}";
     let source =
         format!("{{apiVersion: apiextensions.k8s.io/v1beta1, kind: CustomResourceDefinitionList, items: [{crd}, 1]}}");

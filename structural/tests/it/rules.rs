@@ -66,7 +66,7 @@ fn int_or_string_excludes_other_kinds_of_value() {
 }
 
 #[test]
-fn an_embedded_resource_is_an_object_that_says_something() {
+fn an_embedded_resource_is_an_object_with_fields() {
     let schema = "{type: object, properties: {a: {x-kubernetes-embedded-resource: true}, \
                   b: {type: string, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}, \
                   c: {type: object, x-kubernetes-embedded-resource: true, properties: {x: {type: string}}, \
@@ -157,13 +157,13 @@ fn a_pattern_is_a_regular_expression_of_go() {
 }
 
 #[test]
-fn branches_name_no_type_but_those_of_int_or_string() {
+fn branches_have_no_type_except_those_of_int_or_string() {
     let field = |junctors: &str| errors(&format!("{{type: object, properties: {{p: {{type: string, {junctors}}}}}}}"));
-    // It needs no extension …
+    // It does not need the extension …
     assert_eq!(field("anyOf: [{type: integer}, {type: string}]"), NONE);
     assert_eq!(field("allOf: [{anyOf: [{type: integer}, {type: string}], minLength: 1}, {maxLength: 2}]"), NONE);
     assert_eq!(field("anyOf: [{type: integer, additionalProperties: false}, {type: string, enum: []}]"), NONE);
-    // … but this order and nothing else.
+    // … but exactly these branches in this order.
     for any_of in [
         "[{type: string}, {type: integer}]",
         "[{type: integer}, {type: string, required: []}]",
@@ -179,7 +179,7 @@ fn branches_name_no_type_but_those_of_int_or_string() {
 }
 
 #[test]
-fn branches_say_nothing_about_structure() {
+fn branches_do_not_describe_structure() {
     let keywords = [
         ("title: t", "title", "empty"),
         ("description: d", "description", "empty"),
@@ -209,7 +209,7 @@ fn branches_say_nothing_about_structure() {
 }
 
 #[test]
-fn no_branch_speaks_of_metadata_at_any_depth() {
+fn no_branch_restricts_metadata_at_any_depth() {
     let schema = "{type: object, properties: {a: {type: object, properties: {metadata: {type: object}}, \
                   anyOf: [{properties: {metadata: {}}}]}}}";
     assert_eq!(
@@ -219,7 +219,7 @@ fn no_branch_speaks_of_metadata_at_any_depth() {
 }
 
 #[test]
-fn branches_of_the_root_speak_of_declared_fields() {
+fn branches_of_the_root_restrict_declared_fields_only() {
     let schema = "{type: object, properties: {a: {type: string}}, anyOf: [{properties: {a: {}, x: {}}}], \
                   not: {allOf: [{items: {}}]}}";
     assert_eq!(
@@ -232,7 +232,7 @@ fn branches_of_the_root_speak_of_declared_fields() {
 }
 
 #[test]
-fn branches_below_the_root_may_speak_of_undeclared_fields() {
+fn branches_below_the_root_may_restrict_undeclared_fields() {
     let schema = "{type: object, properties: {foo: {type: object, anyOf: [{properties: {x: {}}}]}}}";
     assert_eq!(errors(schema), NONE);
 }

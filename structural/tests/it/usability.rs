@@ -1,4 +1,4 @@
-//! Which schemas are used, and what their normal form is.
+//! Which schemas are used, and their normal form.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,14 +7,14 @@ use kubeshape_schema::{Bump, Code, Schema};
 use kubeshape_structural::{unfold, usable};
 
 #[test]
-fn a_version_without_schema_is_told_so() {
+fn a_version_without_schema_is_reported() {
     let decision = usable(None, 7);
     assert_eq!((decision.value, decision.notes.len()), (None, 1));
     assert_eq!((decision.notes[0].code, decision.notes[0].at), (Code::NoSchema, 7));
 }
 
 #[test]
-fn odd_values_that_count_as_absent_do_no_harm() {
+fn values_that_are_treated_as_absent_do_no_harm() {
     let schema = "{type: object, additionalProperties: null, not: null, default: null, properties: {\
                   a: {type: object, items: []}, b: {type: object, items: true}, c: {type: string, items: null}}, \
                   patternProperties: {}, definitions: {}, dependencies: {}, id: '', $ref: ''}";
@@ -66,7 +66,7 @@ fn each_unsupported_keyword_is_named_with_its_path() {
 }
 
 #[test]
-fn keywords_come_in_the_order_in_which_conversion_looks() {
+fn keywords_are_in_the_order_of_the_conversion() {
     let first = |schema: &str| reasons(schema).remove(0).1;
     let schema = "{type: object, definitions: {a: {}}, $ref: x, not: {id: x}}";
     assert_eq!(first(schema), "OpenAPIV3Schema '$ref' is not supported");
@@ -103,7 +103,7 @@ fn int_or_string_with_another_any_of_gets_them_in_front_of_all_of() {
 }
 
 #[test]
-fn alternatives_that_are_there_stay() {
+fn existing_alternatives_stay() {
     for alternatives in [
         "anyOf: [{type: integer}, {type: string}]",
         "allOf: [{anyOf: [{type: integer}, {type: string}]}, {minimum: 1}]",
@@ -115,7 +115,7 @@ fn alternatives_that_are_there_stay() {
 }
 
 #[test]
-fn every_place_of_the_spine_is_unfolded() {
+fn every_part_of_the_spine_is_unfolded() {
     let schema = "{type: object, properties: {a: {type: array, items: {type: object, \
                   additionalProperties: {x-kubernetes-int-or-string: true}}}, b: {type: string}}}";
     let printed = unfolded(schema).0;
@@ -134,7 +134,7 @@ fn branches_lose_the_additional_properties_that_have_no_structural_form() {
 }
 
 #[test]
-fn places_of_errors_are_entries_of_the_tape() {
+fn locations_of_errors_are_entries_of_the_tape() {
     with_schema("{type: object, properties: {a: {type: array}}}", |schema| {
         let decision = usable(None, 0);
         assert!(decision.value.is_none());

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: small strings in, facts out.
+//! Helpers of the tests of this crate.
 #![allow(clippy::unwrap_used)]
 
 use kubeshape_schema::{Bump, Code, Schema, print, read};
@@ -31,7 +31,7 @@ pub(crate) fn errors(source: &str) -> Vec<String> {
     })
 }
 
-/// The codes and details of the notes about a version with this schema.
+/// Returns the codes and details of the notes about a version with this schema.
 pub(crate) fn reasons(source: &str) -> Vec<(Code, String)> {
     with_schema(source, |schema| {
         let decision = usable(Some(schema), 0);
@@ -40,7 +40,7 @@ pub(crate) fn reasons(source: &str) -> Vec<(Code, String)> {
     })
 }
 
-/// The normal form of a structural schema as OpenAPI v3, and whether it is the same node.
+/// Returns the normal form of a structural schema as OpenAPI v3, and whether it is the same node.
 pub(crate) fn unfolded(source: &str) -> (String, bool) {
     with_schema(source, |schema| {
         let arena = Bump::new();
@@ -52,7 +52,7 @@ pub(crate) fn unfolded(source: &str) -> (String, bool) {
     })
 }
 
-/// Reads a CustomResourceDefinition; `f` sees it and the notes, each `code pointer detail`.
+/// Reads a CustomResourceDefinition and calls `f` with it and the notes, each as `code pointer detail`.
 pub(crate) fn with_crd<T>(source: &str, f: impl FnOnce(Option<Crd<'_>>, Vec<String>) -> T) -> T {
     with_root(source, |root| {
         let arena = Bump::new();
