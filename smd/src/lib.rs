@@ -1,15 +1,15 @@
-//! Structured merge diff: what server-side apply knows about the shape of an object.
+//! Structured merge diff: the rules by which server-side apply merges and compares objects.
 //!
 //! - [`schema`]: which lists are merged by key, which are sets, which values are replaced as a whole, and which fields
 //!   exist. A schema is plain data without lifetimes and locks, so one copy serves any number of threads.
-//! - [`value`]: what is seen of an object; whatever implements [`ToValue`] becomes one.
+//! - [`value`]: the values of an object; everything that implements [`ToValue`] can be converted to one.
 //! - [`fieldpath`]: paths to fields, sets of them, and their JSON form, `fieldsV1`.
 //! - [`typed`]: values with a type, which can be checked, compared and merged.
 //! - [`merge`]: applies and updates, and the conflicts between managers.
 //! - [`managed`]: managed fields as objects carry them.
 //!
-//! Values and sets borrow an arena, a [`Bump`]: what an operation makes goes there, and what it does not change it
-//! shares with its operands.
+//! Values and sets borrow an arena, a [`Bump`]: the results of an operation are allocated there, and unchanged parts
+//! are shared with its operands.
 //!
 //! # Example: what do two managers own together?
 //! ```

@@ -1,6 +1,6 @@
 //! Union, intersection, differences and leaves (upstream `fieldpath/set.go`).
 //!
-//! Every operation is one zip over two sorted slices for each node that both sets have. A result shares the parts of
+//! For each node that both sets have, an operation walks two sorted slices in parallel. A result shares the parts of
 //! its operands that it does not change. All other nodes are collected on one stack and then copied into the arena.
 
 use super::element::PathElement;
@@ -10,7 +10,7 @@ use crate::value::Value;
 use std::cmp::Ordering;
 
 impl<'a> Set<'a> {
-    /// The paths that are in either set.
+    /// Returns the paths that are in either set.
     ///
     /// # Example: union, intersection and the two differences
     /// ```
@@ -30,32 +30,32 @@ impl<'a> Set<'a> {
         zip::<Union>(self, other, &mut Work::new(arena))
     }
 
-    /// The paths that are in both sets.
+    /// Returns the paths that are in both sets.
     #[must_use]
     pub fn intersection(self, other: Set<'a>, arena: &'a Bump) -> Set<'a> {
         zip::<Intersection>(self, other, &mut Work::new(arena))
     }
 
-    /// The paths that are not in the other set. A path of the other set says nothing of the paths below it.
+    /// Returns the paths that are not in the other set. A path of the other set does not remove the paths below it.
     #[must_use]
     pub fn difference(self, other: Set<'a>, arena: &'a Bump) -> Set<'a> {
         zip::<Difference>(self, other, &mut Work::new(arena))
     }
 
-    /// The paths that are neither in the other set nor below one of its paths.
+    /// Returns the paths that are neither in the other set nor below one of its paths.
     #[must_use]
     pub fn recursive_difference(self, other: Set<'a>, arena: &'a Bump) -> Set<'a> {
         zip::<RecursiveDifference>(self, other, &mut Work::new(arena))
     }
 
-    /// The paths below which the set has no other.
+    /// Returns the paths that have no other path of the set below them.
     #[must_use]
     pub fn leaves(self, arena: &'a Bump) -> Set<'a> {
         leaves(self, arena)
     }
 }
 
-/// Shares a node in which nothing changes, and writes any other once.
+/// Shares unchanged nodes, and writes each changed node once.
 fn leaves<'a>(set: Set<'a>, arena: &'a Bump) -> Set<'a> {
     let changed = |entry: &Entry<'a>| {
         let children = leaves(entry.children, arena);
@@ -82,17 +82,17 @@ fn leaves<'a>(set: Set<'a>, arena: &'a Bump) -> Set<'a> {
     set
 }
 
-/// What an operation does where two nodes meet.
+/// What an operation does with a node that both sets have.
 trait Operation {
-    /// Whether elements that only the left node has stay.
+    /// Whether elements that only the left node has are kept.
     const LEFT: bool;
-    /// Whether elements that only the right node has are taken.
+    /// Whether elements that only the right node has are added.
     const RIGHT: bool;
 
-    /// The result, where it shows without looking at the elements.
+    /// Returns the result if it is known without reading the elements.
     fn short_cut<'a>(left: Set<'a>, right: Set<'a>) -> Option<Set<'a>>;
 
-    /// What becomes of an element that both nodes have.
+    /// Returns the result for an element that both nodes have.
     fn both<'a>(left: &Entry<'a>, right: &Entry<'a>, work: &mut Work<'a>) -> Option<Entry<'a>>;
 }
 
@@ -112,8 +112,8 @@ impl Operation for Union {
 
     #[inline]
     fn both<'a>(left: &Entry<'a>, right: &Entry<'a>, work: &mut Work<'a>) -> Option<Entry<'a>> {
-        // Elements may be equal and yet be written differently. Upstream keeps members and children apart, takes the
-        // right member and the left child, and writes the child's element if there is one.
+        // Equal elements may be written differently. Upstream stores members and children separately, uses the right
+        // member and the left child, and writes the child's element if there is one.
         let written =
             if left.children.is_empty() && (right.member || !right.children.is_empty()) { right } else { left };
         Some(written.with(left.member || right.member, zip::<Union>(left.children, right.children, work)))
@@ -180,20 +180,20 @@ impl Operation for RecursiveDifference {
     }
 }
 
-/// The entry, unless it holds nothing.
+/// Returns the entry unless it is empty.
 #[inline]
 pub(super) fn keep(entry: Entry<'_>) -> Option<Entry<'_>> {
     (entry.member || !entry.children.is_empty()).then_some(entry)
 }
 
-/// Whether one entry may stand for the other, given that the elements are equal.
+/// Returns whether one entry can replace the other, if their elements are equal.
 #[inline]
 fn same(a: &Entry<'_>, b: &Entry<'_>) -> bool {
     a.member == b.member && a.children.is(b.children) && written_alike(a.element, b.element)
 }
 
-/// Whether elements that are equal are also written in one way: a large integer and its float are not, nor are `0`
-/// and `-0`.
+/// Returns whether equal elements are also written equally: a large integer and its float are not, nor are `0` and
+/// `-0`.
 #[inline]
 fn written_alike(a: PathElement<'_>, b: PathElement<'_>) -> bool {
     match (a, b) {
@@ -215,13 +215,13 @@ fn values_alike(a: Value<'_>, b: Value<'_>) -> bool {
     }
 }
 
-/// Walks two nodes. How deep it goes is bounded by how sets are made.
+/// Walks two nodes. The constructors of sets bound the depth.
 fn zip<'a, O: Operation>(left: Set<'a>, right: Set<'a>, work: &mut Work<'a>) -> Set<'a> {
     if let Some(result) = O::short_cut(left, right) {
         return result;
     }
     let (l, r) = (left.entries, right.entries);
-    // Where one node is much longer, its runs between the elements of the other are found by bisection.
+    // If one node is much longer, its runs between the elements of the other are found by bisection.
     let leaps = (l.len() / 8 > r.len(), r.len() / 8 > l.len());
     let mut out = Out::new(left, work);
     let mut is_right = O::RIGHT;
@@ -267,7 +267,7 @@ fn zip<'a, O: Operation>(left: Set<'a>, right: Set<'a>, work: &mut Work<'a>) -> 
     out.finish(work)
 }
 
-/// How many entries at the front are less than the one given; the first is known to be.
+/// Returns how many entries at the front are less than the given one. The first is known to be less.
 fn run(entries: &[Entry<'_>], than: &Entry<'_>) -> usize {
     let mut step = 1;
     while entries.get(step).is_some_and(|entry| order(entry, than) == Ordering::Less) {
@@ -278,7 +278,7 @@ fn run(entries: &[Entry<'_>], than: &Entry<'_>) -> usize {
     from + entries[from..to].partition_point(|entry| order(entry, than) == Ordering::Less)
 }
 
-/// What an operation needs on its way: the arena, and the entries of all nodes that are being made, innermost last.
+/// The state of an operation: the arena, and the entries of all nodes that are being built, innermost last.
 pub(super) struct Work<'a> {
     arena: &'a Bump,
     entries: Vec<Entry<'a>>,
@@ -290,7 +290,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Collects what `f` makes of every entry.
+/// Collects the results of `f` for every entry.
 #[inline]
 pub(super) fn map<'a>(
     set: Set<'a>,
@@ -306,7 +306,7 @@ pub(super) fn map<'a>(
     out.finish(work)
 }
 
-/// A node that is being made: a part of the source for as long as it is one, then entries on the stack.
+/// A node that is being built: a range of the source as long as it equals one, then entries on the stack.
 struct Out<'a> {
     source: &'a [Entry<'a>],
     from: usize,
@@ -321,7 +321,7 @@ impl<'a> Out<'a> {
         Out { source: source.entries, from: 0, to: 0, made: false, mark: work.entries.len() }
     }
 
-    /// Appends an entry that comes from the source's at this place; its element may be another's only if it is swapped.
+    /// Appends an entry that replaces the source's at this index. Its element may be another's only if it is swapped.
     #[inline]
     fn push(&mut self, entry: Entry<'a>, at: usize, swapped: bool, work: &mut Work<'a>) {
         if !self.made {
@@ -354,7 +354,7 @@ impl<'a> Out<'a> {
         work.entries.extend_from_slice(&self.source[at..at + count]);
     }
 
-    /// Appends entries that are not the source's.
+    /// Appends entries that are not from the source.
     #[inline]
     fn extend(&mut self, entries: &[Entry<'a>], work: &mut Work<'a>) {
         if !self.made {

@@ -1,11 +1,11 @@
-//! Making sets: from paths in any order, and from a walk that knows its own.
+//! Builds sets: from paths in any order, and in a walk that knows its order.
 
 use super::element::{Path, PathElement, exact};
 use super::set::{Entry, Set, order};
 use crate::Bump;
 use crate::value::{MAX_DEPTH, Value};
 
-/// Collects paths in any order and makes one set of them at the end.
+/// Collects paths in any order and builds one set of them at the end.
 ///
 /// # Example: a set of two paths
 /// ```
@@ -20,14 +20,14 @@ use crate::value::{MAX_DEPTH, Value};
 #[derive(Debug)]
 pub struct SetBuilder<'a> {
     arena: &'a Bump,
-    /// The elements that came. Of those that are the same in memory most are here once. A path names them by their
-    /// places here.
+    /// The elements so far. Most elements that are the same in memory are stored once. A path contains indices into
+    /// this list.
     elements: Vec<Known<'a>>,
-    /// A hash table of places in `elements`, each plus one; zero is free. Its length is a power of two.
+    /// A hash table of indices in `elements`, each plus one; zero is free. Its length is a power of two.
     table: Vec<u32>,
-    /// The paths, one behind the other: each its length, then its elements.
+    /// The paths, one after the other: each its length, then its elements.
     steps: Vec<usize>,
-    /// How many paths there are, and how long the longest is.
+    /// The number of paths, and the length of the longest.
     paths: usize,
 }
 
@@ -36,14 +36,15 @@ struct Known<'a> {
     identity: (u64, u64),
     prefix: u64,
     element: PathElement<'a>,
-    /// The place among the different elements in their order, from one.
+    /// The rank among the different elements in their order, from one.
     rank: usize,
 }
 
-/// How many places of the table an element is looked for. One that is not found is kept once more.
+/// How many slots of the table are searched for an element. An element that is not found is stored once more.
 const PROBES: usize = 4;
 
-/// Where and what an element is. Elements are equal if this is. Others may be equal all the same.
+/// Returns where and what an element is. Elements with the same identity are equal; equal elements may have different
+/// identities.
 #[inline]
 fn identity(element: &PathElement<'_>) -> (u64, u64) {
     let (kind, address, length) = match *element {
@@ -63,13 +64,13 @@ fn identity(element: &PathElement<'_>) -> (u64, u64) {
 }
 
 impl<'a> SetBuilder<'a> {
-    /// No path yet.
+    /// Creates a builder without paths.
     pub fn new(arena: &'a Bump) -> Self {
         SetBuilder { arena, elements: Vec::new(), table: Vec::new(), steps: Vec::new(), paths: 0 }
     }
 
-    /// Adds a path, and returns whether it did: the empty path is in no set, and one of more than [`MAX_DEPTH`]
-    /// elements is left out, so that whatever walks a set knows how deep it goes.
+    /// Adds a path. Returns whether it did: the empty path is in no set, and a path of more than [`MAX_DEPTH`] elements
+    /// is left out, so that the depth of every set is bounded.
     pub fn insert(&mut self, path: &Path<'a>) -> bool {
         if path.is_empty() || path.len() > MAX_DEPTH {
             return false;
@@ -88,7 +89,7 @@ impl<'a> SetBuilder<'a> {
         true
     }
 
-    /// The place of an element among those that came.
+    /// Returns the index of an element, which is added if it is new.
     #[inline]
     fn place(&mut self, element: &PathElement<'a>) -> usize {
         let identity = identity(element);
@@ -120,18 +121,18 @@ impl<'a> SetBuilder<'a> {
         place
     }
 
-    /// Enters an element into the table, if there is room near its slot.
+    /// Adds an element to the table, if there is a free slot near its own.
     fn enter(&mut self, place: usize) {
         let slot = slot(self.elements[place].identity);
         let mask = self.table.len() - 1;
         let free = (0..PROBES).map(|probe| (slot + probe) & mask).find(|slot| self.table[*slot] == 0);
         if let Some(free) = free {
-            // What does not fit a number is not found.
+            // An index that does not fit is not stored, so it is not found.
             self.table[free] = u32::try_from(place + 1).unwrap_or(0);
         }
     }
 
-    /// Ranks the elements, and returns the highest rank.
+    /// Ranks the elements. Returns the highest rank.
     fn rank(&mut self) -> usize {
         let elements = &mut self.elements;
         let order = self.arena.alloc_slice_fill_with(elements.len(), |place| (elements[place].prefix, place));
@@ -159,10 +160,10 @@ impl<'a> SetBuilder<'a> {
         rank
     }
 
-    /// The set of all paths. Of equal elements the first one given stays.
+    /// Returns the set of all paths. Of equal elements, the first one given is kept.
     pub fn finish(mut self) -> Set<'a> {
         let ranks = self.rank();
-        // Elements that are equal but not the same, or were not found when they came again.
+        // Some elements are equal but not the same, or were not found when they came again.
         let repeated = ranks < self.elements.len();
         let ids = Ids { elements: &self.elements, steps: &self.steps, repeated };
         let mut next = 0;
@@ -177,7 +178,7 @@ impl<'a> SetBuilder<'a> {
     }
 }
 
-/// Where an element is first looked for.
+/// Returns the first slot that is searched for an element.
 #[inline]
 fn slot((address, length): (u64, u64)) -> usize {
     let bits = address ^ length.rotate_left(40);
@@ -199,8 +200,8 @@ impl<'b, 'a> Ids<'b, 'a> {
         &self.steps[at + 1..at + 1 + self.steps[at]]
     }
 
-    /// Sorts paths, given where they are. The ranks of as many elements as fit make one number to sort by, where
-    /// nothing is less than anything; those that agree in it are sorted by what follows.
+    /// Sorts paths, given their positions. The ranks of as many elements as fit are packed into one number; a missing
+    /// element is the least rank. Paths with the same number are sorted by their further elements.
     fn sort(&self, paths: &mut [(u64, usize)], width: u32) {
         let fit = (u64::BITS / width.max(1)) as usize;
         let mut todo = vec![(0, paths.len(), 0)];
@@ -217,7 +218,7 @@ impl<'b, 'a> Ids<'b, 'a> {
             for same in group.chunk_by_mut(|a, b| a.0 == b.0) {
                 let count = same.len();
                 if count > 1 {
-                    // What ends here comes first.
+                    // Paths that end here come first.
                     same.sort_unstable_by_key(|path| self.steps[path.1] > depth + fit);
                     let ending = same.partition_point(|path| self.steps[path.1] <= depth + fit);
                     if count - ending > 1 {
@@ -229,7 +230,7 @@ impl<'b, 'a> Ids<'b, 'a> {
         }
     }
 
-    /// How many elements two paths have in common.
+    /// Returns the length of the common prefix of two paths.
     #[inline]
     fn common(&self, a: usize, b: usize) -> usize {
         let (a, b) = (self.path(a), self.path(b));
@@ -238,16 +239,17 @@ impl<'b, 'a> Ids<'b, 'a> {
         a.iter().zip(b).take_while(|pair| same(*pair)).count()
     }
 
-    /// The set of sorted paths.
+    /// Builds the set of sorted paths.
     fn build(&self, paths: &[(u64, usize)], arena: &'a Bump) -> Set<'a> {
         let entry = |step: usize, member: bool, children: Set<'a>| {
             let known = &self.elements[step];
             Entry::of(known.prefix, known.element, member, children)
         };
-        // The entries of the open nodes, and where each node begins. The last entry of a node is that of the next.
+        // The entries of the open nodes, and where each node begins. The last entry of a node is the parent of the next
+        // node.
         let mut entries: Vec<Entry<'a>> = Vec::with_capacity(32);
         let mut nodes: Vec<usize> = Vec::with_capacity(16);
-        // Of the open entries, the path that came first.
+        // The first path of each open entry.
         let mut firsts: Vec<usize> = Vec::new();
         let mut had = 0;
         for (place, (_, at)) in paths.iter().enumerate() {
@@ -265,7 +267,7 @@ impl<'b, 'a> Ids<'b, 'a> {
                 firsts.resize(path.len(), *at);
             }
             if had < path.len() {
-                // Nodes that only this path has are made in one go, those that have room for the next are open.
+                // Nodes that only this path has are built immediately. Nodes that the next path may extend are open.
                 let open = had.max(next).min(path.len() - 1);
                 let mut children = Set::EMPTY;
                 let mut member = true;
@@ -284,7 +286,7 @@ impl<'b, 'a> Ids<'b, 'a> {
                     }
                 }
             }
-            // Nodes below the first element that the next path does not have are done.
+            // Closes the nodes below the first element that the next path does not have.
             while nodes.len() > next + 1
                 && let Some(from) = nodes.pop()
             {
@@ -300,7 +302,7 @@ impl<'b, 'a> Ids<'b, 'a> {
     }
 }
 
-/// The entries of all open nodes of a walk, innermost last: what a walk keeps while it goes down and comes up.
+/// The entries of all open nodes of a walk, innermost last.
 ///
 /// A walk takes a [`mark`](Self::mark) when it enters a node, pushes an entry per child, and
 /// [closes](Self::close) the node.
@@ -319,7 +321,7 @@ impl<'a> Stack<'a> {
         self.entries.len()
     }
 
-    /// Adds a child to the innermost open node, if there is anything to say of it.
+    /// Adds a child to the innermost open node, unless it is empty.
     #[inline]
     pub(crate) fn push(&mut self, element: PathElement<'a>, member: bool, children: Set<'a>) {
         if member || !children.is_empty() {
@@ -327,14 +329,14 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// The node that was opened at the mark. Its children may have come in any order, and repeatedly: of a repeated
-    /// one membership adds up, and the children of the two are united.
+    /// Returns the node that was opened at the mark. Its children may come in any order, and repeatedly. A repeated
+    /// child is a member if any of them is, and their children are united.
     #[inline]
     pub(crate) fn close(&mut self, mark: usize, arena: &'a Bump) -> Set<'a> {
         self.close_with(mark, arena, |last, entry| last.children = last.children.union(entry.children, arena))
     }
 
-    /// As [`close`](Self::close), but the caller says what becomes of the children of a repeated element.
+    /// Does the same as [`close`](Self::close), but `merge` combines repeated elements.
     #[inline]
     pub(crate) fn close_with(
         &mut self,
@@ -353,7 +355,7 @@ impl<'a> Stack<'a> {
         self.close_sorted(mark, arena)
     }
 
-    /// As [`close`](Self::close), for a walk that takes the children in order.
+    /// Does the same as [`close`](Self::close), for a walk whose children are in order.
     #[inline]
     pub(crate) fn close_sorted(&mut self, mark: usize, arena: &'a Bump) -> Set<'a> {
         let set = Set { entries: arena.alloc_slice_copy(&self.entries[mark..]) };
@@ -363,7 +365,7 @@ impl<'a> Stack<'a> {
     }
 }
 
-/// Sorts entries and brings equal elements together in front; returns how many there are.
+/// Sorts entries and moves one entry per element to the front. Returns how many there are.
 #[cold]
 fn sort<'a>(node: &mut [Entry<'a>], mut merge: impl FnMut(&mut Entry<'a>, &Entry<'a>)) -> usize {
     node.sort_by(order);

@@ -1,4 +1,4 @@
-//! Elements, paths and sets as text (upstream `PathElement.String`).
+//! Elements, paths and sets as strings (upstream `PathElement.String`).
 
 use super::element::{Path, PathElement};
 use super::set::Set;
@@ -25,7 +25,7 @@ impl Display for PathElement<'_> {
     }
 }
 
-/// A path as text: its elements one behind the other, `.spec.ports[port=80]`.
+/// Prints a path: its elements one after the other, `.spec.ports[port=80]`.
 #[derive(Clone, Copy, Debug)]
 pub struct DisplayPath<'p, 'a>(pub &'p Path<'a>);
 
@@ -36,7 +36,7 @@ impl Display for DisplayPath<'_, '_> {
 }
 
 impl Display for Set<'_> {
-    /// The paths in the order of [`Set::iter`], one a line.
+    /// Prints the paths in the order of [`Set::iter`], one per line.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let mut paths = self.iter();
         let mut first = true;

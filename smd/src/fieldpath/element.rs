@@ -19,28 +19,28 @@ use std::cmp::Ordering;
 pub enum PathElement<'a> {
     /// `.name`: a field of a struct, or an entry of a map.
     FieldName(&'a str),
-    /// `[k=v,l=w]`: the item of a list whose key fields have these values, sorted by name. A name can come
-    /// twice only in what was read from JSON.
+    /// `[k=v,l=w]`: the item of a list whose key fields have these values, sorted by name. A name can be repeated only
+    /// in elements read from JSON.
     Key(&'a [(&'a str, Value<'a>)]),
     /// `[=v]`: the item of a set.
     Value(Value<'a>),
-    /// `[3]`: the item of a list that has no keys.
+    /// `[3]`: the item of a list without keys.
     Index(i64),
-    /// An item of which its list's type says no name: one without keys, or of a list that is neither a set nor has
-    /// keys. A set that holds it cannot be written.
+    /// An item that cannot be identified by its list's type: it lacks keys, or the list is neither a set nor has keys.
+    /// A set that contains it cannot be written.
     Nameless,
 }
 
 /// A path: the elements from the root down.
 pub type Path<'a> = [PathElement<'a>];
 
-/// The beginning of a key in the order of keys: its first name, a zero byte, and the beginning of the value. The flag
-/// says that two different keys may begin so.
+/// Returns a prefix of a key that sorts like the key: its first name, a zero byte, and the start of the value. The flag
+/// is set if different keys may share the prefix.
 #[inline]
 fn key_bits(fields: &[(&str, Value<'_>)]) -> (u64, bool) {
     let Some((name, value)) = fields.first() else { return (0, true) };
     let bits = string_prefix(name);
-    // Where the first zero byte is: in the reverse order of bytes, the lowest that borrows and was not above 0x80.
+    // Finds the first zero byte: in reverse byte order, it is the lowest byte that borrows and was not above 0x80.
     let reversed = bits.swap_bytes();
     let zeros = reversed.wrapping_sub(0x0101_0101_0101_0101) & !reversed & 0x8080_8080_8080_8080;
     let end = (zeros.trailing_zeros() & !7) + 8;
@@ -48,25 +48,25 @@ fn key_bits(fields: &[(&str, Value<'_>)]) -> (u64, bool) {
         return (bits, true);
     }
     if end as usize != 8 * (name.len() + 1) {
-        // The zero byte is the name's own: it comes behind those that end there, with any value.
+        // The zero byte belongs to the name: it sorts after names that end there, whatever their value.
         return (bits | u64::MAX >> end, true);
     }
     let (value, more) = value.bits();
     (bits | value >> end, more || fields.len() > 1 || value << (64 - end) != 0)
 }
 
-/// Whether all elements of this [`PathElement::prefix`] are equal.
+/// Returns whether all elements with this [`PathElement::prefix`] are equal.
 #[inline]
 pub(crate) fn exact(prefix: u64) -> bool {
     prefix & 1 == 0
 }
 
 impl PathElement<'_> {
-    /// A number that is in the order of the elements: of two elements whose numbers differ, that with the lesser
-    /// number is the lesser. Elements of one [`exact`] number are equal.
+    /// Returns a number that sorts like the elements: of two elements with different numbers, the one with the lesser
+    /// number is less. Elements with the same [`exact`] number are equal.
     ///
-    /// The kind of element is in the upper two bits, its beginning in the next, and whether there is more to it
-    /// than those in the last. What has no more is not behind what begins alike.
+    /// The upper two bits have the kind of element, the next bits its start, and the last bit says whether the element
+    /// is longer. An element that is not longer sorts before a longer one with the same start.
     #[inline]
     pub(crate) fn prefix(&self) -> u64 {
         let (kind, (bits, more)) = match self {
@@ -93,7 +93,7 @@ impl PathElement<'_> {
         }
     }
 
-    /// A copy that lives in the arena, strings and all.
+    /// Returns a copy that lives in the arena, with its strings.
     pub fn copy_into(self, arena: &Bump) -> PathElement<'_> {
         match self {
             PathElement::FieldName(name) => PathElement::FieldName(arena.alloc_str(name)),
@@ -156,7 +156,7 @@ impl Ord for PathElement<'_> {
     }
 }
 
-/// The order of strings. Most differ in their first byte already, which is cheaper than a call.
+/// Compares strings. Most differ in their first byte, and comparing that is cheaper than a call.
 #[inline]
 fn texts(a: &str, b: &str) -> Ordering {
     match (a.as_bytes(), b.as_bytes()) {
@@ -165,7 +165,7 @@ fn texts(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// The order of keys: by their names and values in turn, the shorter first.
+/// Compares keys: by their names and values in turn, the shorter first.
 #[inline]
 fn keys(a: &[(&str, Value<'_>)], b: &[(&str, Value<'_>)]) -> Ordering {
     for ((name, value), (other_name, other)) in a.iter().zip(b) {

@@ -7,7 +7,7 @@ use crate::Bump;
 use crate::value::MAX_DEPTH;
 use std::cmp::Ordering;
 
-/// Which element a pattern takes.
+/// Which elements a pattern matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ElementMatcher<'a> {
     /// Any element.
@@ -31,23 +31,23 @@ pub enum ElementMatcher<'a> {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Matcher<'a> {
-    /// Everything.
+    /// Matches everything.
     Wildcard,
-    /// What the entries take, each with the pattern for what is below it; sorted, [`ElementMatcher::Any`] first.
+    /// The elements that match, each with the pattern for the paths below it; sorted, [`ElementMatcher::Any`] first.
     ///
-    /// A path follows the first entry that takes its element, so what follows an `Any` takes nothing more.
+    /// A path follows the first entry that matches its element, so entries after an `Any` match nothing.
     Members(Vec<(ElementMatcher<'a>, Matcher<'a>)>),
 }
 
 impl<'a> Matcher<'a> {
-    /// A pattern of entries, in any order (upstream `NewSetMatcher`).
+    /// Creates a pattern of entries, in any order (upstream `NewSetMatcher`).
     pub fn of(mut entries: Vec<(ElementMatcher<'a>, Matcher<'a>)>) -> Self {
         entries.sort_by(|a, b| a.0.cmp(&b.0));
         Matcher::Members(entries)
     }
 
-    /// Takes the path of these elements, every path that leads there, and every path below it (upstream
-    /// `PrefixMatcher`). Elements beyond [`MAX_DEPTH`] do not count: no set has any there.
+    /// Matches the path of these elements, every prefix of that path, and every path below it (upstream
+    /// `PrefixMatcher`). Elements beyond [`MAX_DEPTH`] are ignored: sets do not have any there.
     pub fn prefix(elements: &[ElementMatcher<'a>]) -> Self {
         elements
             .iter()
@@ -56,11 +56,12 @@ impl<'a> Matcher<'a> {
             .fold(Matcher::Wildcard, |below, element| Matcher::Members(vec![(*element, below)]))
     }
 
-    /// Both patterns in one (upstream `SetMatcher.Merge`). Entries of one element become one where upstream finds them,
-    /// and otherwise the entry of the other pattern follows, where it takes nothing that the first does not.
+    /// Combines both patterns (upstream `SetMatcher.Merge`). Entries of one element are merged if upstream's search
+    /// finds them. Otherwise the entry of the other pattern is appended, where it matches nothing that the first one
+    /// matches.
     ///
-    /// Upstream searches the wrong way round, and finds no [`ElementMatcher::Any`] at all. In a pattern of one entry,
-    /// which is what most are, it finds every other. What API servers filter depends on it.
+    /// Upstream's search compares in the wrong direction, and never finds [`ElementMatcher::Any`]. In a pattern of one
+    /// entry, as most are, it finds every other element. What API servers filter depends on it.
     #[must_use]
     pub fn merge(self, other: Matcher<'a>) -> Self {
         let (Matcher::Members(mut merged), Matcher::Members(others)) = (self, other) else { return Matcher::Wildcard };
@@ -94,7 +95,7 @@ impl<'a> Matcher<'a> {
         (order(from) == Some(Ordering::Equal)).then_some(from)
     }
 
-    /// The pattern for what is below an element, if the element is taken.
+    /// Returns the pattern for the paths below an element, if the element matches.
     #[inline]
     fn below<'m>(
         entries: &'m [(ElementMatcher<'a>, Matcher<'a>)],
@@ -112,22 +113,22 @@ impl<'a> Matcher<'a> {
     }
 }
 
-/// What is left of a set.
+/// Selects a part of a set.
 #[derive(Clone, Debug)]
 pub enum Filter<'a> {
-    /// Everything but the paths of the set and those below them.
+    /// Keeps everything except the paths of the set and those below them.
     Exclude(Set<'a>),
-    /// What the pattern takes.
+    /// Keeps what the pattern matches.
     Include(Matcher<'a>),
 }
 
 impl<'a> Filter<'a> {
-    /// Takes what any of the patterns takes; without a pattern, everything (upstream `NewIncludeMatcherFilter`).
+    /// Keeps what any of the patterns matches; without a pattern, everything (upstream `NewIncludeMatcherFilter`).
     pub fn include(patterns: impl IntoIterator<Item = Matcher<'a>>) -> Self {
         Filter::Include(patterns.into_iter().reduce(Matcher::merge).unwrap_or(Matcher::Wildcard))
     }
 
-    /// What is left of the set.
+    /// Returns the filtered set.
     #[must_use]
     pub fn filter(&self, set: Set<'a>, arena: &'a Bump) -> Set<'a> {
         match self {

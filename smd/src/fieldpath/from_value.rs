@@ -10,8 +10,8 @@ use crate::value::{MAX_DEPTH, Value};
 const KEYS: [&str; 3] = ["id", "key", "name"];
 
 impl<'a> Set<'a> {
-    /// Every scalar and null of a value. An item of a list is named by those of its fields `key`, `id` and `name` that
-    /// are scalars, or else by its index. Nothing deeper than [`MAX_DEPTH`] is looked at.
+    /// Returns the paths of every scalar and null of a value. An item of a list is identified by those of its fields
+    /// `key`, `id` and `name` that are scalars, or else by its index. Everything deeper than [`MAX_DEPTH`] is ignored.
     ///
     /// # Example: items with and without a name
     /// ```

@@ -1,23 +1,23 @@
-//! Who owns what: a set per manager, at a version.
+//! Owned fields: a set per manager, at a version.
 
 use super::set::Set;
 use crate::Bump;
 use std::cmp::Ordering;
 
-/// The fields that a manager owns, in the spelling of one version of the API.
+/// The fields that a manager owns, with the names of one version of the API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VersionedSet<'a> {
     /// The fields.
     pub set: Set<'a>,
-    /// The version in whose spelling they are, such as `apps/v1`.
+    /// The version whose names the fields have, such as `apps/v1`.
     pub api_version: &'a str,
     /// Whether they were applied, not updated.
     pub applied: bool,
 }
 
 impl<'a> Set<'a> {
-    /// The paths that are in any of the sets: as if one after the other were united with those before it, but half by
-    /// half, so that no set is walked more often than needs be.
+    /// Returns the paths that are in any of the sets. The result is the same as uniting them one after the other. It
+    /// unites halves, so that each set is walked as few times as possible.
     #[must_use]
     pub fn union_all(sets: &[Set<'a>], arena: &'a Bump) -> Set<'a> {
         match sets {
@@ -38,18 +38,18 @@ pub struct ManagedFields<'a> {
 }
 
 impl<'a> ManagedFields<'a> {
-    /// No managers.
+    /// Creates an empty list.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A manager's fields.
+    /// Returns a manager's fields.
     pub fn get(&self, manager: &str) -> Option<&VersionedSet<'a>> {
         let at = self.managers.binary_search_by(|(name, _)| (*name).cmp(manager)).ok()?;
         Some(&self.managers[at].1)
     }
 
-    /// Sets a manager's fields, in place of those it had.
+    /// Sets a manager's fields and replaces earlier ones.
     pub fn insert(&mut self, manager: &'a str, fields: VersionedSet<'a>) {
         match self.managers.binary_search_by(|(name, _)| (*name).cmp(manager)) {
             Ok(at) => self.managers[at].1 = fields,
@@ -57,26 +57,27 @@ impl<'a> ManagedFields<'a> {
         }
     }
 
-    /// Forgets a manager and returns what it had.
+    /// Removes a manager and returns its fields.
     pub fn remove(&mut self, manager: &str) -> Option<VersionedSet<'a>> {
         let at = self.managers.binary_search_by(|(name, _)| (*name).cmp(manager)).ok()?;
         Some(self.managers.remove(at).1)
     }
 
-    /// Keeps the managers for which this holds; their fields may be changed on the way.
+    /// Keeps the managers for which `keep` returns `true`. It may change their fields.
     pub fn retain(&mut self, mut keep: impl FnMut(&'a str, &mut VersionedSet<'a>) -> bool) {
         self.managers.retain_mut(|(name, fields)| keep(name, fields));
     }
 
-    /// The managers in the order of their names.
+    /// Returns the managers in the order of their names.
     pub fn iter(&self) -> impl Iterator<Item = (&'a str, &VersionedSet<'a>)> {
         self.managers.iter().map(|(name, fields)| (*name, fields))
     }
 
-    /// What the managers of either own and those of the other do not (upstream `ManagedFields.Difference`).
+    /// Returns the fields that managers own in one of the two lists, but not in the other (upstream
+    /// `ManagedFields.Difference`).
     ///
-    /// Where the version of a manager differs, all that it owns in the other is reported; a manager for whom nothing is
-    /// left is not. No other sets are looked at: this compares two states of one object.
+    /// If the version of a manager differs, all its fields in the other list are returned. Managers without a
+    /// difference are left out. Only sets of the same manager are compared: the lists are two states of one object.
     ///
     /// # Example: who came, and who changed
     /// ```
@@ -127,12 +128,12 @@ impl<'a> ManagedFields<'a> {
         }
     }
 
-    /// How many managers there are.
+    /// Returns the number of managers.
     pub fn len(&self) -> usize {
         self.managers.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no managers.
     pub fn is_empty(&self) -> bool {
         self.managers.is_empty()
     }

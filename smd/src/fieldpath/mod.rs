@@ -1,8 +1,8 @@
-//! Field paths and sets of them: who owns what.
+//! Field paths and sets of them, which record who owns a field.
 //!
-//! A [`Set`] is a trie over [`PathElement`]s. It is a small copy that borrows an arena; an operation on two sets
-//! makes new nodes only where the result differs from both, and shares everything else. Whether a set has a path
-//! says nothing about the paths below or above it.
+//! A [`Set`] is a trie over [`PathElement`]s. It is small, `Copy`, and borrows an arena. An operation on two sets
+//! creates nodes only where the result differs from both, and shares everything else. Whether a set has a path is
+//! independent of the paths below or above it.
 //!
 //! # Example: read a field set, subtract another, write what is left
 //! ```

@@ -1,4 +1,4 @@
-//! What a schema adds to a set.
+//! Fields that a schema adds to a set.
 
 use super::algebra::{Work, map};
 use super::set::Set;

@@ -1,4 +1,4 @@
-//! The set itself.
+//! Sets of paths.
 
 use super::element::{Path, PathElement, exact};
 use std::cmp::Ordering;
@@ -20,30 +20,30 @@ pub struct Entry<'a> {
     pub member: bool,
     /// The paths below, without this element.
     pub children: Set<'a>,
-    /// [`PathElement::prefix`]: which of two entries comes first shows here, mostly without a look at their strings.
+    /// [`PathElement::prefix`]. It mostly orders two entries without reading their strings.
     prefix: u64,
 }
 
 impl<'a> Entry<'a> {
-    /// A child of a node.
+    /// Creates a child of a node.
     #[inline]
     pub fn new(element: PathElement<'a>, member: bool, children: Set<'a>) -> Self {
         Entry { element, member, children, prefix: element.prefix() }
     }
 
-    /// The same element, with other paths.
+    /// Returns the same element with other paths.
     #[inline]
     pub(crate) fn with(&self, member: bool, children: Set<'a>) -> Self {
         Entry { member, children, ..*self }
     }
 
-    /// As [`new`](Self::new), where the prefix is known.
+    /// Does the same as [`new`](Self::new), with a known prefix.
     #[inline]
     pub(super) fn of(prefix: u64, element: PathElement<'a>, member: bool, children: Set<'a>) -> Self {
         Entry { element, member, children, prefix }
     }
 
-    /// The number in the order of elements by which this entry is compared first.
+    /// Returns the number in the order of elements by which this entry is compared first.
     #[inline]
     pub(crate) fn prefix(&self) -> u64 {
         self.prefix
@@ -54,24 +54,24 @@ impl<'a> Set<'a> {
     /// The empty set.
     pub const EMPTY: Set<'static> = Set { entries: &[] };
 
-    /// The entries of the root, in the order of their elements. None is without both membership and children.
+    /// Returns the entries of the root, in the order of their elements. Each is a member or has children.
     #[inline]
     pub fn entries(self) -> &'a [Entry<'a>] {
         self.entries
     }
 
-    /// Whether there is no path.
+    /// Returns whether there is no path.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.entries.is_empty()
     }
 
-    /// How many paths there are.
+    /// Returns the number of paths.
     pub fn len(self) -> usize {
         self.entries.iter().map(|entry| usize::from(entry.member) + entry.children.len()).sum()
     }
 
-    /// The entry of an element.
+    /// Returns the entry of an element.
     #[inline]
     pub fn entry(self, element: PathElement<'_>) -> Option<&'a Entry<'a>> {
         let prefix = element.prefix();
@@ -91,13 +91,13 @@ impl<'a> Set<'a> {
         }
     }
 
-    /// The paths below an element, without it (upstream `Set.WithPrefix`).
+    /// Returns the paths below an element, without it (upstream `Set.WithPrefix`).
     #[must_use]
     pub fn with_prefix(self, element: PathElement<'_>) -> Set<'a> {
         self.entry(element).map_or(Set::EMPTY, |entry| entry.children)
     }
 
-    /// Whether a path is in the set.
+    /// Returns whether a path is in the set.
     pub fn has(self, path: &Path<'_>) -> bool {
         let Some((last, parents)) = path.split_last() else { return false };
         let mut node = self;
@@ -110,12 +110,12 @@ impl<'a> Set<'a> {
         node.entry(*last).is_some_and(|entry| entry.member)
     }
 
-    /// The paths in upstream's order: at every node first its members, then what is below them.
+    /// Returns the paths in upstream's order: at every node first its members, then the paths below them.
     pub fn iter(self) -> Iter<'a> {
         Iter { stack: vec![(self.entries, Phase::Members(0))], path: Vec::new() }
     }
 
-    /// Whether both are the very same node.
+    /// Returns whether both are the same node in memory.
     #[inline]
     pub(super) fn is(self, other: Set<'_>) -> bool {
         self.entries.len() == other.entries.len()
@@ -161,9 +161,9 @@ pub struct Iter<'a> {
 }
 
 impl<'a> Iter<'a> {
-    /// Steps to the next path and lends it; unlike [`Iterator::next`] it makes no copy.
+    /// Advances to the next path and returns a reference to it. Unlike [`Iterator::next`], it copies nothing.
     pub fn advance(&mut self) -> Option<&Path<'a>> {
-        // Below the elements that lead to the current node is the member that was lent last.
+        // After the elements that lead to the current node is the member that was returned last.
         self.path.truncate(self.stack.len().checked_sub(1)?);
         loop {
             let (entries, phase) = self.stack.last_mut()?;
@@ -204,7 +204,7 @@ impl<'a> Iterator for Iter<'a> {
     }
 }
 
-/// Which of two entries comes first.
+/// Compares two entries by their elements.
 #[inline]
 pub(crate) fn order(a: &Entry<'_>, b: &Entry<'_>) -> Ordering {
     if a.prefix != b.prefix {

@@ -44,7 +44,7 @@ fn elements_are_rewritten_in_canonical_form() {
 }
 
 #[test]
-fn what_is_no_element_is_refused() {
+fn invalid_elements_are_refused() {
     for (text, error) in [
         ("", "key must be 2 characters long:"),
         ("f", "key must be 2 characters long:"),
@@ -67,7 +67,7 @@ fn what_is_no_element_is_refused() {
 }
 
 #[test]
-fn what_follows_a_value_is_refused_or_ignored() {
+fn data_after_a_value_is_refused_or_ignored() {
     for (text, canonical) in [(r#"k:{"a":1}x"#, r#"k:{"a":1}"#), ("v:1 2", "v:1"), ("v:nullx", "v:null")] {
         assert!(matches!(element(text, Compat::V64), Err(ElementError::Content(_))), "{text}");
         assert_eq!(element(text, Compat::V63).as_deref(), Ok(canonical), "{text}");
@@ -109,7 +109,7 @@ fn sets_are_read_as_upstream_reads_them() {
 }
 
 #[test]
-fn what_is_no_set_is_refused() {
+fn invalid_sets_are_refused() {
     for text in [
         "",
         " ",
@@ -169,7 +169,7 @@ fn of_equal_elements_the_one_of_the_child_is_written() {
     let float_child = read(r#"{"k:{\"id\":9007199254740992}":{"f:name":{}}}"#, &arena);
     let is_int = |set: Set<'_>| set.to_json().expect("finite").contains("0993");
     assert_eq!(int_item, float_item);
-    // Members are the right one's, children the left one's.
+    // The right members are used, and the left children.
     assert!(is_int(float_item.union(int_item, &arena)));
     assert!(!is_int(int_item.union(float_item, &arena)));
     assert!(is_int(int_child.union(float_child, &arena)));
@@ -185,7 +185,7 @@ fn set_of<'a>(path: &Path<'a>, arena: &'a Bump) -> Set<'a> {
 }
 
 #[test]
-fn what_an_operation_does_not_change_is_shared() {
+fn unchanged_parts_of_operands_are_shared() {
     let arena = Bump::new();
     let a = read(r#"{"f:a":{"f:b":{},"f:c":{}},"f:d":{}}"#, &arena);
     let b = read(r#"{"f:a":{"f:b":{}}}"#, &arena);
@@ -213,7 +213,7 @@ fn paths_that_are_empty_or_too_long_are_in_no_set() {
 }
 
 #[test]
-fn values_of_a_set_are_read_like_its_text() {
+fn sets_are_read_from_values_as_from_json() {
     use crate::ToValue as _;
     let arena = Bump::new();
     let json = serde_json::json!({"v:1": {}, "v:1.0": {"f:a": null}, "i:+5": {".": 1}, "f:b": {"z:x": 3}, "f:a": {}});
@@ -238,7 +238,7 @@ fn a_pattern_for_any_element_shadows_those_for_one() {
 }
 
 #[test]
-fn merged_patterns_take_what_upstreams_take() {
+fn merged_patterns_match_the_same_as_upstreams() {
     let arena = Bump::new();
     let field = |name| ElementMatcher::Is(PathElement::FieldName(name));
     let set = read(r#"{"f:a":{"f:x":{},"f:y":{}},"f:b":{"f:x":{},"f:y":{}}}"#, &arena);
@@ -247,7 +247,7 @@ fn merged_patterns_take_what_upstreams_take() {
     };
     assert_eq!(left(&[&[field("a"), field("x")], &[field("b")]]), ".a.x\n.b.x\n.b.y");
     assert_eq!(left(&[&[field("a"), field("x")], &[field("a"), field("y")]]), ".a.x\n.a.y");
-    // Any element is never found, so the second pattern follows the first.
+    // `Any` is never found, so the second pattern follows the first.
     assert_eq!(left(&[&[ElementMatcher::Any, field("x")], &[ElementMatcher::Any, field("y")]]), ".a.x\n.b.x");
     assert_eq!(left(&[&[field("a")], &[]]), set.to_string());
 }
@@ -295,7 +295,7 @@ fn an_item_without_a_name_comes_last_and_is_not_written() {
 }
 
 #[test]
-fn prefixes_are_in_the_order_of_elements_and_exact_ones_tell_them_apart() {
+fn prefixes_are_in_the_order_of_elements_and_exact_ones_distinguish_them() {
     const TEXTS: [&str; 20] = [
         "",
         "\0",
@@ -384,7 +384,7 @@ fn a_set_of_paths_in_any_order_is_that_of_the_paths_in_order() {
         (state >> 33) % below
     };
     for round in 0..600 {
-        // Long paths that agree for long, and single elements among many.
+        // Long paths with long common prefixes, and single elements among many.
         let (length, kinds) = if round % 2 == 0 { (1 + next(40), 2) } else { (1 + next(2), 300) };
         paths.push((0..length).map(|_| PathElement::FieldName(&names[next(kinds)])).collect());
     }
@@ -393,7 +393,7 @@ fn a_set_of_paths_in_any_order_is_that_of_the_paths_in_order() {
         assert!(builder.insert(path));
         set.union(builder.finish(), &arena)
     });
-    // As they are, and with every text in another place in memory.
+    // Unchanged, and with every string at another place in memory.
     for apart in [false, true] {
         let mut builder = SetBuilder::new(&arena);
         for path in &paths {
@@ -407,7 +407,7 @@ fn a_set_of_paths_in_any_order_is_that_of_the_paths_in_order() {
 }
 
 #[test]
-fn of_equal_elements_the_first_given_stays_at_every_node() {
+fn of_equal_elements_the_first_given_is_kept_at_every_node() {
     let arena = Bump::new();
     let mut builder = SetBuilder::new(&arena);
     let (one, single) = (PathElement::Value(Value::Int(1)), PathElement::Value(Value::Float(1.0)));

@@ -30,7 +30,7 @@ pub(super) fn cap<'a>(managed: &mut Managed<'a>, max: usize, arena: &'a Bump) {
         return;
     }
     updaters.sort_unstable();
-    // Managers are removed and sets merged in one pass: an object may have very many of them.
+    // Managers are removed and sets merged in one pass, because an object may have very many of them.
     let mut buckets: Vec<Bucket<'a>> = Vec::new();
     let mut gone: Vec<&'a str> = Vec::new();
     for (_, manager) in updaters {

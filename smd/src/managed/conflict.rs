@@ -1,4 +1,4 @@
-//! Conflicts as the server words them (upstream `NewConflictError`).
+//! Conflicts with the server's messages (upstream `NewConflictError`).
 
 use super::entries::RawEntry;
 use super::{Operation, Time, object};
@@ -11,11 +11,11 @@ use std::fmt;
 /// A field that another manager owns and that would change. `Display` names the manager as the server does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ManagerConflict<'a> {
-    /// The text of the manager's identifier.
+    /// The manager's identifier in its string form.
     pub identifier: &'a str,
-    /// The manager's name, or the whole text if it is not an identifier.
+    /// The manager's name, or the whole string if it is not an identifier.
     pub manager: String,
-    /// The operation by which it came to own the field. None if the text is not an identifier.
+    /// The operation by which it came to own the field. `None` if the string is not an identifier.
     pub operation: Option<Operation>,
     /// The version at which it wrote. Empty if it applied.
     pub api_version: String,
@@ -25,14 +25,14 @@ pub struct ManagerConflict<'a> {
     pub time: Option<Time>,
     /// The field.
     pub path: Vec<PathElement<'a>>,
-    /// The live value at the manager's version. None if it is absent.
+    /// The live value at the manager's version. `None` if it is absent.
     pub live: Option<Value<'a>>,
     /// The value that the apply would set.
     pub new: Option<Value<'a>>,
 }
 
-/// All conflicts of an apply, sorted by the text of the managers' identifiers. The fields of each manager are in the
-/// order of its set.
+/// All conflicts of an apply, sorted by the managers' identifiers. The fields of each manager are in the order of its
+/// set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConflictError<'a>(pub Vec<ManagerConflict<'a>>);
 
@@ -74,14 +74,14 @@ impl fmt::Display for ManagerConflict<'_> {
 }
 
 impl<'a> ConflictError<'a> {
-    /// Of the conflicts that an updater found.
+    /// Converts the conflicts that an updater found.
     pub fn new(conflicts: Conflicts<'a>) -> Self {
         let mut conflicts: Vec<_> = conflicts.0.into_iter().map(ManagerConflict::new).collect();
         conflicts.sort_by(|a, b| a.identifier.cmp(b.identifier));
         ConflictError(conflicts)
     }
 
-    /// The causes of the server's answer, one per conflict.
+    /// Returns the causes of the server's response, one per conflict.
     pub fn causes(&self) -> Vec<Cause> {
         let cause = |conflict: &ManagerConflict<'_>| Cause {
             reason: "FieldManagerConflict",

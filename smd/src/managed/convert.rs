@@ -1,4 +1,4 @@
-//! What a [`FieldManager`](super::FieldManager) needs from an API: types, and conversion between versions.
+//! The API that a [`FieldManager`](super::FieldManager) needs: types, and conversion between versions.
 
 use super::Gvk;
 use crate::Bump;
@@ -8,7 +8,7 @@ use crate::value::Value;
 
 /// Finds the type of a kind (upstream `managedfields.TypeConverter`).
 pub trait TypeConverter: Sync {
-    /// The type of the objects of that kind. None if there is no such kind.
+    /// Returns the type of objects of a kind, or `None` if there is no such kind.
     fn type_of(&self, gvk: Gvk<'_>) -> Option<Type<'_>>;
 }
 
@@ -31,21 +31,21 @@ impl TypeConverter for Kinds<'_> {
 
 /// Converts objects between the versions of their API (upstream `runtime.ObjectConvertor` and `ObjectDefaulter`).
 pub trait ObjectConverter: Sync {
-    /// The object in that version, its `apiVersion` included.
+    /// Returns the object in that version, with that `apiVersion`.
     ///
     /// # Errors
-    /// [`ConvertError::MissingVersion`] if there is no such version: the managers at it are dropped then. Any other error
-    /// ends the operation.
+    /// [`ConvertError::MissingVersion`] if there is no such version: then managers at this version are dropped. Any
+    /// other error ends the operation.
     fn convert<'a>(&'a self, object: Value<'a>, api_version: &str, arena: &'a Bump) -> Result<Value<'a>, ConvertError>;
 
-    /// The object with the defaults of its version, after an apply. Nothing is set unless this is overridden.
+    /// Returns the object with the defaults of its version, after an apply. By default, nothing is set.
     fn set_defaults<'a>(&'a self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
         let _ = arena;
         object
     }
 }
 
-/// A converter for an API with one version: objects stay as they are.
+/// A converter for an API with one version: objects are not changed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SameObject;
 
@@ -55,7 +55,7 @@ impl ObjectConverter for SameObject {
     }
 }
 
-/// A converter between these versions that changes the `apiVersion` alone, as a CustomResourceDefinition with the
+/// A converter between these versions that only changes the `apiVersion`, as a CustomResourceDefinition with the
 /// conversion strategy `None` does.
 #[derive(Clone, Debug, Default)]
 pub struct ChangeApiVersion<'v>(pub Vec<&'v str>);

@@ -27,25 +27,25 @@ pub enum DecodeError {
     /// The operation is neither `Apply` nor `Update`.
     #[error("operation must be `Apply` or `Update`")]
     Operation {
-        /// The place of the entry in the list.
+        /// The index of the entry in the list.
         entry: usize,
     },
     /// The version is empty.
     #[error("apiVersion must not be empty")]
     ApiVersion {
-        /// The place of the entry in the list.
+        /// The index of the entry in the list.
         entry: usize,
     },
     /// The `fieldsType` is missing.
     #[error("missing fieldsType in managed fields entry {entry}")]
     MissingFieldsType {
-        /// The place of the entry in the list.
+        /// The index of the entry in the list.
         entry: usize,
     },
     /// The `fieldsType` is unknown.
     #[error("invalid fieldsType {} in managed fields entry {entry}", Value::String(fields_type))]
     FieldsType {
-        /// The place of the entry in the list.
+        /// The index of the entry in the list.
         entry: usize,
         /// The type.
         fields_type: String,
@@ -53,7 +53,7 @@ pub enum DecodeError {
     /// The `fieldsV1` is not a field set.
     #[error("error decoding versioned set from managed fields entry {entry}: error decoding set: {error}")]
     Fields {
-        /// The place of the entry in the list.
+        /// The index of the entry in the list.
         entry: usize,
         /// What is wrong with it.
         error: SetError,
@@ -63,7 +63,7 @@ pub enum DecodeError {
 /// Why owners cannot be written as a list of entries.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
-    /// A name in [`Managed::fields`] is not the text of an [`Identifier`].
+    /// A name in [`Managed::fields`] is not the string form of an [`Identifier`].
     #[error("failed to convert back managed fields to API: error unmarshalling manager identifier {0}")]
     Identifier(String),
     /// A set holds a number that is not finite, or an item without a path element.
@@ -73,19 +73,20 @@ pub enum EncodeError {
         error.message
     )]
     Set {
-        /// The text of the manager's [`Identifier`].
+        /// The string form of the manager's [`Identifier`].
         manager: String,
         /// What cannot be written.
         error: SetError,
     },
 }
 
-/// The owners of an object: fields by the text of the manager's identifier, and when each entry was last changed.
+/// The owners of an object: fields by the string form of the manager's identifier, and when each entry was last
+/// changed.
 #[derive(Clone, Debug, Default)]
 pub struct Managed<'a> {
-    /// The fields by the text of the [`Identifier`].
+    /// The fields by the string form of the [`Identifier`].
     pub fields: ManagedFields<'a>,
-    /// What else is known about managers, sorted by the text. `fields` alone says whether a manager owns anything.
+    /// Further facts about managers, sorted by identifier. Only `fields` decides whether a manager owns anything.
     known: Vec<Known<'a>>,
 }
 
@@ -98,9 +99,9 @@ struct Known<'a> {
     fields: Option<Map<'a>>,
 }
 
-/// Reads the `managedFields` of an object. A value that is not a list of entries, such as a list of numbers, counts as
-/// an empty list, as upstream treats it for objects without a Go type. Among several entries with one identifier the
-/// last one counts.
+/// Reads the `managedFields` of an object. A value that is not a list of entries, such as a list of numbers, is read as
+/// an empty list, as upstream does for objects without a Go type. Of several entries with one identifier, the last one
+/// is used.
 ///
 /// # Errors
 /// See [`DecodeError`].
@@ -108,7 +109,7 @@ pub fn decode<'a>(list: Option<Value<'a>>, arena: &'a Bump) -> Result<Managed<'a
     decode_as(list, Compat::default(), arena)
 }
 
-/// Reads the `managedFields` of an object as one version of structured merge diff does, see [`decode`].
+/// Reads the `managedFields` of an object by the rules of one version of structured merge diff, see [`decode`].
 ///
 /// # Errors
 /// See [`DecodeError`].
@@ -116,8 +117,8 @@ pub fn decode_as<'a>(list: Option<Value<'a>>, compat: Compat, arena: &'a Bump) -
     Managed::from_entries(&RawEntry::read_list(list).unwrap_or_default(), compat, arena)
 }
 
-/// Writes the sorted list of entries. None if there are no owners: the object has no `managedFields` then. Fields that
-/// have not changed are the values that were read.
+/// Writes the sorted list of entries. Returns `None` if there are no owners: then the object has no `managedFields`.
+/// For fields that have not changed, the values that were read are returned.
 ///
 /// # Errors
 /// See [`EncodeError`].
@@ -153,8 +154,8 @@ pub fn encode<'a>(managed: &Managed<'a>, arena: &'a Bump) -> Result<Option<Value
 }
 
 /// Sorts a list of entries as the server does (upstream `sortEncodedManagedFields`): by operation, time, manager,
-/// version and subresource. An empty list stays an empty list. A value that is not a list of entries is returned as it
-/// is.
+/// version and subresource. An empty list stays an empty list. A value that is not a list of entries is returned
+/// unchanged.
 pub fn sort<'a>(list: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let Some(mut entries) = RawEntry::read_list(Some(list)) else { return list };
     entries.sort_by(|a, b| a.key().cmp(&b.key()));
@@ -162,7 +163,7 @@ pub fn sort<'a>(list: Value<'a>, arena: &'a Bump) -> Value<'a> {
 }
 
 impl<'a> Managed<'a> {
-    /// The owners of an object by its `metadata.managedFields`, see [`decode`].
+    /// Reads the owners of an object from its `metadata.managedFields`, see [`decode`].
     ///
     /// # Errors
     /// See [`DecodeError`].
@@ -180,7 +181,7 @@ impl<'a> Managed<'a> {
         for (at, entry) in entries.iter().enumerate() {
             read.push(entry.decode(at, compat, &mut text, arena)?);
         }
-        // Among equal strings the last one counts: the sort is stable, and a later entry replaces an earlier one.
+        // Of equal identifiers, the last one is used: the sort is stable, and a later entry replaces an earlier one.
         if !read.is_sorted_by(|a, b| a.0.text < b.0.text) {
             read.sort_by(|a, b| a.0.text.cmp(b.0.text));
         }
@@ -195,12 +196,12 @@ impl<'a> Managed<'a> {
         Ok(managed)
     }
 
-    /// When the entry was last changed. None if there is no such entry, or if it has no time.
+    /// Returns when the entry was last changed, or `None` if there is no such entry, or if it has no time.
     pub fn time(&self, text: &str) -> Option<Time> {
         self.known(text)?.time
     }
 
-    /// The manager of that identifier's text.
+    /// Returns the identifier with this string form.
     pub fn identifier(&self, text: &str) -> Option<Identifier<'a>> {
         self.known(text).map(|known| known.identifier)
     }
@@ -214,7 +215,7 @@ impl<'a> Managed<'a> {
         text
     }
 
-    /// Records the identifier of a string, and sets the time.
+    /// Records an identifier with its string form, and sets the time.
     pub(super) fn set_time(&mut self, text: &'a str, identifier: Identifier<'a>, time: Option<Time>) {
         match self.known.binary_search_by(|known| known.text.cmp(text)) {
             Ok(at) => {
@@ -226,7 +227,7 @@ impl<'a> Managed<'a> {
         }
     }
 
-    /// Records the identifier of a string, and keeps a known time.
+    /// Records an identifier with its string form, and keeps a known time.
     pub(super) fn know(&mut self, text: &'a str, identifier: Identifier<'a>) {
         if self.known(text).is_none() {
             self.set_time(text, identifier, None);
@@ -241,7 +242,7 @@ impl<'a> Managed<'a> {
 
 const FIELDS_V1: &str = "FieldsV1";
 
-/// The text of a time. Entries are written with every change, so its digits are not formatted one by one.
+/// Formats a time. Entries are written with every change, so the digits are not formatted one by one.
 fn text_of(time: Time, arena: &Bump) -> &str {
     match time.text() {
         Some(text) => std::str::from_utf8(&text).map_or("", |text| arena.alloc_str(text)),
@@ -249,7 +250,7 @@ fn text_of(time: Time, arena: &Bump) -> &str {
     }
 }
 
-/// An entry of the list as it is written (upstream `metav1.ManagedFieldsEntry`). Absent members are empty.
+/// An entry of the list in its stored form (upstream `metav1.ManagedFieldsEntry`). Absent members are empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RawEntry<'a> {
     pub(super) manager: &'a str,
@@ -277,12 +278,12 @@ impl<'a> RawEntry<'a> {
         fields: None,
     };
 
-    /// The entries of a list. None if it is not a list, or if an item is not an entry.
+    /// Reads the entries of a list. Returns `None` if it is not a list, or if an item is not an entry.
     pub(super) fn read_list(list: Option<Value<'a>>) -> Option<Vec<RawEntry<'a>>> {
         list?.as_list()?.iter().map(|item| RawEntry::read(*item)).collect()
     }
 
-    /// None if this is not a map, or if a member has a wrong type. Other members are ignored.
+    /// Returns `None` if this is not a map, or if a member has a wrong type. Other members are ignored.
     pub(super) fn read(entry: Value<'a>) -> Option<RawEntry<'a>> {
         let mut read = RawEntry::EMPTY;
         for (name, value) in entry.as_map()?.entries() {
@@ -291,7 +292,7 @@ impl<'a> RawEntry<'a> {
         Some(read)
     }
 
-    /// Reads a member. False if entries have no such member, none if it has a wrong type.
+    /// Reads a member. Returns `false` if entries have no such member, or `None` if it has a wrong type.
     pub(super) fn read_member(&mut self, name: &str, value: Value<'a>) -> Option<bool> {
         let text = match name {
             "manager" => &mut self.manager,
@@ -341,12 +342,12 @@ impl<'a> RawEntry<'a> {
         Value::Map(Map::sorted(arena.alloc_slice_copy(present.get(..len).unwrap_or_default())))
     }
 
-    /// The identifier of the entry, whose operation has been checked.
+    /// Returns the identifier of the entry, whose operation has been checked.
     pub(super) fn identifier(&self, operation: Operation) -> Identifier<'a> {
         Identifier { manager: self.manager, operation, api_version: self.api_version, subresource: self.subresource }
     }
 
-    /// The fields of the entry.
+    /// Returns the fields of the entry.
     pub(super) fn set(&self, compat: Compat, arena: &'a Bump) -> Result<Set<'a>, SetError> {
         self.fields.map_or(Ok(Set::EMPTY), |fields| Set::from_fields_v1_as(fields, compat, arena))
     }
@@ -379,7 +380,7 @@ impl<'a> RawEntry<'a> {
         Ok((known, fields))
     }
 
-    /// The sort key. An entry without a time counts as from 1970-01-01.
+    /// Returns the sort key. An entry without a time is sorted as 1970-01-01.
     fn key(&self) -> (&'a str, Time, &'a str, &'a str, &'a str) {
         (self.operation, self.time.unwrap_or_default(), self.manager, self.api_version, self.subresource)
     }

@@ -18,7 +18,7 @@ pub struct ObjectName<'a> {
     pub gvk: Gvk<'a>,
 }
 
-/// The object that could not become a typed value.
+/// An object that could not be converted to a typed value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The configuration of an apply.
@@ -31,7 +31,7 @@ pub enum Step {
     LiveOfUpdate,
 }
 
-/// The object that could not be converted to another version.
+/// An object that could not be converted to another version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conversion {
     /// The new object of an update, to the version of the endpoint.
@@ -44,16 +44,17 @@ pub enum Conversion {
     ToHub,
 }
 
-/// Why an apply or update failed. The text is upstream's, and [`status`](Error::status) is the answer of the server.
+/// Why an apply or update failed. The message is upstream's, and [`status`](Error::status) is the response of the
+/// server.
 ///
-/// The error borrows what the operation borrows. [`OwnedError`] borrows nothing, and `?` converts to it.
+/// The error borrows from the operands. [`OwnedError`] borrows nothing, and `?` converts to it.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error<'a> {
-    /// The configuration is of another type than the endpoint's (400).
+    /// The configuration has another type than the endpoint (400).
     #[error("invalid object type: {0}")]
     InvalidObjectType(Gvk<'a>),
-    /// The configuration is of another version than the endpoint's (400).
+    /// The configuration has another version than the endpoint (400).
     #[error("Incorrect version specified in apply patch. Specified patch version: {patch}, expected: {expected}")]
     WrongVersion {
         /// The version of the configuration.
@@ -73,7 +74,7 @@ pub enum Error<'a> {
     /// The managed fields cannot be written.
     #[error("failed to encode managed fields: {0}")]
     Encode(EncodeError),
-    /// An object does not fit its type. The places are in [`ValidationErrors`].
+    /// An object does not match its type. [`ValidationErrors`] has the paths.
     #[error("{step} ({object}){}: {errors}", step.suffix())]
     Invalid {
         /// Which object.
@@ -100,7 +101,7 @@ pub enum Error<'a> {
         what: Conversion,
         /// Its name.
         object: Box<ObjectName<'a>>,
-        /// The version to which.
+        /// The target version.
         version: &'a str,
         /// Why.
         error: merge::ConvertError,
@@ -116,15 +117,15 @@ pub enum Error<'a> {
     /// The configuration cannot be merged.
     #[error("{0}")]
     Apply(merge::Error<'a>),
-    /// The fields that were there before the first apply cannot be tracked.
+    /// The fields that existed before the first apply cannot be tracked.
     #[error("failed to create manager for existing fields: {0}")]
     BeforeFirstApply(Box<Error<'a>>),
-    /// The result of an apply is not an object, because all of it was removed.
+    /// The result of an apply is not an object, because everything was removed.
     #[error("failed to convert new typed object ({object}) to object: {error}")]
     NotAnObject {
         /// The configuration.
         object: Box<ObjectName<'a>>,
-        /// The words for what it is instead.
+        /// A description of the result.
         error: String,
     },
     /// The object is not a map.
@@ -142,9 +143,9 @@ fn conversion(what: Conversion, object: &ObjectName<'_>, version: &str, error: &
     }
 }
 
-/// An [`Error`] that borrows nothing: its text, the answer of the server, and what is wrong with an object.
+/// An [`Error`] that borrows nothing: its message, the response of the server, and the errors of an object.
 ///
-/// # Example: hand on an error when its arena is gone
+/// # Example: return an error that outlives its arena
 /// ```
 /// use kubeshape_smd::managed::{FieldManager, Gvk, OwnedError, SameObject, Time};
 /// use kubeshape_smd::{Bump, ToValue, typed::Types};
@@ -173,12 +174,12 @@ pub struct OwnedError {
 }
 
 impl OwnedError {
-    /// The answer of the server, see [`Error::status`].
+    /// Returns the response of the server, see [`Error::status`].
     pub fn status(&self) -> &Status {
         &self.status
     }
 
-    /// What is wrong with an object, if it does not fit its type.
+    /// Returns the errors of an object, if it does not match its type.
     pub fn validation_errors(&self) -> Option<(Step, &ValidationErrors)> {
         self.validation_errors.as_ref().map(|(step, errors)| (*step, errors))
     }
@@ -195,19 +196,19 @@ impl From<Error<'_>> for OwnedError {
     }
 }
 
-/// The answer of the server to an error.
+/// The response of the server to an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// The code of the answer: 400, 409 or 500.
+    /// The code of the response: 400, 409 or 500.
     pub code: u16,
     /// `BadRequest`, `Conflict`, or empty.
     pub reason: &'static str,
-    /// One per conflict.
+    /// One cause per conflict.
     pub causes: Vec<Cause>,
 }
 
 impl Error<'_> {
-    /// The answer of the server: 400 for a configuration that is not allowed, 409 for conflicts, else 500.
+    /// Returns the response of the server: 400 for a configuration that is not allowed, 409 for conflicts, else 500.
     pub fn status(&self) -> Status {
         let (code, reason, causes) = match self {
             Error::InvalidObjectType(_) | Error::WrongVersion { .. } | Error::ManagedFieldsNotNil => {
@@ -219,7 +220,7 @@ impl Error<'_> {
         Status { code, reason, causes }
     }
 
-    /// What is wrong with an object, if it does not fit its type.
+    /// Returns the errors of an object, if it does not match its type.
     pub fn validation_errors(&self) -> Option<(Step, &ValidationErrors)> {
         match self {
             Error::Invalid { step, errors, .. } => Some((*step, errors)),
@@ -229,7 +230,7 @@ impl Error<'_> {
 }
 
 impl<'a> ObjectName<'a> {
-    /// The name of an object.
+    /// Returns the name of an object.
     pub fn of(object: Value<'a>) -> Self {
         ObjectName {
             namespace: object::meta_text(object, "namespace"),

@@ -1,4 +1,4 @@
-//! Extracting what a manager applied (upstream `managedfields.ExtractInto`).
+//! Extracts what a manager applied (upstream `managedfields.ExtractInto`).
 
 use super::entries::RawEntry;
 use super::{Operation, object, structured};
@@ -10,7 +10,7 @@ use crate::value::{Compat, Value};
 /// Why nothing was extracted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExtractError {
-    /// The object does not fit its type.
+    /// The object does not match its type.
     #[error("error converting obj to typed: {0}")]
     Invalid(ValidationErrors),
     /// The `fieldsV1` of the manager is not a field set.
@@ -21,13 +21,13 @@ pub enum ExtractError {
     Nothing {
         /// The manager.
         manager: String,
-        /// What the extracted value is instead of a map.
+        /// The extracted value, which is not a map.
         found: &'static str,
     },
 }
 
-/// The part of the configuration that a manager applied and that the object still has: the manager's fields and the
-/// kind. None if the manager has no entry.
+/// Returns the part of the configuration that a manager applied and that the object still has: the manager's fields and
+/// the kind. Returns `None` if the manager has no entry.
 ///
 /// # Errors
 /// See [`ExtractError`].

@@ -15,7 +15,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// `Apply` or `Update`.
+    /// Returns `Apply` or `Update`.
     pub fn as_str(self) -> &'static str {
         match self {
             Operation::Apply => "Apply",
@@ -23,7 +23,7 @@ impl Operation {
         }
     }
 
-    /// The operation of that name.
+    /// Returns the operation with that name.
     pub fn parse(text: &str) -> Option<Operation> {
         match text {
             "Apply" => Some(Operation::Apply),
@@ -41,10 +41,10 @@ impl fmt::Display for Operation {
 
 /// The parts of an entry that distinguish it from other entries (upstream `BuildManagerIdentifier`).
 ///
-/// The version counts for updates only: a manager has one entry for everything it applied to a subresource, but one
+/// The version distinguishes updates only: a manager has one entry for everything it applied to a subresource, but one
 /// entry per version for what it updated.
 ///
-/// # Example: the text of an identifier
+/// # Example: the string form of an identifier
 /// ```
 /// use kubeshape_smd::{Bump, managed::{Identifier, Operation}};
 /// let arena = Bump::new();
@@ -66,13 +66,14 @@ pub struct Identifier<'a> {
 }
 
 impl<'a> Identifier<'a> {
-    /// The text that orders managers and names them in [`ManagedFields`](crate::fieldpath::ManagedFields): JSON as
-    /// Go writes it. Empty members are omitted, and so is the version of an apply.
+    /// Returns the string form, which orders managers and is their key in
+    /// [`ManagedFields`](crate::fieldpath::ManagedFields): JSON as Go writes it. Empty members are omitted, and so is
+    /// the version of an apply.
     pub fn text(&self, arena: &'a Bump) -> &'a str {
         self.text_by(&mut Vec::new(), arena)
     }
 
-    /// The text, put together in `out`, which is cleared first.
+    /// Does the same with the buffer `out`, which is cleared first.
     pub(super) fn text_by(&self, out: &mut Vec<u8>, arena: &'a Bump) -> &'a str {
         let api_version = if self.operation == Operation::Apply { "" } else { self.api_version };
         out.clear();
@@ -95,11 +96,12 @@ impl<'a> Identifier<'a> {
             write_text(self.subresource, out);
         }
         out.push(b'}');
-        // The bytes come from strings.
+        // All bytes come from strings, so they are UTF-8.
         arena.alloc_str(std::str::from_utf8(out).unwrap_or_default())
     }
 
-    /// Reads the text of an identifier. The version of an apply is empty. None if the text is not an identifier.
+    /// Reads the string form of an identifier. The version of an apply is empty. Returns `None` if the string is not an
+    /// identifier.
     pub fn parse(text: &str, arena: &'a Bump) -> Option<Identifier<'a>> {
         let entry = RawEntry::read(object::read_json(text, arena)?)?;
         Some(Identifier {
@@ -111,7 +113,7 @@ impl<'a> Identifier<'a> {
     }
 }
 
-/// A JSON string. Names of managers and versions are short and mostly plain.
+/// Appends a JSON string. Names of managers and versions are short and mostly need no escapes.
 fn write_text(text: &str, out: &mut Vec<u8>) {
     if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'/' | b'_' | b':')) {
         out.push(b'"');

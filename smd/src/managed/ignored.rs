@@ -1,11 +1,11 @@
-//! What a server ignores in `metadata.managedFields` without an error.
+//! Parts of `metadata.managedFields` that a server ignores without an error.
 
 use super::entries::RawEntry;
 use crate::value::Value;
 use kubeshape_schema::nearest;
 use kubeshape_yaml::pointer;
 
-/// How many parts are listed at most.
+/// The maximum number of listed parts.
 const MOST: usize = 100;
 
 /// A part of `metadata.managedFields` that a server ignores.
@@ -22,7 +22,7 @@ pub struct Ignored {
 /// Lists the parts of `metadata.managedFields` that a server ignores: unknown members, and values of a wrong type, which
 /// make it ignore the whole list. At most 100 are listed.
 ///
-/// A server reads the list into Go's types. Where that fails, upstream's `unstructured.GetManagedFields` returns nothing.
+/// A server reads the list into Go's types. If that fails, upstream's `unstructured.GetManagedFields` returns nothing.
 ///
 /// Example: an invalid time
 /// ```
@@ -82,7 +82,7 @@ fn of_entry(entry: Value<'_>, at: usize, out: &mut Vec<Ignored>) {
     }
 }
 
-/// Upstream's `fieldpath.Set` skips members whose kind it does not know (`ErrUnknownPathElementType`).
+/// Lists ignored members. Upstream's `fieldpath.Set` skips members of unknown kinds (`ErrUnknownPathElementType`).
 fn of_fields(set: Value<'_>, path: &mut String, out: &mut Vec<Ignored>) {
     let Some(map) = set.as_map() else { return };
     for (name, value) in map.entries() {

@@ -1,4 +1,4 @@
-//! The annotation in which client-side apply keeps the last configuration (upstream `NewLastAppliedUpdater`,
+//! The annotation in which client-side apply stores the last configuration (upstream `NewLastAppliedUpdater`,
 //! `NewLastAppliedManager`). Both layers use it for the manager `kubectl` only.
 
 use super::error::Step;
@@ -10,18 +10,18 @@ use crate::merge::Conflicts;
 use crate::typed::Duplicates;
 use crate::value::{Map, Value};
 
-/// The annotation in which `kubectl apply` keeps the last configuration.
+/// The annotation in which `kubectl apply` stores the last configuration.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// The manager whose server-side applies use the annotation.
 pub(super) const KUBECTL: &str = "kubectl";
 
-/// The maximal size of all annotations of an object, keys and values.
+/// The maximum size of all annotations of an object, keys and values, in bytes.
 const MAX_ANNOTATIONS: usize = 256 << 10;
 
 const ANNOTATIONS: &str = "annotations";
 
-/// The annotations of an object. Null counts as an empty text. None if they are not a map of strings.
+/// Returns the annotations of an object. Null is read as `""`. Returns `None` if they are not a map of strings.
 fn annotations(object: Value<'_>) -> Option<Vec<(&str, Value<'_>)>> {
     let entries = object::meta(object, ANNOTATIONS)?.as_map()?.entries().iter();
     entries
@@ -33,14 +33,14 @@ fn annotations(object: Value<'_>) -> Option<Vec<(&str, Value<'_>)>> {
         .collect()
 }
 
-/// The last configuration, unless it is missing or empty.
+/// Returns the last configuration, unless it is missing or empty.
 fn last_applied<'a>(annotations: &[(&'a str, Value<'a>)]) -> Option<&'a str> {
     let (_, value) = annotations.iter().find(|(key, _)| *key == LAST_APPLIED)?;
     value.as_str().filter(|text| !text.is_empty())
 }
 
-/// The object with its annotation, if it has one, set to the applied configuration. The annotation is removed if the
-/// annotations would be too large.
+/// Returns the object with its annotation, if it has one, set to the applied configuration. The annotation is removed
+/// if the annotations would be too large.
 pub(super) fn update<'a>(object: Value<'a>, applied: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let Some(mut annotations) = annotations(object).filter(|known| last_applied(known).is_some()) else {
         return object;
@@ -58,7 +58,7 @@ pub(super) fn update<'a>(object: Value<'a>, applied: Value<'a>, arena: &'a Bump)
     object::with_meta(object, ANNOTATIONS, Some(Value::Map(Map::from_entries(annotations, arena))), arena)
 }
 
-/// A configuration without the annotation, as a line of JSON.
+/// Returns a configuration without the annotation, as a line of JSON.
 fn configuration<'a>(object: Value<'a>, arena: &'a Bump) -> &'a str {
     let annotations = annotations(object).map(|mut annotations| {
         annotations.retain(|(key, _)| *key != LAST_APPLIED);
@@ -70,7 +70,7 @@ fn configuration<'a>(object: Value<'a>, arena: &'a Bump) -> &'a str {
     arena.alloc_str(&String::from_utf8_lossy(&out))
 }
 
-/// The conflicts without those about fields of the last configuration that have not changed since. If that
+/// Returns the conflicts without those about fields of the last configuration that have not changed since. If that
 /// configuration cannot be read, all conflicts remain.
 pub(super) fn remaining<'a>(conflicts: Conflicts<'a>, live: Value<'a>, structured: &Structured<'a>) -> Conflicts<'a> {
     let Some(allowed) = unchanged_fields(live, structured) else { return conflicts };

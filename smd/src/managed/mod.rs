@@ -1,12 +1,13 @@
 //! `metadata.managedFields`: how the API server tracks owners in apply, update and patch (upstream
 //! `apimachinery/pkg/util/managedfields`).
 //!
-//! [`FieldManager`] does for one version and subresource what the server's field manager does: it takes the live object
-//! and a configuration, and returns the new live object with its managed fields. It reads no clock and holds no state.
+//! [`FieldManager`] does for one version and subresource what the server's field manager does: it reads the live object
+//! and a configuration, and returns the new live object with its managed fields. It reads no clock and has no state.
 //! Objects are borrowed values, so an operation that fails changes nothing.
 //!
-//! [`entries`] reads and writes the list itself, [`Ownership`] says who owns a field, [`extract`] returns what a manager
-//! applied, [`upgrade`] converts from client-side to server-side apply, and [`scale`] maps the owners of `/scale`.
+//! [`entries`] reads and writes the list itself, [`Ownership`] finds the owners of a field, [`extract`] returns what a
+//! manager applied, [`upgrade`] converts from client-side to server-side apply, and [`scale`] maps the owners of
+//! `/scale`.
 
 mod cap;
 mod conflict;

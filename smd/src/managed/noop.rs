@@ -5,8 +5,9 @@ use super::object;
 use crate::Bump;
 use crate::value::Value;
 
-/// The new object, with the times of the live object if nothing but times changed. A write that changes nothing is then
-/// no write. The server does this after an apply, an update or a patch, before it validates the object.
+/// Returns the new object, with the times of the live object if nothing but times changed. Then a write that changes
+/// nothing writes the same object. The server does this after an apply, an update or a patch, before it validates the
+/// object.
 ///
 /// # Example: an apply that changes nothing but the time
 /// ```

@@ -51,16 +51,16 @@ pub struct Ownership<'a> {
     owners: Vec<(Owner<'a>, Set<'a>)>,
 }
 
-/// The owners of one place of an object and of everything below it.
+/// The owners of a field of an object and of everything below it.
 #[derive(Clone, Debug)]
 pub struct Owned<'o, 'a> {
     ownership: &'o Ownership<'a>,
-    /// For each owner: whether it owns this place, and what it owns below.
+    /// For each owner: whether it owns this field, and what it owns below it.
     at: Vec<(bool, Set<'a>)>,
 }
 
 impl<'a> Ownership<'a> {
-    /// Of an object with managed fields.
+    /// Reads the owners of an object with managed fields.
     ///
     /// # Errors
     /// The managed fields cannot be read.
@@ -68,7 +68,7 @@ impl<'a> Ownership<'a> {
         Ok(Ownership::new(&Managed::of(object, arena)?))
     }
 
-    /// Of managed fields. Entries without a known identifier are ignored.
+    /// Creates it from managed fields. Entries without a known identifier are ignored.
     pub fn new(managed: &Managed<'a>) -> Self {
         let owner = |(text, fields): (&'a str, &VersionedSet<'a>)| {
             let identifier = managed.identifier(text)?;
@@ -89,22 +89,22 @@ impl<'a> Ownership<'a> {
         Ownership { owners }
     }
 
-    /// All owners and their fields, in the order in which the server lists them.
+    /// Returns all owners and their fields, in the order in which the server lists them.
     pub fn all(&self) -> &[(Owner<'a>, Set<'a>)] {
         &self.owners
     }
 
-    /// The owners of one path.
+    /// Returns the owners of one path.
     pub fn owners(&self, path: &Path<'_>) -> impl Iterator<Item = &Owner<'a>> {
         self.owners.iter().filter(|(_, set)| set.has(path)).map(|(owner, _)| owner)
     }
 
-    /// The whole object. [`Owned::child`] leads to its fields.
+    /// Returns the whole object. [`Owned::child`] returns its fields.
     pub fn root(&self) -> Owned<'_, 'a> {
         Owned { ownership: self, at: self.owners.iter().map(|(_, set)| (false, *set)).collect() }
     }
 
-    /// Calls `tell` for every owned path with its owners, a parent before its children.
+    /// Calls `tell` for every owned path with its owners. A parent comes before its children.
     pub fn for_each(&self, tell: &mut dyn FnMut(&Path<'a>, &[&Owner<'a>])) {
         let mut path = Vec::new();
         let mut owners = Vec::with_capacity(self.owners.len());
@@ -113,22 +113,22 @@ impl<'a> Ownership<'a> {
 }
 
 impl<'o, 'a> Owned<'o, 'a> {
-    /// The owners of this place.
+    /// Returns the owners of this field.
     pub fn owners(&self) -> impl Iterator<Item = &'o Owner<'a>> {
         self.ownership.owners.iter().zip(&self.at).filter(|(_, at)| at.0).map(|((owner, _), _)| owner)
     }
 
-    /// Whether no manager owns this place and nothing below it.
+    /// Returns whether no manager owns this field or anything below it.
     pub fn is_empty(&self) -> bool {
         self.at.iter().all(|(member, below)| !member && below.is_empty())
     }
 
-    /// Whether no manager owns anything below this place.
+    /// Returns whether no manager owns anything below this field.
     pub fn is_leaf(&self) -> bool {
         self.at.iter().all(|(_, below)| below.is_empty())
     }
 
-    /// The elements below this place, in order, each once.
+    /// Returns the elements below this field, in order, each once.
     pub fn elements(&self) -> Vec<PathElement<'a>> {
         let below = self.at.iter().flat_map(|(_, below)| below.entries());
         let mut elements: Vec<_> = below.map(|entry| entry.element).collect();
@@ -137,7 +137,7 @@ impl<'o, 'a> Owned<'o, 'a> {
         elements
     }
 
-    /// The place below.
+    /// Returns the field below.
     #[must_use]
     pub fn child(&self, element: PathElement<'_>) -> Owned<'o, 'a> {
         let below = |(_, below): &(bool, Set<'a>)| {
@@ -146,9 +146,9 @@ impl<'o, 'a> Owned<'o, 'a> {
         Owned { ownership: self.ownership, at: self.at.iter().map(below).collect() }
     }
 
-    /// The item of a list, found without a schema: by the keys in the managers' sets (a key that the item lacks was
-    /// defaulted), as the item of a set, or by its index. Managers may have used different keys. Then the owners of all
-    /// keys that fit own the item.
+    /// Returns the item of a list, found without a schema: by the keys in the managers' sets (a key that the item lacks
+    /// was defaulted), as the item of a set, or by its index. Managers may have used different keys. Then the owners of
+    /// all matching keys own the item.
     #[must_use]
     pub fn item(&self, index: usize, item: Value<'_>) -> Owned<'o, 'a> {
         let index = i64::try_from(index).unwrap_or(i64::MAX);
@@ -156,7 +156,7 @@ impl<'o, 'a> Owned<'o, 'a> {
             PathElement::FieldName(_) | PathElement::Nameless => false,
             PathElement::Key(keys) => {
                 let has = |(name, key): &(&str, Value<'_>)| item.get(name).is_none_or(|value| value == *key);
-                // A key with all values defaulted would fit every item.
+                // A key whose values are all defaulted would match every item.
                 item.as_map().is_some() && keys.iter().all(has) && keys.iter().any(|(name, _)| item.get(name).is_some())
             }
             PathElement::Value(value) => value == item,

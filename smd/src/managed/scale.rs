@@ -1,4 +1,4 @@
-//! Mapping owners of the replicas between an object and its `/scale` (upstream `ScaleHandler`).
+//! Maps owners of the replicas between an object and its `/scale` (upstream `ScaleHandler`).
 
 use super::entries::{self, EncodeError};
 use super::{DecodeError, Managed};
@@ -6,7 +6,7 @@ use crate::Bump;
 use crate::fieldpath::{Path, PathElement, Set, SetBuilder, VersionedSet};
 use crate::value::Value;
 
-/// The path of the replicas in each version of an object. No path if the version has no `/scale`.
+/// The path of the replicas in each version of an object. `None` if the version has no `/scale`.
 pub type ReplicasPaths<'a> = [(&'a str, Option<&'a Path<'a>>)];
 
 /// Why owners cannot be mapped.
@@ -23,13 +23,14 @@ pub enum ScaleError {
 const SCALE_VERSION: &str = "autoscaling/v1";
 const SCALE_REPLICAS: [PathElement<'static>; 2] = [PathElement::FieldName("spec"), PathElement::FieldName("replicas")];
 
-/// The path that a definition writes as `.spec.replicas`.
+/// Reads a path as a definition writes it: `.spec.replicas`.
 pub fn replicas_path<'a>(text: &'a str, arena: &'a Bump) -> &'a Path<'a> {
     let names: Vec<_> = text.strip_prefix('.').unwrap_or(text).split('.').map(PathElement::FieldName).collect();
     arena.alloc_slice_copy(&names)
 }
 
-/// The `managedFields` of the `/scale` of an object that has these: the managers that own the replicas.
+/// Returns the `managedFields` of the `/scale` of an object with these `managedFields`: the managers that own the
+/// replicas.
 ///
 /// # Errors
 /// The managed fields cannot be read.
@@ -63,7 +64,7 @@ pub fn to_scale<'a>(
     Ok(entries::encode(&managed, arena)?)
 }
 
-/// The `managedFields` of the object after its `/scale` got these. New owners write at `api_version`.
+/// Returns the `managedFields` of the object after its `/scale` got these. New owners write at `api_version`.
 ///
 /// Managers that no longer own the replicas lose them. Entries at versions that are not in `paths` are dropped.
 ///

@@ -7,8 +7,8 @@ use crate::value::Value;
 /// The manager of the fields that exist before the first apply.
 pub(super) const BEFORE_FIRST_APPLY: &str = "before-first-apply";
 
-/// Whether an update is not tracked: the object has no owners yet, and either exists already or is not tracked from its
-/// creation.
+/// Returns whether an update is not tracked: the object has no owners yet, and either exists already or is not tracked
+/// from its creation.
 pub(super) fn skips(managed: &Managed<'_>, live: Value<'_>, from_creation: bool) -> bool {
     managed.fields.is_empty() && !(from_creation && object::meta_text(live, "uid").is_empty())
 }

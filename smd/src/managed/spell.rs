@@ -1,4 +1,4 @@
-//! Writing sets as values. Parts that have not changed are taken from the value that the set was read from.
+//! Writes sets as values. Unchanged parts are reused from the value that the set was read from.
 
 use crate::Bump;
 use crate::fieldpath::{Entry, PathElement, Set, SetError};
@@ -17,7 +17,8 @@ impl<'a> Speller<'a> {
         Speller { arena, members: Vec::new(), text: Vec::new() }
     }
 
-    /// The value of a set. It reuses the parts of `old` that are written correctly, all of `old` if nothing changed.
+    /// Returns the value of a set. It reuses the parts of `old` that are written correctly, or all of `old` if nothing
+    /// changed.
     pub(super) fn set(&mut self, set: Set<'a>, old: Option<Map<'a>>) -> Result<Value<'a>, SetError> {
         match old {
             Some(old) if self.is_spelled(set, false, old)? => Ok(Value::Map(old)),
@@ -25,7 +26,8 @@ impl<'a> Speller<'a> {
         }
     }
 
-    /// Whether a map is the value of a set. Most entries have not changed since they were read, and need nothing else.
+    /// Returns whether a map is the value of a set. Most entries have not changed since they were read, and need
+    /// nothing else.
     fn is_spelled(&mut self, set: Set<'a>, member: bool, old: Map<'a>) -> Result<bool, SetError> {
         let mut next = old.entries().iter();
         if set.entries().len() + usize::from(member) != next.len() {
@@ -34,7 +36,7 @@ impl<'a> Speller<'a> {
         if member && !next.next().is_some_and(|(key, below)| *key == "." && is_empty(*below)) {
             return Ok(false);
         }
-        // Texts in another order than their elements are rare. The slower way handles them.
+        // Strings are rarely in another order than their elements. The slower function handles this.
         for (entry, (key, below)) in set.entries().iter().zip(next) {
             let same = match entry.element {
                 PathElement::FieldName(name) => is_field(key, name),
@@ -87,8 +89,8 @@ impl<'a> Speller<'a> {
         self.node(entry.children, entry.member, old.and_then(Value::as_map))
     }
 
-    /// The text of an element, what stood below it, and where the next one is likely to be: strings in the order of
-    /// elements are mostly in the order of their bytes.
+    /// Returns the string form of an element, the value below it in the old map, and where the next element is likely
+    /// to be: strings in the order of elements are mostly in the order of their bytes.
     fn key(
         &mut self,
         element: PathElement<'a>,
@@ -111,24 +113,25 @@ impl<'a> Speller<'a> {
         let at = old.entries().partition_point(|(key, _)| key.as_bytes() < self.text.as_slice());
         match old.entries().get(at) {
             Some((key, value)) if key.as_bytes() == self.text => Ok((key, Some(*value), at + 1)),
-            // It would stand here: what is here now most likely comes next.
+            // It would be here: the string that is here now most likely comes next.
             _ => Ok((self.arena.alloc_str(std::str::from_utf8(&self.text).unwrap_or_default()), None, at)),
         }
     }
 
-    /// The map of the members from the mark on.
+    /// Returns the map of the members from the mark on.
     fn make(&mut self, mark: usize) -> Map<'a> {
         let members = &mut self.members[mark..];
         if members.is_sorted_by(|a, b| a.0 < b.0) {
             Map::sorted(self.arena.alloc_slice_copy(members))
         } else {
-            // Two elements can have the same text only if they print alike, as an integer and its float do.
+            // Two elements can have the same string form only if they print alike, as an integer and its float do.
             Map::from_entries(members.to_vec(), self.arena)
         }
     }
 }
 
-/// Whether a string is that of a field. Often the name is a slice of the text, because the set was read from it.
+/// Returns whether a string is that of a field. The name is often a slice of the string, because the set was read from
+/// it.
 fn is_field(key: &str, name: &str) -> bool {
     key.strip_prefix("f:").is_some_and(|known| std::ptr::eq(known, name) || known == name)
 }
@@ -137,7 +140,7 @@ fn is_empty(value: Value<'_>) -> bool {
     value.as_map().is_some_and(Map::is_empty)
 }
 
-/// Whether both are the same map in memory.
+/// Returns whether both are the same map in memory.
 fn is_same(a: Value<'_>, b: Value<'_>) -> bool {
     match (a, b) {
         (Value::Map(a), Value::Map(b)) => {

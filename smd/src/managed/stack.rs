@@ -14,13 +14,13 @@ use crate::typed::Emptied;
 use crate::value::{Compat, Value};
 use std::fmt;
 
-/// The name under which an update runs until its changes are known (upstream `current-operation`).
+/// The manager name of an update until its changes are known (upstream `current-operation`).
 const CURRENT_OPERATION: &str = "current-operation";
 
-/// The name of a manager without a name.
+/// The name used for a manager without a name.
 const UNKNOWN: &str = "unknown";
 
-/// The maximal number of entries of updates.
+/// The maximum number of entries of updates.
 const MAX_UPDATE_MANAGERS: usize = 10;
 
 /// The field manager of one endpoint: one kind, version and subresource (upstream
@@ -63,8 +63,8 @@ pub struct FieldManager<'m> {
 }
 
 impl<'m> FieldManager<'m> {
-    /// A field manager for the objects of a kind. The hub version is the kind's own, there are no subresource and no
-    /// reset fields, at most ten entries of updates are kept, and objects are tracked from their creation.
+    /// Creates a field manager for the objects of a kind. The hub version is the kind's own, there are no subresource
+    /// and no reset fields, at most ten entries of updates are kept, and objects are tracked from their creation.
     pub fn new(kind: Gvk<'m>, types: &'m dyn TypeConverter, objects: &'m dyn ObjectConverter) -> Self {
         let converter = VersionConverter { types, objects, hub: kind.api_version() };
         FieldManager {
@@ -82,46 +82,46 @@ impl<'m> FieldManager<'m> {
         }
     }
 
-    /// The version through which objects are converted, such as `apps/v1`. Results are in this version.
+    /// Sets the version through which objects are converted, such as `apps/v1`. Results are in this version.
     #[must_use]
     pub fn hub(mut self, api_version: &'m str) -> Self {
         self.updater.converter.hub = api_version;
         self
     }
 
-    /// The subresource of the endpoint, such as `status`.
+    /// Sets the subresource of the endpoint, such as `status`.
     #[must_use]
     pub fn subresource(mut self, subresource: &'m str) -> Self {
         self.subresource = subresource;
         self
     }
 
-    /// For each version a filter of the fields that can be owned through this endpoint. The filter of a version also
-    /// applies to entries of other managers at that version.
+    /// Sets for each version a filter of the fields that can be owned through this endpoint. The filter of a version
+    /// also applies to entries of other managers at that version.
     ///
-    /// For a custom resource the API server gives the filter of the endpoint's own version alone: changes that this
-    /// endpoint makes are then compared in full with entries at other versions.
+    /// For a custom resource, the API server gives only the filter of the endpoint's own version. Then changes by this
+    /// endpoint are compared in full with entries at other versions.
     #[must_use]
     pub fn reset_fields(mut self, filters: Vec<(&'m str, Filter<'m>)>) -> Self {
         self.updater.ignored = Ignored::Filters(filters);
         self
     }
 
-    /// The number of entries of updates above which the oldest ones are merged. None: no limit.
+    /// Sets the number of entries of updates above which the oldest ones are merged. `None` is no limit.
     #[must_use]
     pub fn max_update_managers(mut self, max: Option<usize>) -> Self {
         self.max_update_managers = max;
         self
     }
 
-    /// Whether objects are tracked from their creation on, or from the first apply on.
+    /// Sets whether objects are tracked from their creation on, or from the first apply on.
     #[must_use]
     pub fn track_from_creation(mut self, yes: bool) -> Self {
         self.track_from_creation = yes;
         self
     }
 
-    /// The version of structured merge diff whose reading of field sets to follow. The API server 1.36 has
+    /// Sets the version of structured merge diff by whose rules field sets are read. The API server 1.36 uses
     /// [`Compat::V63`].
     #[must_use]
     pub fn compat(mut self, compat: Compat) -> Self {
@@ -129,14 +129,15 @@ impl<'m> FieldManager<'m> {
         self
     }
 
-    /// What becomes of lists and maps of which an apply leaves nothing.
+    /// Sets what happens to lists and maps that an apply empties.
     #[must_use]
     pub fn emptied(mut self, emptied: Emptied) -> Self {
         self.updater.emptied = emptied;
         self
     }
 
-    /// Server-side apply. Returns the new live object with its managed fields. Without a live object it creates one.
+    /// Does a server-side apply. Returns the new live object with its managed fields. Without a live object, it creates
+    /// one.
     ///
     /// # Errors
     /// See [`Error`].
@@ -164,11 +165,11 @@ impl<'m> FieldManager<'m> {
         written(object, &managed, arena)
     }
 
-    /// Any other write. Returns the new object with its managed fields. Without a live object it creates one.
+    /// Does any other write. Returns the new object with its managed fields. Without a live object, it creates one.
     ///
     /// If the managed fields of the new object are an empty list or a list of one empty entry, they are reset.
-    /// Otherwise its own managed fields count, or those of the live object if the new object has none that can be read.
-    /// Through a subresource those of the live object always count.
+    /// Otherwise its own managed fields are used, or those of the live object if the new object has none that can be
+    /// read. Through a subresource, those of the live object are always used.
     ///
     /// # Errors
     /// See [`Error`].
@@ -195,8 +196,8 @@ impl<'m> FieldManager<'m> {
         written(new, &managed, arena)
     }
 
-    /// As [`update`](Self::update), but if the owners cannot be tracked, the new object is returned without managed
-    /// fields (upstream `UpdateNoErrors`). The server does this for every write but apply.
+    /// Does the same as [`update`](Self::update), but if the owners cannot be tracked, returns the new object without
+    /// managed fields (upstream `UpdateNoErrors`). The server does this for every write except apply.
     pub fn update_no_errors<'a>(
         &'a self,
         live: Option<Value<'a>>,
@@ -225,7 +226,7 @@ impl<'m> FieldManager<'m> {
         entries::decode_as(object::managed_fields(live), self.compat, arena)
     }
 
-    /// The owners that an update starts from (upstream `decodeLiveOrNew`).
+    /// Returns the owners from which an update starts (upstream `decodeLiveOrNew`).
     fn managed_of_update<'a>(&self, live: Value<'a>, new: Value<'a>, arena: &'a Bump) -> Managed<'a> {
         if self.subresource.is_empty()
             && let Some(new) = RawEntry::read_list(object::managed_fields(new))
@@ -322,7 +323,7 @@ impl<'a> Call<'a> {
         Ok((live, managed))
     }
 
-    /// An update runs under a name of its own. If it changed anything, its fields are added to those of the manager,
+    /// An update has a manager name of its own. If it changed anything, its fields are added to those of the manager,
     /// and the time of the entry is set.
     fn update_as(
         &self,

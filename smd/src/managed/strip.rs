@@ -1,4 +1,4 @@
-//! Fields of the metadata that no manager owns (upstream `NewStripMetaManager`).
+//! Metadata fields that no manager owns (upstream `NewStripMetaManager`).
 
 use crate::Bump;
 use crate::fieldpath::{ManagedFields, PathElement, Set, Stack, VersionedSet};
@@ -16,8 +16,8 @@ const METADATA: [&str; 9] = [
     "uid",
 ];
 
-/// Whether no manager owns the field of this path, whatever it writes: `apiVersion`, `kind`, and what a server writes
-/// into the metadata. Upstream's `NewStripMetaManager` removes them from all sets.
+/// Returns whether no manager can own the field with this path: `apiVersion`, `kind`, and the metadata fields that a
+/// server writes. Upstream's `NewStripMetaManager` removes them from all sets.
 pub fn is_system_field(path: &[PathElement<'_>]) -> bool {
     match path {
         [PathElement::FieldName("apiVersion" | "kind"), ..] => true,
@@ -37,7 +37,7 @@ pub(super) fn strip<'a>(fields: &mut ManagedFields<'a>, manager: &'a str, arena:
     }
 }
 
-/// The paths of the fields, made in their order.
+/// Returns the paths of the fields, built in their order.
 fn system_fields(arena: &Bump) -> Set<'_> {
     let mut stack = Stack::default();
     let root = stack.mark();

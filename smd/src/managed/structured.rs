@@ -10,7 +10,7 @@ use crate::merge::{ConvertError, Converter, Updater};
 use crate::typed::{Duplicates, TypedValue};
 use crate::value::Value;
 
-/// Converts typed values by way of objects in the hub version.
+/// Converts typed values through objects in the hub version.
 #[derive(Clone, Copy)]
 pub(super) struct VersionConverter<'m> {
     pub(super) types: &'m dyn TypeConverter,
@@ -43,7 +43,7 @@ impl Converter for VersionConverter<'_> {
     }
 }
 
-/// The object of a typed value, which must be a map.
+/// Returns the object of a typed value, which must be a map.
 fn to_object(value: Option<Value<'_>>) -> Result<Value<'_>, String> {
     match value {
         Some(value @ Value::Map(_)) => Ok(value),
@@ -51,7 +51,7 @@ fn to_object(value: Option<Value<'_>>) -> Result<Value<'_>, String> {
     }
 }
 
-/// The name of the Go type of a value.
+/// Returns the name of the Go type of a value.
 pub(super) fn go_type(value: Option<Value<'_>>) -> &'static str {
     match value {
         None | Some(Value::Null) => "<nil>",
@@ -72,11 +72,11 @@ pub(super) struct Structured<'a> {
     pub(super) arena: &'a Bump,
 }
 
-/// The new object, or none if an apply changed nothing; and its owners.
+/// The new object, or `None` if an apply changed nothing; and its owners.
 type Outcome<'a> = (Option<Value<'a>>, ManagedFields<'a>);
 
 impl<'a> Structured<'a> {
-    /// Gives the changed fields to the manager. The object stays as it is.
+    /// Gives the changed fields to the manager. The object is not changed.
     pub(super) fn update(
         &self,
         live: Value<'a>,
@@ -131,14 +131,14 @@ impl<'a> Structured<'a> {
         Ok((Some(new), outcome.managers))
     }
 
-    /// The object in the endpoint's version.
+    /// Returns the object in the endpoint's version.
     fn versioned(&self, what: Conversion, value: Value<'a>) -> Result<Value<'a>, Error<'a>> {
         let version = self.kind.api_version();
         let converted = self.updater.converter.objects.convert(value, version, self.arena);
         converted.map_err(|error| Error::Convert { what, object: Box::new(ObjectName::of(value)), version, error })
     }
 
-    /// The typed value of an object.
+    /// Returns the typed value of an object.
     pub(super) fn typed(
         &self,
         step: Step,

@@ -69,7 +69,7 @@ fn times_are_printed_in_universal_time_without_fractions() {
 }
 
 #[test]
-fn an_identifier_is_gos_json_of_what_tells_entries_apart() {
+fn an_identifier_is_gos_json_of_the_parts_that_distinguish_entries() {
     let arena = Bump::new();
     let update = Identifier { manager: "a<\"\u{8}", operation: Operation::Update, api_version: "v1", subresource: "s" };
     assert_eq!(
@@ -85,7 +85,7 @@ fn an_identifier_is_gos_json_of_what_tells_entries_apart() {
 }
 
 #[test]
-fn one_bad_entry_spoils_the_list() {
+fn one_bad_entry_makes_the_list_unreadable() {
     let good = entry("m", "Apply", "v1", "", &json!({}));
     let with = |key: &str, value: Json| {
         let mut bad = good.clone();
@@ -103,7 +103,7 @@ fn one_bad_entry_spoils_the_list() {
 }
 
 #[test]
-fn text_behind_a_path_element_is_ignored_by_the_version_in_the_server() {
+fn data_after_a_path_element_is_ignored_by_the_version_in_the_server() {
     let arena = Bump::new();
     let list = json!([entry("m", "Apply", "v1", "", &json!({"k:{\"a\":1}x": {}}))]);
     let list = Some(list.to_value(&arena));
@@ -114,7 +114,7 @@ fn text_behind_a_path_element_is_ignored_by_the_version_in_the_server() {
 }
 
 #[test]
-fn what_is_no_list_of_entries_counts_as_none() {
+fn values_that_are_not_lists_of_entries_are_empty() {
     for list in [
         json!(null),
         json!("text"),
@@ -128,7 +128,7 @@ fn what_is_no_list_of_entries_counts_as_none() {
 }
 
 #[test]
-fn entries_without_fields_own_nothing_but_stay() {
+fn entries_without_fields_own_nothing_but_are_kept() {
     let mut bare = entry("m", "Apply", "v1", "", &json!(null));
     assert_eq!(reencoded(&json!([bare])), json!([entry("m", "Apply", "v1", "", &json!({}))]));
     bare["other"] = json!(1);
@@ -137,7 +137,7 @@ fn entries_without_fields_own_nothing_but_stay() {
 }
 
 #[test]
-fn of_equal_identifiers_the_last_entry_counts() {
+fn of_equal_identifiers_the_last_entry_is_used() {
     let first = entry("m", "Apply", "v1", "2001-01-01T00:00:00Z", &json!({"f:a": {}}));
     let last = entry("m", "Apply", "v2", "", &json!({"f:b": {}}));
     assert_eq!(reencoded(&json!([first, last])), json!([last]));
@@ -185,7 +185,7 @@ fn fields_are_written_in_their_canonical_spelling() {
 }
 
 #[test]
-fn fields_that_did_not_change_are_the_very_same_value() {
+fn unchanged_fields_are_the_same_value_in_memory() {
     let arena = Bump::new();
     let fields = json!({"f:a": {".": {}, "k:{\"x\":1}": {"f:b": {}}}, "f:c": {}});
     let list = json!([entry("m", "Apply", "v1", "", &fields)]);
@@ -201,7 +201,7 @@ fn fields_that_did_not_change_are_the_very_same_value() {
 }
 
 #[test]
-fn a_name_that_is_no_identifier_cannot_be_written() {
+fn a_name_that_is_not_an_identifier_cannot_be_written() {
     let arena = Bump::new();
     let mut managed = Managed::default();
     let fields = crate::fieldpath::VersionedSet { set: Set::EMPTY, api_version: "v1", applied: false };
@@ -213,7 +213,7 @@ fn a_name_that_is_no_identifier_cannot_be_written() {
     );
 }
 
-/// Managers that each own the field of their own name, updated at version `v` one second after the other.
+/// Returns managers that each own the field with their own name, updated at version `v` one second after the other.
 fn capped(managers: &[(&str, &str)], max: usize) -> Vec<String> {
     let arena = Bump::new();
     let mut managed = Managed::default();
@@ -235,7 +235,7 @@ fn capped(managers: &[(&str, &str)], max: usize) -> Vec<String> {
 }
 
 #[test]
-fn the_oldest_updates_are_put_together_until_few_enough_are_left() {
+fn the_oldest_updates_are_merged_until_few_enough_are_left() {
     assert_eq!(capped(&[("a", "v1"), ("b", "v1")], 2), ["a v1 a 00", "b v1 b 01"]);
     assert_eq!(
         capped(&[("a", "v1"), ("b", "v1"), ("c", "v1"), ("d", "v1")], 2),
@@ -244,17 +244,17 @@ fn the_oldest_updates_are_put_together_until_few_enough_are_left() {
 }
 
 #[test]
-fn updates_of_each_version_are_put_together_apart() {
+fn updates_of_each_version_are_merged_separately() {
     assert_eq!(
         capped(&[("a", "v1"), ("b", "v2"), ("c", "v1"), ("d", "v2"), ("e", "v3")], 3),
         ["ancient-changes v1 a,c 02", "ancient-changes v2 b,d 03", "e v3 e 04"]
     );
-    // Nothing shares a version with another: nothing can be put together.
+    // Each version occurs once, so nothing can be merged.
     assert_eq!(capped(&[("a", "v1"), ("b", "v2")], 1), ["a v1 a 00", "b v2 b 01"]);
 }
 
 #[test]
-fn an_entry_that_holds_ancient_changes_loses_none_of_them() {
+fn an_entry_with_ancient_changes_loses_none_of_them() {
     assert_eq!(
         capped(&[("a", "v1"), ("ancient-changes", "v1"), ("c", "v1")], 2),
         ["ancient-changes v1 a,ancient-changes 01", "c v1 c 02"]
@@ -270,14 +270,14 @@ fn an_entry_that_holds_ancient_changes_loses_none_of_them() {
 }
 
 #[test]
-fn very_many_managers_are_put_together() {
+fn very_many_managers_are_merged() {
     let names: Vec<_> = (0..5000).map(|n| format!("m{n}")).collect();
     let managers: Vec<_> = names.iter().map(|name| (name.as_str(), "v1")).collect();
     assert_eq!(capped(&managers, 10).len(), 10);
 }
 
 #[test]
-fn what_the_system_sets_is_nobodys_and_whoever_owns_nothing_else_is_forgotten() {
+fn system_fields_have_no_owner_and_managers_of_nothing_else_are_removed() {
     let arena = Bump::new();
     let strip = |fields: &str| {
         let text = arena.alloc_str(fields);
@@ -292,7 +292,7 @@ fn what_the_system_sets_is_nobodys_and_whoever_owns_nothing_else_is_forgotten() 
         strip(r#"{"f:apiVersion":{},"f:kind":{},"f:metadata":{".":{},"f:name":{},"f:uid":{},"f:generation":{}}}"#),
         None
     );
-    // Only the paths themselves, not what is below them.
+    // Only the paths themselves, not the paths below them.
     assert_eq!(
         strip(r#"{"f:kind":{"f:a":{}},"f:metadata":{"f:labels":{".":{}},"f:name":{"f:x":{}}}}"#).as_deref(),
         Some(r#"{"f:kind":{"f:a":{}},"f:metadata":{"f:labels":{},"f:name":{"f:x":{}}}}"#)

@@ -1,4 +1,4 @@
-//! Converting from client-side to server-side apply (client-go `util/csaupgrade`).
+//! Converts from client-side to server-side apply (client-go `util/csaupgrade`).
 //!
 //! # Example: from client-side to server-side apply
 //! ```
@@ -26,7 +26,7 @@ use crate::Bump;
 use crate::fieldpath::{Set, SetError};
 use crate::value::{Compat, Map, Value};
 
-/// The entries of an operation that own all of these fields. Entries that cannot be read own none.
+/// Returns the entries of an operation that own all of these fields. Entries that cannot be read own nothing.
 pub fn find_owners<'a>(
     list: Option<Value<'a>>,
     operation: Operation,
@@ -41,7 +41,8 @@ pub fn find_owners<'a>(
     entries.iter().filter(owns).map(|entry| entry.write(arena)).collect()
 }
 
-/// The object after the managers of client-side apply have given their fields to a manager of server-side apply.
+/// Returns the object after the managers of client-side apply have given their fields to a manager of server-side
+/// apply.
 ///
 /// The fields go to the entry of `to`, or else to the first entry of a manager in `from`. It gets the fields of entries
 /// at its own version. Entries at other versions are dropped, as upstream does.
@@ -63,7 +64,8 @@ pub fn upgrade<'a>(
     Ok(object::with_managed_fields(object, list, arena))
 }
 
-/// The same as a JSON patch, which fails if the object has changed meanwhile. None if there is nothing to do.
+/// Does the same as a JSON patch, which fails if the object has changed meanwhile. Returns `None` if there is nothing
+/// to do.
 ///
 /// # Errors
 /// As for [`upgrade`].
@@ -104,7 +106,7 @@ fn upgraded<'a>(
     Ok(entries)
 }
 
-/// None if no entry is left.
+/// Returns `None` if no entry is left.
 fn upgraded_from<'a>(
     mut entries: Vec<RawEntry<'a>>,
     from: &str,

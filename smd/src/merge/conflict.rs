@@ -13,7 +13,7 @@ pub struct Conflict<'a> {
     pub manager: &'a str,
     /// The field.
     pub path: Vec<PathElement<'a>>,
-    /// The live value at the manager's version. None if it is absent, or if only the owners are known.
+    /// The live value at the manager's version. `None` if it is absent, or if only the owners are known.
     pub live: Option<Value<'a>>,
     /// The value that the operation would set.
     pub new: Option<Value<'a>>,
@@ -21,7 +21,7 @@ pub struct Conflict<'a> {
 
 /// All conflicts: managers by name, the fields of each in the order of [`Set::iter`] (upstream `merge.Conflicts`).
 ///
-/// # Example: how conflicts read
+/// # Example: how conflicts are printed
 /// ```
 /// use kubeshape_smd::Bump;
 /// use kubeshape_smd::fieldpath::{ManagedFields, PathElement, SetBuilder, VersionedSet};
@@ -39,7 +39,7 @@ pub struct Conflict<'a> {
 pub struct Conflicts<'a>(pub Vec<Conflict<'a>>);
 
 impl<'a> Conflicts<'a> {
-    /// Every field of every manager (upstream `merge.ConflictsFromManagers`).
+    /// Returns every field of every manager (upstream `merge.ConflictsFromManagers`).
     pub fn from_managers(managers: &ManagedFields<'a>) -> Self {
         let mut conflicts = Conflicts(Vec::new());
         for (manager, fields) in managers.iter() {
@@ -75,7 +75,7 @@ impl<'a> Conflicts<'a> {
         }
     }
 
-    /// The fields of all managers in one set.
+    /// Returns the fields of all managers in one set.
     pub fn to_set(&self, arena: &'a Bump) -> Set<'a> {
         let mut fields = SetBuilder::new(arena);
         for conflict in &self.0 {
@@ -92,7 +92,7 @@ impl Display for Conflict<'_> {
 }
 
 impl Display for Conflicts<'_> {
-    /// One conflict is one line. Several are listed below a line for their manager.
+    /// Prints one conflict on one line. Several are listed below a line for their manager.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         if let [one] = self.0.as_slice() {
             return one.fmt(f);

@@ -1,4 +1,4 @@
-//! Converting an object to another version of its API.
+//! Converts an object to another version of its API.
 
 use crate::Bump;
 use crate::typed::TypedValue;
@@ -6,7 +6,7 @@ use crate::typed::TypedValue;
 /// Why an object cannot be converted to a version.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConvertError {
-    /// The version does not exist any more. The updater drops managers whose entries are at this version.
+    /// The version no longer exists. The updater drops managers whose entries are at this version.
     #[error("{0}")]
     MissingVersion(String),
     /// Any other error. It ends the operation.
@@ -53,8 +53,8 @@ pub enum ConvertError {
 /// }
 /// ```
 pub trait Converter {
-    /// The object in that version, with the version's type. An object that already is in that version must come back
-    /// with the same contents.
+    /// Returns the object in that version, with the version's type. An object that already is in that version must be
+    /// returned with the same contents.
     ///
     /// # Errors
     /// See [`ConvertError`].
@@ -77,11 +77,11 @@ impl Converter for SameVersion {
     }
 }
 
-/// An object with its conversions to other versions, each made at first use.
+/// An object with its conversions to other versions, each created at first use.
 pub(super) struct Versions<'a, C> {
     converter: &'a C,
     arena: &'a Bump,
-    /// The object as it was given.
+    /// The given object.
     pub(super) object: TypedValue<'a>,
     converted: Vec<(&'a str, Result<TypedValue<'a>, ConvertError>)>,
 }
@@ -91,7 +91,7 @@ impl<'a, C: Converter> Versions<'a, C> {
         Versions { converter, arena, object, converted: Vec::new() }
     }
 
-    /// The object in that version.
+    /// Returns the object in that version.
     pub(super) fn at(&mut self, version: &'a str) -> &Result<TypedValue<'a>, ConvertError> {
         let found = self.converted.iter().position(|(known, _)| *known == version);
         let at = found.unwrap_or_else(|| {

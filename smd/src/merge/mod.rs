@@ -1,4 +1,5 @@
-//! Applying and updating: who owns which field afterwards, and which fields conflict (upstream package `merge`).
+//! Applies and updates objects, and finds who owns which field afterwards and which fields conflict (upstream package
+//! `merge`).
 
 mod conflict;
 mod converter;

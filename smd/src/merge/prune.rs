@@ -1,7 +1,7 @@
-//! Removing the fields that a manager has stopped applying (upstream `Updater.prune`).
+//! Removes the fields that a manager no longer applies (upstream `Updater.prune`).
 //!
-//! A field, an entry or an item is removed if the manager applied it last time, does not apply it now, and no one
-//! else owns it.
+//! A field, an entry or an item is removed if the manager applied it last time, does not apply it now, and no other
+//! manager owns it.
 
 use super::converter::{ConvertError, Converter};
 use crate::Bump;
@@ -9,7 +9,7 @@ use crate::fieldpath::{ManagedFields, Set, VersionedSet};
 use crate::typed::{Emptied, TypedValue, ValidationErrors};
 use std::fmt::{self, Display, Formatter};
 
-/// Why the fields that a manager has stopped applying cannot be removed.
+/// Why the fields that a manager no longer applies cannot be removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PruneError {
     /// The step that failed.
@@ -47,7 +47,7 @@ pub enum PruneCause {
 }
 
 impl Display for PruneError {
-    /// The text is upstream's.
+    /// Prints upstream's message.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let (owned, object) = match self.step {
             PruneStep::Remove | PruneStep::Return => (None, "merged"),
@@ -82,8 +82,8 @@ impl Display for PruneError {
 
 impl std::error::Error for PruneError {}
 
-/// The merged object without the fields that no one but `last` owns. `managers` already hold the applying manager's new
-/// fields.
+/// Returns the merged object without the fields that only `last` owns. `managers` must already have the applying
+/// manager's new fields.
 pub(super) fn prune<'a, C: Converter>(
     merged: TypedValue<'a>,
     last: VersionedSet<'a>,
@@ -99,7 +99,7 @@ pub(super) fn prune<'a, C: Converter>(
         Err(ConvertError::MissingVersion(_)) => return Ok(merged),
         Err(error) => return Err(failed(PruneStep::Remove, at, error)),
     };
-    // In one walk, what is emptied becomes null.
+    // In one walk, emptied values become null.
     let is_one_version = managers.iter().all(|(_, fields)| fields.api_version == at);
     let pruned = if is_one_version && emptied == Emptied::Null {
         converted.prune(last.set, managers.iter().map(|(_, fields)| fields.set), arena)
@@ -116,8 +116,8 @@ pub(super) fn prune<'a, C: Converter>(
     converter.convert(pruned, version, arena).map_err(|error| failed(PruneStep::Return, version, error))
 }
 
-/// Upstream's steps: remove everything of `last`, add back the fields that a manager owns, add back the fields that
-/// `last` did not have. `merged` and the result are at the version of `last`.
+/// Follows upstream's steps: remove everything of `last`, add back the fields that a manager owns, add back the fields
+/// that `last` did not have. `merged` and the result are at the version of `last`.
 pub(super) fn step_by_step<'a, C: Converter>(
     merged: TypedValue<'a>,
     last: VersionedSet<'a>,
@@ -159,7 +159,7 @@ struct Candidate<'a> {
 }
 
 impl<'a> Candidate<'a> {
-    /// One of the two objects at another version.
+    /// Converts one of the two objects to another version.
     fn convert<C: Converter>(
         self,
         object: TypedValue<'a>,
@@ -170,8 +170,8 @@ impl<'a> Candidate<'a> {
         if version == self.version { Ok(object) } else { converter.convert(object, version, arena) }
     }
 
-    /// Adds back the fields that managers at a version own, those of this apply among them. If the version does not
-    /// exist any more, nothing changes.
+    /// Adds back the fields that managers at a version own, including those of this apply. If the version no longer
+    /// exists, nothing changes.
     fn put_back_owned<C: Converter>(
         self,
         version: &'a str,
@@ -197,13 +197,13 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// The fields that any manager owns at a version.
+/// Returns the fields that any manager owns at a version.
 fn owned_at<'a>(version: &str, managers: &ManagedFields<'a>, arena: &'a Bump) -> Set<'a> {
     let fields = managers.iter().filter(|(_, fields)| fields.api_version == version).map(|(_, fields)| fields.set);
     Set::union_all(&fields.collect::<Vec<_>>(), arena)
 }
 
-/// The fields of an object with every struct field above them.
+/// Returns the fields of an object with every struct field above them.
 fn named_fields<'a>(
     object: TypedValue<'a>,
     typed: TypedValue<'a>,

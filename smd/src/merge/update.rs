@@ -8,23 +8,23 @@ use crate::fieldpath::{Filter, ManagedFields, Set, VersionedSet};
 use crate::typed::{CompareError, Comparison, Emptied, TypedValue, ValidationErrors};
 use crate::value::Value;
 
-/// The fields of each version that an updater ignores, such as the status: no manager owns them, and changes to them do
-/// not count.
+/// The fields of each version that an updater ignores, such as the status: they have no owner, and changes to them are
+/// ignored.
 ///
-/// In upstream the two forms are two members of a struct, and setting both is an error.
+/// Upstream has two members of a struct for the two forms, and setting both is an error.
 #[derive(Clone, Debug, Default)]
 pub enum Ignored<'a> {
     /// None.
     #[default]
     Nothing,
-    /// For each version the fields that are ignored, with everything below them (upstream `IgnoredFields`).
+    /// For each version, the ignored fields, with everything below them (upstream `IgnoredFields`).
     Fields(Vec<(&'a str, Set<'a>)>),
-    /// For each version a filter that keeps the other fields (upstream `IgnoreFilter`).
+    /// For each version, a filter that keeps the other fields (upstream `IgnoreFilter`).
     Filters(Vec<(&'a str, Filter<'a>)>),
 }
 
 impl<'a> Ignored<'a> {
-    /// A set without the ignored fields of a version. A version that is not named ignores nothing.
+    /// Returns a set without the ignored fields of a version. Versions that are not listed have no ignored fields.
     fn apply(&self, version: &str, set: Set<'a>, arena: &'a Bump) -> Set<'a> {
         match self {
             Ignored::Nothing => set,
@@ -35,7 +35,7 @@ impl<'a> Ignored<'a> {
         }
     }
 
-    /// A comparison without the ignored fields of a version.
+    /// Returns a comparison without the ignored fields of a version.
     fn compared(&self, version: &str, comparison: Comparison<'a>, arena: &'a Bump) -> Comparison<'a> {
         Comparison {
             removed: self.apply(version, comparison.removed, arena),
@@ -86,22 +86,22 @@ fn of_version<'i, T>(items: &'i [(&str, T)], version: &str) -> Option<&'i T> {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Updater<'a, C> {
-    /// How objects get from version to version.
+    /// Converts objects between versions.
     pub converter: C,
     /// The fields that are not tracked.
     pub ignored: Ignored<'a>,
-    /// Whether an apply that changes nothing still returns the object.
+    /// Whether an apply that changes nothing returns the object.
     pub return_input_on_noop: bool,
-    /// What becomes of lists and maps of which an apply leaves nothing.
+    /// What happens to lists and maps that an apply empties.
     pub emptied: Emptied,
 }
 
 /// The object and its owners afterwards.
 #[derive(Clone, Debug)]
 pub struct Outcome<'a> {
-    /// The object. None if an apply changed nothing.
+    /// The object. `None` if an apply changed nothing.
     pub object: Option<TypedValue<'a>>,
-    /// Who owns what.
+    /// The owners.
     pub managers: ManagedFields<'a>,
 }
 
@@ -120,7 +120,7 @@ pub enum Error<'a> {
     /// A type is missing.
     #[error("failed to get field set: {0}")]
     FieldSet(ValidationErrors),
-    /// The fields that the manager has stopped applying cannot be removed.
+    /// The fields that the manager no longer applies cannot be removed.
     #[error("failed to prune fields: {0}")]
     Prune(PruneError),
     /// The fields of a manager cannot be adapted to the schema.
@@ -137,7 +137,7 @@ pub enum Error<'a> {
 impl<'a, C: Converter> Updater<'a, C> {
     /// Merges a configuration into the live object and gives its fields to the manager (upstream `Updater.Apply`).
     ///
-    /// Fields that the manager applied before and has stopped applying are removed, unless another manager owns them.
+    /// Fields that the manager applied before and no longer applies are removed, unless another manager owns them.
     ///
     /// # Errors
     /// [`Error::Conflicts`] unless forced, and any other [`Error`] if the objects cannot be merged, converted or compared.
@@ -200,10 +200,10 @@ impl<'a, C: Converter> Updater<'a, C> {
         Ok(Outcome { object: (!unchanged).then_some(new.object), managers })
     }
 
-    /// Gives the manager what changed from the live object to the new one (upstream `Updater.Update`).
+    /// Gives the fields that differ between the live object and the new one to the manager (upstream `Updater.Update`).
     ///
     /// # Errors
-    /// Any [`Error`] but conflicts, if the objects cannot be converted or compared.
+    /// Any [`Error`] except conflicts, if the objects cannot be converted or compared.
     ///
     /// # Example: who owns this field
     /// ```
@@ -254,7 +254,7 @@ impl<'a, C: Converter> Updater<'a, C> {
         Ok(Outcome { object: Some(new.object), managers })
     }
 
-    /// Compares the objects and takes changed and removed fields from the other managers (upstream `Updater.update`).
+    /// Compares the objects and removes changed and removed fields from the other managers (upstream `Updater.update`).
     /// Managers without any field left are dropped. Returns the comparison at the version of the operation, and whether
     /// the objects are equal if that is known.
     #[expect(clippy::too_many_arguments, reason = "these are the arguments of upstream's method")]
@@ -296,7 +296,7 @@ impl<'a, C: Converter> Updater<'a, C> {
                 let taken = fields.set.intersection(changes.taken, arena);
                 if !force && !taken.is_empty() {
                     let same = fields.api_version == version;
-                    // For another version both objects have been converted to be compared.
+                    // For another version, both objects have been converted for the comparison.
                     let there = |object: &mut Versions<'a, C>| match (same, object.object) {
                         (true, object) => object,
                         (false, unconverted) => *object.at(fields.api_version).as_ref().unwrap_or(&unconverted),
@@ -314,7 +314,7 @@ impl<'a, C: Converter> Updater<'a, C> {
         }
     }
 
-    /// The changes at another version. None if the version does not exist any more.
+    /// Returns the changes at another version, or `None` if the version no longer exists.
     fn changes_at(
         &'a self,
         version: &'a str,
@@ -329,7 +329,7 @@ impl<'a, C: Converter> Updater<'a, C> {
             Err(ConvertError::MissingVersion(_)) => return Ok(None),
             Err(error) => return Err(Error::Convert(error.clone())),
         };
-        // Equal objects convert to equal ones.
+        // Equal objects convert to equal objects.
         let comparison = if same {
             Comparison::default()
         } else {
@@ -358,7 +358,7 @@ struct Changes<'a> {
     taken: Set<'a>,
 }
 
-/// Whether both are the same object in memory, which is cheap to check.
+/// Returns whether both are the same object in memory, which is cheap to check.
 pub(super) fn is_same(a: TypedValue<'_>, b: TypedValue<'_>) -> bool {
     let same = match (a.value(), b.value()) {
         (Some(Value::Map(a)), Some(Value::Map(b))) => std::ptr::eq(a.entries(), b.entries()),
@@ -369,7 +369,7 @@ pub(super) fn is_same(a: TypedValue<'_>, b: TypedValue<'_>) -> bool {
     same && a.ty().is(b.ty())
 }
 
-/// The comparison, and whether the objects are equal if that is known.
+/// Returns the comparison, and whether the objects are equal if that is known.
 fn compare<'a>(
     live: TypedValue<'a>,
     new: TypedValue<'a>,
@@ -383,7 +383,7 @@ fn compare<'a>(
     Ok((comparison, equal))
 }
 
-/// Adapts the managers' fields to the current schema and drops managers whose version does not exist any more (upstream
+/// Adapts the managers' fields to the current schema and drops managers whose version no longer exists (upstream
 /// `reconcileManagedFieldsWithSchemaChanges`).
 fn reconcile<'a, C: Converter>(
     live: &mut Versions<'a, C>,

@@ -1,4 +1,4 @@
-//! Making schemas.
+//! Builds schemas.
 
 use super::model::{
     ABSENT, AtomData, AtomId, FieldData, ListData, ListId, MAX_DEPTH, MapData, MapId, RefData, Relationship, Scalar,
@@ -21,29 +21,29 @@ pub enum BuildError {
     ForeignId,
 }
 
-/// A type reference to be stored: a name or an atom.
+/// A type reference for the builder: a name or an atom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ref<'t> {
     /// The name of a type.
     pub named: Option<&'t str>,
-    /// The type itself; upstream's form allows both, and the name counts.
+    /// The type itself. Upstream's form allows both; then the name is used.
     pub inlined: AtomId,
-    /// What is to be taken instead of the type's own relationship.
+    /// Replaces the type's own relationship.
     pub relationship: Option<Relationship<'t>>,
-    /// Whether `null` is a value of its own.
+    /// Whether `null` is allowed.
     pub nullable: bool,
 }
 
 impl<'t> Ref<'t> {
-    /// A reference that says nothing: as element type of a map, that undeclared keys are errors.
+    /// An empty reference. As the element type of a map, it means that undeclared keys are errors.
     pub const EMPTY: Ref<'static> = Ref { named: None, inlined: AtomId::EMPTY, relationship: None, nullable: false };
 
-    /// A reference to a named type.
+    /// Creates a reference to a named type.
     pub fn named(name: &'t str) -> Self {
         Ref { named: Some(name), ..Ref::EMPTY }
     }
 
-    /// An atom right here.
+    /// Creates a reference with an inlined atom.
     pub fn inlined(atom: AtomId) -> Self {
         Ref { inlined: atom, ..Ref::EMPTY }
     }
@@ -55,21 +55,21 @@ impl Default for Ref<'_> {
     }
 }
 
-/// What a map has in addition to its fields.
+/// The properties of a map in addition to its fields.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MapDef<'t> {
-    /// The type of members that are no declared fields.
+    /// The type of members that are not declared fields.
     pub element: Ref<'t>,
-    /// How the members belong together.
+    /// How the members are merged.
     pub relationship: Option<Relationship<'t>>,
     /// The unions.
     pub unions: &'t [UnionDef<'t>],
 }
 
-/// A union to be stored.
+/// A union for the builder.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UnionDef<'t> {
-    /// The field that says which one is set.
+    /// The field that says which field is set.
     pub discriminator: Option<&'t str>,
     /// Whether a wrong discriminator is corrected.
     pub deduce_invalid_discriminator: bool,
@@ -77,12 +77,12 @@ pub struct UnionDef<'t> {
     pub fields: &'t [UnionFieldDef<'t>],
 }
 
-/// A field of a union to be stored.
+/// A field of a union for the builder.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UnionFieldDef<'t> {
     /// The field's name.
     pub field_name: &'t str,
-    /// What the discriminator holds when this field is set.
+    /// The value of the discriminator if this field is set.
     pub discriminator_value: &'t str,
 }
 
@@ -90,7 +90,7 @@ pub struct UnionFieldDef<'t> {
 #[derive(Debug)]
 pub struct Mark(usize);
 
-/// Makes a [`Schema`] from the leaves up: a list, map or atom refers only to what was made before it.
+/// Builds a [`Schema`] from the leaves up: a list, map or atom refers only to what was built before it.
 ///
 /// # Example: a keyed list of structs
 /// ```
@@ -112,18 +112,18 @@ pub struct Builder {
     schema: Schema,
     /// Fields of maps that are still open.
     pending: Vec<FieldData>,
-    /// A default on its way into the text.
+    /// A buffer for a default.
     scratch: Vec<u8>,
     error: Option<BuildError>,
 }
 
 impl Builder {
-    /// A builder without types.
+    /// Creates a builder without types.
     pub fn new() -> Self {
         Builder::default()
     }
 
-    /// A builder that starts with the types of `base`. That costs a copy of a few flat vectors.
+    /// Creates a builder that starts with the types of `base`. This copies a few flat vectors.
     pub fn extending(base: &Schema) -> Self {
         fn copy<T: Copy>(from: &[T], more: usize) -> Vec<T> {
             let mut to = Vec::with_capacity(from.len() + more);
@@ -148,13 +148,13 @@ impl Builder {
         Builder { schema, pending: Vec::new(), scratch: Vec::new(), error: None }
     }
 
-    /// Begins a map: the fields from here on, up to [`Builder::map`] with this mark, are its fields.
-    /// Other maps may be opened and closed in between.
+    /// Begins a map: the fields from here to [`Builder::map`] with this mark are its fields. Other maps may be opened
+    /// and closed in between.
     pub fn open(&mut self) -> Mark {
         Mark(self.pending.len())
     }
 
-    /// Adds a field to the map that was opened last. A default of `null` is none.
+    /// Adds a field to the map that was opened last. A default of `null` is ignored.
     #[inline]
     pub fn field(&mut self, name: &str, type_ref: Ref<'_>, default: Option<&Json<'_>>) {
         let name = self.text(name);
@@ -167,7 +167,7 @@ impl Builder {
     }
 
     /// Ends a map.
-    // The mark is used up, so that no map is ended twice.
+    // The mark is consumed, so that no map is ended twice.
     #[allow(clippy::needless_pass_by_value)]
     pub fn map(&mut self, fields: Mark, def: MapDef<'_>) -> MapId {
         let element = self.type_ref(def.element);
@@ -253,21 +253,21 @@ impl Builder {
         self.schema.types.push(TypeData { name, atom });
     }
 
-    /// Brings the types into the order of their names' bytes; of one name the earlier stays first.
+    /// Sorts the types by the bytes of their names. Types with the same name keep their order.
     pub fn sort_types(&mut self) {
         let text = &self.schema.text;
         let name = |t: &TypeData| &text.as_bytes()[t.name.at as usize..][..t.name.len as usize];
         self.schema.types.sort_by(|a, b| name(a).cmp(name(b)));
     }
 
-    /// The finished schema.
+    /// Returns the finished schema.
     ///
     /// # Errors
-    /// It is too deep or too large, or was put together with ids of another builder.
+    /// It is too deep or too large, or was built with ids of another builder.
     pub fn finish(mut self) -> Result<Schema, BuildError> {
         let s = &self.schema;
         let most = [s.text.len(), s.types.len(), s.fields.len(), s.keys.len(), s.atoms.len() + AtomId::STORED as usize];
-        // Below half of the range also packed and marked values fit.
+        // Below half of the range, packed and marked values fit, too.
         if most.into_iter().chain([s.words.len() + 8]).any(|n| n >= u32::MAX as usize / 2) {
             return Err(BuildError::TooLarge);
         }
@@ -288,7 +288,7 @@ impl Builder {
         self.error.get_or_insert(error);
     }
 
-    /// One level more than the parts have.
+    /// Returns one level more than that of the parts.
     #[inline]
     fn deeper(&mut self, depth: u16) -> u16 {
         if depth >= MAX_DEPTH {
@@ -318,7 +318,7 @@ impl Builder {
         self.scratch.clear();
         value.print(&mut self.scratch, Escape::Plain);
         let at = self.schema.text.len() as u32;
-        // What prints a value whose strings are UTF-8 prints UTF-8.
+        // The printer prints UTF-8 if all strings are UTF-8.
         self.schema.text.push_str(std::str::from_utf8(&self.scratch).unwrap_or("null"));
         Text { at, len: self.schema.text.len() as u32 - at }
     }
@@ -346,7 +346,7 @@ impl Builder {
         }
     }
 
-    /// Of a list or map (not of a reference) the empty text is the same as none.
+    /// In a list or map (not in a reference), an empty relationship is the same as an absent one.
     fn map_relationship(&mut self, relationship: Option<Relationship<'_>>) -> Word {
         match relationship {
             None | Some(Relationship::Other("")) => Word::NONE,

@@ -3,7 +3,7 @@
 use super::build::{Builder, MapDef, Ref};
 use super::model::{AtomId, Relationship, Scalar, Schema};
 
-/// The type of values that are replaced as a whole, whatever they are.
+/// The type of values that are always replaced as a whole.
 pub const UNTYPED_ATOMIC: &str = "__untyped_atomic_";
 
 /// The type of values whose shape is deduced: maps are merged, lists are replaced.
@@ -37,7 +37,7 @@ fn untyped(builder: &mut Builder, members: &str, relationship: Relationship<'_>)
     builder.atom(Some(Scalar::Untyped), Some(list), Some(map))
 }
 
-/// The schema for objects without a schema: [`UNTYPED_ATOMIC`] and [`UNTYPED_DEDUCED`].
+/// Returns the schema for objects without a schema: [`UNTYPED_ATOMIC`] and [`UNTYPED_DEDUCED`].
 ///
 /// # Example: maps are merged, lists are not
 /// ```

@@ -17,8 +17,8 @@ impl PartialEq for TypeDef<'_> {
     }
 }
 
-/// The same things must be there, but only the first of scalar, list and map is compared. That decides
-/// whether two values have the same shape, so it is not ours to improve.
+/// The same of scalar, list and map must be present, but only the first of them is compared. That decides whether two
+/// values have the same shape, so it must stay as upstream.
 impl PartialEq for Atom<'_> {
     fn eq(&self, other: &Self) -> bool {
         let (scalar, list, map) = (self.scalar(), self.list(), self.map());
@@ -37,7 +37,7 @@ impl PartialEq for Atom<'_> {
     }
 }
 
-/// Overrides are compared by what they say; upstream compares where they stand in memory.
+/// Overrides are compared by their contents; upstream compares their addresses.
 impl PartialEq for TypeRef<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.named() == other.named()

@@ -4,14 +4,14 @@ use super::model::Schema;
 use super::read::read;
 use kubeshape_yaml::{Limits, Stream, Tape};
 
-/// The type that the document itself has in [`META`].
+/// The type of the document itself in [`META`].
 pub const META_ROOT: &str = "schema";
 
-/// The schema that every written schema conforms to, itself included (upstream `schema.SchemaSchemaYAML`). It is
-/// that of structured-merge-diff v6.4, where references know `nullable`.
+/// The schema to which every written schema conforms, including itself (upstream `schema.SchemaSchemaYAML`). It is that
+/// of structured-merge-diff v6.4, in which references have `nullable`.
 ///
-/// [`read`] applies the same rules in one walk. This is their written form, for
-/// tools that check documents against schemas.
+/// [`read`] applies the same rules in one walk. This is their written form, for tools that check documents against
+/// schemas.
 pub const META: &str = "types:
 - name: __untyped_atomic_
   scalar: untyped
@@ -77,7 +77,7 @@ pub const META: &str = "types:
     - {name: elementRelationship, type: {scalar: string}}
 ";
 
-/// [`META`] as a schema.
+/// Returns [`META`] as a schema.
 ///
 /// # Example: what a type may have
 /// ```
@@ -92,6 +92,6 @@ pub fn meta() -> Schema {
     let mut tape = Tape::new();
     let parsed = Stream::new(META.as_bytes(), Limits::default()).and_then(|mut s| s.next(&mut tape).transpose());
     let root = parsed.ok().and_then(|_| tape.document(META).root());
-    // A test reads it.
+    // A test reads it, so it cannot fail.
     root.and_then(|root| read(root).ok()).unwrap_or_default()
 }

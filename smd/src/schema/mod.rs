@@ -1,18 +1,16 @@
 //! Schemas of structured merge diff.
 //!
-//! A schema is a list of named types. A type is an [`Atom`]: a scalar, a list, a map, or several of
-//! these at once, between which the value chooses. Structs are maps with fields. Lists and maps point
-//! to other types through a [`TypeRef`], which names a type or holds one inline and may override
-//! whether the value is merged or replaced.
+//! A schema is a list of named types. A type is an [`Atom`]: a scalar, a list, a map, or several of these, between
+//! which the value chooses. Structs are maps with fields. Lists and maps refer to other types with a [`TypeRef`], which
+//! names a type or contains one inline and may override whether the value is merged or replaced.
 //!
-//! [`Schema`] holds all of that in a few flat vectors: one text for all names, and fields, lists, maps
-//! and atoms that refer to each other by index. It is made by a [`Builder`], which guarantees that
-//! inlined types nest without cycles and at most [`MAX_DEPTH`] deep, or by [`read`] from the written
-//! form, and it is looked at through small views that borrow it. [`print_yaml`] and [`print_json`]
-//! write it.
+//! [`Schema`] stores all of that in a few flat vectors: one string for all names, and fields, lists, maps and atoms
+//! that refer to each other by index. It is built by a [`Builder`], which guarantees that inlined types nest without
+//! cycles and at most [`MAX_DEPTH`] deep, or by [`read`] from the written form. It is accessed through small views that
+//! borrow it. [`print_yaml`] and [`print_json`] write it.
 //!
-//! Unlike an OpenAPI schema it neither validates values nor describes them; unlike upstream's Go type it
-//! caches nothing, so it needs no lock.
+//! Unlike an OpenAPI schema, it neither validates values nor describes them. Unlike upstream's Go type, it caches
+//! nothing, so it needs no lock.
 
 mod build;
 mod builtin;

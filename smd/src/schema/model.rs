@@ -1,14 +1,14 @@
 //! The flat storage behind [`Schema`].
 
-/// How deep inlined types may nest. What a CustomResourceDefinition can say is far below that, and every
-/// walk over a schema may recurse as deep.
+/// The maximum nesting of inlined types. CustomResourceDefinitions are far below it, and every walk over a schema may
+/// recurse this deep.
 pub const MAX_DEPTH: u16 = 512;
 
 /// A schema: an ordered list of named types.
 ///
-/// It owns everything it holds, is never changed once built, and may be shared between threads. Two
-/// schemas are equal as upstream compares them (`Schema.Equals`): types in order, and of an atom that is several
-/// things at once only the first of scalar, list and map.
+/// It owns its contents, is never changed once built, and may be shared between threads. Two schemas are equal as
+/// upstream compares them (`Schema.Equals`): types in order, and of an atom that is several of scalar, list and map,
+/// only the first.
 ///
 /// # Example: a schema with one type
 /// ```
@@ -28,10 +28,10 @@ pub const MAX_DEPTH: u16 = 512;
 /// ```
 #[derive(Clone, Default)]
 pub struct Schema {
-    /// Every name, key and default, one behind the other.
+    /// Every name, key and default, one after the other.
     pub(super) text: String,
     pub(super) types: Vec<TypeData>,
-    /// The types' indices sorted by name; empty if the types themselves ascend strictly.
+    /// The types' indices sorted by name; empty if the types themselves are sorted by name without duplicates.
     pub(super) by_name: Vec<u32>,
     pub(super) atoms: Vec<AtomData>,
     pub(super) lists: Vec<ListData>,
@@ -55,12 +55,12 @@ pub enum Scalar<'t> {
     Boolean,
     /// `untyped`: any scalar.
     Untyped,
-    /// Another name. A schema may hold it; it fails only when a value meets it.
+    /// Another name. A schema may contain it; it fails only for a value of that type.
     Other(&'t str),
 }
 
 impl<'t> Scalar<'t> {
-    /// The scalar of that name.
+    /// Returns the scalar with that name.
     pub fn from_name(name: &'t str) -> Self {
         match name {
             "numeric" => Scalar::Numeric,
@@ -71,7 +71,7 @@ impl<'t> Scalar<'t> {
         }
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn name(self) -> &'t str {
         match self {
             Scalar::Numeric => "numeric",
@@ -83,21 +83,21 @@ impl<'t> Scalar<'t> {
     }
 }
 
-/// How the elements of a list or a map belong together.
+/// How the items of a list or the members of a map are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Relationship<'t> {
-    /// `atomic`: the whole is replaced.
+    /// `atomic`: replaced as a whole.
     Atomic,
-    /// `associative`: a list's items are merged by their keys, or, without keys, are a set.
+    /// `associative`: a list's items are merged by their keys. Without keys, the list is a set.
     Associative,
-    /// `separable`: a map's members are merged one by one; the same as saying nothing.
+    /// `separable`: a map's members are merged one by one; the same as an absent relationship.
     Separable,
-    /// Another name. A schema may hold it.
+    /// Another name. A schema may contain it.
     Other(&'t str),
 }
 
 impl<'t> Relationship<'t> {
-    /// The relationship of that name.
+    /// Returns the relationship with that name.
     pub fn from_name(name: &'t str) -> Self {
         match name {
             "atomic" => Relationship::Atomic,
@@ -107,7 +107,7 @@ impl<'t> Relationship<'t> {
         }
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn name(self) -> &'t str {
         match self {
             Relationship::Atomic => "atomic",
@@ -123,7 +123,7 @@ impl<'t> Relationship<'t> {
 pub struct AtomId(pub(super) u32);
 
 impl AtomId {
-    /// Neither scalar nor list nor map: what a type reference holds that holds nothing.
+    /// Neither scalar nor list nor map: the atom of a type reference without contents.
     pub const EMPTY: AtomId = AtomId(0);
     /// A `numeric` scalar.
     pub const NUMERIC: AtomId = AtomId(1);
@@ -154,7 +154,7 @@ pub(super) struct Text {
 }
 
 impl Text {
-    /// No text at all, as opposed to the empty one.
+    /// No text, as opposed to an empty one.
     pub(super) const NONE: Text = Text { at: 0, len: u32::MAX };
 
     #[inline]
@@ -163,7 +163,7 @@ impl Text {
     }
 }
 
-/// The name of a scalar or relationship: nothing, a known one, or an index into [`Schema::words`].
+/// The name of a scalar or relationship: absent, a known one, or an index into [`Schema::words`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Word(pub(super) u32);
 
@@ -205,7 +205,7 @@ pub(super) struct TypeData {
     pub(super) atom: AtomId,
 }
 
-/// A scalar, a list and a map, as far as they are there.
+/// A scalar, a list and a map, if present.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AtomData {
     pub(super) list: u32,
@@ -214,7 +214,7 @@ pub(super) struct AtomData {
     pub(super) depth: u16,
 }
 
-/// The index of a list or map that is not there.
+/// The index of an absent list or map.
 pub(super) const ABSENT: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
@@ -241,7 +241,7 @@ impl RefData {
         self.packed & 1 != 0
     }
 
-    /// Whether this holds an inlined atom and nothing else.
+    /// Returns whether this is an inlined atom without an override.
     #[inline]
     pub(super) fn is_plain_atom(self) -> bool {
         self.named.is_none() && self.packed == 0
@@ -290,7 +290,7 @@ pub(super) struct MapData {
     pub(super) element: RefData,
     pub(super) relationship: Word,
     pub(super) depth: u16,
-    /// The fields' names ascend strictly.
+    /// Whether the fields are sorted by name without duplicates.
     pub(super) sorted: bool,
 }
 

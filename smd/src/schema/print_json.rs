@@ -7,8 +7,8 @@ use std::fmt;
 
 /// Appends the schema as compact JSON.
 ///
-/// The members are those of the YAML form, in the same order. Names are written even if they are empty,
-/// which upstream does not do, because without them the schema cannot be read again.
+/// The members are those of the YAML form, in the same order. Unlike upstream, it writes names even if they are empty,
+/// because without them the schema cannot be read again.
 ///
 /// # Example: the empty schema
 /// ```
@@ -181,7 +181,7 @@ fn union(out: &mut Vec<u8>, union: Union<'_>) {
     out.push(b'}');
 }
 
-/// Shows the value as JSON.
+/// Prints the value as JSON.
 fn debug(f: &mut fmt::Formatter<'_>, print: impl FnOnce(&mut Vec<u8>)) -> fmt::Result {
     let mut out = Vec::new();
     print(&mut out);

@@ -1,4 +1,4 @@
-//! Schemas as YAML, laid out as upstream's tools do it.
+//! Schemas as YAML, formatted as upstream's tools do it.
 
 use super::model::{AtomId, FieldData, RefData, Schema};
 use super::view::{Atom, Field, List, Map, TypeRef, Union};
@@ -6,7 +6,7 @@ use super::yaml_text;
 
 /// Appends the schema as block YAML: members in upstream's order, sequences not indented.
 ///
-/// # Example: the look of it
+/// # Example: the format
 /// ```
 /// use kubeshape_smd::schema::{deduced, print_yaml};
 /// let mut out = Vec::new();
@@ -36,8 +36,7 @@ pub fn print_yaml(schema: &Schema, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a line's beginning. Making room for all of it at once is what counts: a schema is a hundred
-/// short lines for every long one.
+/// Appends the start of a line. Reserving all of the memory in one step matters: most lines of a schema are short.
 #[inline]
 fn line(out: &mut Vec<u8>, depth: usize, content: &str) {
     let at = out.len() + depth;
@@ -52,7 +51,7 @@ fn text(out: &mut Vec<u8>, depth: usize, key: &str, value: &str) {
     out.push(b'\n');
 }
 
-/// Makes what was printed from `start` on, two columns further right, an item at `depth`.
+/// Converts the output from `start` on, two columns further right, to an item at `depth`.
 #[inline]
 fn item(out: &mut Vec<u8>, start: usize, depth: usize) {
     if out.len() == start {
@@ -62,7 +61,7 @@ fn item(out: &mut Vec<u8>, start: usize, depth: usize) {
     }
 }
 
-/// Makes the key that ends at `start` one with an empty mapping, if nothing was printed behind it.
+/// Gives the key that ends at `start` an empty mapping, if nothing was printed after it.
 #[inline]
 fn empty_if_nothing(out: &mut Vec<u8>, start: usize) {
     if out.len() == start {
@@ -158,7 +157,7 @@ fn field(out: &mut Vec<u8>, depth: usize, field: Field<'_>) {
     item(out, start, depth);
 }
 
-/// Prints the most frequent kind of field in one go: a plain name, a scalar type and nothing else.
+/// Prints the most frequent kind of field in one step: only a plain name and a scalar type.
 #[inline]
 fn scalar_field(out: &mut Vec<u8>, depth: usize, field: Field<'_>) -> bool {
     let FieldData { type_ref, default, .. } = field.data;

@@ -1,9 +1,9 @@
-//! Schemas from their written form.
+//! Reads schemas from their written form.
 //!
-//! Upstream checks the document against a schema of schemas and then decodes it (`typed.NewParser`). One walk
-//! does both here, with the rules of that schema written out: types and fields are known by their names,
-//! fields of unions by their field names. Unknown members and repeated names are errors. Names of scalars,
-//! relationships and types may be anything.
+//! Upstream checks the document against a schema of schemas and then decodes it (`typed.NewParser`). Here, one walk
+//! does both, with the rules of that schema written out: types and fields are identified by their names, fields of
+//! unions by their field names. Unknown members and repeated names are errors. Names of scalars, relationships and
+//! types are not checked.
 
 use super::build::{BuildError, Builder, MapDef, Ref, UnionDef, UnionFieldDef};
 use super::model::{AtomId, ListId, MAX_DEPTH, MapId, Relationship, Scalar, Schema};
@@ -12,14 +12,14 @@ use kubeshape_yaml::{Kind, Node};
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
-/// One thing that is wrong with a written schema.
+/// An error in a written schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
-    /// Where, as upstream writes paths: `.types[name="pod"].map`; empty for the document.
+    /// The path, as upstream writes paths: `.types[name="pod"].map`; empty for the document.
     pub path: String,
     /// What is wrong.
     pub message: String,
-    /// Place: the entry in the document's tape.
+    /// Location: the entry in the document's tape.
     pub at: u32,
 }
 
@@ -32,7 +32,7 @@ impl fmt::Display for ReadError {
     }
 }
 
-/// All that is wrong with a written schema.
+/// All errors in a written schema.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct ReadErrors(
     /// In document order, never empty.
@@ -55,9 +55,9 @@ impl fmt::Display for ReadErrors {
 /// Reads a schema from its YAML or JSON form. A null, such as the empty document, is the empty schema.
 ///
 /// # Errors
-/// All errors in the document, each with its place.
+/// All errors in the document, each with its location.
 ///
-/// # Example: what upstream says
+/// # Example: upstream's message
 /// ```
 /// use kubeshape_smd::schema;
 /// use kubeshape_yaml::{Limits, Stream, Tape};
@@ -92,11 +92,11 @@ pub fn read(node: Node<'_>) -> Result<Schema, ReadErrors> {
 struct Reader<'b> {
     builder: Builder,
     errors: Vec<ReadError>,
-    /// Where the walk is.
+    /// The path of the current node.
     path: String,
-    /// How many inlined types are around it.
+    /// The number of inlined types around it.
     depth: u16,
-    /// Defaults on their way into the builder.
+    /// Memory for defaults until they are in the builder.
     arena: &'b Bump,
 }
 
@@ -104,7 +104,7 @@ struct Reader<'b> {
 const SCALAR: &str = "scalar";
 const LIST: &str = "list";
 const MAP: &str = "map";
-/// Known to the schema of schemas and without meaning.
+/// The schema of schemas has it, but it has no meaning.
 const UNTYPED: &str = "untyped";
 
 impl Reader<'_> {
@@ -199,8 +199,7 @@ impl Reader<'_> {
         self.text(node, "elementRelationship").map(Relationship::from_name)
     }
 
-    /// The members with these names; those that are null are left out like those that are not there.
-    /// Of others the first is an error.
+    /// Returns the members with these names. Null members are treated as absent. The first unknown member is an error.
     fn members<'n, const N: usize>(&mut self, node: Node<'n>, names: [&str; N]) -> [Option<Node<'n>>; N] {
         let mut found = [None; N];
         if !matches!(node.kind(), Kind::Map | Kind::Null) {
@@ -220,7 +219,8 @@ impl Reader<'_> {
         found
     }
 
-    /// The items of a list that are known by a string member. What cannot be known by it ends the list.
+    /// Reads the items of a list that are identified by a string member. It stops at the first item that cannot be
+    /// identified.
     fn keyed<'n>(
         &mut self,
         list: Option<Node<'n>>,
@@ -265,7 +265,7 @@ impl Reader<'_> {
         self.path.truncate(length);
     }
 
-    /// The items of a list that are known by their place.
+    /// Reads the items of a list that are identified by their index.
     fn indexed<'n>(&mut self, list: Option<Node<'n>>, member: &str, mut read: impl FnMut(&mut Self, Node<'n>)) {
         let Some(list) = self.sequence(list, member) else { return };
         for (i, item) in list.items().enumerate() {
@@ -290,7 +290,7 @@ impl Reader<'_> {
         node.as_str().or_else(|| self.within(member, |reader| reader.own_text(node)))
     }
 
-    /// The string at the current node; null counts as absent.
+    /// Returns the string at the current node. Null is treated as absent.
     fn own_text<'n>(&mut self, node: Node<'n>) -> Option<&'n str> {
         if !matches!(node.kind(), Kind::Str | Kind::Null) {
             self.expected("string", node);
@@ -325,7 +325,7 @@ impl Reader<'_> {
     }
 }
 
-/// A value in an error or a path.
+/// Prints a value for an error or a path.
 fn shown(node: Node<'_>) -> String {
     match node.kind() {
         Kind::Null => "null".to_owned(),

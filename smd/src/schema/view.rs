@@ -1,4 +1,4 @@
-//! What a [`Schema`] looks like from outside: small values that borrow it.
+//! Views of a [`Schema`]: small values that borrow it.
 
 use super::model::{
     ABSENT, AtomId, FieldData, ListData, MapData, RefData, Relationship, Scalar, Schema, Text, TypeData, UnionData,
@@ -6,12 +6,12 @@ use super::model::{
 };
 
 impl Schema {
-    /// The types in order.
+    /// Returns the types in order.
     pub fn types(&self) -> Types<'_> {
         Types { schema: self, inner: self.types.iter() }
     }
 
-    /// The type of that name; of several the last, as upstream has it.
+    /// Returns the type with that name; of several, the last one, as upstream.
     ///
     /// # Example: look up a type
     /// ```
@@ -35,10 +35,9 @@ impl Schema {
         Some(TypeDef { schema: self, data })
     }
 
-    /// The atom that a type reference stands for, with the reference's override applied: to the map if
-    /// there is one, else to the list. `None` if the named type does not exist, or if there is neither
-    /// map nor list to override. A reference without name and content stands for the empty atom (upstream
-    /// `Schema.Resolve`).
+    /// Returns the atom of a type reference, with the reference's override applied: to the map if there is one, else to
+    /// the list. Returns `None` if the named type does not exist, or if there is neither map nor list to override. A
+    /// reference without name and content gives the empty atom (upstream `Schema.Resolve`).
     ///
     /// # Example: follow a reference
     /// ```
@@ -76,7 +75,7 @@ impl<'s> TypeDef<'s> {
         self.schema.str(self.data.name)
     }
 
-    /// What the type is.
+    /// Returns the atom of the type.
     pub fn atom(self) -> Atom<'s> {
         Atom::new(self.schema, self.data.atom)
     }
@@ -87,7 +86,7 @@ impl<'s> TypeDef<'s> {
 pub struct Atom<'s> {
     pub(super) schema: &'s Schema,
     pub(super) id: AtomId,
-    /// What a type reference says about the map or, without map, of the list.
+    /// The relationship from the type reference, for the map or, without a map, for the list.
     pub(super) overriding: Option<Relationship<'s>>,
 }
 
@@ -97,7 +96,7 @@ impl<'s> Atom<'s> {
         Atom { schema, id, overriding: None }
     }
 
-    /// The atom of the schema, without the reference's override.
+    /// Returns the atom of the schema, without the reference's override.
     #[inline]
     pub(crate) fn id(self) -> AtomId {
         self.id
@@ -125,14 +124,14 @@ impl<'s> Atom<'s> {
         self.schema.maps.get(data.map as usize).map(|map| Map { schema: self.schema, data: map, overriding })
     }
 
-    /// Whether it is nothing at all.
+    /// Returns whether it is neither scalar nor list nor map.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.id == AtomId::EMPTY
     }
 }
 
-/// A reference to a type: a name, or an atom right here.
+/// A reference to a type: a name, or an inlined atom.
 #[derive(Clone, Copy)]
 pub struct TypeRef<'s> {
     pub(super) schema: &'s Schema,
@@ -140,31 +139,32 @@ pub struct TypeRef<'s> {
 }
 
 impl<'s> TypeRef<'s> {
-    /// The name of the type; it need not exist. It goes before [`TypeRef::inlined`].
+    /// Returns the name of the type; the type need not exist. It has priority over [`TypeRef::inlined`].
     #[inline]
     pub fn named(self) -> Option<&'s str> {
         self.schema.optional_str(self.data.named)
     }
 
-    /// The type itself; empty if the reference has a name.
+    /// Returns the inlined type, which is empty if the reference has a name.
     #[inline]
     pub fn inlined(self) -> Atom<'s> {
         Atom::new(self.schema, self.data.atom)
     }
 
-    /// What is to be taken instead of the map's or list's own relationship.
+    /// Returns the relationship that replaces the map's or list's own.
     #[inline]
     pub fn relationship(self) -> Option<Relationship<'s>> {
         self.data.relationship().relationship(self.schema)
     }
 
-    /// Whether `null` is a value of its own. No algorithm of structured merge diff looks at it.
+    /// Returns whether `null` is allowed. No algorithm of structured merge diff uses it.
     #[inline]
     pub fn nullable(self) -> bool {
         self.data.nullable()
     }
 
-    /// Whether nothing is said: as element type of a map, that there are no undeclared keys.
+    /// Returns whether the reference is empty. As the element type of a map, this means that undeclared keys are
+    /// errors.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.data.is_empty()
@@ -180,17 +180,17 @@ pub struct List<'s> {
 }
 
 impl<'s> List<'s> {
-    /// The type of the items.
+    /// Returns the type of the items.
     pub fn element_type(self) -> TypeRef<'s> {
         TypeRef { schema: self.schema, data: &self.data.element }
     }
 
-    /// How the items belong together. There is no default.
+    /// Returns how the items are merged. There is no default.
     pub fn relationship(self) -> Option<Relationship<'s>> {
         self.overriding.or_else(|| self.data.relationship.relationship(self.schema))
     }
 
-    /// The fields that together name an item of an associative list; without them it is a set.
+    /// Returns the fields that together identify an item of an associative list; without them, the list is a set.
     pub fn keys(self) -> Keys<'s> {
         Keys { schema: self.schema, inner: self.data.keys.of(&self.schema.keys).iter() }
     }
@@ -205,12 +205,12 @@ pub struct Map<'s> {
 }
 
 impl<'s> Map<'s> {
-    /// The declared fields in order.
+    /// Returns the declared fields in order.
     pub fn fields(self) -> Fields<'s> {
         Fields { schema: self.schema, inner: self.data.fields.of(&self.schema.fields).iter() }
     }
 
-    /// The field of that name; of several the last, as upstream has it.
+    /// Returns the field with that name; of several, the last one, as upstream.
     pub fn field(self, name: &str) -> Option<Field<'s>> {
         let fields = self.data.fields.of(&self.schema.fields);
         let data = if self.data.sorted {
@@ -221,17 +221,17 @@ impl<'s> Map<'s> {
         Some(Field { schema: self.schema, data })
     }
 
-    /// The unions. They are carried, and no algorithm looks at them.
+    /// Returns the unions. They are stored, but no algorithm uses them.
     pub fn unions(self) -> Unions<'s> {
         Unions { schema: self.schema, inner: self.data.unions.of(&self.schema.unions).iter() }
     }
 
-    /// The type of the members that are no declared fields; empty if there must be none.
+    /// Returns the type of the members that are not declared fields; it is empty if there must be none.
     pub fn element_type(self) -> TypeRef<'s> {
         TypeRef { schema: self.schema, data: &self.data.element }
     }
 
-    /// How the members belong together; `None` is the same as separable.
+    /// Returns how the members are merged; `None` is the same as separable.
     pub fn relationship(self) -> Option<Relationship<'s>> {
         self.overriding.or_else(|| self.data.relationship.relationship(self.schema))
     }
@@ -255,13 +255,13 @@ impl<'s> Field<'s> {
         TypeRef { schema: self.schema, data: &self.data.type_ref }
     }
 
-    /// The default as compact JSON with sorted keys.
+    /// Returns the default as compact JSON with sorted keys.
     pub fn default_json(self) -> Option<&'s str> {
         self.schema.optional_str(self.data.default)
     }
 }
 
-/// A union: fields, one of which is set.
+/// A union: fields of which one is set.
 #[derive(Clone, Copy)]
 pub struct Union<'s> {
     schema: &'s Schema,
@@ -269,12 +269,12 @@ pub struct Union<'s> {
 }
 
 impl<'s> Union<'s> {
-    /// The field that says which one is set.
+    /// Returns the field that says which field is set.
     pub fn discriminator(self) -> Option<&'s str> {
         self.schema.optional_str(self.data.discriminator)
     }
 
-    /// Whether a wrong discriminator is corrected.
+    /// Returns whether a wrong discriminator is corrected.
     pub fn deduce_invalid_discriminator(self) -> bool {
         self.data.deduce_invalid
     }
@@ -298,7 +298,7 @@ impl<'s> UnionField<'s> {
         self.schema.str(self.data.0)
     }
 
-    /// What the discriminator holds when this field is set.
+    /// Returns the value of the discriminator if this field is set.
     pub fn discriminator_value(self) -> &'s str {
         self.schema.str(self.data.1)
     }

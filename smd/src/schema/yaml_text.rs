@@ -1,8 +1,8 @@
-//! Texts and JSON values inside block YAML.
+//! Strings and JSON values inside block YAML.
 
-/// Whether every reader of YAML takes `text`, unquoted, as this text: it begins with a letter, `$` or an
-/// underscore, goes on with letters, digits and a few signs that mean nothing in YAML, and is too long
-/// for the words that YAML 1.1 reads as booleans or null.
+/// Returns whether every reader of YAML reads `text`, unquoted, as this string. It begins with a letter, `$` or an
+/// underscore, continues with letters, digits and a few characters without a meaning in YAML, and is too long for the
+/// words that YAML 1.1 reads as booleans or null.
 #[inline]
 pub(super) fn surely_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
@@ -23,8 +23,7 @@ static PLAIN: [bool; 256] = {
     table
 };
 
-/// Appends a string, quoted where that is needed. Most strings are names, for which a look at their
-/// characters is enough.
+/// Appends a string, quoted if needed. Most strings are names, for which checking their characters is enough.
 #[inline]
 pub(super) fn string(out: &mut Vec<u8>, text: &str) {
     if surely_plain(text) {
@@ -34,7 +33,7 @@ pub(super) fn string(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// Appends a JSON value, compact and well-formed, behind a key that is indented by `depth`: scalars and
+/// Appends a JSON value, which must be compact and well-formed, after a key that is indented by `depth`: scalars and
 /// empty containers on its line, other containers as blocks below it.
 pub(super) fn json(out: &mut Vec<u8>, depth: usize, json: &str) {
     let mut source = Source { rest: json };
@@ -55,7 +54,7 @@ impl<'s> Source<'s> {
         self.rest = self.rest.get(1..).unwrap_or("");
     }
 
-    /// Everything up to the end of the scalar, which no structural character can be part of.
+    /// Returns everything up to the end of the scalar, which has no structural characters.
     fn scalar(&mut self) -> &'s str {
         let end = self.rest.find([',', ']', '}']).unwrap_or(self.rest.len());
         let (scalar, rest) = self.rest.split_at(end);
@@ -63,7 +62,7 @@ impl<'s> Source<'s> {
         scalar
     }
 
-    /// A string, unescaped.
+    /// Returns a string, unescaped.
     fn string(&mut self) -> String {
         self.skip();
         let mut text = String::new();
@@ -80,7 +79,7 @@ impl<'s> Source<'s> {
                     Some((_, 'r')) => text.push('\r'),
                     Some((_, 'b')) => text.push('\u{8}'),
                     Some((_, 'f')) => text.push('\u{c}'),
-                    // Only control characters are written by number.
+                    // Only control characters are written as numbers.
                     Some((at, 'u')) => {
                         let code = self.rest.get(at + 1..at + 5).and_then(|hex| u32::from_str_radix(hex, 16).ok());
                         text.extend(code.and_then(char::from_u32));
@@ -97,10 +96,10 @@ impl<'s> Source<'s> {
     }
 }
 
-/// A longer key must be announced, or YAML does not take it as one.
+/// YAML accepts longer keys only with an indicator.
 const LONG_KEY: usize = 1000;
 
-/// Appends a key at the column `depth`, which the line has reached, and its colon.
+/// Appends a key and its colon at the column `depth`, where the output already is.
 fn key(out: &mut Vec<u8>, depth: usize, text: &str) {
     let from = out.len();
     string(out, text);
@@ -112,14 +111,14 @@ fn key(out: &mut Vec<u8>, depth: usize, text: &str) {
     out.push(b':');
 }
 
-/// Where a value is.
+/// What is before a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Behind {
     Key,
     Dash,
 }
 
-/// Appends a value behind a key or dash and ends its line. `depth` is the column of the key or dash.
+/// Appends a value after a key or dash and ends its line. `depth` is the column of the key or dash.
 fn value(out: &mut Vec<u8>, depth: usize, behind: Behind, source: &mut Source<'_>) {
     let object = match source.peek() {
         b'"' => {
@@ -143,7 +142,7 @@ fn value(out: &mut Vec<u8>, depth: usize, behind: Behind, source: &mut Source<'_
         out.extend_from_slice(if object { b" {}\n" } else { b" []\n" });
         return;
     }
-    // A sequence is right below its key. The first member of anything behind a dash stays on its line.
+    // A sequence has the column of its key. The first member after a dash is on the line of the dash.
     let inner = if object || behind == Behind::Dash { depth + 2 } else { depth };
     let mut on_this_line = behind == Behind::Dash;
     out.push(if on_this_line { b' ' } else { b'\n' });

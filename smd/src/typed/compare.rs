@@ -1,4 +1,4 @@
-//! Comparing two values of a type (upstream `typed/compare.go`).
+//! Compares two values of a type (upstream `typed/compare.go`).
 
 use super::error::{Errors, Token, ValidationErrors};
 use super::items::{Elements, Indexed, run, sort};
@@ -10,7 +10,7 @@ use crate::fieldpath::{Filter, PathElement, Set, Stack};
 use crate::value::Value;
 use std::cmp::Ordering;
 
-/// What changed between two values.
+/// The changes between two values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Comparison<'a> {
     /// Paths that only the left value has.
@@ -30,7 +30,7 @@ pub enum CompareError {
     /// Their types differ.
     #[error("expected objects of the same type, but got {0} and {1}")]
     OtherType(String, String),
-    /// The values do not fit their type.
+    /// The values do not match their type.
     #[error(transparent)]
     Invalid(#[from] ValidationErrors),
 }
@@ -41,13 +41,14 @@ impl<'a> Comparison<'a> {
         self.removed.is_empty() && self.modified.is_empty() && self.added.is_empty()
     }
 
-    /// The comparison without the fields of the set and all below them (upstream `Comparison.ExcludeFields`).
+    /// Returns the comparison without the fields of the set and all fields below them (upstream
+    /// `Comparison.ExcludeFields`).
     #[must_use]
     pub fn exclude_fields(self, fields: Set<'a>, arena: &'a Bump) -> Self {
         self.map(|set| set.recursive_difference(fields, arena))
     }
 
-    /// What the filter leaves of the comparison (upstream `Comparison.FilterFields`).
+    /// Returns the filtered comparison (upstream `Comparison.FilterFields`).
     #[must_use]
     pub fn filter(self, filter: &Filter<'a>, arena: &'a Bump) -> Self {
         self.map(|set| filter.filter(set, arena))
@@ -59,8 +60,8 @@ impl<'a> Comparison<'a> {
 }
 
 impl<'a> TypedValue<'a> {
-    /// What changed from this to the other (upstream `TypedValue.Compare`). What both share in memory is skipped, if
-    /// either has been validated.
+    /// Returns the changes from this value to the other (upstream `TypedValue.Compare`). Parts that both share in
+    /// memory are skipped if either value has been validated.
     ///
     /// # Errors
     /// The types differ, both are absent, or an item of a list has no path element.
@@ -85,26 +86,26 @@ impl<'a> TypedValue<'a> {
     /// # Ok::<(), kubeshape_smd::typed::ValidationErrors>(())
     /// ```
     pub fn compare(self, other: TypedValue<'a>, arena: &'a Bump) -> Result<Comparison<'a>, CompareError> {
-        // An update that changes nothing is the most frequent of all, and to see it takes no type.
+        // An update that changes nothing is the most frequent one, and detecting it needs no type.
         if self.is_equal(other) == Some(true) {
             return Ok(Comparison::default());
         }
         self.compare_unequal(other, arena)
     }
 
-    /// Whether both have equal values of one type. None if that would not tell whether they compare: equal values
-    /// that are not of their type are an error.
+    /// Returns whether both have equal values of one type. Returns `None` if equality does not imply that they can be
+    /// compared: equal values that do not match their type are an error.
     pub(crate) fn is_equal(self, other: TypedValue<'a>) -> Option<bool> {
         let known = self.same_type(other).is_ok() && self.value.is_some() && self.skips_same(other);
         known.then(|| self.value == other.value)
     }
 
-    /// Nothing can be wrong below what both sides share.
+    /// Returns whether parts that both share cannot have errors.
     fn skips_same(self, other: TypedValue<'a>) -> bool {
         self.checked.max(other.checked) > Checked::No && !self.can_fail_with_itself()
     }
 
-    /// [`compare`](Self::compare) for values of which it is known that they are not equal, or not known whether.
+    /// Does the same as [`compare`](Self::compare), for values that are not known to be equal.
     pub(crate) fn compare_unequal(
         self,
         other: TypedValue<'a>,
@@ -130,14 +131,14 @@ impl<'a> TypedValue<'a> {
     }
 }
 
-/// What one of the sets holds of a value: its own path, and the paths below it.
+/// The contents of one of the sets for a value: its own path, and the paths below it.
 #[derive(Clone, Copy, Default)]
 struct Part<'a> {
     own: bool,
     below: Set<'a>,
 }
 
-/// What the three sets hold of a value.
+/// The contents of the three sets for a value.
 #[derive(Clone, Copy, Default)]
 struct Changes<'a> {
     removed: Part<'a>,
@@ -160,7 +161,7 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// Of a scalar, or of what is replaced as a whole.
+    /// Returns the changes of a scalar or of an atomic value.
     #[inline]
     fn leaf(left: Option<Value<'a>>, right: Option<Value<'a>>) -> Changes<'a> {
         let mut changes = Changes::default();
@@ -180,7 +181,7 @@ struct Marks {
     added: usize,
 }
 
-/// Whether both are the same scalar, which is not a change whatever its type.
+/// Returns whether both are the same scalar, which is not a change whatever its type.
 #[inline]
 fn is_equal_scalar(left: Value<'_>, right: Value<'_>) -> bool {
     match (left, right) {
@@ -189,8 +190,8 @@ fn is_equal_scalar(left: Value<'_>, right: Value<'_>) -> bool {
     }
 }
 
-/// Gives the errors from there on, which are those of a child, their paths. That the type of the child itself is
-/// missing upstream says about its parent.
+/// Adds the element of a child to the paths of its errors, which begin at `from`. If the type of the child itself is
+/// missing, upstream reports that for its parent.
 #[inline]
 pub(super) fn child_errors(
     errors: &mut Errors,
@@ -209,10 +210,10 @@ pub(super) fn child_errors(
 struct Walk<'a> {
     tables: &'a Tables,
     arena: &'a Bump,
-    /// Nothing can be wrong below what both sides share.
+    /// Parts that both sides share have no errors.
     skip_same: bool,
     elements: Elements<'a>,
-    /// The items of the lists that are being looked at.
+    /// The items of the lists that are being compared.
     indexed: Vec<Indexed<'a>>,
     removed: Stack<'a>,
     modified: Stack<'a>,
@@ -242,7 +243,7 @@ impl<'a> Walk<'a> {
         } else if left.is_none() || chosen == other {
             self.shape(node.shape(other), id, left, right)
         } else {
-            // Both shapes count.
+            // Both shapes are used.
             let (first, _) = self.shape(node.shape(chosen), id, left, right);
             let (second, leaf) = self.shape(node.shape(other), id, left, right);
             (first.and(second, self.arena), leaf)
@@ -254,7 +255,7 @@ impl<'a> Walk<'a> {
         changes
     }
 
-    /// The changes as that shape sees them, and whether it sees a leaf.
+    /// Returns the changes by that shape, and whether it is a leaf.
     fn shape(
         &mut self,
         shape: Shape<'a>,
@@ -265,7 +266,7 @@ impl<'a> Walk<'a> {
         match shape {
             Shape::Scalar(scalar) => self.scalar(scalar, left, right),
             Shape::Map(map) => {
-                // What is not a map counts as absent.
+                // A value that is not a map is treated as absent.
                 let (l, r) = (left.and_then(Value::as_map), right.and_then(Value::as_map));
                 let (l, r) = (l.map_or(&[][..], |map| map.entries()), r.map_or(&[][..], |map| map.entries()));
                 if map.atomic || l.is_empty() && r.is_empty() {
@@ -292,7 +293,7 @@ impl<'a> Walk<'a> {
 
     #[inline]
     fn scalar(&mut self, scalar: Scalar, left: Option<Value<'a>>, right: Option<Value<'a>>) -> (Changes<'a>, bool) {
-        // One side that fits is enough.
+        // One side that matches the type is enough.
         if let (Some(l), Some(r)) = (left, right)
             && !fits(scalar, l)
             && !fits(scalar, r)
@@ -363,7 +364,8 @@ impl<'a> Walk<'a> {
         self.close(marks)
     }
 
-    /// Items of one path element. Each side: the list, where its indexed items with that element begin, how many.
+    /// Compares items with the same path element. Per side: the list, the start of the indexed items with that element,
+    /// and their number.
     fn item(
         &mut self,
         list: &List,
@@ -374,7 +376,7 @@ impl<'a> Walk<'a> {
         let place = |walk: &Self, at: usize| walk.indexed[at].1 as usize;
         let mut changes = Changes::default();
         if ls >= 2 && rs >= 2 {
-            // Items that are there several times are taken for one value.
+            // Repeated items are compared as one value.
             changes.modified.own =
                 ls != rs || (0..ls).any(|at| left.get(place(self, l + at)) != right.get(place(self, r + at)));
             return changes;
@@ -387,7 +389,7 @@ impl<'a> Walk<'a> {
             changes = self.value(list.element, a, b);
             child_errors(&mut self.errors, from, self.tables, list.element, element, Token::At(at));
         }
-        // An item that begins or ceases to be there several times loses its own fields.
+        // If an item becomes or stops being repeated, its own fields are no longer listed.
         changes.removed.own |= ls >= 2;
         changes.added.own |= rs >= 2;
         changes

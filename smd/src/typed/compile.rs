@@ -1,4 +1,4 @@
-//! A schema made ready for walks: references resolved, overrides applied, fields sorted.
+//! A schema prepared for walks: references resolved, overrides applied, fields sorted.
 
 use super::TypedValue;
 use super::error::ValidationErrors;
@@ -13,10 +13,10 @@ use crate::value::Value;
 use kubeshape_yaml::{Limits, Stream, Tape};
 use std::collections::HashMap;
 
-/// The types of a schema, made ready for walking over values (upstream `typed.Parser`).
+/// The types of a schema, prepared for walks over values (upstream `typed.Parser`).
 ///
-/// Built once, in time linear in the schema, and shared: it holds no lock and no cache. A reference with an override
-/// is a type of its own here, so a walk never resolves anything.
+/// Built once, in time linear in the schema, and shared: it has no lock and no cache. A reference with an override is a
+/// type of its own here, so a walk never resolves anything.
 ///
 /// # Example: compile once, validate many
 /// ```
@@ -51,24 +51,24 @@ pub struct Type<'t> {
     pub(super) id: u32,
 }
 
-/// Where a path element leads, see [`Type::below`].
+/// The type below a path element, see [`Type::below`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Below<'t> {
-    /// The type there; one without any shape if the schema says nothing of it.
+    /// The type; it has no shape if the schema does not describe it.
     pub(crate) ty: Type<'t>,
     /// The element names a declared field of the map.
     pub(crate) declared: bool,
 }
 
 impl Types {
-    /// Makes a schema ready.
+    /// Prepares a schema.
     pub fn new(schema: Schema) -> Types {
         let tables = Compiler::new(&schema).compile();
         Types { schema, tables }
     }
 
-    /// The types for objects without a schema: [`Types::named`] of [`UNTYPED_DEDUCED`] merges maps and replaces lists
-    /// (upstream `DeducedParseableType`).
+    /// Returns the types for objects without a schema: [`Types::named`] of [`UNTYPED_DEDUCED`] merges maps and replaces
+    /// lists (upstream `DeducedParseableType`).
     ///
     /// # Example: maps are merged, lists are not
     /// ```
@@ -92,12 +92,12 @@ impl Types {
         Types::new(schema::deduced())
     }
 
-    /// The schema.
+    /// Returns the schema.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// The type of that name.
+    /// Returns the type with that name.
     pub fn named(&self, name: &str) -> Option<Type<'_>> {
         let named = &self.tables.named;
         let at = named.binary_search_by(|(text, _)| self.tables.str(*text).cmp(name)).ok()?;
@@ -106,20 +106,20 @@ impl Types {
 }
 
 impl<'t> Type<'t> {
-    /// The types it is one of.
+    /// Returns the [`Types`] to which it belongs.
     pub fn types(self) -> &'t Types {
         self.types
     }
 
-    /// Whether both are the same type of the same [`Types`].
+    /// Returns whether both are the same type of the same [`Types`].
     pub fn is(self, other: Type<'_>) -> bool {
         std::ptr::eq(self.types, other.types) && self.id == other.id
     }
 
-    /// The type of a declared field, if this is a map that declares it. A field may refer to a type that does not
-    /// exist; that fails only when a value meets it.
+    /// Returns the type of a declared field, if this is a map that declares it. A field may refer to a type that does
+    /// not exist; this fails only for a value of that type.
     ///
-    /// # Example: step into a type
+    /// # Example: the type of a field
     /// ```
     /// # use kubeshape_smd::{schema, typed::Types};
     /// # use kubeshape_yaml::{Limits, Stream, Tape};
@@ -138,8 +138,8 @@ impl<'t> Type<'t> {
         Some(Type { types: self.types, id: field.node })
     }
 
-    /// The type below a path element, as upstream steps through a schema with a set. The type is taken whole: of one
-    /// with several shapes its map and its list both count.
+    /// Returns the type below a path element, as upstream walks a schema with a set. If the type has several shapes,
+    /// both its map and its list are used.
     pub(crate) fn below(self, element: &PathElement<'_>) -> Below<'t> {
         let node = self.node();
         let (id, declared) = match (element, &node.map, &node.list) {
@@ -158,7 +158,7 @@ impl<'t> Type<'t> {
         self.types.tables.node(self.id)
     }
 
-    /// The name, or what upstream calls a type without one.
+    /// Returns the name, or upstream's name for types without one.
     pub(super) fn name(self) -> &'t str {
         self.node().name.map_or("inlined type", |name| self.types.tables.str(name))
     }
@@ -169,9 +169,9 @@ impl<'a> Type<'a> {
     /// work.
     ///
     /// # Errors
-    /// Everything by which the value is not of the type.
+    /// Everything in the value that does not match the type.
     ///
-    /// # Example: what upstream says
+    /// # Example: upstream's message
     /// ```
     /// # use kubeshape_smd::{Bump, ToValue, schema, typed::{Duplicates, Types}};
     /// # use kubeshape_yaml::{Limits, Stream, Tape};
@@ -192,14 +192,14 @@ impl<'a> Type<'a> {
     }
 }
 
-/// A reference, as far as it makes a difference.
+/// A reference, reduced to what makes a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Target<'s> {
     Named(&'s str, Override),
     Inlined(AtomId, Override),
 }
 
-/// Walks over a schema without recursion: every reference gets a node at once, and what it refers to waits in a queue.
+/// Walks a schema without recursion: every reference gets a node immediately, and what it refers to is queued.
 struct Compiler<'s> {
     schema: &'s Schema,
     tables: Tables,
@@ -209,7 +209,7 @@ struct Compiler<'s> {
     queue: Vec<(u32, Atom<'s>, Override)>,
     /// The default of each of [`Tables::fields`].
     defaults: Vec<Option<&'s str>>,
-    /// The keyed lists, whose keys still need their defaults.
+    /// The keyed lists whose keys still need their defaults.
     keyed: Vec<List>,
 }
 
@@ -292,7 +292,7 @@ impl<'s> Compiler<'s> {
         id
     }
 
-    /// An override is for the map, or else for the list; of what has neither it makes a type that does not exist.
+    /// Applies an override to the map, or else to the list. Without either, the result is a type that does not exist.
     fn overridden(&mut self, atom: Atom<'s>, overriding: Override) -> Node {
         let mut node = self.atom(atom);
         if overriding == Override::None {
@@ -344,7 +344,7 @@ impl<'s> Compiler<'s> {
 
     fn map(&mut self, map: schema::Map<'s>) -> MapOf {
         let element = self.reference(map.element_type());
-        // Of repeated names the last one counts, as in upstream's index of fields.
+        // Of repeated names, the last one is used, as in upstream's index of fields.
         let mut fields: Vec<schema::Field<'s>> = map.fields().collect();
         if !fields.is_sorted_by(|a, b| a.name() < b.name()) {
             fields.reverse();
@@ -372,7 +372,7 @@ impl<'s> Compiler<'s> {
         }
     }
 
-    /// An item without a key has the default that its type gives the field.
+    /// Sets the default of each key, from the field in the type of the items.
     fn key_defaults(&mut self) {
         let mut known: HashMap<u32, KeyDefault> = HashMap::new();
         for list in std::mem::take(&mut self.keyed) {
@@ -405,7 +405,7 @@ impl<'s> Compiler<'s> {
     }
 }
 
-/// A default from its JSON text. A null is ignored.
+/// Reads a default from JSON. Null is ignored.
 fn literal(json: &str) -> Option<Literal> {
     let mut tape = Tape::new();
     let limits = Limits { depth: usize::from(schema::MAX_DEPTH), ..Limits::default() };

@@ -1,34 +1,34 @@
-//! What is wrong with a value.
+//! Errors in a value.
 
 use std::fmt::{self, Write as _};
 
-/// One thing that is wrong with a value.
+/// An error in a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValidationError {
-    /// Where, as upstream writes paths: `.spec.ports[port=80].name`; empty for the whole.
+    /// The path, as upstream writes paths: `.spec.ports[port=80].name`; empty for the whole value.
     pub path: String,
-    /// Where, as the JSON pointer into the value: `/spec/ports/0/name`. Of two values that are compared or merged it
-    /// points into the right one, if that has such a place.
+    /// The JSON pointer into the value: `/spec/ports/0/name`. If two values are compared or merged, it points into the
+    /// right one, if that has such a field.
     pub pointer: String,
     /// What is wrong.
     pub kind: ValidationErrorKind,
 }
 
-/// What can be wrong.
+/// The kinds of errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValidationErrorKind {
-    /// The map declares no field of that name and takes no others; the last element of the path.
+    /// The map does not declare the field with that name, the last element of the path, and allows no others.
     UndeclaredField {
         /// The field.
         name: String,
-        /// Declared names that are near to it, nearest first.
+        /// Similar declared names, nearest first.
         nearest: Vec<String>,
     },
-    /// Anything else, in upstream's words.
+    /// Any other error, with upstream's message.
     Other(String),
 }
 
-/// Everything that is wrong with a value, never empty.
+/// All errors in a value, never empty.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct ValidationErrors(pub Vec<ValidationError>);
 
@@ -51,7 +51,7 @@ impl fmt::Display for ValidationError {
 }
 
 impl fmt::Display for ValidationErrors {
-    /// As upstream prints them: one alone, several each on a line of its own.
+    /// Prints them as upstream does: a single one alone, several with each on a line of its own.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.as_slice() {
             [one] => one.fmt(f),
@@ -84,16 +84,17 @@ impl fmt::Display for Token<'_> {
     }
 }
 
-/// The most bytes of the paths of all errors: a long path can lead to many values. Further errors are only counted.
+/// The maximum total size of the paths of all errors in bytes: a long path can lead to many values. Further errors are
+/// only counted.
 const MOST: usize = 4 << 20;
 
-/// The errors of a walk. Paths are put together on the way up, so a walk without errors never sees one.
+/// The errors of a walk. Paths are built on the way up, so a walk without errors builds none.
 #[derive(Debug, Default)]
 pub(super) struct Errors {
     found: Vec<ValidationError>,
-    /// Bytes of their paths.
+    /// The total size of their paths in bytes.
     bytes: usize,
-    /// Those that are only counted.
+    /// The number of errors that are only counted.
     dropped: usize,
 }
 
@@ -103,7 +104,7 @@ impl Errors {
         self.found.len()
     }
 
-    /// Adds an error of the value that is being looked at.
+    /// Adds an error of the current value.
     #[cold]
     pub(super) fn add(&mut self, message: impl Into<String>) {
         self.add_kind(ValidationErrorKind::Other(message.into()));
@@ -114,7 +115,7 @@ impl Errors {
         self.found.push(ValidationError { path: String::new(), pointer: String::new(), kind });
     }
 
-    /// Adds an error of a list item that has no path of its own: the path is the list's, the pointer the item's.
+    /// Adds an error of a list item without a path of its own: the path is the list's, the pointer the item's.
     #[cold]
     pub(super) fn add_item(&mut self, message: String, at: usize) {
         self.add(message);
@@ -122,7 +123,7 @@ impl Errors {
         self.below(from, &"", Token::At(at));
     }
 
-    /// The errors from there on are errors of a child.
+    /// Marks the errors from `from` on as errors of a child.
     #[inline]
     pub(super) fn below(&mut self, from: usize, element: &dyn fmt::Display, token: Token<'_>) {
         if self.found.len() > from {

@@ -10,8 +10,8 @@ use crate::fieldpath::{PathElement, Set, Stack};
 use crate::value::Value;
 
 impl<'a> TypedValue<'a> {
-    /// Every leaf and every list item of the value, and every entry of a map under a key that is not a declared field
-    /// (upstream `TypedValue.ToFieldSet`).
+    /// Returns every leaf and every list item of the value, and every entry of a map under a key that is not a declared
+    /// field (upstream `TypedValue.ToFieldSet`).
     ///
     /// # Errors
     /// A type is missing in the schema.
@@ -61,7 +61,7 @@ impl<'a> TypedValue<'a> {
     }
 }
 
-/// What a value says about its own path, and the paths below it.
+/// Whether a value owns its own path, and the paths below it.
 struct Fields<'a> {
     own: bool,
     below: Set<'a>,
@@ -76,7 +76,7 @@ struct Walk<'a> {
     tables: &'a Tables,
     arena: &'a Bump,
     elements: Elements<'a>,
-    /// The items of the lists that are being looked at.
+    /// The items of the lists that are being walked.
     indexed: Vec<Indexed<'a>>,
     stack: Stack<'a>,
     errors: Errors,
@@ -137,7 +137,7 @@ impl<'a> Walk<'a> {
             let (element, at) = self.indexed[next];
             let count = run(&self.indexed[next..end]);
             next += count;
-            // Of what is there several times only the path is owned.
+            // Of repeated items, only the path is owned.
             let below = match items.get(at as usize) {
                 Some(item) if count == 1 => {
                     let from = self.errors.len();
@@ -149,8 +149,8 @@ impl<'a> Walk<'a> {
             };
             self.stack.push(element, true, below);
         }
-        // Items without a path element are all one, which comes last. Checked values have no such items in lists that
-        // are known, but pruning may leave some, and then it matters that the list has any item.
+        // All items without a path element are one entry, which comes last. Checked values have no such items in lists
+        // with a known relationship, but pruning may leave some, and then it matters that the list has any item.
         if let Some(item) = one {
             let below = if nameless == 1 { self.value(list.element, item).below } else { Set::EMPTY };
             self.stack.push(PathElement::Nameless, true, below);

@@ -1,4 +1,4 @@
-//! The value at a path.
+//! Finds the value at a path.
 
 use super::TypedValue;
 use super::items::{self, Elements};
@@ -8,7 +8,7 @@ use crate::fieldpath::{Path, PathElement};
 use crate::value::Value;
 
 impl<'a> TypedValue<'a> {
-    /// The value at a path; of items that are in a list twice, the first. The empty path is that of the whole.
+    /// Returns the value at a path; of repeated items, the first. The empty path is that of the whole value.
     ///
     /// # Example: the value of a field that another manager owns
     /// ```
@@ -29,7 +29,7 @@ impl<'a> TypedValue<'a> {
         at.value()
     }
 
-    /// What is at each of the elements below this value. A list is looked through once for all of them.
+    /// Returns the values of these elements of this value. A list is searched once for all of them.
     pub(crate) fn children<'e>(self, elements: impl Iterator<Item = PathElement<'e>>) -> Vec<TypedValue<'a>> {
         let scratch = Bump::new();
         let names = item_names(self, &scratch);
@@ -47,7 +47,7 @@ impl<'a> TypedValue<'a> {
     }
 }
 
-/// The path elements of a list's items with their places, sorted; of anything else nothing.
+/// Returns the path elements of a list's items with their indices, sorted; empty for other values.
 fn item_names<'s>(list: TypedValue<'s>, scratch: &'s Bump) -> Vec<items::Indexed<'s>> {
     let Some(items) = list.value().and_then(Value::as_list) else { return Vec::new() };
     let node = list.ty().node();

@@ -1,4 +1,4 @@
-//! How Go prints a value that an error is about.
+//! Values in error messages, as Go prints them.
 
 use crate::value::Value;
 use std::fmt::{self, Display, Formatter};

@@ -5,7 +5,7 @@ use crate::Bump;
 use crate::fieldpath::PathElement;
 use crate::value::{Map, Value};
 
-/// The path element of an item and the item's place in its list.
+/// The path element of an item and the item's index in its list.
 pub(super) type Indexed<'a> = (PathElement<'a>, u32);
 
 /// Why an item has no path element.
@@ -22,7 +22,7 @@ pub(super) enum NoElement {
 }
 
 impl NoElement {
-    /// What upstream says.
+    /// Returns upstream's message.
     pub(super) fn message(self, at: usize, list: &List, tables: &Tables) -> String {
         let why = match self {
             NoElement::NotAssociative => "invalid indexing of non-associative list",
@@ -59,7 +59,7 @@ impl NoElement {
     }
 }
 
-/// Makes path elements, with one buffer for all keys of a walk.
+/// Builds path elements, with one buffer for all keys of a walk.
 #[derive(Debug)]
 pub(super) struct Elements<'a> {
     tables: &'a Tables,
@@ -72,7 +72,7 @@ impl<'a> Elements<'a> {
         Elements { tables, arena, fields: Vec::new() }
     }
 
-    /// The path element of an item, in the arena.
+    /// Returns the path element of an item, allocated in the arena.
     #[inline]
     pub(super) fn of(&mut self, list: &List, item: Value<'a>) -> Result<PathElement<'a>, NoElement> {
         match list.items {
@@ -85,7 +85,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// The path element of an item, which lasts until the next one is made.
+    /// Returns the path element of an item. It is valid until the next one is built.
     #[inline]
     pub(super) fn lend(&mut self, list: &List, item: Value<'a>) -> Result<PathElement<'_>, NoElement> {
         match list.items {
@@ -98,7 +98,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// Whether an item has a path element.
+    /// Checks that an item has a path element.
     #[inline]
     pub(super) fn check(&self, list: &List, item: Value<'a>) -> Result<(), NoElement> {
         match list.items {
@@ -120,7 +120,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// The key fields that an item has, or that default; in the order of their names.
+    /// Collects the key fields that an item has, or that have a default, in the order of their names.
     fn key(&mut self, list: &List, item: Value<'a>) -> Result<(), NoElement> {
         let item = keyed_item(item)?;
         self.fields.clear();
@@ -140,7 +140,7 @@ impl<'a> Elements<'a> {
         if self.fields.is_empty() { Err(NoElement::OmitsKeys) } else { Ok(()) }
     }
 
-    /// Of several keys without a place for defaults upstream names the one that the schema lists first.
+    /// If several keys have no place for a default, upstream names the one that the schema lists first.
     #[cold]
     fn no_default(&self, list: &List, item: Map<'a>) -> NoElement {
         let keys = list.keys.of(&self.tables.keys).iter();
@@ -170,8 +170,8 @@ fn set_item(item: Value<'_>) -> Result<PathElement<'_>, NoElement> {
     }
 }
 
-/// Sorts by element; items of equal elements stay in the order of the list. Lists that are sorted as they are cost
-/// one comparison an item.
+/// Sorts by element. Items with equal elements keep their order. Lists that are already sorted cost one comparison per
+/// item.
 #[inline]
 pub(super) fn sort(indexed: &mut [Indexed<'_>]) {
     if !indexed.is_sorted_by(|a, b| a.0 < b.0) {
@@ -179,7 +179,7 @@ pub(super) fn sort(indexed: &mut [Indexed<'_>]) {
     }
 }
 
-/// How many of the sorted items have the element of the first.
+/// Returns how many of the sorted items have the element of the first.
 #[inline]
 pub(super) fn run(indexed: &[Indexed<'_>]) -> usize {
     let Some(first) = indexed.first() else { return 0 };

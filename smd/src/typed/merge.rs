@@ -1,4 +1,4 @@
-//! Merging a configuration into a live object (upstream `typed/merge.go`).
+//! Merges a configuration into a live object (upstream `typed/merge.go`).
 
 use super::compare::{CompareError, child_errors};
 use super::error::{Errors, Token};
@@ -12,12 +12,12 @@ use crate::value::{Map, Value};
 use std::cmp::Ordering;
 
 impl<'a> TypedValue<'a> {
-    /// This value with the other one merged into it (upstream `TypedValue.Merge`). Nothing is removed. Where both have
-    /// a value, the result has the other's. The result shares what does not change with this value; if nothing changes,
+    /// Returns this value with the other one merged into it (upstream `TypedValue.Merge`). Nothing is removed. If both
+    /// have a value, the result has the other's. The result shares unchanged parts with this value; if nothing changes,
     /// it is this value in memory.
     ///
     /// # Errors
-    /// The types differ, both are absent, a list of the other value holds an item twice, or an item has no path
+    /// The types differ, both are absent, a list of the other value has duplicate items, or an item has no path
     /// element.
     ///
     /// # Example: a list is replaced or merged, as its type says
@@ -64,39 +64,40 @@ impl<'a> TypedValue<'a> {
         };
         let value = walk.value(self.ty.id, self.value, config.value);
         walk.errors.into_result()?;
-        // An item of both keeps its path element, and lists of both repeat no more than the lists they are made of.
+        // An item of both keeps its path element, and merged lists have no more duplicates than the lists from which
+        // they are merged.
         let checked = if sound && value.is_some() { self.checked.min(config.checked) } else { Checked::No };
         Ok(TypedValue { value, ty: self.ty, checked })
     }
 }
 
-/// No twin in the other list.
+/// The item is not in the other list.
 const ALONE: u32 = u32::MAX;
-/// An item of the configuration whose twins are several.
+/// An item of the configuration that is in the live list several times.
 const REPEATED: u32 = u32::MAX - 1;
 
 struct Walk<'a> {
     tables: &'a Tables,
     arena: &'a Bump,
-    /// What only the live value has stays as it is, and nothing can be wrong with it.
+    /// Parts that only the live value has are not changed, and have no errors.
     live_is_checked: bool,
-    /// What only the configuration has stays as it is, and nothing can be wrong with it.
+    /// Parts that only the configuration has are not changed, and have no errors.
     config_is_checked: bool,
-    /// Errors do not count: below list items upstream loses them.
+    /// Errors are ignored: upstream loses them below list items.
     muted: bool,
     elements: Elements<'a>,
-    /// The items of the lists that are being looked at.
+    /// The items of the lists that are being merged.
     indexed: Vec<Indexed<'a>>,
-    /// For every item of these lists the place of its twin in the other list.
+    /// For every item of these lists, the index of the same item in the other list.
     twins: Vec<u32>,
-    /// The results so far of the lists and maps that are being looked at, as far as they are not what was there.
+    /// The results so far of the lists and maps that are being merged, if they differ from the live ones.
     items: Vec<Value<'a>>,
     entries: Vec<(&'a str, Value<'a>)>,
     errors: Errors,
 }
 
 impl<'a> Walk<'a> {
-    /// What both make together; none if they make nothing.
+    /// Returns the merged value, or `None` if it is absent.
     fn value(&mut self, id: u32, live: Option<Value<'a>>, config: Option<Value<'a>>) -> Option<Value<'a>> {
         match (live, config) {
             (None, None) => {
@@ -119,7 +120,7 @@ impl<'a> Walk<'a> {
             return self.shape(node.shape(chosen), id, live, config);
         }
         if live.is_some() && chosen != other && !self.muted {
-            // Of two shapes the configuration's counts; the other one only adds its errors.
+            // Of two shapes, the configuration's is used; the other one only adds its errors.
             self.shape(node.shape(chosen), id, live, config);
         }
         self.shape(node.shape(other), id, live, config)
@@ -135,7 +136,7 @@ impl<'a> Walk<'a> {
         match shape {
             Shape::Scalar(scalar) => self.scalar(scalar, live, config),
             Shape::Map(map) => {
-                // What is not a map counts as absent.
+                // A value that is not a map is treated as absent.
                 let (l, r) = (live.and_then(Value::as_map), config.and_then(Value::as_map));
                 if map.atomic || l.is_none_or(Map::is_empty) && r.is_none_or(Map::is_empty) {
                     leaf(live, config)
@@ -162,7 +163,7 @@ impl<'a> Walk<'a> {
 
     #[inline]
     fn scalar(&mut self, scalar: Scalar, live: Option<Value<'a>>, config: Option<Value<'a>>) -> Option<Value<'a>> {
-        // One side that fits is enough.
+        // One side that matches the type is enough.
         if let (Some(l), Some(r)) = (live, config)
             && !fits(scalar, l)
             && !fits(scalar, r)
@@ -179,7 +180,7 @@ impl<'a> Walk<'a> {
         let (left, right) = (live.entries(), config.entries());
         let mut fields = self.tables.cursor(map);
         let mark = self.entries.len();
-        // Whether all that was walked is as the live map has it.
+        // Whether everything so far equals the live map.
         let mut same = true;
         let (mut l, mut r) = (0, 0);
         loop {
@@ -227,21 +228,21 @@ impl<'a> Walk<'a> {
         (!merged.is_empty()).then(|| Value::Map(Map::sorted(merged)))
     }
 
-    /// Brings the items of the configuration into their order, and those that only the live list has to places that
-    /// suit them.
+    /// Merges two lists. The items of the configuration keep their order. Items that only the live list has are placed
+    /// between them.
     fn list(&mut self, list: &List, live: &'a [Value<'a>], config: &'a [Value<'a>]) -> Option<Value<'a>> {
         let twins = self.twins.len();
         if !self.find_twins(list, live, config) {
             return None;
         }
-        // First come the twins of the live items, then those of the configuration's.
+        // First the indices for the live items, then those for the configuration's.
         let in_config = twins;
         let in_live = twins + live.len();
         let twin = |walk: &Self, at: usize| walk.twins.get(at).copied().unwrap_or(ALONE);
 
         let mark = self.items.len();
         let (mut l, mut r) = (0, 0);
-        // The first item of the configuration from `r` on that the live list has as well.
+        // The first item of the configuration from `r` on that the live list has, too.
         let mut shared = 0;
         while l < live.len() || r < config.len() {
             while shared < config.len() && (shared < r || twin(self, in_live + shared) == ALONE) {
@@ -256,12 +257,12 @@ impl<'a> Walk<'a> {
                 }
                 let other = other as usize;
                 if r < config.len() && other != r && shared < config.len() && other != shared {
-                    // Shared, but it is not this one's turn.
+                    // In both lists, but another one comes first.
                     l += 1;
                     continue;
                 }
                 if other <= r {
-                    // Already there, or it comes now.
+                    // It was already added, or comes now.
                     l += 1;
                 }
             }
@@ -290,15 +291,15 @@ impl<'a> Walk<'a> {
     }
 
     fn item(&mut self, list: &List, live: Option<Value<'a>>, config: Option<Value<'a>>) {
-        // Upstream loses the errors of items; the item itself is what it is in spite of them.
+        // Upstream loses the errors of items; the item itself is kept in spite of them.
         let muted = std::mem::replace(&mut self.muted, true);
         let merged = self.value(list.element, live, config);
         self.muted = muted;
         self.items.extend(merged);
     }
 
-    /// Finds for every item of both lists its twin in the other one. False if there are items without path elements,
-    /// or items that the configuration holds twice.
+    /// Finds every item of both lists in the other one. Returns `false` if there are items without path elements, or
+    /// items that the configuration repeats.
     fn find_twins(&mut self, list: &List, live: &'a [Value<'a>], config: &'a [Value<'a>]) -> bool {
         let first = self.indexed.len();
         let mut wrong = self.index(list, config);
@@ -333,7 +334,7 @@ impl<'a> Walk<'a> {
         sound
     }
 
-    /// Puts the items with their path elements behind those that are there; returns which have none.
+    /// Appends the items with their path elements to the index. Returns the items without one.
     fn index(&mut self, list: &List, items: &'a [Value<'a>]) -> Vec<(u32, String)> {
         let mut wrong = Vec::new();
         for (at, item) in items.iter().enumerate() {
@@ -345,7 +346,7 @@ impl<'a> Walk<'a> {
         wrong
     }
 
-    /// Sorts the indexed items from there on; returns which are there already.
+    /// Sorts the indexed items from `first` on. Adds items that are repeated to `wrong`.
     fn find_repeats(&mut self, first: usize, wrong: &mut Vec<(u32, String)>) {
         let indexed = &mut self.indexed[first..];
         sort(indexed);
@@ -376,8 +377,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A scalar, or what is replaced as a whole: the configuration's if it has any. A scalar that is no different stays, so
-/// that the maps around it may stay.
+/// Merges scalars and atomic values: the configuration's is used if it has any. A scalar that does not differ is kept,
+/// so that the maps around it can be kept.
 #[inline]
 fn leaf<'a>(live: Option<Value<'a>>, config: Option<Value<'a>>) -> Option<Value<'a>> {
     match (live, config) {
@@ -386,8 +387,8 @@ fn leaf<'a>(live: Option<Value<'a>>, config: Option<Value<'a>>) -> Option<Value<
     }
 }
 
-/// Whether two values are the same: the same list or map in memory, or scalars that cannot be distinguished. Equal ones
-/// may be an integer here and a float there.
+/// Returns whether two values are the same: the same list or map in memory, or scalars that cannot be distinguished.
+/// Equal values may be an integer in one and a float in the other.
 #[inline]
 fn identical(a: Value<'_>, b: Value<'_>) -> bool {
     match (a, b) {

@@ -33,17 +33,17 @@ pub struct TypedValue<'a> {
     checked: Checked,
 }
 
-/// What is known of a value. Operations skip what cannot fail for a value that has been checked.
+/// What was checked of a value. Operations skip what cannot fail for a checked value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Checked {
     No,
-    /// It is of its type, but lists may hold items twice.
+    /// It matches its type, but lists may have duplicate items.
     WithDuplicates,
     Strictly,
 }
 
 impl<'a> TypedValue<'a> {
-    /// Takes a value of which the caller knows that it fits the type, or does not care (upstream
+    /// Creates a typed value without a check. The caller knows that it matches the type, or does not care (upstream
     /// `AsTypedUnvalidated`).
     ///
     /// # Example: an absent object
@@ -59,22 +59,22 @@ impl<'a> TypedValue<'a> {
         TypedValue { value, ty, checked: Checked::No }
     }
 
-    /// The value; none if the object is absent.
+    /// Returns the value, or `None` if the object is absent.
     pub fn value(self) -> Option<Value<'a>> {
         self.value
     }
 
-    /// The type.
+    /// Returns the type.
     pub fn ty(self) -> Type<'a> {
         self.ty
     }
 
-    /// Whether comparing a value with itself can fail: the schema has a list whose items have no path elements.
+    /// Returns whether comparing a value with itself can fail: the schema has a list whose items have no path elements.
     pub(crate) fn can_fail_with_itself(self) -> bool {
         self.ty.types.tables.unknown_items
     }
 
-    /// Both values can be walked together.
+    /// Checks that both values can be walked together.
     fn same_type(self, other: TypedValue<'_>) -> Result<(), CompareError> {
         if !std::ptr::eq(self.ty.types, other.ty.types) {
             return Err(CompareError::OtherSchema);
@@ -86,7 +86,7 @@ impl<'a> TypedValue<'a> {
     }
 }
 
-/// Whether both are the same list or map in memory.
+/// Returns whether both are the same list or map in memory.
 #[inline]
 fn is_same(a: Value<'_>, b: Value<'_>) -> bool {
     match (a, b) {

@@ -1,4 +1,4 @@
-//! What a walk sees of a type: flat records that refer to each other by index.
+//! The compiled form of types: flat records that refer to each other by index.
 
 use crate::Bump;
 use crate::schema::{Relationship, Scalar as ScalarName};
@@ -27,16 +27,16 @@ impl Span {
     }
 }
 
-/// The node of the reference that says nothing. As the element of a map: there are no undeclared keys.
+/// The node of the empty reference. As the element of a map, it means that undeclared keys are errors.
 pub(super) const NOTHING: u32 = 0;
 
-/// A type as a reference sees it: the atom, with the reference's override applied.
+/// A type through a reference: the atom, with the reference's override applied.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Node {
     pub(super) scalar: Option<Scalar>,
     pub(super) list: Option<List>,
     pub(super) map: Option<MapOf>,
-    /// The reference names a type that does not exist, or overrides what is neither map nor list.
+    /// The reference names a type that does not exist, or overrides an atom that is neither map nor list.
     pub(super) missing: bool,
     /// The type's name in the reference; inlined types have none.
     pub(super) name: Option<Text>,
@@ -52,14 +52,14 @@ pub(super) enum Scalar {
     Other(Text),
 }
 
-/// How the items of a list belong together.
+/// How the items of a list are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Items {
     /// The list is replaced as a whole.
     Atomic,
-    /// An item is known by its keys.
+    /// An item is identified by its keys.
     Keyed,
-    /// An item is known by its value.
+    /// An item is identified by its value.
     Set,
     /// Neither atomic nor associative: items have no path elements.
     Unknown,
@@ -75,19 +75,19 @@ pub(super) struct List {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MapOf {
-    /// In [`Tables::fields`], sorted by name, no name twice.
+    /// In [`Tables::fields`], sorted by name, without duplicates.
     pub(super) fields: Span,
-    /// The type of undeclared keys; [`NOTHING`] if there must be none.
+    /// The type of undeclared keys; [`NOTHING`] if they are errors.
     pub(super) element: u32,
     pub(super) atomic: bool,
-    /// Nothing declared, and anything goes: sets are not brought into the terms of such a map (upstream
+    /// Without declared fields, and with any contents: sets are not reconciled below such a map (upstream
     /// `isUntypedDeducedMap`).
     pub(super) free_form: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Field {
-    /// The first bytes of the name, so that most comparisons are one of integers.
+    /// The first bytes of the name, so that most comparisons compare integers.
     prefix: u64,
     pub(super) name: Text,
     pub(super) node: u32,
@@ -96,12 +96,12 @@ pub(super) struct Field {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
     pub(super) name: Text,
-    /// The place among the keys as the schema lists them.
+    /// The index among the keys as the schema lists them.
     pub(super) listed: u32,
     pub(super) default: KeyDefault,
 }
 
-/// What an item without that key has there.
+/// The value of a key that an item lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyDefault {
     None,
@@ -109,7 +109,7 @@ pub(super) enum KeyDefault {
     Value(u32),
     /// The type of the items is missing.
     NoType,
-    /// The items are no maps.
+    /// The items are not maps.
     NoMap,
 }
 
@@ -140,7 +140,7 @@ impl Literal {
         }
     }
 
-    /// The value, which borrows strings from here.
+    /// Returns the value, which borrows its strings.
     pub(super) fn value<'a>(&'a self, arena: &'a Bump) -> Value<'a> {
         match self {
             Literal::Null => Value::Null,
@@ -168,8 +168,8 @@ pub(super) struct Tables {
     pub(super) defaults: Vec<Literal>,
     /// The named types, sorted by name.
     pub(super) named: Vec<(Text, u32)>,
-    /// Some list is neither atomic nor associative. Its items pass the check of the type and fail later, so
-    /// nothing may be taken for granted of values that have been checked.
+    /// Whether some list is neither atomic nor associative. Its items pass the check of the type and fail later, so
+    /// checked values may still fail.
     pub(super) unknown_items: bool,
 }
 
@@ -182,11 +182,11 @@ impl Tables {
 
     #[inline]
     pub(super) fn node(&self, id: u32) -> &Node {
-        // Ids come from the tables; the first node is there as soon as there is any.
+        // Ids come from the tables. There is a first node as soon as there is any.
         self.nodes.get(id as usize).unwrap_or(&NO_NODE)
     }
 
-    /// The bytes of the name, which take no check of where characters begin.
+    /// Returns the bytes of the name, which saves checking the bounds of characters.
     #[inline]
     fn bytes(&self, text: Text) -> &[u8] {
         let at = text.at as usize;
@@ -198,7 +198,7 @@ impl Tables {
         field.prefix.cmp(&prefix).then_with(|| self.bytes(field.name).cmp(name.as_bytes()))
     }
 
-    /// The declared field of that name.
+    /// Returns the declared field with that name.
     #[inline]
     pub(super) fn field(&self, map: &MapOf, name: &str) -> Option<&Field> {
         let fields = map.fields.of(&self.fields);
@@ -216,14 +216,14 @@ impl Tables {
 
 static NO_NODE: Node = Node { scalar: None, list: None, map: None, missing: false, name: None };
 
-/// The first eight bytes as a number that orders as they do. Shorter names are filled up with zeros.
+/// Returns the first eight bytes as a number that sorts like them. Shorter names are padded with zeros.
 #[inline]
 fn prefix_of(name: &str) -> u64 {
     if let Some(first) = name.as_bytes().first_chunk() {
         return u64::from_be_bytes(*first);
     }
     let (prefix, left) = name.bytes().fold((0, 64), |(prefix, left), byte| (prefix << 8 | u64::from(byte), left - 8));
-    // Without a byte there is nothing to move.
+    // Shifting by 64 would overflow.
     if left < 64 { prefix << left } else { 0 }
 }
 
@@ -233,7 +233,7 @@ impl Field {
     }
 }
 
-/// The fields that are behind all names that were looked up so far.
+/// The fields after all names that were looked up so far.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor<'t> {
     tables: &'t Tables,
@@ -241,11 +241,11 @@ pub(super) struct Cursor<'t> {
 }
 
 impl Cursor<'_> {
-    /// The type of the declared field of that name. Every name must be greater than the one before it.
+    /// Returns the type of the declared field with that name. Every name must be greater than the one before it.
     #[inline]
     pub(super) fn find(&mut self, name: &str) -> Option<u32> {
-        /// How many fields are passed one by one before the search is on: most maps declare not many more, and a
-        /// step is cheaper than a jump that nothing predicts.
+        /// How many fields are compared one by one before a binary search: most maps declare few fields, and a step is
+        /// cheaper than a mispredicted branch.
         const STEPS: usize = 16;
         let first = self.fields.first()?;
         let prefix = prefix_of(name);
@@ -274,29 +274,29 @@ impl Cursor<'_> {
     }
 }
 
-/// Which shape of a type counts for a value.
+/// The shape of a type that is used for a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shape<'t> {
     Map(&'t MapOf),
     Scalar(Scalar),
     List(&'t List),
-    /// The type is nothing.
+    /// The type has no shape.
     None,
 }
 
-/// The shapes that are left of a type when a value chooses.
+/// The shapes of a type that a value chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Chosen {
     Map,
     Scalar,
     List,
-    /// The value chooses none: all that the type has.
+    /// The value chooses none: all shapes of the type.
     All,
 }
 
 impl Node {
-    /// The shapes that a value chooses (upstream `deduceAtom`). Null, no value and values that do not fit choose
-    /// none.
+    /// Returns the shapes that a value chooses (upstream `deduceAtom`). Null, absent values and values that do not
+    /// match choose none.
     #[inline]
     pub(super) fn choose(&self, value: Option<Value<'_>>) -> Chosen {
         let (chosen, others) = match value {
@@ -307,11 +307,11 @@ impl Node {
             }
             _ => return Chosen::All,
         };
-        // A choice of one is not a choice: both must be the same for a type with a single shape.
+        // For a type with a single shape, choosing it must give the same as choosing none.
         if others { chosen } else { Chosen::All }
     }
 
-    /// The shape that counts among the chosen: map, else scalar, else list (upstream `handleAtom`).
+    /// Returns the chosen shape that is used: map, else scalar, else list (upstream `handleAtom`).
     #[inline]
     pub(super) fn shape(&self, chosen: Chosen) -> Shape<'_> {
         match (chosen, &self.map, self.scalar, &self.list) {
@@ -323,7 +323,7 @@ impl Node {
     }
 }
 
-/// What of a reference's override makes a difference.
+/// The overrides that make a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Override {
     None,
@@ -342,7 +342,7 @@ impl Override {
         }
     }
 
-    /// How the items of a list belong together that has this for its relationship.
+    /// Returns how the items of a list with this relationship are merged.
     pub(super) fn items(self, keyed: bool) -> Items {
         match self {
             Override::Atomic => Items::Atomic,

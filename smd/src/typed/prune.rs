@@ -1,16 +1,17 @@
-//! Pruning in one walk: what is left of an object when its applier stops applying fields (upstream `Updater.prune`).
+//! Prunes in one walk: computes what is left of an object when its applier stops applying fields (upstream
+//! `Updater.prune`).
 //!
-//! Upstream removes three sets, and needs several walks over the object to make each of them: (1) all fields that were
-//! applied last time, (2) of the merged object all fields that (1) removed and no manager owns, (3) of the merged
-//! object all fields that (2) removed and that were applied last time. The effect of a removal on a field shows in the
-//! fields below it, and removing a field removes the fields below it. So the fields below and the fields above decide
-//! all three removals of a field. This walk follows the fields that were applied last time through the merged object.
-//! It looks at other fields only to find out whether a struct has any field left.
+//! Upstream removes three sets, and needs several walks over the object to build each of them: (1) all fields that were
+//! applied last time, (2) of the merged object, all fields that (1) removed and no manager owns, (3) of the merged
+//! object, all fields that (2) removed and that were applied last time. Whether a removal affects a field depends on
+//! the fields below it, and removing a field removes the fields below it. So the fields below and the fields above
+//! decide all three removals of a field. This walk follows the fields that were applied last time through the merged
+//! object. It visits other fields only to find out whether a struct has any field left.
 //!
 //! A removal can also rename an item of a list, by removing a key, or make it null, so that it has no path element.
-//! Lists can hold an item twice, and values can be of another kind than their types. These cases are rare, and
-//! upstream's steps alone define their results. This module then gives no answer ([`Intricate`]), and the caller takes
-//! the steps.
+//! Lists can have duplicate items, and values can be of another kind than their types. These cases are rare, and only
+//! upstream's steps define their results. Then this module gives no result ([`Intricate`]), and the caller follows the
+//! steps.
 
 use super::TypedValue;
 use super::items::Elements;
@@ -20,13 +21,13 @@ use crate::fieldpath::{Entry, PathElement, Set, order};
 use crate::value::{Map, Value};
 use std::ops::Range;
 
-/// Only upstream's steps give the answer.
+/// Only upstream's steps can decide the result.
 #[derive(Clone, Copy, Debug)]
 struct Intricate;
 
 impl<'a> TypedValue<'a> {
-    /// The value without the fields of `last` that are in none of the `owned` sets, and without what no manager owns
-    /// below those. None if only upstream's steps can decide it.
+    /// Returns the value without the fields of `last` that are in none of the `owned` sets, and without the fields
+    /// below those that no manager owns. Fails if only upstream's steps can decide it.
     pub(crate) fn prune(
         self,
         last: Set<'a>,
@@ -52,10 +53,10 @@ impl<'a> TypedValue<'a> {
     }
 }
 
-/// What a value is to this walk.
+/// The kinds of values in this walk.
 #[derive(Clone, Copy)]
 enum Kind<'a> {
-    /// A field of its own, with none below.
+    /// A field of its own, without fields below it.
     Leaf,
     /// Null or a map without entries, for which the field above answers.
     Hollow,
@@ -63,7 +64,7 @@ enum Kind<'a> {
     Bare,
     Map(Map<'a>, &'a MapOf),
     List(&'a [Value<'a>], &'a List),
-    /// Not of its type.
+    /// A value that does not match its type.
     Odd,
 }
 
@@ -92,51 +93,51 @@ impl<'a> Kind<'a> {
     }
 }
 
-/// Where the walk is.
+/// The position of the walk.
 #[derive(Clone)]
 struct Place<'a> {
-    /// What was applied last time below here.
+    /// The fields below that were applied last time.
     last: Set<'a>,
-    /// What managers own below here, in [`Walk::owned`].
+    /// The fields below that managers own, in [`Walk::owned`].
     owned: Range<usize>,
-    /// The first removal enters here. Otherwise it took all of this away.
+    /// The first removal reaches into this value. Otherwise it removed all of it.
     cut: bool,
-    /// The second removal took all of this away.
+    /// The second removal removed all of this value.
     dropped: bool,
-    /// Whether it must be known if a field is left.
+    /// Whether the walk must find out if a field is left.
     judge: bool,
 }
 
-/// What is left below a place. The last three are known if they have to be, see [`Place::judge`], and if nothing was
-/// kept the last two are.
+/// What is left below a position. The last three are known if they are needed, see [`Place::judge`]. If nothing was
+/// kept, the last two are known.
 #[derive(Clone, Copy, Default)]
 struct Left<'a> {
-    /// What the third removal makes of the value, if it changes.
+    /// The value after the third removal, if it changes.
     changed: Option<Value<'a>>,
     /// After the second removal there is a field.
     kept: bool,
-    /// The second removal took something away.
+    /// The second removal removed something.
     taken: bool,
-    /// After the second removal there is an entry or item, be it a field or not.
+    /// After the second removal there is an entry or item, whether or not it is a field.
     remains: bool,
 }
 
 /// An entry of a map, or an item of a list.
 #[derive(Clone, Copy)]
 struct Child<'a> {
-    /// Its place among its siblings.
+    /// Its index among its siblings.
     at: usize,
     value: Value<'a>,
     node: &'a Node,
     of: Of<'a>,
 }
 
-/// What a child is a child of.
+/// The relation of a child to its parent.
 #[derive(Clone, Copy)]
 enum Of<'a> {
-    /// Of a struct that declares it: it is a field if one is below it.
+    /// The parent is a struct that declares it: it is a field if one is below it.
     Declared,
-    /// Of a map, under a key that is not declared.
+    /// The parent is a map, and the key is not declared.
     Undeclared,
     Item(&'a List),
 }
@@ -145,9 +146,9 @@ struct Walk<'a> {
     tables: &'a Tables,
     arena: &'a Bump,
     elements: Elements<'a>,
-    /// Sets of the managers at all places above, innermost last.
+    /// The sets of the managers at all positions above, innermost last.
     owned: Vec<Set<'a>>,
-    /// Entries and items that change, of all places above, innermost last: their index and what they become.
+    /// The entries and items that change, at all positions above, innermost last: their index and their new value.
     changed: Vec<(usize, Option<Value<'a>>)>,
 }
 
@@ -167,7 +168,7 @@ impl<'a> Walk<'a> {
         let mut fields = self.tables.cursor(of);
         let mut from = 0;
         for entry in place.last.entries() {
-            // Names come first among elements.
+            // Field names come first among elements.
             let PathElement::FieldName(name) = entry.element else { break };
             match find(&entries[from..], name) {
                 Ok(at) => from += at,
@@ -208,7 +209,7 @@ impl<'a> Walk<'a> {
         let entries = place.last.entries();
         let met = self.arena.alloc_slice_fill_copy(entries.len(), false);
         let mut expected = 0;
-        // Whoever owns an item but not its keys leaves it under another name, maybe that of an applied item.
+        // If a manager owns an item but not its keys, the item is renamed, maybe to that of an applied item.
         let renames = list.items == Items::Keyed && !place.cut && !place.dropped;
         if !entries.is_empty() {
             for (at, item) in items.iter().enumerate() {
@@ -250,9 +251,9 @@ impl<'a> Walk<'a> {
         Child { at, value, node: self.tables.node(field.unwrap_or(map.element)), of }
     }
 
-    /// Records what becomes of a child: in `left` and, if it changes, in [`Walk::changed`].
+    /// Records the result for a child: in `left` and, if it changes, in [`Walk::changed`].
     ///
-    /// `entry` says what was applied of it, `hint` where owners may have it.
+    /// `entry` has what was applied of it. `hint` is where owners may have it.
     fn visit(
         &mut self,
         child: Child<'a>,
@@ -295,13 +296,13 @@ impl<'a> Walk<'a> {
         let declared = matches!(child.of, Of::Declared);
         let applied = is_member(entry, declared);
         let kind = Kind::of(child.value, child.node);
-        // A field that the first removal took away, and that no manager owns, goes with the second one too.
+        // The second removal also removes a field that the first one removed, if no manager owns it.
         let taken = !below.cut && !owned && self.is_field(kind, declared)?;
         below.dropped |= taken;
         if below.dropped {
             left.taken |= taken;
             if applied {
-                // If it is not a field there is none below it.
+                // If it is not a field, there is none below it.
                 if taken || self.is_field(kind, declared)? {
                     self.changed.push((child.at, None));
                 }
@@ -324,7 +325,7 @@ impl<'a> Walk<'a> {
                 if below.judge || !below.last.is_empty() {
                     under = self.inside(kind, &below)?;
                 }
-                // If all is taken away below it, null is left, which is a field.
+                // If everything below it is removed, null is left, which is a field.
                 kept |= under.kept || (under.taken && !under.remains);
             }
         }
@@ -341,7 +342,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Whether a child is a field or has one below it.
+    /// Returns whether a child is a field or has one below it.
     fn is_field(&self, kind: Kind<'a>, declared: bool) -> Result<bool, Intricate> {
         match kind {
             Kind::Odd => Err(Intricate),
@@ -362,12 +363,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Makes sure that an item is called the same after each removal that does not take all of it away.
+    /// Checks that an item keeps its path element after each removal that does not remove all of it.
     fn check_item(&self, kind: Kind<'a>, list: &List, below: &Place<'a>) -> Result<(), Intricate> {
         let (map, of) = match kind {
             _ if list.items == Items::Set => return Ok(()),
             Kind::Map(map, of) => (map, of),
-            // Without entries there is nothing to take away, except from above.
+            // Without entries, an item can only be removed as a whole.
             _ if below.cut => return Err(Intricate),
             _ => return Ok(()),
         };
@@ -391,7 +392,7 @@ impl<'a> Walk<'a> {
                 return Err(Intricate);
             }
         }
-        // Without a key in it, the item may be null by now.
+        // Without a key that is left in it, the item may be null by now.
         if named { Ok(()) } else { Err(Intricate) }
     }
 
@@ -405,20 +406,20 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What is known of an element that was not applied.
+/// Returns an entry for an element that was not applied.
 #[inline]
 fn unapplied(element: PathElement<'_>) -> Entry<'_> {
     Entry::new(element, false, Set::EMPTY)
 }
 
-/// Whether the entry's path is in the set, once every struct field above a path of the set is (upstream
+/// Returns whether the entry's path is in the set, after every struct field above a path of the set is added (upstream
 /// `EnsureNamedFieldsAreMembers`).
 #[inline]
 fn is_member(entry: &Entry<'_>, declared: bool) -> bool {
     entry.member || (declared && !entry.children.is_empty())
 }
 
-/// The entry of an element, which may be at `hint`.
+/// Returns the entry of an element, which may be at `hint`.
 #[inline]
 fn lookup<'s, 'a>(entries: &'s [Entry<'a>], entry: &Entry<'_>, hint: usize) -> Option<&'s Entry<'a>> {
     if let Some(hinted) = entries.get(hint)
@@ -439,7 +440,7 @@ fn position(entries: &[Entry<'_>], element: &PathElement<'_>, hint: usize) -> Op
     entries.binary_search_by(|entry| entry.prefix().cmp(&prefix).then_with(|| entry.element.cmp(element))).ok()
 }
 
-/// Where a key is among entries, or where it would be. It is often the first.
+/// Returns where a key is among entries, or where it would be. It is often the first.
 #[inline]
 fn find(entries: &[(&str, Value<'_>)], name: &str) -> Result<usize, usize> {
     match entries.first() {
@@ -448,7 +449,7 @@ fn find(entries: &[(&str, Value<'_>)], name: &str) -> Result<usize, usize> {
     }
 }
 
-/// The siblings without those that are gone, and with those that changed. `changed` is in any order.
+/// Returns the siblings without the removed ones, and with the changed ones. `changed` is in any order.
 fn rebuilt<'a, T: Copy>(
     changed: impl Iterator<Item = (usize, Option<Value<'a>>)>,
     siblings: &[T],

@@ -1,4 +1,4 @@
-//! Adapting sets of fields to a schema that has changed since (upstream `typed/reconcile_schema.go`).
+//! Adapts sets of fields to a schema that has changed since (upstream `typed/reconcile_schema.go`).
 
 use super::TypedValue;
 use super::error::{Errors, ValidationErrors};
@@ -8,9 +8,9 @@ use crate::Bump;
 use crate::fieldpath::{PathElement, Set, Stack};
 
 impl<'a> TypedValue<'a> {
-    /// The set in the terms of this value's schema (upstream `ReconcileFieldSetWithSchema`): where a list or map has
-    /// become atomic, its path replaces all paths below it. None if nothing changes. Only the type of the value
-    /// matters. A list or map that is no longer atomic keeps its path.
+    /// Adapts the set to this value's schema (upstream `ReconcileFieldSetWithSchema`): if a list or map has become
+    /// atomic, its path replaces all paths below it. Returns `None` if nothing changes. Only the type of the value is
+    /// used. A list or map that is no longer atomic keeps its path.
     ///
     /// # Errors
     /// A type is missing in the schema.
@@ -39,17 +39,17 @@ impl<'a> TypedValue<'a> {
         walk.errors.into_result()?;
         Ok(match outcome {
             Outcome::Same => None,
-            // The root has no path that could stand for it.
+            // The root has no path that could replace them.
             Outcome::Atomic => Some(fields),
             Outcome::Changed(fields) => Some(fields),
         })
     }
 }
 
-/// What becomes of the paths below one.
+/// The result for the paths below one.
 enum Outcome<'a> {
     Same,
-    /// The path itself stands for them.
+    /// The path itself replaces them.
     Atomic,
     Changed(Set<'a>),
 }
@@ -62,7 +62,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// `leaf`: the path is in the set, and nothing below it is.
+    /// `leaf`: the path is in the set, and no path below it is.
     fn node(&mut self, id: u32, set: Set<'a>, leaf: bool) -> Outcome<'a> {
         let node = self.tables.node(id);
         if node.missing {
@@ -70,7 +70,7 @@ impl<'a> Walk<'a> {
             self.errors.add(format!("could not resolve {name}"));
             return Outcome::Same;
         }
-        // No value chooses a shape here.
+        // There is no value that chooses a shape.
         match node.shape(Chosen::All) {
             Shape::Scalar(_) => Outcome::Same,
             Shape::Map(map) if map.free_form => Outcome::Same,
@@ -97,7 +97,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// `step`: the type below an element; none if the schema says nothing of it.
+    /// `step` returns the type below an element, or `None` if the schema does not describe it.
     fn children(&mut self, set: Set<'a>, step: impl Fn(&Self, PathElement<'a>) -> Option<u32>) -> Outcome<'a> {
         let mark = self.stack.mark();
         let mut same = true;

@@ -1,4 +1,4 @@
-//! Removing fields from a value, and extracting fields from a value (upstream `typed/remove.go`).
+//! Removes fields from a value, and extracts fields from a value (upstream `typed/remove.go`).
 
 use super::items::Elements;
 use super::nodes::{Items, List, MapOf, Shape, Tables};
@@ -16,22 +16,22 @@ pub enum KeyFields {
     Append,
 }
 
-/// What becomes of a list or map in an object if nothing of it is left.
+/// What happens to an emptied list or map in an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Emptied {
     /// It becomes null.
     #[default]
     Null,
-    /// It stays, empty: as structured-merge-diff v6.3.2 did it, which is in Kubernetes 1.36.0 to 1.36.2
-    /// (structured-merge-diff#306, taken back by #331).
+    /// It stays, empty: the behaviour of structured-merge-diff v6.3.2, which is in Kubernetes 1.36.0 to 1.36.2
+    /// (structured-merge-diff#306, reverted by #331).
     Kept,
 }
 
 impl<'a> TypedValue<'a> {
-    /// The value without the fields and items of the set (upstream `TypedValue.RemoveItems`). A list or map of which
-    /// nothing is left becomes null, and so does an atomic one if the set has paths below it.
+    /// Returns the value without the fields and items of the set (upstream `TypedValue.RemoveItems`). An emptied list
+    /// or map becomes null, and so does an atomic one if the set has paths below it.
     ///
-    /// # Example: nothing left is null
+    /// # Example: an emptied map becomes null
     /// ```
     /// use kubeshape_smd::fieldpath::Set;
     /// use kubeshape_smd::schema::UNTYPED_DEDUCED;
@@ -53,15 +53,15 @@ impl<'a> TypedValue<'a> {
         self.remove_items_as(items, Emptied::Null, arena)
     }
 
-    /// As [`remove_items`](Self::remove_items); `emptied` says what becomes of lists and maps of which nothing is left. The
-    /// value itself becomes null.
+    /// Does the same as [`remove_items`](Self::remove_items). `emptied` selects what happens to emptied lists and maps.
+    /// The value itself becomes null.
     #[must_use]
     pub fn remove_items_as(self, items: Set<'a>, emptied: Emptied, arena: &'a Bump) -> TypedValue<'a> {
         self.walk(items, false, emptied, arena)
     }
 
-    /// Only the fields and items of the set (upstream `TypedValue.ExtractItems`). Callers normally pass the leaves of
-    /// a set: below a path of the set itself upstream looks for the names of its siblings, and so does this.
+    /// Returns only the fields and items of the set (upstream `TypedValue.ExtractItems`). Callers normally pass the
+    /// leaves of a set: below a path of the set itself, upstream looks for the names of its siblings, and so does this.
     ///
     /// # Example: what a manager owns
     /// ```
@@ -109,7 +109,7 @@ impl<'a> TypedValue<'a> {
         TypedValue::unvalidated(Some(result), self.ty)
     }
 
-    /// The set with the key fields of all items on those of its paths that the value has.
+    /// Returns the set with the key fields of all items on those of its paths that the value has.
     fn with_key_fields(self, items: Set<'a>, arena: &'a Bump) -> Set<'a> {
         let Ok(own) = self.to_field_set(arena) else { return items };
         let mut stack = Stack::default();
@@ -119,7 +119,7 @@ impl<'a> TypedValue<'a> {
     }
 }
 
-/// Puts on the stack the key fields on all common paths; returns whether there are common paths.
+/// Pushes the key fields on all common paths onto the stack. Returns whether there are common paths.
 fn key_fields<'a>(items: Set<'a>, own: Set<'a>, stack: &mut Stack<'a>, arena: &'a Bump) -> bool {
     let mut any = false;
     let mut finder = Finder { entries: own.entries() };
@@ -146,8 +146,8 @@ struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    /// The entry of an element, which must be greater than all that were looked up before. The farther away it is, the
-    /// more steps it takes, but never more than twice those of a binary search.
+    /// Returns the entry of an element, which must be greater than all that were looked up before. The number of steps
+    /// grows with its distance, but is at most twice that of a binary search.
     #[inline]
     fn find(&mut self, element: PathElement<'_>) -> Option<&'a Entry<'a>> {
         let mut step = 1;
@@ -177,13 +177,13 @@ struct Walk<'a> {
     extract: bool,
     emptied: Emptied,
     elements: Elements<'a>,
-    /// What is left so far of the lists and maps that are being looked at, as far as it is not what was there.
+    /// The results so far of the lists and maps that are being walked, if they differ from the original.
     items: Vec<Value<'a>>,
     entries: Vec<(&'a str, Value<'a>)>,
 }
 
 impl<'a> Walk<'a> {
-    /// What is left of a value that the set has paths in.
+    /// Returns what is left of a value in which the set has paths.
     fn value(&mut self, id: u32, value: Value<'a>, set: Set<'a>) -> Value<'a> {
         let node = self.tables.node(id);
         match (node.shape(node.choose(Some(value))), value) {
@@ -198,7 +198,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What is left of a value in another one.
+    /// Returns what is left of a value in another one.
     fn inner(&mut self, id: u32, value: Value<'a>, set: Set<'a>) -> Value<'a> {
         let left = self.value(id, value, set);
         match (value, left) {
@@ -210,7 +210,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What is atomic or empty is extracted or removed as a whole.
+    /// Atomic and empty values are extracted or removed as a whole.
     fn whole(&self, value: Value<'a>) -> Value<'a> {
         if self.extract { value } else { Value::Null }
     }
@@ -227,7 +227,7 @@ impl<'a> Walk<'a> {
                 Some(found) if found.member && !self.extract => None,
                 Some(found) => {
                     let field = fields.find(name).unwrap_or(map.element);
-                    // Below a path of the set itself the set of its parent counts.
+                    // Below a path of the set itself, the set of its parent is used.
                     let below = if found.member { set } else { found.children };
                     Some(self.inner(field, *value, below))
                 }
@@ -254,10 +254,10 @@ impl<'a> Walk<'a> {
     fn list(&mut self, list: &List, source: &'a [Value<'a>], set: Set<'a>) -> Value<'a> {
         let mark = self.items.len();
         let mut same = true;
-        // Items often come in the order of the set.
+        // Items are often in the order of the set.
         let mut hint = 0;
         for (at, item) in source.iter().enumerate() {
-            // Items without a name are all called the same, as in a value's field set.
+            // All items without a path element share one element, as in a value's field set.
             let element = self.elements.lend(list, *item).unwrap_or(PathElement::Nameless);
             let found = find_from(set, &mut hint, element);
             let left = match found {
@@ -284,7 +284,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The entry of an element; `hint` is where to look first, and afterwards the place behind it.
+/// Returns the entry of an element. `hint` is where to search first, and is then set to the index after it.
 fn find_from<'a>(set: Set<'a>, hint: &mut usize, element: PathElement<'_>) -> Option<&'a Entry<'a>> {
     let entries = set.entries();
     let at = match entries.get(*hint) {
@@ -295,13 +295,13 @@ fn find_from<'a>(set: Set<'a>, hint: &mut usize, element: PathElement<'_>) -> Op
     entries.get(at)
 }
 
-/// Whether what is left of a value is the value itself.
+/// Returns whether what is left of a value is the value itself.
 #[inline]
 fn unchanged(value: Value<'_>, left: Value<'_>) -> bool {
     match (value, left) {
         (Value::Map(_) | Value::List(_), Value::Null) => false,
         (Value::Map(_) | Value::List(_), _) => is_same(value, left),
-        // A scalar is only ever left as it is, or becomes null.
+        // A scalar is only ever unchanged, or becomes null.
         (Value::Null, _) => true,
         (_, left) => !left.is_null(),
     }

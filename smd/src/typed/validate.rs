@@ -1,4 +1,4 @@
-//! Validating a value against its type (upstream `typed/validate.go`).
+//! Validates a value against its type (upstream `typed/validate.go`).
 
 use super::error::{Errors, Token, ValidationErrorKind, ValidationErrors};
 use super::go::{Got, GotSyntax};
@@ -10,12 +10,12 @@ use crate::fieldpath::PathElement;
 use crate::value::Value;
 use kubeshape_schema::nearest;
 
-/// Whether sets and keyed lists may hold an item twice.
+/// Whether sets and keyed lists may have duplicate items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duplicates {
-    /// No: what is applied must not.
+    /// Not allowed, as in applied configurations.
     Refused,
-    /// Yes: what is stored may.
+    /// Allowed, as in stored objects.
     Allowed,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn validate<'a>(
     Ok(TypedValue { value: Some(value), ty, checked })
 }
 
-/// What upstream says about a type that a walk cannot go on with.
+/// Returns upstream's message about a type with which a walk cannot continue.
 #[cold]
 pub(super) fn schema_error(node: &Node, tables: &Tables) -> String {
     match (node.missing, node.name) {
@@ -53,7 +53,7 @@ pub(super) fn schema_error(node: &Node, tables: &Tables) -> String {
     }
 }
 
-/// Whether a value is a scalar of that kind. Null always is.
+/// Returns whether a value is a scalar of that kind. Null matches every kind.
 #[inline]
 pub(super) fn fits(scalar: Scalar, value: Value<'_>) -> bool {
     matches!(
@@ -65,7 +65,7 @@ pub(super) fn fits(scalar: Scalar, value: Value<'_>) -> bool {
     )
 }
 
-/// What upstream says about a value that is not such a scalar.
+/// Returns upstream's message about a value that is not such a scalar.
 #[cold]
 pub(super) fn misfit(scalar: Scalar, value: Value<'_>, side: &str, tables: &Tables) -> String {
     match scalar {
@@ -81,7 +81,7 @@ struct Walk<'w> {
     tables: &'w Tables,
     duplicates: Duplicates,
     elements: Elements<'w>,
-    /// The items of the lists that are being looked at.
+    /// The items of the lists that are being checked.
     indexed: Vec<Indexed<'w>>,
     errors: Errors,
 }
@@ -151,7 +151,7 @@ impl<'w> Walk<'w> {
             if at >= named
                 && let Err(why) = self.elements.check(list, *item)
             {
-                // What is behind an item without a path is not looked at.
+                // Items after one without a path element are not checked.
                 return self.no_element(why, at, list);
             }
             if repeated.next_if_eq(&(at as u32)).is_some() {
@@ -165,8 +165,8 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// How many items come before the first that has no path element, and the places of those among them whose path
-    /// elements were there before.
+    /// Returns how many items come before the first one without a path element, and the indices of those among them
+    /// whose path elements are repeated.
     fn repeated(&mut self, list: &List, items: &'w [Value<'w>]) -> (usize, Vec<u32>) {
         let mark = self.indexed.len();
         for (at, item) in (0..).zip(items) {

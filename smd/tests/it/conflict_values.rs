@@ -1,4 +1,4 @@
-//! A conflict says what is there and what would stand there.
+//! A conflict has the live value and the value that the operation would set.
 
 use kubeshape_smd::fieldpath::{DisplayPath, ManagedFields};
 use kubeshape_smd::merge::{Error, SameVersion, Updater};
@@ -28,7 +28,7 @@ types:
 ";
 
 #[test]
-fn conflicts_hold_both_values_wherever_the_field_is() {
+fn conflicts_have_both_values_wherever_the_field_is() {
     let mut tape = Tape::new();
     let mut stream = Stream::new(SCHEMA.as_bytes(), Limits::default()).expect("text");
     stream.next(&mut tape).expect("a document").expect("YAML");

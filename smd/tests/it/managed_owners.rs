@@ -1,4 +1,4 @@
-//! Questions about owners, and ownership that moves: blame, extract, upgrade, scale.
+//! Owners, and changes of ownership: blame, extract, upgrade, scale.
 #![allow(clippy::expect_used, reason = "tests")]
 
 use kubeshape_smd::fieldpath::{DisplayPath, PathElement, Set};
@@ -23,7 +23,7 @@ fn object(entries: &Json) -> Json {
 }
 
 #[test]
-fn every_owned_path_is_told_once_parents_first() {
+fn every_owned_path_is_visited_once_parents_first() {
     let arena = Bump::new();
     let object = object(&json!([
         entry("b", "Update", "v1", &json!({"f:s": {".": {}, "f:x": {}}, "f:t": {}})),
@@ -101,7 +101,7 @@ fn upgraded(entries: &Json, from: &[&str], to: &str) -> Json {
     let upgraded = upgrade::upgrade(object.to_value(&arena), from, to, "", &arena).expect("the sets are fine");
     let patch = upgrade::upgrade_patch(object.to_value(&arena), from, to, "", &arena).expect("the sets are fine");
     let list = upgraded.to_serde()["metadata"]["managedFields"].clone();
-    // The patch says the same, unless there is nothing to do.
+    // The patch has the same value, unless there is nothing to do.
     let patched = patch.map(|patch| patch.to_serde()[0]["value"].clone());
     assert_eq!(patched.unwrap_or_else(|| entries.clone()), list);
     list
@@ -130,7 +130,7 @@ fn the_first_update_becomes_the_apply_and_gets_fields_of_its_version_only() {
 }
 
 #[test]
-fn an_apply_that_exists_gets_the_fields_of_the_update() {
+fn an_existing_apply_gets_the_fields_of_the_update() {
     assert_eq!(
         upgraded(
             &json!([
@@ -154,7 +154,7 @@ fn without_a_client_side_manager_nothing_changes() {
 }
 
 #[test]
-fn owners_of_fields_own_all_of_them_by_that_operation() {
+fn owners_of_fields_must_own_all_of_them_by_that_operation() {
     let arena = Bump::new();
     let list = json!([
         entry("a", "Update", "v1", &json!({"f:x": {}, "f:y": {}})),
@@ -177,7 +177,7 @@ fn to_parent(parent: &Json, of_scale: &Json) -> Json {
 }
 
 #[test]
-fn whoever_scales_takes_the_replicas() {
+fn the_manager_that_scales_owns_the_replicas() {
     let scaled =
         with_subresource(entry("hpa", "Update", "autoscaling/v1", &json!({"f:spec": {"f:replicas": {}}})), "scale");
     let kept = with_subresource(entry("hpa", "Update", "apps/v1", &json!({"f:spec": {"f:replicas": {}}})), "scale");
@@ -186,12 +186,12 @@ fn whoever_scales_takes_the_replicas() {
         to_parent(&parent(json!({"f:spec": {"f:paused": {}, "f:replicas": {}}})), &json!([scaled])),
         json!([entry("me", "Apply", "apps/v1", &json!({"f:spec": {"f:paused": {}}})), kept])
     );
-    // Whoever owned nothing else is gone.
+    // A manager that owned nothing else is removed.
     assert_eq!(to_parent(&parent(json!({"f:spec": {"f:replicas": {}}})), &json!([scaled])), json!([kept]));
 }
 
 #[test]
-fn whoever_still_owns_the_replicas_of_the_scale_keeps_those_of_the_object() {
+fn a_manager_that_still_owns_the_replicas_of_the_scale_keeps_those_of_the_object() {
     let fields = json!({"f:spec": {"f:replicas": {}}});
     let parent = json!([entry("me", "Apply", "apps/v1", &fields)]);
     assert_eq!(to_parent(&parent, &json!([entry("me", "Apply", "autoscaling/v1", &fields)])), parent);

@@ -1,4 +1,4 @@
-//! Applies and updates through the layers of the server's field manager: one test per rule.
+//! Applies and updates through the layers of the server's field manager.
 #![allow(clippy::expect_used, reason = "tests")]
 
 use kubeshape_smd::fieldpath::{Filter, Set};
@@ -53,7 +53,7 @@ fn types() -> Types {
     Types::new(schema::read(tape.document(SCHEMA).root().expect("a document")).expect("a schema"))
 }
 
-/// One call: the live object if there is any, what is written, by whom.
+/// One call: the live object if there is any, the written object, and the manager.
 struct Call<'c> {
     live: Option<&'c Json>,
     object: Json,
@@ -61,7 +61,7 @@ struct Call<'c> {
     second: i64,
 }
 
-/// Versions `v1` and `v2` of one kind, without a difference but the version.
+/// Versions `v1` and `v2` of one kind that differ only in the version.
 struct Server {
     types: Types,
     subresource: &'static str,
@@ -117,7 +117,7 @@ fn thing(spec: Json) -> Json {
     json!({"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "t"}, "spec": spec})
 }
 
-/// `manager operation second fields` of each entry.
+/// Returns `manager operation second fields` of each entry.
 fn owners(object: &Json) -> Vec<String> {
     let show = |entry: &Json| {
         let text = |key: &str| entry[key].as_str().unwrap_or("-").to_owned();
@@ -155,7 +155,7 @@ fn a_manager_without_a_name_is_unknown() {
 }
 
 #[test]
-fn what_changes_nothing_sets_no_time() {
+fn writes_that_change_nothing_set_no_time() {
     let server = Server::new();
     let live = server.apply(None, thing(json!({"x": 1})), "a");
     assert_eq!(server.apply(Some(&live), thing(json!({"x": 1})), "a"), live);
@@ -166,7 +166,7 @@ fn what_changes_nothing_sets_no_time() {
 }
 
 #[test]
-fn a_conflict_is_told_with_its_manager_and_version() {
+fn a_conflict_is_reported_with_its_manager_and_version() {
     let server = Server::new();
     let live = server.update(None, thing(json!({"x": 1, "y": 1})), "u");
     let (text, code, causes) = server.refused(Some(&live), thing(json!({"x": 2})), "a");
@@ -200,7 +200,7 @@ fn a_forced_apply_takes_the_fields() {
 }
 
 #[test]
-fn a_configuration_must_be_of_the_endpoints_type() {
+fn a_configuration_must_have_the_endpoints_type() {
     let server = Server::new();
     for (object, shown) in [
         (json!({"apiVersion": "v1", "kind": "Other"}), "/v1, Kind=Other"),
@@ -229,7 +229,7 @@ fn a_configuration_must_not_have_managed_fields() {
 }
 
 #[test]
-fn errors_keep_the_places_in_the_object() {
+fn errors_keep_the_paths_in_the_object() {
     let types = types();
     let ty = types.named("thing").expect("the type");
     let manager = FieldManager::new(Gvk::new("v1", "Thing"), &ty, &SameObject);
@@ -253,7 +253,7 @@ fn entries_of_the_live_object_that_cannot_be_read_stop_an_apply_but_not_an_updat
 }
 
 #[test]
-fn entries_lying_about_the_object_are_believed() {
+fn entries_that_do_not_match_the_object_are_kept() {
     let server = Server::new();
     let mut live = thing(json!({"x": 1}));
     live["metadata"]["managedFields"] = json!([{
@@ -271,7 +271,7 @@ fn entries_lying_about_the_object_are_believed() {
 }
 
 #[test]
-fn entries_of_versions_that_do_not_exist_are_forgotten() {
+fn entries_of_versions_that_do_not_exist_are_dropped() {
     let server = Server::new();
     let entry = |version: &str| {
         json!({
@@ -294,10 +294,10 @@ fn an_update_with_an_empty_list_of_entries_resets_them() {
         let mut new = live.clone();
         new["metadata"]["managedFields"] = list;
         new["spec"]["x"] = json!(2);
-        // The update itself stays untracked, since nothing is tracked and this is not a creation.
+        // The update itself is not tracked, since nothing is tracked and this is not a creation.
         assert_eq!(owners(&server.update(Some(&live), new, "u")), [""; 0]);
     }
-    // Two of them are no reset, but cannot be read either: the entries of the live object stay.
+    // A list of two empty entries does not reset them, but cannot be read either: the entries of the live object stay.
     let mut new = live.clone();
     new["metadata"]["managedFields"] = json!([{}, {}]);
     assert_eq!(owners(&server.update(Some(&live), new, "u")), ["a Apply 01 {f:spec:{f:x:{}}}"]);
@@ -318,7 +318,7 @@ fn an_update_may_change_entries_but_not_through_a_subresource() {
 }
 
 #[test]
-fn what_was_there_before_the_first_apply_is_owned_by_a_manager_of_its_own() {
+fn fields_from_before_the_first_apply_have_a_manager_of_their_own() {
     let server = Server::new();
     let live = server.apply(Some(&thing(json!({"x": 1}))), thing(json!({"y": 1})), "a");
     assert_eq!(owners(&live), ["a Apply 01 {f:spec:{f:y:{}}}", "before-first-apply Update 01 {f:spec:{.:{},f:x:{}}}"]);
@@ -335,7 +335,7 @@ fn updates_are_untracked_until_something_is_tracked() {
 }
 
 #[test]
-fn fields_that_an_endpoint_resets_are_owned_by_nobody() {
+fn fields_that_an_endpoint_resets_have_no_owner() {
     let mut server = Server::new();
     server.reset = Some(r#"{"f:status":{}}"#);
     let mut object = thing(json!({"x": 1}));
@@ -344,7 +344,7 @@ fn fields_that_an_endpoint_resets_are_owned_by_nobody() {
 }
 
 #[test]
-fn metadata_that_is_all_removed_stays_a_map() {
+fn emptied_metadata_stays_a_map() {
     let server = Server::new();
     let object = |meta: Json| json!({"apiVersion": "v1", "kind": "Thing", "metadata": meta});
     let live = server.apply(None, object(json!({"labels": {"a": "b"}})), "a");
@@ -352,7 +352,7 @@ fn metadata_that_is_all_removed_stays_a_map() {
 }
 
 #[test]
-fn update_no_errors_goes_on_without_managed_fields() {
+fn update_no_errors_continues_without_managed_fields() {
     let types = types();
     let ty = types.named("thing").expect("the type");
     let manager = FieldManager::new(Gvk::new("v1", "Thing"), &ty, &SameObject);
@@ -369,7 +369,7 @@ fn update_no_errors_goes_on_without_managed_fields() {
 }
 
 #[test]
-fn what_is_no_map_is_no_object() {
+fn values_that_are_not_maps_are_not_objects() {
     let types = types();
     let ty = types.named("thing").expect("the type");
     let manager = FieldManager::new(Gvk::new("v1", "Thing"), &ty, &SameObject);
@@ -382,7 +382,7 @@ fn what_is_no_map_is_no_object() {
     assert_eq!(manager.update_no_errors(None, text, "u", Time(0), &arena), text);
 }
 
-/// An object with the annotation of client-side apply, whose fields an update owns.
+/// Returns an object with the annotation of client-side apply, whose fields an update owns.
 fn client_side(server: &Server, last: &Json, spec: Json) -> Json {
     let mut object = thing(spec);
     object["metadata"]["annotations"] = json!({LAST_APPLIED: last.to_string()});
@@ -395,27 +395,27 @@ fn kubectl_takes_over_what_it_applied_client_side() {
     let live = client_side(&server, &thing(json!({"x": 1})), json!({"x": 1, "y": 1}));
     let applied = server.apply(Some(&live), thing(json!({"x": 2})), "kubectl");
     assert_eq!(applied["spec"], json!({"x": 2, "y": 1}));
-    // The annotation follows: JSON in one line, keys sorted.
+    // The annotation is updated: JSON on one line, with sorted keys.
     assert_eq!(
         applied["metadata"]["annotations"][LAST_APPLIED],
         json!("{\"apiVersion\":\"v1\",\"kind\":\"Thing\",\"metadata\":{\"name\":\"t\"},\"spec\":{\"x\":2}}\n")
     );
-    // Not so for any other manager.
+    // It is not, for any other manager.
     let (text, ..) = server.refused(Some(&live), thing(json!({"x": 2})), "a");
     assert!(text.ends_with("conflict with \"kubectl-client-side-apply\" using v1: .spec.x"), "{text}");
 }
 
 #[test]
-fn kubectl_is_told_the_conflicts_that_are_not_its_own() {
+fn kubectl_gets_only_the_conflicts_that_are_not_its_own() {
     let server = Server::new();
-    // The last configuration says x, but not what x is by now.
+    // The last configuration has x, but with another value than the live object.
     let live = client_side(&server, &thing(json!({"x": 7, "y": 1})), json!({"x": 1, "y": 1}));
     let (text, ..) = server.refused(Some(&live), thing(json!({"x": 2, "y": 2})), "kubectl");
     assert_eq!(text, "Apply failed with 1 conflict: conflict with \"kubectl-client-side-apply\" using v1: .spec.x");
 }
 
 #[test]
-fn a_last_configuration_that_cannot_be_read_allows_nothing() {
+fn an_unreadable_last_configuration_allows_nothing() {
     let server = Server::new();
     for last in [
         json!("text"),

@@ -1,5 +1,5 @@
-//! Written schemas against the schema of schemas, by a validator that knows nothing of them: it only
-//! follows a schema through a document.
+//! Checks written schemas against the schema of schemas, with a generic validator: it only follows a schema through a
+//! document.
 
 use kubeshape_smd::schema::{self, Atom, List, META, META_ROOT, Map, Schema, TypeRef, meta};
 use kubeshape_yaml::{Kind, Limits, Node, Stream, Tape};
@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::Path;
 
-/// Whether a document has the shape that a type gives it: kinds of scalars, known fields, items that are
-/// known by their keys and stand once. What is wrong, with a pointer.
+/// Checks that a document matches a type: kinds of scalars, known fields, and items that are identified by their keys
+/// and are unique. It collects errors with JSON pointers.
 struct Validator<'s> {
     schema: &'s Schema,
     wrong: Vec<String>,
@@ -78,7 +78,7 @@ fn with_root<T>(source: &str, use_it: impl FnOnce(Node<'_>) -> T) -> Result<T, B
     Ok(use_it(tape.document(source).root().ok_or("an empty document")?))
 }
 
-/// What the schema of schemas finds wrong with a document.
+/// Returns the errors that the schema of schemas finds in a document.
 fn wrong_with(source: &str) -> Result<Vec<String>, Box<dyn Error>> {
     let meta = meta();
     let root = meta.find_type(META_ROOT).ok_or("the root is there")?.atom();
@@ -105,7 +105,7 @@ fn json(schema: &Schema) -> Result<String, Box<dyn Error>> {
     Ok(String::from_utf8(out)?)
 }
 
-/// Both written forms of a schema conform, read as the same schema, and are written the same again.
+/// Checks that both written forms of a schema conform, read as the same schema, and are printed the same again.
 fn check(schema: &Schema) -> Result<(), Box<dyn Error>> {
     let (first, first_json) = (yaml(schema)?, json(schema)?);
     for text in [&first, &first_json] {
@@ -126,7 +126,7 @@ fn the_schema_of_schemas_conforms_to_itself() -> Result<(), Box<dyn Error>> {
 }
 
 #[test]
-fn every_reference_of_it_leads_to_a_type() {
+fn every_reference_of_it_resolves() {
     let meta = meta();
     for def in meta.types() {
         let Some(map) = def.atom().map() else { continue };
@@ -140,7 +140,7 @@ fn every_reference_of_it_leads_to_a_type() {
 }
 
 #[test]
-fn it_finds_what_reading_finds() -> Result<(), Box<dyn Error>> {
+fn it_finds_the_errors_that_reading_finds() -> Result<(), Box<dyn Error>> {
     let cases = [
         "{types: [{name: a, zz: 1}]}",
         "{types: [{name: a}, {name: a}]}",
@@ -166,7 +166,7 @@ fn the_types_for_any_value_conform() -> Result<(), Box<dyn Error>> {
     check(&schema::deduced())
 }
 
-/// The schema files of upstream's own tests, where `KUBESHAPE_CORPUS` names the folder that holds them.
+/// Reads the schema files of upstream's own tests, if `KUBESHAPE_CORPUS` names their folder.
 #[test]
 fn upstreams_schema_files_are_read_and_printed_stably() -> Result<(), Box<dyn Error>> {
     let Some(corpus) = kubeshape_corpus::folder_named_by("KUBESHAPE_CORPUS") else { return Ok(()) };
@@ -192,7 +192,7 @@ fn upstreams_schema_files_are_read_and_printed_stably() -> Result<(), Box<dyn Er
     Ok(())
 }
 
-/// Whether a file is YAML that begins like a schema.
+/// Returns whether a file is YAML that begins like a schema.
 fn is_schema(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "yaml")
         && std::fs::read_to_string(path).is_ok_and(|text| text.lines().any(|line| line == "types:"))

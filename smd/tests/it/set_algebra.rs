@@ -1,4 +1,4 @@
-//! Sets of paths against the plainest model there is: a sorted set of paths.
+//! Compares sets of paths with the simplest model: a sorted set of paths.
 
 use kubeshape_smd::fieldpath::{
     ElementMatcher, Filter, ManagedFields, Matcher, PathElement, Set, SetBuilder, VersionedSet,
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-/// What a value is made of, without borrowing.
+/// A value that owns its contents.
 #[derive(Clone, Debug)]
 enum Plain {
     Null,
@@ -72,7 +72,8 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Numbers that a double holds: beyond them upstream's order is none, as integers are then compared in two ways.
+/// Numbers that fit a double exactly. Larger integers are compared in two ways, so upstream's order of them is not an
+/// order.
 fn scalar() -> impl Strategy<Value = Plain> {
     prop_oneof![
         Just(Plain::Null),
@@ -135,7 +136,7 @@ fn build<'a>(model: &Model<'a>, arena: &'a Bump) -> Set<'a> {
     builder.finish()
 }
 
-/// The paths of a set, every one once, and no entry that holds nothing.
+/// Returns the paths of a set. Checks that each occurs once, and that no entry is empty.
 fn paths<'a>(set: Set<'a>) -> Model<'a> {
     fn check(set: Set<'_>) {
         assert!(set.entries().is_sorted_by(|a, b| a.element < b.element));
@@ -176,7 +177,7 @@ proptest! {
         }
         prop_assert!(!x.has(&[]));
         prop_assert_eq!(x == y, a == b);
-        // Nothing was changed on the way.
+        // The operands are not changed.
         prop_assert_eq!(paths(x), a);
         prop_assert_eq!(paths(y), b);
     }
@@ -185,7 +186,7 @@ proptest! {
     fn operations_with_the_set_itself_and_with_nothing((left, _) in pair()) {
         let arena = Bump::new();
         let x = build(&model(&left, &arena), &arena);
-        // Another copy, so that nothing is known to be the same.
+        // Another copy, so that no parts are the same in memory.
         let y = build(&model(&left, &arena), &arena);
         for y in [x, y] {
             prop_assert_eq!(x.union(y, &arena), x);
@@ -201,7 +202,7 @@ proptest! {
     }
 
     #[test]
-    fn long_nodes_are_zipped_as_short_ones_are(long in prop::collection::btree_set(0i64..400, 0..300), short in prop::collection::btree_set(0i64..400, 0..6)) {
+    fn long_nodes_are_combined_as_short_ones_are(long in prop::collection::btree_set(0i64..400, 0..300), short in prop::collection::btree_set(0i64..400, 0..6)) {
         let arena = Bump::new();
         let (long, short): (Model<'_>, Model<'_>) = (
             long.into_iter().map(|n| vec![PathElement::Index(n)]).collect(),
@@ -216,7 +217,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_reads_back_and_is_written_the_same((left, _) in pair()) {
+    fn written_sets_read_back_and_are_written_the_same((left, _) in pair()) {
         let arena = Bump::new();
         let set = build(&model(&left, &arena), &arena);
         let text = set.to_json().expect("all numbers are finite");

@@ -1,5 +1,5 @@
-//! Laws of typed operations over generated schemas and values: references may be missing or go in circles, values may
-//! be of any type.
+//! Laws of typed operations for generated schemas and values. References may be missing or cyclic, and values may have
+//! any type.
 
 use kubeshape_smd::fieldpath::{PathElement, Set};
 use kubeshape_smd::schema::{self, Atom, Relationship, Schema, TypeRef};
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
 const NAMES: [&str; 5] = ["a", "b", "c", "named-a", "named-b"];
-/// The last one is not there.
+/// The last one does not exist.
 const TYPES: [&str; 4] = ["t0", "t1", "t2", "t3"];
 
 fn name() -> impl Strategy<Value = &'static str> {
@@ -31,7 +31,7 @@ fn scalar() -> impl Strategy<Value = &'static str> {
     ]
 }
 
-/// A reference or an atom, in the form in which schemas are written.
+/// A reference or an atom, in its written form.
 fn reference() -> impl Strategy<Value = Json> {
     let leaf = prop_oneof![
         6 => prop::sample::select(&TYPES[..3]).prop_map(|name| json!({"namedType": name})),
@@ -45,7 +45,7 @@ fn reference() -> impl Strategy<Value = Json> {
 }
 
 fn overridden((mut reference, overriding): (Json, Option<&'static str>)) -> Json {
-    // An override of a scalar makes a type that does not exist.
+    // An override of a scalar gives a type that does not exist.
     let scalar = reference["scalar"].is_string() && reference["list"].is_null() && reference["map"].is_null();
     if let Some(overriding) = overriding.filter(|_| !scalar) {
         reference["elementRelationship"] = json!(overriding);
@@ -139,7 +139,7 @@ fn value() -> impl Strategy<Value = Json> {
     })
 }
 
-/// The schema without types that no value has.
+/// Returns the schema without types that no value matches.
 fn sound(schema: &Json) -> Json {
     let mut text = schema.to_string();
     for (part, instead) in [
@@ -155,7 +155,7 @@ fn sound(schema: &Json) -> Json {
     text.parse().expect("JSON")
 }
 
-/// Bytes that decide what a value looks like; at their end everything is the first of its choices.
+/// Bytes that decide the form of a value. After their end, every choice is the first.
 struct Choices<'b> {
     bytes: std::slice::Iter<'b, u8>,
 }
@@ -166,7 +166,7 @@ impl Choices<'_> {
     }
 }
 
-/// A value that a type takes, as far as there is one.
+/// Returns a value that matches a type, if there is one.
 fn grow(schema: &Json, reference: &Json, choices: &mut Choices<'_>, depth: usize) -> Json {
     let named = reference["namedType"].as_str();
     let atom = named.map_or(Some(reference), |name| {
@@ -216,8 +216,8 @@ fn compile(schema: &Json) -> Types {
     Types::new(read)
 }
 
-/// Whether every list is atomic or associative. Items of others pass the check of their type, and upstream loses
-/// them in merges.
+/// Returns whether every list is atomic or associative. Items of others pass the check of their type, and upstream
+/// loses them in merges.
 fn has_known_lists(atom: Atom<'_>) -> bool {
     let known =
         |relationship: Relationship<'_>| matches!(relationship, Relationship::Atomic | Relationship::Associative);
@@ -230,7 +230,7 @@ fn has_known_lists(atom: Atom<'_>) -> bool {
             .is_none_or(|map| reference(map.element_type()) && map.fields().all(|field| reference(field.type_ref())))
 }
 
-/// The value unchecked, and checked as far as it is of its type.
+/// Returns the value unchecked, and checked as far as it matches its type.
 fn forms<'a>(ty: Type<'a>, value: Value<'a>) -> Vec<TypedValue<'a>> {
     let checked = [Duplicates::Allowed, Duplicates::Refused].map(|duplicates| ty.validate(value, duplicates).ok());
     [TypedValue::unvalidated(Some(value), ty)].into_iter().chain(checked.into_iter().flatten()).collect()
@@ -252,7 +252,7 @@ fn has_scalar_keys(set: Set<'_>) -> bool {
     })
 }
 
-/// Whether every path of the first set is in the second.
+/// Returns whether every path of the first set is in the second.
 fn within<'a>(set: Set<'a>, other: Set<'a>, arena: &'a Bump) -> bool {
     set.difference(other, arena).is_empty()
 }
@@ -261,7 +261,7 @@ fn strings(error: impl Into<Box<dyn std::error::Error>>) -> String {
     error.into().to_string()
 }
 
-/// Schemas with pairs of values: mostly of the type, and alike.
+/// Schemas with pairs of values: mostly of the type, and similar.
 fn cases() -> impl Strategy<Value = (Json, Json, Json)> {
     let bytes = prop::collection::vec(any::<u8>(), 0..300);
     let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8);
@@ -289,9 +289,10 @@ fn cases() -> impl Strategy<Value = (Json, Json, Json)> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(kubeshape_corpus::cases(1000)) })]
 
-    /// Every operation ends without a panic and leaves its inputs alone, and no check of a value changes a result.
+    /// Every operation ends without a panic and does not change its inputs, and checking a value does not change a
+    /// result.
     #[test]
-    fn operations_end_and_what_is_known_changes_nothing((schema, left, right) in cases()) {
+    fn operations_end_and_checks_do_not_change_results((schema, left, right) in cases()) {
         let (types, arena) = (compile(&schema), Bump::new());
         let ty = types.named("t0").expect("every schema has it");
         let (l, r) = (left.to_value(&arena), right.to_value(&arena));
@@ -317,8 +318,8 @@ proptest! {
         prop_assert_eq!(r, right.to_value(&arena));
     }
 
-    /// Merging again changes nothing, what both are merged to is the configuration wherever that says something, and
-    /// nothing of the live value goes away.
+    /// Merging again changes nothing, merging a configuration into itself gives itself, and only fields of the
+    /// configuration are added or modified.
     #[test]
     fn a_merge_is_idempotent_and_adds_what_the_configuration_has((schema, left, right) in cases()) {
         let (types, arena) = (compile(&schema), Bump::new());
@@ -338,7 +339,7 @@ proptest! {
 
         let Ok(changes) = live.compare(merged, &arena) else { return Ok(()) };
         let mut of_config = config.to_field_set(&arena).expect("a checked value");
-        // Containers are added with what is in them.
+        // Containers are added with their contents.
         let absent = TypedValue::unvalidated(None, ty);
         of_config = of_config.union(absent.compare(config, &arena).expect("a checked value").added, &arena);
         prop_assert!(within(changes.added, of_config, &arena), "{} of {}", changes.added, of_config);
@@ -347,9 +348,9 @@ proptest! {
         prop_assert!(known.is_same());
     }
 
-    /// A comparison the other way round has what was added for what was removed.
+    /// In the reverse comparison, added and removed are swapped.
     #[test]
-    fn a_comparison_can_be_turned_round((schema, left, right) in cases()) {
+    fn a_comparison_can_be_reversed((schema, left, right) in cases()) {
         let (types, arena) = (compile(&schema), Bump::new());
         let ty = types.named("t0").expect("every schema has it");
         let left = TypedValue::unvalidated(Some(left.to_value(&arena)), ty);
@@ -357,12 +358,12 @@ proptest! {
         let (Ok(there), Ok(back)) = (left.compare(right, &arena), right.compare(left, &arena)) else { return Ok(()) };
         prop_assert_eq!(there.added, back.removed);
         prop_assert_eq!(there.removed, back.added);
-        // Of repeated items and of other shapes both ways tell the same.
+        // For repeated items and for other shapes, both directions report the same.
         prop_assert_eq!(there.modified, back.modified);
         prop_assert!(left.compare(left, &arena).map_or(!is_valid(left), |changes| changes.is_same()));
     }
 
-    /// Removing nothing changes nothing; what was removed is gone; removing again changes nothing but what became null.
+    /// Removing nothing changes nothing; removed fields are gone; removing again only changes fields that became null.
     #[test]
     fn what_is_removed_is_gone((schema, object, other) in cases()) {
         let (types, arena) = (compile(&schema), Bump::new());
@@ -374,13 +375,13 @@ proptest! {
         let part = fields.intersection(other.to_field_set(&arena).expect("a checked value"), &arena);
         let left = object.remove_items(part, &arena);
         if let Ok(remaining) = left.to_field_set(&arena) {
-            // What became null, or was all there is of an atomic value, is owned itself.
+            // A value that became null, or was all of an atomic value, is owned itself.
             let gone = part.leaves(&arena).intersection(remaining, &arena);
             prop_assert!(gone.is_empty(), "{gone} of {remaining}");
         }
     }
 
-    /// What the leaves of a value are extracted to is merged back without a change.
+    /// Extracting the leaves of a value and merging them back changes nothing.
     #[test]
     fn applying_what_was_extracted_changes_nothing((schema, object, _) in cases()) {
         let (types, arena) = (compile(&schema), Bump::new());
@@ -388,7 +389,7 @@ proptest! {
         let Ok(object) = ty.validate(object.to_value(&arena), Duplicates::Refused) else { return Ok(()) };
         let fields = object.to_field_set(&arena).expect("a checked value");
         if !has_scalar_keys(fields) {
-            // Of a key that is a map only what is owned is extracted, which makes another key of it.
+            // If a key is a map, only the owned parts of it are extracted, which gives another key.
             return Ok(());
         }
         let extracted = object.extract_items(fields.leaves(&arena), KeyFields::Append, &arena);

@@ -1,4 +1,4 @@
-//! Sets inside objects that were read as values already.
+//! Sets in objects that are already values.
 
 use super::super::build::Stack;
 use super::super::set::Set;
@@ -8,7 +8,7 @@ use crate::Bump;
 use crate::value::{Compat, MAX_DEPTH, Map, Value};
 
 impl<'a> Set<'a> {
-    /// Reads the form of a set that was read as a value already, such as the `fieldsV1` of an object.
+    /// Reads a set that is already a value, such as the `fieldsV1` of an object.
     ///
     /// # Errors
     /// As for [`Set::read_json`]; the offset is 0.
@@ -16,7 +16,7 @@ impl<'a> Set<'a> {
         Self::from_fields_v1_as(value, Compat::default(), arena)
     }
 
-    /// Reads the form of a set that was read as a value already, as one version does.
+    /// Does the same by the rules of one version.
     ///
     /// # Errors
     /// As for [`Set::read_json`]; the offset is 0.
@@ -25,10 +25,10 @@ impl<'a> Set<'a> {
         open.node(value, MAX_DEPTH).map(|(set, _)| set).map_err(|message| SetError { message, at: 0 })
     }
 
-    /// The `fieldsV1` value of the set.
+    /// Returns the `fieldsV1` value of the set.
     ///
     /// # Errors
-    /// A value in an element holds a number that is not finite.
+    /// A value in an element has a number that is not finite.
     pub fn to_fields_v1(self, arena: &'a Bump) -> Result<Value<'a>, SetError> {
         to_value(self, false, arena, &mut Vec::new())
     }

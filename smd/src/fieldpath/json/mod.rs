@@ -10,7 +10,7 @@ use std::fmt;
 /// The error for a string that is not a path element.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ElementError {
-    /// Shorter than a letter and a colon.
+    /// The string is shorter than a letter and a colon.
     #[error("key must be 2 characters long:")]
     TooShort,
     /// The second byte is not a colon.
@@ -19,17 +19,17 @@ pub enum ElementError {
     /// The letter is not `f`, `k`, `v` or `i`. In a set, readers skip such an element and everything below it.
     #[error("unknown path element type")]
     Unknown,
-    /// What follows the colon cannot be read.
+    /// The part after the colon cannot be read.
     #[error("{0}")]
     Content(String),
 }
 
-/// Why a string is not a set, or a set has no text.
+/// Why a string is not a set, or a set cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct SetError {
     /// What is wrong.
     pub message: String,
-    /// Where, as an offset into the text; 0 where there is no text.
+    /// The offset in the string, in bytes; 0 if there is no string.
     pub at: usize,
 }
 
@@ -49,9 +49,9 @@ impl From<JsonError> for SetError {
 /// Why an element cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unwritable {
-    /// A value holds a number that is not finite.
+    /// A value has a number that is not finite.
     NotFinite(NotFinite),
-    /// It names no item.
+    /// It does not identify an item.
     Nameless,
 }
 

@@ -1,4 +1,4 @@
-//! Reading path elements and sets.
+//! Reads path elements and sets.
 
 use super::super::build::Stack;
 use super::super::element::PathElement;
@@ -29,7 +29,7 @@ impl<'a> PathElement<'a> {
         Self::parse_as(text, Compat::default(), arena)
     }
 
-    /// Reads the serialized form as one version does.
+    /// Reads the serialized form by the rules of one version.
     ///
     /// # Errors
     /// See [`ElementError`].
@@ -38,7 +38,7 @@ impl<'a> PathElement<'a> {
     }
 }
 
-/// Reads an element. `fields` is room for the fields of a key, and stays empty.
+/// Reads an element. `fields` is a buffer for the fields of a key, and stays empty.
 #[inline]
 pub(super) fn parse<'a>(
     text: &'a str,
@@ -84,11 +84,11 @@ fn key<'a>(
     Ok(sorted(fields, arena))
 }
 
-/// The key of these fields. Names may come again, and then keep their order.
+/// Returns the key of these fields. Repeated names keep their order.
 #[inline]
 fn sorted<'a>(fields: &mut [(&'a str, Value<'a>)], arena: &'a Bump) -> PathElement<'a> {
     PathElement::Key(match fields {
-        // Most keys have one field or two. These are copied without a call.
+        // Most keys have one or two fields. These are copied without a call.
         [field] => std::slice::from_ref(arena.alloc(*field)),
         [a, b] if a.0 <= b.0 => arena.alloc([*a, *b]),
         _ => {
@@ -101,8 +101,8 @@ fn sorted<'a>(fields: &mut [(&'a str, Value<'a>)], arena: &'a Bump) -> PathEleme
 impl<'a> Set<'a> {
     /// Reads the JSON form of a set in one pass.
     ///
-    /// Elements of unknown kinds are left out with what is below them; bytes that are no UTF-8 become U+FFFD, one
-    /// each. Of a repeated element the last paths below it count, and membership adds up.
+    /// Elements of unknown kinds are left out with everything below them. Bytes that are not UTF-8 become U+FFFD, one
+    /// each. Of a repeated element, the last children are used, and it is a member if any of them is.
     ///
     /// # Errors
     /// The string is not a JSON object or null, has something other than objects and nulls, an element that cannot be
@@ -120,14 +120,14 @@ impl<'a> Set<'a> {
         Self::read_json_as(text, Compat::default(), arena)
     }
 
-    /// Reads the JSON form of a set as one version does.
+    /// Reads the JSON form of a set by the rules of one version.
     ///
     /// # Errors
     /// As for [`Set::read_json`].
     pub fn read_json_as(text: &'a [u8], compat: Compat, arena: &'a Bump) -> Result<Set<'a>, SetError> {
         let text = std::str::from_utf8(text).unwrap_or_else(|_| arena.alloc_str(&replaced(text)));
         let mut reader = Reader::new(text, arena);
-        // A set that was written takes at least eight bytes for an entry, and mostly far more.
+        // A written set takes at least eight bytes per entry, and mostly far more.
         let entries = Vec::with_capacity((text.len() / 16).min(256));
         let mut open = Open { compat, arena, entries, nodes: Vec::with_capacity(16), fields: Vec::new(), bad: None };
         let read = open.root(&mut reader).and_then(|set| reader.finish(compat).map(|()| set));
@@ -139,7 +139,7 @@ impl<'a> Set<'a> {
     }
 }
 
-/// The text with U+FFFD for every byte that is not UTF-8.
+/// Returns the string with U+FFFD for every byte that is not UTF-8.
 #[cold]
 fn replaced(text: &[u8]) -> String {
     let mut out = String::with_capacity(text.len());
@@ -154,19 +154,18 @@ fn replaced(text: &[u8]) -> String {
 struct Open<'a> {
     compat: Compat,
     arena: &'a Bump,
-    /// The entries of all open nodes, innermost last. Below the entries of a node is the one whose children they
-    /// are.
+    /// The entries of all open nodes, innermost last. Below the entries of a node is their parent.
     entries: Vec<Entry<'a>>,
-    /// Of the nodes around the innermost one, where their entries begin, and whether a `.` was among them.
+    /// For the nodes around the innermost one: where their entries begin, and whether a `.` was among them.
     nodes: Vec<(usize, bool)>,
     fields: Vec<(&'a str, Value<'a>)>,
-    /// What was wrong with an element, when reading stopped there.
+    /// The error in an element, if reading stopped there.
     bad: Option<ElementError>,
 }
 
 impl<'a> Open<'a> {
     fn root(&mut self, reader: &mut Reader<'a>) -> Result<Set<'a>, JsonError> {
-        // Of the innermost node.
+        // For the innermost node.
         let (mut mark, mut member) = (0, false);
         let mut more = reader.enter()?;
         loop {
@@ -179,7 +178,7 @@ impl<'a> Open<'a> {
                     if reader.enter()? {
                         self.nodes.push((mark, member));
                         (mark, member) = (self.entries.len(), reader.dot());
-                        // A node of nothing but the `.` ends here.
+                        // A node with only a `.` ends here.
                         more = !member || reader.more()?;
                         continue;
                     }
@@ -188,7 +187,7 @@ impl<'a> Open<'a> {
             }
             let set = self.close(mark);
             let Some((outer, outer_member)) = self.nodes.pop() else { return Ok(set) };
-            // A node makes its element a member by a `.`, or because it holds nothing.
+            // An element is a member if its node has a `.`, or is empty.
             if let Some(entry) = mark.checked_sub(1).and_then(|at| self.entries.get_mut(at)) {
                 entry.member = member || set.is_empty();
                 entry.children = set;
@@ -198,12 +197,12 @@ impl<'a> Open<'a> {
         }
     }
 
-    /// Takes the entries from the mark on.
+    /// Removes the entries from the mark on and returns their set.
     #[inline]
     fn close(&mut self, mark: usize) -> Set<'a> {
         let entries = match self.entries.get(mark..).unwrap_or_default() {
             [] => return Set::EMPTY,
-            // Copied without a call.
+            // A single entry is copied without a call.
             [entry] => std::slice::from_ref(self.arena.alloc(*entry)),
             node if node.is_sorted_by(|a, b| order(a, b).is_lt()) => self.arena.alloc_slice_copy(node),
             _ => return self.close_mixed(mark),
@@ -212,7 +211,7 @@ impl<'a> Open<'a> {
         Set { entries }
     }
 
-    /// As [`close`](Self::close), where the entries came in another order than that of sets, or repeatedly.
+    /// Does the same as [`close`](Self::close), for entries that are unsorted or repeated.
     #[cold]
     fn close_mixed(&mut self, mark: usize) -> Set<'a> {
         let mut stack = Stack::with_capacity(self.entries.len() - mark);
@@ -225,8 +224,8 @@ impl<'a> Open<'a> {
         self.entries.push(Entry::new(element, true, Set::EMPTY));
     }
 
-    /// Reads a key: an element, which becomes a member, or one whose value is not looked at. A `.` makes the node a
-    /// member. Tells whether there is an element.
+    /// Reads a key: an element, which becomes a member, or one whose value is skipped. A `.` makes the node a member.
+    /// Returns whether there is an element.
     #[inline]
     fn element(&mut self, reader: &mut Reader<'a>, member: &mut bool) -> Result<bool, JsonError> {
         match reader.quoted(&mut self.fields) {
@@ -242,7 +241,7 @@ impl<'a> Open<'a> {
         Ok(true)
     }
 
-    /// As [`element`](Self::element), however it is written.
+    /// Does the same as [`element`](Self::element), for elements in any notation.
     #[cold]
     fn any_element(&mut self, reader: &mut Reader<'a>, member: &mut bool) -> Result<bool, JsonError> {
         let name = reader.name()?;
@@ -264,7 +263,7 @@ impl<'a> Open<'a> {
     }
 }
 
-/// What becomes of the children of an element that comes again: those below the later one count.
+/// Sets the children of a repeated element: those of the later one are used.
 ///
 /// Upstream has a list of members and one of children, and writes the first element of the latter.
 pub(super) fn replace<'a>(last: &mut Entry<'a>, entry: &Entry<'a>) {

@@ -1,4 +1,4 @@
-//! Writing path elements and sets.
+//! Writes path elements and sets.
 
 use super::super::element::PathElement;
 use super::super::set::Set;
@@ -11,13 +11,13 @@ impl PathElement<'_> {
     /// Appends the serialized form.
     ///
     /// # Errors
-    /// A value holds a number that is not finite, or the element is [`PathElement::Nameless`].
+    /// A value has a number that is not finite, or the element is [`PathElement::Nameless`].
     pub fn write(self, out: &mut Vec<u8>) -> Result<(), SetError> {
         Ok(write(self, out)?)
     }
 }
 
-/// Appends an element: field names as they are, everything else as JSON.
+/// Appends an element: field names unchanged, everything else as JSON.
 fn write(element: PathElement<'_>, out: &mut Vec<u8>) -> Result<(), Unwritable> {
     match element {
         PathElement::FieldName(name) => {
@@ -53,9 +53,9 @@ impl Set<'_> {
     /// Appends the JSON form, in the order of the elements, byte for byte as upstream writes it.
     ///
     /// # Errors
-    /// A value in an element holds a number that is not finite, or an element is [`PathElement::Nameless`].
+    /// A value in an element has a number that is not finite, or an element is [`PathElement::Nameless`].
     pub fn write_json(self, out: &mut Vec<u8>) -> Result<(), SetError> {
-        // Room for two levels; what is below them makes more when it comes.
+        // Reserves space for two levels. Deeper levels grow the buffer.
         let below: usize = self.entries().iter().map(|entry| 1 + entry.children.entries().len()).sum();
         let mut writer = Writer { from: out.len(), at: out.len(), out, scratch: Vec::new() };
         writer.grow(below.saturating_mul(32));
@@ -64,7 +64,7 @@ impl Set<'_> {
         Ok(written?)
     }
 
-    /// The JSON form as text.
+    /// Returns the JSON form as a string.
     ///
     /// # Errors
     /// As for [`Set::write_json`].
@@ -75,23 +75,23 @@ impl Set<'_> {
     }
 }
 
-/// How many bytes there is always room for: more than any two pieces of fixed size take.
+/// How many bytes are always free: more than any two pieces of fixed size take.
 const ROOM: usize = 64;
 
-/// Writes sets into a vector that has zeros behind what is written, so that strings are copied in words and the last of
-/// them may go beyond its end.
+/// Writes sets into a vector that has zeros after the written part, so that strings can be copied in words, the last of
+/// which may go beyond its end.
 struct Writer<'o> {
     out: &'o mut Vec<u8>,
     /// Where the set begins.
     from: usize,
-    /// Where what was written ends.
+    /// Where the written part ends.
     at: usize,
-    /// Room for a string that is then escaped.
+    /// A buffer for a string that is then escaped.
     scratch: Vec<u8>,
 }
 
 impl Writer<'_> {
-    /// Appends a node and what is below it.
+    /// Appends a node and the nodes below it.
     fn node(&mut self, set: Set<'_>, member: bool) -> Result<(), Unwritable> {
         self.room(0);
         let mut before = b'{';
@@ -139,7 +139,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Appends the fields of a key and the brace behind them.
+    /// Appends the fields of a key and the closing brace.
     fn fields(&mut self, fields: &[(&str, Value<'_>)]) -> Result<(), NotFinite> {
         for (at, (name, value)) in fields.iter().enumerate() {
             self.string(name, false);
@@ -147,14 +147,14 @@ impl Writer<'_> {
             self.value(*value)?;
             self.room(0);
             self.put(*b",");
-            // The brace is where the last comma would.
+            // The brace replaces the last comma.
             self.at -= usize::from(at + 1 == fields.len());
         }
         self.put(*b"}");
         Ok(())
     }
 
-    /// Appends a value as it is inside a JSON string.
+    /// Appends a value inside a JSON string.
     #[inline]
     fn value(&mut self, value: Value<'_>) -> Result<(), NotFinite> {
         match value {
@@ -177,7 +177,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Appends a JSON string as it is inside a JSON string.
+    /// Appends a JSON string inside a JSON string.
     #[inline]
     fn string(&mut self, text: &str, html: bool) {
         self.room(text.len());
@@ -201,7 +201,7 @@ impl Writer<'_> {
         self.scratch = scratch;
     }
 
-    /// Appends a string as it is inside a JSON string, `<`, `>` and `&` as they are. There is room for it.
+    /// Appends a string inside a JSON string, with `<`, `>` and `&` unescaped. There must be space for it.
     #[inline]
     fn escaped(&mut self, text: &[u8]) {
         if !self.plain(text, false) {
@@ -219,8 +219,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Appends a string if all of it may stand in a JSON string as it is, and returns whether it may. There is room for
-    /// it.
+    /// Appends a string if it needs no escapes. Returns whether it did. There must be space for it.
     #[inline]
     fn plain(&mut self, text: &[u8], html: bool) -> bool {
         let len = text.len();
@@ -238,7 +237,7 @@ impl Writer<'_> {
             (None, Some(to)) => {
                 let word = short(text);
                 *to = word.to_le_bytes();
-                // Any letter will do for the bytes behind the text.
+                // The bytes after the string are filled with any letter.
                 special(word | u64::from_ne_bytes([b'a'; 8]) << (8 * len), html)
             }
             (_, None) => 1,
@@ -270,7 +269,7 @@ impl Writer<'_> {
         self.at += count;
     }
 
-    /// Appends a piece. There is room for it.
+    /// Appends a piece. There must be space for it.
     #[inline]
     fn put<const N: usize>(&mut self, piece: [u8; N]) {
         if let Some(room) = self.out.get_mut(self.at..).and_then(<[u8]>::first_chunk_mut::<N>) {
@@ -279,7 +278,7 @@ impl Writer<'_> {
         self.at += N;
     }
 
-    /// Makes room for a string and the pieces around it.
+    /// Reserves space for a string and the pieces around it.
     #[inline]
     fn room(&mut self, text: usize) {
         if self.out.len() - self.at < text + ROOM {
@@ -289,14 +288,14 @@ impl Writer<'_> {
 
     #[cold]
     fn grow(&mut self, text: usize) {
-        // In proportion to what was written of this set, so that no byte is moved or zeroed often.
+        // Grows in proportion to the written part of this set, so that each byte is moved and zeroed only a few times.
         let more = (self.at - self.from).saturating_mul(3).max(text.saturating_add(4 * ROOM));
         let len = self.at.saturating_add(more);
         self.out.resize(len, 0);
     }
 }
 
-/// A string of less than eight bytes as a word.
+/// Returns a string of less than eight bytes as a word.
 #[inline]
 fn short(text: &[u8]) -> u64 {
     match *text {
@@ -311,7 +310,7 @@ fn short(text: &[u8]) -> u64 {
     }
 }
 
-/// The integer that a number is, if all of its digits are.
+/// Returns the integer with the same value, if all of its digits are exact.
 #[expect(clippy::cast_precision_loss, reason = "the bound is that of integers which a double holds exactly")]
 #[inline]
 fn integral(n: f64) -> Option<i64> {

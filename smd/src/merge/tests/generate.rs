@@ -1,4 +1,4 @@
-//! Types, objects and field sets at random, small enough to meet each other.
+//! Random types, objects and field sets, small enough to overlap.
 
 use crate::fieldpath::{PathElement, Set, SetBuilder};
 use crate::typed::Types;
@@ -6,7 +6,7 @@ use crate::value::{Map, Value};
 use crate::{Bump, schema};
 use kubeshape_yaml::{Limits, Stream, Tape};
 
-/// Numbers that look random (xorshift).
+/// Pseudo-random numbers (xorshift).
 #[derive(Clone, Debug)]
 pub(super) struct Random(u64);
 
@@ -37,7 +37,7 @@ pub(super) enum Shape {
     Scalar(&'static str),
     /// A list of strings without order.
     Set,
-    /// A list by these keys, the last of which may have a default.
+    /// A list with these keys, the last of which may have a default.
     Keyed(&'static [&'static str], Option<&'static str>, Box<Shape>),
     AtomicList(Box<Shape>),
     Struct(Vec<(&'static str, Shape)>, Option<Box<Shape>>, bool),
@@ -107,7 +107,7 @@ impl Shape {
         Types::new(schema::read(root).unwrap_or_else(|errors| panic!("{errors}: {text}")))
     }
 
-    /// The members of the atom in the schema's JSON form. `default`: of the last key.
+    /// Returns the members of the atom in the schema's JSON form. `default` is that of the last key.
     fn text(&self, default: Option<(&str, &str)>) -> String {
         let relationship = |atomic: bool| if atomic { "atomic" } else { "separable" };
         match self {
@@ -150,7 +150,7 @@ impl Shape {
         }
     }
 
-    /// A value of the type. Lists may hold items twice.
+    /// Returns a value of the type. Lists may have duplicate items.
     pub(super) fn value<'a>(&self, random: &mut Random, arena: &'a Bump) -> Value<'a> {
         let text = |random: &mut Random| Value::String(random.pick(&TEXTS));
         match self {
@@ -212,7 +212,7 @@ impl Shape {
     }
 }
 
-/// A value of no type.
+/// Returns a value of any type.
 fn free<'a>(depth: u32, random: &mut Random, arena: &'a Bump) -> Value<'a> {
     match random.below(if depth == 0 { 3 } else { 6 }) {
         0 => Value::Int(random.below(3).cast_signed()),
@@ -229,7 +229,7 @@ fn free<'a>(depth: u32, random: &mut Random, arena: &'a Bump) -> Value<'a> {
     }
 }
 
-/// Some paths of a set, and maybe the beginnings of some.
+/// Returns some paths of a set, and maybe prefixes of some.
 pub(super) fn some_of<'a>(set: Set<'a>, percent: u64, random: &mut Random, arena: &'a Bump) -> Set<'a> {
     let mut some = SetBuilder::new(arena);
     for path in set {

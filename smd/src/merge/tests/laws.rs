@@ -1,10 +1,10 @@
-//! What holds of every object and configuration.
+//! Laws for every object and configuration.
 
 use super::generate::{Random, Shape};
 use super::*;
 use crate::fieldpath::Set;
 
-/// Whether a value holds null or an empty list or map, of which upstream makes different things in turn.
+/// Returns whether a value contains null or an empty list or map, which upstream does not treat consistently.
 fn is_hollow(value: Value<'_>) -> bool {
     match value {
         Value::Null => true,

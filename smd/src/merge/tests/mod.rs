@@ -13,7 +13,7 @@ use crate::typed::{Duplicates, Emptied, Type, TypedValue, Types};
 use crate::{Bump, ToValue as _, Value};
 use kubeshape_yaml::{Limits, Stream, Tape};
 
-/// A struct, a set, a keyed list with a default, a map, and a map that is one value.
+/// A struct, a set, a keyed list with a default, a map, and an atomic map.
 const SCHEMA: &str = "
 types:
 - name: root
@@ -82,7 +82,7 @@ impl<'a, C: Converter> Live<'a, C> {
         Ok(outcome.object.is_some())
     }
 
-    /// Whether there is a changed object, or the error.
+    /// Returns whether an object was returned, or the error.
     fn apply(&mut self, manager: &'a str, json: &str) -> Result<bool, String> {
         self.call(manager, "v1", json, Some(false))
     }
@@ -99,7 +99,7 @@ impl<'a, C: Converter> Live<'a, C> {
         self.object.value().map_or("absent".to_owned(), |value| value.to_serde().to_string())
     }
 
-    /// Every manager with its fields, and its version if that is not `v1`.
+    /// Returns every manager with its fields, and its version if that is not `v1`.
     fn owners(&self) -> Vec<String> {
         let owner = |(name, fields): (&str, &crate::fieldpath::VersionedSet<'_>)| {
             let set = fields.set.to_json().expect("all numbers are finite");

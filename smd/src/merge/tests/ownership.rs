@@ -1,4 +1,4 @@
-//! Who owns what, and what becomes of the object, at one version.
+//! Owners and objects after operations at one version.
 
 use super::*;
 use crate::fieldpath::{Filter, Set};
@@ -56,7 +56,7 @@ fn another_value_conflicts_unless_forced() {
 }
 
 #[test]
-fn several_conflicts_stand_below_their_managers() {
+fn several_conflicts_are_listed_below_their_managers() {
     with_live(|live| {
         assert_eq!(live.apply("b", r#"{"s":{"x":1,"y":1}}"#), Ok(true));
         assert_eq!(live.apply("a\"", r#"{"labels":{"k":"v"}}"#), Ok(true));
@@ -79,7 +79,7 @@ fn an_update_never_conflicts_and_takes_only_what_it_changes() {
 }
 
 #[test]
-fn a_struct_that_is_given_up_as_null_is_null() {
+fn a_struct_that_was_applied_as_null_is_null() {
     with_live(|live| {
         assert_eq!(live.apply("m", r#"{"s":{"x":1}}"#), Ok(true));
         assert_eq!(live.apply("m", r#"{"s":null}"#), Ok(true));
@@ -94,7 +94,7 @@ fn a_struct_that_is_given_up_as_null_is_null() {
 }
 
 #[test]
-fn what_is_applied_no_more_is_removed_and_what_nobody_owns_beside_it_stays() {
+fn fields_that_are_not_applied_again_are_removed_and_fields_without_an_owner_stay() {
     with_live(|live| {
         assert_eq!(live.apply("m", r#"{"labels":{"a":"1","b":"2"}}"#), Ok(true));
         live.object = live.typed(r#"{"labels":{"a":"1","b":"2","c":"3"}}"#, Duplicates::Refused);
@@ -107,7 +107,7 @@ fn what_is_applied_no_more_is_removed_and_what_nobody_owns_beside_it_stays() {
 }
 
 #[test]
-fn with_a_struct_goes_what_nobody_owns_below_it() {
+fn fields_without_an_owner_are_removed_with_their_struct() {
     with_live(|live| {
         assert_eq!(live.apply("m", r#"{"s":{"x":1},"set":["a"]}"#), Ok(true));
         live.object = live.typed(r#"{"s":{"x":1,"y":2},"set":["a"]}"#, Duplicates::Refused);
@@ -174,7 +174,7 @@ fn duplicates_of_the_live_object_collapse_only_where_they_are_applied() {
 }
 
 #[test]
-fn fields_below_what_is_one_value_by_now_become_its_own() {
+fn fields_below_a_value_that_is_now_atomic_become_its_own() {
     with_live(|live| {
         let set = Set::read_json(br#"{"f:atom":{"f:p":{},"f:q":{}}}"#, live.arena).expect("it is a set");
         let fields = crate::fieldpath::VersionedSet { set, api_version: "v1", applied: true };
@@ -186,7 +186,7 @@ fn fields_below_what_is_one_value_by_now_become_its_own() {
 }
 
 #[test]
-fn a_no_op_returns_the_object_if_that_is_wanted() {
+fn a_no_op_returns_the_object_if_requested() {
     let (types, arena) = (types(SCHEMA), Bump::new());
     let updater: Updater<'_, SameVersion> = Updater { return_input_on_noop: true, ..Updater::default() };
     let mut live = Live::new(&types, &updater, &arena);
@@ -195,7 +195,7 @@ fn a_no_op_returns_the_object_if_that_is_wanted() {
 }
 
 #[test]
-fn ignored_fields_are_owned_by_nobody_and_never_conflict() {
+fn ignored_fields_have_no_owner_and_never_conflict() {
     let (types, arena) = (types(SCHEMA), Bump::new());
     let set = Set::read_json(br#"{"f:s":{}}"#, &arena).expect("it is a set");
     for ignored in [Ignored::Fields(vec![("v1", set)]), Ignored::Filters(vec![("v1", Filter::Exclude(set))])] {
@@ -205,14 +205,14 @@ fn ignored_fields_are_owned_by_nobody_and_never_conflict() {
         assert_eq!(live.apply("n", r#"{"s":{"x":2}}"#), Ok(true), "it changes all the same");
         assert_eq!(live.update("u", r#"{"s":{"x":3},"set":["a"]}"#), Ok(true));
         assert_eq!(live.owners(), [r#"m applied {"f:set":{"v:\"a\"":{}}}"#]);
-        // Another version ignores nothing.
+        // Another version has no ignored fields.
         assert_eq!(live.call("o", "v2", r#"{"s":{"x":3}}"#, Some(false)), Ok(false));
         assert_eq!(live.owners()[1], r#"o appliedv2 {"f:s":{"f:x":{}}}"#);
     }
 }
 
 #[test]
-fn an_entry_that_is_updated_again_takes_the_new_version_and_is_no_apply_any_more() {
+fn an_entry_that_is_updated_again_gets_the_new_version_and_is_not_an_apply() {
     with_live(|live| {
         assert_eq!(live.apply("m", r#"{"s":{"x":1}}"#), Ok(true));
         assert_eq!(live.call("m", "v2", r#"{"s":{"x":1,"y":1}}"#, None), Ok(true));
@@ -221,7 +221,7 @@ fn an_entry_that_is_updated_again_takes_the_new_version_and_is_no_apply_any_more
 }
 
 #[test]
-fn a_configuration_that_holds_an_item_twice_is_not_merged() {
+fn a_configuration_with_a_duplicate_item_is_not_merged() {
     with_live(|live| {
         let twice = live.typed(r#"{"set":["a","a"]}"#, Duplicates::Allowed);
         let answer = live.updater.apply(live.object, twice, "v1", ManagedFields::new(), "m", false, live.arena);
@@ -232,7 +232,7 @@ fn a_configuration_that_holds_an_item_twice_is_not_merged() {
     });
 }
 
-/// Upstream compares the whole object, though the configuration touches nothing of the list.
+/// Upstream compares the whole object, although the configuration does not change the list.
 #[test]
 fn items_without_path_fail_an_apply_that_leaves_them_alone() {
     let types = types(

@@ -1,4 +1,4 @@
-//! The one walk that prunes gives what upstream's steps give.
+//! Pruning in one walk gives the result of upstream's steps.
 
 use super::super::prune::step_by_step;
 use super::generate::{Random, Shape, some_of};
@@ -7,7 +7,7 @@ use crate::fieldpath::{ManagedFields, Set, VersionedSet};
 use crate::merge::SameVersion;
 use crate::typed::{Duplicates, Emptied, TypedValue};
 
-/// How often the two were compared, and how often the walk had an answer.
+/// How often the two were compared, and how often the walk gave a result.
 #[derive(Debug, Default)]
 struct Count {
     compared: usize,
@@ -21,7 +21,7 @@ fn compare(seed: u64, count: &mut Count) {
     let types = shape.types();
     let ty = types.named("root").expect("it is there");
     let values: Vec<_> = (0..4).map(|_| shape.value(random, &arena)).collect();
-    // With duplicates only sometimes: they often leave the steps to answer.
+    // Duplicates only sometimes: with them, the walk often leaves the result to the steps.
     let duplicates = if random.chance(20) { Duplicates::Allowed } else { Duplicates::Refused };
     let objects: Vec<_> = values.iter().filter_map(|value| ty.validate(*value, duplicates).ok()).collect();
     let [first, others @ ..] = objects.as_slice() else { return };

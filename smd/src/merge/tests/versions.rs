@@ -3,7 +3,7 @@
 use super::*;
 use std::cell::RefCell;
 
-/// `v1` has a label `one`, `v2` has it as `two`; there are no other versions. Writes down what it is asked for.
+/// `v1` has a label `one`, which is `two` in `v2`; there are no other versions. Records the requested conversions.
 struct Renaming {
     asked: RefCell<Vec<String>>,
     gone: &'static str,
@@ -53,7 +53,7 @@ fn with_versions(converter: Renaming, test: impl FnOnce(&mut Live<'_, Renaming>)
 fn fields_are_compared_in_the_version_of_their_manager() {
     with_versions(Renaming::new(), |live| {
         assert_eq!(live.call("m1", "v1", r#"{"labels":{"one":"1"}}"#, Some(false)), Ok(true));
-        // The test's object has no version: it is brought to that of the call.
+        // The test's object has no version: it is treated as having that of the call.
         live.object = live.typed(r#"{"labels":{"two":"1"}}"#, Duplicates::Refused);
         assert_eq!(
             live.call("m2", "v2", r#"{"labels":{"two":"2"}}"#, Some(false)),
@@ -92,7 +92,7 @@ fn an_object_is_converted_to_a_version_at_most_once() {
 }
 
 #[test]
-fn managers_of_a_version_that_is_gone_are_forgotten_and_their_fields_stay() {
+fn managers_of_a_removed_version_are_dropped_and_their_fields_stay() {
     with_versions(Renaming::new(), |live| {
         assert_eq!(live.call("old", "v1", r#"{"labels":{"k":"v"}}"#, Some(false)), Ok(true));
         live.managers.retain(|_, fields| {
@@ -108,7 +108,7 @@ fn managers_of_a_version_that_is_gone_are_forgotten_and_their_fields_stay() {
 }
 
 #[test]
-fn a_conversion_that_fails_ends_the_operation() {
+fn a_failing_conversion_ends_the_operation() {
     with_versions(Renaming { broken: "v2", ..Renaming::new() }, |live| {
         assert_eq!(live.call("old", "v1", r#"{"labels":{"k":"v"}}"#, Some(false)), Ok(true));
         live.managers.retain(|_, fields| {

@@ -6,10 +6,10 @@ use super::*;
 use kubeshape_schema::Json;
 use kubeshape_yaml::{Limits, Stream, Tape};
 
-/// Reads a schema from YAML or JSON; on failure the whole text of the errors.
+/// Reads a schema from YAML or JSON. If this fails, returns the messages of all errors.
 fn parse(source: &str) -> Result<Schema, String> {
     let mut tape = Tape::new();
-    // Every level of a schema is several of the document.
+    // Every level of a schema is several levels of the document.
     let limits = Limits { depth: 4 * usize::from(MAX_DEPTH), ..Limits::default() };
     let mut stream = Stream::new(source.as_bytes(), limits).map_err(|e| e.to_string())?;
     stream.next(&mut tape).transpose().map_err(|e| e.to_string())?;
@@ -35,7 +35,7 @@ fn json(schema: &Schema) -> String {
     String::from_utf8(out).expect("JSON is UTF-8")
 }
 
-/// The reference that is the element type of the map `x`.
+/// Returns the element type of the map `x`.
 fn element<'s>(schema: &'s Schema, name: &str) -> TypeRef<'s> {
     schema.find_type(name).expect("the type is there").atom().map().expect("it is a map").element_type()
 }
@@ -131,7 +131,7 @@ fn untyped_is_accepted_and_ignored() {
 }
 
 #[test]
-fn what_is_no_schema_is_refused_with_upstreams_words() {
+fn invalid_schemas_are_refused_with_upstreams_messages() {
     let omits = r#"associative list with keys has an element that omits all key fields ["name"] (and doesn't have default values for any key fields)"#;
     let cases = [
         ("[]", "expected map, got a list".to_owned()),
@@ -169,7 +169,7 @@ fn what_is_no_schema_is_refused_with_upstreams_words() {
 }
 
 #[test]
-fn of_a_repeated_yaml_key_the_last_one_counts() {
+fn of_a_repeated_yaml_key_the_last_one_is_used() {
     assert_eq!(
         json(&schema("types: [{name: a, scalar: x, scalar: y y}]")),
         r#"{"types":[{"name":"a","scalar":"y y"}]}"#
@@ -177,7 +177,7 @@ fn of_a_repeated_yaml_key_the_last_one_counts() {
 }
 
 #[test]
-fn texts_that_yaml_reads_as_something_else_are_quoted() {
+fn strings_that_yaml_reads_as_something_else_are_quoted() {
     let texts = [
         "",
         " a",
@@ -256,7 +256,7 @@ fn keys_of_defaults_may_be_of_any_length() {
 }
 
 #[test]
-fn a_named_reference_resolves_to_its_type_and_a_missing_one_to_nothing() {
+fn a_named_reference_resolves_to_its_type_and_a_missing_one_to_none() {
     let schema = schema(
         "types: [{name: a, list: {}}, {name: x, map: {elementType: {namedType: a}}}, {name: y y, map: {elementType: {namedType: b}}}]",
     );
@@ -290,7 +290,7 @@ fn an_override_goes_to_the_map_and_without_map_to_the_list() {
 }
 
 #[test]
-fn a_reference_that_says_nothing_resolves_to_the_empty_atom() {
+fn an_empty_reference_resolves_to_the_empty_atom() {
     let schema = schema("types: [{name: x, map: {}}]");
     let reference = element(&schema, "x");
     assert!(reference.is_empty());
@@ -298,7 +298,7 @@ fn a_reference_that_says_nothing_resolves_to_the_empty_atom() {
 }
 
 #[test]
-fn of_several_types_or_fields_with_one_name_the_last_counts() {
+fn of_several_types_or_fields_with_one_name_the_last_is_used() {
     let mut builder = Builder::new();
     let mark = builder.open();
     builder.field("f", Ref::inlined(AtomId::STRING), None);
@@ -319,7 +319,7 @@ fn of_several_types_or_fields_with_one_name_the_last_counts() {
 }
 
 #[test]
-fn of_an_atom_that_is_several_things_only_the_first_is_compared() {
+fn of_an_atom_of_several_kinds_only_the_first_is_compared() {
     let one = schema("types: [{name: a, scalar: string, map: {}}]");
     let other_map = schema("types: [{name: a, scalar: string, map: {elementRelationship: atomic}}]");
     let no_map = schema("types: [{name: a, scalar: string}]");
@@ -330,7 +330,7 @@ fn of_an_atom_that_is_several_things_only_the_first_is_compared() {
 }
 
 #[test]
-fn equality_looks_at_order_names_defaults_and_overrides() {
+fn equality_compares_order_names_defaults_and_overrides() {
     let of = |field: &str| schema(&format!("types: [{{name: a, map: {{fields: [{field}]}}}}]"));
     let fields = [
         "{name: x}",
@@ -393,7 +393,7 @@ fn a_builder_that_extends_a_schema_keeps_its_types() {
 }
 
 #[test]
-fn a_default_of_null_is_none_and_an_empty_relationship_of_a_map_too() {
+fn a_null_default_and_an_empty_relationship_of_a_map_are_absent() {
     let mut builder = Builder::new();
     let mark = builder.open();
     builder.field("a", Ref::EMPTY, Some(&Json::Null));

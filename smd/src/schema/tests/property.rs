@@ -1,4 +1,4 @@
-//! Whatever schema can be built is printed such that it reads back the same.
+//! Every schema that can be built is printed so that it reads back as the same schema.
 
 use super::{json, schema, yaml};
 use crate::schema::{AtomId, Builder, MapDef, Ref, Relationship, Scalar, UnionDef, UnionFieldDef};
@@ -114,7 +114,7 @@ fn build_ref<'t>(builder: &mut Builder, arena: &Bump, type_ref: &'t TypeRef) -> 
     }
 }
 
-/// Texts that look like other things, and any text at all.
+/// Strings that YAML may read as something else, and any other strings.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z]{1,8}",
@@ -183,7 +183,7 @@ proptest! {
             builder.type_def(name, atom);
         }
         let built = builder.finish().expect("neither deep nor large");
-        // Equality does not see everything, the text does.
+        // Equality ignores some differences, which the printed form shows.
         let from_yaml = schema(&yaml(&built));
         prop_assert_eq!(json(&from_yaml), json(&built));
         let from_json = schema(&json(&built));

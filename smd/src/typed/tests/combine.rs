@@ -4,7 +4,7 @@ use super::{World, paths, print};
 use crate::typed::{CompareError, TypedValue};
 use crate::value::{Map, Value};
 
-/// The comparison as text, the same for all that is known of the values.
+/// Prints the comparison, which must not depend on what was checked of the values.
 fn compare(left: &str, right: &str) -> String {
     let world = World::sorts();
     let mut found = Vec::new();
@@ -41,7 +41,7 @@ fn merge(live: &str, config: &str) -> String {
 }
 
 #[test]
-fn what_only_one_side_has_is_told_with_its_parents() {
+fn fields_of_one_side_are_reported_with_their_parents() {
     assert_eq!(compare("{s: {x: 1}}", "{s: {}}"), "-.s.x ~ +");
     assert_eq!(compare("{s: {x: 1}}", "{}"), "-.s .s.x ~ +");
     assert_eq!(
@@ -58,13 +58,13 @@ fn empty_and_null_are_different() {
 }
 
 #[test]
-fn what_is_atomic_changes_as_a_whole() {
+fn atomic_values_change_as_a_whole() {
     assert_eq!(compare("{atom: {a: b}}", "{atom: {a: c}}"), "- ~.atom +");
     assert_eq!(compare("{al: [a, b]}", "{al: [b, a]}"), "- ~.al +");
 }
 
 #[test]
-fn the_order_of_an_associative_list_is_no_change() {
+fn the_order_of_an_associative_list_is_not_a_change() {
     assert_eq!(compare("{set: [a, b]}", "{set: [b, a]}"), "- ~ +");
     assert_eq!(
         compare("{ports: [{port: 1}, {port: 2}]}", "{ports: [{port: 2, name: q}, {port: 1}]}"),
@@ -73,7 +73,7 @@ fn the_order_of_an_associative_list_is_no_change() {
 }
 
 #[test]
-fn items_that_repeat_are_taken_for_one_value() {
+fn repeated_items_are_compared_as_one_value() {
     assert_eq!(compare("{set: [a, a]}", "{set: [a, a]}"), "- ~ +");
     assert_eq!(compare("{set: [a, a]}", "{set: [a, a, a]}"), r#"- ~.set[="a"] +"#);
     assert_eq!(compare("{set: [a, a]}", "{set: [a]}"), r#"-.set[="a"] ~ +.set[="a"]"#);
@@ -93,7 +93,7 @@ fn another_shape_is_a_change_of_both() {
 }
 
 #[test]
-fn a_scalar_that_fits_on_one_side_is_enough() {
+fn a_scalar_that_matches_on_one_side_is_enough() {
     assert_eq!(compare("{s: {x: a}}", "{s: {x: 1}}"), "- ~.s.x +");
     assert_eq!(
         compare("{s: {x: a}}", "{s: {x: b}}"),
@@ -125,7 +125,7 @@ fn values_of_other_types_and_absent_ones_are_not_compared() {
 }
 
 #[test]
-fn items_come_in_the_order_of_the_configuration() {
+fn items_are_in_the_order_of_the_configuration() {
     for (live, config, merged) in [
         ("[b, a, x]", "[a, b]", r#"["a","x","b"]"#),
         ("[m]", "[c]", r#"["m","c"]"#),
@@ -163,7 +163,7 @@ fn a_configuration_must_not_repeat_items() {
 }
 
 #[test]
-fn an_item_keeps_what_only_the_live_one_has() {
+fn an_item_keeps_fields_that_only_the_live_one_has() {
     assert_eq!(
         merge("{ports: [{port: 80, protocol: TCP, name: q}]}", "{ports: [{port: 80}]}"),
         r#"{"ports":[{"name":"q","port":80,"protocol":"TCP"}]}"#
@@ -171,7 +171,7 @@ fn an_item_keeps_what_only_the_live_one_has() {
 }
 
 #[test]
-fn nulls_and_empties_survive_as_upstream_has_it() {
+fn nulls_and_empties_are_kept_as_upstream_keeps_them() {
     for (live, config, merged) in [
         ("{s: {x: 1}}", "{s: null}", r#"{"s":{"x":1}}"#),
         ("{s: {x: 1}}", "{s: {}}", r#"{"s":{"x":1}}"#),
@@ -195,7 +195,7 @@ fn nulls_and_empties_survive_as_upstream_has_it() {
 }
 
 #[test]
-fn a_container_of_another_kind_counts_as_absent() {
+fn a_container_of_another_kind_is_treated_as_absent() {
     assert_eq!(merge("{s: {x: 1}}", "{s: a}"), r#"{"s":{"x":1}}"#);
     assert_eq!(merge("{s: {}}", "{s: a}"), r#"{"s":"a"}"#);
 }
@@ -236,7 +236,7 @@ fn a_merge_that_changes_nothing_is_the_live_value_in_memory() {
 }
 
 #[test]
-fn what_a_merge_does_not_touch_is_shared() {
+fn unchanged_parts_of_a_merge_are_shared() {
     let world = World::sorts();
     let live = world.forms("{s: {x: 1}, labels: {a: b}}")[1];
     let merged = live.merge(world.forms("{s: {x: 2}}")[2], &world.arena).expect("both are valid");
@@ -246,7 +246,7 @@ fn what_a_merge_does_not_touch_is_shared() {
 }
 
 #[test]
-fn an_integer_and_the_float_of_its_number_are_no_change_but_the_configurations_is_taken() {
+fn an_integer_and_its_float_are_not_a_change_but_the_configurations_is_used() {
     let world = World::sorts();
     let live = world.forms("{s: {x: 1}}")[0];
     let x = [("x", Value::Float(1.0))];

@@ -7,7 +7,7 @@ use crate::typed::Types;
 use crate::{Bump, Value};
 
 #[test]
-fn an_override_is_for_the_map_and_else_for_the_list() {
+fn an_override_applies_to_the_map_and_else_to_the_list() {
     let world = World::new(
         "types:
          - {name: both, map: {elementType: {scalar: string}}, list: {elementType: {scalar: string}, elementRelationship: associative}}
@@ -20,7 +20,7 @@ fn an_override_is_for_the_map_and_else_for_the_list() {
 }
 
 #[test]
-fn of_repeated_fields_and_types_the_last_one_counts() -> Result<(), crate::schema::BuildError> {
+fn of_repeated_fields_and_types_the_last_one_is_used() -> Result<(), crate::schema::BuildError> {
     let mut builder = Builder::new();
     let fields = builder.open();
     builder.field("b", Ref::inlined(AtomId::STRING), None);
@@ -38,7 +38,7 @@ fn of_repeated_fields_and_types_the_last_one_counts() -> Result<(), crate::schem
 }
 
 #[test]
-fn fields_with_the_same_beginning_are_told_apart() {
+fn fields_with_the_same_prefix_are_distinguished() {
     let world = World::new(
         "types: [{name: root, map: {fields: [
            {name: terminationGrace, type: {scalar: numeric}}, {name: terminationMessage, type: {scalar: string}},
@@ -51,7 +51,7 @@ fn fields_with_the_same_beginning_are_told_apart() {
 }
 
 #[test]
-fn a_map_of_many_fields_knows_each() -> Result<(), crate::schema::BuildError> {
+fn a_map_of_many_fields_finds_each() -> Result<(), crate::schema::BuildError> {
     let names: Vec<String> = (0..300).map(|n| format!("n{n:03}")).collect();
     let mut builder = Builder::new();
     let fields = builder.open();
@@ -76,7 +76,7 @@ fn a_map_of_many_fields_knows_each() -> Result<(), crate::schema::BuildError> {
 }
 
 #[test]
-fn a_step_takes_the_type_whole() {
+fn a_step_uses_all_shapes_of_the_type() {
     let world = World::new(
         "types: [{name: t, map: {fields: [{name: a, type: {scalar: string}}], elementType: {scalar: numeric}},
            list: {elementType: {namedType: t}, elementRelationship: associative, keys: [a]}}]",
@@ -86,14 +86,14 @@ fn a_step_takes_the_type_whole() {
     assert!(ty.below(&PathElement::FieldName("a")).declared);
     assert!(!ty.below(&PathElement::FieldName("b")).declared);
     assert!(ty.below(&PathElement::Key(&key)).ty.is(ty));
-    // Items that are known by value or place lead nowhere.
+    // Items that are identified by value or index have no type below them.
     assert!(ty.below(&PathElement::Value(Value::Int(1))).ty.field("a").is_none());
     assert!(ty.below(&PathElement::Index(0)).ty.field("a").is_none());
 }
 
 #[test]
 fn a_shared_atom_is_compiled_once() -> Result<(), crate::schema::BuildError> {
-    // Written out, this type has two to the power of sixty fields.
+    // Expanded, this type has two to the power of sixty fields.
     let mut builder = Builder::new();
     let mut atom = AtomId::STRING;
     for _ in 0..60 {

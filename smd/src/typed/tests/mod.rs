@@ -1,4 +1,4 @@
-//! The rules of typed operations, each with the smallest values that show it.
+//! The rules of typed operations, each with the smallest values that show them.
 
 mod combine;
 mod compile;
@@ -78,7 +78,7 @@ impl World {
         root.map_or(Value::Null, |root| Value::from_node(root, &scratch)).copy_into(&self.arena)
     }
 
-    /// The value as it is, and again after a check, so that what the check saves is seen to change nothing.
+    /// Returns the value unchecked, and again after a check, to test that skipping checks changes nothing.
     fn forms(&self, yaml: &str) -> Vec<TypedValue<'_>> {
         let (ty, value) = (self.ty("root"), self.value(yaml));
         let mut forms = vec![TypedValue::unvalidated(Some(value), ty)];
@@ -88,7 +88,7 @@ impl World {
         forms
     }
 
-    /// What a check says; empty if nothing is wrong.
+    /// Returns the errors of a check, or an empty string.
     fn complaints(&self, name: &str, yaml: &str, duplicates: Duplicates) -> String {
         let checked = self.ty(name).validate(self.value(yaml), duplicates);
         checked.err().map_or_else(String::new, |errors| errors.to_string())
@@ -99,12 +99,12 @@ impl World {
     }
 }
 
-/// The paths of a set in one line.
+/// Returns the paths of a set on one line.
 fn paths(set: Set<'_>) -> String {
     set.to_string().replace('\n', " ")
 }
 
-/// The value as JSON; `absent` if there is none.
+/// Prints the value as JSON, or `absent`.
 fn print(value: TypedValue<'_>) -> String {
     let Some(value) = value.value() else { return "absent".to_owned() };
     let mut json = Vec::new();

@@ -14,7 +14,7 @@ fn extract(object: &str, set: &str, keys: KeyFields) -> String {
 }
 
 #[test]
-fn a_container_of_which_nothing_is_left_becomes_null() {
+fn an_emptied_container_becomes_null() {
     assert_eq!(remove("{s: {x: 1}}", r#"{"f:s":{"f:x":{}}}"#), r#"{"s":null}"#);
     assert_eq!(remove("{set: [a]}", r#"{"f:set":{"v:\"a\"":{}}}"#), r#"{"set":null}"#);
     assert_eq!(remove("{s: {}}", r#"{"f:s":{"f:x":{}}}"#), r#"{"s":null}"#);
@@ -22,7 +22,7 @@ fn a_container_of_which_nothing_is_left_becomes_null() {
 }
 
 #[test]
-fn a_container_of_which_nothing_is_left_stays_in_v6_3_2() {
+fn an_emptied_container_is_kept_in_v6_3_2() {
     let world = World::sorts();
     let remove = |object: &str, set: &str| {
         print(world.forms(object)[0].remove_items_as(world.set(set), Emptied::Kept, &world.arena))
@@ -31,18 +31,18 @@ fn a_container_of_which_nothing_is_left_stays_in_v6_3_2() {
     assert_eq!(remove("{set: [a]}", r#"{"f:set":{"v:\"a\"":{}}}"#), r#"{"set":[]}"#);
     assert_eq!(remove("{s: {}}", r#"{"f:s":{"f:x":{}}}"#), r#"{"s":{}}"#);
     assert_eq!(remove("{atom: {a: b, c: d}}", r#"{"f:atom":{"f:a":{}}}"#), r#"{"atom":{}}"#);
-    // What the set itself names is removed, and the object as a whole becomes null.
+    // Paths of the set itself are removed, and the object as a whole becomes null.
     assert_eq!(remove("{s: {x: 1}, set: [a]}", r#"{"f:s":{}}"#), r#"{"set":["a"]}"#);
     assert_eq!(remove("{s: {x: 1}}", r#"{"f:s":{}}"#), "null");
 }
 
 #[test]
-fn what_is_atomic_is_removed_as_a_whole() {
+fn atomic_values_are_removed_as_a_whole() {
     assert_eq!(remove("{atom: {a: b, c: d}}", r#"{"f:atom":{"f:a":{}}}"#), r#"{"atom":null}"#);
 }
 
 #[test]
-fn what_the_set_does_not_name_stays() {
+fn fields_that_are_not_in_the_set_stay() {
     assert_eq!(
         remove("{s: {x: 1, z: 2}, set: [a, b], labels: {a: b}}", r#"{"f:s":{"f:x":{}},"f:set":{"v:\"a\"":{}}}"#),
         r#"{"labels":{"a":"b"},"s":{"z":2},"set":["b"]}"#
@@ -57,7 +57,7 @@ fn what_the_set_does_not_name_stays() {
 }
 
 #[test]
-fn removing_what_is_not_there_gives_the_same_value_in_memory() {
+fn removing_absent_fields_gives_the_same_value_in_memory() {
     let world = World::sorts();
     let object = world.forms("{s: {x: 1}, ports: [{port: 1}]}")[1];
     let left = object.remove_items(world.set(r#"{"f:labels":{"f:a":{}},"f:s":{"f:z":{}}}"#), &world.arena);
@@ -66,14 +66,14 @@ fn removing_what_is_not_there_gives_the_same_value_in_memory() {
 }
 
 #[test]
-fn nothing_is_taken_from_an_absent_object() {
+fn nothing_is_removed_from_an_absent_object() {
     let world = World::sorts();
     let absent = TypedValue::unvalidated(None, world.ty("root"));
     assert_eq!(print(absent.remove_items(world.set(r#"{"f:s":{}}"#), &world.arena)), "absent");
 }
 
 #[test]
-fn extracting_keeps_members_and_what_leads_to_them() {
+fn extracting_keeps_members_and_their_parents() {
     let set =
         r#"{"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{".":{},"f:name":{},"f:port":{}}},"f:s":{"f:x":{}}}"#;
     let object = "{s: {x: 1, z: 2}, ports: [{port: 80, protocol: TCP, name: w}, {port: 81}]}";
@@ -85,7 +85,7 @@ fn extracting_keeps_members_and_what_leads_to_them() {
 }
 
 #[test]
-fn below_a_path_of_the_set_itself_its_siblings_count() {
+fn below_a_path_of_the_set_itself_its_siblings_are_used() {
     assert_eq!(extract("{s: {x: 1}}", r#"{"f:s":{}}"#, KeyFields::AsOwned), r#"{"s":null}"#);
     assert_eq!(
         extract("{s: {}, labels: {}}", r#"{"f:labels":{},"f:s":{}}"#, KeyFields::AsOwned),
@@ -94,7 +94,7 @@ fn below_a_path_of_the_set_itself_its_siblings_count() {
 }
 
 #[test]
-fn what_is_atomic_is_extracted_as_a_whole() {
+fn atomic_values_are_extracted_as_a_whole() {
     assert_eq!(
         extract("{atom: {a: b, c: d}}", r#"{"f:atom":{}}"#, KeyFields::AsOwned),
         r#"{"atom":{"a":"b","c":"d"}}"#
@@ -103,7 +103,7 @@ fn what_is_atomic_is_extracted_as_a_whole() {
 }
 
 #[test]
-fn an_item_of_the_set_is_extracted_with_all_it_has() {
+fn an_item_of_the_set_is_extracted_with_all_its_fields() {
     assert_eq!(
         extract(
             "{ports: [{port: 80, name: w}]}",
@@ -114,7 +114,7 @@ fn an_item_of_the_set_is_extracted_with_all_it_has() {
     );
 }
 
-/// The set in the terms of the schema; `same` if nothing changes.
+/// Returns the set adapted to the schema, or `same` if nothing changes.
 fn reconcile(set: &str) -> String {
     let world = World::sorts();
     let object = world.forms("{}")[0];
@@ -125,21 +125,21 @@ fn reconcile(set: &str) -> String {
 }
 
 #[test]
-fn what_has_become_atomic_is_owned_as_a_whole() {
+fn values_that_became_atomic_are_owned_as_a_whole() {
     assert_eq!(reconcile(r#"{"f:atom":{"f:p":{},"f:q":{}},"f:s":{"f:x":{}}}"#), ".atom .s.x");
     assert_eq!(reconcile(r#"{"f:atom":{".":{},"f:p":{}}}"#), ".atom");
     assert_eq!(reconcile(r#"{"f:al":{"i:0":{},"v:\"a\"":{}}}"#), ".al");
 }
 
 #[test]
-fn what_is_granular_stays_as_it_is() {
+fn granular_values_are_not_changed() {
     assert_eq!(reconcile(r#"{"f:atom":{}}"#), "same");
     assert_eq!(reconcile(r#"{"f:labels":{},"f:ports":{"k:{\"port\":80}":{"f:name":{}}}}"#), "same");
     assert_eq!(reconcile(r#"{"f:zz":{"f:a":{}}}"#), "same");
 }
 
 #[test]
-fn free_form_maps_are_left_alone() {
+fn free_form_maps_are_not_changed() {
     let world = World::new(
         "types: [{name: root, map: {fields: [{name: m, type:
            {map: {elementType: {scalar: untyped}, elementRelationship: atomic}}}]}}]",
@@ -149,14 +149,14 @@ fn free_form_maps_are_left_alone() {
 }
 
 #[test]
-fn a_missing_type_keeps_a_set_from_being_reconciled() {
+fn a_missing_type_prevents_reconciling() {
     let world = World::new("types: [{name: root, map: {fields: [{name: a, type: {namedType: zz}}]}}]");
     let changed = world.forms("{}")[0].reconcile(world.set(r#"{"f:a":{"f:b":{}}}"#), &world.arena);
     assert_eq!(changed.map(|_| ()).map_err(|errors| errors.to_string()), Err("could not resolve zz".to_owned()));
 }
 
 #[test]
-fn items_without_a_name_are_all_called_the_same() {
+fn items_without_a_name_share_one_element() {
     let world = World::new(
         "
 types:

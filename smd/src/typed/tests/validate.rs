@@ -1,4 +1,4 @@
-//! Validating, and the fields of a value.
+//! Validation, and the fields of a value.
 
 use super::{Duplicates, World, paths};
 use crate::typed::{KeyFields, TypedValue, ValidationErrorKind};
@@ -14,7 +14,7 @@ fn null_is_a_value_of_every_type() {
 }
 
 #[test]
-fn a_value_of_another_kind_is_told_as_go_prints_it() {
+fn a_value_of_another_kind_is_reported_as_go_prints_it() {
     assert_eq!(strictly("{s: str}"), ".s: expected map, got &{str}");
     assert_eq!(strictly("{set: {b: [x, null]}}"), ".set: expected list, got &{map[b:[x <nil>]]}");
     assert_eq!(strictly("{s: {x: a}}"), ".s.x: expected numeric (int or float), got string");
@@ -25,13 +25,13 @@ fn a_value_of_another_kind_is_told_as_go_prints_it() {
 }
 
 #[test]
-fn an_undeclared_field_ends_the_look_at_its_map() {
+fn an_undeclared_field_ends_the_check_of_its_map() {
     assert_eq!(strictly("{zz: 1}"), ".zz: field not declared in schema");
     assert_eq!(strictly("{s: {u: 1, v: 2, x: a}}"), ".s.u: field not declared in schema");
 }
 
 #[test]
-fn an_undeclared_field_comes_with_the_nearest_declared_ones() {
+fn an_undeclared_field_is_reported_with_the_nearest_declared_ones() {
     let world = World::sorts();
     let errors = world.ty("port").validate(world.value("{protocl: UDP}"), Duplicates::Refused).err();
     let kinds: Vec<_> = errors.into_iter().flat_map(|errors| errors.0).map(|error| error.kind).collect();
@@ -49,7 +49,7 @@ fn errors_carry_a_json_pointer() {
 }
 
 #[test]
-fn several_errors_stand_on_lines_of_their_own() {
+fn several_errors_are_on_lines_of_their_own() {
     assert_eq!(
         strictly("{s: {x: a, z: b}}"),
         "errors:\n  .s.x: expected numeric (int or float), got string\n  .s.z: expected numeric (int or float), got string"
@@ -57,7 +57,7 @@ fn several_errors_stand_on_lines_of_their_own() {
 }
 
 #[test]
-fn items_must_not_repeat_unless_that_is_allowed() {
+fn items_must_not_repeat_unless_allowed() {
     assert_eq!(strictly("{set: [a, a]}"), r#".set: duplicate entries for key [="a"]"#);
     let world = World::sorts();
     assert_eq!(world.complaints("root", "{set: [a, a]}", Duplicates::Allowed), "");
@@ -80,7 +80,7 @@ fn a_key_that_is_omitted_has_its_default() {
 }
 
 #[test]
-fn an_item_without_any_key_has_no_path_and_ends_the_look_at_its_list() {
+fn an_item_without_any_key_has_no_path_and_ends_the_check_of_its_list() {
     let world = World::new(
         "types: [{name: root, map: {fields: [{name: l, type: {list: {
            elementType: {map: {fields: [{name: b, type: {scalar: string}, default: null}, {name: a, type: {scalar: string}}]}},
@@ -113,7 +113,7 @@ fn items_of_keyed_lists_are_maps_and_those_of_sets_are_scalars() {
 }
 
 #[test]
-fn what_a_schema_lacks_fails_when_a_value_meets_it() {
+fn gaps_of_a_schema_fail_only_for_values_that_need_them() {
     let world = World::new(
         "types: [{name: root, map: {fields: [
            {name: a, type: {namedType: zz}}, {name: b, type: {scalar: weird}}, {name: c, type: {nullable: true}},
@@ -166,7 +166,7 @@ fn an_empty_associative_list_owns_nothing_but_other_empty_things_own_themselves(
 }
 
 #[test]
-fn entries_under_undeclared_keys_are_owned_besides_their_contents() {
+fn entries_under_undeclared_keys_are_owned_in_addition_to_their_contents() {
     assert_eq!(fields("{mm: {a: {}}}"), ".mm.a");
     assert_eq!(fields("{mm: {a: {b: c}}}"), ".mm.a .mm.a.b");
     assert_eq!(fields("{f: {a: [1, {b: c}], e: {}, m: {x: 1}}}"), ".f.a .f.e .f.m .f.m.x");
@@ -186,7 +186,7 @@ fn an_absent_object_has_no_fields() {
 }
 
 #[test]
-fn a_missing_type_keeps_a_value_from_having_fields() {
+fn a_missing_type_prevents_listing_the_fields_of_a_value() {
     let world = World::new("types: [{name: root, map: {fields: [{name: a, type: {namedType: zz}}]}}]");
     let object = world.forms("{a: 1}")[0];
     let errors = object.to_field_set(&world.arena).expect_err("a type is missing");
