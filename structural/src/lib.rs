@@ -3,7 +3,7 @@
 //! This crate does what an API server does with a CustomResourceDefinition before it publishes or stores anything:
 //!
 //! - [`read`] reads manifests of `apiextensions.k8s.io/v1` and `v1beta1` into [`Crd`]. It decodes them, sets defaults
-//! and converts them to v1 as the server does, and reports every mistake with its location.
+//!   and converts them to v1 as the server does, and reports every mistake with its location.
 //! - [`convert`] and [`validate`] check a schema against the rules of structural schemas and give the server's errors.
 //!   [`usable`] decides whether the server uses the schema of a version. A [`Structural`] is a schema that passed.
 //! - [`unfold`] converts a structural schema to the normal form from which all conversions start.
@@ -11,13 +11,12 @@
 //! - [`regex`] checks the regular expressions of `pattern`.
 //!
 //! Structural schemas have no node type of their own: a structural schema is a [`Schema`](kubeshape_schema::Schema)
-//! Structural schemas have no node type of their own: a structural schema is a [`Schema`](kubeshape_schema::Schema)
 //! that follows the rules. In its normal form, int-or-string is expressed as two alternatives. `--to structural` prints
 //! this form in the order of the API's type.
+//!
 //! # What does not belong here
-//! Documents that hold schemas (paths, definitions, lists) belong to `kubeshape-publish`. Nothing here reads files or
 //! Documents that contain schemas (paths, definitions, lists) belong to `kubeshape-publish`. Nothing here reads files
-//! or
+//! or prints.
 //!
 //! Whole CustomResourceDefinitions (names, scope, versions, printer columns, changes) and custom resources are checked
 //! by `kubeshape-validate`.

@@ -8,7 +8,7 @@ use kubeshape_schema::{Additional, Bump, Extra, Flags, Items, Property, Schema, 
 /// server publishes this form, and every printer and conversion starts from it.
 ///
 /// - A node of the spine with `x-kubernetes-int-or-string` gets the two alternatives of plain OpenAPI. If it has no
-/// `anyOf`, it gets `anyOf: [{type: integer}, {type: string}]`. If it has another `anyOf`, a new first member of
+///   `anyOf`, it gets `anyOf: [{type: integer}, {type: string}]`. If it has another `anyOf`, a new first member of
 ///   `allOf` has the alternatives. A node that has them in one of these places does not change.
 /// - A branch of a junctor loses `additionalProperties: false`, which has no structural form.
 ///

@@ -22,8 +22,8 @@ use kubeshape_schema::{Flags, Schema, Type};
 
 /// Checks a schema that converts against the rules of structural schemas. If there is no error, the schema is
 /// structural.
+///
 /// All paths begin with `base`, which is usually empty. The errors are sorted by their message, as upstream sorts them.
-/// All paths begin with `base`, which is usually empty. The errors are sorted by their text, as upstream sorts them.
 ///
 /// # Example: a property without a type
 /// ```
