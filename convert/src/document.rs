@@ -21,9 +21,9 @@ pub enum Document<'a> {
 impl<'a> Document<'a> {
     /// Reads a document of that dialect.
     ///
-    /// The value is `None` if something has the wrong type. The notes say what was found and where.
+    /// The value is `None` if a value has the wrong type. The notes have what was found and its location.
     ///
-    /// # Example: the bytes that Kubernetes gives a document
+    /// # Example: a document as Kubernetes prints it
     /// ```
     /// use kubeshape_convert::document::Document;
     /// use kubeshape_schema::{Bump, Dialect, Profile};
@@ -55,7 +55,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The same, if it has at most so many bytes. Whether it has; if not, nothing is appended.
+    /// Does the same, but returns `false` and appends nothing if the JSON exceeds `most_bytes`.
     #[must_use]
     pub fn print_within(&self, out: &mut Vec<u8>, profile: Profile, most_bytes: usize) -> bool {
         match self {
@@ -64,9 +64,9 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Gives the same text away in pieces, so that it is never in memory as a whole: what definitions share is printed once for
-    /// each of them, so it may be much larger than the document. Whether it has at most so many bytes; if not, what was given
-    /// is of no use.
+    /// Passes the same JSON to `give` in pieces, so that it is never in memory as a whole: parts that definitions share
+    /// are printed once for each of them, so it may be much larger than the document. Returns `false` if it exceeds
+    /// `most_bytes`; then the pieces are of no use.
     ///
     /// # Example
     /// ```
@@ -87,7 +87,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Its place in the tape that it was read from.
+    /// Returns its location in the tape from which it was read.
     pub fn at(&self) -> u32 {
         match self {
             Document::V2(document) => document.at,
@@ -95,7 +95,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The dialect.
+    /// Returns the dialect.
     pub fn dialect(&self) -> Dialect {
         match self {
             Document::V2(_) => Dialect::V2,
@@ -103,7 +103,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The definitions, sorted as they are printed: `definitions` or `components.schemas`.
+    /// Returns the definitions, sorted as they are printed: `definitions` or `components.schemas`.
     pub fn definitions(&self) -> &'a [Property<'a>] {
         match self {
             Document::V2(document) => document.definitions,
@@ -111,14 +111,14 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The document in that dialect. A document that is in it already stays as it is.
+    /// Converts the document to that dialect. A document that already has it is not changed.
     ///
-    /// `source` is the text that the document was read from. If entries of losses stand in it (see
-    /// [`from_v3::Options::keep_losses`]), the v3 document that they are about is restored with
-    /// [`Profile::Faithful`]; `scratch` holds its text.
+    /// `source` is the source from which the document was read. If it contains recorded losses (see
+    /// [`from_v3::Options::keep_losses`]), [`Profile::Faithful`] restores the v3 document to which they belong;
+    /// `scratch` stores its source.
     ///
-    /// The value is `None` if a conversion refuses the document, or the entries of losses are not as they were written.
-    /// The notes say why, and what is lost.
+    /// The value is `None` if a conversion rejects the document, or if the recorded losses were changed. The notes have
+    /// the reason, and what is lost.
     pub fn convert(
         &self,
         dialect: Dialect,
@@ -136,7 +136,7 @@ impl<'a> Document<'a> {
                     return from_v2::convert(document, arena, options.profile).map(|v3| v3.map(Document::V3));
                 }
                 let mut restored = from_v3::restore(document, scratch, arena);
-                // Warnings were given about the original; places are in the text that was restored.
+                // The original had the warnings already; locations are in the restored source.
                 restored.notes.retain(|note| note.code.kind() == NoteKind::Error);
                 for note in &mut restored.notes {
                     note.at = document.at;
@@ -149,11 +149,11 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Appends the document in that dialect as compact JSON: what [`convert`](Self::convert) and [`print`](Self::print) would
-    /// append, with less memory where the conversion can go on while the document is printed.
+    /// Appends the document in that dialect as compact JSON. The output is that of [`convert`](Self::convert) and
+    /// [`print`](Self::print), but uses less memory if the conversion can continue while the document is printed.
     ///
-    /// The value is false, and nothing is appended, where that of [`convert`](Self::convert) is `None`. The notes are the
-    /// same, in the order of printing.
+    /// If [`convert`](Self::convert) returns `None`, the value is `false` and nothing is appended. The notes are the
+    /// same, in printed order.
     ///
     /// # Example
     /// ```
@@ -190,15 +190,15 @@ impl<'a> Document<'a> {
         Converted { value: fits, notes }
     }
 
-    /// The structured-merge-diff schema of the definitions.
+    /// Converts the definitions to a structured-merge-diff schema.
     ///
-    /// A v3 document goes through [`smd::from_v3`]. A v2 document goes through [`smd::from_v2`]: with
-    /// [`Profile::Faithful`] as it stands, with [`Profile::Kube`] through its protobuf form as `kubectl` does, so that
-    /// what has no such form is refused. `root` is what the document was read from; without it the printed document takes
-    /// its place, and the notes have no places.
+    /// A v3 document is converted by [`smd::from_v3`]. A v2 document is converted by [`smd::from_v2`]: with
+    /// [`Profile::Faithful`] directly, with [`Profile::Kube`] through its protobuf form as `kubectl` does, so that
+    /// documents without such a form are rejected. `root` is the root from which the document was read. Without it, the
+    /// printed document is used instead, and the notes have no locations.
     ///
     /// # Errors
-    /// The reasons why it has none.
+    /// The reasons why there is no such schema.
     ///
     /// # Example
     /// ```
@@ -248,7 +248,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Whether entries of losses in a v2 document are read.
+/// Returns whether recorded losses in a v2 document are read.
 fn carries_losses(source: &str, options: from_v3::Options) -> bool {
     options.profile == Profile::Faithful && memchr::memmem::find(source.as_bytes(), LOSS.as_bytes()).is_some()
 }

@@ -1,12 +1,12 @@
 //! The documents that kustomize needs to merge patches into lists.
 //!
-//! kustomize merges a patch as the OpenAPI v2 document says that `openapi.path` of a kustomization names (kyaml's
-//! `ResourceSchema`). It merges a list by key only where the schema has a patch strategy and merge keys. API servers publish
-//! these for built-in types. For custom resources they publish list types and map keys, which kustomize does not read: a patch
-//! of one item then replaces the whole list.
+//! kustomize merges a patch with the OpenAPI v2 document that `openapi.path` of a kustomization names (kyaml's
+//! `ResourceSchema`). It merges a list by key only if the schema has a patch strategy and merge keys. API servers
+//! publish these for built-in types. For custom resources, they publish list types and map keys, which kustomize does
+//! not read: then a patch of one item replaces the whole list.
 //!
-//! [`document`] writes the smallest document with which kustomize merges as server-side apply does: the kinds, the lists that
-//! are merged, the way to them, and the paths that tell whether a kind is namespaced.
+//! [`document`] writes the smallest document with which kustomize merges as server-side apply does: the kinds, the
+//! lists that are merged, the schemas on the way to them, and the paths that show whether a kind is namespaced.
 
 use crate::graph::{Section, Target, reference_to};
 use crate::model::{Extensions, Printer};
@@ -21,13 +21,13 @@ const STRATEGY: &str = "x-kubernetes-patch-strategy";
 const MERGE_KEY: &str = "x-kubernetes-patch-merge-key";
 const MAP_KEYS: &str = "x-kubernetes-list-map-keys";
 
-/// The OpenAPI v2 document for kustomize, as compact JSON, of the kinds of a document that `wanted` accepts.
+/// Returns the OpenAPI v2 document for kustomize, as compact JSON, of the kinds of a document that `wanted` accepts.
 ///
-/// Of a document with paths these are only the kinds that a path serves: kustomize has no use for lists, options and statuses.
-/// If the document was merged from several, `parts` are these, and a part without paths gives all of its kinds; if it was
-/// not, `parts` is empty.
-/// A list with a patch strategy keeps it, with its merge keys. Another list gets the strategy `merge` if its list type is
-/// `set` or `map`. What leads to no such list is left out: kustomize replaces it without a schema, too.
+/// Of a document with paths, these are only the kinds that a path serves: kustomize does not need lists, options and
+/// statuses. If the document was aggregated from several, `parts` are these, and all kinds of a part without paths are
+/// used; otherwise, `parts` is empty. A list with a patch strategy keeps it, with its merge keys. Another list gets the
+/// strategy `merge` if its list type is `set` or `map`. Schemas that lead to no such list are left out: kustomize
+/// replaces these values without a schema, too.
 ///
 /// # Example
 /// ```
@@ -109,7 +109,7 @@ fn definitions<'d, 'a>(document: &'d v3::Document<'a>) -> impl Iterator<Item = (
     schemas.map(|definition| (definition.name, &definition.schema))
 }
 
-/// The paths of single objects, each with the group, version and kind that its `get` says.
+/// Returns the paths of single objects, each with the group, version and kind of its `get`.
 fn paths<'d, 'a>(document: &'d v3::Document<'a>) -> impl Iterator<Item = (&'a str, &'d Json<'a>)> {
     let items = document.paths.into_iter().flat_map(|paths| paths.items);
     items.filter(|entry| entry.name.ends_with("/{name}")).filter_map(|entry| {
@@ -137,9 +137,9 @@ fn extensions_of_kind<'a>(schema: &Schema<'a>) -> Vec<(&'a str, Json<'a>)> {
 
 /// The definitions that kustomize needs.
 struct Merging<'a> {
-    /// The kinds, and what leads from them to a list that is merged.
+    /// The kinds, and the definitions between them and a list that is merged.
     definitions: BTreeMap<&'a str, &'a Schema<'a>>,
-    /// The schemas inside of them, by address, in whose reach such a list is.
+    /// The schemas inside them, by address, that lead to such a list.
     leading: HashSet<*const Schema<'a>>,
 }
 
@@ -166,7 +166,7 @@ impl<'a> Merging<'a> {
                 users.entry(target).or_default().push(name);
             }
         }
-        // Who refers to a leading definition leads as well.
+        // A definition that refers to a leading one is leading, too.
         let mut known: BTreeSet<&'a str> = leading.iter().copied().collect();
         while let Some(name) = leading.pop() {
             for user in users.get(name).into_iter().flatten() {
@@ -237,7 +237,7 @@ impl<'a> Merging<'a> {
     }
 }
 
-/// Marks the schemas in whose reach a list is merged, and returns whether this is one.
+/// Marks the schemas that lead to a list that is merged. Returns whether this is one.
 fn mark<'a>(schema: &Schema<'a>, leading: &BTreeSet<&str>, marked: &mut HashSet<*const Schema<'a>>) -> bool {
     let leads = if let Some(name) = target(schema) {
         leading.contains(&*name)
@@ -251,7 +251,7 @@ fn mark<'a>(schema: &Schema<'a>, leading: &BTreeSet<&str>, marked: &mut HashSet<
     leads
 }
 
-/// Collects the definitions that a schema refers to. Returns whether a list in it is merged.
+/// Collects the definitions to which a schema refers. Returns whether a list in it is merged.
 fn collect<'a>(schema: &Schema<'a>, targets: &mut BTreeSet<Cow<'a, str>>) -> bool {
     if let Some(name) = target(schema) {
         targets.insert(name);
@@ -261,14 +261,14 @@ fn collect<'a>(schema: &Schema<'a>, targets: &mut BTreeSet<Cow<'a, str>>) -> boo
     below(schema).fold(merged, |merged, inner| collect(inner, targets) | merged)
 }
 
-/// The schemas that kustomize enters.
+/// Returns the inner schemas that kustomize reads.
 fn below<'s, 'a>(schema: &'s Schema<'a>) -> impl Iterator<Item = &'s Schema<'a>> {
     let properties = schema.properties.iter().map(|property| &property.schema);
     schema.item().into_iter().chain(schema.additional_schema()).chain(properties)
 }
 
-/// The definition that stands for a schema: that of its reference, or of the only reference in its `allOf`, as v3 documents
-/// wrap references with siblings.
+/// Returns the definition of a schema: the target of its reference, or of the only reference in its `allOf`, as v3
+/// documents wrap references with siblings.
 fn target<'a>(schema: &Schema<'a>) -> Option<Cow<'a, str>> {
     let reference = match (schema.reference, schema.extra().all_of) {
         ("", [only]) if schema.properties.is_empty() && schema.items.is_none() => only.reference,

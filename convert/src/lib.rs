@@ -2,17 +2,17 @@
 //!
 //! A conversion is in the module of its target:
 //!
-//! | module | holds |
+//! | module | contents |
 //! |---|---|
 //! | [`document`] | a document of either dialect: reading, printing, converting |
 //! | [`v2`], [`v3`] | the models of the dialects, and the conversions to them |
 //! | [`graph`] | the references of a document: splitting, inlining, renaming |
-//! | [`aggregate`] | one document of several, and the parts of resources merged into a server's document |
+//! | [`aggregate`] | one document from several, and the parts of resources merged into a server's document |
 //! | [`proto`] | the protobuf forms of documents |
 //! | [`smd`] | structured-merge-diff schemas |
 //! | [`jsonschema`] | JSON Schemas of kinds |
 //! | [`kustomize`] | documents with merge keys for kustomize |
-//! | [`model`] | the parts that the models of documents are made of |
+//! | [`model`] | the building blocks of the models of documents |
 
 pub mod aggregate;
 mod budget;
@@ -26,7 +26,7 @@ pub mod smd;
 pub mod v2;
 pub mod v3;
 
-/// The names of the definitions that a printed value of either dialect refers to, in order of appearance.
+/// Returns the names of the definitions to which printed JSON of either dialect refers, in order of appearance.
 ///
 /// # Example
 /// ```
@@ -37,7 +37,7 @@ pub fn references(json: &[u8]) -> Vec<String> {
     ["definitions", "components/schemas"].into_iter().flat_map(|section| references_to(json, section)).collect()
 }
 
-/// The names that a printed value refers to in one section of its document.
+/// Returns the names to which printed JSON refers in one section of its document.
 pub(crate) fn references_to(json: &[u8], section: &str) -> Vec<String> {
     let prefix = format!("\"$ref\":\"#/{section}/");
     let text = String::from_utf8_lossy(json);

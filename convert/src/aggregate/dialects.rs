@@ -1,4 +1,4 @@
-//! What the dialects have different when documents are put together.
+//! The differences between the dialects when documents are aggregated.
 
 use super::printed;
 use super::root::Root;
@@ -10,24 +10,25 @@ use kubeshape_schema::{Bump, Code, Note};
 
 /// A document of one of the dialects.
 pub(super) trait Source<'a>: Copy {
-    /// Its path items.
+    /// The type of its path items.
     type Item: Item<'a> + Member<'a>;
 
-    /// Whether Kubernetes' aggregator takes what the root says for all operations from the first document alone, and
-    /// leaves out that of others.
+    /// Whether Kubernetes' aggregator uses root members that apply to all operations only from the first document, and
+    /// leaves out those of others.
     const ROOT_IS_FIRST: bool;
 
-    /// The document as one of any dialect.
+    /// Returns the document as one of any dialect.
     fn wrapped(self) -> Document<'a>;
 
-    /// The paths.
+    /// Returns the paths.
     fn items(&self) -> Option<Map<'a, Self::Item>>;
 
-    /// The paths, with what the root of the document says of them and that of the first document does not.
+    /// Returns the paths, with the root members that apply to all operations and differ from those of the first
+    /// document.
     fn items_alone(&self, first: &Root, arena: &'a Bump) -> Option<Map<'a, Self::Item>>;
 
-    /// What Kubernetes' aggregator takes of a document that is not the first: paths, definitions and parameters
-    /// of v2. It notes what is left out.
+    /// Returns what Kubernetes' aggregator uses of a document that is not the first: paths, definitions and parameters
+    /// of v2. Notes what is left out.
     fn as_upstream_takes(self, notes: &mut Vec<Note<'a>>) -> Self;
 }
 
@@ -118,7 +119,7 @@ impl<'a> Source<'a> for v3::Document<'a> {
         let servers = if printed(&self.servers) == first.servers {
             &[][..]
         } else if self.servers.is_empty() {
-            // What a document without servers means.
+            // The meaning of a document without servers.
             arena.alloc_slice_copy(&[v3::Server { url: "/", ..v3::Server::default() }])
         } else {
             self.servers

@@ -1,4 +1,4 @@
-//! Lists of group-version-kinds: definitions that differ in nothing else are equal, and their lists are united
+//! Lists of group-version-kinds: definitions that only differ in them are equal, and their lists are united
 //! (`mergedGVKs` in kube-openapi's `pkg/aggregator/aggregator.go`).
 
 use crate::graph::split::{KINDS, kind_of, sort_key, with_kinds};
@@ -9,15 +9,15 @@ use kubeshape_schema::{Bump, Extra, Json, Profile, Schema};
 use kubeshape_yaml::{Limits, Stream, Tape};
 use std::collections::HashSet;
 
-/// The kinds of a definition whose text is printed without them.
+/// The kinds of a definition that is printed without them.
 #[derive(Debug, Default)]
 pub(super) struct Kinds {
-    /// Where in the text they belong, as far as it is known.
+    /// Their offset in the printed definition, if known.
     at: Option<usize>,
-    /// The extension as it is printed, if it is no list.
+    /// The extension as it is printed, if it is not a list.
     other: Option<Box<[u8]>>,
     list: Vec<Kind>,
-    /// Group, version and kind of those in the list that have all three.
+    /// Group, version and kind of the list's items that have all three.
     seen: HashSet<(Box<str>, Box<str>, Box<str>)>,
     has_grown: bool,
 }
@@ -29,7 +29,7 @@ struct Kind {
 }
 
 impl Kinds {
-    /// The kinds of a definition, which is printed as `text` without them; none if it lists none.
+    /// Returns the kinds of a definition, which is printed as `text` without them, or `None` if it lists none.
     pub(super) fn of(schema: &Schema<'_>, text: &[u8], style: Style) -> Option<Box<Kinds>> {
         let value = value_of(schema)?;
         let mut with = Vec::with_capacity(text.len() + 256);
@@ -44,7 +44,7 @@ impl Kinds {
         Some(Box::new(kinds))
     }
 
-    /// The list of a definition with the kinds of an equal one, printed; none if there are no more of them.
+    /// Returns the printed list of a definition united with the kinds of an equal one, or `None` if that adds no kinds.
     pub(super) fn united(own: &[Json<'_>], other: &[Json<'_>], escape: Escape) -> Option<Vec<u8>> {
         let mut kinds = Kinds::default();
         for kind in own {
@@ -60,7 +60,7 @@ impl Kinds {
         Some(out)
     }
 
-    /// Adds the kinds of an equal definition to `kinds`. What is no kind is left out.
+    /// Adds the kinds of an equal definition to `kinds`. Items that are not kinds are left out.
     pub(super) fn unite(kinds: &mut Option<Box<Kinds>>, other: &Schema<'_>, style: Style) {
         let Some(Json::Array(list)) = value_of(other) else { return };
         kinds.get_or_insert_default().add(list, style.escape);
@@ -103,8 +103,8 @@ impl Kinds {
         is_new
     }
 
-    /// Brings the list into the order in which it is printed: sorted, if there are more kinds than the first definition
-    /// had. `text` is that of the definition.
+    /// Puts the list into its printed order: sorted, if there are more kinds than the first definition had. `text` is
+    /// the printed definition.
     pub(super) fn finish(&mut self, text: &[u8], style: Style, profile: Profile) {
         if self.has_grown {
             self.other = None;
@@ -115,7 +115,7 @@ impl Kinds {
         }
     }
 
-    /// Prints the definition whose text without kinds is `text`.
+    /// Prints the definition that is `text` without kinds.
     pub(super) fn write(&self, text: &[u8], sink: &mut dyn FnMut(&[u8])) {
         let Some((before, behind)) = self.at.and_then(|at| text.split_at_checked(at)) else { return sink(text) };
         let mut member = Vec::new();
@@ -137,7 +137,7 @@ impl Kinds {
     }
 }
 
-/// The definition without its kinds, to compare by.
+/// Returns the definition without its kinds, for comparisons.
 pub(super) fn without_kinds<'a>(schema: &Schema<'a>, arena: &'a Bump) -> Schema<'a> {
     if value_of(schema).is_none() {
         return *schema;
@@ -162,7 +162,7 @@ fn key() -> Vec<u8> {
     format!("\"{KINDS}\":").into_bytes()
 }
 
-/// Where `member` was left out of the object `with`, so that `without` is left.
+/// Returns where `member` was in the object `with`, so that `without` is left.
 fn place(with: &[u8], without: &[u8], member: &[u8]) -> usize {
     if with.get(1..).is_some_and(|members| members.starts_with(member)) {
         return 1;
@@ -175,7 +175,7 @@ fn place(with: &[u8], without: &[u8], member: &[u8]) -> usize {
     (0..=common).rev().find(is_there).unwrap_or(common)
 }
 
-/// Where kinds belong in the text of a definition that has none.
+/// Returns where kinds belong in the printed form of a definition that has none.
 fn place_in(text: &[u8], style: Style, profile: Profile) -> Option<usize> {
     let mut stream = Stream::new(text, Limits::PRINTED).ok()?;
     let source = stream.source();

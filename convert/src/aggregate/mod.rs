@@ -1,23 +1,23 @@
-//! Several documents become one, as clients are to put the documents of a server together (KEP-2896).
+//! Aggregates several documents into one, as clients do with the documents of a server (KEP-2896).
 //!
-//! Names are resolved as in `mergeSpecs` of kube-openapi's `pkg/aggregator`. What is equal is shared. Definitions are
-//! equal even if their lists of group-version-kinds differ; the lists are united and sorted then. What differs is
-//! called `_v2`, `_v3` and so on in later documents and in all references, and the same name is used for what is
-//! equal to it. This goes for everything that has a name, not for definitions and parameters alone.
+//! Names are resolved as in `mergeSpecs` of kube-openapi's `pkg/aggregator`. Equal parts are shared. Definitions are
+//! equal even if their lists of group-version-kinds differ; then the lists are united and sorted. A part that differs
+//! gets a name with `_v2`, `_v3` and so on in later documents and in all references, and the same name is used for
+//! equal parts. This applies to all named parts, not only to definitions and parameters.
 //!
 //! Beyond that, with [`Profile::Faithful`]:
-//! - equal texts are equal only if the parts that they refer to are equal, too; upstream shares a definition though the
-//!   two mean different things by a reference in it;
-//! - documents without paths count.
+//! - parts that print the same are equal only if the parts that they refer to are equal, too. Upstream shares a
+//!   definition although a reference in it has different meanings in the two documents;
+//! - documents without paths are used.
 //!
-//! With either profile paths must not differ. Upstream keeps those of the first document without a word.
+//! With either profile, paths must not differ. Upstream silently keeps those of the first document.
 //!
-//! What stands at the root for all operations of a document (`security`, `servers`, and in v2 `consumes`, `produces`
-//! and `schemes`) and is not the same in the first document moves to its operations. Other members of the root
-//! are the first document's; [`Code::AggregateDropped`] says what is missing because of that.
+//! Root members that apply to all operations of a document (`security`, `servers`, and in v2 `consumes`, `produces` and
+//! `schemes`) are moved to its operations if they differ from those of the first document. Other members of the root
+//! are the first document's; [`Code::AggregateDropped`] reports what is missing because of that.
 //!
-//! An [`Aggregator`] takes one document after the other and keeps its parts as printed texts, each text once. So the
-//! documents themselves need not be in memory together.
+//! An [`Aggregator`] reads one document after the other and stores its parts as printed strings, each string once. So
+//! the documents need not be in memory together.
 
 mod dialects;
 mod kinds;
@@ -43,12 +43,12 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use texts::Texts;
 
-/// A document of another dialect than the first one.
+/// The error for a document of another dialect than the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an aggregate holds documents of one dialect")]
 pub struct OtherDialect;
 
-/// Puts documents of one dialect together, in time that grows with their sizes together. A single one stays as it is.
+/// Aggregates documents of one dialect, in time linear in their total size. A single document is not changed.
 ///
 /// # Example
 /// ```
@@ -90,14 +90,14 @@ pub struct Aggregator {
     sections: [Vec<Stored>; Section::ALL.len()],
     paths: Paths,
     tags: Tags,
-    /// Whether a document has paths, components and callbacks at all.
+    /// Whether any document has paths, components and callbacks.
     has_paths: bool,
     has_components: bool,
     has_callbacks: bool,
     buffer: Vec<u8>,
 }
 
-/// What the first document gives to the result, and what later ones are compared with.
+/// Parts of the first document for the result, and to compare later documents with.
 #[derive(Debug)]
 struct First {
     dialect: Dialect,
@@ -105,10 +105,10 @@ struct First {
     root: Root,
 }
 
-/// A part that is kept.
+/// A stored part.
 #[derive(Debug, Default)]
 struct Stored {
-    /// The number of its text; of a definition, without its kinds.
+    /// The number of its printed form; of a definition, without its kinds.
     text: u32,
     kinds: Option<Box<Kinds>>,
 }
@@ -127,7 +127,7 @@ struct Paths {
     conflict: bool,
 }
 
-/// The tags of all documents, of each name the first.
+/// The tags of all documents. Of each name, the first is used.
 #[derive(Debug, Default)]
 struct Tags {
     printed: Vec<u8>,
@@ -135,7 +135,7 @@ struct Tags {
 }
 
 impl Aggregator {
-    /// Nothing yet.
+    /// Creates an aggregator without documents.
     pub fn new(profile: Profile) -> Self {
         Aggregator {
             profile,
@@ -153,11 +153,11 @@ impl Aggregator {
         }
     }
 
-    /// Adds a document, which reports call `name`: a file, or the name that the document has at the server. The result is
-    /// what was found; its places are those of this document.
+    /// Adds a document. Reports call it `name`: a file, or the name of the document at the server. Returns the
+    /// findings, whose locations are those of this document.
     ///
     /// # Errors
-    /// [`OtherDialect`]: the document is not of the dialect of the first one.
+    /// [`OtherDialect`]: the document does not have the dialect of the first one.
     pub fn add<'a>(
         &mut self,
         name: &str,
@@ -210,7 +210,7 @@ impl Aggregator {
         }
         let mut rewriter = Rewriter::new(&renames, dialect_of(&wrapped), arena);
         self.store(&wrapped, &contents, &placed, &mut rewriter, style, arena);
-        // Kubernetes' aggregator does not move to operations what the root of a document says.
+        // Kubernetes' aggregator does not move root members to operations.
         let as_they_are = is_first || is_kube && D::ROOT_IS_FIRST;
         let items = match &self.first {
             Some(first) if !as_they_are => document.items_alone(&first.root, arena),
@@ -235,7 +235,7 @@ impl Aggregator {
         found
     }
 
-    /// The numbers of the texts of all parts but the paths, by which they are compared.
+    /// Returns the numbers of the printed forms of all parts except the paths, by which they are compared.
     fn contents(&mut self, document: &Document<'_>, style: Style, arena: &Bump) -> Vec<u32> {
         let Aggregator { buffer, texts, .. } = self;
         let mut contents = Vec::new();
@@ -251,7 +251,7 @@ impl Aggregator {
         contents
     }
 
-    /// Keeps the parts that are new, and the kinds of definitions that are shared.
+    /// Stores the parts that are new, and the kinds of definitions that are shared.
     fn store<'a>(
         &mut self,
         document: &Document<'a>,
@@ -317,7 +317,7 @@ impl Aggregator {
         });
     }
 
-    /// The aggregate; none if there is no document or paths conflict.
+    /// Returns the aggregate, or `None` if there is no document or paths conflict.
     pub fn finish(self) -> Option<Aggregate> {
         let Aggregator { profile, first, names, texts, mut sections, mut paths, .. } = self;
         let First { dialect, items, .. } = first?;
@@ -395,14 +395,14 @@ impl Tags {
     }
 }
 
-/// What stands in the result although it may be empty.
+/// The members that the result has although they may be empty.
 #[derive(Clone, Copy, Debug)]
 struct Has {
     components: bool,
     callbacks: bool,
 }
 
-/// The aggregate of documents, ready to be printed.
+/// The aggregate of documents, ready for printing.
 #[derive(Debug)]
 pub struct Aggregate {
     dialect: Dialect,
@@ -422,7 +422,7 @@ impl Aggregate {
         self.dialect
     }
 
-    /// The document as compact JSON, as its profile prints it.
+    /// Returns the document as compact JSON, as its profile prints it.
     pub fn to_vec(&self) -> Vec<u8> {
         let mut length = 0;
         self.each_piece(&mut |piece| length += piece.len());
@@ -431,7 +431,7 @@ impl Aggregate {
         out
     }
 
-    /// Gives the document as compact JSON to `sink` in pieces of some size, so that it need not be in memory as a whole.
+    /// Writes the document as compact JSON to `sink` in pieces, so that it need not be in memory as a whole.
     ///
     /// # Errors
     /// Those of `sink`.
@@ -543,7 +543,7 @@ impl Pieces<'_> {
         }
     }
 
-    /// A key that is printed already.
+    /// Writes a key that is already printed.
     fn key(&mut self, key: &[u8]) {
         self.comma();
         (self.sink)(key);
@@ -571,7 +571,7 @@ fn style_of(dialect: Dialect) -> Style {
     }
 }
 
-/// The text of a member, by which members of different documents are compared.
+/// Returns the printed form of a member, by which members of different documents are compared.
 fn printed<'a>(member: &impl Member<'a>) -> Vec<u8> {
     let mut out = Vec::new();
     member.print(&mut Printer::new(&mut out, Style::V3, Profile::Faithful));

@@ -1,8 +1,8 @@
-//! Under which names the parts of a source stand in the result.
+//! Names of the parts of a source in the result.
 //!
-//! This is the rule of `mergeSpecs` in kube-openapi's `pkg/aggregator/aggregator.go`: a part whose name is free or whose
-//! name belongs to an equal part keeps it. Another part takes the name `NAME_v2`, `NAME_v3` and so on of an equal part,
-//! or else the first such name that neither the result nor the source has.
+//! This is the rule of `mergeSpecs` in kube-openapi's `pkg/aggregator/aggregator.go`: a part whose name is free or
+//! belongs to an equal part keeps it. Another part gets the name `NAME_v2`, `NAME_v3` and so on of an equal part, or
+//! else the first such name that neither the result nor the source has.
 
 use crate::graph::{Graph, PartIndex, Section};
 use kubeshape_schema::Profile;
@@ -10,17 +10,17 @@ use petgraph::visit::EdgeRef;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Where a part of a source stands in the result.
+/// The part of the result for a part of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Placed {
     /// Its number among the parts of its section.
     pub(crate) number: u32,
-    /// Whether it is new there, and not shared with an earlier source.
+    /// Whether it is new in the result, and not shared with an earlier source.
     pub(crate) is_new: bool,
 }
 
 impl Placed {
-    /// The place of what is not numbered here: paths, and parts in a circle with a path.
+    /// For parts that are not numbered here: paths, and parts in a cycle with a path.
     pub(crate) const NONE: Placed = Placed { number: u32::MAX, is_new: false };
 }
 
@@ -28,13 +28,13 @@ impl Placed {
 #[derive(Debug)]
 struct Taken {
     name: Arc<str>,
-    /// Equal keys mean equal parts.
+    /// Parts with equal keys are equal.
     key: u32,
     /// Its number among the names of all sections.
     id: u32,
 }
 
-/// What is known of the names `NAME_v2`, `NAME_v3` and so on.
+/// The names `NAME_v2`, `NAME_v3` and so on.
 #[derive(Debug)]
 struct Versions {
     /// All names with smaller numbers are taken.
@@ -58,17 +58,17 @@ pub(crate) struct SectionNames {
 }
 
 impl SectionNames {
-    /// The names in the order in which they were taken.
+    /// Returns the names in the order in which they were assigned.
     pub(crate) fn names(&self) -> impl Iterator<Item = &Arc<str>> {
         self.taken.iter().map(|taken| &taken.name)
     }
 
-    /// The name of the part of that number.
+    /// Returns the name of the part with that number.
     pub(crate) fn name(&self, number: u32) -> &str {
         self.taken.get(number as usize).map_or("", |taken| &taken.name)
     }
 
-    /// Whether a name is taken.
+    /// Returns whether a name is taken.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.numbers.contains_key(name)
     }
@@ -77,7 +77,7 @@ impl SectionNames {
         self.taken.get(*self.numbers.get(name)? as usize)
     }
 
-    /// Places a part. `is_used` says which names a new part may not have although nothing has taken them.
+    /// Assigns a name to a part. `is_used` selects names that a new part must not have although they are free.
     pub(crate) fn place(&mut self, name: &str, key: u32, is_used: impl Fn(&str) -> bool, id: &mut u32) -> Placed {
         match self.numbers.get(name) {
             None => return self.take(name, key, id),
@@ -98,7 +98,7 @@ impl SectionNames {
         }
     }
 
-    /// The first of the numbers 2, 3 and so on with which a name is not taken.
+    /// Returns the first of the numbers 2, 3 and so on with which a name is free.
     fn first_free(&mut self, name: &str) -> usize {
         let mut version = self.versions.get(name).map_or(2, |versions| versions.first_free);
         while self.numbers.contains_key(format!("{name}_v{version}").as_str()) {
@@ -110,7 +110,7 @@ impl SectionNames {
         version
     }
 
-    /// Takes a name that is free.
+    /// Assigns a free name.
     pub(crate) fn take(&mut self, name: &str, key: u32, id: &mut u32) -> Placed {
         let number = self.taken.len() as u32;
         let name: Arc<str> = name.into();
@@ -123,9 +123,9 @@ impl SectionNames {
         Placed { number, is_new: true }
     }
 
-    /// Says what a new part looks like in the result, where its references may have other names: upstream compares the
-    /// parts of later sources with that. Parts that are equal to what it was before are shared, too; upstream makes
-    /// one more copy for each of them.
+    /// Sets the key that a new part has in the result, where its references may have other names: upstream compares the
+    /// parts of later sources with that. Parts that are equal to the original are shared, too; upstream creates one
+    /// more copy for each of them.
     pub(crate) fn settle(&mut self, number: u32, key: u32) {
         let Some(taken) = self.taken.get_mut(number as usize) else { return };
         let (name, before) = (Arc::clone(&taken.name), std::mem::replace(&mut taken.key, key));
@@ -137,7 +137,7 @@ impl SectionNames {
         }
     }
 
-    /// Notes which part another one shares that wants this name and has this key.
+    /// Records which part is shared by another one that wants this name and has this key.
     fn note(&mut self, name: &str, key: u32, number: u32) {
         self.versions.entry(name.into()).or_default().by_key.entry(key).or_insert(number);
     }
@@ -145,9 +145,9 @@ impl SectionNames {
 
 /// The names of all sections.
 ///
-/// Every part has a key, and equal keys mean equal parts. With [`Profile::Kube`] the key stands for the text of the part.
-/// With [`Profile::Faithful`] it stands for the text and for all parts that the text refers to; parts that refer to each
-/// other in a circle have keys that stand for the whole circle.
+/// Every part has a key, and parts with equal keys are equal. With [`Profile::Kube`], the key identifies the printed
+/// form of the part. With [`Profile::Faithful`], it identifies the printed form and all parts to which the part refers;
+/// the keys of parts that refer to each other in a cycle identify the whole cycle.
 #[derive(Debug)]
 pub(super) struct Names {
     profile: Profile,
@@ -157,7 +157,7 @@ pub(super) struct Names {
     ids: u32,
 }
 
-/// Not a number of a text: the beginning of a member in a list, and a part of the same circle.
+/// Not the number of a printed form: it marks the start of a member in a list, and a part of the same cycle.
 const MEMBER: u32 = u32::MAX;
 const CIRCLE: u32 = u32::MAX - 1;
 
@@ -174,7 +174,7 @@ impl Names {
         &mut self.sections[section.number()]
     }
 
-    /// Places the parts of one more source. `contents` are the numbers of their texts.
+    /// Assigns names to the parts of one more source. `contents` are the numbers of their printed forms.
     pub(super) fn place(&mut self, graph: &Graph<'_>, contents: &[u32]) -> Vec<Placed> {
         let mut placed = vec![Placed::NONE; graph.len()];
         let named = |part: &PartIndex| graph.part(*part).section != Section::Paths;
@@ -229,7 +229,7 @@ impl Names {
     }
 }
 
-/// The name without `_v2` or the like.
+/// Returns the name without a suffix such as `_v2`.
 fn base(name: &str) -> Option<&str> {
     let (base, number) = name.rsplit_once("_v")?;
     let is_number = number.bytes().all(|b| b.is_ascii_digit()) && !number.starts_with('0');

@@ -1,4 +1,4 @@
-//! The named parts of a document, as they are printed.
+//! The named parts of a document, for printing.
 
 use crate::document::Document;
 use crate::graph::Section;
@@ -11,14 +11,15 @@ use kubeshape_schema::Schema;
 pub(super) enum Part<'p, 'a> {
     /// A definition.
     Definition(&'p Schema<'a>),
-    /// Any other part. The function prints it, with other references if it is given a rewriter.
+    /// Any other part. The function prints it; a given rewriter replaces its references.
     Other(&'p dyn Fn(Option<&mut Rewriter<'_, 'a>>, &mut Printer<'_>)),
 }
 
-/// Takes the parts of a document.
+/// Receives the parts of a document.
 pub(super) type Seen<'f, 'a> = dyn FnMut(Section, Part<'_, 'a>) + 'f;
 
-/// Calls `f` for every named part but the paths, in the order in which a [`Graph`](crate::graph::Graph) numbers them.
+/// Calls `f` for every named part except the paths, in the order in which a [`Graph`](crate::graph::Graph) numbers
+/// them.
 pub(super) fn each<'a>(document: &Document<'a>, f: &mut Seen<'_, 'a>) {
     match document {
         Document::V2(document) => {
@@ -66,7 +67,7 @@ fn members<'a, T: Member<'a>>(map: Map<'a, T>, (section, site): (Section, Site),
     }
 }
 
-/// A callback with other references and other names of security schemes.
+/// Returns a callback with other references and other names of security schemes.
 fn callback<'a>(value: Boxed<'a, v3::Callback<'a>>, rewriter: &mut Rewriter<'_, 'a>) -> Boxed<'a, v3::Callback<'a>> {
     let value = value.replace(Site::Callback, rewriter);
     let arena = rewriter.arena();
@@ -74,7 +75,7 @@ fn callback<'a>(value: Boxed<'a, v3::Callback<'a>>, rewriter: &mut Rewriter<'_, 
     callbacks(map, rewriter).iter().next().and_then(|entry| entry.value)
 }
 
-/// The components of a v3 document.
+/// Returns the components of a v3 document.
 pub(super) fn components<'a>(document: &v3::Document<'a>) -> v3::Components<'a> {
     document.components.copied().unwrap_or_default()
 }

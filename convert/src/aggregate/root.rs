@@ -1,4 +1,4 @@
-//! The root of the result: that of the first document, with gaps where the parts of all documents go.
+//! The root of the result: that of the first document, with gaps for the parts of all documents.
 
 use super::parts::components;
 use super::printed;
@@ -15,12 +15,12 @@ use std::collections::HashMap;
 /// A member of the root, of `paths` or of `components`.
 #[derive(Debug)]
 pub(super) enum Item {
-    /// A member as it is printed, with its key.
+    /// A printed member with its key.
     Member(Box<[u8]>),
     /// The members of an object, with its key: `paths` or `components`.
     Paths(Vec<Item>),
     Components(Vec<Item>),
-    /// The members of `paths`, which stand directly in it.
+    /// The members of `paths`, which are directly in it.
     Items,
     /// A section with its name.
     Section(Section, Box<[u8]>),
@@ -28,14 +28,14 @@ pub(super) enum Item {
     Tags,
 }
 
-/// What a later document is compared with.
+/// The data with which a later document is compared.
 #[derive(Debug)]
 pub(super) struct Root {
     members: Vec<Vec<u8>>,
     extensions: [Vec<(Box<str>, Vec<u8>)>; 3],
     tags: Vec<u8>,
     tags_by_name: HashMap<Box<str>, Vec<u8>>,
-    /// Printed: what stands at the root for all operations.
+    /// The printed root members that apply to all operations.
     pub(super) security: Vec<u8>,
     pub(super) servers: Vec<u8>,
     pub(super) consumes: Vec<u8>,
@@ -43,7 +43,7 @@ pub(super) struct Root {
     pub(super) schemes: Vec<u8>,
 }
 
-/// A member of a document that only the first document gives to the result.
+/// A root member that only the first document contributes to the result.
 struct Single {
     name: &'static str,
     at: u32,
@@ -79,7 +79,7 @@ fn singles(document: &Document<'_>) -> Vec<Single> {
     }
 }
 
-/// The extensions of the root, of the paths and of the components, with the places of these objects.
+/// Returns the extensions of the root, of the paths and of the components, with the locations of these objects.
 fn all_extensions<'a>(document: &Document<'a>) -> [Option<(Extensions<'a>, u32)>; 3] {
     match document {
         Document::V2(document) => {
@@ -117,7 +117,7 @@ fn printed_tags(tags: &[v3::Tag<'_>]) -> Vec<u8> {
 }
 
 impl Root {
-    /// What later documents are compared with, of the first one.
+    /// Returns the data of the first document with which later documents are compared.
     pub(super) fn of(document: &Document<'_>) -> Root {
         let extensions = all_extensions(document).map(|found| {
             let (extensions, _) = found.unwrap_or_default();
@@ -151,7 +151,7 @@ impl Root {
         }
     }
 
-    /// Notes what a later document has at its root and the result lacks.
+    /// Notes root members of a later document that the result lacks.
     pub(super) fn differences<'a>(&self, document: &Document<'a>, notes: &mut Vec<Note<'a>>) {
         for (own, first) in singles(document).into_iter().zip(&self.members) {
             if !own.is_absent && own.text != *first {
@@ -179,7 +179,7 @@ impl Root {
     }
 }
 
-/// The members of the root of the first document in printing order.
+/// Returns the members of the root of the first document in printed order.
 pub(super) fn items(document: &Document<'_>, style: Style, profile: Profile) -> Vec<Item> {
     let mut text = Vec::new();
     print_with_gaps(document, style, profile, &mut text);
@@ -232,7 +232,7 @@ const SECTIONS_V3: [(&str, Section); 9] = [
     ("callbacks", Section::Callbacks),
 ];
 
-/// A section, or a member that is none.
+/// Returns the section with this key, or the member itself if it is not a section.
 fn gap(key: Node<'_>, value: Node<'_>, sections: &[(&str, Section)]) -> Item {
     match sections.iter().find(|(name, _)| *name == key.text()) {
         Some((name, section)) => Item::Section(*section, key_of(name)),
@@ -247,13 +247,13 @@ fn key_of(name: &str) -> Box<[u8]> {
     out.into()
 }
 
-/// A member as it stands in the printed text.
+/// Returns a member as it is printed.
 fn member(key: Node<'_>, value: Node<'_>) -> Item {
     let text = key.document().source().as_bytes();
     Item::Member(text.get(key.span().start..value.span().end).unwrap_or_default().into())
 }
 
-/// Prints the root of a document. Every section has one member, so that all are printed.
+/// Prints the root of a document. Every section has one member, so that all sections are printed.
 fn print_with_gaps(document: &Document<'_>, style: Style, profile: Profile, out: &mut Vec<u8>) {
     let arena = Bump::new();
     let definitions: &[Property<'_>] = arena.alloc_slice_fill_default(1);
@@ -295,7 +295,7 @@ fn print_with_gaps(document: &Document<'_>, style: Style, profile: Profile, out:
     }
 }
 
-/// A map with one member without a name.
+/// Returns a map with one member without a name.
 fn one<T: Default + Copy>(arena: &Bump) -> Map<'_, T> {
     Map::new(arena.alloc_slice_copy(&[Entry::default()]))
 }

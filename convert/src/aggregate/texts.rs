@@ -1,19 +1,19 @@
-//! Printed texts, each kept once.
+//! Printed strings, each stored once.
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
 
-/// Printed texts and their numbers. Equal texts have the same number.
+/// Printed strings and their numbers. Equal strings have the same number.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
     all: Vec<Box<[u8]>>,
-    /// Numbers by the hash of the text. It is never iterated over.
+    /// Numbers by the hash of the string. It is never iterated over.
     numbers: HashTable<u32>,
     hasher: DefaultHashBuilder,
 }
 
 impl Texts {
-    /// The number of a text, which is kept if it is new.
+    /// Returns the number of a string, which is stored if it is new.
     pub(crate) fn number(&mut self, text: &[u8]) -> u32 {
         let Texts { all, numbers, hasher } = self;
         let hash = hasher.hash_one(text);
@@ -26,7 +26,7 @@ impl Texts {
         number
     }
 
-    /// The text of that number.
+    /// Returns the string with that number.
     pub(crate) fn get(&self, number: u32) -> &[u8] {
         self.all.get(number as usize).map_or(&[], |text| text)
     }

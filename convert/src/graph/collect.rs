@@ -1,4 +1,4 @@
-//! Collecting the references of a part.
+//! Collects the references of a part.
 
 use super::Section;
 use crate::document::Document;
@@ -6,19 +6,19 @@ use crate::model::{Object as _, Site, Visitor, visit_schema};
 use crate::{v2, v3};
 use kubeshape_schema::{Dialect, Json, Schema};
 
-/// Where the object that v3 has for a discriminator stands among the extensions of a schema.
+/// The name under which a schema's extensions have the v3 object for a discriminator.
 pub(crate) const DISCRIMINATOR: &str = "discriminator";
 
-/// What a part is connected by.
+/// How a part refers to another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Link {
     /// A `$ref` to it.
     Reference,
-    /// A `$ref` into it, or to a part of another kind than belongs there.
+    /// A `$ref` into it, or to a part of an unexpected kind.
     Inner,
     /// The mapping of a discriminator.
     Mapping,
-    /// A requirement of security.
+    /// A security requirement.
     Requirement,
 }
 
@@ -29,9 +29,9 @@ pub(crate) struct Found<'a> {
     pub(crate) at: u32,
     pub(crate) text: &'a str,
     pub(crate) link: Link,
-    /// Where what belongs there stands.
+    /// The section to which it should refer.
     pub(crate) section: Section,
-    /// Whether it stands for the part itself or restricts the very value, and nothing below it.
+    /// Whether it represents the part itself or restricts the same value, not a value below it.
     pub(crate) in_place: bool,
 }
 
@@ -74,7 +74,7 @@ impl<'a> Collector<'a> {
     }
 }
 
-/// The mapping of a schema's discriminator.
+/// Returns the mapping of a schema's discriminator.
 pub(crate) fn mapping<'a>(schema: &Schema<'a>) -> Option<&'a [(&'a str, Json<'a>)]> {
     let (_, discriminator) = schema.extra().extensions.iter().find(|(name, _)| *name == DISCRIMINATOR)?;
     match discriminator.get("mapping")? {
@@ -94,10 +94,10 @@ impl<'a> Visitor<'a> for Collector<'a> {
     }
 }
 
-/// What is called with section, name and place of a part, and with what shows its references.
+/// Receives section, name and location of a part, and a function that collects its references.
 pub(crate) type Seen<'f, 'a> = dyn FnMut(Section, &'a str, u32, &dyn Fn(&mut Collector<'a>)) + 'f;
 
-/// Calls `f` for every named part of a document in the order of [`Section::ALL`], with what shows its
+/// Calls `f` for every named part of a document in the order of [`Section::ALL`], with a function that collects its
 /// references.
 pub(crate) fn each_part<'a>(document: &Document<'a>, f: &mut Seen<'_, 'a>) {
     match document {
@@ -175,7 +175,7 @@ fn each_part_v3<'a>(document: &v3::Document<'a>, f: &mut Seen<'_, 'a>) {
     }
 }
 
-/// Callbacks hold operations in turn.
+/// Callbacks contain operations, too.
 fn operations_of<'a>(item: &v3::PathItem<'a>, c: &mut Collector<'a>) {
     for operation in item.operations() {
         c.requirements(operation.security, operation.at);
@@ -187,14 +187,14 @@ fn operations_of<'a>(item: &v3::PathItem<'a>, c: &mut Collector<'a>) {
 }
 
 impl<'a> v2::PathItem<'a> {
-    /// The operations of the path, in printing order.
+    /// Returns the operations of the path, in printed order.
     pub(crate) fn operations(&self) -> impl Iterator<Item = &'a v2::Operation<'a>> {
         [self.get, self.put, self.post, self.delete, self.options, self.head, self.patch].into_iter().flatten()
     }
 }
 
 impl<'a> v3::PathItem<'a> {
-    /// The operations of the path, in printing order.
+    /// Returns the operations of the path, in printed order.
     pub(crate) fn operations(&self) -> impl Iterator<Item = &'a v3::Operation<'a>> {
         [self.get, self.put, self.post, self.delete, self.options, self.head, self.patch, self.trace]
             .into_iter()
@@ -202,7 +202,7 @@ impl<'a> v3::PathItem<'a> {
     }
 }
 
-/// Whether a mapping says the name of a definition, and no reference: what could be either is a name.
+/// Returns whether a mapping has the name of a definition, not a reference. A string that could be either is a name.
 pub(crate) fn is_bare_name(text: &str, dialect: Dialect) -> bool {
     let is_file = || text.rsplit_once('.').is_some_and(|(_, end)| matches!(end, "json" | "yaml" | "yml"));
     dialect == Dialect::V3 && !text.contains(['#', '/']) && !is_file()

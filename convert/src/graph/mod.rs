@@ -1,17 +1,17 @@
-//! The reference graph of a document and what stands on it.
+//! The reference graph of a document and operations on it.
 //!
-//! [`Graph`] has a node for every part of a document that has a name (definitions, shared parameters and so on,
-//! and paths) and an edge for every reference between them. On it stand:
+//! [`Graph`] has a node for every named part of a document (definitions, shared parameters and so on, and paths) and an
+//! edge for every reference between them. These use it:
 //!
-//! - [`split`]: a document is cut into documents per group-version, each with what it reaches;
-//! - [`inline`]: references are replaced by what they point at;
+//! - [`split`]: a document is split into documents per group-version, each with what it reaches;
+//! - [`inline`]: references are replaced by their targets;
 //! - [`rename`]: definitions get names of another form.
 //!
-//! Splitting and [aggregating](crate::aggregate) are each other's inverse: every part stands in some document of the
-//! split, and equal parts of several documents are one in the aggregate.
+//! Splitting and [aggregating](crate::aggregate) are inverse: every part is in some document of the split, and equal
+//! parts of several documents are one in the aggregate.
 //!
-//! A reference that leads nowhere, out of the document or to no part of its own stays as it is everywhere;
-//! a note says where it stands.
+//! A reference that leads nowhere, out of the document or to something that is not a named part is never changed; a
+//! note has its location.
 
 mod collect;
 pub mod inline;
@@ -33,25 +33,25 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{Dfs, EdgeFiltered, EdgeRef, Reversed, Walker};
 use std::collections::HashMap;
 
-/// A part of a document that has a name.
+/// A named part of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Part<'a> {
-    /// Where it stands.
+    /// The section that contains it.
     pub section: Section,
-    /// Its name, of paths the path.
+    /// Its name; for paths, the path.
     pub name: &'a str,
-    /// Place of the name in the tape.
+    /// Location of the name in the tape.
     pub at: u32,
 }
 
-/// What one part says of another.
+/// A reference from one part to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Edge {
-    /// What leads to the reference.
+    /// The kind of the position of the reference.
     pub site: Site,
-    /// Place of the object that holds it: its entry in the tape.
+    /// Location of the object that contains it: its entry in the tape.
     pub at: u32,
-    /// What kind of reference it is.
+    /// The kind of reference.
     pub link: Link,
     in_place: bool,
 }
@@ -65,15 +65,15 @@ pub struct Graph<'a> {
     dialect: Dialect,
     inner: DiGraph<Part<'a>, Edge, u32>,
     index: HashMap<(Section, &'a str), PartIndex>,
-    /// Number of the first part of every section, and of all parts.
+    /// Number of the first part of every section, and the number of all parts.
     starts: [u32; Section::ALL.len() + 1],
     notes: Vec<Note<'a>>,
 }
 
 impl<'a> Graph<'a> {
-    /// The graph of a document, made in time and space proportional to its size.
+    /// Builds the graph of a document, in time and space proportional to its size.
     ///
-    /// # Example: what a change of a definition touches
+    /// # Example: what a change of a definition affects
     /// ```
     /// use kubeshape_convert::document::Document;
     /// use kubeshape_convert::graph::{Graph, Section};
@@ -165,7 +165,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// References that lead in a circle before anything is said of a value.
+    /// Notes references in cycles that contain no value.
     fn note_loops(&mut self) {
         let in_place = EdgeFiltered::from_fn(&self.inner, |edge| edge.weight().in_place);
         for circle in kosaraju_scc(&in_place) {
@@ -181,64 +181,64 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The dialect of the document.
+    /// Returns the dialect of the document.
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// What was found: references that lead nowhere, out of the document, to what has no name of its own, or
-    /// in a circle, and repeated operation ids. In document order.
+    /// Returns the findings: references that lead nowhere, out of the document, to something without a name of its own,
+    /// or in a cycle, and repeated operation ids. They are in document order.
     pub fn notes(&self) -> &[Note<'a>] {
         &self.notes
     }
 
-    /// The same, for reports.
+    /// Does the same and consumes the graph.
     pub fn into_notes(self) -> Vec<Note<'a>> {
         self.notes
     }
 
-    /// The graph itself. Parts are numbered by section, and in a section as they are printed.
+    /// Returns the graph itself. Parts are numbered by section, and in a section in printed order.
     pub fn inner(&self) -> &DiGraph<Part<'a>, Edge, u32> {
         &self.inner
     }
 
-    /// Number of parts.
+    /// Returns the number of parts.
     pub fn len(&self) -> usize {
         self.inner.node_count()
     }
 
-    /// Whether no part has a name.
+    /// Returns whether the document has no named parts.
     pub fn is_empty(&self) -> bool {
         self.inner.node_count() == 0
     }
 
-    /// A part.
+    /// Returns a part.
     pub fn part(&self, part: PartIndex) -> Part<'a> {
         self.inner[part]
     }
 
-    /// The part of that name.
+    /// Returns the part with that name.
     pub fn find(&self, section: Section, name: &str) -> Option<PartIndex> {
         self.index.get(&(section, name)).copied()
     }
 
-    /// The parts of a section, in order.
+    /// Returns the parts of a section, in order.
     pub fn section(&self, section: Section) -> impl Iterator<Item = PartIndex> + use<> {
         let [start, end] = [self.starts[section.number()], self.starts[section.number() + 1]];
         (start..end).map(|i| PartIndex::new(i as usize))
     }
 
-    /// The number of a part within its section.
+    /// Returns the number of a part within its section.
     pub(crate) fn within(&self, part: PartIndex) -> usize {
         part.index() - self.starts[self.inner[part].section.number()] as usize
     }
 
-    /// What a part refers to, in document order.
+    /// Returns the references of a part, in document order.
     pub fn references_of(&self, part: PartIndex) -> Vec<(PartIndex, Edge)> {
         self.edges(part, Direction::Outgoing)
     }
 
-    /// What refers to a part.
+    /// Returns the references to a part.
     pub fn references_to(&self, part: PartIndex) -> Vec<(PartIndex, Edge)> {
         self.edges(part, Direction::Incoming)
     }
@@ -250,12 +250,12 @@ impl<'a> Graph<'a> {
         };
         let mut out: Vec<_> =
             self.inner.edges_directed(part, direction).map(|edge| (other(edge), *edge.weight())).collect();
-        // petgraph gives the newest first.
+        // petgraph returns the newest first.
         out.reverse();
         out
     }
 
-    /// The parts that some parts reach, themselves included, in order.
+    /// Returns the parts that some parts reach, including themselves, in order.
     pub fn reached_from(&self, parts: impl IntoIterator<Item = PartIndex>) -> Vec<PartIndex> {
         let mut walk = Dfs::empty(&self.inner);
         walk.stack.extend(parts);
@@ -264,7 +264,7 @@ impl<'a> Graph<'a> {
         out
     }
 
-    /// The parts that reach a part, itself included, in order: what a change of it touches.
+    /// Returns the parts that reach a part, including itself, in order: the parts that a change of it affects.
     pub fn touched_by(&self, part: PartIndex) -> Vec<PartIndex> {
         let reversed = Reversed(&self.inner);
         let mut out: Vec<PartIndex> = Dfs::new(reversed, part).iter(reversed).collect();
@@ -272,9 +272,9 @@ impl<'a> Graph<'a> {
         out
     }
 
-    /// The strongly connected components, each in order, those that others refer to before those.
+    /// Returns the strongly connected components, each in order. A component comes before those that refer to it.
     pub fn components(&self) -> Vec<Vec<PartIndex>> {
-        // Not Tarjan's: petgraph's is recursive, and references may form a chain of any length.
+        // Not Tarjan's algorithm: petgraph's is recursive, and references may form a chain of any length.
         let mut out = kosaraju_scc(&self.inner);
         for component in &mut out {
             component.sort_unstable();
@@ -282,7 +282,7 @@ impl<'a> Graph<'a> {
         out
     }
 
-    /// The components that are recursive: of several parts, or of one that refers to itself.
+    /// Returns the components that are recursive: of several parts, or of one that refers to itself.
     pub fn recursive(&self) -> Vec<Vec<PartIndex>> {
         let mut out = self.components();
         out.retain(|component| self.is_recursive(component));
@@ -297,7 +297,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// All parts, every part behind those that it refers to; recursive ones stand together.
+    /// Returns all parts, every part after those to which it refers; recursive ones are next to each other.
     pub fn order(&self) -> Vec<PartIndex> {
         self.components().into_iter().flatten().collect()
     }

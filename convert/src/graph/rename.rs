@@ -1,21 +1,21 @@
-//! Other names for the definitions of a document.
+//! Renames the definitions of a document.
 //!
 //! | form | |
 //! |---|---|
 //! | [`Names::Friendly`] | `io.k8s.api.core.v1.Pod`: what Kubernetes publishes (upstream: `ToRESTFriendlyName`) |
 //! | [`Names::GoPath`] | `k8s.io/api/core/v1.Pod`: the Go package and the type |
-//! | [`Names::Short`] | `Pod`: without package (KEP-2896: names of native resources are to omit their package paths) |
+//! | [`Names::Short`] | `Pod`: without package (KEP-2896: names of native resources should omit their package paths) |
 //!
-//! Go paths are made from friendly names by their form: the first two labels are the host, as in `io.k8s` or
-//! `com.github`, and the last one is the type. Made friendly again they are the same names.
+//! Go paths are derived from friendly names by their form: the first two labels are the host, as in `io.k8s` or
+//! `com.github`, and the last one is the type. Converted back to friendly names, they are the same.
 //!
-//! A short name is the shortest end of the name that no other definition of the document has: `Pod`, and
-//! `core.v1.Event` beside `events.v1.Event`. All definitions of which one end is the same get longer ones, so
-//! that no name depends on the order of definitions. There is no way back from it.
+//! A short name is the shortest suffix of the name that no other definition of the document has: `Pod`, and
+//! `core.v1.Event` if there is `events.v1.Event`. All definitions with the same suffix get longer names, so that no
+//! name depends on the order of definitions. Short names cannot be converted back.
 //!
-//! The discriminator of a v2 document has no mapping: its values are names of definitions, the new ones then.
+//! The discriminator of a v2 document has no mapping: its values are names of definitions, so they change, too.
 //!
-//! Names that have no other form stay. Definitions that would get one name keep those they have; a note says which.
+//! Names without the other form stay. Definitions that would get the same name keep their names; a note lists them.
 
 use super::rewrite::{Renames, Rewriter};
 use super::{Graph, Section};
@@ -33,12 +33,12 @@ pub enum Names {
     Friendly,
     /// `k8s.io/api/core/v1.Pod`
     GoPath,
-    /// `Pod`, or as much more as is needed.
+    /// `Pod`, or a longer suffix if needed.
     Short,
 }
 
-/// A document whose definitions have names of another form, in all references and mappings of discriminators
-/// too; discriminators without mapping get one for the names that were.
+/// Returns a document whose definitions have names of another form, also in all references and mappings of
+/// discriminators. Discriminators without a mapping get one with the old names.
 ///
 /// # Example
 /// ```
@@ -80,7 +80,7 @@ pub fn rename<'a>(document: &Document<'a>, to: Names, arena: &'a Bump) -> Conver
     Converted { value, notes }
 }
 
-/// A name as Kubernetes publishes it: of a Go path the host reversed, and dots for slashes.
+/// Returns a name as Kubernetes publishes it: a Go path with its host reversed, and dots instead of slashes.
 ///
 /// # Example
 /// ```
@@ -95,7 +95,7 @@ pub fn friendly(name: &str) -> Cow<'_, str> {
     Cow::Owned(labels.join("."))
 }
 
-/// The Go path of which a name is the friendly form; the name itself if it has not that form.
+/// Returns the Go path of a friendly name, or the name itself if it does not have that form.
 ///
 /// # Example
 /// ```
@@ -136,10 +136,10 @@ fn owned<'a>(name: Cow<'a, str>, arena: &'a Bump) -> &'a str {
     }
 }
 
-/// Names with more labels in common stay.
+/// Names with more common labels are not changed.
 const MAX_LABELS: usize = 64;
 
-/// The shortest end of every name that no other name has.
+/// Returns the shortest suffix of every name that no other name has.
 fn short<'a>(definitions: &[Property<'a>], arena: &'a Bump) -> Vec<&'a str> {
     let mut out: Vec<&'a str> = definitions.iter().map(|definition| definition.name).collect();
     let labels: Vec<Vec<&'a str>> =
@@ -154,7 +154,7 @@ fn short<'a>(definitions: &[Property<'a>], arena: &'a Bump) -> Vec<&'a str> {
         }
         for (end, same) in ends {
             match same[..] {
-                // A name of odd form, as one that ends with a dot, is left alone.
+                // A name of an unusual form, such as one that ends with a dot, is not changed.
                 [only] if end.iter().all(|label| !label.is_empty()) => out[only] = arena.alloc_str(&end.join(".")),
                 [_] => {}
                 _ => left.extend(same.into_iter().filter(|i| labels[*i].len() > length)),
@@ -166,7 +166,7 @@ fn short<'a>(definitions: &[Property<'a>], arena: &'a Bump) -> Vec<&'a str> {
     out
 }
 
-/// Gives definitions that would share a name with another the name back that they have.
+/// Restores the names of definitions that would share a name with another one.
 fn keep_colliding<'a>(definitions: &[Property<'a>], names: &mut [&'a str], notes: &mut Vec<Note<'a>>) {
     let mut users: HashMap<&str, Vec<usize>> = HashMap::new();
     for (i, name) in names.iter().enumerate() {
@@ -180,7 +180,7 @@ fn keep_colliding<'a>(definitions: &[Property<'a>], names: &mut [&'a str], notes
         for i in same {
             let old = definitions[i].name;
             if names[i] == old {
-                // It keeps its name, and it alone.
+                // Only it has this name now.
                 users.entry(old).or_default().push(i);
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Other names for parts, in all references to them.
+//! Renames parts in all references to them.
 
 use super::collect::{DISCRIMINATOR, is_bare_name, mapping};
 use super::{Section, Target, reference_to};
@@ -30,7 +30,7 @@ impl<'a> Renames<'a> {
         self.names.get(&(section, name)).copied().unwrap_or(name)
     }
 
-    /// A map with new keys, sorted again.
+    /// Returns a map with new keys, sorted again.
     pub(crate) fn keys<T: Copy>(&self, section: Section, map: Map<'a, T>, arena: &'a Bump) -> Map<'a, T> {
         if map.is_empty() || self.names.is_empty() {
             return map;
@@ -41,7 +41,7 @@ impl<'a> Renames<'a> {
         Map::new(entries)
     }
 
-    /// The same for definitions.
+    /// Does the same for definitions.
     pub(crate) fn definitions(&self, properties: &'a [Property<'a>], arena: &'a Bump) -> &'a [Property<'a>] {
         if properties.is_empty() || self.names.is_empty() {
             return properties;
@@ -68,7 +68,7 @@ impl<'r, 'a> Rewriter<'r, 'a> {
         Rewriter { arena, dialect, renames, written: HashMap::new() }
     }
 
-    /// Whether nothing has another name.
+    /// Returns whether no part has another name.
     pub(crate) fn is_idle(&self) -> bool {
         self.renames.is_empty()
     }
@@ -89,7 +89,7 @@ impl<'r, 'a> Rewriter<'r, 'a> {
         new
     }
 
-    /// A mapping may say a bare name in place of a reference.
+    /// Returns the new value of a mapping, which may be a bare name instead of a reference.
     fn mapped(&mut self, text: &'a str) -> &'a str {
         if is_bare_name(text, self.dialect) {
             match self.renames.names.get(&(Section::Schemas, text)) {
@@ -125,8 +125,8 @@ impl<'r, 'a> Rewriter<'r, 'a> {
         out
     }
 
-    /// The extensions with a discriminator that still tells the same values apart: where it names no
-    /// definition, its values are names of definitions, which a mapping keeps.
+    /// Returns the extensions with a discriminator that still distinguishes the same values: without a mapping, its
+    /// values are names of definitions, and a new mapping keeps them.
     fn discriminator(&mut self, schema: &Schema<'a>) -> Option<&'a [(&'a str, Json<'a>)]> {
         let extra = schema.extra();
         let at = extra.extensions.iter().position(|(name, _)| *name == DISCRIMINATOR)?;
@@ -190,7 +190,7 @@ impl<'a> Mapper<'a> for Rewriter<'_, 'a> {
     }
 }
 
-/// A copy of a path item with every operation replaced.
+/// Returns a copy of a path item with every operation replaced.
 macro_rules! with_operations {
     ($item:expr, $arena:expr, [$($method:ident)*], $f:expr) => {{
         let mut out = $item;
@@ -202,16 +202,16 @@ pub(crate) use with_operations;
 
 /// A path item of either dialect.
 pub(crate) trait Item<'a>: crate::model::Object<'a> {
-    /// The item with other references.
+    /// Returns the item with other references.
     fn rewritten(&self, rewriter: &mut Rewriter<'_, 'a>) -> Self {
         let item = self.replace(Site::PathItem, rewriter);
         if rewriter.renames.schemes { item.with_schemes(rewriter) } else { item }
     }
 
-    /// The item with other names of security schemes.
+    /// Returns the item with other names of security schemes.
     fn with_schemes(self, rewriter: &Rewriter<'_, 'a>) -> Self;
 
-    /// The ids of its operations, and their places.
+    /// Returns the ids of its operations, and their locations.
     fn operation_ids(&self) -> impl Iterator<Item = (&'a str, u32)>;
 }
 

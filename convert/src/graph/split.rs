@@ -6,12 +6,12 @@
 //! `apis/apps`. For every other path it is the path up to its first parameter: `version`, `openid/v1/jwks`, `logs`.
 //!
 //! Servers do not publish a part that no path reaches. Here these parts go into a document of their own, [`REST`], so
-//! that nothing is lost and [`aggregate`](crate::aggregate) restores the whole. A security scheme that no operation
-//! requires belongs to the server, so every document holds it.
+//! that nothing is lost and [`aggregate`](crate::aggregate) restores the whole document. A security scheme that no
+//! operation requires belongs to the server, so every document contains it.
 //!
 //! Kinds that every group-version registers (`DeleteOptions` and `WatchEvent`) list all group-versions. As on the
-//! server, the document of a group-version lists only itself and `v1`; other lists do not change. A group-version
-//! without a document of its own stays listed in [`REST`].
+//! server, the document of a group-version lists only itself and `v1`; other lists are not changed. A group-version
+//! without a document of its own is still listed in [`REST`].
 
 use super::{Graph, Link, PartIndex, Section};
 use crate::document::Document;
@@ -21,15 +21,15 @@ use kubeshape_schema::{Bump, Converted, Extra, Json, Property, Schema};
 use petgraph::visit::EdgeRef;
 use std::collections::BTreeMap;
 
-/// Name of the document that holds what no path reaches.
+/// Name of the document with the parts that no path reaches.
 pub const REST: &str = "components";
 
-/// Name of the document that holds the path `/`.
+/// Name of the document with the path `/`.
 const ROOT: &str = "root";
 
 pub(crate) const KINDS: &str = "x-kubernetes-group-version-kind";
 
-/// One of the documents that a document is cut into.
+/// One of the documents into which a document is split.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slice<'a> {
     /// Its name, as in the index of `/openapi/v3`: `apis/apps/v1`.
@@ -38,8 +38,8 @@ pub struct Slice<'a> {
     pub document: v3::Document<'a>,
 }
 
-/// Cuts a document into documents per group-version, sorted by name, each with exactly what it reaches. There
-/// is at least one. The notes are those of the [`Graph`].
+/// Splits a document into documents per group-version, sorted by name, each with exactly what it reaches. There is at
+/// least one. The notes are those of the [`Graph`].
 ///
 /// # Example
 /// ```
@@ -72,7 +72,7 @@ pub fn split<'a>(document: &v3::Document<'a>, arena: &'a Bump) -> Converted<'a, 
     }
     let mut cutter = Cutter::new(document, &graph, arena);
     let mut slices = Vec::with_capacity(roots.len() + 1);
-    // A path may have the name of the rest.
+    // A path may have the name of the document for the rest.
     let mut rest = roots.remove(REST).unwrap_or_default();
     for (name, paths) in roots {
         slices.push(Slice { name, document: cutter.cut(&paths, group_version(name)) });
@@ -85,7 +85,7 @@ pub fn split<'a>(document: &v3::Document<'a>, arena: &'a Bump) -> Converted<'a, 
     Converted { value: slices, notes: graph.into_notes() }
 }
 
-/// The name of the document that a path belongs to.
+/// Returns the name of the document to which a path belongs.
 ///
 /// # Example
 /// ```
@@ -114,7 +114,7 @@ pub fn name_of(path: &str) -> &str {
     if name.is_empty() { ROOT } else { name }
 }
 
-/// Group and version of a document's name, if it has both.
+/// Returns the group and version in a document's name, if it has both.
 ///
 /// # Example
 /// ```
@@ -137,12 +137,12 @@ struct Cutter<'g, 'a> {
     components: v3::Components<'a>,
     graph: &'g Graph<'a>,
     arena: &'a Bump,
-    /// The number of the cut that reached a part last; 0 is none.
+    /// For each part, the number of the last document that reached it; 0 is none.
     reached: Vec<u32>,
     cuts: u32,
     /// Security schemes that belong to every document.
     common: Vec<PartIndex>,
-    /// Lists of kinds that are narrowed, by number of the definition, and which of them are in some document.
+    /// Lists of kinds that are reduced, by number of the definition, and which of their kinds are in some document.
     kinds: BTreeMap<usize, (Kinds<'a>, Vec<bool>)>,
 }
 
@@ -176,7 +176,7 @@ impl<'g, 'a> Cutter<'g, 'a> {
         Cutter { document, components, graph, arena, reached: vec![0; graph.len()], cuts: 0, common, kinds }
     }
 
-    /// The document with what the parts reach.
+    /// Returns the document with what the parts reach.
     fn cut(&mut self, roots: &[PartIndex], group_version: Option<(&str, &str)>) -> v3::Document<'a> {
         self.cuts += 1;
         let mut found = Vec::new();
@@ -242,7 +242,7 @@ impl<'g, 'a> Cutter<'g, 'a> {
         }))
     }
 
-    /// What no document holds yet, or not with all its kinds.
+    /// Returns the parts that no document has yet, or not with all its kinds.
     fn rest(&self) -> Vec<PartIndex> {
         let mut out: Vec<PartIndex> = self
             .graph
@@ -258,7 +258,7 @@ impl<'g, 'a> Cutter<'g, 'a> {
     }
 }
 
-/// The schema with the kinds of one group-version and of `v1`; with all if that leaves none.
+/// Returns the schema with the kinds of one group-version and of `v1`, or with all if that leaves none.
 fn narrowed<'a>(
     schema: &Schema<'a>,
     kinds: &Kinds<'a>,
@@ -283,7 +283,7 @@ fn narrowed<'a>(
     with_kinds(schema, list, arena)
 }
 
-/// The schema with another list of kinds.
+/// Returns the schema with another list of kinds.
 pub(crate) fn with_kinds<'a>(schema: &Schema<'a>, list: Json<'a>, arena: &'a Bump) -> Schema<'a> {
     let mut extensions: Vec<_> = schema.extra().extensions.iter().filter(|(name, _)| *name != KINDS).copied().collect();
     extensions.push((KINDS, list));
@@ -292,7 +292,7 @@ pub(crate) fn with_kinds<'a>(schema: &Schema<'a>, list: Json<'a>, arena: &'a Bum
     Schema { extra: Some(arena.alloc(Extra { extensions, ..*schema.extra() })), ..*schema }
 }
 
-/// The list of kinds of a schema.
+/// Returns the list of kinds of a schema.
 pub(crate) fn kinds_of<'a>(schema: &Schema<'a>) -> Option<&'a [Json<'a>]> {
     match schema.extra().extensions.iter().find(|(name, _)| *name == KINDS) {
         Some((_, Json::Array(list))) => Some(list),
@@ -300,19 +300,19 @@ pub(crate) fn kinds_of<'a>(schema: &Schema<'a>) -> Option<&'a [Json<'a>]> {
     }
 }
 
-/// Group, version and kind of one of a list of kinds.
+/// Returns group, version and kind of an item of a list of kinds.
 pub(crate) fn kind_of<'a>(kind: &Json<'a>) -> Option<(&'a str, &'a str, &'a str)> {
     let text = |name| kind.get(name).and_then(Json::as_str);
     Some((text("group")?, text("version")?, text("kind")?))
 }
 
-/// By what lists of kinds are sorted.
+/// Returns the key by which lists of kinds are sorted.
 pub(crate) fn sort_key((group, version, kind): (&str, &str, &str)) -> String {
     format!("{group}/{version}.{kind}")
 }
 
-/// The list of a kind that every group-version registers, if it is in the order in which lists are united:
-/// only such a one can be put together again.
+/// Returns the list of a kind that every group-version registers, if it is in the order in which lists are united: only
+/// such a list can be restored.
 fn registered_everywhere<'a>(schema: &Schema<'a>) -> Option<Kinds<'a>> {
     let list = kinds_of(schema).filter(|list| list.len() > 1)?;
     let kinds: Vec<_> = list.iter().map(kind_of).collect::<Option<_>>()?;

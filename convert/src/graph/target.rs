@@ -1,4 +1,4 @@
-//! What a `$ref` points at.
+//! The targets of `$ref`.
 
 use crate::model::Site;
 use kubeshape_schema::Dialect;
@@ -6,7 +6,7 @@ use kubeshape_schema::reference;
 use kubeshape_yaml::{percent, pointer};
 use std::borrow::Cow;
 
-/// Where in a document parts with a name of their own stand.
+/// The sections of a document that have named parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Section {
     /// `definitions` of v2, `components.schemas` of v3.
@@ -46,7 +46,7 @@ impl Section {
         Section::Paths,
     ];
 
-    /// What comes before the name in a reference to such a part; none if the dialect has no such section.
+    /// Returns the prefix of references to such a part, or `None` if the dialect has no such section.
     pub fn prefix(self, dialect: Dialect) -> Option<&'static str> {
         Some(match (dialect, self) {
             (_, Section::Paths) => "#/paths/",
@@ -67,7 +67,7 @@ impl Section {
         })
     }
 
-    /// The section whose parts a reference that stands at `site` should point at.
+    /// Returns the section to which a reference at `site` should refer.
     pub fn at(site: Site) -> Section {
         match site {
             Site::Parameter => Section::Parameters,
@@ -88,26 +88,26 @@ impl Section {
     }
 }
 
-/// What a reference points at.
+/// The target of a reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target<'a> {
-    /// A part with a name, or something inside of it.
+    /// A named part, or something inside it.
     Named {
         /// Its section.
         section: Section,
         /// Its name.
         name: Cow<'a, str>,
-        /// The JSON pointer from the part on: empty, or beginning with a slash.
+        /// The JSON pointer from the part on: empty, or starting with a slash.
         rest: Cow<'a, str>,
     },
-    /// Something else in the same document: its root, or what has no name.
+    /// Something else in the same document: its root, or a part without a name.
     Unnamed,
     /// Another document.
     Remote,
 }
 
 impl<'a> Target<'a> {
-    /// Reads a reference: the fragment of the URL is percent-decoded and is a JSON pointer then (RFC 6901).
+    /// Reads a reference: the fragment of the URL is percent-decoded and then read as a JSON pointer (RFC 6901).
     ///
     /// # Example: names are escaped twice
     /// ```
@@ -143,7 +143,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// The reference to a part, as Kubernetes writes it.
+/// Returns the reference to a part, as Kubernetes writes it.
 ///
 /// # Example
 /// ```

@@ -1,4 +1,4 @@
-//! What a schema demands, keyword by keyword.
+//! The assertions of a schema, keyword by keyword.
 
 use super::format::Range;
 use super::pattern;
@@ -40,7 +40,7 @@ impl<'a> Writer<'_, 'a, '_> {
         }
         self.items(s, place);
         self.properties(s, place, meta);
-        // Names that are lost must not fall among the additional ones.
+        // If pattern properties are lost, their names must not become additional properties.
         if self.named("patternProperties", e.pattern_properties, place) {
             self.additional(s, place, meta);
         }
@@ -63,7 +63,7 @@ impl<'a> Writer<'_, 'a, '_> {
                     let known = *name == "null" || !matches!(Type::from_name(name), Type::Other | Type::Absent);
                     if !known {
                         self.note(Code::JsonSchemaType, s.at, format!("type {name:?}"));
-                        // Whatever it is, it is allowed.
+                        // Any value is allowed.
                         names.clear();
                         break;
                     }
@@ -100,7 +100,7 @@ impl<'a> Writer<'_, 'a, '_> {
         key!(self, "enum");
         self.out.push(b'[');
         let start = self.out.len();
-        // What a CustomResourceDefinition lists as null never holds.
+        // The null that a CustomResourceDefinition lists never matches.
         let crd = self.origin == Origin::Crd;
         let mut seen = HashSet::new();
         for value in s.enumeration.iter().filter(|value| !crd || **value != Json::Null) {
@@ -108,7 +108,7 @@ impl<'a> Writer<'_, 'a, '_> {
             self.separate(start);
             let text = self.out.len();
             self.json(value);
-            // Readers of draft 7 refuse a schema that lists a value twice.
+            // Readers of draft 7 reject a schema that lists a value twice.
             if !seen.insert(self.out[text..].to_vec()) {
                 self.out.truncate(end);
             }
@@ -139,7 +139,7 @@ impl<'a> Writer<'_, 'a, '_> {
         self.bound(["maximum", "exclusiveMaximum"], own, high, |own, format| own < format);
     }
 
-    /// The schema's bound and the format's, unless the schema's is the tighter one.
+    /// Prints the schema's bound and the format's, unless the schema's is the tighter one.
     fn bound(
         &mut self,
         names: [&'static str; 2],
@@ -147,7 +147,7 @@ impl<'a> Writer<'_, 'a, '_> {
         format: Option<Json<'_>>,
         tighter: fn(f64, f64) -> bool,
     ) {
-        // The next double above the greatest integer stands for it, which only lets both bounds be printed.
+        // The next double above the maximum integer replaces it. This only has the effect that both bounds are printed.
         #[allow(clippy::cast_precision_loss)]
         let edge = match format {
             Some(Json::Int(n)) => Some(n as f64),
@@ -165,8 +165,8 @@ impl<'a> Writer<'_, 'a, '_> {
         }
     }
 
-    /// A bound on a number of characters, items or fields. Negative ones say nothing here: as a lower bound one
-    /// is always kept, as an upper bound it is said otherwise.
+    /// Prints a bound on a number of characters, items or fields. Negative ones are not printed here: as a minimum they
+    /// always hold, and a negative maximum is expressed in another way.
     fn count(&mut self, name: &'static str, value: Option<i64>) {
         if let Some(n) = value.filter(|n| *n >= 0) {
             self.any_key(name);
@@ -174,13 +174,13 @@ impl<'a> Writer<'_, 'a, '_> {
         }
     }
 
-    /// The pattern in the dialect of the schema's reader; empty without a pattern.
+    /// Returns the pattern in the language of the schema's reader, or `""` without a pattern.
     pub(super) fn pattern(&mut self, s: &Schema<'a>) -> Cow<'a, str> {
         let text = s.extra().pattern;
         if text.is_empty() {
             return Cow::Borrowed("");
         }
-        // What Go does not know and ECMA does.
+        // Syntax that ECMA has and Go does not.
         let ecma = ["(?=", "(?!", "(?<=", "(?<!", "\\u", "\\c", "\\k<"];
         let is_ecma = self.origin == Origin::Document && ecma.iter().any(|sign| text.contains(sign));
         self.expression(text, is_ecma).unwrap_or_else(|| {
@@ -189,7 +189,8 @@ impl<'a> Writer<'_, 'a, '_> {
         })
     }
 
-    /// A regular expression in the reader's language, if it can be said. `is_ecma` is about those that Go refuses.
+    /// Returns a regular expression in the reader's language, if it can be expressed. `is_ecma` applies to those that
+    /// Go rejects.
     fn expression(&self, text: &'a str, is_ecma: bool) -> Option<Cow<'a, str>> {
         match self.options.patterns {
             Patterns::Go => pattern::for_go(text),
@@ -202,7 +203,7 @@ impl<'a> Writer<'_, 'a, '_> {
 
     fn items(&mut self, s: &Schema<'a>, place: Place) {
         let e = s.extra();
-        // Preservation of unknown fields reaches through lists.
+        // Unknown fields are preserved in items of lists, too.
         let inner = match place {
             Place::Spine | Place::Preserved if s.flags.any(Flags::PRESERVE_UNKNOWN) => Place::Preserved,
             Place::Preserved => Place::Preserved,
@@ -223,7 +224,7 @@ impl<'a> Writer<'_, 'a, '_> {
                     self.any_key(list);
                     self.list(items, inner);
                 }
-                // Without a first item to speak of, the others are all items.
+                // Without schemas for the first items, the others are all items.
                 let rest = if items.is_empty() { "items" } else { rest };
                 match e.additional_items {
                     Some(Additional::Schema(schema)) => {
@@ -264,7 +265,7 @@ impl<'a> Writer<'_, 'a, '_> {
         self.first = false;
     }
 
-    /// A mapping of patterns to schemas; whether all could be said.
+    /// Prints a mapping of patterns to schemas. Returns whether all could be expressed.
     fn named(&mut self, name: &'static str, properties: &[Property<'a>], place: Place) -> bool {
         if properties.is_empty() {
             return true;
@@ -293,7 +294,7 @@ impl<'a> Writer<'_, 'a, '_> {
         let mut names: Vec<&str> = Vec::with_capacity(s.required.len() + 2);
         let mut seen = std::collections::BTreeSet::new();
         let added: &[&str] = if matches!(meta, Meta::None) { &[] } else { &["apiVersion", "kind"] };
-        // The server fills in defaults before it looks for what is required.
+        // The server sets defaults before it checks required fields.
         let is_filled_in = |name: &str| {
             self.options.nulls == Nulls::Server && s.property(name).is_some_and(|property| property.default.is_some())
         };
@@ -353,7 +354,7 @@ impl<'a> Writer<'_, 'a, '_> {
     fn junctors(&mut self, s: &Schema<'a>, place: Place, plan: &Plan<'a>, reference: Option<String>) {
         let e = s.extra();
         if let (Some(pointer), true) = (&reference, self.first) {
-            // Nothing stands beside it, unless branches do.
+            // It has no siblings, unless branches do.
             if e.all_of.is_empty()
                 && e.any_of.is_empty()
                 && e.one_of.is_empty()
@@ -414,7 +415,7 @@ impl<'a> Writer<'_, 'a, '_> {
         }
     }
 
-    /// The branches of `oneOf`, printed, or a schema that demands one of them at least: where branches accept
+    /// Returns the branches of `oneOf`, printed, or a schema that requires at least one of them: if branches accept
     /// more than they should, there may be more matches.
     fn one_of(&mut self, s: &Schema<'a>) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
         let branches = s.extra().one_of;
@@ -438,7 +439,7 @@ impl<'a> Writer<'_, 'a, '_> {
         }
     }
 
-    /// Adds null to the alternatives just printed.
+    /// Adds null to the alternatives that were just printed.
     fn or_null(&mut self, plan: &Plan<'a>) {
         if plan.null == Null::Inline {
             self.out.pop();
@@ -447,7 +448,7 @@ impl<'a> Writer<'_, 'a, '_> {
     }
 }
 
-/// Whether an enum lists nothing that is accepted. Readers of draft 7 refuse a schema with an empty enum.
+/// Returns whether an enum lists nothing that is accepted. Readers of draft 7 reject a schema with an empty enum.
 pub(super) fn lists_nothing(s: &Schema<'_>, origin: Origin, null: Null) -> bool {
     let is_null = |value: &Json<'_>| *value == Json::Null;
     origin == Origin::Crd && null != Null::Inline && !s.enumeration.is_empty() && s.enumeration.iter().all(is_null)

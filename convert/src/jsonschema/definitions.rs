@@ -1,18 +1,18 @@
-//! References and the definitions that they lead to.
+//! References and their definitions.
 
 use super::writer::{Meta, Nil, Origin, Place, Special, Wanted, Writer};
 use kubeshape_schema::{Code, Schema};
 use kubeshape_yaml::{percent, pointer};
 
-/// What the name of an object's fields that are all removed is.
+/// The name of the schema of values in which every object is empty.
 const EMPTIED: &str = "pruned";
 
 impl<'a> Writer<'_, 'a, '_> {
-    /// Asks for a definition; its pointer, unless there is no such definition.
+    /// Requests a definition. Returns its pointer, or `None` if there is no such definition.
     pub(super) fn wanted(&mut self, name: &str, place: Place) -> Option<String> {
         let schema = (self.resolver)(name)?;
         let mut printed = name.to_owned();
-        // Definitions that take part in a composition stay open; in a lax schema all are.
+        // Definitions that are part of a composition stay open; in a lax schema all are.
         let open = self.options.strict && !place.is_spine();
         if open {
             printed = self.unused(format!("{name}.open"));
@@ -25,7 +25,7 @@ impl<'a> Writer<'_, 'a, '_> {
         Some(self.pointer(&printed))
     }
 
-    /// The pointer to the schema of values in which every object is empty.
+    /// Returns the pointer to the schema of values in which every object is empty.
     pub(super) fn emptied(&mut self) -> String {
         let printed = self.unused(EMPTIED.to_owned());
         let pointer = self.pointer(&printed);
@@ -35,7 +35,7 @@ impl<'a> Writer<'_, 'a, '_> {
         pointer
     }
 
-    /// A name of our own that no definition has.
+    /// Returns a new name that no definition has.
     fn unused(&self, mut name: String) -> String {
         while (self.resolver)(&name).is_some() {
             name.push('_');
@@ -50,7 +50,7 @@ impl<'a> Writer<'_, 'a, '_> {
         self.out.push(b'}');
     }
 
-    /// The pointer to what a reference leads to; one that leads nowhere is noted.
+    /// Returns the pointer to the target of a reference. A reference that leads nowhere is noted.
     pub(super) fn resolved(&mut self, s: &Schema<'a>, place: Place) -> Option<String> {
         if s.reference.is_empty() {
             return None;
@@ -69,7 +69,7 @@ impl<'a> Writer<'_, 'a, '_> {
         out
     }
 
-    /// Prints all definitions that were asked for, and those that they ask for.
+    /// Prints all requested definitions, and those that they request.
     pub(super) fn write_definitions(&mut self, at: u32) {
         let whole = std::mem::take(&mut self.out);
         self.printed = whole.len();
@@ -110,7 +110,7 @@ impl<'a> Writer<'_, 'a, '_> {
     }
 }
 
-/// The name of the definition that a reference is to.
+/// Returns the name of the definition to which a reference leads.
 fn target(reference: &str) -> Option<String> {
     let escaped = ["#/definitions/", "#/components/schemas/"].iter().find_map(|p| reference.strip_prefix(p))?;
     let token = String::from_utf8(percent::decode_strict(escaped)?.into_owned()).ok()?;

@@ -1,4 +1,4 @@
-//! Extensions, which stay as annotations, and what OpenAPI says beyond JSON Schema.
+//! Extensions, which stay as annotations, and keywords of OpenAPI that JSON Schema does not have.
 
 use super::writer::{Meta, Writer, key};
 use kubeshape_schema::read::is_extension;
@@ -97,7 +97,7 @@ impl<'a> Writer<'_, 'a, '_> {
         }
     }
 
-    /// Extensions without a member of their own, and members that the reader does not know.
+    /// Prints extensions without a field of their own, and members that the reader does not know.
     fn others(&mut self, s: &Schema<'a>) {
         for (name, value) in s.extra().extensions {
             match *name {
@@ -108,7 +108,7 @@ impl<'a> Writer<'_, 'a, '_> {
                     self.any_key(name);
                     self.json(value);
                 }
-                // JSON Schema may know it and OpenAPI does not.
+                // JSON Schema may have a meaning for it that OpenAPI does not have.
                 name => self.note(Code::JsonSchemaKeyword, s.at, name.to_owned()),
             }
             if let ("x-kubernetes-validations", Json::Array(rules)) = (*name, value) {

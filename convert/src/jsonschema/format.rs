@@ -13,7 +13,7 @@ pub(super) struct Shown<'f> {
     pub(super) pattern: &'static str,
     /// The greatest length of a string.
     pub(super) max_length: Option<i64>,
-    /// The least and the greatest number.
+    /// The minimum and maximum number.
     pub(super) range: Option<Range>,
     /// What is lost.
     pub(super) loss: Option<(Code, &'static str)>,
@@ -32,8 +32,8 @@ const UNCHECKED: &str = "strings are not checked for it";
 const NEARLY: &str = "a validator that checks formats does not draw the line where the server does";
 const UNKNOWN: &str = "JSON Schema does not define it";
 
-/// What is printed for a format. `crd` says that the schema is a CustomResourceDefinition's, where the
-/// server knows which formats it checks.
+/// Returns how a format is expressed. `crd` is set for the schema of a CustomResourceDefinition, where it is known
+/// which formats the server checks.
 pub(super) fn shown(format: &str, ty: Type, crd: bool) -> Shown<'_> {
     let kept = Shown { name: format, ..Shown::default() };
     let pattern = |pattern| Shown { pattern, ..kept };
@@ -50,7 +50,7 @@ pub(super) fn shown(format: &str, ty: Type, crd: bool) -> Shown<'_> {
     }
     let plain: String = format.chars().filter(|c| *c != '-').collect();
     match plain.as_str() {
-        // Numbers and containers have no formats of these names.
+        // Formats with these names do not apply to numbers and containers.
         _ if !matches!(ty, Type::String | Type::Absent | Type::Several) => {}
         "date" | "password" => return Shown { name: if plain == "date" { "date" } else { "password" }, ..kept },
         "datetime" => return Shown { name: "date-time", ..kept },
@@ -58,13 +58,13 @@ pub(super) fn shown(format: &str, ty: Type, crd: bool) -> Shown<'_> {
             let pattern = if crd {
                 "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$"
             } else {
-                // Go's reader of bytes passes over line breaks and takes the empty text.
+                // Go's base64 decoder skips line breaks and accepts the empty string.
                 "^[A-Za-z0-9+/\\r\\n]*[=\\r\\n]*$"
             };
             return Shown { name: "", encoding: "base64", pattern, ..kept };
         }
         "email" | "hostname" | "ipv4" | "ipv6" | "uri" => return lossy(Code::JsonSchemaFormat, NEARLY),
-        // JSON Schema's has hyphens always.
+        // In JSON Schema, the hyphens are required.
         "uuid" => return Shown { name: "", ..pattern("^[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}$") },
         "uuid3" => {
             return pattern("^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?3[0-9a-fA-F]{3}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$");
@@ -87,7 +87,7 @@ pub(super) fn shown(format: &str, ty: Type, crd: bool) -> Shown<'_> {
             let labels = "^[a-z0-9](?:[\\-a-z0-9]*[a-z0-9])?(?:\\.[a-z0-9](?:[\\-a-z0-9]*[a-z0-9])?)*$";
             return Shown { max_length: Some(253), ..pattern(labels) };
         }
-        // JSON Schema's is that of ISO 8601, Kubernetes' is Go's.
+        // In JSON Schema it is an ISO 8601 duration, in Kubernetes a Go duration.
         "duration" => {
             return Shown { name: "", ..lossy(Code::JsonSchemaFormatUnchecked, UNCHECKED) };
         }

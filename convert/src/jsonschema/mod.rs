@@ -1,53 +1,55 @@
 //! JSON Schema of the kinds of a document or a CustomResourceDefinition.
 //!
-//! [`from_structural`] makes one of a version of a CustomResourceDefinition, [`from_definition`] of a
-//! definition of an OpenAPI document; [`kinds`] lists the definitions that are kinds. The result is
-//! self-contained: what it refers to stands in `$defs` (draft 7: `definitions`) under its own name, and
-//! recursion stays a reference.
+//! [`from_structural`] converts a version of a CustomResourceDefinition, [`from_definition`] a definition of an OpenAPI
+//! document; [`kinds`] lists the definitions that are kinds. The result is self-contained: the definitions to which it
+//! refers are in `$defs` (draft 7: `definitions`) under their own names, and recursion stays a reference.
 //!
 //! # Rules
-//! The schema accepts every object that the source accepts, and what it cannot say is a note with a code
-//! `KS60xx`. It expresses what the schema means and does not repeat faults of the server's validation.
+//! The schema accepts every object that the source accepts, and what it cannot express is a note with a code `KS60xx`.
+//! It expresses the meaning of the source and does not repeat faults of the server's validation.
 //!
-//! - **null**: a nullable value is of its type or null. `null` joins the `type` and a lone `anyOf`; beside other
-//!   branches or a reference an `anyOf` of null and the rest goes around. Where there is an `enum`, the server refuses null,
-//!   even if the `enum` lists it; in documents a listed null is accepted. Null where it is not nullable is refused, though a
-//!   server takes it and puts the default in its place or removes the field: what is stored is not what was written;
-//!   [`Nulls::Server`] accepts it in fields that are not required or have a default, in values of maps, in lists whose items
-//!   have a default, and as metadata of embedded resources, as the server does. With `preserveUnknownFields` the server removes no null. That is about the value itself, not about what is below it. Keywords that look
-//!   at fields still see such a null: a note says so. In a CustomResourceDefinition a value without type may be null
-//!   whatever its branches say, unless the field is required: the server removes the null and misses the field.
-//!   Times (`…meta.v1.Time`, `MicroTime`) may be null, which is how Go writes the zero time.
-//! - **int-or-string**: `anyOf` of integer and string, as the normal form of structural schemas has it;
-//!   whatever else the schema names as its type does not count. In documents the format `int-or-string`
-//!   is another way to say so. `…api.resource.Quantity` is a string or a number. `RawExtension`, `JSON`
-//!   and `Duration` are what the server publishes: an object, anything, a string.
-//! - **resources**: the root is an object and has `apiVersion` and `kind`, which are the group version and
-//!   the kind, and `metadata` by the definition of `ObjectMeta` if that can be resolved; an embedded resource has
-//!   the same with any `apiVersion` and `kind` that the server takes for one. What authors say about these fields is kept beside.
-//! - **unknown fields** are allowed, as in OpenAPI. [`Options::strict`] refuses them exactly where a
-//!   server would remove them: in objects of the spine without `additionalProperties` that do not preserve
-//!   unknown fields, and never in the branches of `allOf`, `anyOf`, `oneOf` and `not`. Preservation ends at
-//!   declared fields and values of maps, and reaches through lists; below `additionalProperties: true`
-//!   fields are kept but objects in them are emptied. `apiVersion`, `kind` and
-//!   `metadata` of a resource are not pruned, but read as what they are, so that a resolved
-//!   `ObjectMeta` is closed. In documents, objects with declared properties are closed and others are open;
-//!   a definition that is also part of a composition has a second, open form there, `NAME.open`.
-//! - **bounds** that cannot be met (a negative `maxLength`, `multipleOf: 0`) refuse every value of the type. Boolean `exclusiveMinimum` and `exclusiveMaximum` become numbers. Lengths are in code
-//!   points on both sides.
-//!   For an integer, a server uses only the whole part of a bound or factor: a note says so.
-//! - **formats** keep their names where JSON Schema has them or has no other meaning for them; the others are
-//!   said as bounds (`int32`, `int64`, `float`), `contentEncoding` (`byte`) and patterns (`uuid`, …).
-//! - **patterns** are translated from Go's language to ECMA's. A pattern of a document that Go does not
-//!   read is taken for ECMA's and kept. With [`Patterns::Go`] every pattern is one that Go reads.
-//! - **not, oneOf**: where something below is lost or left to the validator, as formats are, the `not` is left
-//!   out and the `oneOf` becomes an `anyOf`, so that nothing is refused that the source accepts. What is lost in
-//!   definitions that are referred to from there is not seen.
+//! - **null**: a nullable value is of its type or null. `null` is added to the `type` and to a lone `anyOf`; other
+//!   branches or a reference are wrapped in an `anyOf` of null and the rest. If there is an `enum`, the server rejects
+//!   null, even if the `enum` lists it; in documents, a listed null is accepted. Null for a value that is not nullable
+//!   is rejected. A server accepts it, but replaces it with the default or removes the field, so the stored object
+//!   differs from the written one. [`Nulls::Server`] accepts it in fields that are not required or have a default, in
+//!   values of maps, in lists whose items have a default, and as metadata of embedded resources, as the server does.
+//!   With `preserveUnknownFields`, the server removes no null. This applies to the value itself, not to values below
+//!   it. Keywords that count or check fields still see such a null: a note reports this. In a CustomResourceDefinition,
+//!   a value without type may be null whatever its branches require, unless the field is required: the server removes
+//!   the null and then reports a missing field. Times (`…meta.v1.Time`, `MicroTime`) may be null, which is how Go
+//!   writes the zero time.
+//! - **int-or-string**: `anyOf` of integer and string, as in the normal form of structural schemas; other types in the
+//!   schema are ignored. In documents, the format `int-or-string` has the same meaning. `…api.resource.Quantity` is a
+//!   string or a number. `RawExtension`, `JSON` and `Duration` are what the server publishes: an object, anything, a
+//!   string.
+//! - **resources**: the root is an object and has `apiVersion` and `kind`, with the values of its group version and
+//!   kind, and `metadata` by the definition of `ObjectMeta` if that can be resolved. An embedded resource has the same,
+//!   with any `apiVersion` and `kind` that the server accepts for one. What authors write about these fields is kept in
+//!   addition.
+//! - **unknown fields** are allowed, as in OpenAPI. [`Options::strict`] rejects them exactly where a server would
+//!   remove them: in objects of the spine without `additionalProperties` that do not preserve unknown fields, and never
+//!   in the branches of `allOf`, `anyOf`, `oneOf` and `not`. Preservation ends at declared fields and values of maps,
+//!   and includes items of lists. Below `additionalProperties: true`, fields are kept but objects in them are emptied.
+//!   `apiVersion`, `kind` and `metadata` of a resource are not pruned, but decoded into their types, so a resolved
+//!   `ObjectMeta` is closed. In documents, objects with declared properties are closed and others are open; a
+//!   definition that is also part of a composition has a second, open form there, `NAME.open`.
+//! - **bounds** that cannot be met (a negative `maxLength`, `multipleOf: 0`) reject every value of the type. Boolean
+//!   `exclusiveMinimum` and `exclusiveMaximum` become numbers. Lengths are in code points on both sides. For an
+//!   integer, a server uses only the whole part of a bound or factor: a note reports this.
+//! - **formats** keep their names if JSON Schema has them or has no other meaning for them; the others are expressed as
+//!   bounds (`int32`, `int64`, `float`), `contentEncoding` (`byte`) and patterns (`uuid`, …).
+//! - **patterns** are translated from Go's language to ECMA's. A pattern of a document that Go rejects is treated as
+//!   ECMA's and kept. With [`Patterns::Go`], every pattern is one that Go accepts.
+//! - **not, oneOf**: if something below is lost or left to the validator, as formats are, the `not` is left out and the
+//!   `oneOf` becomes an `anyOf`, so that nothing is rejected that the source accepts. Losses in definitions to which
+//!   these refer are not detected.
 //! - **lists**: a set has `uniqueItems`. Keys of map lists are a loss. `items` as a list is `prefixItems`.
-//! - `x-kubernetes-api-lifecycle` becomes `deprecated`, or a sentence in the description for alpha and beta; the extension stays.
+//! - `x-kubernetes-api-lifecycle` becomes `deprecated`, or a sentence in the description for alpha and beta; the
+//!   extension stays.
 //! - `example` becomes `examples`; extensions stay as annotations, and so does `x-kubernetes-validations`,
 //!   though each rule is reported as not checked.
-//! - In draft 7 nothing stands beside a `$ref`, which moves into `allOf` where it has company.
+//! - In draft 7, a `$ref` cannot have siblings, so it moves into `allOf` if it would.
 
 mod assertions;
 mod definitions;
@@ -59,7 +61,7 @@ mod writer;
 use kubeshape_schema::{Bump, Code, Converted, Gvk, Json, Note, Schema};
 use writer::{Meta, Origin, Place, Writer};
 
-/// The release of JSON Schema.
+/// The version of JSON Schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Draft {
     /// 2020-12
@@ -70,7 +72,7 @@ pub enum Draft {
 }
 
 impl Draft {
-    /// The URI of the meta-schema.
+    /// Returns the URI of the meta-schema.
     pub fn uri(self) -> &'static str {
         match self {
             Draft::D2020_12 => "https://json-schema.org/draft/2020-12/schema",
@@ -89,55 +91,55 @@ impl Draft {
 /// Where null is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Nulls {
-    /// Where it can be stored: in nullable values.
+    /// Where it can be stored: for nullable values.
     #[default]
     Stored,
-    /// Where a server accepts it: also in fields and values of maps that are not nullable. The server removes such a null, or
-    /// puts the default in its place (`PruneNonNullableNullsWithoutDefaults` of apiextensions-apiserver). For the same reason
-    /// a field with a default is not required.
+    /// Where a server accepts it: also for fields and values of maps that are not nullable. The server removes such a
+    /// null, or replaces it with the default (`PruneNonNullableNullsWithoutDefaults` of apiextensions-apiserver). For
+    /// the same reason, a field with a default is not required.
     Server,
 }
 
-/// The language of regular expressions that the reader of the result compiles.
+/// The language of regular expressions in the result.
 ///
-/// An expression that means the same in both is written so in either case. What only one language has is lines inside of an
-/// expression (`(?m)a$b`) and scripts (`\p{Greek}`).
+/// An expression with the same meaning in both languages is the same in either case. Only one language has lines inside
+/// an expression (`(?m)a$b`) and scripts (`\p{Greek}`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Patterns {
-    /// ECMA-262, which JSON Schema names.
+    /// ECMA-262, which the JSON Schema specification uses.
     #[default]
     Ecma,
-    /// RE2 as Go's `regexp` reads it, for validators that are written in Go, such as kubeconform. They do not load a schema with
-    /// another expression.
+    /// RE2 as Go's `regexp` reads it, for validators that are written in Go, such as kubeconform. They do not load a
+    /// schema with another expression.
     Go,
 }
 
 /// What the result looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options<'o> {
-    /// The release of JSON Schema.
+    /// The version of JSON Schema.
     pub draft: Draft,
-    /// Whether fields that a server would remove are refused.
+    /// Whether fields that a server would remove are rejected.
     pub strict: bool,
     /// Where null is accepted.
     pub nulls: Nulls,
     /// The language of regular expressions.
     pub patterns: Patterns,
-    /// The paths of the fields that hold replicas of the scale subresource, such as `.spec.replicas`. A server refuses negative
+    /// The paths of the replicas fields of the scale subresource, such as `.spec.replicas`. A server rejects negative
     /// numbers and numbers beyond 32 bits there. Only [`from_structural`] uses them.
     pub replicas: &'o [&'o str],
-    /// `$id`; none if empty.
+    /// `$id`, unless it is empty.
     pub id: &'o str,
-    /// `title` of the root; the schema's own if empty.
+    /// `title` of the root; if it is empty, the schema's own.
     pub title: &'o str,
-    /// Bytes that the result may have. A larger one is not made: the value is empty, and a note
-    /// [`Code::OutputBudget`] says so. Who makes several of one document gives
-    /// each what the others left: together they may be as large as the square of the document.
+    /// Maximum size of the result in bytes. A larger one is not built: the value is empty, and a note
+    /// [`Code::OutputBudget`] reports it. A caller that builds several schemas of one document should give each the
+    /// bytes that the others left: together they may be as large as the square of the document.
     pub most_bytes: usize,
 }
 
 impl Options<'_> {
-    /// What [`Options::most_bytes`] is unless it is said otherwise: 256 MiB.
+    /// The default of [`Options::most_bytes`]: 256 MiB.
     pub const MOST_BYTES: usize = 1 << 28;
 }
 
@@ -159,17 +161,18 @@ impl Default for Options<'_> {
 /// Finds a definition by its name, unescaped.
 pub type Resolver<'r, 'a> = dyn Fn(&str) -> Option<&'a Schema<'a>> + 'r;
 
-/// The name under which [`from_structural`] asks for the metadata of objects.
+/// The name with which [`from_structural`] requests the metadata of objects.
 pub const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
-/// The JSON Schema of a version of a CustomResourceDefinition, as compact JSON.
+/// Converts the schema of a version of a CustomResourceDefinition to JSON Schema, as compact JSON.
 ///
-/// `schema` is the version's schema, structural; `gvk` is what its objects are; `resolver` is asked for
-/// [`OBJECT_META`] and what that refers to. With `preserve_unknown_fields` (the CustomResourceDefinition's)
-/// nothing is pruned, and `strict` changes nothing. [`any_object`] is for a version whose schema is not used.
+/// `schema` is the version's schema, which must be structural; `gvk` is the type of its objects; `resolver` returns
+/// [`OBJECT_META`] and the definitions to which that refers. With `preserve_unknown_fields` (the
+/// CustomResourceDefinition's), nothing is pruned, and `strict` has no effect. Use [`any_object`] for a version whose
+/// schema is not used.
 ///
-/// The notes say what is lost. Their places are in the document of the schema; losses of resolved
-/// definitions, which come from elsewhere, are placed at the schema.
+/// The notes have the losses. Their locations are in the document of the schema; losses of resolved definitions, which
+/// come from elsewhere, have the location of the schema.
 ///
 /// # Example
 /// ```
@@ -209,10 +212,10 @@ pub fn from_structural<'a>(
     writer.finish(schema.at)
 }
 
-/// The JSON Schema of a version that has no schema, or one that a server does not use, as compact JSON: any object of the
-/// kind, as the server publishes it. A note [`Code::JsonSchemaAny`] says so.
+/// Returns the JSON Schema of a version that has no schema, or one that a server does not use, as compact JSON: any
+/// object of the kind, as the server publishes it. A note [`Code::JsonSchemaAny`] reports this.
 ///
-/// `at` is the place of the version, for the notes; the rest is as in [`from_structural`].
+/// `at` is the location of the version, for the notes. The other parameters are as in [`from_structural`].
 ///
 /// # Example
 /// ```
@@ -236,12 +239,12 @@ pub fn any_object<'a>(
     made
 }
 
-/// The JSON Schema of a definition of an OpenAPI document of either version, as compact JSON.
+/// Converts a definition of an OpenAPI document of either version to JSON Schema, as compact JSON.
 ///
-/// `name` is the definition's, `schema` what it says, `resolver` finds the document's definitions. With `gvk`,
+/// `name` and `schema` are those of the definition, and `resolver` finds the document's definitions. With `gvk`,
 /// objects must have this `apiVersion` and `kind`.
 ///
-/// The notes say what is lost.
+/// The notes have the losses.
 ///
 /// # Example: a recursive definition
 /// ```
@@ -277,8 +280,8 @@ pub fn from_definition<'a>(
     writer.finish(schema.at)
 }
 
-/// The kinds among definitions, by `x-kubernetes-group-version-kind`: each with the definition's name, sorted.
-/// A definition may be several kinds (`DeleteOptions` is one in each group version).
+/// Returns the kinds among definitions, by `x-kubernetes-group-version-kind`: each with the definition's name, sorted.
+/// A definition may have several kinds (`DeleteOptions` has one in each group version).
 ///
 /// # Example
 /// ```

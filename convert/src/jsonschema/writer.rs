@@ -1,4 +1,4 @@
-//! The walk over a schema: annotations, null, properties, branches.
+//! Walks over a schema: annotations, null, properties, branches.
 
 use super::assertions::lists_nothing;
 use super::format::{self, Shown};
@@ -20,13 +20,13 @@ pub(super) enum Origin {
 /// What a schema is part of.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
-    /// The schema proper, which decides what is pruned.
+    /// The schema itself, which decides what is pruned.
     Spine,
-    /// The same for items of a list that preserves unknown fields.
+    /// The same, for items of a list that preserves unknown fields.
     Preserved,
-    /// A branch of a junctor, for the value that the schema around is about.
+    /// A branch of a junctor, for the value of the surrounding schema.
     Branch,
-    /// Anything below a branch, or what only validates.
+    /// Anything below a branch, or that only validates.
     InBranch,
 }
 
@@ -35,13 +35,13 @@ impl Place {
         matches!(self, Place::Spine | Place::Preserved)
     }
 
-    /// The place of a property or a value of a map.
+    /// Returns the place of a property or a value of a map.
     pub(super) fn child(self) -> Place {
         if self.is_spine() { Place::Spine } else { Place::InBranch }
     }
 }
 
-/// Which fields a schema has because of what it describes.
+/// The additional fields of a schema that describes a resource.
 #[derive(Clone, Copy)]
 pub(super) enum Meta<'a> {
     None,
@@ -53,7 +53,7 @@ pub(super) enum Meta<'a> {
     Embedded,
 }
 
-/// Types that Kubernetes publishes as less than they are.
+/// Types for which Kubernetes publishes less than their schema.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Special {
     None,
@@ -61,10 +61,10 @@ pub(super) enum Special {
     Time,
 }
 
-/// How null joins what a schema says.
+/// How null is added to a schema.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Null {
-    /// It does not.
+    /// It is not added.
     No,
     /// As a further type, value and alternative.
     Inline,
@@ -72,20 +72,20 @@ pub(super) enum Null {
     Around,
 }
 
-/// What the value around decides about null in the place of a value.
+/// How the surrounding value handles null in the place of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Nil {
     /// The schema of the value decides.
     Own,
-    /// It is accepted, because the server removes it or puts the default in its place.
+    /// It is accepted, because the server removes it or replaces it with the default.
     Accepted,
-    /// It is refused, because the server removes it and the field is required.
+    /// It is rejected, because the server removes it and the field is required.
     Refused,
 }
 
-/// A definition that is still to be printed.
+/// A definition that must still be printed.
 pub(super) struct Wanted<'a> {
-    /// The name it is printed under.
+    /// The name under which it is printed.
     pub(super) printed: String,
     /// Its own name.
     pub(super) name: String,
@@ -93,32 +93,33 @@ pub(super) struct Wanted<'a> {
     pub(super) place: Place,
 }
 
-/// What was decided about a schema before anything of it is printed.
+/// The decisions about a schema before it is printed.
 pub(super) struct Plan<'s> {
     pub(super) null: Null,
     pub(super) special: Special,
     pub(super) format: Shown<'s>,
     /// The translation of `pattern`, or the format's pattern.
     pub(super) pattern: Cow<'s, str>,
-    /// Int-or-string, and nothing in it says so.
+    /// It is an int-or-string, and none of its keywords says so.
     pub(super) either: bool,
-    /// Int-or-string.
+    /// It is an int-or-string.
     pub(super) int_or_string: bool,
-    /// Null is refused, and no type and no enumeration says so.
+    /// Null is rejected, and neither type nor enumeration says so.
     pub(super) not_null: bool,
     /// Further members of `allOf`, printed.
     pub(super) all_of: Vec<Vec<u8>>,
 }
 
-/// What the server demands of the type of an embedded resource (apiextensions-apiserver: `objectmeta.Validate`). Of a kind it
-/// looks at the lower case, which the Kelvin sign has, too.
+/// The server's check of the type of an embedded resource (apiextensions-apiserver: `objectmeta.Validate`). It checks a
+/// kind in lower case, which is ASCII for the Kelvin sign, too.
 const API_VERSION: &str = r#"{"type":"string","minLength":1,"pattern":"^[^/]*(?:/[^/]*)?$"}"#;
 const KIND: &str = concat!(
     r#"{"type":"string","maxLength":63,"#,
     "\"pattern\":\"^[A-Za-z\u{212a}](?:[-A-Za-z0-9\u{212a}]*[A-Za-z0-9\u{212a}])?$\"}"
 );
 
-/// What the server demands of the number at a path such as `.spec.replicas` (apiextensions-apiserver: `validateScaleSpec`).
+/// Returns the server's check of the number at a path such as `.spec.replicas` (apiextensions-apiserver:
+/// `validateScaleSpec`).
 fn replicas(path: &str) -> Option<Vec<u8>> {
     let mut out = b"{\"minimum\":0,\"maximum\":2147483647}".to_vec();
     for name in path.strip_prefix('.')?.rsplit('.') {
@@ -154,18 +155,18 @@ pub(super) struct Writer<'r, 'a, 'o> {
     pub(super) origin: Origin,
     pub(super) resolver: &'r Resolver<'r, 'a>,
     pub(super) notes: Vec<Note<'a>>,
-    /// For definitions from elsewhere: where their losses are placed, and the definition's name.
+    /// For definitions from elsewhere: the location for their losses, and the definition's name.
     pub(super) elsewhere: Option<(u32, String)>,
-    /// Definitions that are referred to: by printed name, printed once they are done.
+    /// Definitions to which the result refers: by printed name, with their JSON as soon as they are printed.
     pub(super) definitions: BTreeMap<String, Option<Vec<u8>>>,
     pub(super) queue: VecDeque<Wanted<'a>>,
-    /// Bytes of the definitions that are printed.
+    /// The size of the printed definitions in bytes.
     pub(super) printed: usize,
     /// How often something was left out or left to the validator, so that the result accepts more.
     pub(super) widened: usize,
     /// Whether the server removes no null (`spec.preserveUnknownFields`).
     pub(super) keeps_nulls: bool,
-    /// Whether it was said that there is no definition of metadata.
+    /// Whether it is noted that there is no definition of metadata.
     metadata_noted: bool,
 }
 
@@ -188,7 +189,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         }
     }
 
-    /// The whole document.
+    /// Prints the whole document.
     pub(super) fn document(&mut self, schema: &Schema<'a>, name: &str, meta: Meta<'_>, place: Place) {
         self.out.push(b'{');
         key!(self, "$schema");
@@ -202,7 +203,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         self.out.push(b'}');
     }
 
-    /// The result of a schema at that place.
+    /// Returns the result of a schema at that location.
     pub(super) fn finish(self, at: u32) -> Converted<'a, Vec<u8>> {
         if !self.is_full() {
             return Converted { value: self.out, notes: self.notes };
@@ -211,7 +212,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         Converted { value: Vec::new(), notes: vec![Note::new(Code::OutputBudget, at, detail)] }
     }
 
-    /// Whether the result is larger than allowed, so that there is no use in going on.
+    /// Returns whether the result is larger than allowed. If so, continuing is useless.
     pub(super) fn is_full(&self) -> bool {
         self.printed + self.out.len() > self.options.most_bytes
     }
@@ -224,7 +225,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         value.print(&mut self.out, Escape::Plain);
     }
 
-    /// A key that may need escapes.
+    /// Prints a key that may need escapes.
     pub(super) fn any_key(&mut self, name: &str) {
         if self.first {
             self.first = false;
@@ -244,12 +245,12 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         });
     }
 
-    /// A schema with its braces.
+    /// Prints a schema with its braces.
     pub(super) fn object(&mut self, s: &Schema<'a>, place: Place) {
         self.value(s, place, Nil::Own);
     }
 
-    /// The schema of a value in another one, with its braces.
+    /// Prints the schema of a value in another one, with its braces.
     pub(super) fn value(&mut self, s: &Schema<'a>, place: Place, nil: Nil) {
         self.out.push(b'{');
         self.first = true;
@@ -334,11 +335,11 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             let detail = format!("format {:?}: kubeconform checks formats in schemas of draft 7 only", s.format);
             self.note(Code::JsonSchemaFormatUnchecked, s.at, detail);
         }
-        // Whether formats are checked is the validator's choice.
+        // Validators may or may not check these formats.
         let left_open = ["date", "date-time", "email", "hostname", "ipv4", "ipv6", "uri"].contains(&format.name);
         self.widened += usize::from(left_open);
         let mut all_of = Vec::new();
-        // JSON Schema has no such bounds. By them the server refuses every value of the type.
+        // JSON Schema has no such bounds. With them, the server rejects every value of the type.
         let impossible = [
             (e.max_length.is_some_and(|n| n < 0), "string"),
             (e.max_items.is_some_and(|n| n < 0), "array"),
@@ -366,7 +367,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             all_of.push(br#"{"anyOf":[{"type":"integer"},{"type":"string"}]}"#.to_vec());
             blocked = true;
         }
-        // Of null the server looks at type and enum only, and no enum holds null, even if it lists it.
+        // For null, the server checks type and enum only, and it does not use a null that the enum lists.
         let listed = s.enumeration.is_empty() || (!crd && s.enumeration.contains(&Json::Null));
         let said = s.flags.any(Flags::NULLABLE) || is_true(s, "x-nullable") || special == Special::Time;
         let untyped = crd && s.ty == Type::Absent && !int_or_string;
@@ -388,14 +389,14 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         Plan { null, special, format, pattern, either, int_or_string, not_null, all_of }
     }
 
-    /// Whether the server checks a format, and the reader of patterns of Go does not: for it, a format of a newer draft is an
-    /// annotation.
+    /// Returns whether the server checks a format, but the readers of Go patterns do not: for them, a format of a newer
+    /// draft is an annotation.
     fn is_unchecked(&self, format: &str) -> bool {
         let is_annotation = self.options.patterns == Patterns::Go && self.options.draft != Draft::D7;
         is_annotation && matches!(format, "date" | "date-time")
     }
 
-    /// Notes numbers that the server compares without their fractions.
+    /// Notes numbers whose fractions the server ignores.
     fn fractions(&mut self, s: &Schema<'a>, place: Place) {
         let e = s.extra();
         let may_be_integer = matches!(s.ty, Type::Integer | Type::Number | Type::Absent | Type::Several);
@@ -415,7 +416,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         }
     }
 
-    /// The properties, with those of a resource.
+    /// Prints the properties, with those of a resource.
     pub(super) fn properties(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'_>) {
         let mut names: Vec<(&str, Option<&Property<'a>>)> = s.properties.iter().map(|p| (p.name, Some(p))).collect();
         let added: &[&'static str] = match meta {
@@ -439,7 +440,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             match (meta, name, schema) {
                 (Meta::Root(gvk) | Meta::Kind(gvk), "apiVersion", _) => self.fixed(schema, gvk.api_version()),
                 (Meta::Root(gvk) | Meta::Kind(gvk), "kind", _) => self.fixed(schema, gvk.kind()),
-                // What a document declares is the server's own.
+                // Declarations in a document come from the server.
                 (Meta::Root(_) | Meta::Embedded, "metadata", _) if self.origin == Origin::Crd || schema.is_none() => {
                     // The server reads null as metadata without fields.
                     let null = matches!(meta, Meta::Embedded) && self.options.nulls == Nulls::Server;
@@ -466,11 +467,11 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         self.first = false;
     }
 
-    /// What becomes of null in a field or a value of a map.
+    /// Returns how null is handled in a field or a value of a map.
     fn nil(&self, s: &Schema<'a>, is_required: bool, place: Place) -> Nil {
         let crd = self.origin == Origin::Crd;
         if crd && (s.flags.any(Flags::NULLABLE) || !place.is_spine()) {
-            // Null stays. Branches neither remove nor replace anything.
+            // Null stays, because branches neither remove nor replace anything.
             Nil::Own
         } else if crd && self.keeps_nulls && s.default.is_none() {
             Nil::Own
@@ -483,7 +484,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         }
     }
 
-    /// What becomes of null in a list: only a default takes its place.
+    /// Returns how null is handled in a list: only a default replaces it.
     pub(super) fn nil_of_item(&self, s: &Schema<'a>, place: Place) -> Nil {
         let is_replaced = self.origin == Origin::Crd
             && self.options.nulls == Nulls::Server
@@ -493,7 +494,8 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         if is_replaced { Nil::Accepted } else { Nil::Own }
     }
 
-    /// Notes keywords that count fields: they count nulls that the server removes, and miss fields that it fills in.
+    /// Notes keywords that count fields: they count nulls that the server removes, and do not count defaults that it
+    /// sets.
     fn counted(&mut self, s: &Schema<'a>, place: Place) {
         if self.origin != Origin::Crd || self.options.nulls != Nulls::Server || !place.is_spine() {
             return;
@@ -518,7 +520,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         }
     }
 
-    /// A field whose text the server checks beside what the author says of it.
+    /// Prints a string field that the server checks in addition to what the author requires.
     fn type_field(&mut self, check: &str, authored: Option<&Schema<'a>>) {
         let Some(schema) = authored else { return self.out.extend_from_slice(check.as_bytes()) };
         self.out.extend_from_slice(b"{\"allOf\":[");
@@ -528,7 +530,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         self.out.extend_from_slice(b"]}");
     }
 
-    /// A field that has one value.
+    /// Prints a field with one allowed value.
     fn fixed(&mut self, authored: Option<&Schema<'a>>, value: &str) {
         self.out.push(b'{');
         self.first = true;
@@ -543,7 +545,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         self.out.push(b'}');
     }
 
-    /// The metadata of a resource. It is not pruned by what the author says of it.
+    /// Prints the metadata of a resource. The author's schema does not decide what is pruned in it.
     fn metadata(&mut self, resource: &Schema<'a>, authored: Option<&Schema<'a>>) {
         let says_more = authored.filter(|s| {
             let bare = Schema { ty: Type::Object, at: s.at, flags: s.flags, subtree: s.subtree, ..Schema::default() };
@@ -584,7 +586,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             Some(Additional::Allowed(allowed)) => {
                 key!(self, "additionalProperties");
                 if allowed && strict && self.origin == Origin::Crd {
-                    // The fields are kept, what objects in them hold is not.
+                    // The fields are kept, but objects in them are emptied.
                     let pointer = self.emptied();
                     self.reference_object(&pointer);
                 } else {
@@ -603,7 +605,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         }
     }
 
-    /// Whether the server removes fields of an object that are not declared.
+    /// Returns whether the server removes undeclared fields of an object.
     fn closes(&mut self, s: &Schema<'a>, meta: Meta<'_>) -> bool {
         if self.origin == Origin::Crd {
             return s.ty == Type::Object || matches!(meta, Meta::Root(_));
@@ -619,7 +621,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
 }
 
 impl Special {
-    /// The type that a definition of this name stands for.
+    /// Returns the special type of a definition with this name.
     pub(super) fn of(name: &str) -> Special {
         let ends = |suffixes: [&str; 2]| suffixes.iter().any(|suffix| name.ends_with(suffix));
         if ends(["apimachinery.pkg.api.resource.Quantity", "apimachinery/pkg/api/resource.Quantity"]) {
@@ -634,7 +636,7 @@ impl Special {
     }
 }
 
-/// Whether a branch looks at fields of the value.
+/// Returns whether a branch checks fields of the value.
 fn looks_at_fields(s: &Schema<'_>) -> bool {
     let e = s.extra();
     !s.required.is_empty()
@@ -645,7 +647,7 @@ fn looks_at_fields(s: &Schema<'_>) -> bool {
         || junctors(s).any(looks_at_fields)
 }
 
-/// The entries of `x-kubernetes-api-lifecycle`, one for each project.
+/// Returns the entries of `x-kubernetes-api-lifecycle`, one for each project.
 fn lifecycle<'a>(s: &Schema<'a>) -> Vec<&'a Json<'a>> {
     let extension = s.extra().extensions.iter().find(|(key, _)| *key == "x-kubernetes-api-lifecycle");
     match extension {
@@ -654,12 +656,12 @@ fn lifecycle<'a>(s: &Schema<'a>) -> Vec<&'a Json<'a>> {
     }
 }
 
-/// A member that is a string; empty if it is not there.
+/// Returns a member that is a string, or `""` if it is absent.
 fn word<'a>(entry: &Json<'a>, name: &str) -> &'a str {
     entry.get(name).and_then(Json::as_str).unwrap_or_default()
 }
 
-/// What the description says of fields that are alpha or beta: `Alpha since v1.20, behind the feature gate Frobber2D.`
+/// Returns the sentence about fields that are alpha or beta: `Alpha since v1.20, behind the feature gate Frobber2D.`
 fn stage(entries: &[&Json<'_>]) -> String {
     let mut out = String::new();
     for entry in entries {
@@ -684,13 +686,13 @@ fn stage(entries: &[&Json<'_>]) -> String {
     out
 }
 
-/// Whether an extension is there and true.
+/// Returns whether an extension is present and true.
 fn is_true(s: &Schema<'_>, name: &str) -> bool {
     s.extra.is_some_and(|e| e.extensions.iter().any(|(key, value)| *key == name && *value == Json::Bool(true)))
 }
 
-/// The one member of `allOf`, a reference, that stands for the whole schema: how documents give a reference
-/// siblings.
+/// Returns the only member of `allOf`, a reference, if it is the whole schema: documents write references with siblings
+/// in this way.
 pub(super) fn transparent<'a>(s: &Schema<'a>) -> Option<&'a Schema<'a>> {
     let e = s.extra();
     let alone = e.any_of.is_empty() && e.one_of.is_empty() && e.not.is_none();
@@ -702,7 +704,7 @@ pub(super) fn transparent<'a>(s: &Schema<'a>) -> Option<&'a Schema<'a>> {
     }
 }
 
-/// Whether an int-or-string has the two alternatives already.
+/// Returns whether an int-or-string already has the two alternatives.
 fn says_either(s: &Schema<'_>, crd: bool) -> bool {
     let e = s.extra();
     let pair = |list: &[Schema<'_>]| matches!(list, [a, b] if a.ty == Type::Integer && b.ty == Type::String);
@@ -716,7 +718,7 @@ fn junctors<'a>(s: &Schema<'a>) -> impl Iterator<Item = &'a Schema<'a>> {
     [e.all_of, e.any_of, e.one_of].into_iter().flatten()
 }
 
-/// Whether a branch speaks of fields that the schema around does not declare.
+/// Returns whether a branch describes fields that the surrounding schema does not declare.
 fn has_other_fields(s: &Schema<'_>, branch: &Schema<'_>) -> bool {
     !branch.reference.is_empty()
         || branch.additional.is_some()

@@ -1,4 +1,4 @@
-//! The types that members of objects have.
+//! The types of members of objects.
 
 use super::object::Object;
 use super::print::Printer;
@@ -9,19 +9,19 @@ use kubeshape_yaml::{Kind, Node, number};
 
 /// A member of an object: how it is read, printed and walked over.
 pub trait Member<'a>: Copy + Default {
-    /// Reads it. Null gives the default.
+    /// Reads it. For null, returns the default.
     fn read(reader: &mut Reader<'a>, node: Node<'a>) -> Self;
 
     /// Prints it, even if it is empty.
     fn print(&self, p: &mut Printer<'_>);
 
-    /// Whether it prints as `false`, `null`, `""`, `{}` or `[]`.
+    /// Returns whether it prints as `false`, `null`, `""`, `{}` or `[]`.
     fn renders_empty(&self, p: &Printer<'_>) -> bool;
 
-    /// Whether it is absent.
+    /// Returns whether it is absent.
     fn is_absent(&self) -> bool;
 
-    /// Shows its schemas and references to the visitor. `site` is the place of the object that it belongs to.
+    /// Visits its schemas and references. `site` is that of the object to which it belongs.
     fn visit(&self, site: Site, visitor: &mut dyn Visitor<'a>) {
         let _ = (site, visitor);
     }
@@ -34,25 +34,25 @@ pub trait Member<'a>: Copy + Default {
     }
 }
 
-/// A list of texts.
+/// A list of strings.
 pub type Texts<'a> = &'a [&'a str];
 
-/// `x-` members in the order of printing.
+/// `x-` members in printed order.
 pub type Extensions<'a> = &'a [(&'a str, Json<'a>)];
 
-/// An object in the arena, or none.
+/// An object in the arena, or `None`.
 pub type Boxed<'a, T> = Option<&'a T>;
 
-/// A `$ref` outside of schemas. The empty text means that there is none.
+/// A `$ref` outside of schemas. It is absent if the string is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Reference<'a> {
     /// The reference as Kubernetes writes it.
     pub text: &'a str,
-    /// Its place in the tape.
+    /// Its location in the tape.
     pub at: u32,
 }
 
-/// Named members of an object, in the order of printing.
+/// Named members of an object, in printed order.
 #[derive(Debug, PartialEq)]
 pub struct Map<'a, T> {
     /// The members.
@@ -66,7 +66,7 @@ pub struct Map<'a, T> {
 pub struct Entry<'a, T> {
     /// The name.
     pub name: &'a str,
-    /// Place of the name in the tape.
+    /// Location of the name in the tape.
     pub at: u32,
     /// The member.
     pub value: T,
@@ -87,23 +87,23 @@ impl<T> Default for Map<'_, T> {
 }
 
 impl<'a, T> Map<'a, T> {
-    /// A map of members that are sorted and have different names.
+    /// Creates a map of members, which must be sorted and have different names.
     pub fn new(entries: &'a [Entry<'a, T>]) -> Self {
         Map { entries, present: true }
     }
 
-    /// The member of that name.
+    /// Returns the member with that name.
     pub fn get(&self, name: &str) -> Option<&'a T> {
         let at = self.entries.binary_search_by(|entry| order::utf16(entry.name, name)).ok()?;
         Some(&self.entries[at].value)
     }
 
-    /// Whether there are no members.
+    /// Returns whether there are no members.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The members in order.
+    /// Returns the members in order.
     pub fn iter(&self) -> std::slice::Iter<'a, Entry<'a, T>> {
         self.entries.iter()
     }
@@ -372,7 +372,7 @@ impl<'a, T: Object<'a>> Member<'a> for Boxed<'a, T> {
     }
 }
 
-/// Makes objects members that stand in a map or a list themselves, where null is the empty object.
+/// Implements [`Member`] for objects that are directly in a map or a list, where null is the empty object.
 macro_rules! in_place {
     ($($ty:ty),*) => {$(
         impl<'a> $crate::model::Member<'a> for $ty {
@@ -513,7 +513,7 @@ pub(crate) fn read_map<'a, T: Member<'a> + 'a>(
     }
     let kept = order::sort_last_wins(&mut entries, |entry| entry.name);
     if kept < entries.len() {
-        // Of repeated names only the last counts: read again without the others.
+        // Of repeated names, only the last is used: read again without the others.
         reader.rewind(mark);
         entries.clear();
         reader.each_pair(node, "an object", |reader, key, value| {

@@ -1,9 +1,9 @@
-//! What the typed models of OpenAPI documents are made of.
+//! The building blocks of the typed models of OpenAPI documents.
 //!
-//! [`v2::Document`](crate::v2::Document) and [`v3::Document`](crate::v3::Document) are trees of small structs
-//! that are `Copy`, borrow their texts from the source and their lists from an arena, as schemas do. A struct
-//! is declared once, as a table of its members in the order in which kube-openapi prints them. Its reader,
-//! its printer and its walks follow from the table (`object.rs`). A member's mode says when it is printed:
+//! [`v2::Document`](crate::v2::Document) and [`v3::Document`](crate::v3::Document) are trees of small structs that are
+//! `Copy` and borrow their strings from the source and their lists from an arena, as schemas do. A struct is declared
+//! once, as a table of its members in the order in which kube-openapi prints them. Its reader, its printer and its
+//! walks follow from the table (`object.rs`). A member's mode decides when it is printed:
 //!
 //! | mode | printed |
 //! |---|---|
@@ -11,11 +11,11 @@
 //! | `keep` | unless it is absent |
 //! | `lean` | `kube`: unless it is empty; `faithful`: unless it is absent |
 //! | `always` | always, as `null` or `""` if it is absent |
-//! | `faithful` | as `lean`, but only with [`Profile::Faithful`], because kube-openapi does not know it |
+//! | `faithful` | as `lean`, but only with [`Profile::Faithful`], because kube-openapi does not have it |
 //!
 //! *Empty* means that it would print as `false`, `null`, `""`, `{}` or `[]`.
 //!
-//! Objects whose members have free names (paths, responses, callbacks) have no table; `named.rs` holds them.
+//! Objects whose members have free names (paths, responses, callbacks) have no table; they are in `named.rs`.
 
 mod member;
 mod named;

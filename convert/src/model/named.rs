@@ -8,27 +8,27 @@ use kubeshape_schema::read::{Reader, Rules, is_extension};
 use kubeshape_schema::{Code, Json, Profile, order};
 use kubeshape_yaml::{Kind, Node};
 
-/// The paths of a document: path items (`T`) by path. A key that does not begin with a slash is no path.
+/// The paths of a document: path items (`T`) by path. Keys that do not begin with a slash are not paths.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Paths<'a, T> {
     /// Path items by path.
     pub items: Map<'a, T>,
     /// `x-` members.
     pub extensions: Extensions<'a>,
-    /// Place: the object's entry in the tape.
+    /// Location: the object's entry in the tape.
     pub at: u32,
 }
 
 /// The responses of an operation: responses (`T`) by status code.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Responses<'a, T> {
-    /// The response for codes that have none of their own.
+    /// The response for codes without a response of their own.
     pub default: Boxed<'a, T>,
     /// Responses by code; by a range of codes (`4XX`) only with [`Profile::Faithful`].
     pub codes: Map<'a, T>,
     /// `x-` members.
     pub extensions: Extensions<'a>,
-    /// Place: the object's entry in the tape.
+    /// Location: the object's entry in the tape.
     pub at: u32,
 }
 
@@ -41,13 +41,13 @@ pub struct Callback<'a, T> {
     pub items: Map<'a, T>,
     /// `x-` members.
     pub extensions: Extensions<'a>,
-    /// Place: the object's entry in the tape.
+    /// Location: the object's entry in the tape.
     pub at: u32,
 }
 
 /// The response objects of the two dialects.
 pub trait ResponseObject {
-    /// Whether kube-openapi prints a default response that prints no member.
+    /// Whether kube-openapi prints a default response without members.
     const EMPTY_DEFAULT: bool;
 }
 
@@ -118,7 +118,7 @@ impl<'a, T: Object<'a> + Member<'a> + ResponseObject> Object<'a> for Responses<'
         let rules = reader.rules();
         let codes: Map<'a, T> = read_map(reader, node, |name| response_code(name, rules).is_some());
         if node.kind() != Kind::Map {
-            // Reading the codes has noted the wrong type.
+            // The wrong type was noted when the codes were read.
             return Self { at: node.index(), ..Self::default() };
         }
         let codes = canonical_codes(reader, codes);
@@ -218,7 +218,7 @@ impl<'a, T: Member<'a> + 'a> Object<'a> for Callback<'a, T> {
     }
 }
 
-/// The extensions among the members that `taken` does not accept. Other members are noted as unknown.
+/// Returns the extensions among the members that `taken` does not accept. Other members are noted as unknown.
 fn free_members<'a>(
     reader: &mut Reader<'a>,
     node: Node<'a>,
@@ -241,8 +241,8 @@ fn free_members<'a>(
     reader.take_extensions(&mark)
 }
 
-/// Whether kube-openapi skips the value of a name that is no status code. It reads the value as the next name, so scalars
-/// and lists of them are harmless unless they look like the name of a response.
+/// Returns whether kube-openapi skips the value of a name that is not a status code. It reads the value as the next
+/// name, so scalars and lists of them are harmless unless they look like the name of a response.
 fn is_read_past(value: Node<'_>) -> bool {
     match value.kind() {
         Kind::Map | Kind::Int => false,
@@ -255,7 +255,7 @@ fn is_read_past(value: Node<'_>) -> bool {
     }
 }
 
-/// Notes a response under a name that is no status code. It stops kube-openapi's reader.
+/// Notes a response under a name that is not a status code. kube-openapi's reader fails there.
 #[cold]
 fn not_a_code<'a>(reader: &mut Reader<'a>, key: Node<'a>) {
     reader.error(Code::WrongType, key, || {
@@ -266,8 +266,8 @@ fn not_a_code<'a>(reader: &mut Reader<'a>, key: Node<'a>) {
     });
 }
 
-/// The status code of a name. kube-openapi accepts every text that Go reads as an integer. The specifications also have
-/// ranges of codes, which give -1.
+/// Returns the status code of a name. kube-openapi accepts every string that Go reads as an integer. The specifications
+/// also have ranges of codes, for which it returns -1.
 fn response_code(name: &str, rules: Rules) -> Option<i64> {
     let digits = name.strip_prefix(['+', '-']).unwrap_or(name);
     if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
@@ -277,7 +277,7 @@ fn response_code(name: &str, rules: Rules) -> Option<i64> {
     (range && rules == Rules::Document(Profile::Faithful)).then_some(-1)
 }
 
-/// Codes as kube-openapi writes them: without a plus sign and leading zeros. Of equal codes the last counts.
+/// Returns codes as kube-openapi writes them: without a plus sign and leading zeros. Of equal codes, the last is used.
 fn canonical_codes<'a, T: Member<'a> + 'a>(reader: &Reader<'a>, codes: Map<'a, T>) -> Map<'a, T> {
     let canonical = |name: &str| {
         name == "0"
@@ -287,7 +287,7 @@ fn canonical_codes<'a, T: Member<'a> + 'a>(reader: &Reader<'a>, codes: Map<'a, T
         return codes;
     }
     let mut entries: Vec<Entry<'a, T>> = codes.iter().copied().collect();
-    // The last in the document counts.
+    // The last one in the document is used.
     entries.sort_by_key(|entry| entry.at);
     for entry in &mut entries {
         if let Some(code) = response_code(entry.name, Rules::Crd) {

@@ -10,12 +10,12 @@ pub trait Object<'a>: Copy + Default + 'a {
     /// Its name in messages: `an operation`.
     const NAME: &'static str;
 
-    /// Reads it. Null gives the empty object.
+    /// Reads it. For null, returns the empty object.
     fn read(reader: &mut Reader<'a>, node: Node<'a>) -> Self {
         read_object(reader, node)
     }
 
-    /// Sets its place.
+    /// Sets its location.
     fn set_at(&mut self, at: u32);
 
     /// Reads one member. Returns its number among the members, or `None` if the object has no such member.
@@ -24,16 +24,16 @@ pub trait Object<'a>: Copy + Default + 'a {
     /// Sets the extensions.
     fn set_extensions(&mut self, extensions: super::Extensions<'a>);
 
-    /// Whether it may have extensions.
+    /// Returns whether it may have extensions.
     fn is_extensible(reader: &Reader<'a>) -> bool;
 
     /// Prints its members.
     fn print(&self, p: &mut Printer<'_>);
 
-    /// Whether it prints no member.
+    /// Returns whether it prints no member.
     fn renders_empty(&self, p: &Printer<'_>) -> bool;
 
-    /// Shows its schemas and references to the visitor.
+    /// Visits its schemas and references.
     fn visit(&self, site: Site, visitor: &mut dyn Visitor<'a>);
 
     /// Replaces its schemas and references.
@@ -41,7 +41,7 @@ pub trait Object<'a>: Copy + Default + 'a {
     fn replace(&self, site: Site, mapper: &mut dyn Mapper<'a>) -> Self;
 }
 
-/// Reads an object. Null gives the empty object.
+/// Reads an object. For null, returns the empty object.
 fn read_object<'a, T: Object<'a>>(reader: &mut Reader<'a>, node: Node<'a>) -> T {
     let mut object = T::default();
     object.set_at(node.index());
@@ -58,7 +58,7 @@ fn read_object<'a, T: Object<'a>>(reader: &mut Reader<'a>, node: Node<'a>) -> T 
     for (key, value) in node.pairs() {
         if let Some(number) = read_member(&mut object, reader, key, value) {
             if seen & (1 << number) != 0 {
-                // Of repeated members only the last counts: read again without the others.
+                // Of repeated members, only the last is used: read again without the others.
                 reader.rewind(mark);
                 return read_without_repeats(reader, node);
             }
@@ -104,8 +104,8 @@ fn read_member<'a, T: Object<'a>>(
 
 /// Declares an object: a struct and its [`Object`]. See the module `model` for the modes of members.
 ///
-/// `flat { member: Type }` first makes the members of another object its own; `extensions` last says that
-/// the object may have extensions, `faithful extensions` that kube-openapi drops them.
+/// `flat { member: Type }` comes first and includes the members of another object; `extensions` comes last and allows
+/// extensions, which `faithful extensions` drops for kube-openapi.
 macro_rules! object {
     (
         $(#[$doc:meta])*
@@ -121,7 +121,7 @@ macro_rules! object {
             $($(#[$member_doc])* #[doc = concat!("`", $key, "`")] pub $member: $ty,)*
             /// `x-` members. Always empty if the specification allows none.
             pub extensions: $crate::model::Extensions<'a>,
-            /// Place: the object's entry in the tape.
+            /// Location: the object's entry in the tape.
             pub at: u32,
         }
 

@@ -1,10 +1,10 @@
-//! The printer of documents.
+//! Prints documents.
 
 use kubeshape_schema::escape;
 use kubeshape_schema::print::Style;
 use kubeshape_schema::{Json, Profile, Schema, print};
 
-/// Bytes that wait for more before they are given away.
+/// The minimum size of a piece in bytes.
 const PIECE: usize = 64 << 10;
 
 /// Prints the members of objects as compact JSON.
@@ -14,14 +14,14 @@ pub struct Printer<'o> {
     pub(crate) style: Style,
     pub(crate) profile: Profile,
     pub(crate) first: bool,
-    /// The length of `out` and of what was given away beyond which nothing more is written.
+    /// The maximum length of the output, including pieces. Nothing more is written beyond it.
     most: usize,
-    /// Where pieces go, if the document is not kept in `out`, and how many bytes went there.
+    /// The receiver of pieces, if the document is not kept in `out`, and their total length so far.
     pieces: Option<Pieces<'o>>,
     given: usize,
 }
 
-/// What takes a printed document in pieces.
+/// The receiver of a printed document in pieces.
 struct Pieces<'o>(&'o mut (dyn FnMut(&[u8]) + 'o));
 
 impl std::fmt::Debug for Pieces<'_> {
@@ -31,7 +31,7 @@ impl std::fmt::Debug for Pieces<'_> {
 }
 
 impl Pieces<'_> {
-    /// Gives away what is in the buffer, if it has `least` bytes.
+    /// Passes on the contents of the buffer if it has at least `least` bytes.
     fn take(&mut self, out: &mut Vec<u8>, least: usize, given: &mut usize) {
         if out.len() >= least {
             (self.0)(out);
@@ -42,26 +42,26 @@ impl Pieces<'_> {
 }
 
 impl<'o> Printer<'o> {
-    /// A printer that appends to `out`.
+    /// Creates a printer that appends to `out`.
     pub fn new(out: &'o mut Vec<u8>, style: Style, profile: Profile) -> Self {
         Printer { out, style, profile, first: true, most: usize::MAX, pieces: None, given: 0 }
     }
 
-    /// The same, which writes nothing more once there are more than `most` bytes. What was written is then of no use.
+    /// Sets a limit: nothing more is written beyond `most` bytes. Then the output is of no use.
     #[must_use]
     pub fn within(mut self, most: usize) -> Self {
         self.most = self.out.len().saturating_add(most);
         self
     }
 
-    /// The same, which gives away what it printed in pieces. `out` must be empty before, and is empty after [`end`](Self::end).
+    /// Makes it pass on the output in pieces. `out` must be empty before, and is empty after [`end`](Self::end).
     #[must_use]
     pub fn in_pieces(mut self, give: &'o mut (dyn FnMut(&[u8]) + 'o)) -> Self {
         self.pieces = Some(Pieces(give));
         self
     }
 
-    /// Gives away what is left. Whether there were not too many bytes.
+    /// Passes on the rest. Returns whether the output is within the limit.
     #[must_use]
     pub fn end(mut self) -> bool {
         if let Some(pieces) = &mut self.pieces {
@@ -70,7 +70,7 @@ impl<'o> Printer<'o> {
         !self.is_full()
     }
 
-    /// Whether there are too many bytes.
+    /// Returns whether the output exceeds the limit.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.out.len().saturating_add(self.given) > self.most
@@ -109,7 +109,7 @@ impl<'o> Printer<'o> {
         self.out.extend_from_slice(b"\":");
     }
 
-    /// The same for any name.
+    /// Does the same for any name.
     pub fn any_key(&mut self, name: &str) {
         if self.is_full() {
             return;
@@ -127,7 +127,7 @@ impl<'o> Printer<'o> {
         self.first = false;
     }
 
-    /// Writes a text.
+    /// Writes a string.
     #[inline]
     pub fn text(&mut self, text: &str) {
         if self.is_full() {

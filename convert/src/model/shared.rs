@@ -6,7 +6,7 @@ use super::{Boxed, Map, Texts, object};
 pub type Security<'a> = Option<&'a [Map<'a, Texts<'a>>]>;
 
 object! {
-    /// What a document is about.
+    /// General information about an API.
     Info, "an info object";
     {
         omit description: &'a str = "description",

@@ -2,7 +2,7 @@
 
 use kubeshape_schema::{Additional, Bump, Dependency, Extra, Items, Property, Schema};
 
-/// The kind of place where something stands in a document.
+/// Where a value is in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Site {
     /// A named schema of the document: of `definitions` or `components.schemas`.
@@ -47,7 +47,7 @@ pub enum Site {
     PathItem,
 }
 
-/// Visits the schemas and references of a document in the order of printing.
+/// Visits the schemas and references of a document in printed order.
 pub trait Visitor<'a> {
     /// Visits a schema of the document. Use [`visit_schema`] for the schemas below it. `name` is the name of a definition
     /// and empty for other schemas.
@@ -61,7 +61,7 @@ pub trait Visitor<'a> {
 
 /// Replaces the schemas and references of a document.
 pub trait Mapper<'a> {
-    /// The arena for changed copies.
+    /// Returns the arena for changed copies.
     fn arena(&self) -> &'a Bump;
 
     /// Replaces a schema of the document. Use [`map_schema`] for the schemas below it.
@@ -74,7 +74,7 @@ pub trait Mapper<'a> {
     }
 }
 
-/// Calls `f` for every schema directly below a schema, in the order of printing.
+/// Calls `f` for every schema directly below a schema, in printed order.
 pub fn visit_schema<'a>(schema: &Schema<'a>, f: &mut impl FnMut(Site, &'a Schema<'a>)) {
     match schema.items {
         Some(Items::One(item)) => f(Site::Items, item),
@@ -104,8 +104,8 @@ pub fn visit_schema<'a>(schema: &Schema<'a>, f: &mut impl FnMut(Site, &'a Schema
     extra.definitions.iter().for_each(|property| f(Site::Inner, &property.schema));
 }
 
-/// A copy of a schema in which `f` has replaced every schema directly below it. Lists of schemas are copied; everything
-/// else is shared with the original.
+/// Returns a copy of a schema in which `f` has replaced every schema directly below it. Lists of schemas are copied;
+/// everything else is shared with the original.
 pub fn map_schema<'a>(
     schema: &Schema<'a>,
     arena: &'a Bump,
@@ -123,7 +123,7 @@ pub fn map_schema<'a>(
     out
 }
 
-// Functions of their own keep the frames of this recursion small without optimisation, too.
+// Separate functions keep the stack frames of this recursion small even without optimisation.
 fn map_items<'a>(out: &mut Schema<'a>, arena: &'a Bump, f: &mut impl FnMut(Site, &'a Schema<'a>) -> Schema<'a>) {
     match out.items {
         Some(Items::One(item)) => out.items = Some(Items::One(arena.alloc(f(Site::Items, item)))),

@@ -1,7 +1,7 @@
-//! The YAML text of an `Any`: values without a type in the model, as go-yaml 3 prints them.
+//! The YAML of an `Any`: values without a type in the model, as go-yaml 3 prints them.
 //!
-//! go-yaml indents by four and never folds lines here. The form of a text depends on its place and on what the line
-//! holds already, so this printer keeps the same state as go-yaml's emitter.
+//! go-yaml indents by four and never folds lines here. The form of a string depends on its position and on what is
+//! already on the line, so this printer keeps the same state as go-yaml's emitter.
 
 use std::fmt::Write as _;
 
@@ -11,12 +11,12 @@ use super::resolve::{self, Tag};
 use super::source::Source;
 
 const INDENT: usize = 4;
-/// Longer keys stand behind `? `.
+/// Longer keys are printed after `? `.
 const SIMPLE_KEY: usize = 128;
 
-/// Appends the YAML text of a value, its line break included.
+/// Appends the YAML of a value, with its line break.
 pub(super) fn print(source: &Source<'_>, node: Node<'_>, out: &mut Vec<u8>) {
-    // Most values are short texts that need no quotes.
+    // Most values are short strings that need no quotes.
     if node.kind() == Kind::Str {
         let text = source.text(node);
         if is_word(&text) {
@@ -30,7 +30,8 @@ pub(super) fn print(source: &Source<'_>, node: Node<'_>, out: &mut Vec<u8>) {
     printer.line(0);
 }
 
-/// Whether a text is plain at first sight: a letter, then letters, digits and what never needs quotes.
+/// Returns whether a string obviously needs no quotes: a letter, then letters, digits and characters that never need
+/// quotes.
 fn is_word(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.len() > 5
@@ -38,17 +39,17 @@ fn is_word(text: &str) -> bool {
         && bytes.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/'))
 }
 
-/// Where a value stands.
+/// The position of a value.
 #[derive(Clone, Copy)]
 struct Place {
-    /// The indentation of the collection around it; none at the root.
+    /// The indentation of the surrounding collection; `None` at the root.
     indent: Option<usize>,
     /// Whether it is an item of a list.
     item: bool,
 }
 
 impl Place {
-    /// The indentation of a collection or of the further lines of a scalar that stands here.
+    /// Returns the indentation of a collection or of the further lines of a scalar at this position.
     fn inner(self, scalar: bool) -> usize {
         match self.indent {
             None if scalar => INDENT,
@@ -71,9 +72,9 @@ struct Printer<'s, 'a, 'o> {
     source: &'s Source<'a>,
     out: &'o mut Vec<u8>,
     column: usize,
-    /// Whether the last character printed is one that separates.
+    /// Whether the last character printed is a separator.
     whitespace: bool,
-    /// Whether nothing but indentation and indicators stands on the line.
+    /// Whether only indentation and indicators are on the line.
     indention: bool,
 }
 
@@ -124,7 +125,7 @@ impl<'a> Printer<'_, 'a, '_> {
         }
     }
 
-    /// Goes to a column, on the next line where something stands on this one.
+    /// Moves to a column, on the next line if this one is not empty.
     fn line(&mut self, indent: usize) {
         if !self.indention || self.column > indent || (self.column == indent && !self.whitespace) {
             self.line_break();
@@ -146,7 +147,7 @@ impl<'a> Printer<'_, 'a, '_> {
         self.column += 1;
     }
 
-    /// `-`, `?` and the colon behind it stand apart and keep the line open for a collection.
+    /// Prints `-`, `?` or the colon after it. `apart` adds a blank before it. The line stays open for a collection.
     fn indicator(&mut self, c: char, apart: bool) {
         if apart && !self.whitespace {
             self.put(' ');
@@ -193,7 +194,7 @@ impl<'a> Printer<'_, 'a, '_> {
         self.indention = false;
     }
 
-    /// The characters of a text without LF; behind another line break stands the indentation.
+    /// Prints the characters of a string that has no LF; the indentation follows other line breaks.
     fn lines(&mut self, text: &str, indent: usize, quoted: bool) {
         let mut broken = false;
         for c in text.chars() {
@@ -257,7 +258,7 @@ impl<'a> Printer<'_, 'a, '_> {
     fn double(&mut self, text: &str) {
         self.separate();
         self.put('"');
-        // A mark at the very beginning makes go-yaml escape everything.
+        // If the string begins with a byte order mark, go-yaml escapes everything.
         let all = text.starts_with('\u{FEFF}');
         for c in text.chars() {
             if !all && is_printable(c) && !is_break(c) && !matches!(c, '"' | '\\') {
@@ -309,8 +310,8 @@ fn is_printable(c: char) -> bool {
     matches!(c, '\n' | ' '..='~' | '\u{A0}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}') && c != '\u{FEFF}'
 }
 
-/// The form that a text takes: as far as it may, a literal block when it has lines, quotes when it would read as
-/// another type, else nothing.
+/// Returns the form of a string: if possible, a literal block if it has line breaks, quotes if it would read as another
+/// type, else plain.
 fn style(text: &str, key: bool) -> Style {
     let allowed = Allowed::of(text);
     let style = if text.contains('\n') {
@@ -328,7 +329,7 @@ fn style(text: &str, key: bool) -> Style {
     }
 }
 
-/// Which forms a text may take.
+/// The forms that a string may have.
 struct Allowed {
     plain: bool,
     single: bool,

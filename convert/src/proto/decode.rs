@@ -1,4 +1,4 @@
-//! From the protobuf form of a document to its JSON text, by the tables of [`super::table`].
+//! Decodes the protobuf form of a document to JSON, by the tables of [`super::table`].
 
 use super::inverse;
 use super::printer::Printer;
@@ -16,21 +16,21 @@ pub enum DecodeError {
     /// The string of a value without a type is not YAML.
     #[error("{pointer}: {error}")]
     Yaml {
-        /// Where, as a JSON pointer into the document.
+        /// The location, as a JSON pointer into the document.
         pointer: String,
-        /// Why.
+        /// The reason.
         error: Error,
     },
     /// A number that JSON does not have.
     #[error("{pointer}: expected a finite number")]
     Number {
-        /// Where, as a JSON pointer into the document.
+        /// The location, as a JSON pointer into the document.
         pointer: String,
     },
 }
 
 impl DecodeError {
-    /// Returns the same error, of a value that is the member `name` of another one.
+    /// Returns the error for a value that is the member `name` of another one.
     fn below(mut self, name: &str) -> Self {
         if let DecodeError::Yaml { pointer, .. } | DecodeError::Number { pointer } = &mut self {
             pointer.insert_str(0, &kubeshape_yaml::pointer::escape(name));
@@ -40,9 +40,9 @@ impl DecodeError {
     }
 }
 
-/// Returns the JSON text of a message.
+/// Returns the JSON of a message.
 ///
-/// The bytes are checked as a whole first, so an error of the wire format comes before one of a value.
+/// All bytes are checked first, so errors of the wire format are reported before those of values.
 pub(super) fn decode(message: &'static Message, bytes: &[u8]) -> Result<Vec<u8>, DecodeError> {
     check(Shape::Table(message), bytes, MAX_DEPTH).map_err(|error| error.below(message.name))?;
     let mut printer = Printer { out: Vec::new(), first: true };
@@ -123,7 +123,7 @@ impl Shape {
     }
 }
 
-/// Checks that bytes are a message of a shape, with at most `depth` messages within one another below it.
+/// Checks that bytes are a message of a shape, with at most `depth` nested messages below it.
 fn check(shape: Shape, bytes: &[u8], depth: usize) -> Result<(), WireError> {
     for field in Fields::new(bytes) {
         let (number, value) = field.map_err(|error| match error.number.and_then(|number| shape.field(number)) {
@@ -148,7 +148,8 @@ fn check(shape: Shape, bytes: &[u8], depth: usize) -> Result<(), WireError> {
     Ok(())
 }
 
-/// The fields of a message. Several parts are one message: repeated fields add up, and of others the last one is used.
+/// The fields of a message. Several parts are one message: repeated fields are concatenated, and of others the last one
+/// is used.
 struct Found<'a>(Vec<(u32, Wire<'a>)>);
 
 impl<'a> Found<'a> {
@@ -183,7 +184,7 @@ impl<'a> Found<'a> {
     }
 }
 
-// `check` has seen that each field has its type.
+// `check` has verified that each field has its type.
 
 fn text(value: Wire<'_>) -> &str {
     std::str::from_utf8(message(value)).unwrap_or_default()
@@ -380,7 +381,7 @@ impl Printer {
         Ok(())
     }
 
-    /// Prints the value of a YAML text.
+    /// Prints the value of a YAML string.
     fn any(&mut self, yaml: &str) -> Printed {
         let from = self.out.len();
         if inverse::read(yaml, self).is_some() {
@@ -402,7 +403,8 @@ impl Printer {
     }
 }
 
-/// Whether a field has the value that is not written: a message that is missing, an empty string or list, zero or false.
+/// Returns whether a field has the value that is not written: a message that is missing, an empty string or list, zero
+/// or false.
 fn is_absent(kind: Kind, found: &Found<'_>, number: u32) -> bool {
     match kind {
         Kind::Text(_) | Kind::LooseText => found.string(number).is_empty(),

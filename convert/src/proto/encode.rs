@@ -1,7 +1,8 @@
-//! From a document to the bytes of its messages.
+//! Encodes a document as protobuf.
 //!
-//! The bytes are written straight from the nodes, along the dialect's table: a message's length stands in front of it,
-//! so room is left for as many digits as the source's length suggests, and the content moved when they were others.
+//! The bytes are written directly from the nodes, by the dialect's table. A message's length comes before its content,
+//! so space is reserved for as many digits as the source's length suggests, and the content is moved if the length has
+//! more or fewer digits.
 
 use std::borrow::Cow;
 
@@ -13,10 +14,10 @@ use super::refusal::{Problem, Refusal};
 use super::source::Source;
 use super::table::{Body, Field, Kind, Message};
 
-/// Most fields that an object of a model has.
+/// The maximum number of fields of an object of a model.
 const FIELDS: usize = 40;
 
-/// What an object has for a field of its message.
+/// The value of an object for a field of its message.
 #[derive(Clone, Copy)]
 enum Slot {
     None,
@@ -26,19 +27,19 @@ enum Slot {
     Member(u32),
 }
 
-/// The protobuf form of a document of which the root is a `message`.
+/// Returns the protobuf form of a document whose root is a `message`.
 pub(super) fn encode<'a>(message: &'static Message, root: Node<'a>) -> Result<Converted<'a, Vec<u8>>, Vec<Refusal>> {
     let mut encoder = Encoder::run(message, root, true)?;
     encoder.notes.sort_by_key(|note| note.at);
     Ok(Converted { value: encoder.out, notes: encoder.notes })
 }
 
-/// Whether a document has a protobuf form.
+/// Checks whether a document has a protobuf form.
 pub(super) fn check(message: &'static Message, root: Node<'_>) -> Result<(), Vec<Refusal>> {
     Encoder::run(message, root, false).map(|_| ())
 }
 
-/// The fields of a message whose fields all have lengths, with their contents.
+/// Returns the fields of a message whose fields all have lengths, with their contents.
 pub(super) fn fields(mut bytes: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
     fn varint(bytes: &mut &[u8]) -> Option<usize> {
         let end = bytes.iter().position(|byte| *byte < 0x80)?;
@@ -55,7 +56,7 @@ pub(super) fn fields(mut bytes: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
     })
 }
 
-/// Appends what stands before the content of a field with a length.
+/// Appends the tag and the length of a field.
 pub(super) fn head(number: u32, length: usize, out: &mut Vec<u8>) {
     for mut value in [(number as usize) << 3 | 2, length] {
         while value > 0x7F {
@@ -68,23 +69,23 @@ pub(super) fn head(number: u32, length: usize, out: &mut Vec<u8>) {
 
 struct Encoder<'a> {
     source: Source<'a>,
-    /// Whether bytes are wanted, not only whether there are any.
+    /// Whether bytes are written, or only checked.
     write: bool,
     out: Vec<u8>,
     notes: Vec<Note<'a>>,
     found: Vec<Found>,
 }
 
-/// A refusal, and whether it is about which form a value has.
+/// A refusal, and whether it concerns which form a value has.
 #[derive(Clone, Copy)]
 struct Found {
     refusal: Refusal,
-    /// The object that lacks a member or holds an impossible value.
+    /// The object that lacks a member or has an invalid value.
     of: u32,
     form: bool,
 }
 
-/// A message that is being written: where its content begins, and how long its length was thought to be.
+/// A message that is being written: where its content begins, and the reserved size of its length.
 struct Open {
     start: usize,
     digits: usize,
@@ -120,7 +121,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// The content of a message.
+    /// Writes the content of a message.
     fn message(&mut self, message: &'static Message, node: Node<'a>) {
         match &message.body {
             Body::Object { fields, open } => self.object(message.name, fields, *open, node),
@@ -150,7 +151,8 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Finds the fields that an object has. This is no part of `object`, so that the frames of that recursion stay small.
+    /// Finds the fields that an object has. It is not a part of `object`, so that the stack frames of that recursion
+    /// stay small.
     fn slots(&mut self, name: &'static str, fields: &'static [Field], open: bool, node: Node<'a>) -> [Slot; FIELDS] {
         let mut slots = [Slot::None; FIELDS];
         if node.kind() == NodeKind::Map {
@@ -180,7 +182,7 @@ impl<'a> Encoder<'a> {
                 }
             }
         } else {
-            // Whatever is no object has no members. A list has some where names are free.
+            // A value that is not an object has no members. A list is read as some where names are free.
             self.note(Code::ProtoNotObject, node, name);
             for (slot, field) in slots.iter_mut().zip(fields) {
                 if node.kind() == NodeKind::Seq && matches!(field.kind, Kind::Extensions | Kind::Entries(..)) {
@@ -196,7 +198,7 @@ impl<'a> Encoder<'a> {
         slots
     }
 
-    /// The members of an object in the order that gnostic sees.
+    /// Returns the members of an object in the order in which gnostic reads them.
     fn pairs(&self, node: Node<'a>) -> impl Iterator<Item = (Node<'a>, Node<'a>)> + use<'a> {
         let (direct, listed) = if node.kind() == NodeKind::Map && self.source.keeps_order() {
             (Some(node.pairs()), None)
@@ -206,7 +208,7 @@ impl<'a> Encoder<'a> {
         direct.into_iter().flatten().chain(listed.into_iter().flatten())
     }
 
-    /// Pairs for a message with free names; a list without a last value is refused.
+    /// Returns the pairs for a message with free names. A list without a last value is refused.
     fn entries(&mut self, node: Node<'a>) -> impl Iterator<Item = (Node<'a>, Node<'a>)> + use<'a> {
         if node.kind() == NodeKind::Seq && self.source.members(node).1 {
             self.refuse(node, node, Problem::Odd);
@@ -214,7 +216,7 @@ impl<'a> Encoder<'a> {
         self.pairs(node)
     }
 
-    /// The members that have no field of their own.
+    /// Writes the members without a field of their own.
     fn spread(&mut self, field: &Field, node: Node<'a>) {
         for (key, value) in self.entries(node) {
             let name = self.string(key).unwrap_or_default();
@@ -251,7 +253,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Tries all forms and keeps the last that fits; if none does, the errors of the one that is nearest.
+    /// Tries all forms and keeps the last that matches. If none matches, the errors of the nearest one are kept.
     fn union(&mut self, forms: &'static [(u32, Kind)], node: Node<'a>) {
         let (found, start, notes) = (self.found.len(), self.out.len(), self.notes.len());
         let mut fits = false;
@@ -270,7 +272,7 @@ impl<'a> Encoder<'a> {
                 },
             }
             if self.found.len() == found {
-                // An earlier form that fits as well is forgotten.
+                // An earlier form that matches is dropped.
                 self.out.drain(start..form_start);
                 self.notes.drain(notes..form_notes);
                 fits = true;
@@ -384,7 +386,7 @@ impl<'a> Encoder<'a> {
         self.refuse(value, of, Problem::Type { expected, found: value.kind() });
     }
 
-    /// A limit of zero is not told from none, but only some say anything.
+    /// A limit of zero is the same as no limit here, but only some limits of zero have a meaning.
     fn zero(&mut self, field: &Field, value: Node<'a>) {
         let code = if field.name.starts_with("max") || matches!(field.name, "minimum" | "multipleOf") {
             Code::ProtoZeroLimit
@@ -400,7 +402,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// What gnostic takes for a text: texts, integers as they are written, and null for an empty one.
+    /// Returns what gnostic reads as a string: strings, integers as they are written, and null as the empty string.
     fn string(&self, node: Node<'a>) -> Option<Cow<'a, str>> {
         match node.kind() {
             NodeKind::Str => Some(self.source.text(node)),
@@ -430,7 +432,7 @@ impl<'a> Encoder<'a> {
         Some(number)
     }
 
-    /// Doubles hold integers of 53 bits.
+    /// Doubles represent integers of up to 53 bits.
     fn precision(&mut self, node: Node<'a>, literal: &str, number: f64) {
         if node.kind() == NodeKind::Int && number.abs() > 9e15 && format!("{number:.0}") != literal {
             self.note(Code::ProtoPrecision, node, literal.to_owned());
@@ -483,7 +485,7 @@ impl<'a> Encoder<'a> {
                 }
             }
             NodeKind::Int => {
-                // An integer that fits 64 bits only without a sign becomes zero.
+                // An integer that fits 64 bits only if unsigned becomes zero.
                 let literal = self.source.literal(node);
                 #[allow(clippy::cast_precision_loss)]
                 let number = literal.parse::<i64>().unwrap_or(0) as f64;
@@ -494,7 +496,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// A value of any type, as YAML text.
+    /// Writes a value of any type, as YAML.
     fn any(&mut self, number: u32, node: Node<'a>) {
         if !self.write {
             return;
@@ -562,14 +564,14 @@ impl<'a> Encoder<'a> {
         self.bytes(&value.to_le_bytes());
     }
 
-    /// A text, unless it is empty.
+    /// Writes a string, unless it is empty.
     fn text(&mut self, number: u32, text: &str) {
         if !text.is_empty() {
             self.item(number, text);
         }
     }
 
-    /// A text, empty or not.
+    /// Writes a string, even if it is empty.
     fn item(&mut self, number: u32, text: &str) {
         self.tag(number, 2);
         self.varint(text.len() as u64);
@@ -577,14 +579,14 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// The field of a name. Lengths and first letters tell nearly all names apart.
+/// Returns the field with a name. Lengths and first letters distinguish nearly all names.
 fn find(fields: &[Field], name: &str) -> Option<usize> {
     let first = name.as_bytes().first();
     let same = |field: &Field| field.name.len() == name.len() && field.name.as_bytes().first() == first;
     fields.iter().position(|field| first.is_some() && same(field) && field.name == name)
 }
 
-/// Whether a field without a name of its own holds the members of this name.
+/// Returns whether a field without a name of its own has the members with this name.
 fn spreads(kind: Kind, name: &str) -> bool {
     match kind {
         Kind::Extensions => name.starts_with("x-"),
@@ -593,7 +595,7 @@ fn spreads(kind: Kind, name: &str) -> bool {
     }
 }
 
-/// How many bytes a length takes.
+/// Returns how many bytes a length takes.
 fn digits(length: usize) -> usize {
     (length.max(1).ilog2() / 7 + 1) as usize
 }

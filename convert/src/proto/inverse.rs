@@ -1,16 +1,17 @@
-//! Reading what [`super::any`] prints: the exact inverse of go-yaml's printer.
+//! Reads what [`super::any`] prints: the exact inverse of go-yaml's printer.
 //!
-//! Some of what go-yaml prints no YAML reader reads back, itself included: a text in a list that begins with a line
-//! break, a key `<<`. Its printer is known, so its texts are read by what it would print; whatever it would not print
-//! (flow collections, comments, other indentation) is left to the reader of YAML.
+//! No YAML reader, not even go-yaml's, reads some of go-yaml's output correctly: a string in a list that begins with a
+//! line break, or a key `<<`. Its printer is known, so this reader interprets its output exactly; everything that it
+//! would not print (flow collections, comments, other indentation) is left to the YAML reader.
 
 use super::printer::Printer;
 
 const INDENT: usize = 4;
-/// As deep as documents nest.
+/// The maximum nesting of documents.
 const DEPTH: usize = 512;
 
-/// Prints the value of a text as JSON. `None`, and anything in `out`, for a text that go-yaml would not print.
+/// Prints a value as JSON. Returns `None` if go-yaml would not print this YAML; then the contents of `out` are
+/// undefined.
 pub(super) fn read(yaml: &str, out: &mut Printer) -> Option<()> {
     let mut reader = Reader { text: yaml, at: 0, column: 0, depth: 0 };
     reader.node(None, false, out)?;
@@ -21,12 +22,12 @@ pub(super) fn read(yaml: &str, out: &mut Printer) -> Option<()> {
 struct Reader<'a> {
     text: &'a str,
     at: usize,
-    /// Of the place that was read to, from the line's start.
+    /// The column of the current position.
     column: usize,
     depth: usize,
 }
 
-/// A scalar and whether it is a text whatever it looks like.
+/// A scalar, and whether it is a string whatever it looks like.
 struct Scalar {
     text: String,
     quoted: bool,
@@ -46,7 +47,7 @@ impl<'a> Reader<'a> {
         self.rest().starts_with(text).then(|| self.skip(text.len()))
     }
 
-    /// Goes to the start of the next line, unless it is there, and over its indentation.
+    /// Moves to the start of the next line, unless it is there, and over its indentation.
     fn line(&mut self, indent: usize) -> Option<()> {
         if self.column > 0 {
             self.take("\n")?;
@@ -55,7 +56,7 @@ impl<'a> Reader<'a> {
         self.pad(indent)
     }
 
-    /// Blanks up to a column, and none more.
+    /// Skips blanks up to a column, and fails if there are more.
     fn pad(&mut self, column: usize) -> Option<()> {
         while self.column < column {
             self.take(" ")?;
@@ -63,14 +64,14 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// The indentation of the line that begins behind this one.
+    /// Returns the indentation of the next line.
     fn next_indent(&self) -> Option<usize> {
         let line = if self.column > 0 { self.rest().strip_prefix('\n')? } else { self.rest() };
         let blanks = line.bytes().take_while(|b| *b == b' ').count();
         (blanks < line.len()).then_some(blanks)
     }
 
-    /// A value behind an indicator, or at the start of the text.
+    /// Reads a value after an indicator, or at the start.
     fn node(&mut self, around: Option<usize>, item: bool, out: &mut Printer) -> Option<()> {
         self.depth += 1;
         if self.depth > DEPTH {
@@ -112,7 +113,7 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// Whether a block collection begins here.
+    /// Returns whether a block collection begins here.
     fn is_block(&self, text: &'a str) -> bool {
         if text.starts_with("- ") || text.starts_with("? ") {
             return true;
@@ -121,7 +122,7 @@ impl<'a> Reader<'a> {
         reader.scalar(0, true).is_some() && reader.rest().starts_with(':')
     }
 
-    /// A block collection, whose first entry is here.
+    /// Reads a block collection, whose first entry is here.
     fn block(&mut self, indent: usize, out: &mut Printer) -> Option<()> {
         let list = self.rest().starts_with("- ");
         out.mark(if list { b'[' } else { b'{' });
@@ -150,7 +151,7 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// A scalar in whatever form.
+    /// Reads a scalar of any form.
     fn scalar(&mut self, indent: usize, key: bool) -> Option<Scalar> {
         let text = match self.rest().as_bytes().first()? {
             b'|' if !key => self.literal(indent)?,
@@ -220,7 +221,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// A literal block, whose lines stand at `indent`.
+    /// Reads a literal block, whose lines are indented by `indent`.
     fn literal(&mut self, indent: usize) -> Option<String> {
         self.take("|")?;
         let hint = self.take("4").is_some();
@@ -257,7 +258,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The character of an escape, of which the backslash was read.
+/// Returns the character of an escape, after the backslash.
 fn escape(chars: &mut std::str::CharIndices<'_>) -> Option<char> {
     let digits = match chars.next()?.1 {
         '0' => return Some('\0'),

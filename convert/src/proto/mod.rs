@@ -3,8 +3,8 @@
 //! [`v2`] and [`v3`] convert a document to the bytes that gnostic-models' `ParseDocument` and Go's `proto.Marshal` give,
 //! and back.
 //!
-//! The messages are stricter than JSON and hold less. A value that they refuse is an error with a place ([`Refusal`]).
-//! A value that they drop is a note (codes KS7002 and up).
+//! The messages are stricter than JSON and contain less. A value that they do not allow is an error with a location
+//! ([`Refusal`]). A value that they drop is a note (codes KS7002 and up).
 //!
 //! # Example: a document and its bytes
 //! ```
@@ -41,10 +41,10 @@ pub use wire::WireError;
 use kubeshape_schema::{Converted, Dialect};
 use kubeshape_yaml::Node;
 
-/// The bytes of the protobuf form of a document in that dialect, and notes of what the form cannot hold.
+/// Returns the bytes of the protobuf form of a document in that dialect, and notes of what the form cannot express.
 ///
 /// # Errors
-/// As [`v2::encode`] and [`v3::encode`]: every reason why gnostic refuses the document.
+/// As [`v2::encode`] and [`v3::encode`]: every reason why gnostic rejects the document.
 pub fn encode(root: Node<'_>, dialect: Dialect) -> Result<Converted<'_, Vec<u8>>, Vec<Refusal>> {
     match dialect {
         Dialect::V2 => v2::encode(root),
@@ -52,7 +52,7 @@ pub fn encode(root: Node<'_>, dialect: Dialect) -> Result<Converted<'_, Vec<u8>>
     }
 }
 
-/// The JSON text of the protobuf form of a document in that dialect.
+/// Returns the JSON of the protobuf form of a document in that dialect.
 ///
 /// # Errors
 /// As [`v2::decode`] and [`v3::decode`]: the bytes are not such a message, a value is not YAML, a number is not finite.
@@ -63,8 +63,8 @@ pub fn decode(bytes: &[u8], dialect: Dialect) -> Result<Vec<u8>, DecodeError> {
     }
 }
 
-/// The dialect of a document in protobuf form, or `None` if the bytes do not begin like one: with the version in
-/// field 1 and `info` in field 2.
+/// Returns the dialect of a document in protobuf form, or `None` if the bytes do not begin like one: with the version
+/// in field 1 and `info` in field 2.
 ///
 /// # Example
 /// ```
@@ -90,7 +90,7 @@ pub fn detect(bytes: &[u8]) -> Option<Dialect> {
     }
 }
 
-/// Whether gnostic prints a text as it is and reads it as one again, as far as its words go.
+/// Returns whether gnostic prints a string without quotes and reads it as a string again, by its words.
 pub(crate) fn is_unquoted_text(text: &str) -> bool {
     resolve::tag(text) == resolve::Tag::Text
 }

@@ -1,4 +1,4 @@
-//! Printing JSON.
+//! Prints JSON.
 
 use super::resolve::{self, Tag};
 use kubeshape_yaml::{Flags, Kind, Node, json, number};
@@ -11,9 +11,9 @@ pub(super) struct Printer {
 }
 
 impl Printer {
-    /// A text in quotes.
+    /// Prints a string in quotes.
     pub(super) fn text(&mut self, text: &str) {
-        // As YAML, which gnostic takes JSON for, these would be errors or other characters.
+        // gnostic reads JSON as YAML, where these would be errors or other characters.
         let odd = |c: char| matches!(c, '\x7F'..='\u{9F}' | '\u{2028}' | '\u{2029}' | '\u{FFFE}' | '\u{FFFF}');
         if !text.contains(odd) {
             json::write_str(text, &mut self.out, false);
@@ -33,19 +33,19 @@ impl Printer {
         self.out.push(b'"');
     }
 
-    /// The comma before a member or an item, unless it is the first.
+    /// Prints the comma before a member or an item, unless it is the first.
     pub(super) fn comma(&mut self) {
         if !std::mem::take(&mut self.first) {
             self.out.push(b',');
         }
     }
 
-    /// `null`.
+    /// Prints `null`.
     pub(super) fn null(&mut self) {
         self.out.extend_from_slice(b"null");
     }
 
-    /// The value of a node of a YAML document.
+    /// Prints the value of a node of a YAML document.
     pub(super) fn node(&mut self, node: Node<'_>) {
         match node.kind() {
             Kind::Map => {
@@ -82,12 +82,12 @@ impl Printer {
         if node.entry().flags.has(Flags::QUOTED) { self.text(node.text()) } else { self.plain(node.text()) }
     }
 
-    /// A character of JSON's own.
+    /// Prints a structural character.
     pub(super) fn mark(&mut self, mark: u8) {
         self.out.push(mark);
     }
 
-    /// An unquoted scalar, read as go-yaml 3 reads it: `yes` is a text.
+    /// Prints an unquoted scalar, read as go-yaml 3 reads it: `yes` is a string.
     pub(super) fn plain(&mut self, text: &str) {
         match resolve::tag(text) {
             Tag::Null => self.null(),

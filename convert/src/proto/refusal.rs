@@ -5,19 +5,19 @@ use std::fmt;
 use kubeshape_schema::{Code, Note};
 use kubeshape_yaml::Kind;
 
-/// One reason why a document has no protobuf form, with its place.
+/// One reason why a document has no protobuf form, with its location.
 ///
-/// gnostic refuses a whole document for one of them; here all are told.
+/// gnostic rejects a whole document for one of them; here all are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Where: the entry in the document's tape ([`kubeshape_yaml::Node::index`]). For a member that has no place in
-    /// the model its key, for a member that is missing the object.
+    /// Location: the entry in the document's tape ([`kubeshape_yaml::Node::index`]). For a member that the model does
+    /// not have, its key; for a missing member, the object.
     pub at: u32,
-    /// What was found there and what was expected.
+    /// What was found and what was expected.
     pub problem: Problem,
 }
 
-/// What is wrong at a place.
+/// The problem at a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
@@ -26,7 +26,7 @@ pub enum Problem {
         /// The message's name.
         message: &'static str,
     },
-    /// A member that the model requires is not there.
+    /// A required member of the model is missing.
     Missing {
         /// The message's name.
         message: &'static str,
@@ -35,21 +35,21 @@ pub enum Problem {
     },
     /// A value of another type.
     Type {
-        /// What the member holds.
+        /// The expected type.
         expected: &'static str,
-        /// What stands there.
+        /// The type found.
         found: Kind,
     },
-    /// A text that is none of those that the member may hold.
+    /// A string that is not an allowed value of the member.
     Value {
-        /// The texts that are.
+        /// The allowed values.
         allowed: &'static [&'static str],
     },
-    /// A list in place of an object, of names and values in turn, whose last name has no value: gnostic crashes.
+    /// A list instead of an object, of alternating names and values, whose last name has no value: gnostic crashes.
     Odd,
-    /// The JSON text is not YAML, as which gnostic reads it.
+    /// The JSON is not YAML, as which gnostic reads it.
     Yaml {
-        /// Why.
+        /// The reason.
         reason: &'static str,
     },
 }
@@ -73,7 +73,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What a kind of value is called.
+/// Returns the name of a kind of value.
 fn name(kind: Kind) -> &'static str {
     match kind {
         Kind::Null => "null",

@@ -1,8 +1,8 @@
-//! What an unquoted YAML scalar is to go-yaml 3, which writes and reads the texts of `Any`.
+//! The type of an unquoted YAML scalar in go-yaml 3, which writes and reads the YAML of `Any`.
 //!
-//! Its rules are not those of Kubernetes' own reader (go-yaml 2): `yes` is a text here, `0o17` a number.
+//! Its rules are not those of Kubernetes' own reader (go-yaml 2): here `yes` is a string and `0o17` a number.
 
-/// What an unquoted scalar reads as.
+/// The type of an unquoted scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tag {
     Null,
@@ -14,7 +14,7 @@ pub(super) enum Tag {
     Text,
 }
 
-/// What an unquoted scalar reads as.
+/// Returns the type of an unquoted scalar.
 pub(super) fn tag(text: &str) -> Tag {
     let Some(first) = text.bytes().next() else {
         return Tag::Null;
@@ -36,7 +36,7 @@ pub(super) fn tag(text: &str) -> Tag {
     }
 }
 
-/// Of a text that begins with a sign or a digit.
+/// Returns the type of a string that begins with a sign or a digit.
 fn number(text: &str) -> Tag {
     if matches!(&text[1..], ".inf" | ".Inf" | ".INF") && !text.as_bytes()[0].is_ascii_digit() {
         return Tag::Float;
@@ -53,7 +53,7 @@ fn number(text: &str) -> Tag {
     }
 }
 
-/// Whether every underscore stands between two digits. Only numbers that begin with a point are that strict.
+/// Returns whether every underscore is between two digits. Only numbers that begin with a point are that strict.
 fn separates(text: &str) -> bool {
     let bytes = text.as_bytes();
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
@@ -64,7 +64,7 @@ fn without_underscores(text: &str) -> std::borrow::Cow<'_, str> {
     if text.contains('_') { text.replace('_', "").into() } else { text.into() }
 }
 
-/// The value of an integer of any base that fits 64 bits, signed or unsigned.
+/// Returns the value of an integer in any base that fits 64 bits, signed or unsigned.
 pub(super) fn integer(text: &str) -> Option<i128> {
     let plain = without_underscores(text);
     let (sign, digits) = match plain.as_bytes().first()? {
@@ -82,7 +82,7 @@ pub(super) fn integer(text: &str) -> Option<i128> {
         _ if digits.starts_with('0') => (8, &digits[1..]),
         _ => (10, digits),
     };
-    // Binary and octal numbers may carry a second sign behind a lower-case prefix.
+    // Binary and octal numbers may have a second sign after a lower-case prefix.
     let (sign, rest) = match rest.as_bytes().first() {
         Some(mark @ (b'-' | b'+')) if !signed && matches!(&digits[..2], "0b" | "0o") => {
             (if *mark == b'-' { -1 } else { 1 }, &rest[1..])
@@ -97,7 +97,7 @@ pub(super) fn integer(text: &str) -> Option<i128> {
     (value >= i128::from(i64::MIN) && value <= most).then_some(value)
 }
 
-/// The value of a decimal number with or without fraction and exponent.
+/// Returns the value of a decimal number with or without fraction and exponent.
 pub(super) fn float(text: &str) -> Option<f64> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
@@ -123,7 +123,7 @@ pub(super) fn float(text: &str) -> Option<f64> {
     text.parse().ok().filter(|n: &f64| n.is_finite())
 }
 
-/// Whether a text is a date (`2001-1-1`), an RFC 3339 time or one with a blank and without zone.
+/// Returns whether a string is a date (`2001-1-1`), an RFC 3339 time, or one with a blank and without zone.
 fn timestamp(text: &str) -> bool {
     let mut rest = Rest(text.as_bytes());
     let Some(year) = rest.fixed(4) else {
@@ -164,7 +164,7 @@ fn days(year: u32, month: u32) -> u32 {
     }
 }
 
-/// What is left of a timestamp.
+/// The unread rest of a timestamp.
 struct Rest<'a>(&'a [u8]);
 
 impl Rest<'_> {
@@ -173,20 +173,20 @@ impl Rest<'_> {
         Some(())
     }
 
-    /// Exactly so many digits.
+    /// Reads exactly this many digits.
     fn fixed(&mut self, digits: usize) -> Option<u32> {
         let (number, rest) = self.0.split_at_checked(digits)?;
         self.0 = rest;
         number.iter().try_fold(0, |n, b| b.is_ascii_digit().then(|| n * 10 + u32::from(b - b'0')))
     }
 
-    /// One digit or two.
+    /// Reads one or two digits.
     fn short(&mut self) -> Option<u32> {
         let two = self.0.get(1).is_some_and(u8::is_ascii_digit);
         self.fixed(if two { 2 } else { 1 })
     }
 
-    /// Hours, minutes, seconds and a fraction of a second.
+    /// Reads hours, minutes, seconds and a fraction of a second.
     fn clock(&mut self) -> Option<()> {
         self.short().filter(|n| *n < 24)?;
         self.byte(b':')?;
@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_reads_as_another_type_is_told() {
+    fn strings_that_read_as_another_type_are_detected() {
         for (texts, expected) in [
             (&["", "~", "null", "Null", "NULL"][..], Tag::Null),
             (&["true", "True", "TRUE"], Tag::True),

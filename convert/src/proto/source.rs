@@ -1,8 +1,8 @@
-//! The texts of a document as gnostic reads them.
+//! The strings of a document as gnostic reads them.
 //!
-//! gnostic reads JSON as YAML. The result is nearly always the same. It differs, or is an error, if a text holds line
+//! gnostic reads JSON as YAML. The result is nearly always the same. It differs, or is an error, if a string has line
 //! breaks beyond ASCII, or escapes and characters that YAML does not have. A YAML source is converted to JSON first, as
-//! `sigs.k8s.io/yaml` does it: members are sorted, and numbers are written as Go writes them.
+//! `sigs.k8s.io/yaml` does: members are sorted, and numbers are written as Go writes them.
 
 use std::borrow::Cow;
 
@@ -10,17 +10,17 @@ use kubeshape_yaml::{Document, Flags, Kind, Node, json, number};
 
 use super::refusal::{Problem, Refusal};
 
-/// A document and how its texts are read.
+/// A document and how its strings are read.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
     pub(super) document: Document<'a>,
     json: bool,
-    /// Whether any text is another one, or none, as YAML.
+    /// Whether any string is different or invalid as YAML.
     odd: bool,
 }
 
 impl<'a> Source<'a> {
-    /// The document of a node, and what of it YAML cannot read.
+    /// Reads the document of a node. Also returns the parts that YAML cannot read.
     pub(super) fn new(root: Node<'a>) -> (Self, Vec<Refusal>) {
         let document = root.document();
         let json = document.is_json();
@@ -48,7 +48,7 @@ impl<'a> Source<'a> {
         (source, refusals)
     }
 
-    /// Whether members stand in the order of the document, as opposed to sorted and each once.
+    /// Returns whether members are in document order; otherwise they are sorted and unique.
     pub(super) fn keeps_order(&self) -> bool {
         self.json
     }
@@ -61,7 +61,7 @@ impl<'a> Source<'a> {
         all.map(|index| self.document.node(index).text()).any(|text| is_odd(text.as_bytes()))
     }
 
-    /// The text between the quotes of the JSON that gnostic reads.
+    /// Returns the string between the quotes of the JSON that gnostic reads.
     fn raw(&self, node: Node<'a>) -> Cow<'a, str> {
         if self.json {
             let span = node.span();
@@ -78,7 +78,7 @@ impl<'a> Source<'a> {
         if raw.contains(is_break) { fold(&raw).map(Some) } else { Ok(None) }
     }
 
-    /// The text of a string.
+    /// Returns the value of a string.
     pub(super) fn text(&self, node: Node<'a>) -> Cow<'a, str> {
         if self.odd
             && let Ok(Some(text)) = self.read(node)
@@ -88,7 +88,7 @@ impl<'a> Source<'a> {
         node.text().into()
     }
 
-    /// The text of any scalar, as the JSON has it.
+    /// Returns any scalar as the JSON has it.
     pub(super) fn literal(&self, node: Node<'a>) -> Cow<'a, str> {
         match node.kind() {
             Kind::Str => self.text(node),
@@ -115,7 +115,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The pairs of a mapping as gnostic finds them. It takes a list for one too: of names and values in turn.
+    /// Returns the pairs of a mapping as gnostic finds them. gnostic also reads a list of alternating names and values
+    /// as a mapping.
     ///
     /// The second value is true for a list whose last name has no value.
     pub(super) fn members(&self, node: Node<'a>) -> (Vec<(Node<'a>, Node<'a>)>, bool) {
@@ -129,7 +130,7 @@ impl<'a> Source<'a> {
         let mut pairs: Vec<_> = node.pairs().collect();
         if !self.json {
             pairs.sort_by(|a, b| a.0.text().cmp(b.0.text()));
-            // Of a repeated key the last one counts, and the order of equal keys was kept.
+            // Of a repeated key, the last one is used, and the order of equal keys was kept.
             pairs.reverse();
             pairs.dedup_by(|a, b| a.0.text() == b.0.text());
             pairs.reverse();
@@ -137,7 +138,7 @@ impl<'a> Source<'a> {
         (pairs, false)
     }
 
-    /// Why YAML does not see a key where JSON has one.
+    /// Returns why YAML has no key where JSON has one.
     fn bad_key(&self, key: Node<'a>, value: Node<'a>) -> Option<&'static str> {
         const LONG: &str = "expected a key of at most 1024 characters, as YAML needs it";
         const LINES: &str = "expected the colon on the line of its key, as YAML needs it";
@@ -160,7 +161,8 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Whether a text may hold what YAML reads otherwise: line breaks beyond ASCII, and what [`check`] refuses.
+/// Returns whether a string may contain what YAML reads differently: line breaks beyond ASCII, and what [`check`]
+/// rejects.
 fn is_odd(bytes: &[u8]) -> bool {
     let mut rest = bytes;
     while let Some(at) = rest.iter().position(|byte| *byte == b'\\' || *byte >= 0x7F) {
@@ -182,7 +184,7 @@ fn is_break(c: char) -> bool {
     matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Characters and escapes that JSON has and go-yaml refuses.
+/// Checks for characters and escapes that JSON has and go-yaml rejects.
 fn check(raw: &str) -> Result<(), &'static str> {
     let control = |c: char| matches!(c, '\x7F'..='\u{84}' | '\u{86}'..='\u{9F}' | '\u{FFFE}' | '\u{FFFF}');
     if raw.contains(control) {
@@ -209,7 +211,8 @@ fn check(raw: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// A double-quoted text with line breaks, as YAML reads it: one break is a blank, and blanks around breaks vanish.
+/// Returns a double-quoted string with line breaks as YAML reads it: one break is a blank, and blanks around breaks are
+/// dropped.
 fn fold(raw: &str) -> Result<String, &'static str> {
     let mut out = String::with_capacity(raw.len());
     let mut chars = raw.chars().peekable();

@@ -16,17 +16,17 @@ pub(super) enum Body {
         /// Whether other members are ignored rather than refused.
         open: bool,
     },
-    /// An object with members of any name: pairs of a name (1) and a value (2), all in field 1.
+    /// An object with members with any names: pairs of a name (1) and a value (2), all in field 1.
     Map(Kind),
-    /// One of several forms. All are tried, and the last that fits is taken.
+    /// One of several forms. All are tried, and the last that matches is used.
     Union(&'static [(u32, Kind)]),
-    /// The items of a list: gnostic reads one schema, whatever stands there.
+    /// The items of a list: gnostic always reads one schema.
     Items(&'static Message),
-    /// A list of texts; what is none becomes an empty one.
+    /// A list of strings; anything else becomes an empty one.
     StringArray,
-    /// The `type` of a schema in v2: a text or a list of them.
+    /// The `type` of a schema in v2: a string or a list of strings.
     Types,
-    /// The `default` of a schema in v3: a number, a boolean or a text, else nothing.
+    /// The `default` of a schema in v3: a number, a boolean or a string; anything else is dropped.
     Default,
 }
 
@@ -42,11 +42,11 @@ pub(super) struct Field {
 /// What a field accepts.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
-    /// A text, an integer or null; one of these, unless there are none.
+    /// A string, an integer or null; if the list is not empty, one of its strings.
     Text(&'static [&'static str]),
-    /// A text, an integer or null; anything else is an empty text.
+    /// A string, an integer or null; anything else is an empty string.
     LooseText,
-    /// A list of texts; elements that are none are skipped.
+    /// A list of strings; other elements are skipped.
     Texts(&'static [&'static str]),
     Bool,
     Int,
@@ -59,11 +59,11 @@ pub(super) enum Kind {
     Messages(&'static Message),
     /// All members whose names begin with `x-`.
     Extensions,
-    /// All members whose names have a form.
+    /// All members whose names have a given form.
     Entries(Keys, &'static Message),
 }
 
-/// A form of names.
+/// The form of names.
 #[derive(Clone, Copy)]
 pub(super) enum Keys {
     Any,
@@ -71,7 +71,7 @@ pub(super) enum Keys {
     Path,
     /// Three digits, or `default`.
     CodeOrDefault,
-    /// Three of digits and `X`.
+    /// Three characters, each a digit or `X`.
     CodeOrRange,
 }
 

@@ -11,13 +11,13 @@ use super::table::Kind::{
 use super::table::{Body, Field, Keys, Message, maps, objects, unions};
 use crate::aggregate::merge::Section;
 
-/// The bytes of a document's protobuf form, and what of the document is not in them.
+/// Returns the bytes of a document's protobuf form, and notes of what it does not contain.
 ///
 /// The bytes are those of gnostic-models' `openapiv2.ParseDocument` and Go's `proto.Marshal`. Members keep the order of a
-/// JSON source; those of a YAML source are sorted first, as sigs.k8s.io/yaml does before gnostic sees them.
+/// JSON source; those of a YAML source are sorted first, as sigs.k8s.io/yaml does before gnostic reads them.
 ///
 /// # Errors
-/// All reasons why gnostic refuses the document: unknown and missing members, wrong types, JSON that is not YAML.
+/// All reasons why gnostic rejects the document: unknown and missing members, wrong types, JSON that is not YAML.
 ///
 /// # Example
 /// ```
@@ -33,10 +33,10 @@ pub fn encode(root: Node<'_>) -> Result<Converted<'_, Vec<u8>>, Vec<Refusal>> {
     super::encode::encode(&DOCUMENT, root)
 }
 
-/// A part of the protobuf form of some members of a section: `root` is an object of these members alone.
+/// Returns a part of the protobuf form, for some members of a section: `root` is an object with only these members.
 ///
-/// The parts of all members, in their order, are the content of the section's message, so that a document whose members
-/// are known needs no new encoding: see [`around`]. One exception: extensions of `paths` come before all paths.
+/// The parts of all members, in their order, are the content of the section's message, so a document whose members are
+/// known need not be encoded again: see [`around`]. One exception: extensions of `paths` come before all paths.
 ///
 /// # Errors
 /// As [`encode`].
@@ -44,8 +44,8 @@ pub fn part(section: Section, root: Node<'_>) -> Result<Vec<u8>, Vec<Refusal>> {
     Ok(super::encode::encode(section_message(section).1, root)?.value)
 }
 
-/// The protobuf form of a document around its sections, as bytes and, between them, the sections. `root` is the document
-/// with empty sections. `length` is how many bytes of parts a section will have.
+/// Returns the protobuf form of a document around its sections, as bytes and, between them, the sections. `root` is the
+/// document with empty sections. `length` returns how many bytes of parts a section will have.
 ///
 /// # Errors
 /// As [`encode`].
@@ -75,7 +75,7 @@ pub fn part(section: Section, root: Node<'_>) -> Result<Vec<u8>, Vec<Refusal>> {
 /// assert_eq!(bytes, read(&whole, |node| v2::encode(node).unwrap().value)?);
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
-#[allow(clippy::type_complexity)] // as `Destination::texts`
+#[allow(clippy::type_complexity)] // like `Destination::texts`
 pub fn around(
     root: Node<'_>,
     length: impl Fn(Section) -> usize,
@@ -96,7 +96,7 @@ pub fn around(
     Ok(out)
 }
 
-/// The field of a section in the document, and its message.
+/// Returns the field of a section in the document, and its message.
 fn section_message(section: Section) -> (u32, &'static Message) {
     match section {
         Section::Paths => (8, &PATHS),
@@ -105,7 +105,7 @@ fn section_message(section: Section) -> (u32, &'static Message) {
     }
 }
 
-/// Whether gnostic accepts a document, without its bytes.
+/// Checks whether gnostic accepts a document, without encoding it.
 ///
 /// # Errors
 /// As [`encode`].
@@ -124,14 +124,15 @@ pub fn check(root: Node<'_>) -> Result<(), Vec<Refusal>> {
     super::encode::check(&DOCUMENT, root)
 }
 
-/// The JSON text of a document's protobuf form.
+/// Returns the JSON of a document's protobuf form.
 ///
-/// Members come in the order of their field numbers, extensions last; those of objects with free names in the order
-/// of the bytes. What [`encode`] makes of the text is the same bytes again, if they came from it or from gnostic.
+/// Members are in the order of their field numbers, extensions last; members of objects with free names are in the
+/// order of the bytes. Encoding the JSON with [`encode`] gives the same bytes again, if they came from it or from
+/// gnostic.
 ///
 /// # Errors
-/// Bytes that are no such message or nest deeper than 100 messages, values whose YAML cannot be read, and numbers that
-/// JSON does not have.
+/// Bytes that are not such a message or nest deeper than 100 messages, values whose YAML cannot be read, and numbers
+/// that JSON does not have.
 ///
 /// # Example
 /// ```

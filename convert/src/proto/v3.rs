@@ -10,13 +10,13 @@ use super::table::Kind::{
 };
 use super::table::{Body, Field, Keys, Message, maps, objects, unions};
 
-/// The bytes of a document's protobuf form, and what of the document is not in them.
+/// Returns the bytes of a document's protobuf form, and notes of what it does not contain.
 ///
 /// The bytes are those of gnostic-models' `openapiv3.ParseDocument` and Go's `proto.Marshal`. Members keep the order of a
-/// JSON source; those of a YAML source are sorted first, as sigs.k8s.io/yaml does before gnostic sees them.
+/// JSON source; those of a YAML source are sorted first, as sigs.k8s.io/yaml does before gnostic reads them.
 ///
 /// # Errors
-/// All reasons why gnostic refuses the document: unknown and missing members, wrong types, JSON that is not YAML.
+/// All reasons why gnostic rejects the document: unknown and missing members, wrong types, JSON that is not YAML.
 ///
 /// # Example
 /// ```
@@ -32,7 +32,7 @@ pub fn encode(root: Node<'_>) -> Result<Converted<'_, Vec<u8>>, Vec<Refusal>> {
     super::encode::encode(&DOCUMENT, root)
 }
 
-/// Whether gnostic accepts a document, without its bytes.
+/// Checks whether gnostic accepts a document, without encoding it.
 ///
 /// # Errors
 /// As [`encode`].
@@ -51,14 +51,15 @@ pub fn check(root: Node<'_>) -> Result<(), Vec<Refusal>> {
     super::encode::check(&DOCUMENT, root)
 }
 
-/// The JSON text of a document's protobuf form.
+/// Returns the JSON of a document's protobuf form.
 ///
-/// Members come in the order of their field numbers, extensions last; those of objects with free names in the order
-/// of the bytes. What [`encode`] makes of the text is the same bytes again, if they came from it or from gnostic.
+/// Members are in the order of their field numbers, extensions last; members of objects with free names are in the
+/// order of the bytes. Encoding the JSON with [`encode`] gives the same bytes again, if they came from it or from
+/// gnostic.
 ///
 /// # Errors
-/// Bytes that are no such message or nest deeper than 100 messages, values whose YAML cannot be read, and numbers that
-/// JSON does not have.
+/// Bytes that are not such a message or nest deeper than 100 messages, values whose YAML cannot be read, and numbers
+/// that JSON does not have.
 ///
 /// # Example
 /// ```

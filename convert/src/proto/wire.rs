@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The most messages within one another, as in prost and in Go's protobuf.
+/// The maximum nesting of messages, as in prost and in Go's protobuf.
 pub(super) const MAX_DEPTH: usize = 100;
 
 /// The value of a field, of a type that documents have.
@@ -31,7 +31,7 @@ impl WireError {
         WireError { path: String::new(), number: None, problem }
     }
 
-    /// Returns the same error, of a field of this name.
+    /// Returns the error for a field with this name.
     pub(super) fn below(mut self, name: &str) -> Self {
         self.path = if self.path.is_empty() { name.to_owned() } else { format!("{name}.{}", self.path) };
         self

@@ -12,7 +12,7 @@ use kubeshape_smd::schema::{
 };
 use std::collections::BTreeSet;
 
-/// Converts the definitions and puts their types among those of `builder`, sorted by name.
+/// Converts the definitions and adds their types to those of `builder`, sorted by name.
 pub(super) fn convert<'m>(
     builder: Builder,
     models: &'m [(&'m str, &'m Schema<'m>)],
@@ -45,7 +45,7 @@ struct Converter<'m> {
     definition: &'m str,
     /// The data for corrections.
     faithful: Option<Faithful<'m>>,
-    /// The atom of any value. It is made when it is first needed.
+    /// The atom of any value, created when it is first needed.
     any: Option<AtomId>,
 }
 
@@ -58,7 +58,7 @@ struct Faithful<'m> {
     known: BTreeSet<&'m str>,
 }
 
-/// Where a schema stands in its definition.
+/// The position of a schema in its definition.
 #[derive(Clone, Copy)]
 struct Place {
     /// Unknown fields are preserved here, by the options or by a schema further out.
@@ -94,7 +94,7 @@ impl<'m> Converter<'m> {
                 atoms.push(atom);
             }
         }
-        // Upstream makes no type of a definition that is only a reference.
+        // Upstream creates no type for a definition that is only a reference.
         for i in aliases {
             let Some(faithful) = &self.faithful else { return };
             self.definition = models[i].0;
@@ -166,7 +166,7 @@ impl<'m> Converter<'m> {
         self.builder.atom(None, None, Some(map))
     }
 
-    /// An atom that allows every type of a list. An empty list allows every value.
+    /// Returns an atom that allows every type of a list. An empty list allows every value.
     fn one_of_several(&mut self, schema: &'m Schema<'m>, place: Place) -> AtomId {
         let types = schema.extra().types;
         let (mut scalar, mut list, mut map) = (None, types.is_empty(), types.is_empty());
@@ -210,12 +210,12 @@ impl<'m> Converter<'m> {
         self.builder.atom(scalar, list, map)
     }
 
-    /// The atom of any value, whose shape is deduced.
+    /// Returns the atom of any value, whose shape is deduced.
     fn any_value(&mut self) -> AtomId {
         *self.any.get_or_insert_with(|| smd::untyped_deduced_atom(&mut self.builder))
     }
 
-    /// The reference to a field's, an item's or a member's type.
+    /// Returns the reference to a field's, an item's or a member's type.
     fn reference(&mut self, schema: &'m Schema<'m>, place: Place) -> Ref<'m> {
         let nullable = self.compat == SmdCompat::V64 && self.is_nullable(schema);
         if let Some(named) = self.referenced(schema) {
@@ -235,7 +235,7 @@ impl<'m> Converter<'m> {
         schema.flags.any(Flags::NULLABLE) || self.faithful.is_some() && says_nullable(schema)
     }
 
-    /// The name of the type that a schema refers to.
+    /// Returns the name of the type to which a schema refers.
     #[inline]
     fn referenced(&mut self, schema: &'m Schema<'m>) -> Option<&'m str> {
         let Some(faithful) = &mut self.faithful else {
@@ -332,7 +332,7 @@ fn string(schema: &Schema<'_>) -> AtomId {
     if matches!(schema.format, "" | "byte") { AtomId::STRING } else { AtomId::UNTYPED }
 }
 
-/// How a list is merged.
+/// Returns how a list is merged.
 pub(super) fn list_merge<'s>(schema: &Schema<'s>) -> ListMerge<'s> {
     let Some(extra) = schema.extra else { return ListMerge::ATOMIC };
     let keys = match extra.list_map_keys {
@@ -347,7 +347,7 @@ pub(super) fn list_merge<'s>(schema: &Schema<'s>) -> ListMerge<'s> {
     })
 }
 
-/// Whether null is allowed by one of the types or by v2's extension instead of by `nullable`.
+/// Returns whether null is allowed by one of the types or by v2's extension instead of by `nullable`.
 fn says_nullable(schema: &Schema<'_>) -> bool {
     let extra = schema.extra();
     schema.type_name() == "null"
@@ -355,8 +355,8 @@ fn says_nullable(schema: &Schema<'_>) -> bool {
         || merging::extension(extra, "x-nullable") == Some(&Json::Bool(true))
 }
 
-/// Whether a branch of a junctor allows fields that `declared` does not have. A branch with a reference counts as one
-/// that does.
+/// Returns whether a branch of a junctor allows fields that `declared` does not have. A branch with a reference is
+/// assumed to.
 pub(super) fn branches_bring_more(schema: &Schema<'_>, declared: &Schema<'_>) -> bool {
     let extra = schema.extra();
     [extra.all_of, extra.any_of, extra.one_of].into_iter().flatten().any(|branch| brings_more(branch, declared))

@@ -1,20 +1,20 @@
-//! Types from OpenAPI v2 definitions, as clients make them (kube-openapi's `proto.NewOpenAPIData` and
+//! Types from OpenAPI v2 definitions, as clients build them (kube-openapi's `proto.NewOpenAPIData` and
 //! `ToSchemaWithPreserveUnknownFields`).
 //!
-//! Upstream reads the document with gnostic and makes models of its definitions. A model is a record, a map, a list, a
-//! scalar, a reference, or any value. Everything else is lost or refused:
+//! Upstream reads the document with gnostic and converts its definitions to models. A model is a record, a map, a list,
+//! a scalar, a reference, or any value. Everything else is lost or rejected:
 //! - A schema with `properties`, even `{}`, is a record, and its `additionalProperties` are ignored. Unknown fields are
 //!   kept if the record or a record around it preserves them.
 //! - `additionalProperties: false` is ignored, so the map accepts any values.
 //! - `allOf` is ignored. A schema without type and properties is any value.
 //! - A reference must be `#/definitions/` followed by the name of a definition, without escapes, and have neither type
-//!   nor properties beside it. A reference to RawExtension is replaced.
-//! - An array needs `items`. A list of types is refused, and so is a type other than the usual six.
+//!   nor properties as siblings. A reference to RawExtension is replaced.
+//! - An array needs `items`. A list of types is rejected, and so is a type other than the usual six.
 //!
 //! # Differences with [`Profile::Faithful`]
 //! The definitions are converted like those of v3, with all differences that [`from_v3`](super::from_v3) lists:
-//! `additionalProperties` count beside `properties`, even `false`; references beside other members and in `allOf` are
-//! references; a `$ref` to another document is any value. These keep their meaning in v2: records without a type,
+//! `additionalProperties` are used together with `properties`, even `false`; references with siblings and in `allOf`
+//! are references; a `$ref` to another document is any value. These keep their meaning in v2: records without a type,
 //! `x-kubernetes-unions`, `x-nullable` and `type: file`.
 
 use super::direct;
@@ -24,20 +24,20 @@ use kubeshape_schema::{Bump, Dialect, Property, Schema};
 use kubeshape_smd::schema::{Builder, add_untyped_types};
 use kubeshape_yaml::Node;
 
-/// The types of OpenAPI v2 definitions and the two built-in ones, sorted by name.
+/// Converts OpenAPI v2 definitions to types. Returns these and the two built-in ones, sorted by name.
 ///
-/// `definitions` is the mapping of that name in the source, because models depend on the text: on whether `properties` is
-/// present, on the order of fields, and on the spelling of references. Fields have the order of the document. A YAML
-/// document is sorted first, because upstream converts it to JSON.
+/// `definitions` is the mapping with that name in the source, because models depend on the source: on whether
+/// `properties` is present, on the order of fields, and on the spelling of references. Fields are in document order. A
+/// YAML document is sorted first, because upstream converts it to JSON.
 ///
-/// Upstream refuses a document that gnostic cannot read, for a mistake anywhere in it. This function does not check that;
-/// call [`proto::v2::check`](crate::proto::v2::check) first to get upstream's verdict. A member of a definition that
-/// gnostic would refuse is ignored here.
+/// Upstream rejects a document that gnostic cannot read, for a mistake anywhere in it. This function does not check
+/// that; call [`proto::v2::check`](crate::proto::v2::check) first to get upstream's verdict. A member of a definition
+/// that gnostic would reject is ignored here.
 ///
 /// # Errors
-/// If no models can be made, the problems of every definition in document order (upstream stops at the first).
-/// Otherwise unknown list types, map types and patch strategies, and wrong unions. With [`Profile::Faithful`] the errors
-/// of [`from_v3`](super::from_v3::convert).
+/// If no models can be built, the problems of every definition in document order (upstream stops at the first).
+/// Otherwise unknown list types, map types and patch strategies, and wrong unions. With [`Profile::Faithful`], the
+/// errors of [`from_v3`](super::from_v3::convert).
 ///
 /// # Example
 /// ```
@@ -67,7 +67,7 @@ pub fn convert(definitions: Option<Node<'_>>, options: Options) -> Built {
     }
 }
 
-/// The types of OpenAPI v2 definitions that were read already. They are always converted with [`Profile::Faithful`].
+/// Converts OpenAPI v2 definitions that were read already. They are always converted with [`Profile::Faithful`].
 ///
 /// # Errors
 /// The errors of [`convert`] with [`Profile::Faithful`].

@@ -1,19 +1,19 @@
-//! Types from schemas, as the API server makes them (kube-openapi's `ToSchemaFromOpenAPI`).
+//! Types from schemas, as the API server builds them (kube-openapi's `ToSchemaFromOpenAPI`).
 //!
 //! A definition becomes a type with its name. A reference becomes a reference to a type; every other schema is inlined.
 //! Types have no validation, no descriptions and no branches of junctors; [`losses`](super::losses) reports them.
 //!
 //! # Differences with [`Profile::Faithful`](super::Profile::Faithful)
-//! - A reference points to the definition with exactly its name. Upstream takes the text after the last slash, with its
-//!   escapes, so that names which differ only before a slash collide. A reference may also point into a definition; that
-//!   schema becomes a type named by the pointer.
+//! - A reference points to the definition with exactly its name. Upstream uses the string after the last slash, with
+//!   its escapes, so that names which differ only before a slash collide. A reference may also point into a definition;
+//!   that schema becomes a type named by the pointer.
 //! - A reference to another document, to nothing, or to itself is any value. Upstream names a type that does not exist.
-//! - A definition that is only a reference is the same type as its target. Upstream makes no type of it.
+//! - A definition that is only a reference is the same type as its target. Upstream creates no type for it.
 //! - `allOf` with one branch is a reference only if no other member changes its meaning.
-//! - A list of types allows each of them. Upstream takes the first. `null` in the list means nullable.
+//! - A list of types allows each of them. Upstream uses the first. `null` in the list means nullable.
 //! - An array without `items`, or with one schema per position, has items of any value. Upstream fails.
 //! - If a branch of a junctor allows fields that are not declared, unknown fields are kept. Otherwise objects that the
-//!   document allows would be refused.
+//!   document allows would be rejected.
 //! - `x-kubernetes-unions` are kept, and `x-nullable` has the meaning of `nullable`.
 
 use super::direct;
@@ -23,9 +23,9 @@ use kubeshape_schema::{Bump, Dialect, NoteKind, Property, Schema};
 use kubeshape_smd::schema::{Builder, add_untyped_types};
 use kubeshape_yaml::Node;
 
-/// The types of OpenAPI v3 definitions and the two built-in ones, sorted by name.
+/// Converts OpenAPI v3 definitions to types. Returns these and the two built-in ones, sorted by name.
 ///
-/// Definitions come as [`Reader::properties`](kubeshape_schema::read::Reader::properties) reads the
+/// Definitions must be read with [`Reader::properties`](kubeshape_schema::read::Reader::properties) from the
 /// mapping `components.schemas`.
 ///
 /// # Errors
@@ -59,7 +59,7 @@ pub fn convert(definitions: &[Property<'_>], options: Options) -> Built {
     extend(builder, &models, options)
 }
 
-/// The types of a whole OpenAPI v3 document. Only `components.schemas` is read.
+/// Converts the definitions of an OpenAPI v3 document to types. Only `components.schemas` is read.
 ///
 /// # Errors
 /// A value in a definition has the wrong type, or [`convert`] fails.

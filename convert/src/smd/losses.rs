@@ -1,6 +1,6 @@
-//! The losses of a structured-merge-diff schema: what it cannot express of the schemas it is made from.
+//! The losses of a structured-merge-diff schema: what it cannot express of its source.
 //!
-//! There is one note for each place and code. Its detail lists the keywords.
+//! There is one note for each location and code. Its detail lists the keywords.
 
 use super::direct::branches_bring_more;
 use super::merging;
@@ -46,7 +46,7 @@ pub fn of_definitions<'a>(definitions: &[Property<'a>], dialect: Dialect, option
     }
 }
 
-/// The rules by which the schema was made.
+/// The rules of the conversion.
 enum Way<'m> {
     /// Directly, from structural schemas, which have no references.
     Structural,
@@ -129,7 +129,7 @@ impl<'a> Walk<'_, '_, 'a> {
         found
     }
 
-    /// Whether an extension affects the result, even as an error.
+    /// Returns whether an extension affects the result, even as an error.
     fn heard(&self, name: &str) -> bool {
         match name {
             UNIONS => matches!(self.way, Way::Models | Way::Faithful(_)),
@@ -138,7 +138,7 @@ impl<'a> Walk<'_, '_, 'a> {
         }
     }
 
-    /// The reference that stands for the schema in the result.
+    /// Returns the reference that replaces the schema in the result.
     fn reference(&self, schema: &Schema<'a>) -> Option<&'a str> {
         match self.way {
             Way::Structural => None,
@@ -223,7 +223,7 @@ impl<'a> Walk<'_, '_, 'a> {
     }
 }
 
-/// The names of the members that are present.
+/// Returns the names of the members that are present.
 fn present<const N: usize>(keywords: [(&'static str, bool); N]) -> Vec<&'static str> {
     keywords.into_iter().filter(|(_, there)| *there).map(|(name, _)| name).collect()
 }
@@ -238,8 +238,8 @@ const MEANT: [&str; 6] = [
     "x-kubernetes-preserve-unknown-fields",
 ];
 
-/// The keywords that make the value untyped, so that more values are accepted. A value without a type that preserves
-/// unknown fields is any value in both forms.
+/// Returns the keywords that make the value untyped, so that more values are accepted. A value without a type that
+/// preserves unknown fields is any value in both forms.
 fn untyped(schema: &Schema<'_>) -> &'static [&'static str] {
     match schema.ty {
         Type::String if !matches!(schema.format, "" | "byte") => &["type", "format"],
@@ -248,7 +248,7 @@ fn untyped(schema: &Schema<'_>) -> &'static [&'static str] {
     }
 }
 
-/// `referring`: the schema stands for its reference, which may be in its `allOf`.
+/// `referring`: the schema is a reference, which may be in its `allOf`.
 fn validations(schema: &Schema<'_>, referring: bool) -> Vec<&'static str> {
     let extra = schema.extra();
     let numeric = matches!(schema.ty, Type::Integer | Type::Number);
@@ -285,7 +285,7 @@ fn validations(schema: &Schema<'_>, referring: bool) -> Vec<&'static str> {
     ])
 }
 
-/// Whether these are the two alternatives of an int-or-string.
+/// Returns whether these are the two alternatives of an int-or-string.
 fn is_int_or_string(branches: &[Schema<'_>]) -> bool {
     matches!(branches, [Schema { ty: Type::Integer, .. }, Schema { ty: Type::String, .. }])
 }

@@ -10,14 +10,14 @@ use std::borrow::Cow;
 pub(super) enum Said<'s> {
     /// It is absent.
     Nothing,
-    /// A text.
+    /// A string.
     Text(&'s str),
     /// Another value, as errors show it.
     Odd(String),
 }
 
 impl<'s> Said<'s> {
-    /// The value of a member or, if it is empty, of the extension with that name.
+    /// Returns the value of a member or, if it is empty, of the extension with that name.
     pub(super) fn of(member: Option<&'s str>, extra: &Extra<'s>, name: &str) -> Self {
         match member {
             Some(text) => Said::Text(text),
@@ -25,7 +25,7 @@ impl<'s> Said<'s> {
         }
     }
 
-    /// The value of a node.
+    /// Returns the value of a node.
     pub(super) fn json(value: &Json<'s>) -> Self {
         match value {
             Json::Str(text) => Said::Text(text),
@@ -45,7 +45,7 @@ pub(super) enum KeyNames<'s> {
 }
 
 impl<'s> KeyNames<'s> {
-    /// Only the texts of a list count.
+    /// Only the strings of a list are used.
     pub(super) fn json(value: &Json<'s>) -> Self {
         match value {
             Json::Array(items) => KeyNames::Names(items.iter().filter_map(Json::as_str).collect()),
@@ -55,12 +55,12 @@ impl<'s> KeyNames<'s> {
     }
 }
 
-/// An extension without a member in the model.
+/// Returns an extension without a member in the model.
 pub(crate) fn extension<'e, 's>(extra: &'e Extra<'s>, name: &str) -> Option<&'e Json<'s>> {
     extra.extensions.iter().find(|(key, _)| *key == name).map(|(_, value)| value)
 }
 
-/// A value in an error.
+/// Prints a value for an error.
 pub(super) fn shown(value: &Json<'_>) -> String {
     let mut out = Vec::new();
     value.print(&mut out, Escape::Plain);
@@ -73,7 +73,7 @@ pub(super) const MAP_KEYS: &str = "x-kubernetes-list-map-keys";
 pub(super) const PATCH_STRATEGY: &str = "x-kubernetes-patch-strategy";
 pub(super) const MERGE_KEY: &str = "x-kubernetes-patch-merge-key";
 
-/// The extensions that decide how a list is merged. The patch strategy counts only if there is no list type.
+/// The extensions that decide how a list is merged. The patch strategy is used only if there is no list type.
 pub(super) struct ListWords<'s> {
     pub(super) list_type: Said<'s>,
     pub(super) keys: KeyNames<'s>,
@@ -130,7 +130,7 @@ impl<'s> ListMerge<'s> {
     }
 }
 
-/// How a map is merged (kube-openapi's `getMapElementRelationship`).
+/// Returns how a map is merged (kube-openapi's `getMapElementRelationship`).
 ///
 /// # Errors
 /// The map type is unknown.

@@ -1,5 +1,5 @@
-//! The converter through models. One walk over the source does what upstream does in three steps: gnostic's OpenAPI v2
-//! form, models of it, and types of these.
+//! The converter through models. One walk over the source does upstream's three steps: gnostic's OpenAPI v2 form,
+//! models of it, and types of these.
 
 use super::merging::{self, KeyNames, ListMerge, ListWords, Said};
 use super::references::last_segment;
@@ -13,8 +13,8 @@ use kubeshape_smd::schema::{
 };
 use kubeshape_yaml::{Kind, Node};
 
-/// A default as upstream reads it. gnostic prints it as YAML 1.2, and upstream's reader reads it as YAML 1.1, so a text
-/// such as `yes` becomes a boolean.
+/// Returns a default as upstream reads it. gnostic prints it as YAML 1.2, and upstream's reader reads it as YAML 1.1,
+/// so a string such as `yes` becomes a boolean.
 fn read_again<'a>(value: Json<'a>, arena: &'a Bump) -> Json<'a> {
     match value {
         Json::Str(text) if is_unquoted_text(text) => match kubeshape_yaml::plain_scalar(text) {
@@ -51,7 +51,7 @@ pub(super) fn convert(builder: Builder, definitions: Option<Node<'_>>, options: 
     }
     let Converter { mut builder, errors, mut refusals, .. } = converter;
     if !refusals.is_empty() {
-        // Models are made in document order. Nothing is converted before all of them are made.
+        // Models are built in document order. Nothing is converted before all of them are built.
         if definitions.first().is_some_and(|(_, node)| node.document().is_json()) {
             refusals.sort_by_key(|error| error.at);
         }
@@ -64,7 +64,7 @@ pub(super) fn convert(builder: Builder, definitions: Option<Node<'_>>, options: 
     builder.finish().map_err(|error| vec![SmdError { text: error.to_string(), at: 0 }])
 }
 
-/// The pairs of a mapping, sorted by the bytes of their keys. Of a repeated key the last counts.
+/// Returns the pairs of a mapping, sorted by the bytes of their keys. Of a repeated key, the last is used.
 fn sorted_pairs(node: Node<'_>) -> Vec<(&str, Node<'_>)> {
     let mut pairs: Vec<_> = node.pairs().map(|(key, value)| (key.text(), value)).collect();
     if !pairs.windows(2).all(|pair| pair[0].0 < pair[1].0) {
@@ -84,13 +84,13 @@ struct Converter<'c, 'n> {
     errors: Vec<SmdError>,
     /// Why there are no models.
     refusals: Vec<SmdError>,
-    /// The definition and the fields that lead to the current place.
+    /// The definition and the fields that lead to the current value.
     path: Vec<&'n str>,
-    /// The atom of any value. It is made when it is first needed.
+    /// The atom of any value, created when it is first needed.
     any: Option<AtomId>,
 }
 
-/// Where a value stands in its definition.
+/// The position of a value in its definition.
 #[derive(Clone, Copy)]
 struct Place {
     /// Unknown fields are preserved here, by the options or by a record further out.
@@ -115,7 +115,7 @@ struct Members<'n> {
     items: Option<Node<'n>>,
     additional: Option<Node<'n>>,
     default: Option<Node<'n>>,
-    /// Whether there are extensions about merging.
+    /// Whether there are extensions that affect merging.
     extended: bool,
 }
 
@@ -137,7 +137,7 @@ impl<'n> Members<'n> {
         members
     }
 
-    /// The types, if there are any.
+    /// Returns the types, if there are any.
     fn types(&self) -> Types<'n> {
         match self.ty {
             None => Types::None,
@@ -160,7 +160,7 @@ enum Types<'n> {
     Several,
 }
 
-/// A text as gnostic reads it. gnostic also accepts integers as texts.
+/// Returns a string as gnostic reads it. gnostic also accepts integers as strings.
 fn text(node: Node<'_>) -> &str {
     if matches!(node.kind(), Kind::Str | Kind::Int) { node.text() } else { "" }
 }
@@ -173,7 +173,7 @@ impl<'n> Converter<'_, 'n> {
             let atom = self.atom(node, &members, Place { preserve, depth: 0 });
             self.builder.type_def(name, atom);
         } else {
-            // A definition that is only a reference is no type, but its target must be one.
+            // A definition that is only a reference is not a type, but its target must be one.
             self.referenced(node, &members);
         }
         self.path.clear();
@@ -191,7 +191,7 @@ impl<'n> Converter<'_, 'n> {
         self.refusals.push(SmdError { text: format!("SchemaError({path}): {message}"), at: node.index() });
     }
 
-    /// The model of a field, an item or a member.
+    /// Returns the model of a field, an item or a member.
     fn type_ref(&mut self, node: Node<'n>, members: &Members<'n>, place: Place) -> Ref<'n> {
         if !members.reference.is_empty() {
             return self.reference(node, members, place);
@@ -215,7 +215,7 @@ impl<'n> Converter<'_, 'n> {
         }
     }
 
-    /// The definition that is referred to.
+    /// Returns the definition to which a schema refers.
     fn referenced(&mut self, node: Node<'n>, members: &Members<'n>) -> Option<&'n str> {
         let reference = members.reference;
         if members.properties.is_some_and(|properties| properties.kind() == Kind::Map && !properties.is_empty()) {
@@ -268,7 +268,7 @@ impl<'n> Converter<'_, 'n> {
         if place.depth == 0 && self.path == [QUANTITY] { AtomId::UNTYPED } else { scalar }
     }
 
-    /// The atom of any value, whose shape is deduced.
+    /// Returns the atom of any value, whose shape is deduced.
     fn any_value(&mut self) -> AtomId {
         *self.any.get_or_insert_with(|| smd::untyped_deduced_atom(&mut self.builder))
     }

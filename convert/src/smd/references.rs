@@ -4,7 +4,7 @@ use kubeshape_schema::{Additional, Flags, Items, Schema, Type};
 use kubeshape_yaml::{percent, pointer};
 use std::borrow::Cow;
 
-/// The reference of a schema: its own, or that of the only branch of its `allOf`.
+/// Returns the reference of a schema: its own, or that of the only branch of its `allOf`.
 #[inline]
 pub(super) fn reference_of<'s>(schema: &Schema<'s>) -> Option<&'s str> {
     let reference = match (schema.reference, schema.extra().all_of) {
@@ -14,8 +14,8 @@ pub(super) fn reference_of<'s>(schema: &Schema<'s>) -> Option<&'s str> {
     (!reference.is_empty()).then_some(reference)
 }
 
-/// The reference of a schema that is only a reference. Siblings of a branch of `allOf` count and would be lost; siblings
-/// of a `$ref` do not count.
+/// Returns the reference of a schema that is only a reference. Siblings of a branch of `allOf` have a meaning and would
+/// be lost; siblings of a `$ref` are ignored.
 pub(super) fn pure_reference<'s>(schema: &Schema<'s>) -> Option<&'s str> {
     let reference = reference_of(schema)?;
     let branch = schema.reference.is_empty();
@@ -27,7 +27,7 @@ pub(super) fn pure_reference<'s>(schema: &Schema<'s>) -> Option<&'s str> {
     (!branch || !own).then_some(reference)
 }
 
-/// The text after the last slash, by which Kubernetes finds a definition.
+/// Returns the string after the last slash, by which Kubernetes finds a definition.
 #[inline]
 pub(super) fn last_segment(reference: &str) -> &str {
     reference.rsplit('/').next().unwrap_or(reference)
@@ -49,7 +49,7 @@ pub(super) struct Targets<'m> {
     models: &'m [(&'m str, &'m Schema<'m>)],
     /// Indices of the definitions, sorted by name.
     by_name: Vec<u32>,
-    /// For each definition the definition that references to it resolve to: itself or, if it is only a reference, the
+    /// For each definition, the definition to which references to it resolve: itself or, if it is only a reference, the
     /// final target of that reference.
     ends: Vec<Target<'m>>,
 }
@@ -74,7 +74,7 @@ impl<'m> Targets<'m> {
             let mut at = start;
             let end = loop {
                 if done[at] {
-                    // This is also true for the first of a circle, which resolves to itself so far.
+                    // This is also true for the first of a cycle, which resolves to itself so far.
                     break if chain.contains(&at) { Target::Nowhere } else { self.ends[at] };
                 }
                 done[at] = true;
@@ -93,17 +93,17 @@ impl<'m> Targets<'m> {
         }
     }
 
-    /// The definition at that index, or the final target if the definition is only a reference.
+    /// Returns the definition at that index, or the final target if the definition is only a reference.
     pub(super) fn end(&self, at: usize) -> Target<'m> {
         self.ends[at]
     }
 
-    /// The name of the definition at that index.
+    /// Returns the name of the definition at that index.
     pub(super) fn name(&self, at: usize) -> &'m str {
         self.models[at].0
     }
 
-    /// The final target of a reference.
+    /// Returns the final target of a reference.
     pub(super) fn find(&self, reference: &'m str) -> Target<'m> {
         let mut target = self.step(reference);
         for _ in 0..MAX_HOPS {
@@ -122,7 +122,7 @@ impl<'m> Targets<'m> {
         Target::Nowhere
     }
 
-    /// The direct target of a reference.
+    /// Returns the direct target of a reference.
     fn step(&self, reference: &'m str) -> Target<'m> {
         let sections = ["#/components/schemas/", "#/definitions/"];
         let Some(rest) = sections.iter().find_map(|section| reference.strip_prefix(section)) else {
@@ -147,13 +147,13 @@ impl<'m> Targets<'m> {
     }
 }
 
-/// The reference of a definition that is only another name for its target. A definition with extensions about merging is
-/// not, because they would be lost.
+/// Returns the reference of a definition that is only another name for its target. A definition with extensions that
+/// affect merging is not, because they would be lost.
 fn alias<'s>(schema: &Schema<'s>) -> Option<&'s str> {
     pure_reference(schema).filter(|_| schema.extra().map_type.is_none())
 }
 
-/// The schema that a pointer points to from another schema.
+/// Returns the target of a pointer that starts at another schema.
 fn inner<'m>(mut schema: &'m Schema<'m>, mut segments: std::str::Split<'_, char>) -> Option<&'m Schema<'m>> {
     while let Some(segment) = segments.next() {
         let extra = schema.extra();

@@ -1,9 +1,9 @@
 //! The types by which a server merges the kinds of a document, found by group, version and kind.
 //!
-//! A server makes its types from Go and publishes them as documents. Here the types are made from the documents. OpenAPI
-//! v3 documents are converted as the server converts its own definitions. Servers leave defaults and other parts out of
-//! their OpenAPI v2 documents. So these are converted to v3 first, which restores some defaults, and then the defaults of
-//! keys of list items are added.
+//! A server builds its types from Go and publishes them as documents. Here the types are built from the documents.
+//! OpenAPI v3 documents are converted as the server converts its own definitions. Servers omit defaults and other parts
+//! from their OpenAPI v2 documents. So these are converted to v3 first, which restores some defaults, and then the
+//! defaults of keys of list items are added.
 
 use super::{Options, SmdCompat, SmdError, from_v3};
 use crate::jsonschema;
@@ -37,14 +37,14 @@ pub struct KindType<'a> {
     pub type_name: &'a str,
     /// Whether its objects have a `/status` subresource, according to the document's paths.
     pub has_status: bool,
-    /// Place of its definition's schema in the tape.
+    /// Location of its definition's schema in the tape.
     pub at: u32,
 }
 
 impl KindType<'_> {
-    /// The top-level fields of an object that requests to a subresource (`""` for the object itself) neither change nor
-    /// own. For `/status` this is `spec`. Built-in types also ignore parts of the metadata, each type others; documents do
-    /// not contain this, so these parts are not ignored here.
+    /// Returns the top-level fields of an object that requests to a subresource (`""` for the object itself) neither
+    /// change nor own. For `/status` this is `spec`. Built-in types also ignore parts of the metadata, which differ by
+    /// type; documents do not contain them, so these parts are not ignored here.
     pub fn reset_fields(&self, subresource: &str) -> &'static [&'static str] {
         match subresource {
             "" if self.has_status => &["status"],
@@ -54,7 +54,7 @@ impl KindType<'_> {
     }
 }
 
-/// The types of a document of that dialect.
+/// Converts a document of that dialect to types.
 ///
 /// # Errors
 /// A part of the document cannot be read, or a definition has no type.
@@ -107,7 +107,7 @@ pub fn of_document<'a>(
     Ok(Served { schema, kinds: kinds(root, definitions, arena) })
 }
 
-/// Definitions with the defaults of keys that a server leaves out of OpenAPI v2 documents.
+/// Returns definitions with the defaults of keys that a server omits from OpenAPI v2 documents.
 fn with_key_defaults<'a>(definitions: &'a [Property<'a>], arena: &'a Bump) -> &'a [Property<'a>] {
     let keyed = |property: &Property<'a>| match property.name {
         "protocol" if property.schema.default.is_none() => {
@@ -132,8 +132,8 @@ fn note<'a>(error: SmdError) -> Note<'a> {
     Note::new(Code::SmdError, error.at, error.text)
 }
 
-/// The kinds among definitions; `root` is the document that holds the paths. Two definitions of the same kind are both
-/// listed, sorted by name.
+/// Returns the kinds among definitions; `root` is the document with the paths. Two definitions of the same kind are
+/// both listed, sorted by name.
 fn kinds<'a>(root: Node<'a>, definitions: &'a [Property<'a>], arena: &'a Bump) -> Vec<KindType<'a>> {
     let with_status = with_status(root);
     let kinds = jsonschema::kinds(definitions.iter().map(|definition| (definition.name, &definition.schema)), arena);
@@ -150,7 +150,7 @@ fn kinds<'a>(root: Node<'a>, definitions: &'a [Property<'a>], arena: &'a Bump) -
     kinds.into_iter().map(of_kind).collect()
 }
 
-/// Group, version and kind of the kinds with a path for their status.
+/// Returns group, version and kind of the kinds with a path for their status.
 fn with_status(root: Node<'_>) -> BTreeSet<(&str, &str, &str)> {
     let mut found = BTreeSet::new();
     for (path, item) in root.get("paths").into_iter().flat_map(Node::pairs) {

@@ -21,7 +21,7 @@ impl Union<'_> {
     }
 }
 
-/// The unions of a record.
+/// Returns the unions of a record.
 ///
 /// # Errors
 /// The first error: a union has the wrong form, or a field is in two unions.
@@ -36,7 +36,7 @@ pub(super) fn unions<'s>(value: &Json<'s>) -> Result<Vec<Union<'s>>, String> {
         };
         unions.push(union(item)?);
     }
-    // No field may be in two unions, not even as discriminator.
+    // No field may be in two unions, not even as a discriminator.
     let mut names = BTreeSet::new();
     for union in &unions {
         for name in union.discriminator.into_iter().chain(union.fields.iter().map(|field| field.field_name)) {

@@ -5,8 +5,8 @@ use crate::{v2, v3};
 use kubeshape_schema::{Bump, NoteKind, Profile};
 use kubeshape_yaml::{Document, Limits, Node, Stream, Tape};
 
-/// The v3 documents of the group versions of a v2 document whose paths `takes` takes: their paths (`apis/apps/v1`) and
-/// JSON, in the order of [`split`].
+/// Converts a v2 document to the v3 documents of the group versions whose paths `takes` accepts: their paths
+/// (`apis/apps/v1`) and JSON, in the order of [`split`].
 ///
 /// Upstream publishes the whole document for each group version (kube-aggregator `pkg/controllers/openapiv3/aggregator`).
 /// Here, each document has only what it refers to.
@@ -47,12 +47,12 @@ pub fn to_v3(body: &[u8], profile: Profile, takes: impl Fn(&str) -> bool) -> Res
     })
 }
 
-/// Reads the body of a server's answer, and hands the document to `f`.
+/// Reads the body of a server's response, and calls `f` with the document.
 ///
 /// # Errors
 /// The body is not an OpenAPI v2 document, or `f` has an error.
 pub fn read<T>(body: &[u8], f: impl FnOnce(Document<'_>) -> Result<T, String>) -> Result<T, String> {
-    // A node takes 20 bytes of the tape. A body of the largest size that is read has fewer nodes.
+    // A node takes 20 bytes of the tape. A body of the maximum size has fewer nodes.
     let limits = Limits { nodes: 8_000_000, alias_nodes: 0, ..Limits::default() };
     let mut stream = Stream::new(body, limits).map_err(|error| error.to_string())?;
     let source = stream.source();

@@ -13,7 +13,7 @@ use kubeshape_yaml::Node;
 
 /// Reads a document.
 ///
-/// The value is `None` if something has the wrong type. The notes say what was found and where.
+/// The value is `None` if a value has the wrong type. The notes have what was found and its location.
 ///
 /// # Example
 /// ```
@@ -44,7 +44,7 @@ impl Document<'_> {
         let _ = self.print_within(out, style, profile, usize::MAX);
     }
 
-    /// The same, if it has at most so many bytes. Whether it has; if not, nothing is appended.
+    /// Does the same, but returns `false` and appends nothing if the JSON exceeds `most_bytes`.
     #[must_use]
     pub fn print_within(&self, out: &mut Vec<u8>, style: Style, profile: Profile, most_bytes: usize) -> bool {
         let start = out.len();
@@ -59,8 +59,8 @@ impl Document<'_> {
         fits
     }
 
-    /// Gives the same text away in pieces, so that it is never in memory as a whole. Whether it has at most so many bytes; if
-    /// not, what was given is of no use.
+    /// Passes the same JSON to `give` in pieces, so that it is never in memory as a whole. Returns `false` if it
+    /// exceeds `most_bytes`; then the pieces are of no use.
     #[must_use]
     pub fn print_in_pieces(
         &self,

@@ -179,7 +179,7 @@ impl ResponseObject for Response<'_> {
 }
 
 impl Parameter<'_> {
-    /// Whether it has members beside its reference.
+    /// Returns whether it has members in addition to its reference.
     pub(crate) fn has_siblings(&self) -> bool {
         let Parameter {
             simple: Simple { ty, format, unique_items, .. },
@@ -204,7 +204,7 @@ impl Parameter<'_> {
 }
 
 impl Simple<'_> {
-    /// Whether it has members beside the type, the format, `uniqueItems` and extensions.
+    /// Returns whether it has members other than the type, the format, `uniqueItems` and extensions.
     pub(crate) fn is_restricted(&self) -> bool {
         let Simple {
             maximum,

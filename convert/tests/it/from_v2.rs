@@ -3,7 +3,7 @@
 use crate::support::{Result, v3_of};
 use kubeshape_schema::Profile;
 
-/// What becomes of a document that begins with version and info.
+/// Converts a document that begins with version and info.
 fn converted(rest: &str) -> Result<(String, Vec<String>)> {
     let source = format!("swagger: '2.0'\ninfo: {{title: t, version: '1'}}\n{rest}");
     let (out, notes) = v3_of(source.as_bytes(), Profile::Faithful)?;
@@ -13,7 +13,7 @@ fn converted(rest: &str) -> Result<(String, Vec<String>)> {
     Ok((rest.strip_suffix('}').ok_or("another end")?.to_owned(), notes))
 }
 
-/// What becomes of the members of the only operation, which answers 204; `rest` may say more of the document.
+/// Converts the members of the only operation, which has the response 204; `rest` may have more of the document.
 fn operation(members: &str, rest: &str) -> Result<(String, Vec<String>)> {
     let (out, notes) =
         converted(&format!("{rest}\npaths:\n  /a:\n    get: {{responses: {{204: {{description: d}}}}, {members}}}\n"))?;
@@ -165,7 +165,7 @@ rules! {
             r#""io.k8s.apimachinery.pkg.apis.meta.v1.Status":{"type":"object"},"#,
             r#""org.g.v1.K":{"type":"object","required":["m"],"properties":{"m":{"type":"integer"}},"x-kubernetes-group-version-kind":[{"group":"g.org","kind":"K","version":"v1"}]}}}"#
         ), "KS2118 io.k8s.api.core.v1.A";
-    /// A quantity is known by its name alone.
+    /// A quantity is recognised only by its name.
     a_quantity_is_both_of_its_types_whatever_has_defaults:
         converted("paths: {}\ndefinitions:\n  a: {type: string, default: d}\n  io.k8s.apimachinery.pkg.api.resource.Quantity: {type: string}") =>
         concat!(

@@ -1,5 +1,4 @@
-//! How near v3 from v2 comes to the v3 document that the same server or suite has beside it, and how near
-//! Kubernetes' own converter comes.
+//! How near v3 from v2 is to the v3 document of the same server or suite, and how near Kubernetes' own converter is.
 
 #![allow(clippy::print_stdout)]
 
@@ -41,12 +40,12 @@ fn suite(corpus: &Path, pairs: &mut Vec<Pair>) -> Result<()> {
     let integration = corpus.join("openapi/kube-openapi-integration");
     add(&integration.join("golden.v2.json"), &integration.join("golden.v3.json"))?;
     let examples = corpus.join("openapi/oai-examples-3.0.3");
-    // api-with-examples has other texts and examples in its two versions.
+    // api-with-examples has different texts and examples in its two versions.
     for name in ["petstore-expanded.yaml", "petstore.yaml"] {
         add(&examples.join("v2.0/yaml").join(name), &examples.join("v3.0").join(name))?;
     }
     for v2 in files(&corpus.join("openapi/swagger2openapi"), "swagger.yaml") {
-        // What other files hold is no matter of converting one document.
+        // Converting one document cannot need other files.
         let options = std::fs::read_to_string(v2.with_file_name("options.yaml")).unwrap_or_default();
         if !options.contains("resolve: true") {
             add(&v2, &v2.with_file_name("openapi.yaml"))?;
@@ -93,7 +92,7 @@ fn no_document_is_farther_from_the_true_one_than_kubernetes_converters_and_all_a
                 println!("    {at}: {:?} theirs {:?}", ours.get(*at), theirs.get(*at));
             }
         }
-        // Answers of the converter itself, with its faults in them: bodies that are not required, one type for
+        // Answers of the converter itself, which contain its faults: bodies that are not required, and one type for
         // int-or-strings and quantities.
         let one_type = ["intstr.IntOrString/", "resource.Quantity/"];
         let is_fault = |at: &str| at.ends_with("/requestBody/required") || one_type.iter().any(|ty| at.contains(ty));

@@ -1,4 +1,4 @@
-//! What holds for v3 from any v2 document.
+//! Properties of the v3 form of any v2 document.
 
 use crate::support::{v3_of, with_root};
 use kubeshape_convert::v3;
@@ -12,7 +12,7 @@ fn name() -> impl Strategy<Value = &'static str> {
     prop::sample::select(NAMES.as_slice())
 }
 
-/// A reference to a definition of that name, as JSON pointers in URLs write it.
+/// Returns a reference to a definition with that name, as JSON pointers in URLs write it.
 fn reference(section: &str, name: &str) -> String {
     format!("#/{section}/{}", name.replace('~', "~0").replace('/', "~1").replace(' ', "%20"))
 }
@@ -95,7 +95,7 @@ fn operation() -> impl Strategy<Value = Value> {
         })
 }
 
-/// A value under every one of the names, so that every reference has a target.
+/// A value under each of the names, so that every reference has a target.
 fn named(value: impl Strategy<Value = Value>) -> impl Strategy<Value = Value> {
     prop::collection::vec(value, NAMES.len()).prop_map(|values| {
         let members: Map<String, Value> = NAMES.iter().map(|name| (*name).to_owned()).zip(values).collect();

@@ -1,7 +1,7 @@
-//! The unit tests of modules that are not public. They stand in the modules, which are compiled into this program, because
+//! The unit tests of private modules. They are in the modules, which are compiled into this program, because otherwise
 //! the whole library would have to be compiled once more for them.
 
-// The library uses more of the modules than their tests, and from elsewhere.
+// The tests do not use everything in the modules, and the library uses it from elsewhere.
 #[allow(dead_code, unreachable_pub)]
 #[path = "../../src/graph/inline/feedback.rs"]
 mod feedback;
@@ -20,7 +20,7 @@ mod source;
 
 use std::path::Path;
 
-/// Files below a folder that have unit tests.
+/// Lists files below a folder that have unit tests.
 fn with_tests(folder: &Path, found: &mut Vec<String>) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();

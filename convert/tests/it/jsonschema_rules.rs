@@ -1,4 +1,4 @@
-//! How each keyword is said in JSON Schema: the smallest schema and the whole answer.
+//! How each keyword is expressed in JSON Schema: the smallest schema and the whole result.
 
 use kubeshape_convert::jsonschema::{Draft, Nulls, Options, Patterns, from_definition, from_structural};
 use kubeshape_schema::{Bump, Code, Gvk, Profile, Schema, read};
@@ -20,7 +20,7 @@ const SERVER: Options<'static> = Options { nulls: Nulls::Server, ..LAX };
 const STRICT: Options<'static> = Options { strict: true, ..LAX };
 const D7: Options<'static> = Options { draft: Draft::D7, ..LAX };
 
-/// Reads definitions and converts the last one; the result without `$schema`, and the codes of the notes.
+/// Reads definitions and converts the last one. Returns the result without `$schema`, and the codes of the notes.
 fn document(source: &str, options: Options<'_>) -> std::result::Result<(String, Vec<Code>), kubeshape_yaml::Error> {
     let mut tape = Tape::new();
     Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
@@ -34,14 +34,14 @@ fn document(source: &str, options: Options<'_>) -> std::result::Result<(String, 
     Ok((body(&result.value, options), result.notes.iter().map(|note| note.code).collect()))
 }
 
-/// Converts what stands under the property `a` of a CustomResourceDefinition.
+/// Converts the property `a` of a CustomResourceDefinition.
 fn property(source: &str, options: Options<'_>) -> std::result::Result<(String, Vec<Code>), kubeshape_yaml::Error> {
     let source = format!("type: object\nproperties:\n  a: {source}\n");
     let (whole, mut notes) = structural(&source, options, &|_| None)?;
     notes.retain(|code| *code != Code::JsonSchemaMetadata);
     let start = whole.find("\"a\":").expect("the property") + 4;
     let end = whole.find(",\"apiVersion\"").expect("the next property");
-    // It looks as the letter does.
+    // It looks like the letter.
     Ok((whole[start..end].replace('\u{212a}', "KELVIN"), notes))
 }
 
@@ -68,12 +68,12 @@ fn body(bytes: &[u8], options: Options<'_>) -> String {
 }
 
 #[test]
-fn values_say_what_they_are() -> Result {
+fn values_have_their_type() -> Result {
     for (source, expected, codes) in [
         ("{type: string, nullable: true}", r#"{"type":["string","null"]}"#, vec![]),
         ("{type: string, nullable: true, enum: [x]}", r#"{"type":"string","enum":["x"]}"#, vec![]),
         ("{type: string, nullable: true, enum: [x, null]}", r#"{"type":"string","enum":["x"]}"#, vec![]),
-        // Go's readers of draft 7 refuse an enum that is empty, or lists a value twice.
+        // Go's readers of draft 7 reject an enum that is empty, or lists a value twice.
         ("{type: string, enum: [x, z, x]}", r#"{"type":"string","enum":["x","z"]}"#, vec![]),
         (
             "{type: array, items: {enum: [[1], [1], 1]}}",
@@ -225,7 +225,7 @@ fn strict_closes_what_is_pruned() -> Result {
 }
 
 #[test]
-fn metadata_is_the_definition_and_what_the_author_says() -> Result {
+fn metadata_is_the_definition_and_the_authors_schema() -> Result {
     let meta = Schema::default();
     let find = |name: &str| name.ends_with("meta.v1.ObjectMeta").then_some(&meta);
     let source =
@@ -430,7 +430,7 @@ fn a_document_accepts_null_that_an_enum_lists() -> Result {
 }
 
 #[test]
-fn a_lifecycle_is_said_as_deprecated_or_in_the_description() -> Result {
+fn a_lifecycle_becomes_deprecated_or_a_sentence_in_the_description() -> Result {
     let life = |entry: &str| format!(r#""x-kubernetes-api-lifecycle":{{"kubernetes":{entry}}}"#);
     for (before, entry, expected) in [
         ("", r#"{"status":"deprecated"}"#, r#""deprecated":true,"#),
@@ -449,7 +449,7 @@ fn a_lifecycle_is_said_as_deprecated_or_in_the_description() -> Result {
 }
 
 #[test]
-fn a_result_that_is_larger_than_allowed_is_not_made() -> Result {
+fn a_result_that_is_larger_than_allowed_is_not_built() -> Result {
     let source = "
 A: {properties: {a: {$ref: '#/definitions/B'}, b: {type: string, description: words}}}
 B: {properties: {b: {$ref: '#/definitions/B'}}, description: more words}

@@ -15,7 +15,7 @@ fn merged(onto: &str, overlay: Overlay) -> String {
 }
 
 #[test]
-fn a_new_name_is_free_in_both_or_holds_an_equal_definition() {
+fn a_new_name_is_free_in_both_or_has_an_equal_definition() {
     let a = [("/x", r##"{"$ref":"#/definitions/A"}"##)];
     let out = merged(
         r#"{"swagger":"2.0","paths":{},"definitions":{"A":{"type":"object"},"A_v2":{"type":"object"}}}"#,
@@ -33,7 +33,7 @@ fn a_new_name_is_free_in_both_or_holds_an_equal_definition() {
 }
 
 #[test]
-fn paths_of_the_document_win_and_definitions_that_only_theirs_used_go() {
+fn paths_of_the_document_win_and_unused_definitions_of_the_others_are_removed() {
     let parts = overlay(
         &[("/a", r##"{"$ref":"#/definitions/A"}"##), ("/b", r##"{"$ref":"#/definitions/B"}"##)],
         &[("A", "{}"), ("B", "{}"), ("Unused", "{}")],
@@ -46,7 +46,7 @@ fn paths_of_the_document_win_and_definitions_that_only_theirs_used_go() {
 }
 
 #[test]
-fn kept_paths_are_prefixes_only_where_faults_are_kept() {
+fn kept_paths_are_prefixes_only_if_faults_are_kept() {
     let parts = overlay(&[("/c", "{}"), ("/c/d", "{}")], &[]);
     let onto = br#"{"swagger":"2.0","paths":{"/c/d":{}}}"#;
     assert_eq!(merge(onto, parts.clone(), true), Err(MergeError::DuplicatePath("/c/d".to_owned())));

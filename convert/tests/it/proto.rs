@@ -9,8 +9,7 @@ use kubeshape_yaml::{Limits, Stream, Tape};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
-/// What became of a document: its bytes and the notes as `pointer code detail`, or the refusals as
-/// `pointer problem`.
+/// The result for a document: its bytes and the notes as `pointer code detail`, or the refusals as `pointer problem`.
 type Answer = Result<(Vec<u8>, Vec<String>), Vec<String>>;
 
 fn answer(dialect: Dialect, source: &str) -> Result<Answer, Box<dyn Error>> {
@@ -25,13 +24,13 @@ fn answer(dialect: Dialect, source: &str) -> Result<Answer, Box<dyn Error>> {
     })
 }
 
-/// The answer for a v2 document with these members beside the required ones.
+/// Returns the result for a v2 document with these members and the required ones.
 fn v2(members: &str) -> Result<Answer, Box<dyn Error>> {
     let required = r#""swagger":"2.0","info":{"title":"t","version":"v"},"paths":{}"#;
     answer(Dialect::V2, &format!("{{{required},{members}}}"))
 }
 
-/// The answer for a v3 document with this schema, without what stands before it in every document.
+/// Returns the result for a v3 document with this schema, without the bytes that every document begins with.
 fn v3(schema: &str) -> Result<Answer, Box<dyn Error>> {
     let head = r#""openapi":"3.0.0","info":{"title":"t","version":"v"},"paths":{},"components":{"schemas":{"A":"#;
     let found = answer(Dialect::V3, &format!("{{{head}{schema}}}}}}}"))?;
@@ -43,7 +42,7 @@ fn v3(schema: &str) -> Result<Answer, Box<dyn Error>> {
     ))
 }
 
-/// The JSON text of a v3 answer's schema, decoded again.
+/// Returns the JSON of a v3 result's schema, decoded again.
 fn schema(answer: &Answer) -> Result<String, Box<dyn Error>> {
     let (bytes, _) = answer.as_ref().map_err(|lines| lines.join("\n"))?;
     let json = String::from_utf8(proto::v3::decode(bytes)?)?;
@@ -60,7 +59,7 @@ fn refused(problems: &[&str]) -> Answer {
 }
 
 #[test]
-fn fields_come_by_number_and_zero_values_not_at_all() -> Outcome {
+fn fields_are_in_the_order_of_numbers_and_zero_values_are_omitted() -> Outcome {
     let source = concat!(
         r#"{"swagger":"2.0","info":{"title":"t","version":"v"},"paths":{},"definitions":{"A":{"type":"object","#,
         r#""required":["b"],"properties":{"b":{"type":"integer","minimum":0,"maximum":2.5,"default":1,"enum":[1,"1"]}},"#,
@@ -77,7 +76,7 @@ fn fields_come_by_number_and_zero_values_not_at_all() -> Outcome {
 }
 
 #[test]
-fn a_default_of_v3_is_written_even_when_it_is_zero_and_is_empty_when_it_is_no_plain_value() -> Outcome {
+fn a_default_of_v3_is_written_even_if_it_is_zero_and_is_empty_if_it_is_not_a_scalar() -> Outcome {
     for (default, bytes) in [
         ("0", "8a0209090000000000000000"),
         ("false", "8a02021000"),
@@ -95,7 +94,7 @@ fn a_default_of_v3_is_written_even_when_it_is_zero_and_is_empty_when_it_is_no_pl
 }
 
 #[test]
-fn texts_accept_integers_and_null_and_lists_skip_what_is_neither() -> Outcome {
+fn strings_accept_integers_and_null_and_lists_skip_other_values() -> Outcome {
     let found = v3(r#"{"title":5,"description":null,"required":[1,true,null,"a"]}"#)?;
     assert_eq!(schema(&found)?, r#"{"title":"5","required":["1","","a"]}"#);
     let notes = found.map_err(|lines| lines.join("\n"))?.1;
@@ -138,7 +137,7 @@ fn unknown_and_missing_members_are_refused_all_together() -> Outcome {
 }
 
 #[test]
-fn of_a_union_the_errors_of_the_nearest_form_are_told() -> Outcome {
+fn of_a_union_the_errors_of_the_nearest_form_are_reported() -> Outcome {
     let found = v2(r#""parameters":{"p":{"name":"n","in":"query","type":"string","format":1.5}}"#)?;
     assert_eq!(found, refused(&["/parameters/p/format: expected a text, found a number"]));
     let found = v3(r#"{"properties":{"a":{"type":["string"]}}}"#)?;
@@ -147,7 +146,7 @@ fn of_a_union_the_errors_of_the_nearest_form_are_told() -> Outcome {
 }
 
 #[test]
-fn the_last_form_that_fits_is_taken() -> Outcome {
+fn the_last_form_that_matches_is_used() -> Outcome {
     let found = v2(r#""responses":{"r":{"description":"d","schema":{"type":"file"}}}"#)?;
     let (bytes, _) = found.map_err(|lines| lines.join("\n"))?;
     // Field 2 of the response is its schema, and field 2 of that a file schema.
@@ -166,7 +165,7 @@ fn a_schema_of_v3_with_a_reference_is_one_and_loses_its_siblings() -> Outcome {
 }
 
 #[test]
-fn what_is_no_object_is_an_empty_one_and_what_is_no_list_nothing() -> Outcome {
+fn values_other_than_objects_are_empty_ones_and_values_other_than_lists_are_dropped() -> Outcome {
     let found = v3(r#"{"enum":5,"items":[{"type":"string"}]}"#)?;
     let (bytes, notes) = found.map_err(|lines| lines.join("\n"))?;
     assert!(hex(&bytes).ends_with("f201040a020a00"), "{}", hex(&bytes));
@@ -221,7 +220,7 @@ fn members_of_a_yaml_source_are_sorted_and_those_of_json_are_not() -> Outcome {
     Ok(())
 }
 
-/// The content of a message with the number 2 at the beginning of bytes.
+/// Returns the content of a message with the number 2 at the start of bytes.
 fn message(bytes: &[u8]) -> Option<&[u8]> {
     let [0x12, bytes @ ..] = bytes else { return None };
     let end = bytes.iter().position(|byte| byte & 0x80 == 0)? + 1;
@@ -229,7 +228,7 @@ fn message(bytes: &[u8]) -> Option<&[u8]> {
     bytes[end..].get(..length)
 }
 
-/// The bytes of a field with a message or a string.
+/// Returns the bytes of a field with a message or a string.
 fn field(number: u8, content: &[u8]) -> Vec<u8> {
     let mut out = match number {
         ..16 => vec![number << 3 | 2],
@@ -244,10 +243,10 @@ fn field(number: u8, content: &[u8]) -> Vec<u8> {
     [&out, content].concat()
 }
 
-/// The text of an extension with this value.
+/// Returns the string of an extension with this value.
 fn yaml(value: &str) -> Result<String, Box<dyn Error>> {
     let (bytes, _) = v2(&format!(r#""x-a":{value}"#))?.map_err(|lines| lines.join("\n"))?;
-    // The extension is field 16 of the document, behind the required members. Its value is the last field.
+    // The extension is field 16 of the document, after the required members. Its value is the last field.
     let at = bytes.windows(5).position(|bytes| bytes == b"\x0a\x03x-a").ok_or("no extension")? + 5;
     let any = message(&bytes[at..]).ok_or("no value")?;
     Ok(String::from_utf8(message(any).ok_or("no YAML")?.to_vec())?)
@@ -301,7 +300,7 @@ fn decoded_documents_have_the_same_bytes_again() -> Outcome {
 }
 
 #[test]
-fn what_go_yaml_prints_and_cannot_read_is_decoded() -> Outcome {
+fn output_of_go_yaml_that_it_cannot_read_is_decoded() -> Outcome {
     for value in [r#"["\na"]"#, r#"{"<<":1}"#, r#"{"a":["\n\n"],"b":"\ta\n"}"#, r#"["a\n\u2028"]"#] {
         let source = format!(r#"{{"swagger":"2.0","info":{{"title":"t","version":"v"}},"paths":{{}},"x-a":{value}}}"#);
         let (bytes, _) = answer(Dialect::V2, &source)?.map_err(|lines| lines.join("\n"))?;
@@ -320,7 +319,7 @@ fn values_in_other_yaml_than_go_yamls_are_decoded() -> Outcome {
 }
 
 #[test]
-fn required_members_are_decoded_even_when_they_are_empty() -> Outcome {
+fn required_members_are_decoded_even_if_they_are_empty() -> Outcome {
     let source = r#"{"openapi":"3","info":{"title":"","version":""},"paths":{"/":{"get":{"responses":{"200":{"description":""}}}}}}"#;
     let (bytes, _) = answer(Dialect::V3, source)?.map_err(|lines| lines.join("\n"))?;
     assert_eq!(String::from_utf8(proto::v3::decode(&bytes)?)?, source);
@@ -328,12 +327,12 @@ fn required_members_are_decoded_even_when_they_are_empty() -> Outcome {
 }
 
 #[test]
-fn bytes_that_are_no_document_are_refused_with_a_place() {
+fn bytes_that_are_not_a_document_are_refused_with_a_location() {
     let message = |bytes: &[u8]| proto::v2::decode(bytes).map_err(|error| error.to_string());
     assert!(message(b"\x12\x03\x0a\x05").is_err_and(|error| error.contains("Document.info")));
     let yaml = b"\x82\x01\x0c\x0a\x03x-/\x12\x05\x12\x03[a\x0a";
     assert!(message(yaml).is_err_and(|error| error.starts_with("/x-~1: line ")), "{:?}", message(yaml));
-    // Schemas within schemas, each the allOf of the one around it.
+    // Nested schemas, each the `allOf` of its parent.
     let schema = |depth: usize| {
         let schema = (0..depth).fold(Vec::new(), |inner, _| field(24, &inner));
         field(9, &field(1, &[field(1, b"A"), field(2, &schema)].concat()))
@@ -351,7 +350,7 @@ fn a_refusal_is_a_note_for_reports() {
 }
 
 #[test]
-fn the_deepest_document_that_the_reader_takes_is_encoded() -> Outcome {
+fn the_deepest_document_that_the_reader_accepts_is_encoded() -> Outcome {
     let schema = format!("{}{{}}{}", r#"{"items":"#.repeat(500), "}".repeat(500));
     assert!(v3(&schema)?.is_ok());
     assert!(v2(&format!(r#""definitions":{{"A":{schema}}}"#))?.is_ok());

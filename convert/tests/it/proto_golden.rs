@@ -1,5 +1,4 @@
-//! Agreement with recorded answers of gnostic and of a server, where `KUBESHAPE_GOLDEN` and `KUBESHAPE_CORPUS` name
-//! them.
+//! Compares with recorded answers of gnostic and of a server, if `KUBESHAPE_GOLDEN` and `KUBESHAPE_CORPUS` name them.
 #![allow(clippy::print_stderr)]
 
 use std::error::Error;
@@ -63,7 +62,7 @@ fn files(folder: &Path, end: &str) -> Outcome<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Reads the first document that holds anything and calls `with` with its root.
+/// Reads the first document with content and calls `with` with its root.
 fn read_as<T>(reader: Reader, source: &str, with: impl FnOnce(Node<'_>) -> T) -> Outcome<T> {
     let mut tape = Tape::new();
     let mut stream = Stream::with_path(source.as_bytes(), Limits::default(), reader)?;
@@ -103,7 +102,7 @@ fn round_trip(bytes: &[u8], dialect: Dialect) -> Result<(), String> {
     }
 }
 
-/// Compares our bytes with a record `{sha256, len}` or `{error}`; the answer says whether both refuse.
+/// Compares our bytes with a record `{sha256, len}` or `{error}`. Returns whether both refuse.
 fn compare(
     (source, reader): (&str, Reader),
     dialect: Dialect,
@@ -139,7 +138,7 @@ fn compare(
     }
 }
 
-/// The text of an embedded document.
+/// Returns the source of an embedded document.
 fn embedded<'a>(source: &'a str, node: Node<'a>) -> &'a str {
     if node.kind() == Kind::Str { node.text() } else { &source[node.span()] }
 }
@@ -160,7 +159,7 @@ fn recorded_documents_have_gnostics_bytes() -> Outcome<()> {
                 let dialect = if text("kind") == "v3" { Dialect::V3 } else { Dialect::V2 };
                 if let Some(answer) = record.get("source_proto") {
                     let own = std::fs::read_to_string(corpus.join("openapi").join(&name))?;
-                    // A file that is JSON by its content and YAML by its name was read as YAML.
+                    // A file with JSON contents and a YAML name was read as YAML.
                     let reader = if Path::new(&name).extension().is_some_and(|end| end == "json") {
                         Reader::Json
                     } else {
@@ -198,7 +197,7 @@ fn documents_of_a_server_have_its_bytes() -> Outcome<()> {
         let bodies = golden.join("apiserver").join(state).join("bodies");
         let mut pairs = if bodies.join("v3").is_dir() { files(&bodies.join("v3"), ".json.zst")? } else { Vec::new() };
         pairs.push(bodies.join("openapi-v2.json.zst"));
-        // That of OpenAPI v2 is always among them.
+        // OpenAPI v2 is always included.
         for json in pairs.into_iter().rev().step_by(kubeshape_corpus::one_in(3)) {
             let served = PathBuf::from(json.to_string_lossy().replace(".json.zst", ".pb.zst"));
             if !json.is_file() || !served.is_file() {

@@ -15,7 +15,7 @@ fn with_root<T>(source: &str, use_it: impl FnOnce(Node<'_>) -> T) -> Result<T, B
     Ok(use_it(tape.document(source).root().ok_or("an empty document")?))
 }
 
-/// Converts definitions by both converters and in both ways, and notes what is lost.
+/// Converts definitions with both converters and both profiles, and notes the losses.
 fn convert_all(source: &str) -> Result<Vec<Schema>, Box<dyn Error>> {
     let mut schemas = Vec::new();
     for profile in PROFILES {
@@ -58,7 +58,7 @@ fn fifty_thousand_definitions_convert() -> Result<(), Box<dyn Error>> {
 }
 
 #[test]
-fn a_chain_of_fifty_thousand_references_ends() -> Result<(), Box<dyn Error>> {
+fn a_chain_of_fifty_thousand_references_terminates() -> Result<(), Box<dyn Error>> {
     const COUNT: usize = 50_000;
     let mut source = String::from("{");
     for i in 0..COUNT {

@@ -22,16 +22,16 @@ pub struct Destination {
     parameters: Members,
 }
 
-/// A member of the root, in printing order.
+/// A member of the root, in printed order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum RootMember {
-    /// One that stays as it is, printed with its key.
+    /// A member that is not changed, printed with its key.
     Fixed(Vec<u8>),
-    /// One of the three that change.
+    /// One of the three that are changed.
     Section(Section),
 }
 
-/// The members of the root that parts are merged into.
+/// The members of the root into which parts are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Section {
     /// `paths`
@@ -43,7 +43,7 @@ pub enum Section {
 }
 
 impl Section {
-    /// All of them, in the order of a document that lacks them.
+    /// All sections, in the order of a document that lacks them.
     pub const ALL: [Section; 3] = [Section::Paths, Section::Definitions, Section::Parameters];
 
     /// The name of the member.
@@ -56,8 +56,8 @@ impl Section {
     }
 }
 
-/// The definitions and parameters of a document after those were merged into it that many overlays share. Whatever else
-/// is merged into the document then only needs names that are free.
+/// The definitions and parameters of a document after merging those that many overlays share. Whatever is merged into
+/// the document later only needs free names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SharedParts {
     /// All definitions.
@@ -69,17 +69,17 @@ pub struct SharedParts {
 }
 
 impl SharedParts {
-    /// Shared definitions that have another name in the document: old and new name.
+    /// Returns shared definitions that have another name in the document: old and new name.
     pub fn renamed(&self) -> impl Iterator<Item = (&str, &str)> {
         self.renamed.iter().map(|(from, to)| (from.as_str(), to.as_str()))
     }
 
-    /// Whether the document or the shared parts have a definition of this name.
+    /// Returns whether the document or the shared parts have a definition with this name.
     pub fn has_definition(&self, name: &str) -> bool {
         self.definitions.contains_key(name) || self.renamed.contains_key(name)
     }
 
-    /// A printed part with the new names in its references.
+    /// Returns a printed part with the new names in its references.
     pub fn rewrite(&self, json: Bytes) -> Bytes {
         let json = rewritten(&json, "definitions", &self.renamed).unwrap_or(json);
         rewritten(&json, "parameters", &self.renamed_parameters).unwrap_or(json)
@@ -90,7 +90,7 @@ impl Destination {
     /// Reads a document.
     ///
     /// # Errors
-    /// It cannot be read, or is no OpenAPI v2 document.
+    /// It cannot be read, or is not an OpenAPI v2 document.
     pub fn read(document: &[u8]) -> Result<Destination, MergeError> {
         let mut stream = Stream::new(document, Limits::default())?;
         let source = stream.source();
@@ -108,7 +108,7 @@ impl Destination {
         })
     }
 
-    /// Its paths.
+    /// Returns its paths.
     pub fn paths(&self) -> &Members {
         &self.paths
     }
@@ -137,8 +137,8 @@ impl Destination {
         SharedParts { definitions, parameters, renamed, renamed_parameters }
     }
 
-    /// Adds definitions and parameters under names that are free or mean the same, and rewrites the references to them in
-    /// themselves and in the paths that come with them. The result is the new names.
+    /// Adds definitions and parameters under names that are free or have the same meaning, and rewrites references to
+    /// them, in them and in the paths that are added with them. Returns the new names.
     fn add(
         &mut self,
         mut definitions: Members,
@@ -172,8 +172,8 @@ impl Destination {
         (renamed, renamed_parameters)
     }
 
-    /// The document as texts and, between them, the sections. `shown` says which of the definitions and parameters are
-    /// printed; paths always are.
+    /// Returns the document as strings and, between them, the sections. `shown` selects the definitions and parameters
+    /// that are printed; paths always are.
     pub fn texts(&self, shown: impl Fn(Section) -> bool) -> Vec<(Vec<u8>, Option<Section>)> {
         let mut out = Vec::new();
         let mut text = vec![b'{'];
@@ -201,7 +201,7 @@ impl Destination {
     }
 }
 
-/// Takes away paths that the document has, and the definitions that only they used.
+/// Removes paths that the document has, and the definitions that only they used.
 fn filter_paths(
     overlay: &mut Overlay,
     existing: &Members,
@@ -227,7 +227,7 @@ fn filter_paths(
     Ok(())
 }
 
-/// New names for members that differ from those of the document. Definitions are compared without their kinds.
+/// Returns new names for members that differ from those of the document. Definitions are compared without their kinds.
 fn renames(source: &Members, existing: &Members, without_kinds: bool) -> Renames {
     let (mut names, mut texts, mut ids) = (SectionNames::default(), Texts::default(), 0);
     let mut out = Renames::new();
@@ -252,7 +252,7 @@ fn renames(source: &Members, existing: &Members, without_kinds: bool) -> Renames
     out
 }
 
-/// The number of a printed value: equal ones for equal values, whatever the order of their members.
+/// Returns the number of a printed value. Equal values have equal numbers, whatever the order of their members.
 fn content(json: &[u8], without_kinds: bool, texts: &mut Texts) -> u32 {
     let mut out = Vec::new();
     with_value(json, |value| match value {
@@ -265,13 +265,13 @@ fn content(json: &[u8], without_kinds: bool, texts: &mut Texts) -> u32 {
     texts.number(&out)
 }
 
-/// Calls `f` with the value of a printed text.
+/// Calls `f` with the value of printed JSON.
 fn with_value<T>(json: &[u8], f: impl FnOnce(Json<'_>) -> T) -> T {
     let arena = Bump::new();
     with_root(json, |root| f(root.map_or(Json::Null, |root| Json::read(root, &arena))))
 }
 
-/// Calls `f` with the root of a printed text.
+/// Calls `f` with the root of printed JSON.
 fn with_root<T>(json: &[u8], f: impl FnOnce(Option<Node<'_>>) -> T) -> T {
     let mut tape = Tape::new();
     let Ok(mut stream) = Stream::new(json, Limits::default()) else { return f(None) };
@@ -305,13 +305,13 @@ fn unite_kinds(existing: &mut Bytes, other: &[u8]) {
     }
 }
 
-/// The members of the root in printing order.
+/// Returns the members of the root in printed order.
 fn root_members(root: Node<'_>) -> Vec<RootMember> {
     let mut out = Vec::new();
     let mut written: BTreeSet<Section> = BTreeSet::new();
     for (name, value) in root.pairs() {
         if let Some(at) = Section::ALL.iter().position(|section| section.name() == name.text()) {
-            // A section that the document lacks stands behind the one before it.
+            // A section that the document lacks comes after the previous one.
             let before = Section::ALL[..=at].iter().filter(|section| written.insert(**section));
             out.extend(before.map(|section| RootMember::Section(*section)));
         } else {

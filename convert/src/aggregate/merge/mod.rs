@@ -1,8 +1,8 @@
-//! Merging the printed parts of resources, or of another server, into the OpenAPI v2 document of a server, as
-//! `MergeSpecsIgnorePathConflictRenamingDefinitionsAndParameters` of kube-openapi's `pkg/aggregator` does it.
+//! Merges the printed parts of resources, or of another server, into the OpenAPI v2 document of a server, as
+//! `MergeSpecsIgnorePathConflictRenamingDefinitionsAndParameters` of kube-openapi's `pkg/aggregator` does.
 //!
-//! The parts are an [`Overlay`], the document is a [`Destination`]. Both hold printed texts that are shared, so that the
-//! parts of many resources cost no copies.
+//! The parts are an [`Overlay`], the document is a [`Destination`]. Both share printed strings, so the parts of many
+//! resources are not copied.
 
 mod destination;
 mod overlay;
@@ -20,7 +20,7 @@ use kubeshape_yaml::{Kind, Node, number};
 pub struct Merged {
     /// The document's bytes.
     pub document: Vec<u8>,
-    /// Paths of the overlay that the document has already.
+    /// Paths of the overlay that the document already has.
     pub dropped_paths: Vec<String>,
     /// Definitions of the overlay that have another name in the document: old and new name.
     pub renamed: Vec<(String, String)>,
@@ -32,7 +32,7 @@ pub enum MergeError {
     /// The document cannot be read.
     #[error("{0}")]
     Unreadable(#[from] kubeshape_yaml::Error),
-    /// The document is no OpenAPI v2 document.
+    /// The document is not an OpenAPI v2 document.
     #[error("found no `swagger: \"2.0\"` at the root; give an OpenAPI v2 document")]
     NotSwagger,
     /// Upstream keeps paths by prefix and then finds one twice. This happens only if upstream's faults are kept.
@@ -43,12 +43,12 @@ pub enum MergeError {
 }
 
 /// Merges `overlay` into `document`. The document's own parts stay: its paths win, equal definitions are shared and
-/// their group-version-kinds united, and other definitions of the same name get a new name.
+/// their group-version-kinds united, and other definitions with the same name get a new name.
 ///
-/// With `keep_faults`, paths that are kept also keep every path that they are a prefix of, as upstream does it.
+/// With `keep_faults`, paths that are kept also keep every path of which they are a prefix, as upstream does.
 ///
 /// # Errors
-/// The document cannot be read or is no OpenAPI v2 document, or upstream could not merge it: see [`MergeError`].
+/// The document cannot be read or is not an OpenAPI v2 document, or upstream could not merge it: see [`MergeError`].
 ///
 /// # Example
 /// ```
@@ -67,7 +67,7 @@ pub fn merge(document: &[u8], overlay: Overlay, keep_faults: bool) -> Result<Mer
     Destination::read(document)?.merge(overlay, keep_faults)
 }
 
-/// The members of an object, each printed compactly in the order it has.
+/// Returns the members of an object, each printed compactly in source order.
 fn members(node: Option<Node<'_>>) -> Members {
     let mut out = Members::new();
     for (key, value) in node.into_iter().flat_map(Node::pairs) {
@@ -78,7 +78,7 @@ fn members(node: Option<Node<'_>>) -> Members {
     out
 }
 
-/// Prints a node without blanks and with the order of members it has.
+/// Prints a node without blanks and with its members in source order.
 fn compact(node: Node<'_>, out: &mut Vec<u8>) {
     match node.kind() {
         Kind::Null => out.extend_from_slice(b"null"),

@@ -1,4 +1,4 @@
-//! Parts that are merged into a document.
+//! Parts to merge into a document.
 
 use super::references::references_to;
 use super::{MergeError, members};
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Named, printed members of a document: path items, definitions or parameters.
 pub type Members = BTreeMap<String, Bytes>;
 
-/// Parts that are merged into a document.
+/// Parts to merge into a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overlay {
     /// Path items.
@@ -23,8 +23,8 @@ pub struct Overlay {
 }
 
 impl Overlay {
-    /// The paths of a printed document that are wanted, as an overlay for another document. Definitions that only
-    /// other paths reach are left out; those that none reaches stay, as all parameters do.
+    /// Returns the wanted paths of a printed document, as an overlay for another document. Definitions that only other
+    /// paths reach are left out. Definitions that no path reaches are kept, as are all parameters.
     ///
     /// # Errors
     /// The document cannot be read.
@@ -54,7 +54,7 @@ impl Overlay {
         Ok(overlay)
     }
 
-    /// Takes paths away that are not wanted, and the definitions that only they reach.
+    /// Removes paths that are not wanted, and the definitions that only they reach.
     pub fn retain(&mut self, wanted: impl Fn(&str) -> bool) {
         if self.paths.keys().all(|path| wanted(path)) {
             return;
@@ -65,7 +65,7 @@ impl Overlay {
         self.definitions.retain(|name, _| !used_before.contains(name) || used_after.contains(name));
     }
 
-    /// Names of the definitions that the selected paths reach.
+    /// Returns the names of the definitions that the selected paths reach.
     pub(super) fn reached(&self, selected: impl Fn(&str) -> bool) -> BTreeSet<String> {
         let mut graph: DiGraph<Option<&str>, ()> = DiGraph::new();
         let root = graph.add_node(None);

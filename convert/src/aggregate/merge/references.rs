@@ -1,4 +1,4 @@
-//! References in printed texts.
+//! References in printed JSON.
 
 use bytes::Bytes;
 use kubeshape_yaml::pointer;
@@ -9,7 +9,7 @@ pub(super) use crate::references_to;
 /// New names of members by their old ones.
 pub(super) type Renames = BTreeMap<String, String>;
 
-/// The text with other references to one section; none if nothing in it changes.
+/// Returns the JSON with other references to one section, or `None` if nothing in it changes.
 pub(super) fn rewritten(json: &[u8], section: &str, renames: &Renames) -> Option<Bytes> {
     if renames.is_empty() {
         return None;

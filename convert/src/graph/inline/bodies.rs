@@ -1,4 +1,4 @@
-//! Definitions without references, each made once.
+//! Definitions without references, each built once.
 
 use super::feedback::feedback;
 use super::merge::{merged, settled};
@@ -14,15 +14,15 @@ use petgraph::visit::EdgeRef;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
-/// A schema without references, and how large it is.
+/// A schema without references, and its size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Body<'a> {
     pub(super) schema: Schema<'a>,
-    /// The schemas in it, itself included.
+    /// The number of schemas in it, including itself.
     schemas: u64,
-    /// Bytes of all that they say.
+    /// The size of its contents in bytes.
     bytes: u64,
-    /// How deep it is, in objects and arrays.
+    /// Its depth in objects and arrays.
     depth: u32,
 }
 
@@ -34,31 +34,31 @@ pub(super) struct Inliner<'g, 'a> {
     graph: &'g Graph<'a>,
     pub(super) arena: &'a Bump,
     options: Options,
-    /// Definitions that no circle is without.
+    /// The definitions that stay, so that every cycle contains one.
     kept: Vec<bool>,
-    /// Which circle a definition belongs to; every definition that is in none has its own number.
+    /// The cycle to which a definition belongs. Every definition outside of cycles has its own number.
     circles: Vec<usize>,
     bodies: Vec<Option<Body<'a>>>,
-    /// What references into definitions point at, by its address.
+    /// The targets of references into definitions, by their address.
     inner: HashMap<usize, Body<'a>>,
-    /// Definitions that must stay, because a reference into them does.
+    /// Definitions that must stay, because a reference into them stays.
     pointed_into: Vec<usize>,
     /// Callbacks that contain themselves, sorted.
     callbacks: Vec<&'a str>,
-    /// The schemas and operations of the document so far.
+    /// The number of schemas and operations of the document so far.
     total: u64,
-    /// Their bytes.
+    /// Their size in bytes.
     bytes: u64,
     deepest: u32,
     notes: Vec<Note<'a>>,
 }
 
-/// What stands for a reference.
+/// The replacement of a reference.
 enum Instead<'a> {
     /// The reference.
     Itself,
     Body(Body<'a>),
-    /// Any value of a type.
+    /// A value of this type with any contents.
     Anything(Type),
 }
 
@@ -97,7 +97,7 @@ impl<'g, 'a> Inliner<'g, 'a> {
         inliner
     }
 
-    /// The definitions that a definition refers to, without repetition.
+    /// Returns the definitions to which a definition refers, without duplicates.
     fn successors(&self, definition: usize) -> Vec<usize> {
         let mut out: Vec<usize> = self
             .graph
@@ -112,7 +112,7 @@ impl<'g, 'a> Inliner<'g, 'a> {
         out
     }
 
-    /// Finds the circles and chooses what is kept of each.
+    /// Finds the cycles and chooses the definitions that stay.
     fn choose(&mut self) {
         let mut graph: DiGraph<(), (), u32> = DiGraph::default();
         for _ in 0..self.bodies.len() {
@@ -139,7 +139,7 @@ impl<'g, 'a> Inliner<'g, 'a> {
         }
     }
 
-    /// Whether a reference between definitions is not followed.
+    /// Returns whether a reference between definitions is not followed.
     fn stays(&self, from: Option<usize>, to: usize) -> bool {
         self.kept[to]
             && match self.options.recursion {
@@ -148,7 +148,7 @@ impl<'g, 'a> Inliner<'g, 'a> {
             }
     }
 
-    /// All definitions, each behind those that stand in it.
+    /// Returns all definitions, each after those that it contains.
     fn order(&self) -> Vec<usize> {
         let mut out = Vec::with_capacity(self.bodies.len());
         let mut entered = vec![false; self.bodies.len()];
@@ -173,10 +173,10 @@ impl<'g, 'a> Inliner<'g, 'a> {
         out
     }
 
-    /// A schema of the document, outside of definitions.
+    /// Inlines a schema outside of definitions.
     pub(super) fn schema(&mut self, schema: &Schema<'a>) -> Schema<'a> {
         if self.total > self.options.schemas || self.bytes > self.options.bytes {
-            // It will not fit; there is no use in going on.
+            // It exceeds the limit already.
             return *schema;
         }
         let body = self.inlined(schema, None);
@@ -184,13 +184,13 @@ impl<'g, 'a> Inliner<'g, 'a> {
         body.schema
     }
 
-    /// Counts an operation: whether there is room for it.
+    /// Counts an operation. Returns whether the limit allows it.
     pub(super) fn counts_operation(&mut self) -> bool {
         self.total = self.total.saturating_add(1);
         self.total <= self.options.schemas
     }
 
-    /// Whether a callback contains itself, so that references to it stay.
+    /// Returns whether a callback contains itself, so that references to it stay.
     pub(super) fn is_recursive(&self, callback: &str) -> bool {
         self.callbacks.binary_search(&callback).is_ok()
     }
@@ -201,7 +201,7 @@ impl<'g, 'a> Inliner<'g, 'a> {
         self.deepest = self.deepest.max(body.depth);
     }
 
-    /// The schema without references; `circle` is that of the definition it stands in.
+    /// Returns the schema without references. `circle` is that of the definition that contains it.
     fn inlined(&mut self, schema: &Schema<'a>, circle: Option<usize>) -> Body<'a> {
         let (mut schemas, mut bytes, mut depth) = (1u64, own_bytes(schema), 0u32);
         let arena = self.arena;
@@ -221,7 +221,7 @@ impl<'g, 'a> Inliner<'g, 'a> {
                 Instead::Body(base) => {
                     let own = settled(Schema { reference: "", ..out });
                     let (schema, in_one) = merged(&base.schema, &own, arena);
-                    // In one, the two are one schema.
+                    // Merged, the two are one schema.
                     let (fewer, deeper) = if in_one { (1, 0) } else { (0, 2) };
                     Body {
                         schema,
@@ -232,7 +232,7 @@ impl<'g, 'a> Inliner<'g, 'a> {
                 }
             };
         }
-        // A reference that is wrapped to have siblings.
+        // A wrapped reference, which can have siblings.
         if let ([wrapped], [branch]) = (schema.extra().all_of, out.extra().all_of)
             && !wrapped.reference.is_empty()
             && branch.reference.is_empty()
@@ -277,7 +277,7 @@ impl<'g, 'a> Inliner<'g, 'a> {
         Instead::Body(body)
     }
 
-    /// The components of a document from what is reached in it, with `wanted` definitions.
+    /// Returns the components that are reached in a document, with `wanted` definitions.
     pub(super) fn components(&mut self, reached: &[PartIndex], wanted: &[PartIndex]) -> v3::Components<'a> {
         let mut stays: BTreeSet<usize> = wanted.iter().map(|part| part.index()).collect();
         let reached_at_all = self.graph.reached_from(reached.iter().chain(wanted).copied());
@@ -329,17 +329,18 @@ impl<'g, 'a> Inliner<'g, 'a> {
         v3::Components { schemas, ..components }
     }
 
-    /// Says which definition is too large and why.
+    /// Notes which definition is too large and why.
     fn note_growth(&mut self, reached: &[PartIndex]) {
         let bodies: Vec<(usize, Body<'a>)> =
             reached.iter().filter_map(|part| Some((part.index(), (*self.bodies.get(part.index())?)?))).collect();
         let Options { schemas: budget, bytes, depth: limit, .. } = self.options;
         let too_large = |body: &Body<'_>| body.schemas > budget || body.bytes > bytes || body.depth > limit;
-        // The smallest that is too large holds the cause; if none is, it is their sum, and the largest counts most.
+        // The smallest definition that is too large is the cause. If none is, their sum is, and the largest contributes
+        // most.
         let smallest =
             bodies.iter().filter(|(_, body)| too_large(body)).min_by_key(|(i, body)| (body.schemas, body.depth, *i));
         let largest = || bodies.iter().max_by_key(|(i, body)| (body.schemas, std::cmp::Reverse(*i)));
-        // Bytes are told only where they alone are too many.
+        // Bytes are mentioned only if they are the only limit that is exceeded.
         let is_about_bytes = self.total <= budget && self.deepest <= limit;
         let size = |schemas: u64, own: u64, depth: u32| match own {
             _ if !is_about_bytes => size(schemas, depth),
@@ -366,7 +367,7 @@ impl<'g, 'a> Inliner<'g, 'a> {
         self.notes.push(Note::new(Code::InlineBudget, definition.at, detail));
     }
 
-    /// The definitions that a definition is made of: of each the one that adds most.
+    /// Returns the chain of definitions in a definition: of each the one that adds most.
     fn growth(&self, mut index: usize) -> String {
         const SHOWN: usize = 8;
         let mut out = self.components.schemas[index].name.to_owned();
@@ -400,7 +401,7 @@ impl<'g, 'a> Inliner<'g, 'a> {
         out
     }
 
-    /// Whether the document fits, and what was found.
+    /// Returns whether the document is within the limits, and the notes.
     pub(super) fn into_notes(self) -> (bool, Vec<Note<'a>>) {
         (self.fits(), self.notes)
     }
@@ -411,7 +412,7 @@ impl<'g, 'a> Inliner<'g, 'a> {
     }
 }
 
-/// How much deeper an inner schema stands.
+/// Returns how many levels deeper an inner schema is.
 fn steps(schema: &Schema<'_>, site: Site) -> u32 {
     match site {
         Site::Items if matches!(schema.items, Some(Items::One(_))) => 1,
@@ -421,7 +422,7 @@ fn steps(schema: &Schema<'_>, site: Site) -> u32 {
     }
 }
 
-/// Bytes of what a schema says itself, without what stands in it.
+/// Returns the size of a schema in bytes, without its inner schemas.
 fn own_bytes(schema: &Schema<'_>) -> u64 {
     let extra = Extra {
         all_of: &[],
@@ -451,7 +452,7 @@ fn size(schemas: u64, depth: u32) -> String {
     }
 }
 
-/// Any value, with what stood beside the reference.
+/// Returns a schema for any value, with the siblings of the reference.
 fn anything<'a>(own: &Schema<'a>, ty: Type) -> Schema<'a> {
     let mut out = Schema { reference: "", ..*own };
     if out.ty == Type::Absent && ty == Type::Object {
@@ -461,7 +462,7 @@ fn anything<'a>(own: &Schema<'a>, ty: Type) -> Schema<'a> {
     settled(out)
 }
 
-/// What a JSON pointer points at in a schema.
+/// Returns what a JSON pointer points at in a schema.
 fn within<'a>(schema: &'a Schema<'a>, pointer: &str) -> Option<&'a Schema<'a>> {
     let mut tokens = pointer.strip_prefix('/')?.split('/');
     let mut schema = schema;

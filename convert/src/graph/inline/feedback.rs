@@ -1,14 +1,14 @@
-//! Few definitions without which no circle of references is left.
+//! Finds few definitions such that every cycle of references contains one.
 
 use std::collections::{BTreeSet, BinaryHeap};
 
-/// The circles that a set may be checked against once more, in steps.
+/// A limit on the steps of checking the cycles once more.
 const MAX_STEPS: usize = 1_000_000;
 
-/// A small set of vertices that every circle goes through, of vertices numbered from 0 on with their
-/// successors. Finding the smallest set is hard; this takes what refers to itself, then again and again the
-/// vertex with the most ways through it, and at last leaves out what turns out not to be needed. It depends on
-/// nothing but the numbers.
+/// Returns a small set of vertices that every cycle contains. Vertices are numbered from 0 on and given with their
+/// successors. Finding the smallest set is hard. This chooses vertices that refer to themselves, then repeatedly the
+/// vertex with the most paths through it, and at last drops vertices that are not needed. The result depends only on
+/// the numbers.
 pub(super) fn feedback(successors: &[Vec<usize>]) -> BTreeSet<usize> {
     let mut rest = Rest::new(successors);
     let mut chosen = BTreeSet::new();
@@ -44,7 +44,7 @@ pub(super) fn feedback(successors: &[Vec<usize>]) -> BTreeSet<usize> {
     chosen
 }
 
-/// What is left of the graph: vertices that may be on a circle.
+/// The rest of the graph: vertices that may be on a cycle.
 struct Rest<'s> {
     successors: &'s [Vec<usize>],
     predecessors: Vec<Vec<usize>>,
@@ -76,7 +76,7 @@ impl<'s> Rest<'s> {
         self.ins[vertex] * self.outs[vertex]
     }
 
-    /// Removes a vertex, and then all that no circle goes through any more for want of a way in or out.
+    /// Removes a vertex, and then all vertices that cannot be on a cycle any more, because they have no way in or out.
     fn remove(&mut self, vertex: usize) {
         let mut stack = vec![vertex];
         while let Some(vertex) = stack.pop() {
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_circle_goes_through_what_is_chosen() {
+    fn every_cycle_contains_a_chosen_vertex() {
         let chosen = |successors: &[&[usize]]| {
             let successors: Vec<Vec<usize>> = successors.iter().map(|to| to.to_vec()).collect();
             feedback(&successors).into_iter().collect::<Vec<_>>()
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn large_circles_take_no_more_than_linear_time_and_a_logarithm() {
+    fn large_cycles_take_at_most_linear_time_times_a_logarithm() {
         let n = 100_000;
         let successors: Vec<Vec<usize>> = (0..n).map(|i| vec![(i + 1) % n, (i + 7) % n]).collect();
         let chosen = feedback(&successors);

@@ -1,10 +1,10 @@
-//! A schema in place of a reference to it, with what stands beside the reference.
+//! Merges a referenced schema with the siblings of the reference.
 
 use kubeshape_schema::{Additional, Bump, Extra, Flags, Items, Json, Property, Schema, Type, order};
 
-/// One schema that says what both say. What stands beside the reference overrides where schemas only describe;
-/// values must satisfy both. Where one schema cannot say that, the referenced one becomes a branch of `allOf`
-/// (the flag tells).
+/// Merges two schemas into one. The siblings of the reference override members that only describe; values must satisfy
+/// both schemas. If one schema cannot express that, the referenced one becomes a branch of `allOf`, and the flag is
+/// set.
 pub(super) fn merged<'a>(base: &Schema<'a>, own: &Schema<'a>, arena: &'a Bump) -> (Schema<'a>, bool) {
     if let Some(merged) = in_one(base, own, arena) {
         return (settled(merged), true);
@@ -18,7 +18,7 @@ pub(super) fn merged<'a>(base: &Schema<'a>, own: &Schema<'a>, arena: &'a Bump) -
 
 fn in_one<'a>(base: &Schema<'a>, own: &Schema<'a>, arena: &'a Bump) -> Option<Schema<'a>> {
     if own.ty == Type::Absent && own.flags.any(Flags::NULLABLE) {
-        // Without a type `nullable` says nothing; beside one it would.
+        // Without a type, `nullable` has no meaning; with one it would have.
         return None;
     }
     let mut out = *base;
@@ -48,13 +48,13 @@ fn in_one<'a>(base: &Schema<'a>, own: &Schema<'a>, arena: &'a Bump) -> Option<Sc
         _ => return None,
     };
     (out.properties, out.additional) = members(base, own, arena)?;
-    // The base may hold a reference that stays.
+    // The base may have a reference that stays.
     out.reference = base.reference;
     out.extra = match (base.extra, own.extra) {
         (extra, None) | (None, extra) => extra,
         (Some(base), Some(own)) => Some(arena.alloc(extras(base, own, arena)?)),
     };
-    // Bounds and what makes them exclusive belong together.
+    // Bounds are merged with their exclusive flags.
     let (b, o) = (base.extra(), own.extra());
     let bounds = Flags::EXCLUSIVE_MAXIMUM.with(Flags::EXCLUSIVE_MINIMUM);
     let bounded =
@@ -62,7 +62,7 @@ fn in_one<'a>(base: &Schema<'a>, own: &Schema<'a>, arena: &'a Bump) -> Option<Sc
     if bounded(base.flags, b) && bounded(own.flags, o) {
         return None;
     }
-    // Items beyond a list of schemas are another member's matter.
+    // `additionalItems` restricts items beyond a list of schemas.
     let positional =
         |schema: &Schema<'_>| matches!(schema.items, Some(Items::Many(_))) || schema.extra().additional_items.is_some();
     if (positional(base) && own.items.is_some()) || (positional(own) && base.items.is_some()) {
@@ -71,7 +71,7 @@ fn in_one<'a>(base: &Schema<'a>, own: &Schema<'a>, arena: &'a Bump) -> Option<Sc
     Some(out)
 }
 
-/// Properties and additional properties: one schema's, or those of both if none restricts the other's.
+/// Merges properties and additional properties: those of one schema, or those of both if neither restricts the other's.
 fn members<'a>(
     base: &Schema<'a>,
     own: &Schema<'a>,
@@ -94,7 +94,7 @@ fn members<'a>(
 
 fn extras<'a>(base: &'a Extra<'a>, own: &'a Extra<'a>, arena: &'a Bump) -> Option<Extra<'a>> {
     let mut out = *base;
-    // Descriptions.
+    // Descriptions override.
     override_text(&mut out.title, own.title);
     override_text(&mut out.discriminator, own.discriminator);
     out.external_docs = own.external_docs.or(base.external_docs);
@@ -106,10 +106,10 @@ fn extras<'a>(base: &'a Extra<'a>, own: &'a Extra<'a>, arena: &'a Bump) -> Optio
     }
     out.list_map_keys_written |= own.list_map_keys_written;
     out.validations_written |= own.validations_written;
-    // Restrictions that add up.
+    // Restrictions that can be combined.
     out.validations = concatenated(base.validations, own.validations, arena);
     out.all_of = concatenated(base.all_of, own.all_of, arena);
-    // Restrictions of which there is one.
+    // Restrictions that can occur only once.
     option(&mut out.maximum, own.maximum)?;
     option(&mut out.minimum, own.minimum)?;
     option(&mut out.multiple_of, own.multiple_of)?;
@@ -135,7 +135,7 @@ fn extras<'a>(base: &'a Extra<'a>, own: &'a Extra<'a>, arena: &'a Bump) -> Optio
     Some(out)
 }
 
-/// Extensions describe; other members that the reader kept may restrict.
+/// Merges extensions. They only describe, but other members that the reader kept may restrict.
 fn extensions<'a>(
     base: &'a [(&'a str, Json<'a>)],
     own: &'a [(&'a str, Json<'a>)],
@@ -163,7 +163,7 @@ fn override_text<'a>(base: &mut &'a str, own: &'a str) {
     }
 }
 
-/// Takes the one that is there, or both if they are equal.
+/// Uses the present one, or either if they are equal.
 fn one_of_two<T: Copy + PartialEq>(base: &mut T, own: T, is_absent: impl Fn(T) -> bool) -> Option<()> {
     if is_absent(*base) {
         *base = own;
@@ -201,7 +201,7 @@ fn concatenated<'a, T: Copy>(base: &'a [T], own: &'a [T], arena: &'a Bump) -> &'
     }
 }
 
-/// The schema with the flags that follow from its members.
+/// Returns the schema with the flags that follow from its members.
 pub(super) fn settled(mut schema: Schema<'_>) -> Schema<'_> {
     let extra = schema.extra();
     let flags = &mut schema.flags;

@@ -1,19 +1,19 @@
-//! Documents without references: in place of each what it points at.
+//! Inlines references: replaces each with its target.
 //!
-//! A definition that contains itself cannot be inlined. From every circle of references a few definitions are
-//! chosen so that no circle is left without them (`feedback.rs`); with [`Recursion::Keep`] references to these stay and
-//! the definitions stay in the document, themselves inlined; with [`Recursion::Cut`] what would lead back
-//! into its own circle becomes a value with unknown fields.
+//! A definition that contains itself cannot be inlined. In every cycle of references, a few definitions are chosen so
+//! that every cycle contains one (`feedback.rs`). With [`Recursion::Keep`], references to these stay, and the
+//! definitions stay in the document, themselves inlined. With [`Recursion::Cut`], a reference back into its own cycle
+//! becomes a value with unknown fields.
 //!
-//! What stands beside a reference, and what wraps one (`allOf` with a single branch, as Kubernetes writes it),
-//! is merged with it (`merge.rs`): descriptions, defaults and extensions override, restrictions add up; where one schema cannot say
-//! both, `allOf` does. The same values are valid before and after.
+//! Siblings of a reference, and a schema that wraps one (`allOf` with a single branch, as Kubernetes writes it), are
+//! merged with it (`merge.rs`): descriptions, defaults and extensions override, restrictions are combined. If one
+//! schema cannot express both, `allOf` does. The same values are valid before and after.
 //!
-//! Definitions stay if no path reaches them, and those that the mapping of a discriminator names; all others
-//! are gone. References that lead nowhere, out of the document or into paths stay.
+//! Definitions stay if no path reaches them, or if the mapping of a discriminator names them; all others are removed.
+//! References that lead nowhere, out of the document or into paths stay.
 //!
-//! In memory equal schemas are one, whatever their number; a document that would be too large is found out
-//! before it exists.
+//! Equal schemas share memory, whatever their number. A document that would be too large is detected before it is
+//! built.
 
 mod bodies;
 mod feedback;
@@ -28,27 +28,27 @@ use crate::v3;
 use bodies::Inliner;
 use kubeshape_schema::{Bump, Code, Converted, Note, Property};
 
-/// What becomes of definitions that contain themselves.
+/// How recursive definitions are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Recursion {
     /// References to a few of them stay.
     #[default]
     Keep,
-    /// Inside of itself such a definition is any value: `x-kubernetes-preserve-unknown-fields: true`.
+    /// Inside itself, such a definition is any value: `x-kubernetes-preserve-unknown-fields: true`.
     Cut,
 }
 
 /// How references are inlined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// What becomes of definitions that contain themselves.
+    /// How recursive definitions are handled.
     pub recursion: Recursion,
-    /// How many schemas the document may have, inner ones included.
+    /// Maximum number of schemas of the document, including inner ones.
     pub schemas: u64,
-    /// How many bytes the printed schemas may have. What a definition says is printed again wherever it is inlined.
+    /// Maximum size of the printed schemas in bytes. A definition is printed at each place where it is inlined.
     pub bytes: u64,
-    /// How deep a schema may be, in objects and arrays; readers have a limit too, kubeshape's is 512 for
-    /// the whole document.
+    /// Maximum depth of a schema, in objects and arrays. Readers have a limit, too; kubeshape's is 512 for the whole
+    /// document.
     pub depth: u32,
 }
 
@@ -58,12 +58,12 @@ impl Default for Options {
     }
 }
 
-/// Which definitions are wanted, as users write it: `Deployment`, `v1/Deployment` or `apps/v1/Deployment`.
+/// Selects definitions, as users write it: `Deployment`, `v1/Deployment` or `apps/v1/Deployment`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind<'k> {
-    /// The group, if it matters; the empty one is the core's.
+    /// The group, if it is given; the empty one is the core group.
     pub group: Option<&'k str>,
-    /// The version, if it matters.
+    /// The version, if it is given.
     pub version: Option<&'k str>,
     /// The kind.
     pub kind: &'k str,
@@ -84,7 +84,7 @@ impl<'k> Kind<'k> {
             && self.group.is_none_or(|wanted| wanted == group)
     }
 
-    /// The definitions that list the kind, or else those whose names end so.
+    /// Returns the definitions that list the kind, or else those whose names end with it.
     fn definitions(&self, schemas: &[Property<'_>]) -> Vec<usize> {
         let chosen = |wanted: &dyn Fn(&Property<'_>) -> bool| -> Vec<usize> {
             (0..schemas.len()).filter(|i| wanted(&schemas[*i])).collect()
@@ -104,9 +104,9 @@ impl<'k> Kind<'k> {
     }
 }
 
-/// A document with all references inlined; none if it would be larger than allowed.
+/// Returns a document with all references inlined, or `None` if it would be larger than allowed.
 ///
-/// # Example: what stands beside a reference overrides
+/// # Example: siblings of a reference override
 /// ```
 /// use kubeshape_convert::graph::inline::{document, Options};
 /// use kubeshape_convert::v3;
@@ -145,8 +145,9 @@ pub fn document<'a>(
     finished(v3::Document { paths, components, ..*document }, found, graph.into_notes())
 }
 
-/// A document of the definitions of one kind, with all references inlined: no paths, and of the components what
-/// is wanted and what cannot be inlined. None if there is no such kind, or if it would be larger than allowed.
+/// Returns a document of the definitions of one kind, with all references inlined: no paths, and of the components only
+/// the wanted definitions and those that cannot be inlined. Returns `None` if there is no such kind, or if the document
+/// would be larger than allowed.
 ///
 /// # Example
 /// ```
@@ -195,12 +196,12 @@ pub fn kind<'a>(
     let places: Vec<u32> = places(&graph, &reached);
     let found = inliner.into_notes();
     let mut out = finished(whole, found, graph.into_notes());
-    // What is odd about parts that are not there is of no interest.
+    // Findings about parts that are not in the result are dropped.
     out.notes.retain(|note| places.binary_search(&note.at).is_ok() || note.code == Code::InlineBudget);
     out
 }
 
-/// The places of parts and of their references, sorted.
+/// Returns the locations of parts and of their references, sorted.
 fn places(graph: &Graph<'_>, parts: &[PartIndex]) -> Vec<u32> {
     let mut out: Vec<u32> = parts.iter().map(|part| graph.part(*part).at).collect();
     for part in parts {
@@ -220,7 +221,7 @@ fn finished<'a>(
     Converted { value: fits.then_some(document), notes }
 }
 
-/// Whether an edge is one that inlining goes along.
+/// Returns whether inlining follows an edge.
 fn is_followed(link: Link) -> bool {
     matches!(link, Link::Reference | Link::Inner)
 }

@@ -1,4 +1,4 @@
-//! What is not a schema: parts that paths share, put where they are referred to.
+//! Inlines references to parts other than schemas, which paths share.
 
 use super::bodies::Inliner;
 use crate::graph::{Section, Target};
@@ -6,10 +6,11 @@ use crate::model::{Boxed, Entry, Map, Reference};
 use crate::v3;
 use kubeshape_schema::Schema;
 
-/// Shared parts may be references in turn, but hardly more often.
+/// Shared parts may be references themselves, but chains longer than this are not expected.
 const MAX_STEPS: usize = 64;
 
-/// The value in place of a reference to a shared part; the value itself if it is none or leads nowhere.
+/// Returns the value to which a reference to a shared part leads, or the value itself if it is not a reference or leads
+/// nowhere.
 macro_rules! resolved {
     ($self:ident, $value:expr, $section:ident, $map:ident) => {{
         let mut value = *$value;
@@ -19,7 +20,7 @@ macro_rules! resolved {
                 _ => break,
             }
         }
-        // A circle has no end.
+        // A cycle has no end.
         if value.reference.text.is_empty() { value } else { *$value }
     }};
 }
@@ -36,7 +37,7 @@ impl<'a> Inliner<'_, 'a> {
         v3::Paths { items: self.each(paths.items, Self::path_item), ..*paths }
     }
 
-    /// The components but schemas, as far as they are wanted.
+    /// Returns the wanted components, without schemas.
     pub(super) fn other_components(&self, wanted: impl Fn(Section, &str) -> bool) -> v3::Components<'a> {
         let c = &self.components;
         v3::Components {

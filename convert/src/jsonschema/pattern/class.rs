@@ -46,7 +46,7 @@ pub(super) fn bracket(rest: &mut Chars<'_>, fold: bool, readers: Readers, out: &
             let low = character(rest)?;
             let mut high = low;
             let text = rest.as_str();
-            // A - before the closing ] stands for itself.
+            // A - before the closing ] is a literal.
             if text.starts_with('-') && !text.starts_with("-]") {
                 rest.next();
                 high = character(rest)?;
@@ -73,7 +73,7 @@ fn character(rest: &mut Chars<'_>) -> Option<char> {
     }
 }
 
-/// A letter of ASCII in all its forms: two letters have a third one beyond ASCII.
+/// Writes an ASCII letter in both cases. Two letters have a third form beyond ASCII.
 pub(super) fn folded_letter(c: char, out: &mut String) {
     let (lower, upper) = (c.to_ascii_lowercase(), c.to_ascii_uppercase());
     out.push(lower);
@@ -138,7 +138,7 @@ fn range(low: u32, high: u32, fold: bool, out: &mut String) -> Option<()> {
         special[1] |= holds(b'k');
     }
     if high == LAST {
-        // Both third forms are in it, hence their letters.
+        // Both third forms are in the range, so their letters are added.
         out.push_str("sSkK");
     } else {
         out.push_str(if special[0] { "\u{17f}" } else { "" });
@@ -153,7 +153,7 @@ fn inside_class(c: char, out: &mut String) {
             out.push('\\');
             out.push(c);
         }
-        // Doubled, they are operators for some readers.
+        // Doubled, they are operators in some engines.
         '&' | '~' => hex(c, out),
         c => visible(c, out),
     }
@@ -174,7 +174,7 @@ pub(super) fn unicode(rest: &mut Chars<'_>, fold: bool, readers: Readers, out: &
     *rest = after.chars();
     out.push_str(if negated == inverted { "\\p{" } else { "\\P{" });
     if SCRIPTS.contains(&name) {
-        // Go names the script alone, and ECMA does not.
+        // Go has the script name alone, and ECMA does not.
         if readers == Readers::Both {
             return None;
         }
@@ -192,7 +192,7 @@ const CATEGORIES: [&str; 38] = [
     "No", "P", "Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps", "S", "Sc", "Sk", "Sm", "So", "Z", "Zl", "Zp", "Zs", "LC",
 ];
 
-/// Scripts that authors name; both languages call them so.
+/// Scripts that authors use; both languages have the same names for them.
 const SCRIPTS: [&str; 31] = [
     "Arabic",
     "Armenian",

@@ -1,11 +1,10 @@
-//! Regular expressions of Go in the language of ECMA-262, which JSON Schema reads.
+//! Translates regular expressions of Go to the language of ECMA-262, which JSON Schema uses.
 //!
-//! The result means the same with and without ECMA's `u` flag, which 2020-12 asks for, unless it holds `\p` or
-//! meets characters beyond U+FFFF, which need the flag. What Go accepts follows `regexp/syntax` with Perl
-//! flags.
+//! The result has the same meaning with and without ECMA's `u` flag, which 2020-12 requires, unless it contains `\p` or
+//! matches characters beyond U+FFFF, which need the flag. What Go accepts follows `regexp/syntax` with Perl flags.
 //!
-//! Where it can be, the result is an expression of Go, too, with the same meaning. Two things are said in ECMA's way only: a
-//! line's beginning or end inside of an expression, and scripts.
+//! If possible, the result is an expression of Go, too, with the same meaning. Two things can only be expressed for
+//! ECMA: the start or end of a line inside an expression, and scripts.
 
 mod class;
 
@@ -21,24 +20,24 @@ struct Flags {
     dot_all: bool,
 }
 
-/// What stands before a repetition operator.
+/// The expression before a repetition operator.
 #[derive(Clone, Copy)]
 struct Atom {
     start: usize,
-    /// ECMA does not repeat assertions.
+    /// ECMA does not allow repeated assertions.
     assertion: bool,
-    /// Whether an edge of a line is in it.
+    /// Whether it contains an edge of a line.
     has_edge: bool,
 }
 
-/// The expression for ECMA, or `None` if Go refuses the pattern or it cannot be said: letters beyond ASCII
-/// and classes by property without regard to case, scripts that the two languages name differently.
+/// Returns the expression for ECMA, or `None` if Go rejects the pattern or it cannot be expressed: letters beyond ASCII
+/// and classes by property without regard to case, and scripts with different names in the two languages.
 pub(super) fn translate(pattern: &str) -> Option<String> {
     translate_for(pattern, Readers::Both).or_else(|| translate_for(pattern, Readers::Ecma))
 }
 
-/// The expression for a reader that compiles it with Go: one that ECMA reads, too, or the pattern itself. `None` if Go
-/// refuses it.
+/// Returns the expression for an engine that compiles it with Go: one that ECMA accepts, too, or the pattern itself.
+/// Returns `None` if Go rejects it.
 pub(super) fn for_go(pattern: &str) -> Option<Cow<'_, str>> {
     let is_go = |text: &str| regex::check(text).is_ok();
     let both = translate_for(pattern, Readers::Both).filter(|text| is_go(text)).map(Cow::Owned);
@@ -64,7 +63,7 @@ fn translate_for(pattern: &str, readers: Readers) -> Option<String> {
     t.groups.is_empty().then_some(t.out)
 }
 
-/// Who reads the result.
+/// The engines that must accept the result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Readers {
     /// ECMA and Go.
@@ -77,21 +76,21 @@ pub(super) enum Readers {
 struct Group {
     /// The flags around it.
     flags: Flags,
-    /// Its beginning in the result.
+    /// Its start in the result.
     start: usize,
-    /// Whether nothing that matches is before it.
+    /// Whether nothing that matches characters is before it.
     at_start: bool,
-    /// Edges of lines before it.
+    /// Number of edges of lines before it.
     edges: usize,
 }
 
-/// What stands behind an opening brace.
+/// What follows an opening brace.
 enum Counts {
     /// Counts of a repetition.
     Some(String),
-    /// Counts that Go does not take.
+    /// Counts that Go rejects.
     Refused,
-    /// Something else, which leaves the brace a character.
+    /// Something else: the brace is a literal.
     None,
 }
 
@@ -102,9 +101,9 @@ struct Translator<'p> {
     flags: Flags,
     groups: Vec<Group>,
     atom: Option<Atom>,
-    /// Whether nothing that matches is before this place, in any way to reach it.
+    /// Whether nothing that matches characters is before this position, on any path to it.
     at_start: bool,
-    /// Edges of lines so far.
+    /// Number of edges of lines so far.
     edges: usize,
 }
 
@@ -163,8 +162,8 @@ impl Translator<'_> {
         self.out.push_str(text);
     }
 
-    /// `^` and `$` with the flag `m`. ECMA has no such flag, and Go does not look around. At the edge of an expression it makes
-    /// no difference whether the line break is part of what is found.
+    /// Translates `^` and `$` with the flag `m`. ECMA has no such flag, and Go has no look-around. At the edge of an
+    /// expression, it makes no difference whether the line break is part of the match.
     fn edge_of_line(&mut self, c: char) -> Option<&'static str> {
         self.edges += 1;
         let rest = self.rest.as_str();
@@ -197,7 +196,7 @@ impl Translator<'_> {
         Some(())
     }
 
-    /// A group, or flags for the rest of the group around.
+    /// Reads a group, or flags for the rest of the surrounding group.
     fn open(&mut self) -> Option<()> {
         let start = self.out.len();
         let outer = self.flags;
@@ -245,7 +244,7 @@ impl Translator<'_> {
         Some(())
     }
 
-    /// `n}`, `n,}` or `n,m}` behind an opening brace.
+    /// Reads `n}`, `n,}` or `n,m}` after an opening brace.
     fn counts(&mut self) -> Counts {
         let text = self.rest.as_str();
         let Some(end) = text.find('}') else { return Counts::None };
@@ -330,12 +329,12 @@ impl Flags {
             }
             any = true;
         }
-        // Go takes `(?:` and `(?)`, but no minus sign without flags.
+        // Go accepts `(?:` and `(?)`, but no minus sign without flags.
         (any || on).then_some(self)
     }
 }
 
-/// The character that an escape names; the backslash has been read.
+/// Returns the character of an escape after the backslash.
 fn escape(rest: &mut Chars<'_>) -> Option<char> {
     let c = rest.next()?;
     match c {
@@ -355,7 +354,7 @@ fn escape(rest: &mut Chars<'_>) -> Option<char> {
                 return None;
             }
             *rest = after.chars();
-            // A surrogate stands in no text.
+            // No string contains a surrogate.
             char::from_u32(u32::from_str_radix(digits, 16).ok()?)
         }
         '0'..='7' => {
@@ -373,7 +372,7 @@ fn escape(rest: &mut Chars<'_>) -> Option<char> {
     }
 }
 
-/// Whether a character beyond ASCII has other forms that differ by case only.
+/// Returns whether a character beyond ASCII has other forms that only differ by case.
 fn has_case(c: char) -> bool {
     !c.to_lowercase().eq([c]) || !c.to_uppercase().eq([c])
 }
@@ -387,7 +386,7 @@ fn outside_class(c: char, out: &mut String) {
     }
 }
 
-/// A character that means itself, control characters as escapes.
+/// Writes a literal character, with control characters as escapes.
 fn visible(c: char, out: &mut String) {
     match c {
         '\n' => out.push_str("\\n"),
@@ -410,7 +409,7 @@ mod tests {
     use super::{for_go, translate};
 
     #[test]
-    fn what_means_the_same_stays_as_it_is() {
+    fn expressions_with_the_same_meaning_are_not_changed() {
         for same in [
             r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
             r"^(a|b){2,3}?\d+\w*$",
@@ -423,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_written_for_ecma() {
+    fn differences_are_translated_for_ecma() {
         for (go, ecma) in [
             (r"\Aa\z", "^a$"),
             ("a.b", r"a[^\n]b"),
@@ -459,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn what_go_reads_is_an_expression_of_go() {
+    fn results_for_go_are_expressions_of_go() {
         for (pattern, expected) in [
             ("(?m)^a$", Some(r"(?:^|\n)a(?:$|\n)")),
             ("(?i)s", Some("[sS\u{17f}]")),
@@ -478,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_said_or_is_no_expression_is_none() {
+    fn untranslatable_and_invalid_patterns_give_none() {
         for go in
             ["(?i)é", r"(?i)\pL", r"(?i)[é]", r"\p{Adlam}", "(?=a)", "a**", "(a", "a)", "[a", r"\1", "a{1001}", "*"]
         {

@@ -1,4 +1,4 @@
-//! Bodies of requests: a body parameter, or the parameters of a form.
+//! Request bodies: a body parameter, or the parameters of a form.
 
 use super::Converter;
 use super::reference::follow;
@@ -12,17 +12,17 @@ use std::collections::BTreeSet;
 /// The media types of a body.
 type Content<'a> = Map<'a, Boxed<'a, v3::MediaType<'a>>>;
 
-/// What became of a shared request body.
+/// The conversion of a shared request body.
 #[derive(Clone, Copy)]
 pub(super) enum Shared<'a> {
-    /// A shared parameter of this name.
+    /// A shared parameter with this name.
     Parameter(&'a str),
-    /// It stands where it is used.
+    /// It is inlined where it is used.
     Inlined,
 }
 
 impl<'a> Converter<'a> {
-    /// Makes shared parameters of the shared request bodies that are no forms.
+    /// Converts shared request bodies that are not forms to shared parameters.
     pub(super) fn shared_bodies(&mut self, parameters: &mut Vec<Entry<'a, v2::Parameter<'a>>>) {
         for entry in self.components.request_bodies {
             let body = match entry.value {
@@ -44,7 +44,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// A name that no shared parameter has. Shared bodies of all names come into question, lest one takes
+    /// Returns a name that no shared parameter has. The names of all shared bodies are considered, so that none gets
     /// the name of another.
     fn free_name(&self, name: &'a str) -> &'a str {
         let taken = |candidate: &str| {
@@ -63,7 +63,7 @@ impl<'a> Converter<'a> {
         self.arena.alloc_str(&candidate)
     }
 
-    /// The parameters of a body and the media types that it may have.
+    /// Adds the parameters of a body, and returns its media types.
     pub(super) fn body(&mut self, body: &v3::RequestBody<'a>, out: &mut Vec<v2::Parameter<'a>>) -> Option<Texts<'a>> {
         let mut found = body;
         let text = body.reference.text;
@@ -112,7 +112,7 @@ impl<'a> Converter<'a> {
         self.arena.alloc(Schema::default())
     }
 
-    /// The one schema of all media types; none if there is no media type.
+    /// Returns the one schema of all media types, or `None` if there is no media type.
     pub(super) fn content_schema(&mut self, content: Content<'a>, at: u32) -> Option<&'a Schema<'a>> {
         let mut schemas: Vec<Option<&'a Schema<'a>>> = Vec::with_capacity(content.entries.len());
         for entry in content {
@@ -134,7 +134,7 @@ impl<'a> Converter<'a> {
         Some(self.arena.alloc(self.common(&schemas)))
     }
 
-    /// What all of the schemas accept is accepted by this one.
+    /// Returns a schema that accepts everything that all of the schemas accept.
     fn common(&self, schemas: &[Option<&'a Schema<'a>>]) -> Schema<'a> {
         let ty = |schema: Option<&'a Schema<'a>>| {
             let schema = self.resolve_schema(schema?)?;
@@ -152,7 +152,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// The schema of a form whose properties can be parameters.
+    /// Returns the schema of a form whose properties can be parameters.
     fn form(&self, body: &v3::RequestBody<'a>) -> Option<Schema<'a>> {
         let mut schemas = body.content.iter().map(|entry| {
             let is_form = matches!(media_type(entry.name), "application/x-www-form-urlencoded" | "multipart/form-data");
@@ -206,7 +206,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Notes what is not said of a file.
+    /// Notes what a file parameter cannot express.
     pub(super) fn lose_file(&mut self, schema: &Schema<'a>, at: u32) {
         let e = schema.extra();
         let members = [
@@ -218,7 +218,7 @@ impl<'a> Converter<'a> {
         self.lose_rest(schema, at);
     }
 
-    /// Notes what the parameters of a form do not say.
+    /// Notes what the parameters of a form cannot express.
     fn lose_form(&mut self, body: &v3::RequestBody<'a>, schema: &Schema<'a>) {
         let e = schema.extra();
         let members = [
@@ -263,7 +263,7 @@ fn described<'a>(body: &v3::RequestBody<'a>) -> v2::Parameter<'a> {
     }
 }
 
-/// A body of which nothing is known.
+/// Returns a body with unknown contents.
 fn any_body<'a>(body: &v3::RequestBody<'a>) -> v2::Parameter<'a> {
     static ANY: Schema<'static> = Schema {
         description: "",
@@ -284,7 +284,7 @@ fn any_body<'a>(body: &v3::RequestBody<'a>) -> v2::Parameter<'a> {
     v2::Parameter { schema: Some(&ANY), ..described(body) }
 }
 
-/// Whether two schemas print the same.
+/// Returns whether two schemas print the same.
 fn same(a: Option<&Schema<'_>>, b: Option<&Schema<'_>>) -> bool {
     match (a, b) {
         (None, None) => true,
@@ -302,17 +302,17 @@ fn printed(schema: &Schema<'_>) -> Vec<u8> {
     out
 }
 
-/// Bytes as they are.
+/// Returns whether a schema is that of raw bytes.
 pub(super) fn is_binary(schema: &Schema<'_>) -> bool {
     schema.ty == Type::String && schema.format == "binary" && schema.enumeration.is_empty()
 }
 
-/// A media type without its parameters.
+/// Returns a media type without its parameters.
 fn media_type(name: &str) -> &str {
     name.split(';').next().unwrap_or(name).trim()
 }
 
-/// A name as a segment of a reference.
+/// Returns a name as a segment of a reference.
 fn escape(name: &str) -> String {
     let text = format!("#/{}", pointer::escape(name).replace('%', "%25"));
     let text = kubeshape_schema::reference::normalize(&text).unwrap_or(Cow::Borrowed(&text));

@@ -1,4 +1,4 @@
-//! The document and what its parts share.
+//! The document and its shared parts.
 
 use super::Converter;
 use crate::model::{Entry, Map};
@@ -36,7 +36,7 @@ impl<'a> Converter<'a> {
         arena.alloc_slice_fill_iter(places)
     }
 
-    /// Shared parameters and request bodies.
+    /// Converts shared parameters and request bodies.
     fn shared(&mut self) -> Map<'a, v2::Parameter<'a>> {
         let mut entries: Vec<Entry<'a, v2::Parameter<'a>>> = Vec::new();
         self.shared_parameters(&mut entries);
@@ -46,7 +46,7 @@ impl<'a> Converter<'a> {
         Map { entries: self.slice(&entries), present }
     }
 
-    /// Notes shared objects that OpenAPI v2 does not share.
+    /// Notes shared objects that OpenAPI v2 cannot share.
     fn lose_components(&mut self) {
         let v3::Components { examples, links, headers, callbacks, extensions, at, .. } = self.components;
         let entries = |map: &mut dyn Iterator<Item = (&'a str, u32)>| map.collect::<Vec<_>>();

@@ -1,8 +1,8 @@
-//! Converting OpenAPI v3 documents to OpenAPI v2, with an entry for every loss.
+//! Converts OpenAPI v3 documents to OpenAPI v2, with an entry for every loss.
 //!
-//! OpenAPI v2 says less. What it cannot say is left out so that the result accepts whatever the source
-//! accepts, and noted with a code, a place and the members concerned. [`Options::keep_losses`] puts what was
-//! lost beside the place where it was lost, and [`restore`] makes the original of such a document again.
+//! OpenAPI v2 can express less. What it cannot express is left out so that the result accepts everything that the
+//! source accepts, and noted with a code, a location and the affected members. [`Options::keep_losses`] adds what was
+//! lost to the object where it was lost, and [`restore`] gives the original of such a document.
 //!
 //! | OpenAPI v3 | OpenAPI v2 |
 //! |---|---|
@@ -10,7 +10,7 @@
 //! | `allOf: [{$ref}]` with description and default | `$ref` with siblings, as Kubernetes publishes it |
 //! | `nullable`, `writeOnly`, `deprecated` | `x-nullable`, `x-writeOnly`, `x-deprecated`; with [`Profile::Kube`] nullable values are widened as the API server widens them |
 //! | request body | body parameter, forms: `formData` parameters; `consumes` of the operation |
-//! | `components.requestBodies` | shared parameters; forms stand where they are used |
+//! | `components.requestBodies` | shared parameters; forms are inlined where they are used |
 //! | content of responses | `schema`, `examples`, and `produces` of the operation |
 //! | schemas of parameters and headers | simple types |
 //! | `style`, `explode` | `collectionFormat` |
@@ -38,14 +38,14 @@ use std::collections::BTreeMap;
 /// How a document is converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// With [`Profile::Faithful`] the result says what Swagger 2.0 and its customary extensions can say; with
-    /// [`Profile::Kube`] what the readers of Kubernetes understand, nullable values widened as in documents
-    /// of an API server.
+    /// With [`Profile::Faithful`], the result uses everything that Swagger 2.0 and its customary extensions can
+    /// express; with [`Profile::Kube`], what the readers of Kubernetes understand, with nullable values widened as in
+    /// documents of an API server.
     pub profile: Profile,
-    /// Whether what is lost is kept in the result, as [`LOSS`] extensions.
+    /// Whether the result keeps what is lost, as [`LOSS`] extensions.
     pub keep_losses: bool,
-    /// Bytes that a printed result may have. A larger one is not made, and a note
-    /// [`Code::OutputBudget`] says so.
+    /// Maximum size of a printed result in bytes. A larger one is not built, and a note [`Code::OutputBudget`] reports
+    /// it.
     pub most_bytes: usize,
 }
 
@@ -57,9 +57,9 @@ impl Default for Options {
 
 /// Converts a document.
 ///
-/// The notes are the losses, in the order of the walk: definitions, shared objects, then paths. Places are
-/// entries of the tape that the source was read from. There is no value, and an error, if the result would be larger than
-/// a GiB in memory.
+/// The notes are the losses, in the order of the walk: definitions, shared objects, then paths. Locations are entries
+/// of the tape from which the source was read. There is no value, and an error, if the result would be larger than a
+/// GiB in memory.
 ///
 /// # Example
 /// ```
@@ -119,8 +119,8 @@ pub fn convert<'a>(
     Converted { value: Some(value), notes: converter.notes }
 }
 
-/// The OpenAPI v2 form of a schema that refers to nothing, with [`Profile::Faithful`]: what [`convert`] makes of it in a document.
-/// The notes are the losses.
+/// Returns the OpenAPI v2 form of a schema without references, with [`Profile::Faithful`]: what [`convert`] gives for
+/// it in a document. The notes are the losses.
 ///
 /// # Example
 /// ```
@@ -139,17 +139,17 @@ pub fn schema<'a>(schema: &'a Schema<'a>, arena: &'a Bump) -> Converted<'a, &'a 
     Converted { value, notes: converter.notes }
 }
 
-/// What a conversion knows of its document.
+/// The state of a conversion.
 struct Converter<'a> {
     arena: &'a Bump,
     profile: Profile,
     components: v3::Components<'a>,
     notes: Vec<Note<'a>>,
-    /// What became of shared request bodies, by their names.
+    /// The conversions of shared request bodies, by their names.
     bodies: BTreeMap<&'a str, Shared<'a>>,
     /// Names of security schemes that are not in the result, sorted.
     dropped_schemes: Vec<&'a str>,
-    /// Whether the result has more memory than allowed.
+    /// Whether the result takes more memory than allowed.
     is_full: bool,
 }
 
@@ -170,7 +170,7 @@ impl<'a> Converter<'a> {
         self.notes.push(Note::new(code, at, detail));
     }
 
-    /// Notes those of the members that are there.
+    /// Notes the members that are present.
     fn lose_members(&mut self, code: Code, at: u32, members: &[(&str, bool)]) {
         let there: Vec<&str> = members.iter().filter(|(_, there)| *there).map(|(name, _)| *name).collect();
         if !there.is_empty() {

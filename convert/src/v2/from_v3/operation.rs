@@ -98,7 +98,7 @@ impl<'a> Converter<'a> {
         }))
     }
 
-    /// What a response is, behind references among shared ones.
+    /// Returns the response to which a reference leads.
     fn resolve_response(&self, response: &v3::Response<'a>) -> Option<v3::Response<'a>> {
         match response.reference.text {
             "" => Some(*response),
@@ -106,7 +106,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// The media types of all responses, in order of appearance.
+    /// Returns the media types of all responses, in order of appearance.
     fn produces(&mut self, responses: &v3::Responses<'a>) -> Option<Texts<'a>> {
         let entries = responses.codes.iter().map(|entry| entry.value);
         let all: Vec<v3::Response<'a>> = entries.chain(responses.default.copied()).collect();
@@ -186,7 +186,7 @@ impl<'a> Converter<'a> {
         out
     }
 
-    /// The schema of a response that is a file.
+    /// Returns the schema of a response that is a file.
     fn file(&self, schema: &Schema<'a>) -> Schema<'a> {
         let flags = schema.flags.without(Flags::FORMAT).with(Flags::OTHER_TYPE);
         let mut file = Schema { ty: Type::Other, format: "", flags, subtree: schema.subtree.with(flags), ..*schema };
@@ -196,7 +196,7 @@ impl<'a> Converter<'a> {
         file
     }
 
-    /// An example per media type.
+    /// Returns an example per media type.
     fn examples(&mut self, content: Map<'a, Boxed<'a, v3::MediaType<'a>>>) -> Map<'a, Option<Json<'a>>> {
         let mut out = Vec::new();
         for entry in content {

@@ -1,4 +1,4 @@
-//! Parameters and headers: what has a schema in OpenAPI v3 and a simple type in OpenAPI v2.
+//! Parameters and headers: they have a schema in OpenAPI v3 and a simple type in OpenAPI v2.
 
 use super::Converter;
 use super::reference::follow;
@@ -7,10 +7,10 @@ use crate::{v2, v3};
 use kubeshape_schema::read::is_extension;
 use kubeshape_schema::{Code, Extra, Flags, Items, Json, Schema, Type};
 
-/// Items of items beyond this are text: shared schemas may hold themselves.
+/// Items of items beyond this depth become strings: shared schemas may contain themselves.
 const MAX_ITEMS: usize = 16;
 
-/// What becomes of a schema outside of bodies.
+/// The conversion of a schema outside of bodies.
 #[derive(Default)]
 pub(super) struct Simplified<'a> {
     pub(super) simple: v2::Simple<'a>,
@@ -20,7 +20,7 @@ pub(super) struct Simplified<'a> {
 }
 
 impl<'a> Converter<'a> {
-    /// Parameters of a path or an operation, without those that OpenAPI v2 does not have.
+    /// Converts parameters of a path or an operation, without those that OpenAPI v2 does not have.
     pub(super) fn parameters(&mut self, parameters: &[v3::Parameter<'a>], out: &mut Vec<v2::Parameter<'a>>) {
         for parameter in parameters {
             if let Some(parameter) = self.parameter(parameter) {
@@ -102,7 +102,7 @@ impl<'a> Converter<'a> {
         Some(out)
     }
 
-    /// Headers of a response.
+    /// Converts headers of a response.
     pub(super) fn headers(&mut self, headers: Map<'a, Boxed<'a, v3::Header<'a>>>, at: u32) -> Map<'a, v2::Header<'a>> {
         let mut out = Vec::with_capacity(headers.entries.len());
         for entry in headers {
@@ -119,7 +119,7 @@ impl<'a> Converter<'a> {
             let value = if let Some(header) = found {
                 self.header(header)
             } else {
-                // A header has a type.
+                // A header needs a type.
                 self.lose(Code::DownText, at, entry.name);
                 v2::Header { simple: text(""), at: entry.at, ..Default::default() }
             };
@@ -151,7 +151,7 @@ impl<'a> Converter<'a> {
         v2::Header { simple: value.simple, description, extensions, at: header.at }
     }
 
-    /// The extensions of a parameter: its own, those of its schema, and those that stand for members.
+    /// Returns the extensions of a parameter: its own, those of its schema, and those that replace members.
     fn extensions_of(
         &mut self,
         schema: Extensions<'a>,
@@ -175,7 +175,7 @@ impl<'a> Converter<'a> {
         all
     }
 
-    /// The extensions of a schema and those of the object that it becomes part of, which win.
+    /// Merges the extensions of a schema with those of the object of which it becomes a part. The latter win.
     fn joined(&mut self, schema: Extensions<'a>, own: Extensions<'a>, at: u32) -> Extensions<'a> {
         if schema.is_empty() {
             return own;
@@ -209,7 +209,7 @@ impl<'a> Converter<'a> {
         value
     }
 
-    /// The simple type of a schema. It accepts what the schema accepts, as it is written in a request.
+    /// Returns the simple type of a schema. It accepts what the schema accepts, as it is written in a request.
     pub(super) fn simplify(&mut self, schema: &Schema<'a>, at: u32) -> Simplified<'a> {
         self.simplify_within(schema, at, 0)
     }
@@ -234,7 +234,7 @@ impl<'a> Converter<'a> {
             }
             _ => {
                 self.lose(Code::DownText, at, shape(&schema));
-                // Bounds and values of what is not text do not hold for text.
+                // Bounds and values of other types do not apply to strings.
                 let format = if schema.format == "int-or-string" { schema.format } else { "" };
                 out.simple = text(format);
                 out.extensions = self.schema_extensions(&schema, at);
@@ -271,7 +271,7 @@ impl<'a> Converter<'a> {
         self.arena.alloc(out)
     }
 
-    /// The schema's extensions, and those that stand for members that simple types do not have.
+    /// Returns the schema's extensions, and those that replace members that simple types do not have.
     pub(super) fn schema_extensions(&mut self, schema: &Schema<'a>, at: u32) -> Extensions<'a> {
         let all = schema.extra().extensions;
         let mut kept: Vec<(&'a str, Json<'a>)> = Vec::new();
@@ -342,12 +342,12 @@ impl<'a> Converter<'a> {
             (true, "spaceDelimited" | "pipeDelimited") if explode == Some(true) => Some("multi"),
             (true, "spaceDelimited") => Some("ssv"),
             (true, "pipeDelimited") => Some("pipes"),
-            // Without names around the values it makes no difference whether they are exploded.
+            // Without names around the values, it makes no difference whether they are exploded.
             (true, "" | "form") | (false, "" | "simple") => Some(""),
             _ => None,
         };
         if format.is_none() {
-            // What is no array is written in one way only, by whatever name.
+            // Values other than arrays are written the same with any style.
             self.lose_members(Code::DownStyle, at, &[("style", !style.is_empty()), ("explode", explode.is_some())]);
         } else if !in_query || style.ends_with("Delimited") {
             self.lose_members(Code::DownStyle, at, &[("explode", explode.is_some() && format != Some("multi"))]);
@@ -356,7 +356,7 @@ impl<'a> Converter<'a> {
     }
 }
 
-/// How a value is written.
+/// How a value is written in a request.
 struct Written<'a> {
     at: u32,
     location: &'a str,
@@ -365,12 +365,12 @@ struct Written<'a> {
     allow_reserved: bool,
 }
 
-/// Text of any kind.
+/// A string with any contents.
 pub(super) fn text(format: &str) -> v2::Simple<'_> {
     v2::Simple { ty: "string", format, ..Default::default() }
 }
 
-/// What a schema without simple type says, for a note.
+/// Describes a schema without simple type for a note.
 fn shape<'a>(schema: &Schema<'a>) -> &'a str {
     match schema.ty {
         Type::Absent => "a schema without type",

@@ -1,4 +1,4 @@
-//! References: their new text, and what they lead to.
+//! References: their new form, and their targets.
 
 use super::Converter;
 use crate::model::{Boxed, Map};
@@ -6,10 +6,10 @@ use kubeshape_schema::{Code, Schema, order};
 use kubeshape_yaml::{percent, pointer};
 use std::borrow::Cow;
 
-/// How many references in a row are followed; more are taken for a circle.
+/// The maximum length of a chain of references; a longer one is treated as a cycle.
 const MAX_CHAIN: usize = 64;
 
-/// Sections of components that OpenAPI v2 has too.
+/// Sections of components that OpenAPI v2 has, too.
 const SECTIONS: [(&str, &str); 4] = [
     ("#/components/schemas/", "#/definitions/"),
     ("#/components/parameters/", "#/parameters/"),
@@ -18,7 +18,7 @@ const SECTIONS: [(&str, &str); 4] = [
 ];
 
 impl<'a> Converter<'a> {
-    /// The text of a reference in OpenAPI v2.
+    /// Returns a reference in OpenAPI v2.
     pub(super) fn reference(&mut self, text: &'a str, at: u32) -> &'a str {
         for (v3, v2) in SECTIONS {
             if let Some(rest) = text.strip_prefix(v3) {
@@ -28,7 +28,7 @@ impl<'a> Converter<'a> {
                 return self.concat(v2, rest);
             }
         }
-        // The whole document and its definitions' insides keep their places, all else does not.
+        // The whole document and parts of definitions have the same pointer in v2; other parts do not.
         if text != "#" && !text.is_empty() {
             self.lose(Code::DownReference, at, text);
         }
@@ -42,17 +42,17 @@ impl<'a> Converter<'a> {
         out.into_bump_str()
     }
 
-    /// The shared schema of that name.
+    /// Returns the shared schema with that name.
     fn definition(&self, name: &str) -> Option<&'a Schema<'a>> {
         let schemas = self.components.schemas;
         let at = schemas.binary_search_by(|property| order::utf16(property.name, name)).ok()?;
         Some(&schemas[at].schema)
     }
 
-    /// The schema that a schema stands for: behind references, and behind `allOf` of a single one. A
-    /// description and a default that stand beside the reference count.
+    /// Returns the schema that a schema represents: the target of its reference, also inside an `allOf` with a single
+    /// branch. A description and a default next to the reference are used.
     ///
-    /// None if a reference leads nowhere.
+    /// Returns `None` if a reference leads nowhere.
     pub(super) fn resolve_schema(&self, schema: &Schema<'a>) -> Option<Schema<'a>> {
         let mut current = *schema;
         for _ in 0..MAX_CHAIN {
@@ -72,7 +72,7 @@ impl<'a> Converter<'a> {
     }
 }
 
-/// The name in a reference to a shared object of this section.
+/// Returns the name in a reference to a shared object of this section.
 pub(super) fn component<'t>(reference: &'t str, section: &str) -> Option<Cow<'t, str>> {
     let name = reference.strip_prefix("#/components/")?.strip_prefix(section)?.strip_prefix('/')?;
     if name.contains('/') {
@@ -89,9 +89,9 @@ fn unescape(segment: &str) -> Cow<'_, str> {
     }
 }
 
-/// What a chain of references among shared objects leads to, and the name it has there.
+/// Returns the target of a chain of references among shared objects, and its name.
 ///
-/// None if it leads nowhere.
+/// Returns `None` if it leads nowhere.
 pub(super) fn follow<'a, T>(
     map: Map<'a, Boxed<'a, T>>,
     section: &str,

@@ -1,4 +1,4 @@
-//! Schemas.
+//! Converts schemas.
 
 use super::Converter;
 use crate::model::Extensions;
@@ -8,11 +8,11 @@ use kubeshape_schema::{Additional, Code, Dependency, Extra, Flags, Items, Json, 
 /// The definition that Kubernetes publishes as a string in OpenAPI v2.
 const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
 
-/// Members of schemas for which extensions stand in OpenAPI v2.
+/// Members of schemas that are extensions in OpenAPI v2.
 const AS_EXTENSIONS: [(&str, &str); 2] = [("writeOnly", "x-writeOnly"), ("deprecated", "x-deprecated")];
 
 impl<'a> Converter<'a> {
-    /// A shared schema.
+    /// Converts a shared schema.
     pub(super) fn definition_schema(&mut self, name: &str, schema: &Schema<'a>) -> Schema<'a> {
         let branches = schema.extra().one_of;
         if name == QUANTITY && schema.ty == Type::Absent && are_types(branches, &[Type::String, Type::Number]) {
@@ -25,7 +25,7 @@ impl<'a> Converter<'a> {
         self.schema(schema)
     }
 
-    /// A schema in its place in the arena; itself, if v2 says the same.
+    /// Returns a converted schema in the arena, or the schema itself if v2 has no difference.
     pub(super) fn schema_in_arena(&mut self, schema: &'a Schema<'a>) -> &'a Schema<'a> {
         match self.changed(schema) {
             Some(changed) => self.arena.alloc(changed),
@@ -33,12 +33,12 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// A schema in OpenAPI v2. It accepts what the source accepts.
+    /// Returns a schema in OpenAPI v2. It accepts what the source accepts.
     pub(super) fn schema(&mut self, schema: &Schema<'a>) -> Schema<'a> {
         self.changed(schema).unwrap_or(*schema)
     }
 
-    /// The schema in OpenAPI v2, if it is another one. Lists in which nothing changes stay shared.
+    /// Returns the schema in OpenAPI v2, if it differs. Unchanged lists stay shared.
     fn changed(&mut self, schema: &Schema<'a>) -> Option<Schema<'a>> {
         const TOUCHED: Flags = Flags::NULLABLE.with(Flags::JUNCTOR).with(Flags::REF);
         let extensions = schema.extra().extensions;
@@ -52,7 +52,7 @@ impl<'a> Converter<'a> {
         self.inner(&mut out).then_some(out)
     }
 
-    /// The schema with other members of its own, those below it as they are.
+    /// Returns the schema with its own members converted, but not the schemas below it.
     #[inline(never)]
     fn own(&mut self, schema: &Schema<'a>) -> Schema<'a> {
         let mut out = *schema;
@@ -72,7 +72,7 @@ impl<'a> Converter<'a> {
         out
     }
 
-    /// Changes the schemas below one; whether any is another one.
+    /// Converts the schemas below a schema. Returns whether any changed.
     fn inner(&mut self, out: &mut Schema<'a>) -> bool {
         let mut changed = match out.items {
             Some(Items::One(item)) => self.one(item).map(Items::One),
@@ -184,7 +184,7 @@ impl<'a> Converter<'a> {
             self.set_extra(out, |extra| extra.one_of = &[]);
         }
         let extra = out.extra();
-        // One alternative says what allOf says.
+        // A single alternative has the same meaning as an `allOf`.
         let singles: Vec<Schema<'a>> = [extra.one_of, extra.any_of]
             .into_iter()
             .filter(|branches| branches.len() == 1)
@@ -230,7 +230,7 @@ impl<'a> Converter<'a> {
             out.ty = Type::Absent;
             out.items = None;
             if !out.properties.is_empty() {
-                // It would hold for the properties that are no longer declared.
+                // It would apply to the properties that are no longer declared.
                 out.additional = None;
             }
             out.properties = &[];
@@ -265,7 +265,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Members that only OpenAPI v3 has, which stand among the extensions.
+    /// Converts members that only OpenAPI v3 has, which are among the extensions.
     fn members(&mut self, out: &mut Schema<'a>) {
         let members = out.extra().extensions;
         if !members.iter().any(|(name, _)| is_v3(name)) {
@@ -305,7 +305,7 @@ impl<'a> Converter<'a> {
         });
     }
 
-    /// The extensions and one more, in place of one of that name.
+    /// Returns the extensions with one more, which replaces one with the same name.
     pub(super) fn with_extension(
         &self,
         extensions: Extensions<'a>,
@@ -321,8 +321,8 @@ impl<'a> Converter<'a> {
     }
 }
 
-/// The reference of a schema that is `allOf` of a single one and says nothing beside but what Kubernetes
-/// writes beside references in OpenAPI v2.
+/// Returns the reference of a schema that has only an `allOf` with a single branch and members that Kubernetes writes
+/// next to references in OpenAPI v2.
 pub(super) fn wrapped<'a>(schema: &Schema<'a>) -> Option<&'a str> {
     let extra = schema.extra();
     let [inner] = extra.all_of else { return None };
@@ -346,7 +346,7 @@ pub(super) fn wrapped<'a>(schema: &Schema<'a>) -> Option<&'a str> {
     only_wraps.then_some(inner.reference)
 }
 
-/// Whether the branches are schemas of these types, in any order, that say nothing else.
+/// Returns whether the branches are schemas with only these types, in any order.
 fn are_types(branches: &[Schema<'_>], types: &[Type]) -> bool {
     branches.len() == types.len()
         && types.iter().all(|ty| branches.iter().any(|branch| branch.ty == *ty))
@@ -356,7 +356,7 @@ fn are_types(branches: &[Schema<'_>], types: &[Type]) -> bool {
         })
 }
 
-/// Whether a member that stands among the extensions is one of OpenAPI v3 only.
+/// Returns whether a member among the extensions exists only in OpenAPI v3.
 fn is_v3(name: &str) -> bool {
     name == "discriminator" || AS_EXTENSIONS.iter().any(|(member, _)| *member == name)
 }

@@ -1,4 +1,4 @@
-//! Security schemes and requirements.
+//! Converts security schemes and requirements.
 
 use super::Converter;
 use super::reference::follow;
@@ -7,7 +7,7 @@ use crate::{v2, v3};
 use kubeshape_schema::Code;
 
 impl<'a> Converter<'a> {
-    /// The schemes of the document; notes the names of those that do not convert.
+    /// Converts the schemes of the document. Notes the names of those that cannot be converted.
     pub(super) fn security_schemes(&mut self) -> Map<'a, v2::SecurityScheme<'a>> {
         let schemes = self.components.security_schemes;
         let mut out = Vec::with_capacity(schemes.entries.len());
@@ -115,8 +115,8 @@ impl<'a> Converter<'a> {
         Some(out)
     }
 
-    /// Requirements without the schemes that are not there. An alternative that asks for such a scheme is
-    /// dropped whole, lest the rest of it be taken for enough; if none is left, nothing is said.
+    /// Returns the requirements without missing schemes. An alternative that requires such a scheme is dropped as a
+    /// whole, because the rest of it would not be sufficient. If no alternative is left, the member is omitted.
     pub(super) fn security(&mut self, security: v3::Security<'a>, at: u32) -> v2::Security<'a> {
         let requirements = security?;
         let lost = |names: &[&str], requirement: &Map<'a, &'a [&'a str]>| {

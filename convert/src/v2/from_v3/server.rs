@@ -1,10 +1,10 @@
-//! Servers: the first one becomes host, base path and schemes.
+//! Converts servers: the first one becomes host, base path and schemes.
 
 use super::Converter;
 use crate::{v2, v3};
 use kubeshape_schema::Code;
 
-/// The parts of a server's URL, variables replaced.
+/// The parts of a server's URL, with variables replaced.
 #[derive(PartialEq, Eq)]
 struct Parts {
     scheme: String,
@@ -40,14 +40,14 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Notes what is lost of a server whose URL is kept.
+    /// Notes the losses of a server whose URL is kept.
     fn lose_server(&mut self, server: &v3::Server<'a>) {
         let members = [("description", !server.description.is_empty()), ("variables", !server.variables.is_empty())];
         self.lose_members(Code::DownServers, server.at, &members);
         self.lose_extensions(server.at, server.extensions);
     }
 
-    /// Notes servers in a place where OpenAPI v2 has none.
+    /// Notes servers of an object that has none in OpenAPI v2.
     pub(super) fn lose_servers(&mut self, servers: &[v3::Server<'a>]) {
         for server in servers {
             self.lose(Code::DownServers, server.at, server.url);
@@ -68,11 +68,11 @@ fn parts(server: &v3::Server<'_>) -> Parts {
     };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (host, path) = rest.split_at(end);
-    // A server without path and one with a lone slash are the same.
+    // A server without path is the same as one with a single slash.
     Parts { scheme: scheme.to_owned(), host: host.to_owned(), path: path.to_owned() }
 }
 
-/// The URL with the variables' defaults.
+/// Returns the URL with the variables' defaults.
 fn substituted(server: &v3::Server<'_>) -> String {
     let mut out = String::with_capacity(server.url.len());
     let mut rest = server.url;

@@ -16,11 +16,11 @@ pub(super) fn document<'a>(document: &v2::Document<'a>, arena: &'a Bump, notes: 
     Converter::new(&common, arena, notes).document()
 }
 
-/// What the conversions of all parts of a document need.
+/// The shared state of the conversions of all parts of a document.
 pub(super) struct Common<'a, 'd> {
     pub(super) document: &'d v2::Document<'a>,
     pub(super) names: Names<'a>,
-    /// The types of a Kubernetes server that leaves out defaults.
+    /// The types of a Kubernetes server that omits defaults.
     pub(super) server: Option<Server<'a>>,
     /// One for each shared parameter of the document.
     pub(super) shared: Vec<Shared<'a>>,
@@ -39,11 +39,11 @@ pub(super) struct Converter<'a, 'n> {
     pub(super) arena: &'a Bump,
     pub(super) notes: &'n mut Notes<'a>,
     pub(super) common: &'n Common<'a, 'n>,
-    /// The types of a Kubernetes server, while a type with defaults is converted.
+    /// The types of a Kubernetes server, as long as a type with defaults is converted.
     pub(super) restoring: Option<Server<'a>>,
     /// Whether the type that is converted got a default.
     pub(super) restored: bool,
-    /// The last body that was made of a shared parameter, with its media types, by the parameter's number.
+    /// The last body that was built from a shared parameter, with its media types, by the parameter's number.
     pub(super) bodies: BTreeMap<usize, (Texts<'a>, &'a v3::RequestBody<'a>)>,
     pub(super) last: Option<LastContent<'a>>,
 }
@@ -102,8 +102,8 @@ impl<'a, 'n> Converter<'a, 'n> {
         v3::Document { paths: Some(paths), components, ..rest }
     }
 
-    /// The document without its paths and schemas. Paths are converted before it, because they decide which shared parameters
-    /// become components.
+    /// Returns the document without its paths and schemas. Paths must be converted before it, because they decide which
+    /// shared parameters become components.
     fn rest(&mut self) -> v3::Document<'a> {
         let d = self.common.document;
         let arena = self.arena;
@@ -134,7 +134,7 @@ impl<'a, 'n> Converter<'a, 'n> {
         }
     }
 
-    /// A section of components, sorted by the new names.
+    /// Converts a section of components, sorted by the new names.
     pub(super) fn section<T, U: Copy>(
         &mut self,
         map: &Map<'a, T>,
@@ -150,7 +150,7 @@ impl<'a, 'n> Converter<'a, 'n> {
         self.map(entries)
     }
 
-    /// A map of entries in any order.
+    /// Returns a map of entries, which may be unsorted.
     pub(super) fn map<T: Copy>(&self, mut entries: Vec<Entry<'a, T>>) -> Map<'a, T> {
         if entries.is_empty() {
             return Map::default();
@@ -165,7 +165,7 @@ impl<'a, 'n> Converter<'a, 'n> {
         Some(self.arena.alloc(v3::ExternalDocs { description, url, extensions, at }))
     }
 
-    /// The servers of the API with these schemes. Empty if the address is that of the document.
+    /// Returns the servers of the API with these schemes; empty if the address is that of the document.
     pub(super) fn servers(&mut self, schemes: Texts<'a>, at: u32) -> &'a [v3::Server<'a>] {
         let d = self.common.document;
         let slash = if d.base_path.is_empty() || d.base_path.starts_with('/') { "" } else { "/" };
@@ -188,7 +188,7 @@ impl<'a, 'n> Converter<'a, 'n> {
         }
     }
 
-    /// The servers of an operation whose schemes differ from those of the document.
+    /// Returns the servers of an operation whose schemes differ from those of the document.
     pub(super) fn servers_of(&mut self, operation: &v2::Operation<'a>) -> &'a [v3::Server<'a>] {
         if operation.schemes.is_empty() || operation.schemes == self.common.document.schemes {
             return &[];

@@ -8,7 +8,7 @@ use crate::{v2, v3};
 use kubeshape_schema::{Bump, Code, Extra, Flags, Property, Schema, Type, order};
 use std::cell::Cell;
 
-/// The beginning of a reference to a definition, and what Kubernetes replaces it with.
+/// The prefix of a reference to a definition, and its replacement in Kubernetes.
 const DEFINITIONS: &str = "#/definitions/";
 const SCHEMAS: &str = "#/components/schemas/";
 
@@ -63,7 +63,7 @@ struct Converter<'a, 'n> {
     arena: &'a Bump,
     notes: &'n mut Notes<'a>,
     failed: bool,
-    /// The schema of parameters without a type. It is made once.
+    /// The schema of parameters without a type, built once.
     untyped: Option<&'a Schema<'a>>,
     /// The last content whose schema was a reference.
     last: Option<LastContent<'a>>,
@@ -91,7 +91,7 @@ impl<'a, 'n> Converter<'a, 'n> {
         v3::Document { paths, components: Some(self.arena.alloc(components)), ..rest }
     }
 
-    /// The document without its paths and schemas.
+    /// Returns the document without its paths and schemas.
     fn rest(&mut self, d: &v2::Document<'a>) -> v3::Document<'a> {
         self.lose(!d.host.is_empty(), d.at, "host");
         self.lose(!d.base_path.is_empty(), d.at, "basePath");
@@ -223,7 +223,7 @@ impl<'a, 'n> Converter<'a, 'n> {
         self.arena.alloc(body)
     }
 
-    /// One schema in several media types.
+    /// Returns one schema with several media types.
     fn content(&mut self, media_types: Texts<'a>, schema: &'a Schema<'a>) -> Map<'a, Boxed<'a, v3::MediaType<'a>>> {
         if !self.notes.has_room(schema.at, self.arena) {
             return Map::default();
@@ -276,7 +276,7 @@ impl<'a, 'n> Converter<'a, 'n> {
         }
     }
 
-    /// The part of a parameter's type that is kept. The result always has a type.
+    /// Returns the part of a parameter's type that is kept. The result always has a type.
     fn simple(&mut self, simple: &v2::Simple<'a>) -> &'a Schema<'a> {
         let arena = self.arena;
         let mut schema = Schema { ty: Type::from_name(simple.ty), format: simple.format, ..Schema::default() };
@@ -360,7 +360,7 @@ impl<'a, 'n> Converter<'a, 'n> {
         }
     }
 
-    /// The text with the first `from` in it replaced.
+    /// Returns the string with the first `from` in it replaced.
     fn replace(&self, text: &'a str, from: &str, to: &str) -> &'a str {
         if text.is_empty() {
             return text;
@@ -379,8 +379,8 @@ impl<'a, 'n> Converter<'a, 'n> {
         self.rewrite(schema, true)
     }
 
-    /// Rewrites the references of a schema and wraps those with siblings. Below keywords that kube-openapi's converter does
-    /// not enter `known` is false, and references are only wrapped.
+    /// Rewrites the references of a schema and wraps those with siblings. Below keywords that kube-openapi's converter
+    /// does not visit, `known` is false, and references are only wrapped.
     fn rewrite(&mut self, schema: &Schema<'a>, known: bool) -> Schema<'a> {
         let arena = self.arena;
         let mut out = map_schema(schema, arena, &mut |site, inner| {
@@ -403,7 +403,7 @@ impl<'a, 'n> Converter<'a, 'n> {
     }
 }
 
-/// The parts of a text before and after another text. Usually the text begins with it.
+/// Returns the parts of a string before and after another string. Usually, the string begins with it.
 fn cut<'t>(text: &'t str, part: &str) -> Option<(&'t str, &'t str)> {
     match text.strip_prefix(part) {
         Some(rest) => Some(("", rest)),
@@ -411,8 +411,8 @@ fn cut<'t>(text: &'t str, part: &str) -> Option<(&'t str, &'t str)> {
     }
 }
 
-/// Whether `inner` stands in `additionalProperties` or `additionalItems` of `schema`. Their site is the same as that of
-/// `patternProperties`.
+/// Returns whether `inner` is in `additionalProperties` or `additionalItems` of `schema`. Their site is the same as
+/// that of `patternProperties`.
 fn is_additional(schema: &Schema<'_>, inner: &Schema<'_>) -> bool {
     use kubeshape_schema::Additional;
     [schema.additional, schema.extra().additional_items]

@@ -1,10 +1,10 @@
-//! Restores the parts that a Kubernetes server publishes in v3 and leaves out of its v2 document.
+//! Restores the parts that a Kubernetes server publishes in v3 and omits from its v2 document.
 //!
 //! The v2 document of a server has no defaults, and two types with more than one JSON form are strings in it. The rules
 //! below come from comparing both documents of the same server: v3 has a default for every value that is not a pointer
-//! in Go. The v2 document shows that a value is not a pointer for elements of lists and maps, for the metadata of objects
-//! and their `spec` and `status`, and, with rare exceptions, for required properties. For other properties v2 does not
-//! show it, so they get no default.
+//! in Go. The v2 document shows that a value is not a pointer for elements of lists and maps, for the metadata of
+//! objects and their `spec` and `status`, and, with rare exceptions, for required properties. For other properties, v2
+//! does not show it, so they get no default.
 
 use kubeshape_schema::{Json, Property, Schema, Type, order};
 
@@ -21,7 +21,7 @@ pub(super) struct Server<'a> {
     definitions: &'a [Property<'a>],
 }
 
-/// The schema whose properties are looked at.
+/// The schema whose properties are converted.
 #[derive(Clone, Copy)]
 pub(super) struct Parent<'a> {
     required: &'a [&'a str],
@@ -29,8 +29,8 @@ pub(super) struct Parent<'a> {
 }
 
 impl<'a> Server<'a> {
-    /// The types, if these are the definitions of a server without defaults. A server leaves out all defaults of its Go types or
-    /// none. Definitions that are merged into its document may have some.
+    /// Returns the types, if these are the definitions of a server without defaults. A server omits either all or no
+    /// defaults of its Go types. Definitions that are merged into its document may have some.
     pub(super) fn of(definitions: &'a [Property<'a>]) -> Option<Self> {
         use kubeshape_schema::Flags;
         let server = Server { definitions };
@@ -44,8 +44,8 @@ impl<'a> Server<'a> {
         (is_kubernetes && pruned).then_some(server)
     }
 
-    /// Whether a definition comes from a Go type. Other definitions come from CustomResourceDefinitions, whose defaults are
-    /// unknown.
+    /// Returns whether a definition comes from a Go type. Other definitions come from CustomResourceDefinitions, whose
+    /// defaults are unknown.
     pub(super) fn is_go_type(definition: &Property<'a>) -> bool {
         let kinds =
             definition.schema.extra().extensions.iter().find(|(key, _)| *key == "x-kubernetes-group-version-kind");
@@ -61,12 +61,12 @@ impl<'a> Server<'a> {
         Parent { required: schema.required, has_metadata }
     }
 
-    /// The default of an element of a list or a map.
+    /// Returns the default of an element of a list or a map.
     pub(super) fn of_element(self, schema: &Schema<'a>) -> Option<&'a Json<'a>> {
         if self.is_struct(schema) { Some(&NOTHING) } else { zero(schema) }
     }
 
-    /// The default of a property.
+    /// Returns the default of a property.
     pub(super) fn of_property(self, name: &str, schema: &Schema<'a>, parent: Parent<'a>) -> Option<&'a Json<'a>> {
         let required = || parent.required.contains(&name);
         if schema.reference.is_empty() {
@@ -94,7 +94,7 @@ fn is_reference_to(schema: &Schema<'_>, kind: &str) -> bool {
     schema.reference.strip_prefix("#/definitions/").and_then(|name| name.strip_prefix(META)) == Some(kind)
 }
 
-/// The zero value of a Go type. Bytes are a slice in Go, and slices get no default.
+/// Returns the zero value of a Go type. Bytes are a slice in Go, and slices get no default.
 fn zero<'a>(schema: &Schema<'a>) -> Option<&'a Json<'a>> {
     match schema.ty {
         Type::String if schema.format.is_empty() => Some(&EMPTY),
@@ -104,14 +104,14 @@ fn zero<'a>(schema: &Schema<'a>) -> Option<&'a Json<'a>> {
     }
 }
 
-/// Whether a server gives this name to the definition of a custom resource: the group reversed, version, kind.
+/// Returns whether a server gives this name to the definition of a custom resource: the group reversed, version, kind.
 fn names_custom_resource(name: &str, group: &str, version: &str, kind: &str) -> bool {
     let Some(rest) = name.strip_suffix(kind).and_then(|rest| rest.strip_suffix('.')) else { return false };
     let Some(rest) = rest.strip_suffix(version).and_then(|rest| rest.strip_suffix('.')) else { return false };
     !group.is_empty() && rest.split('.').eq(group.rsplit('.'))
 }
 
-/// Whether a definition is a quantity: a string that may be written as a number.
+/// Returns whether a definition is a quantity: a string that may be written as a number.
 pub(super) fn is_quantity(definition: &Property<'_>) -> bool {
     let schema = &definition.schema;
     definition.name == "io.k8s.apimachinery.pkg.api.resource.Quantity" && schema.ty == Type::String

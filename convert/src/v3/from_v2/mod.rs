@@ -1,8 +1,8 @@
-//! OpenAPI v3 documents from OpenAPI v2 documents.
+//! Converts OpenAPI v2 documents to OpenAPI v3.
 //!
-//! [`Profile::Kube`] does what Kubernetes does for servers without v3 documents, faults included.
-//! [`Profile::Faithful`] keeps everything that v3 can express. It converts the v2 document of a Kubernetes server to the v3
-//! documents of the same server, as far as the v2 document has the information.
+//! [`Profile::Kube`] does what Kubernetes does for servers without v3 documents, faults included. [`Profile::Faithful`]
+//! keeps everything that v3 can express. It converts the v2 document of a Kubernetes server to the v3 documents of the
+//! same server, as far as the v2 document has the information.
 
 mod faithful;
 mod kube;
@@ -24,10 +24,10 @@ use std::borrow::Cow;
 ///
 /// [`Profile::Kube`] follows kube-openapi's `openapiconv.ConvertV2ToV3`, [`Profile::Faithful`] the specifications of
 /// OpenAPI 2.0 and 3.0. The value is `None` only with [`Profile::Kube`]: an operation without responses stops
-/// kube-openapi's converter. The notes say where, and they report every loss.
+/// kube-openapi's converter. The notes have its location, and they report every loss.
 ///
-/// If a document was converted from v3 and carries its losses ([`has_losses`](crate::v2::from_v3::has_losses)),
-/// [`restore`](crate::v2::from_v3::restore) gives the original. This function treats such entries as extensions.
+/// If a document was converted from v3 and contains recorded losses ([`has_losses`](crate::v2::from_v3::has_losses)),
+/// [`restore`](crate::v2::from_v3::restore) returns the original. This function treats such entries as extensions.
 ///
 /// # Example
 /// ```
@@ -69,11 +69,11 @@ pub fn convert<'a>(
     Converted { value, notes: notes.list }
 }
 
-/// Appends the conversion of a document as [`convert`] and [`print`](Document::print) would make it, in less time and memory:
-/// only one path or definition of the v3 document exists at a time.
+/// Appends the conversion of a document. The output is that of [`convert`] and [`print`](Document::print), but takes
+/// less time and memory: only one path or definition of the v3 document exists at a time.
 ///
-/// The value is false, and nothing is appended, where that of [`convert`] is `None`. The notes are the same, in the order of
-/// printing.
+/// If [`convert`] returns `None`, the value is `false` and nothing is appended. The notes are the same, in printed
+/// order.
 ///
 /// # Example
 /// ```
@@ -90,7 +90,7 @@ pub fn print(document: &v2::Document<'_>, out: &mut Vec<u8>, profile: Profile) -
     print_within(document, out, profile, usize::MAX)
 }
 
-/// The same, if it has at most so many bytes. If it would have more, a note says at which path or definition.
+/// Does the same, but appends nothing if the JSON exceeds the limit. Then a note has the path or definition.
 pub fn print_within(
     document: &v2::Document<'_>,
     out: &mut Vec<u8>,
@@ -114,8 +114,8 @@ const VERSION: &str = "3.0.0";
 
 type Text<'a> = bumpalo::collections::String<'a>;
 
-/// The last content that was made of a reference to a definition and a list of media types. Responses of an operation
-/// usually have both in common.
+/// The last content that was built from a reference to a definition and a list of media types. Responses of an
+/// operation usually share both.
 #[derive(Clone, Copy)]
 struct LastContent<'a> {
     reference: &'a str,
@@ -151,7 +151,7 @@ struct Notes<'a> {
 }
 
 impl<'a> Notes<'a> {
-    /// Whether there is memory for more copies of one part. If not, a note says so.
+    /// Returns whether there is memory for more copies of one part. If not, a note reports this.
     fn has_room(&mut self, at: u32, arena: &Bump) -> bool {
         let has_room = arena.allocated_bytes() <= MOST_MEMORY;
         if !has_room && !self.are_too_many_bytes() {
@@ -173,7 +173,7 @@ impl<'a> Notes<'a> {
     }
 }
 
-/// Concatenates texts.
+/// Concatenates strings.
 fn concat<'a>(arena: &'a Bump, parts: &[&str]) -> &'a str {
     let mut out = Text::with_capacity_in(parts.iter().map(|part| part.len()).sum(), arena);
     for part in parts {
@@ -182,7 +182,7 @@ fn concat<'a>(arena: &'a Bump, parts: &[&str]) -> &'a str {
     out.into_bump_str()
 }
 
-/// Whether a schema has anything beside its `$ref`.
+/// Returns whether a schema has anything in addition to its `$ref`.
 fn has_siblings(schema: &Schema<'_>) -> bool {
     !schema.description.is_empty()
         || schema.default.is_some()
@@ -195,7 +195,7 @@ fn has_siblings(schema: &Schema<'_>) -> bool {
         || schema.extra.is_some_and(|extra| *extra != Extra::default())
 }
 
-/// Moves a schema's `$ref` into its `allOf`, because v3.0 allows no members beside `$ref`.
+/// Moves a schema's `$ref` into its `allOf`, because v3.0 allows no siblings of `$ref`.
 fn wrap<'a>(schema: &mut Schema<'a>, others: &'a [Schema<'a>], arena: &'a Bump) {
     let reference = schema.reference;
     let branch = Schema { reference, flags: Flags::REF, subtree: Flags::REF, at: schema.at, ..Schema::default() };

@@ -18,8 +18,8 @@ pub(super) const RESPONSE: Texts<'static> = &["*/*"];
 pub(super) struct Renames<'a>(Vec<(&'a str, &'a str)>);
 
 impl<'a> Renames<'a> {
-    /// Finds new names for names with characters other than letters, digits, `.`, `-` and `_`. Each name comes with its
-    /// place.
+    /// Finds new names for names with characters other than letters, digits, `.`, `-` and `_`. Each name has its
+    /// location.
     pub(super) fn of(names: &[(&'a str, u32)], arena: &'a Bump, notes: &mut Notes<'a>) -> Self {
         if names.iter().all(|(name, _)| is_component_name(name)) {
             return Renames::default();
@@ -54,7 +54,7 @@ impl<'a> Renames<'a> {
         Some(self.0[at].1)
     }
 
-    /// The name in v3.
+    /// Returns the name in v3.
     pub(super) fn name(&self, name: &'a str) -> &'a str {
         self.get(name).unwrap_or(name)
     }
@@ -92,7 +92,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The name after `section` in a reference, and the rest of the reference after the name.
+/// Returns the name after `section` in a reference, and the rest of the reference after the name.
 pub(super) fn split<'r>(reference: &'r str, section: &str) -> Option<(Cow<'r, str>, &'r str)> {
     let tail = reference.strip_prefix("#/")?.strip_prefix(section)?.strip_prefix('/')?;
     let end = tail.find('/').unwrap_or(tail.len());
@@ -107,7 +107,7 @@ fn unescape(token: &str) -> Cow<'_, str> {
     }
 }
 
-/// A reference into `section` of the components.
+/// Returns a reference into `section` of the components.
 pub(super) fn component<'a>(
     reference: &'a str,
     section: &str,
@@ -127,7 +127,7 @@ pub(super) fn component<'a>(
     Some(concat(arena, &["#/components/", in_components, tail]))
 }
 
-/// A reference to a schema in a response or a body. In v3 the schema is one level deeper.
+/// Returns a reference to a schema in a response or a body. In v3, the schema is one level deeper.
 pub(super) fn into_content<'a>(
     pointer: &'a str,
     document: &v2::Document<'a>,

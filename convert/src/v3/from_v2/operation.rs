@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 const URL_ENCODED: &str = "application/x-www-form-urlencoded";
 const MULTIPART: &str = "multipart/form-data";
 
-/// The parameters of a path or of an operation, grouped by what they are converted to.
+/// The parameters of a path or of an operation, grouped by their conversions.
 #[derive(Clone, Default)]
 struct Sorted<'a> {
     parameters: Vec<v3::Parameter<'a>>,
@@ -131,7 +131,7 @@ impl<'a> Converter<'a, '_> {
         Some(self.arena.alloc(out))
     }
 
-    /// The body of an operation. Operations with the same parameter and media types share it.
+    /// Returns the body of an operation. Operations with the same parameter and media types share it.
     fn shared_body(
         &mut self,
         body: &v2::Parameter<'a>,
@@ -170,13 +170,13 @@ impl<'a> Converter<'a, '_> {
         self.arena.alloc(body)
     }
 
-    /// A shared part of a body that no operation uses.
+    /// Converts a shared body parameter that no operation uses.
     pub(super) fn unused_body(&mut self, p: &'a v2::Parameter<'a>) -> &'a v3::RequestBody<'a> {
         let consumes = self.common.document.consumes;
         if p.location == "body" { self.body(p, consumes) } else { self.form(&[p], consumes) }
     }
 
-    /// The body of a form.
+    /// Returns the body of a form.
     fn form(&mut self, form: &[&'a v2::Parameter<'a>], consumes: Texts<'a>) -> &'a v3::RequestBody<'a> {
         let has_file = form.iter().any(|p| p.simple.ty == "file");
         let mut types: Vec<&'a str> = consumes.iter().copied().filter(|ty| is_form(ty)).collect();
@@ -226,7 +226,7 @@ impl<'a> Converter<'a, '_> {
         let schema = Some(&*self.arena.alloc(schema));
         let encoding = self.map(encodings);
         let content = types.iter().map(|name| {
-            // Styles only have a meaning here.
+            // Styles have a meaning only for this media type.
             let encoding = if *name == URL_ENCODED { encoding } else { Map::default() };
             let media_type = v3::MediaType { schema, encoding, ..v3::MediaType::default() };
             Entry { name, at: 0, value: Some(&*self.arena.alloc(media_type)) }
@@ -236,7 +236,7 @@ impl<'a> Converter<'a, '_> {
         self.arena.alloc(v3::RequestBody { content, required: is_required, at, ..v3::RequestBody::default() })
     }
 
-    /// The same schema in several media types.
+    /// Returns the same schema with several media types.
     fn content(
         &mut self,
         media_types: Texts<'a>,
@@ -271,7 +271,7 @@ impl<'a> Converter<'a, '_> {
         arena.alloc(v3::Responses { default, codes, extensions: responses.extensions, at: responses.at })
     }
 
-    /// A response with this code.
+    /// Converts a response with this code.
     pub(super) fn response(&mut self, r: &v2::Response<'a>, code: &str, produces: Texts<'a>) -> v3::Response<'a> {
         if !r.reference.text.is_empty() {
             return self.referred_response(r);
@@ -336,7 +336,7 @@ impl<'a> Converter<'a, '_> {
     }
 }
 
-/// The media types of an operation; an empty list overrides that of the document.
+/// Returns the media types of an operation. An empty list overrides that of the document.
 fn media_types<'a>(own: Option<Texts<'a>>, common: Texts<'a>) -> Texts<'a> {
     own.unwrap_or(common)
 }
@@ -346,7 +346,7 @@ fn is_form(media_type: &str) -> bool {
     plain.eq_ignore_ascii_case(URL_ENCODED) || plain.eq_ignore_ascii_case(MULTIPART)
 }
 
-/// The description of a response without one, because v3 requires it: HTTP's name of the status code.
+/// Returns the description of a response without one, because v3 requires it: HTTP's name of the status code.
 fn phrase(code: &str) -> &'static str {
     match code {
         "200" => "OK",

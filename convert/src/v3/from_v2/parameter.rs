@@ -28,7 +28,8 @@ impl<'a> Converter<'a, '_> {
         }
     }
 
-    /// The shared parameters that become components: those that operations refer to, and those that are not used.
+    /// Returns the shared parameters that become components: those to which operations refer, and those that are not
+    /// used.
     pub(super) fn shared_components(&mut self) -> Components<'a> {
         let (mut parameters, mut bodies) = (Vec::new(), Vec::new());
         for (i, entry) in self.common.document.parameters.iter().enumerate() {
@@ -49,7 +50,7 @@ impl<'a> Converter<'a, '_> {
         (self.map(parameters), self.map(bodies))
     }
 
-    /// The shared parameter that a reference points to.
+    /// Returns the shared parameter to which a reference points.
     pub(super) fn resolve(&self, reference: Reference<'a>) -> Option<usize> {
         let (name, rest) = names::split(reference.text, "parameters")?;
         let entries = self.common.document.parameters.entries;
@@ -57,7 +58,7 @@ impl<'a> Converter<'a, '_> {
         rest.is_empty().then_some(at)
     }
 
-    /// A reference to a shared parameter, or a copy of it where Kubernetes' v3 documents have a copy.
+    /// Returns a reference to a shared parameter, or a copy of it where Kubernetes' v3 documents have a copy.
     pub(super) fn referring(&mut self, p: &v2::Parameter<'a>, target: Option<usize>) -> v3::Parameter<'a> {
         if p.has_siblings() {
             self.notes.add(Code::V3RefSiblings, p.at, p.reference.text);
@@ -81,11 +82,11 @@ impl<'a> Converter<'a, '_> {
         v3::Parameter { reference, at: p.at, ..v3::Parameter::default() }
     }
 
-    /// A parameter that is neither a reference nor in the body.
+    /// Converts a parameter that is neither a reference nor in the body.
     pub(super) fn parameter(&mut self, p: &v2::Parameter<'a>) -> v3::Parameter<'a> {
         if !p.reference.text.is_empty() {
             let target = self.resolve(p.reference);
-            // This only happens among the shared parameters, while not all of them are converted.
+            // This only happens for shared parameters, until all of them are converted.
             return self.referring(p, target.filter(|target| *target < self.common.shared.len()));
         }
         let Keywords { extensions, nullable, example } = self.keywords(p.extensions);
@@ -113,12 +114,12 @@ impl<'a> Converter<'a, '_> {
         }
     }
 
-    /// A header of a response.
+    /// Converts a header of a response.
     pub(super) fn header(&mut self, h: &v2::Header<'a>) -> v3::Header<'a> {
         let Keywords { extensions, nullable, example } = self.keywords(h.extensions);
         let mut schema = self.simple(&h.simple, h.at);
         self.describe(&mut schema, "", &[], nullable, None);
-        // The style of headers is the only one they can have.
+        // Headers can have only one style.
         self.style(&h.simple, "header", h.at);
         v3::Header {
             description: h.description,
@@ -130,7 +131,7 @@ impl<'a> Converter<'a, '_> {
         }
     }
 
-    /// How the items of a list are joined.
+    /// Returns how the items of a list are joined.
     pub(super) fn style(&mut self, simple: &v2::Simple<'a>, location: &str, at: u32) -> Style {
         if simple.ty != "array" {
             if !simple.collection_format.is_empty() {
@@ -156,7 +157,7 @@ impl<'a> Converter<'a, '_> {
         }
     }
 
-    /// The schema with the meaning of a simple type.
+    /// Returns the schema with the meaning of a simple type.
     pub(super) fn simple(&mut self, simple: &v2::Simple<'a>, at: u32) -> Schema<'a> {
         let arena = self.arena;
         let (mut ty, mut format, mut other_type) = (Type::from_name(simple.ty), simple.format, "");
@@ -204,7 +205,7 @@ impl<'a> Converter<'a, '_> {
         out.subtree = out.flags;
         let items = match simple.items {
             Some(items) => Some(self.items(items)),
-            // v3 requires them.
+            // v3 requires `items`.
             None => (ty == Type::Array).then(Schema::default),
         };
         if let Some(items) = items {
@@ -230,7 +231,7 @@ impl<'a> Converter<'a, '_> {
         schema
     }
 
-    /// Adds the members beside the type of a simple type to a schema.
+    /// Adds the members of a simple type other than its type to a schema.
     pub(super) fn describe(
         &self,
         schema: &mut Schema<'a>,
@@ -248,7 +249,7 @@ impl<'a> Converter<'a, '_> {
         }
     }
 
-    /// Extensions of parameters, headers and items that are keywords of v3, apart from the others.
+    /// Returns extensions of parameters, headers and items that are keywords of v3, separated from the others.
     pub(super) fn keywords(&self, extensions: Extensions<'a>) -> Keywords<'a> {
         let mut out = Keywords { extensions, nullable: false, example: None };
         if !extensions.iter().any(|(key, _)| matches!(*key, "x-nullable" | "x-example")) {
@@ -274,8 +275,8 @@ pub(super) struct Keywords<'a> {
     pub(super) example: Option<Json<'a>>,
 }
 
-/// Whether a shared parameter was made by Kubernetes' builder of v2 documents, which moves repeated ones
-/// there under their name and a hash; its v3 documents repeat them.
+/// Returns whether a shared parameter comes from Kubernetes' builder of v2 documents, which shares repeated ones under
+/// their name and a hash; its v3 documents repeat them.
 fn is_hashed(key: &str, name: &str) -> bool {
     let hash = key.strip_prefix(name).and_then(|rest| rest.strip_prefix('-'));
     hash.is_some_and(|hash| {

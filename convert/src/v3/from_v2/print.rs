@@ -1,7 +1,7 @@
 //! Conversion and printing in one walk.
 //!
-//! A document is mostly paths and definitions. Each of them is converted and printed while it is in the processor's caches,
-//! and its memory is used again for the next one.
+//! A document is mostly paths and definitions. Each of them is converted and printed while it is in the processor's
+//! caches, and its memory is reused for the next one.
 
 use super::Notes;
 use crate::budget::too_large;
@@ -12,23 +12,23 @@ use kubeshape_schema::{Bump, Code, Converted, Note, Profile, Property, Schema, o
 
 /// The conversions of the parts of a document, which do not depend on each other.
 pub(super) trait Parts {
-    /// The name of a definition in v3.
+    /// Returns the name of a definition in v3.
     fn name<'s>(&'s self, definition: &Property<'s>) -> &'s str;
 
     fn definition<'s>(&'s self, definition: &Property<'s>, arena: &'s Bump, notes: &mut Notes<'s>) -> Schema<'s>;
 
     fn path_item<'s>(&'s self, item: &v2::PathItem<'s>, arena: &'s Bump, notes: &mut Notes<'s>) -> v3::PathItem<'s>;
 
-    /// The document without its paths and schemas, after all paths.
+    /// Returns the document without its paths and schemas, after all paths.
     fn rest<'s>(&'s self, arena: &'s Bump, notes: &mut Notes<'s>) -> v3::Document<'s>;
 
-    /// Whether the converter refused a part.
+    /// Returns whether the converter rejected a part.
     fn has_failed(&self) -> bool {
         false
     }
 }
 
-/// Appends the v3 document, unless the converter refuses a part of it. `kept` are the notes so far.
+/// Appends the v3 document, unless the converter rejects a part of it. `kept` are the notes so far.
 pub(super) fn print(
     document: &v2::Document<'_>,
     parts: &impl Parts,
@@ -39,7 +39,7 @@ pub(super) fn print(
     let start = out.len();
     let mut arena = Bump::new();
     let mut p = Printer::new(out, Style::V3, profile).within(most_bytes);
-    // The part that was too large.
+    // The first part that exceeds the limit.
     let mut full = None;
     p.open();
     let info = document.info.copied().or((profile == Profile::Faithful).then(v3::Info::default));
@@ -103,7 +103,7 @@ fn definitions(
         return;
     }
     let mut named: Vec<_> = definitions.iter().map(|definition| (parts.name(definition), definition)).collect();
-    // New names can stand in another order.
+    // New names may sort differently.
     if !named.is_sorted_by(|a, b| order::utf16(a.0, b.0).is_le()) {
         named.sort_by(|a, b| order::utf16(a.0, b.0));
     }

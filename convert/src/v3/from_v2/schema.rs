@@ -1,4 +1,4 @@
-//! Schemas.
+//! Converts schemas.
 
 use super::faithful::Converter;
 use super::kubernetes::{Server, is_quantity};
@@ -7,9 +7,9 @@ use crate::model::map_schema;
 use kubeshape_schema::{Additional, Code, Extra, Flags, Items, Json, Property, Schema, Type};
 
 impl<'a> Converter<'a, '_> {
-    /// A definition.
+    /// Converts a definition.
     pub(super) fn definition(&mut self, definition: &Property<'a>) -> Schema<'a> {
-        // One that has a default was not published by a server that leaves them out.
+        // A definition with a default does not come from a server that omits them.
         let lacks_defaults = Server::is_go_type(definition) && !definition.schema.subtree.any(Flags::DEFAULT);
         self.restoring = self.common.server.filter(|_| lacks_defaults);
         self.restored = false;
@@ -24,7 +24,7 @@ impl<'a> Converter<'a, '_> {
         schema
     }
 
-    /// A schema. Subtrees that do not change are shared with the source.
+    /// Converts a schema. Unchanged subtrees are shared with the source.
     pub(super) fn schema(&mut self, schema: &Schema<'a>) -> Schema<'a> {
         self.change(schema, None).unwrap_or(*schema)
     }
@@ -36,10 +36,10 @@ impl<'a> Converter<'a, '_> {
         }
     }
 
-    /// The changed schema, or `None` if nothing changes. It gets `default` if it has no default.
+    /// Returns the changed schema, or `None` if nothing changes. It gets `default` if it has no default.
     fn change(&mut self, s: &Schema<'a>, default: Option<&'a Json<'a>>) -> Option<Schema<'a>> {
         let mut out = Changed { schema: *s, changed: false };
-        // Functions of their own keep the frames of this recursion small without optimisation, too.
+        // Separate functions keep the stack frames of this recursion small even without optimisation.
         self.properties(s, &mut out);
         match s.items {
             Some(Items::One(item)) => {
@@ -66,7 +66,7 @@ impl<'a> Converter<'a, '_> {
         out.changed.then_some(out.schema)
     }
 
-    /// The schema of items or of values that is changed.
+    /// Returns the changed schema of items or of values.
     fn element(&mut self, s: &'a Schema<'a>, out: &mut Changed<'a>) -> Option<&'a Schema<'a>> {
         let default = self.restoring.and_then(|server| server.of_element(s));
         let changed = self.change(s, default)?;
@@ -74,7 +74,7 @@ impl<'a> Converter<'a, '_> {
         Some(self.arena.alloc(changed))
     }
 
-    /// Changes what does not come from below.
+    /// Changes members other than schemas.
     fn own(&mut self, s: &Schema<'a>, default: Option<&'a Json<'a>>, out: &mut Changed<'a>) {
         if s.ty == Type::String && s.format == "int-or-string" && !out.schema.flags.any(Flags::JUNCTOR) {
             self.one_of(&mut out.schema, [Type::Integer, Type::String]);
@@ -171,7 +171,7 @@ impl<'a> Converter<'a, '_> {
         }
     }
 
-    /// Schemas below rarer keywords. Defaults are not restored in them.
+    /// Changes schemas below rarer keywords. Defaults are not restored in them.
     fn rarer_schemas(&mut self, extra: &'a Extra<'a>, out: &mut Changed<'a>) {
         let restoring = self.restoring.take();
         let (arena, mut subtree, mut changed) = (self.arena, Flags::NONE, false);
@@ -192,7 +192,7 @@ impl<'a> Converter<'a, '_> {
         self.restoring = restoring;
     }
 
-    /// A list of types: null becomes `nullable`, and several other types become alternatives.
+    /// Converts a list of types: null becomes `nullable`, and several other types become alternatives.
     fn several_types(&mut self, extra: &'a Extra<'a>, out: &mut Changed<'a>) {
         self.notes.add(Code::V3TypeList, out.schema.at, extra.types.join(", "));
         let nullable = extra.types.contains(&"null");
@@ -243,7 +243,7 @@ impl<'a> Converter<'a, '_> {
         out.schema.extra = Some(self.arena.alloc(copy));
     }
 
-    /// Extensions that are keywords of v3.
+    /// Converts extensions that are keywords of v3.
     fn schema_extensions(&mut self, out: &mut Changed<'a>) {
         let extensions = out.schema.extra().extensions;
         let known = |(key, _): &&(&str, Json<'_>)| matches!(*key, "x-nullable" | "x-discriminator" | "discriminator");
@@ -273,7 +273,7 @@ impl<'a> Converter<'a, '_> {
         out.schema.extra = Some(self.arena.alloc(Extra { extensions, ..*out.schema.extra() }));
     }
 
-    /// The extensions with the discriminator, which is an object in v3.
+    /// Returns the extensions with the discriminator, which is an object in v3.
     fn with_discriminator(&self, extensions: &'a [(&'a str, Json<'a>)], value: Json<'a>) -> &'a [(&'a str, Json<'a>)] {
         let mut out: Vec<_> = extensions.iter().copied().filter(|(key, _)| *key != "discriminator").collect();
         out.push(("discriminator", value));
@@ -281,7 +281,7 @@ impl<'a> Converter<'a, '_> {
         self.arena.alloc_slice_copy(&out)
     }
 
-    /// A discriminator in v3. Its mapping points to definitions.
+    /// Returns a discriminator in v3. Its mapping points to definitions.
     fn discriminator(&mut self, value: &Json<'a>) -> Json<'a> {
         let Json::Object(members) = value else { return *value };
         let members: Vec<(&'a str, Json<'a>)> = members
@@ -308,7 +308,7 @@ impl<'a> Converter<'a, '_> {
         names::component(reference, "definitions", "schemas", &self.common.names.schemas, self.arena)
     }
 
-    /// The text of a reference in v3, if it differs.
+    /// Returns a reference in v3, if it differs.
     fn reference(&mut self, reference: &'a str, at: u32) -> Option<&'a str> {
         if let Some(tail) = reference.strip_prefix("#/definitions/") {
             if self.common.names.schemas.is_empty() {
@@ -349,7 +349,7 @@ struct Changed<'a> {
 }
 
 impl<'a> Changed<'a> {
-    /// Something below it has changed.
+    /// Marks that a schema below it has changed.
     fn below(&mut self, inner: &Schema<'a>) {
         self.schema.subtree = self.schema.subtree.with(inner.subtree);
         self.changed = true;

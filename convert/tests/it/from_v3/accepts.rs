@@ -1,4 +1,4 @@
-//! What the source accepts, the result accepts.
+//! The result accepts everything that the source accepts.
 
 use super::generate::{Dice, schema, value};
 use super::{Error, down};
@@ -7,7 +7,7 @@ use kubeshape_schema::Profile;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-/// A schema of OpenAPI, v2 or v3, as JSON Schema.
+/// Converts a schema of OpenAPI, v2 or v3, to JSON Schema.
 fn translated(schema: &Value) -> Value {
     let Value::Object(members) = schema else { return schema.clone() };
     if let Some(reference) = members.get("$ref").and_then(Value::as_str) {
@@ -30,7 +30,7 @@ fn translated(schema: &Value) -> Value {
             "items" | "additionalProperties" | "not" => translated(value),
             "allOf" | "oneOf" | "anyOf" => value.as_array().into_iter().flatten().map(translated).collect(),
             "type" if is_true("nullable") || is_true("x-nullable") => json!([value, "null"]),
-            // Kubernetes' readers know what this format of a string stands for.
+            // Kubernetes' readers know the meaning of this format of a string.
             "type" if members.get("format") == Some(&json!("int-or-string")) => json!(["string", "integer"]),
             "minimum" if is_true("exclusiveMinimum") => {
                 out.insert("exclusiveMinimum".into(), value.clone());
@@ -49,7 +49,7 @@ fn translated(schema: &Value) -> Value {
     out.into()
 }
 
-/// A validator for a schema among definitions.
+/// Returns a validator for a schema with definitions.
 fn validator(schema: &Value, definitions: &Value) -> Result<jsonschema::Validator, Error> {
     let definitions: Map<String, Value> =
         definitions.as_object().into_iter().flatten().map(|(name, inner)| (name.clone(), translated(inner))).collect();
@@ -60,8 +60,8 @@ fn validator(schema: &Value, definitions: &Value) -> Result<jsonschema::Validato
 
 const NAMES: [&str; 4] = ["A", "B", "C.d-e_1", "Pet"];
 
-/// A schema whose references are to other names than the first; without any in other definitions than the
-/// first: the validators of circles have no end, and those of many ways are large.
+/// Removes cyclic references: references of the first definition lead to others, and those have none. Validators of
+/// cycles do not terminate, and those of many paths are large.
 fn without_circles(schema: &mut Value, is_first: bool) {
     match schema {
         Value::Object(members) => {
@@ -79,7 +79,7 @@ fn without_circles(schema: &mut Value, is_first: bool) {
     }
 }
 
-/// A value that a schema probably accepts.
+/// Returns a value that a schema probably accepts.
 fn instance(dice: &mut Dice, schema: &Value, definitions: &Value, depth: u32) -> Value {
     if depth == 0 || dice.one_in(8) {
         return value(dice, 1);
@@ -103,7 +103,7 @@ fn instance(dice: &mut Dice, schema: &Value, definitions: &Value, depth: u32) ->
     }
     match schema.get("type").and_then(Value::as_str).unwrap_or_default() {
         "string" => json!(dice.pick(&["a", "ab", "abc", "", "Z"])),
-        // Not every validator takes 1.0 for an integer among several types.
+        // Not every validator accepts 1.0 as an integer among several types.
         "number" if dice.one_in(2) => json!(f64::from(dice.roll(5)) - 1.5),
         "number" | "integer" => json!(i64::from(dice.roll(5)) - 2),
         "boolean" => json!(dice.one_in(2)),
@@ -132,7 +132,7 @@ fn dice_pick(branches: &[Value], depth: u32) -> &Value {
     &branches[depth as usize % branches.len()]
 }
 
-/// Checks values of which one of the sources accepts each.
+/// Checks values, each of which is accepted by one of the sources.
 fn check(dice: &mut Dice, from: &[(&Value, &Value)], to: (&Value, &Value)) -> Result<usize, Error> {
     let result = validator(to.0, to.1)?;
     let mut accepted = 0;
@@ -151,7 +151,7 @@ fn check(dice: &mut Dice, from: &[(&Value, &Value)], to: (&Value, &Value)) -> Re
     Ok(accepted)
 }
 
-/// Definitions, body, response, parameter and form of generated schemas.
+/// Checks definitions, body, response, parameter and form of generated schemas.
 fn all_places(seed: u64, profile: Profile) -> Result<usize, Error> {
     let mut dice = Dice(seed);
     let mut definitions = Map::new();
@@ -184,10 +184,10 @@ fn all_places(seed: u64, profile: Profile) -> Result<usize, Error> {
         accepted += check(&mut dice, &[(&one, &definitions), (&two, &definitions)], (schema, results))?;
     }
     for (method, source) in [("get", &simple), ("post", &form)] {
-        // What stands as text is text in a request, whatever it is for a server.
+        // A string stays a string in a request, however a server reads it.
         let place = format!("/paths/~1a/{method}");
         let is_text = notes.iter().any(|note| note.contains("KS2210") && note.contains(&place));
-        // Null has no form outside of bodies; the API server's own readers never ask.
+        // Null has no form outside of bodies; the API server's own readers never need one.
         let null = profile == Profile::Kube && notes.iter().any(|note| note.contains("KS2205 nullable"));
         if !is_text && !null {
             accepted +=
@@ -208,7 +208,7 @@ proptest! {
 }
 
 #[test]
-fn the_samples_say_something() -> Result<(), Error> {
+fn the_samples_are_not_trivial() -> Result<(), Error> {
     let accepted: usize = (0..200).map(|seed| all_places(seed, Profile::Faithful)).sum::<Result<_, _>>()?;
     assert!(accepted > 4000, "{accepted}");
     Ok(())

@@ -1,4 +1,4 @@
-//! Every OpenAPI v3 document at hand, converted to v2 with its losses kept, restores to itself.
+//! Converts every available OpenAPI v3 document to v2 with its losses recorded, and restores it.
 
 use super::{Error, there_and_back};
 use kubeshape_schema::Profile;

@@ -1,8 +1,8 @@
-//! Documents of every shape, for tests of properties.
+//! Documents of every shape, for property tests.
 
 use serde_json::{Map, Value, json};
 
-/// A small generator of numbers: the same seed gives the same document.
+/// A small random number generator: the same seed gives the same document.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
@@ -25,14 +25,14 @@ impl Dice {
     }
 }
 
-/// Names of shared objects, odd ones among them.
+/// Names of shared objects, including unusual ones.
 const NAMES: [&str; 5] = ["A", "B", "C.d-e_1", "Pet", "x-p"];
 
 fn object(members: Vec<(&str, Value)>) -> Value {
     Value::Object(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
-/// Each of the members with a chance.
+/// Returns a random selection of the members.
 fn some(dice: &mut Dice, sides: u32, members: Vec<(&'static str, Value)>) -> Map<String, Value> {
     members.into_iter().filter(|_| dice.one_in(sides)).map(|(name, value)| (name.to_owned(), value)).collect()
 }
@@ -54,7 +54,7 @@ pub(crate) fn value(dice: &mut Dice, depth: u32) -> Value {
     }
 }
 
-/// A schema, references to shared ones among its parts.
+/// A schema that may contain references to shared ones.
 pub(crate) fn schema(dice: &mut Dice, depth: u32) -> Value {
     if dice.one_in(5) {
         let reference = json!({"$ref": format!("#/components/schemas/{}", dice.pick(&NAMES[..4]))});
@@ -356,7 +356,7 @@ fn shared(dice: &mut Dice, names: &[&str], f: Make) -> Value {
     chosen.into_iter().map(|name| (name.to_owned(), f(dice))).collect::<Map<_, _>>().into()
 }
 
-/// Makes one of the objects that a document shares.
+/// Generates one of the objects that a document shares.
 type Make = fn(&mut Dice) -> Value;
 
 /// A document.

@@ -1,4 +1,4 @@
-//! What is lost is kept, and restored from there.
+//! Losses are recorded, and restored.
 
 use super::generate::{Dice, document, small};
 use super::{Error, down, there_and_back};
@@ -22,7 +22,7 @@ proptest! {
     }
 }
 
-/// Places of values that the original had and the way back does not give.
+/// Collects the locations of values that the original had and the way back does not give.
 fn lost(value: &Value, out: &mut Vec<String>) {
     match value {
         Value::Object(members) => {
@@ -44,8 +44,8 @@ fn nothing_is_lost_without_a_note() -> Result<(), Error> {
         let (out, notes) = down(&source, KEEP)?;
         let mut places = Vec::new();
         lost(&serde_json::from_str(&out)?, &mut places);
-        // An entry of an earlier conversion is none of this one, and nothing is lost with a default that was
-        // written out, or an extension that stands where it stood.
+        // An entry of an earlier conversion does not belong to this one, and there is no loss if a default was written
+        // out, or an extension is where it was.
         let trivial =
             ["/explode: true", "/explode: false", "/style: \"form\"", "/style: \"simple\"", "/x-nullable: true"];
         places.retain(|place| !place.contains("x-kubeshape-loss") && !trivial.contains(&place.as_str()));
@@ -62,7 +62,7 @@ fn nothing_is_lost_without_a_note() -> Result<(), Error> {
 const KEEP: Options = Options { profile: Profile::Faithful, keep_losses: true, most_bytes: usize::MAX };
 
 #[test]
-fn an_entry_stands_where_something_was_lost_and_holds_only_that() -> Result<(), Error> {
+fn an_entry_is_where_something_was_lost_and_has_only_that() -> Result<(), Error> {
     let (out, _) = down(
         "{openapi: 3.0.0, info: {}, components: {schemas: {A: {properties: {a: {type: string}, b: {type: object, not: {}, minProperties: 1}}}}}}",
         KEEP,
@@ -92,7 +92,7 @@ fn what_the_way_back_would_add_is_named() -> Result<(), Error> {
 }
 
 #[test]
-fn nothing_is_kept_of_what_comes_back_by_itself() -> Result<(), Error> {
+fn values_that_come_back_by_themselves_are_not_recorded() -> Result<(), Error> {
     let source = "
 openapi: 3.0.0
 info: {title: a, version: '1'}
@@ -131,7 +131,7 @@ components:
     Ok(())
 }
 
-/// The notes of restoring a v2 document; none if it has an original.
+/// Returns the notes of restoring a v2 document, or `None` if it has an original.
 fn notes(source: &str) -> Result<(bool, Option<String>), Error> {
     let arena = Bump::new();
     let mut tape = Tape::new();
@@ -151,14 +151,14 @@ fn an_entry_that_was_changed_is_refused() -> Result<(), Error> {
         let source = format!("{{swagger: '2.0', definitions: {{A: {{x-kubeshape-loss: {entry}}}}}}}");
         assert_eq!(notes(&source)?, (true, message.clone()), "{entry}");
     }
-    // A place below a value that is no object is made.
+    // Members below a value that is not an object are created.
     assert_eq!(notes("{swagger: '2.0', info: {}, x-kubeshape-loss: {was: {/x-a/0/b: 1}}}")?, (true, None));
     assert_eq!(notes("{swagger: '2.0', info: {}}")?, (false, None));
     Ok(())
 }
 
 #[test]
-fn an_entry_that_makes_no_document_is_refused() -> Result<(), Error> {
+fn an_entry_that_gives_no_document_is_refused() -> Result<(), Error> {
     let (_, notes) = notes("{swagger: '2.0', x-kubeshape-loss: {was: {/info: 1}}}")?;
     assert_eq!(notes.as_deref(), Some("KS1005 expected an info object, found the number 1"));
     Ok(())

@@ -14,7 +14,7 @@ use kubeshape_yaml::{Limits, Stream, Tape};
 
 pub(crate) type Error = Box<dyn std::error::Error>;
 
-/// The v2 document and the notes, `KS2201 detail (/its/place)`.
+/// Returns the v2 document and the notes, as `KS2201 detail (/its/place)`.
 pub(crate) fn down(text: &str, options: Options) -> Result<(String, Vec<String>), Error> {
     let arena = Bump::new();
     let mut tape = Tape::new();
@@ -30,7 +30,7 @@ pub(crate) fn down(text: &str, options: Options) -> Result<(String, Vec<String>)
     Ok((String::from_utf8(out)?, converted.notes.iter().map(note).collect()))
 }
 
-/// What the way to v2 and back makes of a document, and the document; none if it is no v3 document.
+/// Converts a document to v2 and back. Returns the result and the document, or `None` if it is not a v3 document.
 pub(crate) fn there_and_back(text: &str, profile: Profile) -> Result<Option<(String, String)>, Error> {
     let arena = Bump::new();
     let (mut tape, mut second) = (Tape::new(), Tape::new());
@@ -53,7 +53,7 @@ pub(crate) fn there_and_back(text: &str, profile: Profile) -> Result<Option<(Str
     converted.print(&mut printed, Style::V2, profile);
     let printed = String::from_utf8(printed)?;
     Stream::new(printed.as_bytes(), Limits::default())?.next(&mut second).transpose()?;
-    // Readers of Kubernetes take the document, whatever it carries.
+    // Readers of Kubernetes accept the document with recorded losses.
     let root = second.document(&printed).root().ok_or("empty")?;
     let again = v2::read(root, &arena, profile);
     let again = again.value.ok_or_else(|| format!("{:?}", again.notes))?;
@@ -64,7 +64,7 @@ pub(crate) fn there_and_back(text: &str, profile: Profile) -> Result<Option<(Str
         restored.value.ok_or_else(|| format!("{:?}", restored.notes))?.print(out, Profile::Faithful);
     }
     let [direct, after] = after;
-    // What is empty is not there for Kubernetes, once it was printed.
+    // For Kubernetes, empty members are absent once they were printed.
     if direct != after && profile == Profile::Faithful {
         let message = "it makes a difference whether the document was printed and read in between";
         let [direct, after] = [direct, after].map(|text| String::from_utf8_lossy(&text).into_owned());

@@ -1,4 +1,4 @@
-//! Rules, each by its smallest document.
+//! The rules, each with the smallest document.
 
 use super::{Error, down};
 use kubeshape_convert::v2::from_v3::Options;
@@ -20,7 +20,7 @@ fn check(source: &str, options: &[Options], expected: &str, notes: &[&str]) -> R
 
 const BOTH: &[Options] = &[FAITHFUL, KUBE];
 
-/// The same for the one schema of a document.
+/// Does the same for the one schema of a document.
 fn schema(source: &str, options: &[Options], expected: &str, notes: &[&str]) -> Result<(), Error> {
     let notes: Vec<String> = notes.iter().map(|note| note.replace('(', "(/components/schemas/A")).collect();
     let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
@@ -32,9 +32,9 @@ fn schema(source: &str, options: &[Options], expected: &str, notes: &[&str]) -> 
     )
 }
 
-/// The same for the operation `get` of a path `/a`; places begin below it.
+/// Does the same for the operation `get` of a path `/a`; locations begin below it.
 fn operation(source: &str, more: &str, expected: &str, notes: &[&str]) -> Result<(), Error> {
-    // What is shared stands behind the paths, in `expected`.
+    // In `expected`, shared parts come after the paths.
     let closing = if more.is_empty() { "}}" } else { "}" };
     let notes: Vec<String> = notes.iter().map(|note| note.replace("(.", "(/paths/~1a/get")).collect();
     let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
@@ -47,7 +47,7 @@ fn operation(source: &str, more: &str, expected: &str, notes: &[&str]) -> Result
 }
 
 #[test]
-fn a_schema_says_all_of_but_no_other_junctor() -> Result<(), Error> {
+fn a_schema_keeps_all_of_but_no_other_junctor() -> Result<(), Error> {
     schema(
         "{allOf: [{type: string}, {minLength: 1}], oneOf: [{}, {}], anyOf: [{}, {}], not: {}}",
         BOTH,
@@ -57,7 +57,7 @@ fn a_schema_says_all_of_but_no_other_junctor() -> Result<(), Error> {
 }
 
 #[test]
-fn one_alternative_stands_as_all_of() -> Result<(), Error> {
+fn one_alternative_becomes_all_of() -> Result<(), Error> {
     schema(
         "{oneOf: [{$ref: '#/components/schemas/A'}], anyOf: [{type: string}]}",
         BOTH,
@@ -67,14 +67,14 @@ fn one_alternative_stands_as_all_of() -> Result<(), Error> {
 }
 
 #[test]
-fn a_reference_wrapped_for_its_siblings_stands_beside_them() -> Result<(), Error> {
+fn a_reference_wrapped_for_its_siblings_has_them_as_siblings() -> Result<(), Error> {
     schema(
         "{description: d, default: {}, x-a: 1, allOf: [{$ref: '#/components/schemas/A'}]}",
         BOTH,
         r##"{"description":"d","default":{},"$ref":"#/definitions/A","x-a":1}"##,
         &[],
     )?;
-    // Readers of v2 see nothing beside a reference, so what refuses values stays wrapped.
+    // Readers of v2 ignore siblings of a reference, so members that restrict values stay wrapped.
     schema(
         "{maxProperties: 1, allOf: [{$ref: '#/components/schemas/A'}]}",
         BOTH,
@@ -84,7 +84,7 @@ fn a_reference_wrapped_for_its_siblings_stands_beside_them() -> Result<(), Error
 }
 
 #[test]
-fn members_that_only_v3_has_stand_as_extensions() -> Result<(), Error> {
+fn members_that_only_v3_has_become_extensions() -> Result<(), Error> {
     let source = "{type: string, nullable: true, writeOnly: true, deprecated: true, xml: {name: a}}";
     schema(
         source,
@@ -138,7 +138,7 @@ fn a_discriminator_is_the_name_of_a_required_property() -> Result<(), Error> {
 }
 
 #[test]
-fn polymorphic_types_stand_as_kubernetes_publishes_them() -> Result<(), Error> {
+fn polymorphic_types_are_as_kubernetes_publishes_them() -> Result<(), Error> {
     schema(
         "{format: int-or-string, oneOf: [{type: integer}, {type: string}]}",
         BOTH,
@@ -154,7 +154,7 @@ fn polymorphic_types_stand_as_kubernetes_publishes_them() -> Result<(), Error> {
 }
 
 #[test]
-fn references_follow_what_they_lead_to() -> Result<(), Error> {
+fn references_follow_their_targets() -> Result<(), Error> {
     schema(
         "{properties: {a: {$ref: '#/components/schemas/A/properties/b'}, b: {$ref: '#/components/responses/B'}, c: {$ref: '#/paths/~1a'}, d: {$ref: a.json}, e: {$ref: '#'}}}",
         BOTH,
@@ -177,7 +177,7 @@ fn the_first_server_and_its_schemes_are_kept() -> Result<(), Error> {
 }
 
 #[test]
-fn a_parameter_has_a_simple_type_in_place_of_a_schema() -> Result<(), Error> {
+fn a_parameter_has_a_simple_type_instead_of_a_schema() -> Result<(), Error> {
     operation(
         "{parameters: [{name: a, in: query, required: true, allowEmptyValue: true, schema: {type: integer, minimum: 1, exclusiveMinimum: true, title: t, x-a: 1, nullable: true}}]}",
         "",
@@ -187,7 +187,7 @@ fn a_parameter_has_a_simple_type_in_place_of_a_schema() -> Result<(), Error> {
 }
 
 #[test]
-fn a_parameter_that_is_no_simple_value_is_text() -> Result<(), Error> {
+fn a_parameter_that_is_not_a_simple_value_is_a_string() -> Result<(), Error> {
     operation(
         "{parameters: [{name: a, in: query, schema: {type: object, enum: [{}]}}, {name: b, in: query, content: {application/json: {}}}, {name: c, in: header, schema: {}}, {name: d, in: path}]}",
         "",
@@ -212,7 +212,7 @@ fn a_parameter_cannot_refer_to_a_schema() -> Result<(), Error> {
 }
 
 #[test]
-fn schemas_that_hold_themselves_come_to_an_end() -> Result<(), Error> {
+fn schemas_that_contain_themselves_terminate() -> Result<(), Error> {
     let (out, notes) = down(
         "{openapi: 3.0.0, paths: {/a: {parameters: [{name: a, in: query, schema: {$ref: '#/components/schemas/A'}}, {name: b, in: query, schema: {$ref: '#/components/schemas/B'}}]}}, components: {schemas: {A: {type: array, items: {$ref: '#/components/schemas/A'}}, B: {$ref: '#/components/schemas/B'}}}}",
         FAITHFUL,
@@ -277,7 +277,7 @@ fn a_body_is_a_parameter_and_its_media_types_are_consumed() -> Result<(), Error>
 }
 
 #[test]
-fn media_types_with_differing_schemas_have_in_common_what_is_left() -> Result<(), Error> {
+fn media_types_with_different_schemas_have_their_common_part() -> Result<(), Error> {
     operation(
         "{requestBody: {content: {a/b: {schema: {type: object, required: [a]}}, c/d: {schema: {type: object}}}}, responses: {'200': {description: d, content: {a/b: {schema: {type: string}}, c/d: {}}}}}",
         "",
@@ -346,7 +346,7 @@ fn responses_have_a_schema_examples_and_headers() -> Result<(), Error> {
 }
 
 #[test]
-fn the_media_types_of_all_responses_stand_together() -> Result<(), Error> {
+fn the_media_types_of_all_responses_are_merged() -> Result<(), Error> {
     operation(
         "{responses: {'200': {description: d, content: {c/d: {}}}, default: {$ref: '#/components/responses/R'}}}",
         ", components: {responses: {R: {description: r, content: {a/b: {}}}}}",
@@ -376,7 +376,7 @@ fn the_last_range_is_the_default_where_there_is_none() -> Result<(), Error> {
 }
 
 #[test]
-fn what_v2_does_not_have_around_operations_is_dropped() -> Result<(), Error> {
+fn members_of_operations_that_v2_does_not_have_are_dropped() -> Result<(), Error> {
     check(
         "paths: {/a: {summary: s, description: d, servers: [{url: /s}], trace: {}, get: {servers: [{url: /t}], callbacks: {c: {}}}}}, components: {links: {l: {}}, callbacks: {c: {}}, examples: {e: {}}, x-a: 1}",
         &[FAITHFUL],

@@ -1,4 +1,4 @@
-//! How documents are put together.
+//! Aggregating documents.
 
 use super::support::{Room, aggregate, document, path, shown, to};
 use kubeshape_convert::document::Document;
@@ -12,7 +12,7 @@ fn together<'a>(room: &'a Room, texts: &[String], profile: Profile) -> (Option<S
 }
 
 #[test]
-fn what_differs_gets_a_number_that_is_free_in_both_or_means_the_same() {
+fn parts_that_differ_get_a_number_that_is_free_in_both_or_has_the_same_meaning() {
     let room = Room::default();
     let texts = [
         document(&path("/a", &to("A")), r#""A":{"type":"object"},"A_v2":{"type":"integer"}"#),
@@ -44,7 +44,7 @@ fn what_differs_gets_a_number_that_is_free_in_both_or_means_the_same() {
 }
 
 #[test]
-fn equal_texts_are_equal_if_what_they_refer_to_is() {
+fn parts_that_print_the_same_are_equal_if_their_targets_are() {
     let room = Room::default();
     let schemas = |b: &str| format!(r#""A":{{"items":{}}},"B":{b}"#, to("B"));
     let texts =
@@ -56,14 +56,14 @@ fn equal_texts_are_equal_if_what_they_refer_to_is() {
         to("B_v2")
     );
     assert_eq!(whole, Some(document("", &expected)));
-    // Upstream compares texts alone.
+    // Upstream compares only the printed form.
     let (whole, _) = together(&room, &texts, Profile::Kube);
     let expected = format!(r#""A":{{"items":{}}},"B":{{"type":"object"}},"B_v2":{{"type":"string"}}"#, to("B"));
     assert_eq!(whole, Some(document("", &expected)));
 }
 
 #[test]
-fn circles_are_shared_or_renamed_as_a_whole() {
+fn cycles_are_shared_or_renamed_as_a_whole() {
     let room = Room::default();
     let schemas =
         |ty: &str| format!(r#""A":{{"items":{}}},"B":{{"properties":{{"a":{}}},"type":"{ty}"}}"#, to("B"), to("A"));
@@ -100,7 +100,7 @@ fn paths_that_differ_are_an_error_that_names_both_documents() {
     let room = Room::default();
     let same = [document(&path("/a", &to("A")), r#""A":{}"#), document(&path("/a", &to("A")), r#""A":{}"#)];
     assert_eq!(together(&room, &same, Profile::Faithful).0.as_ref(), Some(&same[0]));
-    // The texts of the paths are equal, but what they refer to is not.
+    // The paths print the same, but their targets differ.
     let texts = [same[0].clone(), document(&path("/a", &to("A")), r#""A":{"type":"object"}"#)];
     let (whole, notes) = together(&room, &texts, Profile::Faithful);
     assert_eq!(whole, None);
@@ -135,7 +135,7 @@ fn every_kind_of_shared_part_is_renamed_with_its_references() {
 }
 
 #[test]
-fn what_the_root_says_of_operations_moves_to_them_and_the_rest_is_noted() {
+fn root_members_of_operations_move_to_them_and_the_rest_is_noted() {
     let room = Room::default();
     let texts = [
         r#"{"openapi":"3.0.0","info":{"title":"A"},"paths":{},"security":[{"S":[]}]}"#.to_owned(),
@@ -159,7 +159,7 @@ fn five_thousand_documents_take_linear_time() {
         .map(|(i, name)| {
             let meta: Vec<String> =
                 (0..18).map(|n| format!(r#""Meta{n}":{{"items":{}}}"#, to(&format!("Meta{}", n + 1)))).collect();
-            // Of a name that all have, every document has another definition.
+            // All documents have this name, each with another definition.
             let own = format!(r#""Meta18":{{}},"Own":{{"maximum":{i},"items":{}}}"#, to("Meta0"));
             let text = document(&path(&format!("/apis/g{i}/v1"), &to("Own")), &format!("{},{own}", meta.join(",")));
             (name.as_str(), Document::V3(room.v3(&text)))
@@ -171,7 +171,7 @@ fn five_thousand_documents_take_linear_time() {
 }
 
 #[test]
-fn what_is_equal_to_a_renamed_part_before_its_references_were_is_shared() {
+fn parts_equal_to_a_renamed_part_before_its_references_changed_are_shared() {
     let room = Room::default();
     let schemas = |a: &str, b: &str| format!(r#""A":{{"description":"{a}","items":{}}},"B":{{"type":"{b}"}}"#, to("B"));
     let texts = [("/a", "1", "object"), ("/b", "2", "string"), ("/c", "2", "string")]
@@ -198,7 +198,7 @@ fn an_equal_part_is_found_although_a_name_before_it_is_free() {
 }
 
 #[test]
-fn kinds_stand_where_they_belong_wherever_they_come_from() {
+fn kinds_are_in_their_place_wherever_they_come_from() {
     let room = Room::default();
     let kind = |group: &str| format!(r#"[{{"group":"{group}","kind":"K","version":"v1"}}]"#);
     let with = |kinds: &str, before: &str, behind: &str| {
@@ -219,7 +219,7 @@ fn kinds_stand_where_they_belong_wherever_they_come_from() {
         assert_eq!(whole, Some(with(&kind("a"), before, behind)));
         let (whole, _) = together(&room, &[with(&kind("a"), before, behind), without(members)], Profile::Faithful);
         assert_eq!(whole, Some(with(&kind("a"), before, behind)));
-        // What is no list stays, unless there is a list.
+        // A value that is not a list stays, unless there is a list.
         let (whole, _) = together(&room, &[with("1", before, behind), without(members)], Profile::Faithful);
         assert_eq!(whole, Some(with("1", before, behind)));
         let (whole, _) =

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 
 const DEFINITIONS: usize = 5;
 
-/// A schema of the definition of that number. References that stand for the very value lead on to later ones, as those
-/// that lead back mean nothing.
+/// A schema of the definition with that number. References that are the value itself lead to later definitions, because
+/// those that lead back have no meaning.
 fn schema(of: usize) -> impl Strategy<Value = Value> {
     let reference = |of: usize| json!({"$ref": format!("#/components/schemas/D{of}")});
     let restriction = prop_oneof![

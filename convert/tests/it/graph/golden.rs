@@ -1,4 +1,4 @@
-//! The documents that a server publishes, where they are at hand (`KUBESHAPE_GOLDEN`).
+//! The documents that a server publishes, if they are available (`KUBESHAPE_GOLDEN`).
 
 use super::support::{Room, aggregate, print_v3};
 use kubeshape_convert::document::Document;
@@ -25,7 +25,7 @@ pub(crate) fn server(folder: &str) -> Result<Vec<(String, String)>, Box<dyn Erro
     Ok(out)
 }
 
-/// Where two texts first differ.
+/// Returns where two strings first differ.
 fn difference(ours: &str, theirs: &str) -> Option<String> {
     let at = ours.bytes().zip(theirs.bytes()).position(|(a, b)| a != b);
     let at = at.or((ours.len() != theirs.len()).then(|| ours.len().min(theirs.len())))?;
@@ -63,7 +63,7 @@ fn splitting_the_aggregate_of_a_server_gives_its_documents() -> Checked {
 }
 
 #[test]
-fn documents_of_custom_resources_are_put_together_and_taken_apart() -> Checked {
+fn documents_of_custom_resources_are_aggregated_and_split() -> Checked {
     let documents = server("crds")?;
     let room = Room::default();
     let sources: Vec<_> = documents.iter().map(|(name, text)| (name.as_str(), Document::V3(room.v3(text)))).collect();
@@ -105,7 +105,7 @@ fn every_document_of_a_server_is_inlined() -> Checked {
             assert_eq!(kept, expected, "{name}");
             let printed = print_v3(&document);
             assert_eq!(printed.contains("\"$ref\":\""), !expected.is_empty(), "{name}");
-            // What was printed is read again, as far as there is time.
+            // The printed document is read again unless that takes too long.
             if printed.len() < 1 << 22 {
                 room.v3(&printed);
             }

@@ -1,4 +1,4 @@
-//! How references are inlined.
+//! Inlining references.
 
 use super::support::{Room, document, path, print_v3, shown, to};
 use kubeshape_convert::graph::inline::{self, Kind, Options, Recursion};
@@ -9,7 +9,7 @@ fn inlined(text: &str, recursion: Recursion) -> (String, Vec<String>) {
     (print_v3(&inlined.value.expect("it fits")), shown(&inlined.notes))
 }
 
-/// What becomes of a schema that a path refers to.
+/// Inlines a schema to which a path refers.
 fn schema(schema: &str, definitions: &str) -> String {
     let (text, notes) = inlined(&document(&path("/a", schema), definitions), Recursion::Keep);
     assert_eq!(notes, Vec::<String>::new());
@@ -21,7 +21,7 @@ fn schema(schema: &str, definitions: &str) -> String {
 }
 
 #[test]
-fn what_stands_beside_a_reference_is_merged_with_it() {
+fn siblings_of_a_reference_are_merged_with_it() {
     let b = r#""B":{"description":"b","type":"object","required":["x"],"properties":{"x":{}},"maxProperties":3}"#;
     let cases = [
         (
@@ -36,7 +36,7 @@ fn what_stands_beside_a_reference_is_merged_with_it() {
             r##"{"$ref":"#/components/schemas/B","required":["y","x"],"properties":{"y":{}},"minProperties":1}"##,
             r#"{"description":"b","type":"object","maxProperties":3,"minProperties":1,"required":["x","y"],"properties":{"x":{},"y":{}}}"#,
         ),
-        // Both restrict the same thing.
+        // Both have a restriction of the same kind.
         (
             r##"{"$ref":"#/components/schemas/B","maxProperties":2}"##,
             r#"{"maxProperties":2,"allOf":[{"description":"b","type":"object","maxProperties":3,"required":["x"],"properties":{"x":{}}}]}"#,
@@ -88,7 +88,7 @@ fn recursion_is_kept_or_cut() {
 }
 
 #[test]
-fn a_reference_that_stays_keeps_what_stands_beside_it() {
+fn a_reference_that_stays_keeps_its_siblings() {
     let definitions =
         |any: &str| format!(r#""Any":{any},"Tree":{{"type":"object","properties":{{"next":{}}}}}"#, to("Tree"));
     let any = r##"{"title":"any","$ref":"#/components/schemas/Tree"}"##;
@@ -98,7 +98,7 @@ fn a_reference_that_stays_keeps_what_stands_beside_it() {
 }
 
 #[test]
-fn shared_parts_are_put_where_they_are_referred_to() {
+fn shared_parts_are_inlined() {
     let text = r##"{"openapi":"3.0.0","info":null,"paths":{"/a":{"get":{"parameters":[{"$ref":"#/components/parameters/P"}],"requestBody":{"$ref":"#/components/requestBodies/B"},"responses":{"200":{"$ref":"#/components/responses/R"}}}}},"components":{"securitySchemes":{"S":{"type":"http"}},"responses":{"Q":{"description":"q","headers":{"h":{"$ref":"#/components/headers/H"}}},"R":{"$ref":"#/components/responses/Q"}},"parameters":{"P":{"name":"p","in":"query"}},"requestBodies":{"B":{"description":"b"}},"headers":{"H":{"description":"h"}}}}"##;
     let expected = r#"{"openapi":"3.0.0","info":null,"paths":{"/a":{"get":{"parameters":[{"name":"p","in":"query"}],"requestBody":{"description":"b"},"responses":{"200":{"description":"q","headers":{"h":{"description":"h"}}}}}}},"components":{"securitySchemes":{"S":{"type":"http"}}}}"#;
     assert_eq!(inlined(text, Recursion::Keep).0, expected);
@@ -114,7 +114,7 @@ fn callbacks_that_contain_themselves_end() {
 }
 
 #[test]
-fn growth_is_bounded_and_the_error_says_what_grows() {
+fn growth_is_bounded_and_the_error_names_what_grows() {
     let room = Room::default();
     let twice = |n: usize| format!(r#""D{n:02}":{{"properties":{{"x":{0},"y":{0}}}}}"#, to(&format!("D{:02}", n + 1)));
     let schemas: Vec<String> = (0..70).map(twice).chain([r#""D70":{}"#.to_owned()]).collect();
@@ -133,7 +133,7 @@ fn growth_is_bounded_and_the_error_says_what_grows() {
 }
 
 #[test]
-fn what_definitions_say_is_counted_wherever_it_is_inlined() {
+fn contents_of_definitions_are_counted_wherever_they_are_inlined() {
     let room = Room::default();
     let text = "x".repeat(1000);
     let twice = |n: usize| {
@@ -147,7 +147,7 @@ fn what_definitions_say_is_counted_wherever_it_is_inlined() {
     let notes = shown(&inlined.notes);
     assert!(notes.len() == 1 && notes[0].starts_with("KS4112 D"), "{notes:?}");
     assert!(notes[0].contains(" bytes, more than 10000000, 500 or 10000: D"), "{notes:?}");
-    // The count is about that of the printed document.
+    // The count is the size of the printed document.
     let whole = inline::document(&document, &Options::default(), &room.arena).value.expect("a document");
     let mut out = Vec::new();
     whole.print(&mut out, kubeshape_schema::Profile::Kube);
@@ -155,7 +155,7 @@ fn what_definitions_say_is_counted_wherever_it_is_inlined() {
         let options = Options { bytes, ..Options::default() };
         assert_eq!(inline::document(&document, &options, &room.arena).value.is_some(), fits, "{bytes}");
     }
-    // Printing ends at its own limit.
+    // Printing has a limit of its own.
     let mut printed = b"before".to_vec();
     assert!(!whole.print_within(&mut printed, kubeshape_schema::Profile::Kube, out.len() - 1));
     assert_eq!(printed, b"before");
@@ -164,9 +164,9 @@ fn what_definitions_say_is_counted_wherever_it_is_inlined() {
 }
 
 #[test]
-fn what_is_shared_is_printed_in_pieces_and_never_there_as_a_whole() {
+fn shared_parts_are_printed_in_pieces_and_never_in_memory_as_a_whole() {
     let room = Room::default();
-    // By properties, by branches and by items: what is printed doubles with each step.
+    // By properties, by branches and by items: the output doubles with each step.
     let twice = |n: usize| {
         let next = to(&format!("D{:02}", n + 1));
         let what = match n % 3 {
@@ -192,7 +192,7 @@ fn what_is_shared_is_printed_in_pieces_and_never_there_as_a_whole() {
 }
 
 #[test]
-fn a_long_chain_is_an_error_and_no_overflow() {
+fn a_long_chain_is_an_error_and_does_not_overflow() {
     let room = Room::default();
     let link = |n: usize| format!(r#""D{n:05}":{{"items":{}}}"#, to(&format!("D{:05}", n + 1)));
     let schemas: Vec<String> = (0..50_000).map(link).chain([r#""D50000":{}"#.to_owned()]).collect();

@@ -1,4 +1,4 @@
-//! The reference graph of documents, and what stands on it.
+//! The reference graph of documents, and the operations on it.
 
 mod aggregating;
 mod generated;

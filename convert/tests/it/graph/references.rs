@@ -1,4 +1,4 @@
-//! What the graph knows of references.
+//! The references in the graph.
 
 use super::support::{Room, document, shown, to};
 use kubeshape_convert::document::Document;
@@ -6,7 +6,7 @@ use kubeshape_convert::graph::{Graph, Link, Section};
 use kubeshape_convert::model::Site;
 
 #[test]
-fn every_kind_of_odd_reference_is_noted_with_its_place() {
+fn every_kind_of_odd_reference_is_noted_with_its_location() {
     let room = Room::default();
     let text = r##"{"swagger":"2.0","paths":{
         "/a/{b}":{"get":{"operationId":"x","responses":{"200":{"description":"","schema":{"$ref":"#/definitions/A"}}}},

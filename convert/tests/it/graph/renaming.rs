@@ -1,4 +1,4 @@
-//! Names of other forms.
+//! Renaming definitions.
 
 use super::support::{Room, document, path, print_v3, shown, to};
 use kubeshape_convert::document::Document;
@@ -16,7 +16,7 @@ fn definitions(names: &[&str]) -> String {
 }
 
 #[test]
-fn short_names_are_the_shortest_ends_that_no_other_name_has() {
+fn short_names_are_the_shortest_suffixes_that_no_other_name_has() {
     let text = document(
         "",
         &definitions(&[
@@ -33,7 +33,7 @@ fn short_names_are_the_shortest_ends_that_no_other_name_has() {
 }
 
 #[test]
-fn names_that_would_be_one_stay() {
+fn colliding_names_are_kept() {
     let names = ["a.b/c.D", "a.b/c/D", "b.a.c.D"];
     let (out, notes) = renamed(&document("", &definitions(&names)), Names::Friendly);
     assert_eq!(out, document("", &definitions(&names)));

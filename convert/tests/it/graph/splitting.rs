@@ -1,4 +1,4 @@
-//! How documents are cut.
+//! Splitting documents.
 
 use super::support::{Room, document, path, print_v3, to};
 use kubeshape_convert::graph::split::split;
@@ -30,7 +30,7 @@ fn every_document_has_what_its_paths_reach_and_the_rest_is_kept_apart() {
 }
 
 #[test]
-fn kinds_that_all_register_are_narrowed_to_those_of_the_document() {
+fn kinds_that_all_register_are_reduced_to_those_of_the_document() {
     let kinds = |groups: &[&str]| {
         let list: Vec<String> = groups
             .iter()
@@ -45,13 +45,13 @@ fn kinds_that_all_register_are_narrowed_to_those_of_the_document() {
         .zip(paths.iter().zip(narrowed).map(|(path, groups)| document(path, &kinds(groups))))
         .collect();
     assert_eq!(slices(&document(&paths.join(","), &kinds(&["", "a"]))), expected(&out));
-    // Nobody would list what has no document of its own.
+    // Group-versions without a document of their own would otherwise not be listed.
     out.push(("components", document("", &kinds(&["", "a", "gone"]))));
     assert_eq!(slices(&document(&paths.join(","), &kinds(&["", "a", "gone"]))), expected(&out));
 }
 
 #[test]
-fn security_schemes_are_in_every_document_unless_operations_ask_for_them() {
+fn security_schemes_are_in_every_document_unless_operations_require_them() {
     let text = |paths: &str, schemes: &str| {
         format!(
             r#"{{"openapi":"3.0.0","info":null,"paths":{{{paths}}},"components":{{"securitySchemes":{{{schemes}}}}}}}"#

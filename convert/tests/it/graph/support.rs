@@ -1,4 +1,4 @@
-//! Documents from texts and back.
+//! Reads and prints documents.
 
 use kubeshape_convert::aggregate::Aggregator;
 use kubeshape_convert::document::Document;
@@ -6,7 +6,7 @@ use kubeshape_convert::{v2, v3};
 use kubeshape_schema::{Bump, Note, Profile};
 use kubeshape_yaml::{Limits, Stream, Tape};
 
-/// Where documents live: texts, tapes and nodes.
+/// Memory for documents: sources, tapes and nodes.
 #[derive(Default)]
 pub(crate) struct Room {
     pub(crate) arena: Bump,
@@ -38,7 +38,7 @@ impl Room {
     }
 }
 
-/// The aggregate of documents with these names as it is printed, and what was found, by document.
+/// Returns the printed aggregate of documents with these names, and the findings by document.
 pub(crate) fn aggregate<'a>(
     room: &'a Room,
     sources: &[(&str, Document<'a>)],
@@ -59,7 +59,7 @@ pub(crate) fn print_v3(document: &v3::Document<'_>) -> String {
     String::from_utf8(out).expect("printed is UTF-8")
 }
 
-/// Notes as `KSnnnn detail`.
+/// Prints notes as `KSnnnn detail`.
 pub(crate) fn shown(notes: &[Note<'_>]) -> Vec<String> {
     notes.iter().map(|note| format!("{} {}", note.code, note.detail)).collect()
 }
@@ -71,7 +71,7 @@ pub(crate) fn document(paths: &str, schemas: &str) -> String {
     )
 }
 
-/// A path whose answer is a schema.
+/// Returns a path whose response is a schema.
 pub(crate) fn path(name: &str, schema: &str) -> String {
     format!(
         r#""{name}":{{"get":{{"responses":{{"200":{{"description":"OK","content":{{"application/json":{{"schema":{schema}}}}}}}}}}}}}"#

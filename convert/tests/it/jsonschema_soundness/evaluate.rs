@@ -11,7 +11,7 @@ pub(crate) struct Evaluator {
 }
 
 impl Evaluator {
-    /// Whether the source accepts an object of its kind.
+    /// Returns whether the source accepts an object of its kind.
     pub(crate) fn accepts(&mut self, schema: &Value, value: &Value) -> bool {
         value.is_object() && self.value(schema, value)
     }
@@ -22,7 +22,7 @@ impl Evaluator {
         let listed = s["enum"].as_array().filter(|values| !values.is_empty());
         if value.is_null() {
             let nullable = s["nullable"] == true;
-            // No enumeration holds null, even if it lists it.
+            // No enum accepts null, even if it lists it.
             return listed.is_none() && (nullable || (ty.is_none() && !int_or_string));
         }
         let fits = if int_or_string {
@@ -76,7 +76,7 @@ impl Evaluator {
         bounds && fits && self.pattern(s["pattern"].as_str(), text)
     }
 
-    /// Rust's expressions are near enough to Go's for those that are tried here.
+    /// For the expressions in these tests, Rust's language is close enough to Go's.
     fn pattern(&mut self, pattern: Option<&str>, text: &str) -> bool {
         let Some(pattern) = pattern else { return true };
         let validator = self
@@ -98,7 +98,7 @@ impl Evaluator {
         let mut required = s["required"].as_array().into_iter().flatten();
         let embedded = s["x-kubernetes-embedded-resource"] == true;
         let text = |name: &str| members.get(name).is_some_and(Value::is_string);
-        // The server removes null from such a field without type. Branches have none.
+        // The server removes null from such a field without type. In branches, it does not.
         let is_removed = |name: &str| {
             let property = &s["properties"][name];
             property["x-kubernetes-preserve-unknown-fields"] == true
@@ -143,8 +143,8 @@ fn number(s: &Value, value: &Value, format: &str) -> bool {
     let least = s["minimum"].as_f64().is_none_or(|m| n > m || (n >= m && !exclusive("exclusiveMinimum")));
     let most = s["maximum"].as_f64().is_none_or(|m| n < m || (n <= m && !exclusive("exclusiveMaximum")));
     let multiple = s["multipleOf"].as_f64().is_none_or(|m| {
-        // The server refuses every number where the factor is not positive; the validator that the result is
-        // tried with takes no negative number for a multiple of a fraction.
+        // The server rejects every number if the factor is not positive; the validator that checks the result does not
+        // accept a negative number as a multiple of a fraction.
         m > 0.0 && n % m == 0.0 && (m.fract() == 0.0 || n >= 0.0)
     });
     let range = match (s["type"].as_str(), format) {

@@ -1,8 +1,8 @@
-//! Values for a schema: most of them fit it, some nearly.
+//! Values for a schema: most of them match it, some nearly.
 
 use serde_json::{Map, Value, json};
 
-/// A small generator of numbers; everything follows from its seed.
+/// A small random number generator. The seed determines everything.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -26,7 +26,7 @@ impl Random {
     }
 }
 
-/// A value for the schema, now and then with unknown fields or values of any kind in it.
+/// Returns a value for the schema, sometimes with unknown fields or values of any kind in it.
 pub(crate) fn instance(schema: &Value, random: &mut Random) -> Value {
     let wild = random.one_in(3);
     fitting(schema, random, wild, 0)

@@ -1,5 +1,5 @@
-//! JSON Schema says what the source says: it is valid itself, accepts what an evaluator of OpenAPI's rules
-//! accepts, and in its strict form refuses an unknown field exactly where pruning removes it.
+//! The JSON Schema has the meaning of the source: it is valid itself, accepts what an evaluator of OpenAPI's rules
+//! accepts, and in its strict form rejects an unknown field exactly where pruning removes it.
 
 mod documents;
 mod evaluate;
@@ -33,8 +33,8 @@ struct Counts {
     pruned: usize,
 }
 
-/// Both drafts are valid schemas; what the source accepts the lax form accepts; what is also left alone by
-/// pruning the strict form accepts, and nothing that pruning changes.
+/// Checks that both drafts are valid schemas, that the lax form accepts what the source accepts, and that the strict
+/// form accepts it only if pruning does not change it.
 fn check(case: &Case<'_>, values: u64, counts: &mut Counts) {
     let lax = [Draft::D2020_12, Draft::D7].map(|draft| validator(case, Options { draft, ..Options::default() }));
     let strict = Options { strict: true, ..Options::default() };
@@ -46,7 +46,7 @@ fn check(case: &Case<'_>, values: u64, counts: &mut Counts) {
         case.make_resource(&mut value);
         counts.tried += 1;
         if !evaluator.accepts(&case.source, &value) {
-            // What is refused anyway says nothing about pruning, but both drafts agree on it.
+            // A value that is rejected anyway shows nothing about pruning, but both drafts must agree on it.
             assert_eq!(lax[0].is_valid(&value), lax[1].is_valid(&value), "{}: drafts differ on {value}", case.label);
             continue;
         }
@@ -74,7 +74,7 @@ fn check(case: &Case<'_>, values: u64, counts: &mut Counts) {
             continue;
         }
         counts.accepted_strictly += 1;
-        // One unknown field more, in every object in turn.
+        // Adds one unknown field to every object in turn.
         for path in prune::objects(&value) {
             let mut more = value.clone();
             let Some(Value::Object(fields)) = more.pointer_mut(&path) else { continue };

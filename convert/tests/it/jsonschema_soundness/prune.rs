@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// The object as the server would store it.
+/// Returns the object as the server would store it.
 pub(crate) fn pruned(schema: &Value, value: &Value) -> Value {
     let mut root = schema.clone();
     if let Some(members) = root.as_object_mut() {

@@ -24,7 +24,7 @@ impl Case<'_> {
         })
     }
 
-    /// Makes a value what the server takes for an object of the kind.
+    /// Makes a value an object of the kind for the server.
     pub(crate) fn make_resource(&self, value: &mut Value) {
         if let Value::Object(fields) = value {
             fields.insert("apiVersion".to_owned(), json!(self.gvk.api_version()));

@@ -3,13 +3,13 @@
 use super::{read_yaml, show};
 use kubeshape_convert::smd::{Options, SmdCompat, from_v3};
 
-/// Converts definitions written as YAML and shows the types among them without the built-in ones.
+/// Converts definitions written as YAML and prints their types without the built-in ones.
 fn convert(source: &str, preserve_unknown: bool, compat: SmdCompat) -> Result<String, Vec<String>> {
     let options = Options { preserve_unknown, compat, ..Options::default() };
     read_yaml(source, options.profile, |definitions, _| show(from_v3::convert(definitions, options)))
 }
 
-/// The one type that a schema written as YAML becomes.
+/// Returns the one type that a schema written as YAML becomes.
 fn atom(schema: &str) -> String {
     let converted = convert(&format!("a: {schema}"), false, SmdCompat::V63).expect("it converts");
     let inner = converted.strip_prefix(r#"{"name":"a","#).expect("the type is there");
@@ -38,7 +38,7 @@ fn an_object_with_properties_refuses_unknown_keys() {
 }
 
 #[test]
-fn preserving_unknown_fields_is_inherited_by_what_is_inlined() {
+fn preserving_unknown_fields_is_inherited_by_inlined_schemas() {
     let inner = r#"{"map":{"fields":[{"name":"c","type":{"scalar":"boolean"}}],"elementType":{"namedType":"__untyped_deduced_"}}}"#;
     assert_eq!(
         atom(
@@ -65,14 +65,14 @@ fn additional_properties_are_the_element_type() {
 }
 
 #[test]
-fn a_value_without_type_is_everything_at_once() {
+fn a_value_without_type_has_every_type() {
     let any = format!(r#"{{"scalar":"untyped",{ANY_LIST},{ANY_MAP}}}"#);
     assert_eq!(atom("{x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string}]}"), any);
     assert_eq!(atom("{x-kubernetes-preserve-unknown-fields: true}"), any);
 }
 
 #[test]
-fn the_format_decides_what_a_string_is() {
+fn the_format_decides_the_type_of_a_string() {
     assert_eq!(atom("{type: string}"), r#"{"scalar":"string"}"#);
     assert_eq!(atom("{type: string, format: byte}"), r#"{"scalar":"string"}"#);
     assert_eq!(atom("{type: string, format: date}"), r#"{"scalar":"untyped"}"#);
@@ -80,7 +80,7 @@ fn the_format_decides_what_a_string_is() {
 }
 
 #[test]
-fn lists_are_merged_as_their_list_type_or_patch_strategy_says() {
+fn lists_are_merged_by_their_list_type_or_patch_strategy() {
     let list = |more: &str| atom(&format!("{{type: array, items: {{type: string}}, {more}}}"));
     let with =
         |more: &str| format!(r#"{{"list":{{"elementType":{{"scalar":"string"}},"elementRelationship":{more}}}}}"#);
@@ -105,12 +105,12 @@ fn a_reference_keeps_its_default_and_its_map_type_but_no_list_type() {
             r#"{"map":{"fields":[{"name":"r","type":{"namedType":"x.y","elementRelationship":"separable"},"default":{}}]}}"#
         );
     }
-    // Two branches are no reference, and the value has no type of its own.
+    // Two branches are not a reference, and the value has no type of its own.
     assert!(atom("{type: object, properties: {r: {allOf: [{$ref: a/b}, {$ref: a/c}]}}}").contains("untyped"));
 }
 
 #[test]
-fn some_definitions_are_fixed_and_references_are_no_types() {
+fn some_definitions_are_fixed_and_references_are_not_types() {
     let models = "io.k8s.apimachinery.pkg.api.resource.Quantity: {type: string}
 io.k8s.apimachinery.pkg.runtime.RawExtension: {type: object}
 r: {$ref: '#/x'}";
@@ -133,7 +133,7 @@ fn types_and_fields_are_in_byte_order() {
 }
 
 #[test]
-fn only_v64_says_what_is_nullable() {
+fn only_v64_has_nullable() {
     let source = "a: {type: object, nullable: true, properties: {s: {type: string, nullable: true}, r: {nullable: true, allOf: [{$ref: x}]}}}";
     let say = |compat| convert(source, false, compat).expect("it converts");
     assert!(!say(SmdCompat::V63).contains("nullable"));
@@ -145,7 +145,7 @@ fn only_v64_says_what_is_nullable() {
 }
 
 #[test]
-fn all_errors_are_reported_in_upstreams_words() {
+fn all_errors_are_reported_with_upstreams_messages() {
     let cases = [
         ("{type: array, x-kubernetes-list-type: map, items: {type: object}}", "a: missing map keys"),
         ("{type: array, x-kubernetes-list-type: odd, items: {type: object}}", "a: unknown list type odd"),
@@ -187,7 +187,7 @@ fn extensions_of_odd_kinds_are_errors_that_show_them() {
 }
 
 #[test]
-fn of_a_list_of_keys_the_texts_count() {
+fn of_a_list_of_keys_the_strings_are_used() {
     let list = |keys: &str| {
         let map = "type: array, items: {type: string}, x-kubernetes-list-type: map";
         atom(&format!("{{{map}, x-kubernetes-list-map-keys: {keys}}}"))
@@ -200,20 +200,20 @@ fn of_a_list_of_keys_the_texts_count() {
 }
 
 #[test]
-fn of_several_types_the_first_counts() {
+fn of_several_types_the_first_is_used() {
     assert_eq!(atom("{type: [string, 'null']}"), r#"{"scalar":"string"}"#);
     assert_eq!(atom("{type: []}"), atom("{}"));
     assert_eq!(errors("{type: [odd, string]}"), ["a: unrecognized type: 'odd'"]);
 }
 
 #[test]
-fn a_reference_is_what_stands_behind_the_last_slash() {
+fn a_reference_is_the_part_after_the_last_slash() {
     let field = |reference: &str| atom(&format!("{{type: object, properties: {{r: {{$ref: '{reference}'}}}}}}"));
     let named = |name: &str| format!(r#"{{"map":{{"fields":[{{"name":"r","type":{{"namedType":"{name}"}}}}]}}}}"#);
     assert_eq!(field("#/components/schemas/a~1b"), named("a~1b"));
     assert_eq!(field("#/components/schemas/a b"), named("a%20b"));
     assert_eq!(field("other.yaml#/x/y"), named("y"));
-    // Nothing stands there, and so the value has no type.
+    // Nothing follows it, so the value has no type.
     let any = format!(r#"{{"scalar":"untyped",{ANY_LIST},{ANY_MAP}}}"#);
     assert_eq!(field("#/a/"), format!(r#"{{"map":{{"fields":[{{"name":"r","type":{any}}}]}}}}"#));
 }

@@ -1,4 +1,4 @@
-//! What is done better than upstream, one test each.
+//! Improvements over upstream, one test each.
 
 use super::{read_yaml, show};
 use kubeshape_convert::smd::{Options, Profile, SmdCompat, from_v2, from_v3};
@@ -19,12 +19,12 @@ fn only_type(converted: Result<String, Vec<String>>) -> String {
     format!("{{{inner}")
 }
 
-/// The type that a v2 schema becomes.
+/// Returns the type that a v2 schema becomes.
 fn v2(schema: &str) -> String {
     only_type(convert_v2(&format!("a: {schema}")))
 }
 
-/// The type that a v3 schema becomes.
+/// Returns the type that a v3 schema becomes.
 fn v3(schema: &str) -> String {
     only_type(convert_v3(&format!("a: {schema}")))
 }
@@ -34,7 +34,7 @@ const ANY_MAP: &str = r#""map":{"elementType":{"namedType":"__untyped_deduced_"}
 const OPEN: &str = r#""elementType":{"namedType":"__untyped_deduced_"}"#;
 
 #[test]
-fn a_reference_leads_to_the_definition_that_it_means() {
+fn a_reference_leads_to_the_definition_that_it_names() {
     let cases = [
         ("x/b", "#/components/schemas/x~1b"),
         ("x/b", "#/components/schemas/x/b"),
@@ -89,7 +89,7 @@ a:
 }
 
 #[test]
-fn inner_references_that_go_round_end() {
+fn cyclic_inner_references_terminate() {
     let source = "a: {type: array, items: {$ref: '#/components/schemas/a/items'}}";
     assert!(convert_v3(source).is_ok_and(|types| types.contains("__untyped_deduced_")));
     let source = "a: {type: object, properties: {b: {$ref: '#/components/schemas/a/properties/b/properties/b'}}}";
@@ -114,7 +114,7 @@ w: {$ref: '#/components/schemas/u'}
 }
 
 #[test]
-fn beside_a_branch_of_all_of_members_count() {
+fn siblings_of_a_branch_of_all_of_are_used() {
     let field = "{type: object, allOf: [{$ref: '#/components/schemas/a'}], properties: {c: {type: string}}}";
     let expected = format!(r#"{{"map":{{"fields":[{{"name":"c","type":{{"scalar":"string"}}}}],{OPEN}}}}}"#);
     assert_eq!(
@@ -166,7 +166,7 @@ fn null_is_allowed_in_many_ways() {
 }
 
 #[test]
-fn additional_properties_count_beside_properties() {
+fn additional_properties_are_used_together_with_properties() {
     assert_eq!(
         v2("{properties: {b: {type: string}}, additionalProperties: {type: integer}}"),
         r#"{"map":{"fields":[{"name":"b","type":{"scalar":"string"}}],"elementType":{"scalar":"numeric"}}}"#

@@ -1,4 +1,4 @@
-//! What is reported as lost.
+//! Reported losses.
 
 use super::read_yaml;
 use kubeshape_convert::smd::{Options, Profile, SmdCompat, losses};
@@ -6,7 +6,7 @@ use kubeshape_schema::{Bump, Dialect, Note, read};
 use kubeshape_yaml::{Document, Limits, Stream, Tape};
 
 #[test]
-fn what_is_not_said_is_noted_once_per_place_and_code() {
+fn losses_are_noted_once_per_location_and_code() {
     let source = "
 type: object
 description: d
@@ -53,7 +53,7 @@ fn shown(notes: &[Note<'_>], document: Document<'_>) -> Vec<String> {
     notes.iter().map(|n| format!("{:?} {} {}", n.code, document.pointer(n.at), n.detail)).collect()
 }
 
-/// What is lost of definitions written as YAML.
+/// Returns the losses of definitions written as YAML.
 fn lost(source: &str, dialect: Dialect, profile: Profile) -> Vec<String> {
     read_yaml(source, profile, |definitions, document| {
         let options = Options { profile, ..Options::default() };
@@ -64,7 +64,7 @@ fn lost(source: &str, dialect: Dialect, profile: Profile) -> Vec<String> {
 }
 
 #[test]
-fn members_that_do_not_count_beside_others_are_noted() {
+fn members_that_are_ignored_next_to_others_are_noted() {
     let preserve = "x-kubernetes-preserve-unknown-fields";
     let cases: [(String, Dialect, &[&str]); 9] = [
         ("{properties: {}, additionalProperties: {}}".into(), Dialect::V2, &["SmdFields /a additionalProperties"]),
@@ -125,7 +125,7 @@ d: {type: array, items: {$ref: 'other.yaml#/e'}}
 }
 
 #[test]
-fn extensions_that_have_no_part_in_the_result_are_noted() {
+fn extensions_that_do_not_affect_the_result_are_noted() {
     let source = "a: {type: string, x-kubernetes-unions: [], x-nullable: true, x-kubernetes-list-type: set}";
     let noted = |extensions: &str| vec![format!("SmdDescription /a {extensions}")];
     assert_eq!(lost(source, Dialect::V3, Profile::Kube), noted("x-kubernetes-unions, x-nullable"));

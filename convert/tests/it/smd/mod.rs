@@ -21,7 +21,7 @@ fn read_yaml<T>(source: &str, profile: Profile, use_them: impl FnOnce(&[Property
     use_them(reader.properties(document.root().expect("a node")), document)
 }
 
-/// The types without the built-in ones, one in a line, or the errors.
+/// Prints the types without the built-in ones, one per line, or the errors.
 fn show(built: Built) -> Result<String, Vec<String>> {
     let built = built.map_err(|errors| errors.into_iter().map(|error| error.text).collect::<Vec<_>>())?;
     let own = built.types().filter(|def| !def.name().starts_with("__untyped"));

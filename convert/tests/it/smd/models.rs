@@ -1,4 +1,4 @@
-//! The rules of the converter by way of models, one test each.
+//! The rules of the converter through models, one test each.
 
 use super::show;
 use kubeshape_convert::smd::{Options, from_v2};
@@ -12,14 +12,14 @@ fn convert(source: &str) -> Result<String, Vec<String>> {
     show(from_v2::convert(tape.document(source).root(), Options::default()))
 }
 
-/// The one type that a schema written as YAML becomes.
+/// Returns the one type that a schema written as YAML becomes.
 fn atom(schema: &str) -> String {
     let converted = convert(&format!("a: {schema}")).expect("it converts");
     let inner = converted.strip_prefix(r#"{"name":"a","#).expect("the type is there");
     format!("{{{inner}")
 }
 
-/// What upstream writes for any value.
+/// The form that upstream writes for any value.
 const ANYTHING: &str = concat!(
     r#"{"scalar":"untyped","list":{"elementType":{"namedType":"__untyped_atomic_"},"elementRelationship":"atomic"},"#,
     r#""map":{"elementType":{"namedType":"__untyped_deduced_"},"elementRelationship":"separable"}}"#
@@ -30,7 +30,7 @@ fn list_of(element: &str) -> String {
 }
 
 #[test]
-fn a_record_is_what_has_properties() {
+fn a_schema_with_properties_is_a_record() {
     for schema in ["{properties: {}}", "{properties: null}", "{type: object, properties: {}}"] {
         assert_eq!(atom(schema), r#"{"map":{}}"#, "{schema}");
     }
@@ -42,7 +42,7 @@ fn a_record_is_what_has_properties() {
 }
 
 #[test]
-fn what_says_nothing_is_anything() {
+fn an_empty_schema_is_any_value() {
     let all_of = "{allOf: [{$ref: '#/definitions/a'}]}";
     for schema in ["{}", "null", all_of, "{additionalProperties: false}", "{type: []}"] {
         assert_eq!(atom(schema), ANYTHING, "{schema}");
@@ -50,7 +50,7 @@ fn what_says_nothing_is_anything() {
 }
 
 #[test]
-fn a_map_takes_what_its_schema_says_or_anything() {
+fn a_map_has_values_of_its_schema_or_any_values() {
     let map = |element: &str| format!(r#"{{"map":{{"elementType":{element}}}}}"#);
     assert_eq!(atom("{type: object, additionalProperties: {type: boolean}}"), map(r#"{"scalar":"boolean"}"#));
     for schema in ["{type: object}", "{type: object, additionalProperties: false}"] {
@@ -59,14 +59,14 @@ fn a_map_takes_what_its_schema_says_or_anything() {
 }
 
 #[test]
-fn items_that_are_no_schema_are_anything() {
+fn items_that_are_not_a_schema_are_any_value() {
     for items in ["{}", "[{type: string}]", "[]", "null", "true"] {
         assert_eq!(atom(&format!("{{type: array, items: {items}}}")), list_of(ANYTHING), "{items}");
     }
 }
 
 #[test]
-fn only_records_preserve_unknown_fields_and_hand_it_on() {
+fn only_records_preserve_unknown_fields_and_pass_this_on() {
     let preserve = "x-kubernetes-preserve-unknown-fields: true";
     let open = r#"{"map":{"elementType":{"namedType":"__untyped_deduced_"}}}"#;
     assert_eq!(atom(&format!("{{type: array, items: {{properties: {{}}}}, {preserve}}}")), list_of(r#"{"map":{}}"#));
@@ -109,7 +109,7 @@ fn raw_extension_is_replaced_where_it_is_referred_to() {
 }
 
 #[test]
-fn references_are_taken_by_the_letter() {
+fn references_are_read_literally() {
     for name in ["a~1b", "a%20b", "P\u{ab}x\u{bb}", "a b"] {
         let json = format!(r##"{{"{name}":{{"type":"array","items":{{"$ref":"#/definitions/{name}"}}}}}}"##);
         let list = list_of(&format!(r#"{{"namedType":"{name}"}}"#));
@@ -133,7 +133,7 @@ fn quantity_is_untyped_only_as_a_scalar() {
 }
 
 #[test]
-fn fields_of_json_stand_in_document_order_and_keep_wide_integers() {
+fn fields_of_json_are_in_document_order_and_keep_wide_integers() {
     let source = r#"{"a":{"properties":{
         "z":{"type":"integer","default":9007199254740993},"b":{"type":"string","default":null}}}}"#;
     let expected = concat!(
@@ -179,7 +179,7 @@ fn wrong_unions_are_errors() {
 }
 
 #[test]
-fn what_no_model_can_say_is_refused_in_upstreams_words() {
+fn schemas_without_a_model_are_refused_with_upstreams_messages() {
     let cases = [
         ("{$ref: '#/definitions/a', type: object}", "definition reference can't have a type"),
         ("{$ref: '#/definitions/a', properties: {b: {}}}", "unallowed embedded type definition"),
@@ -198,7 +198,7 @@ fn what_no_model_can_say_is_refused_in_upstreams_words() {
 }
 
 #[test]
-fn refusals_come_in_document_order_and_before_other_errors() {
+fn refusals_are_in_document_order_and_before_other_errors() {
     let odd = r#"{"type":"object","x-kubernetes-map-type":"odd"}"#;
     let refused = |at: &str, ty: &str| format!("SchemaError({at}): Unknown primitive type: {ty:?}");
     let source = format!(r#"{{"b":{{"type":"B"}},"a":{{"type":"A"}},"c":{odd}}}"#);
@@ -208,7 +208,7 @@ fn refusals_come_in_document_order_and_before_other_errors() {
 }
 
 #[test]
-fn without_definitions_there_are_the_built_in_types() {
+fn without_definitions_there_are_only_the_built_in_types() {
     let built = from_v2::convert(None, Options::default()).expect("nothing can be wrong");
     assert_eq!(built.types().len(), 2);
 }

@@ -42,7 +42,7 @@ fn both_dialects_give_the_same_types_and_kinds() -> Result<(), kubeshape_yaml::E
 }
 
 #[test]
-fn keys_have_the_defaults_that_a_server_leaves_out() -> Result<(), kubeshape_yaml::Error> {
+fn keys_have_the_defaults_that_a_server_omits() -> Result<(), kubeshape_yaml::Error> {
     let source = r#"{"definitions": {"io.k8s.api.core.v1.ServicePort": {"type": "object", "properties": {
         "name": {"type": "string"}, "protocol": {"type": "string"}}}}}"#;
     let mut tape = Tape::new();

@@ -1,5 +1,5 @@
-//! How far two OpenAPI v3 documents are from each other: the number of JSON leaves in which their schemas,
-//! parameters, bodies and responses differ.
+//! The distance of two OpenAPI v3 documents: the number of JSON leaves in which their schemas, parameters, bodies and
+//! responses differ.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The sections of components that are compared.
 const SECTIONS: [&str; 4] = ["schemas", "parameters", "requestBodies", "responses"];
 
-/// The leaves of what is compared, by place. Empty lists and objects are leaves too, nulls are none.
-/// Parameters go by where they are and their names, because their order means nothing.
+/// Returns the leaves of the compared parts, by location. Empty lists and objects are leaves, too; nulls are not.
+/// Parameters are identified by their location and name, because their order has no meaning.
 ///
-/// References that lead to what `other` has no component of that name for are followed, so that it makes no
-/// difference which of two documents gives a name to what.
+/// References to components that `other` does not have by that name are followed, so that it makes no difference which
+/// of the two documents names a part.
 pub(crate) fn leaves(document: &Value, other: &Value) -> BTreeMap<String, String> {
     let mut leaves = Leaves { document, other, out: BTreeMap::new(), followed: Vec::new(), used: BTreeSet::new() };
     for (path, item) in document.get("paths").and_then(Value::as_object).into_iter().flatten() {
@@ -26,7 +26,7 @@ pub(crate) fn leaves(document: &Value, other: &Value) -> BTreeMap<String, String
             }
         }
     }
-    // What only this document names counts here, unless it has been counted where it is used.
+    // A component that only this document has is counted here, unless it has been counted where it is used.
     for shared in [true, false] {
         for section in SECTIONS {
             let pointer = format!("/components/{section}");
@@ -80,7 +80,7 @@ impl<'d> Leaves<'d> {
         match value {
             Value::Object(members) if members.values().any(|value| !value.is_null()) => {
                 for (name, value) in members {
-                    // What is so anyway.
+                    // `required: false` is the default.
                     let implied = name == "required" && *value == Value::Bool(false);
                     if !implied && !value.is_null() {
                         self.add(value, &format!("{at}/{name}"));
@@ -105,7 +105,7 @@ impl<'d> Leaves<'d> {
     }
 }
 
-/// The places at which two documents differ.
+/// Returns the locations where two documents differ.
 pub(crate) fn differences<'l>(
     ours: &'l BTreeMap<String, String>,
     theirs: &'l BTreeMap<String, String>,
@@ -120,7 +120,7 @@ pub(crate) fn differences<'l>(
     out
 }
 
-/// Leaves of a document only the paths and components that another has.
+/// Keeps only the paths and components of a document that another one has.
 pub(crate) fn cut(document: &mut Value, like: &Value) {
     let keep = |document: &mut Value, pointer: &str| {
         let names = like.pointer(pointer).and_then(Value::as_object);

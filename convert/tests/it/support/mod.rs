@@ -1,4 +1,4 @@
-//! What tests over recorded documents share.
+//! Helpers of tests over recorded documents.
 
 pub(crate) mod distance;
 mod unpacked;
@@ -15,7 +15,7 @@ pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
 pub(crate) use kubeshape_corpus::folder_named_by as folder;
 pub(crate) use unpacked::bytes;
 
-/// All files below a folder whose names end so, sorted.
+/// Returns all files below a folder whose names have this ending, sorted.
 pub(crate) fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut out = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -47,8 +47,8 @@ pub(crate) fn with_root<T>(source: &[u8], f: impl FnOnce(Node<'_>) -> Result<T>)
     f(tape.document(text).root().ok_or("no document")?)
 }
 
-/// A v2 document as v3, and the notes as `code detail`; nothing where there is no answer. Printing during the conversion must
-/// give the same.
+/// Converts a v2 document to v3. Returns it, or `None` if there is no result, and the notes as `code detail`. Printing
+/// during the conversion must give the same.
 pub(crate) fn v3_of(source: &[u8], profile: Profile) -> Result<(Option<Vec<u8>>, Vec<String>)> {
     with_root(source, |root| {
         let arena = Bump::new();
@@ -79,7 +79,7 @@ pub(crate) fn notes(notes: &[Note<'_>]) -> Vec<String> {
     notes.iter().map(|note| format!("{} {}", note.code, note.detail)).collect()
 }
 
-/// A document as it stands.
+/// Reads a document as plain JSON.
 pub(crate) fn value(source: &[u8]) -> Result<Value> {
     with_root(source, |root| Ok(to_value(root)))
 }

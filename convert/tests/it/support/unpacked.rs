@@ -1,4 +1,4 @@
-//! Recorded files are compressed.
+//! Reads recorded files, which are compressed.
 
 use std::error::Error;
 use std::io::Read;

@@ -1,4 +1,4 @@
-//! Puts entries of losses into a document.
+//! Adds recorded losses to a document.
 
 use super::LOSS;
 use super::json::{copy, find, is_same, items};
@@ -6,7 +6,7 @@ use crate::model::{Entry, Extensions, Map};
 use crate::v2;
 use kubeshape_schema::{Additional, Bump, Dependency, Extra, Items, Json, Property, Schema, order};
 
-/// A value before and after entries were put in.
+/// A value before and after entries were added.
 #[derive(Clone, Copy)]
 pub(super) struct Step<'j> {
     pub(super) before: Option<&'j Json<'j>>,
@@ -23,7 +23,7 @@ impl<'j> Step<'j> {
         Step { before: item(self.before), after: item(self.after) }
     }
 
-    /// Whether there is nothing to put in.
+    /// Returns whether there is nothing to add.
     fn is_done(self) -> bool {
         match (self.before, self.after) {
             (Some(before), Some(after)) => is_same(before, after),
@@ -32,7 +32,7 @@ impl<'j> Step<'j> {
     }
 }
 
-/// Puts entries into typed objects.
+/// Adds entries to typed objects.
 pub(super) struct Attach<'a> {
     pub(super) arena: &'a Bump,
 }

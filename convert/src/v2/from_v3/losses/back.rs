@@ -1,8 +1,8 @@
-//! The way back: what an OpenAPI v2 document means in OpenAPI v3, value by value.
+//! The way back: the meaning of an OpenAPI v2 document in OpenAPI v3, value by value.
 //!
-//! It undoes the plain cases of the conversion; where that does not give the original, an entry says what
-//! is different. The same walk makes the entries and uses them, so that they fit by construction: made, it
-//! compares each object's way back with the original; used, it goes the same way and puts in what differs.
+//! It undoes the plain cases of the conversion. Where that does not give the original, an entry has the difference. The
+//! same walk creates the entries and uses them, so that they match by construction: when creating, it compares the
+//! conversion of each object with the original; when using, it goes the same way and applies the differences.
 
 use super::json::{find, is_same, items, members, object};
 use super::{LOSS, patch};
@@ -11,9 +11,9 @@ use kubeshape_schema::{Bump, Json};
 /// An object on its way back.
 #[derive(Clone, Copy)]
 pub(super) struct Pair<'j> {
-    /// As it stands in OpenAPI v2, with its entries.
+    /// Its OpenAPI v2 form, with its entries.
     pub(super) v2: Json<'j>,
-    /// As it stands in OpenAPI v3.
+    /// Its OpenAPI v3 form.
     pub(super) v3: Json<'j>,
 }
 
@@ -23,7 +23,7 @@ pub(super) type Members<'j> = Vec<(&'j str, Json<'j>)>;
 /// The walk.
 pub(super) struct Back<'j> {
     pub(super) arena: &'j Bump,
-    /// Whether entries are made, instead of being used.
+    /// Whether entries are created, not used.
     pub(super) keeps: bool,
     /// The whole OpenAPI v2 document.
     pub(super) root: Json<'j>,
@@ -40,8 +40,8 @@ impl<'j> Back<'j> {
         Json::Array(self.arena.alloc_slice_copy(items))
     }
 
-    /// An object that can carry an entry: `source` with `changes` of its members, which is `back` in
-    /// OpenAPI v3 unless the original says otherwise.
+    /// Converts an object that can have an entry: `source` with `changes` of its members, which is `back` in OpenAPI v3
+    /// unless the original differs.
     pub(super) fn host(
         &mut self,
         source: &Json<'j>,
@@ -67,7 +67,7 @@ impl<'j> Back<'j> {
         Pair { v2: self.rebuilt(source, changes, entry), v3: *original }
     }
 
-    /// An object with other values of some members, itself if nothing is different.
+    /// Returns an object with other values of some members, or itself if nothing differs.
     fn rebuilt(&self, source: &Json<'j>, changes: &[(&'j str, Json<'j>)], entry: Option<Json<'j>>) -> Json<'j> {
         let is_changed =
             |(name, value): &(&str, Json<'j>)| find(Some(source), name).is_none_or(|before| !is_same(before, value));
@@ -81,7 +81,7 @@ impl<'j> Back<'j> {
         self.object(all)
     }
 
-    /// An object of named objects.
+    /// Converts an object of named objects.
     pub(super) fn named(
         &mut self,
         source: &Json<'j>,
@@ -105,7 +105,7 @@ impl<'j> Back<'j> {
         if same { *source } else { self.object(now) }
     }
 
-    /// A list of objects.
+    /// Converts a list of objects.
     pub(super) fn list(
         &mut self,
         source: &Json<'j>,
@@ -124,7 +124,7 @@ impl<'j> Back<'j> {
         Pair { v2: if same { *source } else { self.array(&v2) }, v3: self.array(&v3) }
     }
 
-    /// A schema.
+    /// Converts a schema.
     pub(super) fn schema(&mut self, source: &Json<'j>, original: Option<&Json<'j>>) -> Pair<'j> {
         let Json::Object(all) = source else { return Pair { v2: *source, v3: *source } };
         let mut back: Members<'j> = Vec::with_capacity(all.len() + 1);
@@ -155,7 +155,7 @@ impl<'j> Back<'j> {
         self.host(source, &changes, back, original)
     }
 
-    /// A member without schemas.
+    /// Converts a member without schemas.
     fn schema_member(&self, name: &'j str, value: &Json<'j>, back: &mut Members<'j>) {
         let renamed = match (name, value) {
             ("$ref", Json::Str(text)) => (name, Json::Str(self.reference(text))),
@@ -172,7 +172,7 @@ impl<'j> Back<'j> {
         back.push(renamed);
     }
 
-    /// What several members mean together: wrapped references and Kubernetes' int-or-strings.
+    /// Converts combinations of members: wrapped references and Kubernetes' int-or-strings.
     fn whole_schema(&self, back: &mut Members<'j>) {
         let get = |name: &str| back.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
         if let (Some(reference), true) = (get("$ref"), back.len() > 1) {
@@ -188,7 +188,7 @@ impl<'j> Back<'j> {
         }
     }
 
-    /// The text of a reference in OpenAPI v3.
+    /// Returns a reference in OpenAPI v3.
     pub(super) fn reference(&self, text: &'j str) -> &'j str {
         const SECTIONS: [(&str, &str); 4] = [
             ("#/definitions/", "#/components/schemas/"),
@@ -204,8 +204,7 @@ impl<'j> Back<'j> {
         text
     }
 
-    /// What has a simple type, or whatever is left of it, without its schema's members; they are added to
-    /// `back` as a schema.
+    /// Converts an object with a simple type, without its schema's members, which are added to `back` as a schema.
     pub(super) fn simple(&self, source: &Json<'j>, back: &mut Members<'j>) {
         const SIMPLE: [&str; 18] = [
             "default",

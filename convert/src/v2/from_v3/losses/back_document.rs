@@ -5,11 +5,11 @@ use super::back::{Back, Members, Pair};
 use super::json::{find, items, members};
 use kubeshape_schema::Json;
 
-/// What a body has whose media types are not known.
+/// The media types of a body whose media types are not known.
 const JSON: &[Json<'static>] = &[Json::Str("application/json")];
 
 impl<'j> Back<'j> {
-    /// The whole document.
+    /// Converts the whole document.
     pub(super) fn document(&mut self, original: Option<&Json<'j>>) -> Pair<'j> {
         let root = self.root;
         let components = find(original, "components");
@@ -59,7 +59,7 @@ impl<'j> Back<'j> {
         self.host(&root, &changes, back, original)
     }
 
-    /// Shared parameters, bodies among them; their form in OpenAPI v2.
+    /// Converts shared parameters, which include bodies. Returns their OpenAPI v2 form.
     fn shared(&mut self, source: &Json<'j>, components: Option<&Json<'j>>, shared: &mut Members<'j>) -> Json<'j> {
         let (parameters, bodies) = (find(components, "parameters"), find(components, "requestBodies"));
         let mut v2: Members<'j> = Vec::new();
@@ -129,7 +129,7 @@ impl<'j> Back<'j> {
         self.host(source, &changes, back, original)
     }
 
-    /// The media types of an operation, its own or those of the document.
+    /// Returns the media types of an operation: its own or those of the document.
     fn media_types(&self, operation: &Json<'j>, member: &str) -> &'j [Json<'j>] {
         let own = find(Some(operation), member).or_else(|| find(Some(&self.root), member));
         own.map_or(JSON, items)
@@ -161,7 +161,7 @@ impl<'j> Back<'j> {
         self.host(source, &changes, back, original)
     }
 
-    /// Parameters, and those among them that are a body or a form; their form in OpenAPI v2.
+    /// Converts parameters, including those that are a body or a form. Returns their OpenAPI v2 form.
     fn operation_parameters(
         &mut self,
         operation: &Json<'j>,
@@ -229,7 +229,7 @@ impl<'j> Back<'j> {
         form.push((name, self.object(property)));
     }
 
-    /// The name in a reference to a shared body.
+    /// Returns the name in a reference to a shared body.
     fn shared_body(&self, parameter: &Json<'j>) -> Option<&'j str> {
         let name = find(Some(parameter), "$ref")?.as_str()?.strip_prefix("#/parameters/")?;
         let shared = find(find(Some(&self.root), "parameters"), name)?;
@@ -358,13 +358,13 @@ fn is_body(parameter: &Json<'_>) -> bool {
     find(Some(parameter), "in").and_then(Json::as_str) == Some("body")
 }
 
-/// The schema of the first media type: the one that became that of the body.
+/// Returns the schema of the first media type, which became that of the body.
 fn first_schema<'j>(original: Option<&Json<'j>>) -> Option<&'j Json<'j>> {
     let (_, media) = members(find(original, "content")?).first()?;
     find(Some(media), "schema")
 }
 
-/// For every parameter the one that it was made from: those that are left stand in the order of the original.
+/// Returns for every parameter the original one: those that are left are in the original order.
 fn aligned<'j>(list: &[Json<'j>], originals: Option<&Json<'j>>) -> Vec<Option<&'j Json<'j>>> {
     let originals = originals.map_or(&[][..], items);
     let key = |parameter: &Json<'j>| {

@@ -3,20 +3,20 @@
 use kubeshape_schema::{Bump, Json, order};
 use kubeshape_yaml::{Error, Kind, Limits, Node, Number, Stream, Tape};
 
-/// A document's printed text and its nodes.
+/// A document's printed JSON and its nodes.
 ///
-/// What is made from a document with kept losses borrows from here.
+/// What is built from a document with recorded losses borrows from here.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     pub(super) text: Vec<u8>,
     pub(super) tape: Tape,
 }
 
-/// Levels of nesting: those of a document that can be read, and those that kept losses add.
+/// Levels of nesting: those of a document that can be read, and those that recorded losses add.
 const DEPTH: usize = 1024;
 
 impl Scratch {
-    /// Reads the text; the root, unless there is none.
+    /// Reads the JSON. Returns the root, or `None` if it is empty.
     pub(super) fn read(&mut self) -> Result<Option<Node<'_>>, Error> {
         let limits = Limits { depth: DEPTH, bytes: u32::MAX as usize, nodes: usize::MAX, ..Limits::default() };
         let mut stream = Stream::new(&self.text, limits)?;
@@ -26,7 +26,7 @@ impl Scratch {
     }
 }
 
-/// Any node. Numbers print as they are written.
+/// Reads any node. Numbers print as they are written.
 pub(super) fn from_node<'j>(node: Node<'j>, arena: &'j Bump) -> Json<'j> {
     match node.kind() {
         Kind::Null => Json::Null,
@@ -52,13 +52,13 @@ pub(super) fn from_node<'j>(node: Node<'j>, arena: &'j Bump) -> Json<'j> {
     }
 }
 
-/// An object of these members, of equal names the last.
+/// Returns an object with these members; of equal names, the last is used.
 pub(super) fn object<'j>(members: &mut [(&'j str, Json<'j>)], arena: &'j Bump) -> Json<'j> {
     let kept = order::sort_last_wins(members, |(name, _)| name);
     Json::Object(arena.alloc_slice_copy(&members[..kept]))
 }
 
-/// A copy that borrows from nothing but the arena.
+/// Returns a copy that borrows only from the arena.
 pub(super) fn copy<'a>(json: &Json<'_>, arena: &'a Bump) -> Json<'a> {
     match json {
         Json::Null => Json::Null,
@@ -74,7 +74,7 @@ pub(super) fn copy<'a>(json: &Json<'_>, arena: &'a Bump) -> Json<'a> {
     }
 }
 
-/// The members of an object; of anything else none.
+/// Returns the members of an object, and none for other values.
 pub(super) fn members<'j>(json: &Json<'j>) -> &'j [(&'j str, Json<'j>)] {
     match json {
         Json::Object(members) => members,
@@ -82,7 +82,7 @@ pub(super) fn members<'j>(json: &Json<'j>) -> &'j [(&'j str, Json<'j>)] {
     }
 }
 
-/// The items of an array; of anything else none.
+/// Returns the items of an array, and none for other values.
 pub(super) fn items<'j>(json: &Json<'j>) -> &'j [Json<'j>] {
     match json {
         Json::Array(items) => items,
@@ -90,21 +90,21 @@ pub(super) fn items<'j>(json: &Json<'j>) -> &'j [Json<'j>] {
     }
 }
 
-/// A member of an object, however many it has.
+/// Returns a member of an object, which may have any number of members.
 pub(super) fn find<'j>(json: Option<&Json<'j>>, name: &str) -> Option<&'j Json<'j>> {
     let members = members(json?);
     let at = members.binary_search_by(|(other, _)| order::utf16(other, name)).ok()?;
     Some(&members[at].1)
 }
 
-/// Whether two values are one: the same place in memory, or the same scalar. It costs nothing, and finds
-/// what was left as it is.
+/// Returns whether two values are the same: at the same address, or the same scalar. This is cheap, and detects
+/// unchanged values.
 pub(super) fn is_same(a: &Json<'_>, b: &Json<'_>) -> bool {
     match (a, b) {
         (Json::Object(a), Json::Object(b)) => std::ptr::eq(a.as_ptr(), b.as_ptr()) && a.len() == b.len(),
         (Json::Array(a), Json::Array(b)) => std::ptr::eq(a.as_ptr(), b.as_ptr()) && a.len() == b.len(),
         (Json::Object(_) | Json::Array(_), _) | (_, Json::Object(_) | Json::Array(_)) => false,
-        // Minus zero is something else than zero.
+        // Minus zero differs from zero.
         (Json::Float(a), Json::Float(b)) => a.to_bits() == b.to_bits(),
         (a, b) => a == b,
     }

@@ -1,18 +1,18 @@
-//! Keeping what a conversion loses in its result, and restoring the original from there.
+//! Records in the result what a conversion loses, and restores the original from it.
 //!
-//! An entry stands as extension `x-kubeshape-loss` in the object of which something was lost: the document, a
-//! path item, an operation, a parameter, a response, a header, a security scheme or a schema. Its form is
+//! An entry is an extension `x-kubeshape-loss` of the object that lost something: the document, a path item, an
+//! operation, a parameter, a response, a header, a security scheme or a schema. Its form is
 //!
 //! ```json
 //! {"was": {"/oneOf": [{"type": "string"}, {"type": "integer"}]}, "new": ["/format"]}
 //! ```
 //!
-//! `was` holds values of the original by their place in the object's OpenAPI v3 form, a JSON pointer; `new` the
-//! places where the plain way back puts something that the original did not have. An object without entry is
-//! what the plain way back gives; that way undoes the table of [`from_v3`](super) and nothing more.
+//! `was` has values of the original by their location in the object's OpenAPI v3 form, a JSON pointer; `new` has the
+//! locations of values that the plain way back adds, but that the original did not have. An object without an entry is
+//! the result of the plain way back, which only undoes the table of [`from_v3`](super).
 //!
-//! Forms and bodies are parts of their operation. An entry of a body parameter is about the request body; where
-//! it is a form, the operation's entry says what its parameters do not.
+//! Forms and bodies are parts of their operation. An entry of a body parameter belongs to the request body; for a form,
+//! the operation's entry has what its parameters do not express.
 
 mod attach;
 mod back;
@@ -28,10 +28,10 @@ use back::Back;
 use kubeshape_schema::print::Style;
 use kubeshape_schema::{Bump, Code, Converted, Note, Profile};
 
-/// The name of the extension that holds what was lost.
+/// The name of the extension with the recorded losses.
 pub const LOSS: &str = "x-kubeshape-loss";
 
-/// The result of a conversion with entries for what its source had.
+/// Adds entries with what the source had to the result of a conversion.
 ///
 /// # Errors
 /// A printed document is too large to be read.
@@ -54,13 +54,13 @@ pub(super) fn keep<'a>(
     Ok(Attach { arena }.document(result, step))
 }
 
-/// The original of a document that was converted with [`keep_losses`](super::Options::keep_losses). It prints
-/// as the original did, with [`Profile::Faithful`].
+/// Returns the original of a document that was converted with [`keep_losses`](super::Options::keep_losses). With
+/// [`Profile::Faithful`], it prints as the original did.
 ///
 /// The document may have been printed and read in between, and must have been if it was converted for
-/// [`Profile::Kube`], whose printer leaves out what is empty. Its places are those of the text in `scratch`. The
-/// value is none if an entry was changed so that it is no entry any more, or if what it gives is no document;
-/// the notes say so.
+/// [`Profile::Kube`], whose printer omits empty members. Its locations are those of the string in `scratch`. The value
+/// is `None` if an entry was changed so that it is no longer valid, or if the result is not a document; the notes
+/// report this.
 ///
 /// # Example
 /// ```
@@ -122,11 +122,11 @@ fn original(document: &v2::Document<'_>, scratch: &mut Scratch) -> Result<(), St
     Ok(())
 }
 
-/// Whether a document carries entries of losses, so that [`restore`] gives its original.
+/// Returns whether a document contains recorded losses, so that [`restore`] returns its original.
 pub fn has_losses(document: &v2::Document<'_>) -> bool {
     let mut printed = Vec::new();
     document.print(&mut printed, Style::V2, Profile::Faithful);
-    // Only a key is followed by a colon; quotes within texts are escaped.
+    // Only keys are followed by a colon; quotes within strings are escaped.
     let key = format!("\"{LOSS}\":");
     printed.windows(key.len()).any(|window| window == key.as_bytes())
 }

@@ -1,4 +1,4 @@
-//! What separates two values, as the entry of a document says it.
+//! The difference of two values, as the entry of a document stores it.
 
 use super::json::{is_same, items, members, object};
 use kubeshape_schema::{Bump, Json, order};
@@ -6,12 +6,12 @@ use kubeshape_yaml::pointer;
 
 /// The members that the original had.
 const WAS: &str = "was";
-/// Pointers to members that it had not.
+/// Pointers to members that the original did not have.
 const NEW: &str = "new";
-/// Pointers of more segments are no pointers into a document.
+/// Longer pointers do not point into a document.
 const MAX_SEGMENTS: usize = 1024;
 
-/// What must be changed in `now` to get `original`; nothing if they are equal.
+/// Returns the changes of `now` that give `original`, or `None` if they are equal.
 pub(super) fn difference<'j>(now: &Json<'j>, original: &Json<'j>, arena: &'j Bump) -> Option<Json<'j>> {
     let mut walk = Walk { arena, path: String::new(), was: Vec::new(), new: Vec::new() };
     walk.compare(now, original);
@@ -85,10 +85,10 @@ impl<'j> Walk<'j> {
     }
 }
 
-/// One change: where, and the value that stood there, if any.
+/// One change: the path, and the original value, if any.
 type Change<'j> = (Vec<String>, Option<Json<'j>>);
 
-/// The original of `now`, whose difference is `entry`; none if it is no entry.
+/// Returns the original of `now`, whose difference is `entry`, or `None` if the entry is invalid.
 pub(super) fn applied<'j>(now: Json<'j>, entry: &Json<'j>, arena: &'j Bump) -> Option<Json<'j>> {
     let mut changes: Vec<Change<'j>> = Vec::new();
     for (name, value) in members(entry) {
@@ -123,7 +123,7 @@ fn segments(pointer: &str) -> Option<Vec<String>> {
     (segments.len() <= MAX_SEGMENTS).then_some(segments)
 }
 
-/// The value with the changes made, which agree in their first `depth` segments; none if it is removed.
+/// Returns the value with the changes applied, which agree in their first `depth` segments, or `None` if it is removed.
 fn change<'j>(now: Option<Json<'j>>, changes: &[Change<'j>], depth: usize, arena: &'j Bump) -> Option<Json<'j>> {
     let (first, _) = changes.split_first()?;
     if first.0.len() == depth {
